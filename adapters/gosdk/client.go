@@ -12,17 +12,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Client is an [mcp.Client] that is observed. Use it wherever the client was used; only its Connect is another.
+// Client is an instrumented [mcp.Client]. Use it in place of the original client; only Connect differs.
 type Client struct {
 	*mcp.Client
 	links *links
 }
 
-// InstrumentClient observes everything that c sends and receives from now on. The name says which server it talks to:
-// it is the value of mcp_client.name. Each of the client's sessions is a client of its own in the telemetry.
+// InstrumentClient observes everything that c sends and receives from now on. The name identifies the server: it is the
+// value of mcp_client.name. Each session of the client is a separate client in the telemetry.
 //
-// Connections that are made through the returned Client have more to tell than those made through c: the attempt to
-// connect, and the network.
+// Connections through the returned Client have more telemetry than connections through c: the attempt to connect, and
+// the network.
 func InstrumentClient(c *mcp.Client, tel *telemetry.Telemetry, name string) *Client {
 	ls := &links{tel: tel, name: name}
 	c.AddSendingMiddleware(ls.sending)
@@ -30,7 +30,7 @@ func InstrumentClient(c *mcp.Client, tel *telemetry.Telemetry, name string) *Cli
 	return &Client{Client: c, links: ls}
 }
 
-// Connect is [mcp.Client.Connect], observed as an attempt to connect.
+// Connect is like [mcp.Client.Connect], and observes the attempt to connect.
 func (c *Client) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ClientSessionOptions) (*mcp.ClientSession,
 	error) {
 	l := c.links.open(networkOf(t))
@@ -46,7 +46,7 @@ func (c *Client) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ClientS
 	return session, err
 }
 
-// serverOf returns what the server calls itself, if it has said so.
+// serverOf returns the name and version that the server has announced, if any.
 func serverOf(s *mcp.ClientSession) (name, version string) {
 	if r := s.InitializeResult(); r != nil && r.ServerInfo != nil {
 		return r.ServerInfo.Name, r.ServerInfo.Version
@@ -54,22 +54,22 @@ func serverOf(s *mcp.ClientSession) (name, version string) {
 	return "", ""
 }
 
-// linkKey is the key of the link that a context connects.
+// linkKey is the context key for the link that is being connected.
 type linkKey struct{}
 
 // links are the connections of one client.
 type links struct {
 	tel  *telemetry.Telemetry
 	name string
-	all  sync.Map // of *link by weak.Pointer[mcp.ClientSession]: a session that has ended may still be used
+	all  sync.Map // *link by weak.Pointer[mcp.ClientSession], because callers may use a session after its end
 }
 
-// open returns the link of a connection that is to be made.
+// open returns the link of a new connection.
 func (ls *links) open(n instrument.Network) *link {
 	return newLink(instrument.NewClient(ls.tel, ls.name, n), n)
 }
 
-// of returns the link of a session. The first message of a session says so, with the context that it connects with.
+// of returns the link of a session. The context of the session's first message has the link.
 func (ls *links) of(ctx context.Context, s *mcp.ClientSession) *link {
 	key := weak.Make(s)
 	if l, ok := ls.all.Load(key); ok {

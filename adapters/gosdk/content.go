@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 )
 
-// captureArguments offers the arguments of a call to the redactor, if there is one.
+// captureArguments passes the arguments of a call to the redactor, if there is one.
 func captureArguments(op *instrument.Op, params mcp.Params) {
 	if !op.Captures() {
 		return
@@ -29,7 +29,7 @@ func captureArguments(op *instrument.Op, params mcp.Params) {
 	}
 }
 
-// captureAnswer offers the result of a tool to the redactor, if there is one.
+// captureAnswer passes the result of a tool to the redactor, if there is one.
 func captureAnswer(op *instrument.Op, result mcp.Result) {
 	r, ok := result.(*mcp.CallToolResult)
 	if !ok || r == nil || !op.Captures() {

@@ -10,14 +10,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// headerSpan carries the span of an HTTP request to the handler of the message in it. No client knows its name.
+// headerSpan is the header that carries the span of an HTTP request to the handler of its message. Clients cannot guess
+// its random name.
 var headerSpan = http.CanonicalHeaderKey("Mcpotel-Span-" + rand.Text())
 
 var w3c propagation.TraceContext
 
-// HTTPHandler returns a handler that serves what h, the SDK's, serves, and tells the observed servers behind it which
-// span each HTTP request has. Put it inside what makes that span, such as otelhttp. The SDK needs it for HTTP sessions,
-// where it hands the context of the first request to the handlers of all of them; without a span it changes nothing.
+// HTTPHandler returns a handler that serves h, the SDK's handler, and passes the span of each HTTP request to the
+// instrumented servers. Put it inside the middleware that starts that span, such as otelhttp. HTTP sessions need it:
+// the SDK passes the context of the first request to the handlers of all requests. Without a span it changes nothing.
 func HTTPHandler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if trace.SpanContextFromContext(r.Context()).IsValid() {
@@ -31,8 +32,8 @@ func HTTPHandler(h http.Handler) http.Handler {
 	})
 }
 
-// ambient returns ctx with the span around the handling of a message as its current one: that of the HTTP request which
-// brought it, if that is known, else none.
+// ambient returns ctx with the span around the handling of a message as the current span: the span of its HTTP request
+// if known, otherwise none.
 func ambient(ctx context.Context, method string, s *mcp.ServerSession, extra *mcp.RequestExtra) context.Context {
 	if extra == nil || extra.Header == nil {
 		return withoutSpan(ctx)
@@ -42,7 +43,7 @@ func ambient(ctx context.Context, method string, s *mcp.ServerSession, extra *mc
 		return trace.ContextWithSpanContext(ctx, span)
 	}
 	if s.ID() == "" || method == methodInitialize {
-		return ctx // of the one HTTP request that the session, or what there is of it, was made with
+		return ctx // the context of the only HTTP request of this session
 	}
 	return withoutSpan(ctx)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// The handshakes, and what follows them.
+// The methods of the handshakes, and the notification that follows.
 const (
 	methodInitialize  = "initialize"
 	methodDiscover    = "server/discover"
@@ -23,22 +23,22 @@ const (
 // modern is the first version of the protocol without sessions.
 const modern = "2026-07-28"
 
-// link is one connection of a client, from the attempt to make it to its end. The states are those of this module's own
-// client, as far as the SDK shows them; it makes a connection once, so there is no backoff.
+// link is one connection of a client, from the attempt to connect to its end. Its states are those of this module's own
+// client, as far as the SDK shows them. The SDK connects only once, so there is no backoff.
 type link struct {
 	tel     *instrument.Client
 	network instrument.Network
-	attempt instrument.Ref // written before the connection is made
+	attempt instrument.Ref // set before the connection is made
 	peer    atomic.Pointer[instrument.Peer]
 
-	mu         sync.Mutex // guards what follows
+	mu         sync.Mutex // guards the fields below
 	state      connstate.State
 	entered    time.Time
-	session    time.Time // when the server opened it, zero for none
-	calls      int       // in flight
-	lost       bool      // one was failed with the connection
-	connecting bool      // by [Client.Connect], which says how it ended
-	ended      bool      // meanwhile
+	session    time.Time // when the server opened the session; zero for none
+	calls      int       // calls in flight
+	lost       bool      // a call has failed with the connection
+	connecting bool      // [Client.Connect] is running, and will report the outcome
+	ended      bool      // the session ended during Connect
 	endErr     error
 }
 
@@ -46,15 +46,15 @@ func newLink(tel *instrument.Client, n instrument.Network) *link {
 	return &link{tel: tel, network: n, entered: time.Now()}
 }
 
-// up says that the transport is open: there is a session, and it sends.
+// up records that the transport is open: a session exists and sends.
 func (l *link) up() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.move(connstate.Initializing, connstate.TransportUp, nil)
 }
 
-// identify makes the peer known as soon as the version is. The SDK keeps that until it has made something of the answer
-// to server/discover, and then without a lock: it is read only where the SDK reads it too.
+// identify sets the peer as soon as its version is known. The SDK stores the version after it has processed the answer
+// to server/discover, without a lock, so identify reads it only where the SDK reads it as well.
 func (l *link) identify(method string, s *mcp.ClientSession) {
 	if l.peer.Load() != nil || method == methodInitialize || method == methodDiscover ||
 		isNotification(method) && method != methodInitialized {
@@ -65,7 +65,7 @@ func (l *link) identify(method string, s *mcp.ClientSession) {
 	}
 }
 
-// learn takes from a result what it says about the connection.
+// learn updates the connection from the result of a handshake.
 func (l *link) learn(s *mcp.ClientSession, result mcp.Result, err error) {
 	switch result := result.(type) {
 	case *mcp.InitializeResult:
@@ -79,8 +79,8 @@ func (l *link) learn(s *mcp.ClientSession, result mcp.Result, err error) {
 	}
 }
 
-// discovered says that a server has answered which has these versions. If one is modern, which of them it will be is
-// known with the next request.
+// discovered records that a server has answered with these versions. If one of them is modern, the next request shows
+// which version is used.
 func (l *link) discovered(offered []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +89,7 @@ func (l *link) discovered(offered []string) {
 	}
 }
 
-// negotiated says that the version is agreed on.
+// negotiated records the version that was agreed on.
 func (l *link) negotiated(version, sessionID string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +103,7 @@ func (l *link) negotiated(version, sessionID string) {
 	l.move(connstate.Ready, connstate.Negotiated, nil)
 }
 
-// connected says that the connection was made, or, with an error, that it was not. The SDK does not try again.
+// connected records that the connection was made, or that it failed with err. The SDK does not retry.
 func (l *link) connected(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,8 +130,8 @@ func (l *link) called(err error) {
 	l.lost = l.lost || err != nil && isLost(err)
 }
 
-// over says that the session has ended, with an error unless one side ended it in order. The SDK does not tell which,
-// and takes the end of a stream for that; but it closes no session that has calls in flight.
+// over records the end of the session. err is nil if one side closed it in order. The SDK does not report which side,
+// and treats the end of a stream as such a close; but it closes no session with calls in flight.
 func (l *link) over(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +142,7 @@ func (l *link) over(err error) {
 	l.finish(err)
 }
 
-// finish is called with mu held.
+// finish ends the link. The caller holds mu.
 func (l *link) finish(err error) {
 	reason, errorType := connstate.Other, ""
 	if err != nil || l.calls > 0 || l.lost {
@@ -154,7 +154,7 @@ func (l *link) finish(err error) {
 	l.close(reason, err)
 }
 
-// close ends the link, once. It is called with mu held.
+// close ends the link, once. The caller holds mu.
 func (l *link) close(reason connstate.Reason, err error) {
 	if l.state == connstate.Closing {
 		return
@@ -164,7 +164,7 @@ func (l *link) close(reason connstate.Reason, err error) {
 	l.tel.Close()
 }
 
-// move tells of a move to another state. It is called with mu held.
+// move reports a transition to another state. The caller holds mu.
 func (l *link) move(to connstate.State, reason connstate.Reason, err error) {
 	if l.state < to {
 		l.tell(to, reason, err)

@@ -15,16 +15,16 @@ const (
 
 type listeningKey struct{}
 
-// listening ends the operation of a request that is being handled, once. That of subscriptions/listen, whose handler
-// stays for as long as the stream does, ends with the acknowledgment: no span lasts as long as a stream.
+// listening ends the operation of a request that is being handled, once. The operation of subscriptions/listen ends
+// with the acknowledgment, because its handler runs as long as the stream, and no span lasts that long.
 type listening struct {
 	mu     sync.Mutex
 	op     *instrument.Op
 	opened func(kind string) func()
-	gone   func() // ends the stream, nil if there is none
+	gone   func() // ends the stream; nil without a stream
 }
 
-// withListening returns ctx and what ends op. The context leads the acknowledgment to it.
+// withListening returns the listening that ends op, and a context from which acknowledged finds it.
 func withListening(ctx context.Context, op *instrument.Op, method string,
 	opened func(kind string) func()) (context.Context, *listening) {
 	l := &listening{op: op, opened: opened}
@@ -34,7 +34,7 @@ func withListening(ctx context.Context, op *instrument.Op, method string,
 	return ctx, l
 }
 
-// over says that the handler has returned.
+// over records that the handler has returned.
 func (l *listening) over(r instrument.Result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +44,7 @@ func (l *listening) over(r instrument.Result) {
 	}
 }
 
-// acknowledged ends the operation of the subscriptions/listen that ctx belongs to, and begins the stream.
+// acknowledged ends the operation of the subscriptions/listen that ctx belongs to, and starts the stream.
 func acknowledged(ctx context.Context) {
 	l, ok := ctx.Value(listeningKey{}).(*listening)
 	if !ok {

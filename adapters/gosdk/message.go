@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// end is what observes messages: a client or a server.
+// end is the instrumentation of one side: a client or a server.
 type end interface {
 	StartRequest(context.Context, instrument.Request) (context.Context, instrument.Op)
 	StartHandler(context.Context, instrument.Incoming) (context.Context, instrument.Op)
@@ -46,8 +46,8 @@ func send(ctx context.Context, e end, p *instrument.Peer, method string, req mcp
 	return result, err
 }
 
-// receive handles a request or a notification under its span. The handler's panic goes on: the SDK does not catch it.
-// A subscription that it opens is told to opened, nil for a side that serves none.
+// receive handles a request or a notification under its span. A panic of the handler continues, because the SDK does
+// not recover panics. opened is called for a subscription that the request opens; nil for a side that serves none.
 func receive(ctx context.Context, e end, in instrument.Incoming, req mcp.Request, opened func(kind string) func(),
 	next mcp.MethodHandler) (mcp.Result, error) {
 	ctx, op := e.StartHandler(ctx, in)
@@ -59,7 +59,7 @@ func receive(ctx context.Context, e end, in instrument.Incoming, req mcp.Request
 			return
 		}
 		r := instrument.Result{ErrorType: names.ErrorPanic}
-		v := recover() // nil for a goroutine that ends itself
+		v := recover() // nil if the handler called runtime.Goexit
 		if v != nil {
 			e.HandlerPanic(ctx, in.Method, v, debug.Stack())
 			r.Err = fmt.Errorf("panic: %v", v)
@@ -91,7 +91,7 @@ func incoming(method string, params mcp.Params, p *instrument.Peer) instrument.I
 
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
-// target is what a message is aimed at.
+// target is the target of a message, such as a tool.
 type target struct {
 	kind      instrument.TargetKind
 	name, uri string
@@ -121,8 +121,8 @@ func aim(params mcp.Params) target {
 	return target{}
 }
 
-// withTrace returns req with the trace context of op in its _meta. It changes a copy: the caller that made the params
-// may use them again, and elsewhere at the same time.
+// withTrace returns req with the trace context of op in its _meta. It modifies a copy, because the caller may use the
+// params again, even concurrently.
 func withTrace(op *instrument.Op, method string, req mcp.Request) mcp.Request {
 	trace := op.TraceContext()
 	if trace.IsZero() {
@@ -136,7 +136,7 @@ func withTrace(op *instrument.Op, method string, req mcp.Request) mcp.Request {
 	return withParams(req, params)
 }
 
-// absent makes the params of requests that the SDK sends without any.
+// absent creates params for requests that the SDK sends without params.
 var absent = map[string]func() mcp.Params{
 	"ping":                     func() mcp.Params { return &mcp.PingParams{} },
 	"tools/list":               func() mcp.Params { return &mcp.ListToolsParams{} },
@@ -150,7 +150,7 @@ var absent = map[string]func() mcp.Params{
 	"notifications/roots/list_changed": func() mcp.Params { return &mcp.RootsListChangedParams{} },
 }
 
-// copied returns a shallow copy of params, or nil where there is nothing that could be sent.
+// copied returns a shallow copy of params, or nil if the method has no params.
 func copied(method string, params mcp.Params) mcp.Params {
 	v := reflect.ValueOf(params)
 	if params == nil || v.Kind() != reflect.Pointer || v.IsNil() {
@@ -179,8 +179,8 @@ func withParams(req mcp.Request, params mcp.Params) mcp.Request {
 	return twin.Interface().(mcp.Request)
 }
 
-// withoutSpan returns ctx without a current span and baggage: those of a connection's context are of the one who made
-// the connection.
+// withoutSpan returns ctx without span and baggage, because those of a connection's context belong to the code that
+// made the connection.
 func withoutSpan(ctx context.Context) context.Context {
 	if trace.SpanContextFromContext(ctx).IsValid() {
 		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})

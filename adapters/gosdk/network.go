@@ -11,14 +11,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 )
 
-// Networks that have no address worth telling.
+// Networks without an address.
 var (
 	pipe   = instrument.Network{Transport: "pipe"}
 	served = instrument.Network{Transport: "tcp", Protocol: "http"}
 )
 
-// networkOf returns what a transport says about the network under it. That of the SDK's in-memory transport, and of
-// transports that are not the SDK's, is not known.
+// networkOf returns the network under a transport. It is unknown for the SDK's in-memory transport and for other
+// implementations of transports.
 func networkOf(t mcp.Transport) instrument.Network {
 	switch t := t.(type) {
 	case *mcp.CommandTransport, *mcp.StdioTransport:
@@ -35,7 +35,7 @@ func networkOf(t mcp.Transport) instrument.Network {
 	return instrument.Network{}
 }
 
-// dialled is the network to an HTTP server.
+// dialled returns the network to an HTTP server.
 func dialled(endpoint string) instrument.Network {
 	n := served
 	u, err := url.Parse(endpoint)
@@ -54,7 +54,7 @@ func dialled(endpoint string) instrument.Network {
 	return n
 }
 
-// overHTTP reports whether a request came by HTTP. The context of a connection has the values of the first HTTP
+// overHTTP reports whether a request came over HTTP. The context of a connection has the values of its first HTTP
 // request.
 func overHTTP(ctx context.Context, extra *mcp.RequestExtra) bool {
 	return extra != nil && extra.Header != nil || ctx.Value(http.ServerContextKey) != nil

@@ -20,7 +20,7 @@ import (
 
 const resultInputRequired = "input_required"
 
-// outcome describes how an operation ended that has a result.
+// outcome returns the outcome of an operation with a result.
 func outcome(result mcp.Result) instrument.Result {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
@@ -46,14 +46,14 @@ func resultType(needsInput bool) string {
 	return ""
 }
 
-// Codes that the SDK gives to errors of its own, which are no answer of the peer.
+// Codes of the SDK's own errors, which are no responses of the peer.
 const (
 	codeClientClosing = -32003
 	codeServerClosing = -32004
-	codeRejected      = -32005 // by the transport
+	codeRejected      = -32005 // rejected by the transport
 )
 
-// failure describes how a message ended that this side sent.
+// failure returns the outcome of a message that this side failed to send.
 func failure(ctx context.Context, method string, err error) instrument.Result {
 	r := instrument.Result{Err: err}
 	switch {
@@ -76,8 +76,8 @@ func failure(ctx context.Context, method string, err error) instrument.Result {
 	return r
 }
 
-// httpStatus returns the status that an HTTP server answered with instead of a response, empty if err tells of none.
-// The SDK tells it in words only, at the end.
+// httpStatus returns the status that an HTTP server sent instead of a response; empty if err has none. The SDK puts
+// only its text into the error, at the end.
 func httpStatus(err error) string {
 	text := err.Error()
 	if i := strings.LastIndex(text, ": "); i >= 0 {
@@ -96,8 +96,8 @@ var statuses = func() map[string]string {
 	return m
 }()
 
-// refusal returns the error that the peer answered with, nil if it did not. The SDK's own errors are of the same type,
-// and stand in the chain beside the peer's if an HTTP server answered a request with both.
+// refusal returns the error in the peer's response; nil without one. The SDK's own errors have the same type, and stand
+// beside the peer's error in the chain if an HTTP server sent both.
 func refusal(err error) *jsonrpc.Error {
 	if e, ok := err.(*jsonrpc.Error); ok && e.Code != codeClientClosing && e.Code != codeServerClosing &&
 		e.Code != codeRejected {
@@ -133,9 +133,8 @@ func isLost(err error) bool {
 	return errors.As(err, &e) && (e.Code == codeClientClosing || e.Code == codeServerClosing)
 }
 
-// handled describes how a request ended that this side has handled. An error without a code has the code 0 on the wire,
-// and so it has here. The SDK answers a request that was cancelled too, mostly with an error or with the tool's report
-// of one.
+// handled returns the outcome of a request that this side has handled. An error without a code has the code 0 on the
+// wire and here. The SDK answers cancelled requests as well, mostly with an error or with a tool error.
 func handled(ctx context.Context, result mcp.Result, err error) instrument.Result {
 	r := outcome(result)
 	switch {

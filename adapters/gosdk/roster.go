@@ -8,20 +8,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// rosterPause is the time between two looks at what a server has, for names that it does not have.
+// rosterPause is the minimum time between two lists for unknown names.
 const rosterPause = time.Second
 
-// roster is which tools or prompts a server has, so that metrics carry no name that a client made up. The SDK has no
-// function for it: the server is asked as a client would ask it, when a name is new, but for made-up names once a
+// roster caches the names of a server's tools or prompts, so that metrics have no names that a client made up. The SDK
+// has no function for it, so roster lists them like a client: when a name is new, but for made-up names at most once a
 // second.
 type roster struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	names  map[string]bool
-	asked  time.Time     // zero if it may be asked at once
-	asking chan struct{} // closed when the answer is here, nil if no goroutine asks
+	asked  time.Time     // time of the last list; zero allows a list at once
+	asking chan struct{} // closed when the running list is complete; nil if none runs
 }
 
-// has reports whether the server has a name.
+// has reports whether the server has this name.
 func (r *roster) has(name string, ask func() (map[string]bool, error)) bool {
 	known, answer, mine := r.look(name)
 	switch {
@@ -37,8 +37,8 @@ func (r *roster) has(name string, ask func() (map[string]bool, error)) bool {
 	return r.names[name]
 }
 
-// look reports whether a name is known. If not, answer is closed when the server has been asked, by the caller if that
-// is mine; nil means that it is not to be asked now.
+// look reports whether a name is known. If not, and a list is running, answer is closed when the list is complete. If
+// mine is set, the caller must make the list. A nil answer means that no list is due.
 func (r *roster) look(name string) (known bool, answer chan struct{}, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,7 +51,7 @@ func (r *roster) look(name string) (known bool, answer chan struct{}, mine bool)
 	return known, answer, mine
 }
 
-// fill asks the server, which may call the user.
+// fill lists the names, which may call user code.
 func (r *roster) fill(answer chan struct{}, ask func() (map[string]bool, error)) {
 	defer close(answer)
 	names, err := ask()
@@ -63,14 +63,14 @@ func (r *roster) fill(answer chan struct{}, ask func() (map[string]bool, error))
 	}
 }
 
-// changed says that the server may have others.
+// changed records that the server's list may have changed.
 func (r *roster) changed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.asked = time.Time{}
 }
 
-// maxPages bounds how often a server is asked for the next page.
+// maxPages bounds the pages of a list.
 const maxPages = 1000
 
 func toolNames(ctx context.Context, s *mcp.ServerSession, next mcp.MethodHandler) (map[string]bool, error) {

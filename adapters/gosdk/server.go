@@ -16,84 +16,84 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Server is an [mcp.Server] that is observed. Use it wherever the server was used, or go on using that: only Connect
-// and Run are others, in that they look at the transport to tell the network.
+// Server is an instrumented [mcp.Server]. The original server may still be used. Only Connect and Run differ: they read
+// the network from the transport.
 type Server struct {
 	*mcp.Server
 }
 
-// ServerOption says more of a server.
+// ServerOption configures [InstrumentServer].
 type ServerOption func(*serving)
 
-// TrustTraceContext lets clients over HTTP that have no token of the SDK's package auth decide about traces: the parent
-// of a request's span is then what the client wrote into the request, sampled if that is, and the client's baggage is
-// in the handler's context. Otherwise the span has a link to the client's, is below that of the HTTP request, if there
-// is one, and the baggage is not read. Set it where only programs of your own can reach the server;
-// telemetry.WithPublicEndpointFn may distrust more, request by request.
+// TrustTraceContext lets HTTP clients without a token of the SDK's package auth decide about traces: the span that the
+// client sends becomes the parent of the request's span, including its sampling decision, and the handler's context has
+// the client's baggage. Without the option, the span is linked to the client's span, its parent is the span of the HTTP
+// request, if any, and the baggage is not read. Set it if only your own programs can reach the server;
+// telemetry.WithPublicEndpointFn can distrust single requests.
 func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = true } }
 
 // InstrumentServer observes everything that s receives and sends from now on. The name is the value of mcp_server.name.
 //
-// What does not come by HTTP is taken to come through pipes, unless the transport that was given to the Server's
-// Connect or Run says otherwise.
+// Messages that do not arrive over HTTP count as messages over pipes, unless the transport of the Server's Connect or
+// Run tells another network.
 //
-// The parent of a request's span is what the client wrote into the request. Over HTTP, that takes a token that was
-// verified, or [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the client
-// wrote nothing. In HTTP sessions the SDK has only the span of the first HTTP request, which is not used; serve them
-// through [HTTPHandler] to have the right one.
+// The parent of a request's span is the span that the client sends in the request. Over HTTP, this requires a verified
+// token or [TrustTraceContext]; the span of the HTTP request is then linked, or is the parent if the client sends no
+// span. In HTTP sessions the SDK provides only the span of the first HTTP request, which is not used; serve them
+// through [HTTPHandler] to get the right span.
 func InstrumentServer(s *mcp.Server, tel *telemetry.Telemetry, name string, opts ...ServerOption) *Server {
 	v := &serving{tel: tel, name: name, instance: instrument.NewInstanceID()}
 	for _, o := range opts {
 		o(v)
 	}
 	if instrument.NewServer(tel, name, instrument.Network{}) == nil {
-		return &Server{s} // it is off
+		return &Server{s} // the telemetry is off
 	}
 	s.AddSendingMiddleware(v.sending)
 	s.AddReceivingMiddleware(v.receiving)
 	return &Server{s}
 }
 
-// Connect is [mcp.Server.Connect].
+// Connect is like [mcp.Server.Connect].
 func (s *Server) Connect(ctx context.Context, t mcp.Transport, opts *mcp.ServerSessionOptions) (*mcp.ServerSession,
 	error) {
 	return s.Server.Connect(context.WithValue(ctx, networkKey{}, networkOf(t)), t, opts)
 }
 
-// Run is [mcp.Server.Run].
+// Run is like [mcp.Server.Run].
 func (s *Server) Run(ctx context.Context, t mcp.Transport) error {
 	return s.Server.Run(context.WithValue(ctx, networkKey{}, networkOf(t)), t)
 }
 
-// networkKey is the key of the network that the connection of a context is over.
+// networkKey is the context key for the network of a connection.
 type networkKey struct{}
 
-// serving is what one server tells.
+// serving is the instrumentation of one server.
 type serving struct {
 	tel  *telemetry.Telemetry
 	name string
 
-	instance string // of all networks
+	instance string // the same on all networks
 
-	trusting bool // clients over HTTP without a token decide about traces
+	trusting bool // HTTP clients without a token decide about traces
 
 	tools, prompts roster
 
-	networks sync.Map // of *network by instrument.Network
-	sessions sync.Map // of *session by weak.Pointer[mcp.ServerSession]
+	networks sync.Map // *network by instrument.Network
+	sessions sync.Map // *session by weak.Pointer[mcp.ServerSession]
 }
 
-// network is what a server tells about its connections over one network.
+// network is the instrumentation of the connections over one network.
 type network struct {
 	instrument.Network
 	tel   *instrument.Server
-	peers sync.Map // of *instrument.Peer by version, for those without a session id
+	peers sync.Map // *instrument.Peer by version, for clients without a session id
 }
 
-// session is a connection that outlasts a message, or what a session id names.
+// session is a connection that outlives one message, or a session with an id.
 type session struct {
 	network *network
-	peer    atomic.Pointer[instrument.Peer] // of a session that the client has opened, nil for none
+	peer    atomic.Pointer[instrument.Peer] // client of an open session; nil without one
 }
 
 func (v *serving) network(ctx context.Context, extra *mcp.RequestExtra) *network {
@@ -113,7 +113,7 @@ func (v *serving) network(ctx context.Context, extra *mcp.RequestExtra) *network
 	return known.(*network)
 }
 
-// peer returns the client of a version in a session.
+// peer returns the peer for a version and a session.
 func (n *network) peer(version, sessionID string) *instrument.Peer {
 	facts := instrument.Facts{Network: n.Network, MCPVersion: version}
 	if sessionID != "" || !slices.Contains(versions, version) {
@@ -126,10 +126,10 @@ func (n *network) peer(version, sessionID string) *instrument.Peer {
 	return p.(*instrument.Peer)
 }
 
-// versions are those of which there is one peer for all clients.
+// versions have one peer for all clients without a session.
 var versions = mcp.SupportedProtocolVersions()
 
-// session returns the session of a message, which is kept unless it lasts as long as that.
+// session returns the session of a message. It is stored unless it ends with the message.
 func (v *serving) session(ctx context.Context, s *mcp.ServerSession, extra *mcp.RequestExtra) *session {
 	key := weak.Make(s)
 	if known, ok := v.sessions.Load(key); ok {
@@ -146,7 +146,7 @@ func (v *serving) session(ctx context.Context, s *mcp.ServerSession, extra *mcp.
 	return known.(*session)
 }
 
-// client returns the client that a message with these params comes from or goes to.
+// client returns the client of a message with these params.
 func (known *session) client(s *mcp.ServerSession, params mcp.Params) *instrument.Peer {
 	if p := known.peer.Load(); p != nil {
 		return p
@@ -161,7 +161,7 @@ func (known *session) client(s *mcp.ServerSession, params mcp.Params) *instrumen
 	return known.network.peer(version, s.ID())
 }
 
-// clientOf returns what the client calls itself, in a modern message or in the handshake, empty if it has not said so.
+// clientOf returns the name and version of the client, from a modern message or the handshake; empty if unknown.
 func clientOf(s *mcp.ServerSession, params mcp.Params) (name, version string) {
 	switch p := params.(type) {
 	case nil:
@@ -182,10 +182,10 @@ func clientOf(s *mcp.ServerSession, params mcp.Params) (name, version string) {
 	return "", ""
 }
 
-// opened says that the client has opened the session. Its end is told when the connection is over.
+// opened records that the client has opened the session, and its end when the connection ends.
 func (v *serving) opened(known *session, s *mcp.ServerSession, version string) {
 	if kept, ok := v.sessions.Load(weak.Make(s)); !ok || kept != known {
-		return // it lasts as long as the message
+		return // the session ends with the message
 	}
 	p := known.network.peer(version, s.ID())
 	known.peer.Store(p)

@@ -12,15 +12,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// asking is a session whose client can be asked.
+// asking is a session whose client answers requests.
 type asking interface {
 	server.SessionWithSampling
 	server.SessionWithElicitation
 	server.SessionWithRoots
 }
 
-// What the sessions of mcp-go's transports can do besides. A session that takes their place has to do the same, for
-// mcp-go finds out by type assertions. TestSessionsLoseNothing compares.
+// Interfaces of the sessions of mcp-go's transports. A replacement must implement the same interfaces, because mcp-go
+// uses type assertions. TestSessionsLoseNothing compares them.
 type (
 	stdioSession interface {
 		asking
@@ -44,8 +44,8 @@ type (
 	}
 )
 
-// observed returns a session in the place of s, for handlers, whose questions to the client are observed. It is nil if
-// s is none that asks a client by a request.
+// observed returns a replacement for the session s that observes the requests of handlers to the client. It returns nil
+// if s cannot send requests.
 func observed(s server.ClientSession, n *network, p *instrument.Peer) server.ClientSession {
 	switch s := s.(type) {
 	case httpSession:
@@ -94,7 +94,7 @@ func (s *observedHTTP) ListRoots(ctx context.Context, q mcp.ListRootsRequest) (*
 	return s.asker.roots(ctx, s.httpSession, q)
 }
 
-// asker asks a client.
+// asker sends requests to a client.
 type asker struct {
 	tel  *instrument.Server
 	peer *instrument.Peer
@@ -107,8 +107,8 @@ func (a *asker) start(ctx context.Context, method mcp.MCPMethod) (context.Contex
 	return ctx, op
 }
 
-// The params of sampling/createMessage and roots/list have no _meta in mcp-go: only elicitation/create has the trace
-// context.
+// In mcp-go, the params of sampling/createMessage and roots/list have no _meta: only elicitation/create carries the
+// trace context.
 
 func (a *asker) sample(ctx context.Context, s asking, q mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 	ctx, op := a.start(ctx, mcp.MethodSamplingCreateMessage)
@@ -134,7 +134,7 @@ func (a *asker) roots(ctx context.Context, s asking, q mcp.ListRootsRequest) (*m
 	return result, err
 }
 
-// asked describes how asking ended. Of the client's errors mcp-go keeps the text and not the code.
+// asked returns the outcome of a request to the client. mcp-go keeps the text of the client's error, but not its code.
 func asked(ctx context.Context, err error) instrument.Result {
 	switch {
 	case err == nil:

@@ -16,13 +16,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Option tells [WrapTransport] of a transport what it cannot see itself.
+// Option gives [WrapTransport] a fact that a transport does not expose.
 type Option func(*observedTransport)
 
-// WithEndpoint says which URL the transport dials, which mcp-go does not tell of Streamable HTTP.
+// WithEndpoint sets the URL of the transport. mcp-go does not expose the URL of Streamable HTTP.
 func WithEndpoint(url string) Option { return func(t *observedTransport) { t.network = dialled(url) } }
 
-// observedTransport is a transport that is observed. It does what the one within does.
+// observedTransport instruments a transport and otherwise passes everything on.
 type observedTransport struct {
 	inner   transport.Interface
 	network instrument.Network
@@ -31,12 +31,11 @@ type observedTransport struct {
 	peer    atomic.Pointer[instrument.Peer]
 	rounds  rounds
 	listens listens
-	left    refs // of requests that were given up, for their notifications/cancelled
+	left    refs // requests that were given up, for the spans of their notifications/cancelled
 }
 
-// WrapTransport returns t, observed, for a client to use instead. The name says which server it leads to: it is the
-// value of mcp_client.name. A telemetry that is off leaves t as it is. Else the result has a method Unwrap, which
-// returns t.
+// WrapTransport returns an instrumented transport in place of t. The name identifies the server: it is the value of
+// mcp_client.name. If the telemetry is off, it returns t. Otherwise the result has a method Unwrap, which returns t.
 func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string,
 	options ...Option) transport.Interface {
 	w := &observedTransport{inner: t, network: networkOf(t)}
@@ -54,19 +53,19 @@ func WrapTransport(t transport.Interface, tel *telemetry.Telemetry, name string,
 	return w
 }
 
-// httpTransport is an observed transport over HTTP, which mcp-go tells from others by its method.
+// httpTransport is an instrumented transport over HTTP. mcp-go recognizes such transports by the method.
 type httpTransport struct {
 	*observedTransport
 	over transport.HTTPConnection
 }
 
-// SetProtocolVersion passes on the version that was agreed on.
+// SetProtocolVersion passes the negotiated version on.
 func (t *httpTransport) SetProtocolVersion(version string) { t.over.SetProtocolVersion(version) }
 
-// Unwrap returns the transport that [WrapTransport] was given.
+// Unwrap returns the transport that was passed to [WrapTransport].
 func (t *observedTransport) Unwrap() transport.Interface { return t.inner }
 
-// Start opens the connection, which is an attempt to connect.
+// Start opens the connection, and observes the attempt.
 func (t *observedTransport) Start(ctx context.Context) error {
 	if !t.conn.starts() {
 		return t.inner.Start(ctx)
@@ -90,13 +89,13 @@ func (t *observedTransport) Close() error {
 // GetSessionId returns the id of the session.
 func (t *observedTransport) GetSessionId() string { return t.inner.GetSessionId() }
 
-// RequiresLegacyProtocol reports whether the transport within does.
+// RequiresLegacyProtocol returns the answer of the inner transport.
 func (t *observedTransport) RequiresLegacyProtocol() bool {
 	legacy, ok := t.inner.(interface{ RequiresLegacyProtocol() bool })
 	return ok && legacy.RequiresLegacyProtocol()
 }
 
-// SetConnectionLostHandler sets what hears of a lost connection, if the transport within tells of it.
+// SetConnectionLostHandler sets the handler for a lost connection, if the inner transport supports one.
 func (t *observedTransport) SetConnectionLostHandler(handler func(error)) {
 	setter, ok := t.inner.(interface{ SetConnectionLostHandler(func(error)) })
 	if !ok {
@@ -149,7 +148,7 @@ func (t *observedTransport) SendRequest(
 	return response, err
 }
 
-// outcome describes how a request ended, and what its result says. The end of a handshake makes the server known.
+// outcome returns the outcome of a request and the decoded result. The end of a handshake identifies the server.
 func (t *observedTransport) outcome(ctx context.Context, method string, response *transport.JSONRPCResponse,
 	err error) (instrument.Result, said) {
 	if err != nil {
@@ -161,7 +160,7 @@ func (t *observedTransport) outcome(ctx context.Context, method string, response
 		return end, said{}
 	}
 	if e := response.Error; e != nil && ctx.Err() != nil {
-		return failure(ctx, e.AsError()), said{} // in process, a handler that left with its caller has answered
+		return failure(ctx, e.AsError()), said{} // in process, the handler of a cancelled call has answered
 	} else if e != nil {
 		return instrument.Result{
 			Code: int64(e.Code), HasCode: true, Message: e.Message, Err: e.AsError(), Expected: method == methodDiscover,
@@ -177,7 +176,7 @@ func (t *observedTransport) outcome(ctx context.Context, method string, response
 	return instrument.Result{ToolError: told.IsError, ResultType: told.ResultType}, told
 }
 
-// current returns the server as it is known. A modern client says the version with each request, and it stays the same.
+// current returns the known server. A modern client sends its version with each request, and the version never changes.
 func (t *observedTransport) current(method string, about *target) *instrument.Peer {
 	if p := t.peer.Load(); p != nil {
 		return p
@@ -197,7 +196,7 @@ func (t *observedTransport) meet(version string) *instrument.Peer {
 	return p
 }
 
-// SendNotification sends a notification, under a span if it is to have one.
+// SendNotification sends a notification, under a span if its method has spans.
 func (t *observedTransport) SendNotification(ctx context.Context, n mcp.JSONRPCNotification) error {
 	r := instrument.Request{Method: n.Method, Notification: true}
 	if n.Method == methodCancelled {
@@ -220,7 +219,7 @@ func (t *observedTransport) SendNotification(ctx context.Context, n mcp.JSONRPCN
 	return nil
 }
 
-// SetNotificationHandler sets what handles notifications.
+// SetNotificationHandler sets the handler for notifications.
 func (t *observedTransport) SetNotificationHandler(handler func(mcp.JSONRPCNotification)) {
 	t.inner.SetNotificationHandler(func(n mcp.JSONRPCNotification) {
 		if n.Method == methodAcknowledged {
@@ -238,7 +237,7 @@ func (t *observedTransport) SetNotificationHandler(handler func(mcp.JSONRPCNotif
 	})
 }
 
-// SetRequestHandler sets what handles the server's requests, if the transport within gets any.
+// SetRequestHandler sets the handler for the server's requests, if the inner transport receives any.
 func (t *observedTransport) SetRequestHandler(handler transport.RequestHandler) {
 	both, ok := t.inner.(transport.BidirectionalInterface)
 	if !ok {
@@ -264,7 +263,7 @@ func (t *observedTransport) SetRequestHandler(handler transport.RequestHandler) 
 	})
 }
 
-// broken ends op if its handler has failed, which then goes on.
+// broken ends op if its handler has panicked or ended its goroutine. The failure continues.
 func (t *observedTransport) broken(ctx context.Context, method string, op *instrument.Op, f *usercode.Failure) {
 	if f == nil {
 		return
@@ -276,8 +275,8 @@ func (t *observedTransport) broken(ctx context.Context, method string, op *instr
 	}
 }
 
-// withoutSpan returns ctx without a current span and baggage: those of a connection's context are of the one who made
-// the connection.
+// withoutSpan returns ctx without span and baggage, because those of a connection's context belong to the code that
+// made the connection.
 func withoutSpan(ctx context.Context) context.Context {
 	if oteltrace.SpanContextFromContext(ctx).IsValid() {
 		ctx = oteltrace.ContextWithSpanContext(ctx, oteltrace.SpanContext{})

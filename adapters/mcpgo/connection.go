@@ -12,25 +12,25 @@ import (
 // modern is the first version of the protocol without sessions.
 const modern = "2026-07-28"
 
-// connection is the connection of a transport from its start to its end. The states are those of this module's own
-// client, as far as mcp-go shows them; it makes a connection once, so there is no backoff.
+// connection is the connection of a transport, from its start to its end. Its states are those of this module's own
+// client, as far as mcp-go shows them. mcp-go connects only once, so there is no backoff.
 type connection struct {
 	tel *instrument.Client
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	attempt instrument.Ref
-	asked   bool // to start
+	asked   bool // Start was called
 	state   connstate.State
 	entered time.Time
-	since   time.Time        // when the server opened the session, zero for none
-	session *instrument.Peer // of that
-	err     error            // the connection was lost
+	since   time.Time        // when the server opened the session; zero for none
+	session *instrument.Peer // peer of that session
+	err     error            // error that ended the connection
 	over    bool
 }
 
 func (c *connection) begin() { c.entered = time.Now() }
 
-// starts reports whether this is the first start: mcp-go takes others for done.
+// starts reports whether this is the first call. mcp-go ignores further starts.
 func (c *connection) starts() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *connection) started(err error) {
 	c.finish()
 }
 
-// ready says that the handshake is done. A legacy server has opened a session.
+// ready records the end of the handshake. A legacy server has then opened a session.
 func (c *connection) ready(p *instrument.Peer, version string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *connection) ready(p *instrument.Peer, version string) {
 	c.move(connstate.Ready, connstate.Negotiated, nil)
 }
 
-// lose says that the connection is gone.
+// lose records that the connection is lost.
 func (c *connection) lose(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +76,7 @@ func (c *connection) lose(err error) {
 	}
 }
 
-// stop says that the user closes the client.
+// stop records that the user closes the client.
 func (c *connection) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -89,7 +89,7 @@ func (c *connection) closed() {
 	c.finish()
 }
 
-// finish ends the connection, once. It is called with mu held.
+// finish ends the connection, once. The caller holds mu.
 func (c *connection) finish() {
 	if c.over {
 		return
@@ -106,7 +106,7 @@ func (c *connection) finish() {
 	c.tel.Close()
 }
 
-// move tells of a move to another state. It is called with mu held.
+// move reports a transition to another state. The caller holds mu.
 func (c *connection) move(to connstate.State, reason connstate.Reason, err error) {
 	if c.state < to {
 		c.tell(to, reason, err)

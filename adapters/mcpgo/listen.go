@@ -11,20 +11,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// listens are the requests subscriptions/listen that wait for their acknowledgment, by their ids.
+// listens holds the subscriptions/listen requests that wait for their acknowledgment, by id.
 type listens struct {
 	mu      sync.Mutex
 	waiting map[string]*listening
 }
 
-// listening is one of them. mcp-go waits for its answer for as long as the stream lives; no span does.
+// listening is one of these requests. mcp-go waits for its response as long as the stream lives; its span ends earlier.
 type listening struct {
 	op     *instrument.Op // guarded by listens.mu
 	opened func() func(error)
 	ended  func(error) // nil before the acknowledgment
 }
 
-// listen sends subscriptions/listen, whose operation ends with the acknowledgment.
+// listen sends subscriptions/listen. The operation ends with the acknowledgment.
 func (t *observedTransport) listen(ctx context.Context, op *instrument.Op,
 	q transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	id := fmt.Sprint(q.ID.Value())
@@ -34,7 +34,7 @@ func (t *observedTransport) listen(ctx context.Context, op *instrument.Op,
 	end, _ := t.outcome(ctx, q.Method, response, err)
 	reason := err
 	if ctx.Err() != nil {
-		reason = nil // that is how a stream is ended
+		reason = nil // cancellation ends a stream in order
 	}
 	t.listens.over(id, end, reason)
 	return response, err
@@ -49,7 +49,7 @@ func (ls *listens) add(id string, l *listening) {
 	ls.waiting[id] = l
 }
 
-// acknowledged ends the operation and begins the stream.
+// acknowledged ends the operation and starts the stream.
 func (ls *listens) acknowledged(id string) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()

@@ -22,20 +22,20 @@ const (
 	resultInputRequired = string(mcp.ResultTypeInputRequired)
 )
 
-// served are the requests that a client of mcp-go answers.
+// served are the requests that an mcp-go client answers.
 var served = map[string]bool{
 	string(mcp.MethodSamplingCreateMessage): true, string(mcp.MethodElicitationCreate): true, string(mcp.MethodPing): true,
 	string(mcp.MethodListRoots): true,
 }
 
-// target is what the params of a request say of interest.
+// target has the parts of a request's params that telemetry uses.
 type target struct {
 	Name, URI, RequestState string
 	InputResponses          json.RawMessage
-	meta                    json.RawMessage // of params in JSON
+	meta                    json.RawMessage // set if params are JSON
 }
 
-// aim looks at params. A modern client of mcp-go has them in JSON already, a legacy one as a struct.
+// aim reads params. In a modern mcp-go client they are JSON already, in a legacy client a struct.
 func aim(params any) (t target) {
 	switch p := params.(type) {
 	case map[string]json.RawMessage:
@@ -83,7 +83,7 @@ func argumentsOf(params any) json.RawMessage {
 	return raw
 }
 
-// text sets s to what raw says, if that is a string.
+// text sets s to the string in raw, if raw is a JSON string.
 func text(raw json.RawMessage, s *string) {
 	switch {
 	case len(raw) < 2 || raw[0] != '"':
@@ -94,7 +94,7 @@ func text(raw json.RawMessage, s *string) {
 	}
 }
 
-// promptOf returns the name of the prompt that a completion is for, empty for a resource.
+// promptOf returns the name of the prompt of a completion; empty for a resource.
 func promptOf(ref any) string {
 	if p, ok := ref.(mcp.PromptReference); ok && p.Type == "ref/prompt" {
 		return p.Name
@@ -116,7 +116,7 @@ func (t *target) kind(method string) instrument.TargetKind {
 	return instrument.NoTarget
 }
 
-// version is the version that a modern request says it is of.
+// version returns the version in the _meta of a modern request.
 func (t *target) version() (v string) {
 	var meta map[string]json.RawMessage
 	if json.Unmarshal(t.meta, &meta) == nil {
@@ -125,8 +125,8 @@ func (t *target) version() (v string) {
 	return v
 }
 
-// withTrace returns params with the trace context of op in their _meta. It changes a copy: the caller that made the
-// params may use them again, and elsewhere at the same time.
+// withTrace returns params with the trace context of op in their _meta. It modifies a copy, because the caller may use
+// the params again, even concurrently.
 func withTrace(op *instrument.Op, params any) any {
 	trace := op.TraceContext()
 	if trace.IsZero() {
@@ -152,8 +152,8 @@ func withTrace(op *instrument.Op, params any) any {
 	return fields
 }
 
-// withTraceJSON returns a copy of meta, empty for none, with a trace context. It does not look into what is there,
-// unless that may be a trace context too.
+// withTraceJSON returns a copy of meta, which may be empty, with a trace context. It decodes meta only if meta may
+// contain a trace context already.
 func withTraceJSON(trace *instrument.TraceContext, meta json.RawMessage) (json.RawMessage, bool) {
 	for key := range trace.Keys() {
 		if bytes.Contains(meta, []byte(key)) {
@@ -173,14 +173,14 @@ func withTraceJSON(trace *instrument.TraceContext, meta json.RawMessage) (json.R
 		out = append(append(append(append(append(out, '"'), key...), `":`...), value...), ',')
 	}
 	rest, ok := bytes.CutPrefix(meta, []byte{'{'})
-	if rest = bytes.TrimLeft(rest, " \t\r\n"); !ok || len(rest) == 0 || rest[0] == '}' { // nothing is there
+	if rest = bytes.TrimLeft(rest, " \t\r\n"); !ok || len(rest) == 0 || rest[0] == '}' { // meta has no members
 		out[len(out)-1] = '}'
 		return out, true
 	}
 	return append(out, rest...), true
 }
 
-// withoutTraceJSON takes a trace context out.
+// withoutTraceJSON removes the keys of the trace context.
 func withoutTraceJSON(trace *instrument.TraceContext, meta json.RawMessage) (json.RawMessage, bool) {
 	fields := map[string]json.RawMessage{}
 	if json.Unmarshal(meta, &fields) != nil {
@@ -209,7 +209,7 @@ func inJSON(params any) (map[string]json.RawMessage, bool) {
 	return fields, true
 }
 
-// withTraceMeta returns a copy of meta, nil for none, with a trace context.
+// withTraceMeta returns a copy of meta, which may be nil, with a trace context.
 func withTraceMeta(trace *instrument.TraceContext, meta *mcp.Meta) *mcp.Meta {
 	twin := &mcp.Meta{}
 	if meta != nil {
@@ -219,7 +219,7 @@ func withTraceMeta(trace *instrument.TraceContext, meta *mcp.Meta) *mcp.Meta {
 	return twin
 }
 
-// metaOf returns the _meta of a request of the server.
+// metaOf returns the _meta of a server's request.
 func metaOf(params any) map[string]any {
 	switch p := params.(type) {
 	case map[string]any:
@@ -235,7 +235,7 @@ func metaOf(params any) map[string]any {
 	return nil
 }
 
-// idText is a request's id as text.
+// idText returns a request's id as text.
 func idText(id mcp.RequestId) string { return anyID(id.Value()) }
 
 func anyID(id any) string {
@@ -245,7 +245,7 @@ func anyID(id any) string {
 	return fmt.Sprint(id)
 }
 
-// said is what a result says of interest.
+// said has the parts of a result that telemetry uses.
 type said struct {
 	IsError         bool   `json:"isError"`
 	ResultType      string `json:"resultType"`
@@ -253,15 +253,14 @@ type said struct {
 	ProtocolVersion string `json:"protocolVersion"`
 }
 
-// answering are the methods whose results say how the call went. Most say nothing out of the ordinary, and are not
-// decoded.
+// answering are the methods whose results have an outcome. Ordinary results are not decoded.
 var answering = map[string]bool{
 	string(mcp.MethodToolsCall): true, string(mcp.MethodPromptsGet): true, string(mcp.MethodResourcesRead): true,
 }
 
 var keyIsError, wordInput = []byte(`"isError"`), []byte(resultInputRequired)
 
-// read looks at the top of a result. What is not as it should be, mcp-go will say.
+// read decodes the parts of a result. It ignores errors, because mcp-go reports an invalid result.
 func read(method string, result json.RawMessage) (s said) {
 	if method == methodInitialize ||
 		answering[method] && (bytes.Contains(result, keyIsError) || bytes.Contains(result, wordInput)) {

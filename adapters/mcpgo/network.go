@@ -14,7 +14,7 @@ var (
 	overHTTP = instrument.Network{Transport: "tcp", Protocol: "http"}
 )
 
-// networkOf returns what can be seen of the network under a transport.
+// networkOf returns the network under a transport, as far as it is visible.
 func networkOf(t transport.Interface) instrument.Network {
 	switch t := t.(type) {
 	case *transport.Stdio, *transport.CommandTransport:
@@ -27,7 +27,7 @@ func networkOf(t transport.Interface) instrument.Network {
 	return instrument.Network{}
 }
 
-// dialled is the network to an HTTP server.
+// dialled returns the network to an HTTP server.
 func dialled(endpoint string) instrument.Network {
 	n := overHTTP
 	u, err := url.Parse(endpoint)

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// failure describes how a message ended that could not be sent, or was not answered while its caller waited.
+// failure returns the outcome of a message that could not be sent, or was not answered in time.
 func failure(ctx context.Context, err error) instrument.Result {
 	r := instrument.Result{Err: err}
 	switch {
@@ -47,8 +47,8 @@ func isLost(err error) bool {
 
 var status = regexp.MustCompile(`^request failed with status (\d{3}):`)
 
-// httpStatus returns the status that an HTTP server answered with instead of a response, empty if err tells of none.
-// But for 401, mcp-go tells it in words only.
+// httpStatus returns the status that an HTTP server sent instead of a response; empty if err has none. Except for 401,
+// mcp-go puts only its text into the error.
 func httpStatus(err error) string {
 	if errors.Is(err, transport.ErrAuthorizationRequired) || errors.Is(err, transport.ErrOAuthAuthorizationRequired) {
 		return "401"

@@ -22,24 +22,24 @@ func requestOf(ctx context.Context) *request {
 	return r
 }
 
-// request is one that the server handles. But for inner it belongs to the goroutine that does.
+// request is a request that the server handles. All fields but inner belong to the goroutine that handles it.
 type request struct {
 	v      *serving
 	method string
-	base   context.Context // of the request; it leads to this
+	base   context.Context // context of the request, from which requestOf finds the request
 
-	inner atomic.Pointer[context.Context] // base with the span of the operation, once that has begun
+	inner atomic.Pointer[context.Context] // base with the span of the operation; nil before the operation
 	tel   *instrument.Server
 	op    instrument.Op
 
-	gone    func() // ends the stream that the request has opened, nil for none
+	gone    func() // ends the stream that the request has opened; nil for none
 	result  any
 	err     error
-	refused string // what the answer says if it is an error
+	refused string // text of the error response
 }
 
-// late is the context of a request. It has no span until the operation begins; then it has that of the operation, and
-// so has every context that was derived from it meanwhile.
+// late is the context of a request. It has no span until the operation begins; from then on, late and all contexts
+// derived from it have the span of the operation.
 type late struct {
 	context.Context
 	r *request
@@ -52,7 +52,7 @@ func (l late) Value(key any) any {
 	return l.Context.Value(key)
 }
 
-// begin begins the operation, once.
+// begin starts the operation, once.
 func (r *request) begin(id string, message any) {
 	if r.inner.Load() != nil {
 		return
@@ -86,20 +86,20 @@ func (r *request) begin(id string, message any) {
 		r.capture(m.Params)
 	case *mcp.GetPromptRequest:
 		r.capture(m.Params)
-	case *mcp.SubscriptionsListenRequest: // it is acknowledged next, and then handled for as long as the stream lives
+	case *mcp.SubscriptionsListenRequest: // acknowledged next; its handler runs as long as the stream
 		r.op.End(instrument.Result{})
 		r.gone = n.tel.StreamOpened(names.StreamListen)
 	}
 }
 
-// capture offers the arguments of a call to the redactor, if there is one.
+// capture passes the arguments of a call to the redactor, if there is one.
 func (r *request) capture(params any) {
 	if r.op.Captures() {
 		r.op.Arguments(argumentsOf(params))
 	}
 }
 
-// aim says what the request is aimed at.
+// aim sets the target of the request.
 func (r *request) aim(in *instrument.Incoming, session server.ClientSession, message any) {
 	switch m := message.(type) {
 	case *mcp.CallToolRequest:
@@ -134,7 +134,7 @@ func (v *serving) hasPrompt(name string) bool {
 	return known
 }
 
-// carrier returns the network that brought a request, and the id of its session: one on a pipe has none of its own.
+// carrier returns the network and the session id of a request. Sessions on a pipe have no id.
 func (v *serving) carrier(ctx context.Context, session server.ClientSession) (instrument.Network, string) {
 	_, sse := session.(interface {
 		GetSessionTools() map[string]server.ServerTool
@@ -148,8 +148,8 @@ func (v *serving) carrier(ctx context.Context, session server.ClientSession) (in
 	return pipe, ""
 }
 
-// finish ends the operation, when the answer is made. Without one the handler has panicked, and nothing has caught
-// that.
+// finish ends the operation when the response is ready. Without a response, the handler has panicked and no code has
+// recovered the panic.
 func (r *request) finish() {
 	answered := r.result != nil || r.err != nil || r.refused != ""
 	begun := r.inner.Load() != nil
@@ -168,7 +168,7 @@ func (r *request) finish() {
 		r.op.End(instrument.Result{ErrorType: names.ErrorCancelled, Err: r.err, CallerLeft: true})
 	case r.err != nil:
 		r.op.End(refusal(r.err))
-	case !begun && r.refused != "": // no method of mcp-go's
+	case !begun && r.refused != "": // mcp-go does not know the method
 		r.op.End(instrument.Result{Code: mcp.METHOD_NOT_FOUND, HasCode: true, Message: r.refused})
 	case !answered:
 		r.op.End(instrument.Result{ErrorType: names.ErrorPanic})
@@ -181,7 +181,7 @@ func (r *request) finish() {
 	}
 }
 
-// refusal describes an error that a request is answered with.
+// refusal returns the outcome of an error response.
 func refusal(err error) instrument.Result {
 	r := instrument.Result{Code: mcp.INTERNAL_ERROR, HasCode: true, Message: err.Error(), Err: err}
 	var wire interface{ ToJSONRPCError() mcp.JSONRPCError }
@@ -192,7 +192,7 @@ func refusal(err error) instrument.Result {
 	return r
 }
 
-// outcome describes a result.
+// outcome returns the outcome of a result.
 func outcome(result any) instrument.Result {
 	switch r := result.(type) {
 	case *mcp.CallToolResult:
@@ -205,8 +205,8 @@ func outcome(result any) instrument.Result {
 	return instrument.Result{}
 }
 
-// called calls a handler. If it panics or ends its goroutine, that is told and goes on. After a goroutine has ended,
-// mcp-go ends no span, so the operation ends here.
+// called calls a handler. If it panics or ends its goroutine, called records that and lets it continue. mcp-go ends no
+// span after a goroutine has ended, so called ends the operation.
 func (v *serving) called(ctx context.Context, handle func()) {
 	usercode.Run(handle, func(f *usercode.Failure) {
 		r := requestOf(ctx)

@@ -6,10 +6,10 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 )
 
-// maxKept bounds what is remembered of requests that may never be followed by another.
+// maxKept bounds the stored requests, because a request may never be followed by another.
 const maxKept = 128
 
-// kept remembers the newest things by their keys, several for one key, each until it is taken.
+// kept stores the newest values by key, several for one key, until each is taken.
 type kept[K comparable, V any] struct {
 	mu  sync.Mutex
 	all []entry[K, V] // oldest first; guarded by mu
@@ -41,9 +41,8 @@ func (k *kept[K, V]) take(key K) (value V, ok bool) {
 	return value, false
 }
 
-// rounds are the requests whose answers ask for input. The request that brings it repeats the state that the server
-// gave, which is how it is told from others for the same target; a server that gives none is told apart by the target
-// alone.
+// rounds are the requests whose answers ask for input. The request with the input repeats the server's state, which
+// distinguishes it from other requests for the same target. If the server gives no state, only the target does.
 type rounds struct{ kept[roundKey, round] }
 
 type roundKey struct{ method, target, state string }
@@ -54,7 +53,7 @@ type round struct {
 	round int
 }
 
-// refs are the spans of requests by their ids.
+// refs are the spans of requests by id.
 type refs struct {
 	kept[string, instrument.Ref]
 }

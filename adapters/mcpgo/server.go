@@ -16,29 +16,29 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// ServerOption says more of a server.
+// ServerOption configures [InstrumentServer].
 type ServerOption func(*serving)
 
-// TrustTraceContext lets clients over HTTP decide about traces: the parent of a request's span is then
-// what the client wrote into the request, sampled if that is, and the client's baggage is in the handler's context.
-// Otherwise the span has a link to the client's, is below that of the HTTP request, if there is one, and the baggage is
-// not read. Set it where only programs of your own can reach the server; telemetry.WithPublicEndpointFn may distrust
-// more, request by request.
+// TrustTraceContext lets HTTP clients decide about traces: the span that the client sends becomes the parent of the
+// request's span, including its sampling decision, and the handler's context has the client's baggage. Without the
+// option, the span is linked to the client's span, its parent is the span of the HTTP request, if any, and the baggage
+// is not read. Set it if only your own programs can reach the server; telemetry.WithPublicEndpointFn can distrust
+// single requests.
 func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = true } }
 
-// InstrumentServer observes every request that s receives from now on, and those that its handlers send to legacy
-// clients. The name is the value of mcp_server.name. Call it when s is made, before it serves.
+// InstrumentServer observes every request that s receives from now on, and the requests of its handlers to legacy
+// clients. The name is the value of mcp_server.name. Call it when s is created, before it serves.
 //
-// The parent of a request's span is what the client wrote into the request. Over HTTP, where clients are strangers to
-// mcp-go, that takes [TrustTraceContext]; then the span of the HTTP request is linked to it, or is the parent if the
-// client wrote nothing.
+// The parent of a request's span is the span that the client sends in the request. Over HTTP, where mcp-go does not
+// authenticate clients, this requires [TrustTraceContext]; the span of the HTTP request is then linked, or is the
+// parent if the client sends no span.
 func InstrumentServer(s *server.MCPServer, tel *telemetry.Telemetry, name string, opts ...ServerOption) {
 	v := &serving{server: s, tel: tel, name: name, instance: instrument.NewInstanceID()}
 	for _, o := range opts {
 		o(v)
 	}
 	if v.network(pipe).tel == nil {
-		return // it is off
+		return // the telemetry is off
 	}
 	server.WithTracer(v)(s)
 	server.WithPropagator(v)(s)
@@ -58,26 +58,26 @@ func InstrumentServer(s *server.MCPServer, tel *telemetry.Telemetry, name string
 	hooks.AddOnUnregisterSession(v.unregistered)
 }
 
-// serving is what one server tells. It is the tracer and the propagators of mcp-go's server.
+// serving is the instrumentation of one server. It implements the tracer and the propagators of mcp-go's server.
 type serving struct {
 	server *server.MCPServer
 	tel    *telemetry.Telemetry
 	name   string
 
-	instance string // of all networks
+	instance string // the same on all networks
 
-	trusting bool // clients over HTTP decide about traces
+	trusting bool // HTTP clients decide about traces
 
-	networks sync.Map // of *network by instrument.Network
-	prompts  sync.Map // names that the server has had
-	sessions sync.Map // of opened by session id
+	networks sync.Map // *network by instrument.Network
+	prompts  sync.Map // known names of prompts
+	sessions sync.Map // opened by session id
 }
 
-// network is what a server tells about its connections over one network.
+// network is the instrumentation of the connections over one network.
 type network struct {
 	instrument.Network
 	tel   *instrument.Server
-	peers sync.Map // of *instrument.Peer by version, for those without a session id
+	peers sync.Map // *instrument.Peer by version, for clients without a session id
 }
 
 func (v *serving) network(n instrument.Network) *network {
@@ -89,7 +89,7 @@ func (v *serving) network(n instrument.Network) *network {
 	return known.(*network)
 }
 
-// peer returns the client of a version in a session.
+// peer returns the peer for a version and a session.
 func (n *network) peer(version, sessionID string) *instrument.Peer {
 	facts := instrument.Facts{Network: n.Network, MCPVersion: version}
 	if sessionID != "" || !slices.Contains(mcp.ValidProtocolVersions, version) {
@@ -102,13 +102,13 @@ func (n *network) peer(version, sessionID string) *instrument.Peer {
 	return p.(*instrument.Peer)
 }
 
-// Keys of what mcp-go shows before it starts a span, in this order.
+// Context keys for data that mcp-go provides before it starts a span, in this order.
 type (
 	metaKey    struct{} // *mcp.Meta
 	headersKey struct{} // http.Header
 )
 
-// ExtractMeta keeps the _meta of a request for its operation.
+// ExtractMeta stores the _meta of a request in the context.
 func (v *serving) ExtractMeta(ctx context.Context, meta *mcp.Meta) context.Context {
 	if meta == nil {
 		return ctx
@@ -116,10 +116,10 @@ func (v *serving) ExtractMeta(ctx context.Context, meta *mcp.Meta) context.Conte
 	return context.WithValue(ctx, metaKey{}, meta)
 }
 
-// InjectMeta does nothing: a server injects elsewhere.
+// InjectMeta does nothing: a server injects in another place.
 func (v *serving) InjectMeta(_ context.Context, meta *mcp.Meta) *mcp.Meta { return meta }
 
-// Extract keeps the headers of a request for its operation, which are empty unless it came by HTTP.
+// Extract stores the headers of a request in the context. They are empty unless it came over HTTP.
 func (v *serving) Extract(ctx context.Context, h http.Header) context.Context {
 	if len(h) == 0 {
 		return ctx
@@ -130,13 +130,13 @@ func (v *serving) Extract(ctx context.Context, h http.Header) context.Context {
 // Inject does nothing.
 func (v *serving) Inject(context.Context, http.Header) {}
 
-// Start begins a request. Its operation begins when mcp-go has read the request, so the context it returns finds the
-// span later.
+// Start starts a request. Its operation begins after mcp-go has read the request, so the returned context gets the span
+// later.
 func (v *serving) Start(ctx context.Context, name string, kind tracing.SpanKind,
 	_ ...tracing.Attribute) (context.Context, tracing.Span) {
 	method, ok := strings.CutPrefix(name, "mcp.")
 	if kind != tracing.SpanKindServer || !ok {
-		return ctx, noSpan{} // of a tool: it would say what the request's span says
+		return ctx, noSpan{} // a tool's span would duplicate the span of the request
 	}
 	r := &request{v: v, method: method}
 	r.base = context.WithValue(ctx, requestKey{}, r)
@@ -151,14 +151,14 @@ func (noSpan) RecordError(error)                    {}
 func (noSpan) SetStatus(tracing.StatusCode, string) {}
 func (noSpan) End()                                 {}
 
-// span is what mcp-go ends a request with.
+// span is the span with which mcp-go ends a request.
 type span struct{ r *request }
 
 func (s span) SetAttributes(...tracing.Attribute) {}
 func (s span) RecordError(error)                  {}
 func (s span) End()                               { s.r.finish() }
 
-// SetStatus says that the answer is an error.
+// SetStatus records that the response is an error.
 func (s span) SetStatus(_ tracing.StatusCode, message string) { s.r.refused = message }
 
 func (v *serving) before(ctx context.Context, id any, _ mcp.MCPMethod, message any) {
@@ -175,7 +175,7 @@ func (v *serving) succeeded(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, 
 
 func (v *serving) failed(ctx context.Context, id any, _ mcp.MCPMethod, message any, err error) {
 	if r := requestOf(ctx); r != nil {
-		r.begin(anyID(id), message) // if it was refused before it was read
+		r.begin(anyID(id), message) // if mcp-go refused it before reading it
 		r.err = err
 	}
 }
@@ -192,7 +192,7 @@ func (v *serving) registered(ctx context.Context, s server.ClientSession) {
 	v.sessions.Store(s.SessionID(), opened{time.Now(), gone})
 }
 
-// unregistered tells the end of a session.
+// unregistered records the end of a session.
 func (v *serving) unregistered(ctx context.Context, s server.ClientSession) {
 	was, ok := v.sessions.LoadAndDelete(s.SessionID())
 	if !ok {
@@ -205,8 +205,8 @@ func (v *serving) unregistered(ctx context.Context, s server.ClientSession) {
 	}
 }
 
-// legacySession returns the version of a session that a legacy client has opened. Modern ones open none, though mcp-go
-// has one for their connection.
+// legacySession returns the version of a legacy client's session. Modern clients open no session, although mcp-go has
+// one for their connection.
 func legacySession(s server.ClientSession) string {
 	versioned, ok := s.(server.SessionWithProtocolVersion)
 	if !ok || versioned.ProtocolVersion() >= modern {

@@ -10,16 +10,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Decoder makes a typed result of a frame that lies in memory: the envelope, then the result. Its functions return how
-// many bytes the content has, and how many tools there are.
+// Decoder decodes a frame in memory into a typed result: the envelope, then the result. Its functions return the number
+// of bytes of the content, and the number of tools.
 type Decoder struct {
 	Name       string
 	Call, List func(frame []byte) (int, error)
 }
 
-// Decoders are what these libraries export of their decoding. Their clients do more with each frame: the SDK looks for
-// a batch first and decodes a second time in a middleware; mcp-go makes a string of the line, and looks for a method
-// first.
+// Decoders are the decoders that these libraries export. Their clients do more with each frame: the SDK first looks for
+// a batch and decodes a second time in a middleware; mcp-go converts the line to a string and looks for a method first.
 var Decoders = []Decoder{
 	{
 		Name: "gosdk",

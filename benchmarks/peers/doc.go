@@ -1,9 +1,9 @@
-// Package peers measures other MCP libraries for Go as benchmarks/workload measures ours: the official SDK and mcp-go.
-// It is a module of its own, so that they are no dependencies of this project.
+// Package peers measures other MCP libraries for Go in the same way as benchmarks/workload measures ours: the official
+// SDK and mcp-go. It is a separate module, so that this project does not depend on them.
 //
-// Each is used as its documentation shows its users, with the options it has for what is measured: JSON instead of
-// streams, no sessions, a pool of connections that is as large as the callers are many. None has telemetry, ours has
-// (without an SDK). Where a peer could be made faster, or does less than ours, a comment says so.
+// Each library is used as its documentation shows, with its options for the measured case: JSON instead of streams, no
+// sessions, a connection pool for all callers. They have no telemetry; ours has telemetry, without an SDK. Comments
+// note where a peer could be faster, or does less than ours.
 //
 // The command in cmd/compare runs all benchmarks side by side and writes the tables.
 package peers

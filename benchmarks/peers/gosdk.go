@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// GoSDK is the client of the official Go SDK, with default options but for the revision, which spares it a probe.
+// GoSDK is the client of the official Go SDK, with default options except for the revision, which avoids a probe.
 var GoSDK = workload.Peer{
 	Name: "gosdk",
 	Stdio: func(ctx context.Context, command, env []string) (workload.Client, error) {
@@ -29,7 +29,7 @@ var GoSDK = workload.Peer{
 	},
 }
 
-// connectGoSDK connects over a transport; after, if any, is called when the connection has been closed.
+// connectGoSDK connects over a transport. after, if not nil, is called after the connection is closed.
 func connectGoSDK(ctx context.Context, t mcp.Transport, after func()) (workload.Client, error) {
 	c := mcp.NewClient(&mcp.Implementation{Name: "gosdk", Version: "1.0"}, nil)
 	session, err := c.Connect(context.WithoutCancel(ctx), t,
@@ -54,8 +54,8 @@ func (c *goSDKClient) Call(ctx context.Context, tool string) (int, error) {
 	return goSDKContent(r), nil
 }
 
-// goSDKContent counts the bytes of content. The SDK has decoded the base64 of images, which no caller has asked for;
-// they count as they were.
+// goSDKContent counts the bytes of content. The SDK has decoded the base64 of images; they count with their encoded
+// size.
 func goSDKContent(r *mcp.CallToolResult) (content int) {
 	for _, c := range r.Content {
 		switch c := c.(type) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// GoSDKServer is a server of the official Go SDK. Over HTTP it is one server for all requests, so that schemas are
-// prepared once.
+// GoSDKServer is a server of the official Go SDK. Over HTTP, one server handles all requests, so that it prepares
+// schemas only once.
 var GoSDKServer = workload.Server{
 	Name: "gosdk",
 	Pipe: func(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {

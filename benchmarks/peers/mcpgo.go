@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// MCPGo is the client of mcp-go, with default options but for the revision, which spares it a probe.
+// MCPGo is the client of mcp-go, with default options except for the revision, which avoids a probe.
 var MCPGo = workload.Peer{
 	Name: "mcpgo",
 	Stdio: func(ctx context.Context, command, env []string) (workload.Client, error) {
@@ -45,7 +45,7 @@ var MCPGo = workload.Peer{
 	},
 }
 
-// connectMCPGo connects over a transport; after, if any, is called when the connection has been closed.
+// connectMCPGo connects over a transport. after, if not nil, is called after the connection is closed.
 func connectMCPGo(ctx context.Context, t transport.Interface, after func() error) (workload.Client, error) {
 	ctx = context.WithoutCancel(ctx)
 	c := &mcpGoClient{client.NewClient(t, client.WithProtocolVersion(string(workload.EraOf(ctx)))), after,

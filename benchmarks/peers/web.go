@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// pool returns the user's HTTP client, or one of its own, which keeps a connection for each of many callers: with the
-// default of two, the benchmarks of 64 callers would be of dialing.
+// pool returns the user's HTTP client, or a new one with an idle connection for each of many callers: with the default
+// of two, the benchmarks of 64 callers would measure dialing.
 func pool(ctx context.Context) *http.Client {
 	if c := workload.HTTPClientOf(ctx); c != nil {
 		return c
@@ -18,8 +18,8 @@ func pool(ctx context.Context) *http.Client {
 	return &http.Client{Transport: workload.Roomy()}
 }
 
-// OTelHTTP is a user's HTTP client that is observed by otelhttp, as its documentation shows it, without an SDK. Idle
-// connections stay until its end: otelhttp does not pass on that a client closes them.
+// OTelHTTP is a user's HTTP client with otelhttp, as its documentation shows, without an SDK. Idle connections stay
+// open until the client ends, because otelhttp does not implement CloseIdleConnections.
 var OTelHTTP = workload.Use{
 	Name: "client=otelhttp",
 	With: func(ctx context.Context) (context.Context, func(), error) {

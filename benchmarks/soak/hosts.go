@@ -20,14 +20,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// job is what hosts have to do.
+// job describes the work of the hosts.
 type job struct {
 	Ends  []end
 	Calls int
 	For   time.Duration
 }
 
-// said is what hosts say: how many calls are over, and in the end all.
+// said is a report of the hosts: the number of finished calls, and at the end all results.
 type said struct {
 	Made     int
 	Outcomes map[string]int `json:",omitempty"`
@@ -37,25 +37,25 @@ type said struct {
 
 const (
 	callers   = 8        // of each host
-	maxText   = 64 << 10 // bytes that a call wants back at most
-	cancelled = 200      // one call in so many is given up within givenUp
+	maxText   = 64 << 10 // maximum of bytes that a call requests
+	cancelled = 200      // one call in this many is cancelled within givenUp
 	givenUp   = time.Second / 100
-	timeout   = 10 * time.Second // of a call at the host, above that of the proxy's policy
+	timeout   = 10 * time.Second // of a call at the host; longer than the timeout of the proxy's policy
 )
 
-// hosts is the process of the hosts, seen from the proxies.
+// hosts is the process of the hosts, as seen by the process of the proxies.
 type hosts struct {
 	*child
-	calls atomic.Int64 // that are over
+	calls atomic.Int64 // number of finished calls
 	done  chan struct{}
-	last  said  // what they said last; before done is closed, for listen only
-	err   error // likewise
+	last  said  // last report; written only by listen until done is closed
+	err   error // error of listen; like last
 }
 
-// made returns how many calls are over.
+// made returns the number of finished calls.
 func (h *hosts) made() int { return int(h.calls.Load()) }
 
-// listen hears what the hosts say.
+// listen reads the reports of the hosts.
 func (h *hosts) listen() {
 	defer close(h.done)
 	for d := json.NewDecoder(h.out); ; {
@@ -71,13 +71,13 @@ func (h *hosts) listen() {
 	}
 }
 
-// wait waits until the hosts have left.
+// wait waits for the end of the hosts.
 func (h *hosts) wait() (said, error) {
 	<-h.done
 	return h.last, errors.Join(h.err, h.cmd.Wait())
 }
 
-// run is the work of the hosts, seen from their process.
+// run is the work of the hosts in their own process.
 type run struct {
 	job
 	next atomic.Int64
@@ -88,7 +88,7 @@ type run struct {
 	ok       *set           // guarded by mu
 }
 
-// playHosts does the job that it reads from in.
+// playHosts reads a job from in and does it.
 func playHosts(in io.Reader, out io.Writer) error {
 	var j job
 	if err := json.NewDecoder(in).Decode(&j); err != nil {
@@ -184,10 +184,10 @@ func (r *run) makeCalls(clients []*mcpclient.Client) {
 	all.Wait()
 }
 
-// numbers are ids of processes and ports in texts of errors, which say nothing here.
+// numbers matches process ids and ports in error texts, which would make each text unique.
 var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)*`)
 
-// call makes a call, and returns what became of it.
+// call makes a call and returns its outcome.
 func (r *run) call(c *mcpclient.Client, number int) string {
 	ctx := context.Background()
 	if rand.N(cancelled) == 0 {
@@ -213,7 +213,7 @@ func (r *run) call(c *mcpclient.Client, number int) string {
 	return fmt.Sprintf("%T", err)
 }
 
-// note notes what became of a call.
+// note records the outcome of a call.
 func (r *run) note(number int, outcome string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// ledger has the numbers of the calls that have run in a process, 8 bytes each. It is safe for concurrent use, and
-// survives the process.
+// ledger is a file with the numbers of the calls that a process has run, 8 bytes each. It is safe for concurrent use,
+// and survives the process.
 type ledger struct{ f *os.File }
 
 func (l *ledger) write(number int) error {
@@ -15,16 +15,16 @@ func (l *ledger) write(number int) error {
 	return err
 }
 
-// Runs says how often the tool has run, by what the caller was told.
+// Runs counts how often calls have run, by their outcome at the caller.
 type Runs struct {
-	Once    int // calls that have succeeded, and have run once
-	Lost    int // calls that have succeeded, and have not run
-	Doubled int // calls that have run more than once
-	Unheard int // calls that have run once, of which the caller was told that they failed
-	Strange int // numbers of no call
+	Once    int // successful calls that ran once
+	Lost    int // successful calls that did not run
+	Doubled int // calls that ran more than once
+	Unheard int // failed calls that ran once
+	Strange int // numbers that belong to no call
 }
 
-// count reads all ledgers. ok has the numbers of the calls that have succeeded; calls have the numbers from 0.
+// count reads all ledgers. ok has the numbers of the successful calls; calls are numbered from 0.
 func count(pattern string, ok *set, calls int) (r Runs, err error) {
 	files, err := filepath.Glob(pattern)
 	if err != nil {
@@ -59,7 +59,7 @@ func count(pattern string, ok *set, calls int) (r Runs, err error) {
 	return r, nil
 }
 
-// set is a set of numbers from 0. It is JSON as base64.
+// set is a set of numbers from 0. Its JSON is base64.
 type set struct{ Bits []byte }
 
 func newSet(n int) *set { return &set{make([]byte, (n+7)/8)} }

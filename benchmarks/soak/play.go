@@ -19,15 +19,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The parts that processes play, in the variable roleEnv.
+// The roles of processes, in the variable roleEnv.
 const (
 	roleEnv    = "MCPOTEL_SOAK"
-	roleServer = "server" // on standard input and output
-	roleFar    = "far"    // over HTTP; it prints a line when it can be reached
-	roleHosts  = "hosts"  // which get a job on standard input, and print a said now and then
+	roleServer = "server" // a server on standard input and output
+	roleFar    = "far"    // a server over HTTP; it prints a line when it is reachable
+	roleHosts  = "hosts"  // the hosts; they read a job from standard input and print reports
 
-	dirEnv     = "MCPOTEL_SOAK_DIR"     // where ledgers are
-	addressEnv = "MCPOTEL_SOAK_ADDRESS" // of a server over HTTP
+	dirEnv     = "MCPOTEL_SOAK_DIR"     // directory of the ledgers
+	addressEnv = "MCPOTEL_SOAK_ADDRESS" // address of a server over HTTP
 )
 
 func program() string {
@@ -40,8 +40,7 @@ func program() string {
 
 func env(role, dir string) []string { return []string{roleEnv + "=" + role, dirEnv + "=" + dir} }
 
-// Play plays the part for which the process was started by [Run], and ends the process. In any other process it
-// returns.
+// Play plays the role for which [Run] has started this process, and then exits. In any other process it returns.
 func Play() {
 	var err error
 	switch os.Getenv(roleEnv) {
@@ -61,14 +60,14 @@ func Play() {
 	os.Exit(0)
 }
 
-// tool is the one that is called.
+// tool is the name of the tool that is called.
 const tool = "note"
 
-// A call of it.
+// The arguments and the result of the tool.
 type (
 	noted struct {
 		Number int `json:"number"`
-		Bytes  int `json:"bytes"` // of text that is wanted
+		Bytes  int `json:"bytes"` // size of the requested text
 	}
 	answered struct {
 		Number int    `json:"number"`
@@ -107,7 +106,7 @@ func playServer(far bool) error {
 	return (&http.Server{Handler: s.HTTPHandler(nil), ReadHeaderTimeout: 10 * time.Second}).Serve(web)
 }
 
-// child is a process that plays a part.
+// child is a process with a role.
 type child struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -130,21 +129,21 @@ func (c *child) stop() {
 	_ = c.cmd.Wait()
 }
 
-// farServer is the server at a URL, whose process is killed now and then, and started anew.
+// farServer is the server at a URL. Its process is killed and restarted at random times.
 type farServer struct {
 	url     string
 	restart func() (*child, error)
-	ended   chan struct{} // is closed when there is no process any more
+	ended   chan struct{} // closed when no process runs any more
 	cancel  context.CancelFunc
 }
 
-// How long a process of it lives.
+// The lifetime of its processes.
 const (
 	shortLife = 10 * time.Second
 	longLife  = 40 * time.Second
 )
 
-// startFar returns when the server can be reached.
+// startFar starts the server and waits until it is reachable.
 func startFar(ctx context.Context, dir string) (*farServer, error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -210,10 +209,10 @@ func startHosts(ctx context.Context, j job) (*hosts, error) {
 	return h, nil
 }
 
-// ledgerSuffix is that of the files in which servers note numbers.
+// ledgerSuffix is the suffix of ledger files.
 const ledgerSuffix = ".ledger"
 
-// openLedger opens the file of this process.
+// openLedger opens the ledger of this process.
 func openLedger(dir string) (*ledger, error) {
 	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprint(os.Getpid(), ledgerSuffix)),
 		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Sample is what the process of the proxies takes at one moment.
+// Sample holds the resources of the proxies' process at one moment.
 type Sample struct {
-	At         time.Duration // since the beginning
-	Calls      int           // that are over
-	Heap       uint64        // bytes in use behind a collection, with stacks
+	At         time.Duration // since the start
+	Calls      int           // finished calls
+	Heap       uint64        // bytes in use after a collection, including stacks
 	Goroutines int
-	Files      int // that are open; 0 where that cannot be told
+	Files      int // open files; 0 if unknown
 }
 
 // watch takes samples.
@@ -52,7 +52,7 @@ func newWatch(every time.Duration, out io.Writer, made func() int) *watch {
 	return w
 }
 
-// stop takes the last sample, and returns all.
+// stop takes the last sample, and returns all samples.
 func (w *watch) stop() []Sample {
 	close(w.end)
 	w.all.Wait()
@@ -73,7 +73,7 @@ func (w *watch) take() {
 	fmt.Fprintf(w.out, "%8v %10d %8.2f MiB %10d %6d\n", s.At, s.Calls, float64(s.Heap)/(1<<20), s.Goroutines, s.Files)
 }
 
-// files returns how many files the process has open.
+// files returns the number of open files of the process.
 func files() int {
 	all, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -82,14 +82,14 @@ func files() int {
 	return len(all)
 }
 
-// Growth is how much more the process takes in the last third of a run than in the second: medians, in the units of
-// [Sample]. The first third is for what grows once.
+// Growth is the growth of the resources from the second third of a run to the last third: medians, in the units of
+// [Sample]. Growth in the first third, such as of caches, does not count.
 type Growth struct {
 	Heap              float64 // as a factor
 	Goroutines, Files int
 }
 
-// GrowthOf returns the growth. There must be nine samples at least.
+// GrowthOf returns the growth. It needs at least nine samples.
 func GrowthOf(samples []Sample) Growth {
 	third := len(samples) / 3
 	second, last := samples[third:2*third], samples[len(samples)-third:]

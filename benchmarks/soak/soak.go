@@ -1,9 +1,9 @@
-// Package soak has proxies pass calls for a long time while the servers behind them fail, and looks at three things:
-// what became of each call, how often its tool has run, and what the process of the proxies takes meanwhile.
+// Package soak sends calls through proxies for a long time while their servers fail. It checks the outcome of each
+// call, how often its tool ran, and the resources of the proxies' process.
 //
-// There are three kinds of processes. [Run] is in the one that is measured, with a proxy for servers on standard input
-// and output, and one for servers at a URL. The hosts are in a second one, over a stream and over HTTP, in both eras.
-// Each server is a process that writes down the number of each call before it answers.
+// There are three kinds of processes. [Run] runs in the measured process, with a proxy for servers on standard input
+// and output and a proxy for servers at a URL. The hosts are in a second process, over a stream and over HTTP, in both
+// eras. Each server is a process that records the number of each call before it answers.
 package soak
 
 import (
@@ -23,33 +23,33 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Options are those of [Run].
+// Options configure [Run].
 type Options struct {
-	Calls int           // by all hosts together
-	For   time.Duration // they are spread over this time
-	Every time.Duration // between two samples
-	Plan  *chaos.Plan   // what goes wrong between the proxies and their servers; nil for nothing
-	Out   io.Writer     // where to say how far it is; nil for nowhere
+	Calls int           // number of calls of all hosts together
+	For   time.Duration // time over which the calls are spread
+	Every time.Duration // interval of samples
+	Plan  *chaos.Plan   // faults between the proxies and their servers; nil for none
+	Out   io.Writer     // destination of progress reports; nil for none
 }
 
-// OK is the outcome of a call that has succeeded.
+// OK is the outcome of a successful call.
 const OK = "ok"
 
-// Report is what came of it.
+// Report is the result of a run.
 type Report struct {
-	Outcomes map[string]int // of the calls: [OK], or how they failed
+	Outcomes map[string]int // number of calls by outcome: [OK], or the kind of failure
 	Sessions map[string]int // how often each host has become ready
 	Runs     Runs
-	Samples  []Sample // the first before the first call, the last behind the last one
+	Samples  []Sample // the first is from before the first call, the last from after the last call
 }
 
-// frameLimit is that of the streams between hosts and proxies, in bytes.
+// frameLimit is the limit of frames between hosts and proxies, in bytes.
 const frameLimit = 1 << 20
 
-// patience is how long the hosts may take beyond the time that they were given.
+// patience is the additional time for the hosts to finish.
 const patience = 2 * time.Minute
 
-// Run makes the calls. The program it is in plays the other parts, for which it calls [Play] before anything else.
+// Run makes the calls. The program starts itself for the other roles, so its main function must call [Play] first.
 func Run(ctx context.Context, o Options) (_ *Report, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.For+patience, errors.New("the hosts take too long"))
 	defer cancel()
@@ -89,24 +89,24 @@ func Run(ctx context.Context, o Options) (_ *Report, err error) {
 	return r, err
 }
 
-// end is where hosts reach a proxy.
+// end has the addresses at which hosts reach a proxy.
 type end struct {
 	Name   string
 	Stream string // address of a TCP listener
 	URL    string
 }
 
-// proxyFront is a proxy with what hosts reach it by.
+// proxyFront is a proxy with its listeners for hosts.
 type proxyFront struct {
 	end
 	proxy   *mcpproxy.Proxy
 	handler *mcpserver.HTTPHandler
 	web     *http.Server
 	streams net.Listener
-	served  chan struct{} // is closed when no stream is served any more
+	served  chan struct{} // closed when no stream is served any more
 }
 
-// front returns a proxy for the servers that t reaches.
+// front returns a proxy for the servers behind t.
 func front(ctx context.Context, name string, t transport.Transport, plan *chaos.Plan) (*proxyFront, error) {
 	if plan != nil {
 		var err error
@@ -155,7 +155,7 @@ func (f *proxyFront) serveStreams(ctx context.Context) {
 	}
 }
 
-// close waits until all hosts have left.
+// close waits until all hosts have disconnected.
 func (f *proxyFront) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -2,9 +2,9 @@ package workload
 
 import "testing"
 
-// asUsed returns calls as people make them: with maps, by HTTP clients of their own, in large heaps, observed as in
-// production, by several clients at once, with results of the sizes that tools return. Where a use costs the same in
-// both eras, and for one caller what it costs for many, it is measured once.
+// asUsed returns calls as users make them: with maps, with their own HTTP clients, in large heaps, with production
+// telemetry, with several clients at once, and with results of realistic sizes. A use that costs the same in both eras,
+// or for one caller and for many, is measured once.
 func asUsed() (all []roundtrip) {
 	add := func(t Transport, e Era, s Shape, size, callers int, u Use) {
 		all = append(all, roundtrip{t, Canned{e, s, size}, callers, u})
@@ -42,7 +42,7 @@ func asUsed() (all []roundtrip) {
 	return all
 }
 
-// byClient returns tiny calls over HTTP of a use that brings an HTTP client.
+// byClient returns tiny calls over HTTP for a use with its own HTTP client.
 func byClient(u Use) (all []roundtrip) {
 	for _, e := range Eras {
 		all = append(all, roundtrip{HTTPJSON, Canned{e, Text, Tiny}, 1, u})
@@ -50,8 +50,8 @@ func byClient(u Use) (all []roundtrip) {
 	return append(all, roundtrip{HTTPJSON, Canned{Modern, Text, Tiny}, 64, u})
 }
 
-// AsUsed runs calls as people make them, like [Roundtrips].
+// AsUsed runs calls as users make them, like [Roundtrips].
 func AsUsed(b *testing.B, peers ...Peer) { runAll(b, asUsed(), peers) }
 
-// AsUsedBy runs those of [AsUsed] that are made by HTTP clients of the user's, with such a client of another module.
+// AsUsedBy runs the benchmarks of [AsUsed] with a user's HTTP client, with a client from another module.
 func AsUsedBy(b *testing.B, u Use, peers ...Peer) { runAll(b, byClient(u), peers) }

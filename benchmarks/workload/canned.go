@@ -7,22 +7,22 @@ import (
 	"strconv"
 )
 
-// Canned says what a canned server answers: a tools/call with a result of this shape and size, a tools/list with one
-// tool, which for Structured is Described; or, if the shape is Tools, a tools/list with so many and a tools/call with a
-// tiny text.
+// Canned describes the answers of a canned server: to tools/call a result of this shape and size, and to tools/list one
+// tool, which for Structured is Described. If the shape is Tools, the size is the number of tools in tools/list, and
+// tools/call returns a tiny text.
 type Canned struct {
 	Era   Era
 	Shape Shape
 	Size  int
 }
 
-// responder answers requests with bytes that are ready. It is owned by one goroutine, for the answers are written over.
+// responder answers requests with prepared bytes. One goroutine owns it, because the answers are overwritten.
 type responder struct {
-	calls                [][]byte // whole lines, newline included, in turn
+	calls                [][]byte // answers to tools/call, whole lines with newline, used in turn
 	turn                 int
-	list, hello, refusal []byte // such lines
+	list, hello, refusal []byte // lines for other answers
 	helloTo              string // the method that hello answers
-	request              []byte // room to read one
+	request              []byte // buffer for a request
 }
 
 func newResponder(c Canned) *responder {
@@ -45,7 +45,7 @@ func newResponder(c Canned) *responder {
 	return k
 }
 
-// payloads returns what is answered to tools/call and to tools/list.
+// payloads returns the answers to tools/call and to tools/list.
 func (c Canned) payloads() (call, list Payload) {
 	switch c.Shape {
 	case Tools:
@@ -58,7 +58,7 @@ func (c Canned) payloads() (call, list Payload) {
 	return NewPayload(c.Era, c.Shape, c.Size), NewPayload(c.Era, Tools, 1)
 }
 
-// sizes returns the same without the frames: a live frame would make the collector patient.
+// sizes returns the payloads without their frames: live frames would delay the garbage collector.
 func (c Canned) sizes() (call, list Payload) {
 	call, list = c.payloads()
 	call.Frame, list.Frame = nil, nil
@@ -70,7 +70,7 @@ func (c Canned) sizes() (call, list Payload) {
 
 func asLine(frame []byte) []byte { return append(bytes.Clone(frame), '\n') }
 
-// answer returns the line that answers a request, nil for what wants no answer. It is valid until the next call.
+// answer returns the line that answers a request, or nil if it needs no answer. It is valid until the next call.
 func (k *responder) answer(request []byte) []byte {
 	id, method := peek(request)
 	if id == nil || method == nil {
@@ -90,7 +90,7 @@ func (k *responder) answer(request []byte) []byte {
 	return identified(k.refusal, id)
 }
 
-// identified writes the id into an answer, blanks behind it. An id that is too long makes the answer longer.
+// identified writes the id into an answer, padded with spaces. A long id makes the answer longer.
 func identified(answer, id []byte) []byte {
 	if len(id) > idWidth {
 		return bytes.Join([][]byte{answer[:idAt], id, answer[idAt+idWidth:]}, nil)
@@ -102,7 +102,7 @@ func identified(answer, id []byte) []byte {
 	return answer
 }
 
-// peek returns id and method of a message as they stand there, nil for what it does not have.
+// peek returns the raw id and method of a message; nil for a missing one.
 func peek(message []byte) (id, method []byte) {
 	if rest, ok := bytes.CutPrefix(message, []byte(frameHead)); ok {
 		if i := bytes.IndexByte(rest, ','); i > 0 {
@@ -129,7 +129,7 @@ func peek(message []byte) (id, method []byte) {
 	return m.ID, method
 }
 
-// String and parseCanned are how a child is told.
+// String and parseCanned pass a Canned to a child process.
 func (c Canned) String() string {
 	return string(c.Era) + " " + string(c.Shape) + " " + strconv.Itoa(c.Size)
 }

@@ -8,13 +8,13 @@ import (
 	"strconv"
 )
 
-// Form is how a canned server answers over HTTP.
+// Form is the form of a canned server's HTTP answers.
 type Form string
 
 // The forms.
 const (
 	JSON Form = "json"
-	SSE  Form = "sse" // a stream of one event
+	SSE  Form = "sse" // a stream with one event
 )
 
 // Handler returns the canned server for HTTP. It has no sessions and refuses GET and DELETE.
@@ -83,7 +83,7 @@ func readBody(b []byte, body io.Reader) ([]byte, error) {
 	}
 }
 
-// Listen serves a handler on a loopback address, until stop.
+// Listen serves a handler on a loopback address until stop is called.
 func Listen(h http.Handler) (url string, stop func(), err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -93,7 +93,7 @@ func Listen(h http.Handler) (url string, stop func(), err error) {
 	return url, stop, nil
 }
 
-// serve runs a server until stop.
+// serve runs a server until stop is called.
 func serve(l net.Listener, srv *http.Server) (url string, stop func()) {
 	done := make(chan struct{})
 	go func() {

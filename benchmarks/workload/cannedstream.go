@@ -12,7 +12,7 @@ import (
 
 const cannedEnv = "MCPOTEL_BENCHMARK_CANNED"
 
-// Command returns what starts a canned server as a child: this program again, for whose TestMain see [Play].
+// Command returns the command of a canned server as a child process: this program, whose TestMain calls [Play].
 func (c Canned) Command() (command, env []string, err error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -27,7 +27,8 @@ func (c Canned) Command() (command, env []string, err error) {
 	return []string{exe}, append(env, cannedEnv+"="+c.String(), "GORACE=atexit_sleep_ms=0", "GOMAXPROCS=1"), nil
 }
 
-// Play plays the canned server on the standard streams, and exits, if the environment says so. TestMain calls it first.
+// Play runs the canned server on the standard streams and exits, if the environment requests it. TestMain calls it
+// first.
 func Play() {
 	what := os.Getenv(cannedEnv)
 	if what == "" {
@@ -44,7 +45,7 @@ func Play() {
 	os.Exit(0)
 }
 
-// Serve answers the requests of r on w until r ends. Small answers to requests that have come together leave together.
+// Serve answers the requests of r on w until r ends. Small answers to requests that arrive together are sent together.
 func (c Canned) Serve(r io.Reader, w io.Writer) error {
 	const small, most = 16 << 10, 64 << 10
 	k, in := newResponder(c), bufio.NewReaderSize(r, 256<<10)
@@ -80,14 +81,14 @@ func (c Canned) Serve(r io.Reader, w io.Writer) error {
 	}
 }
 
-// waiting reports whether a whole line has been read already.
+// waiting reports whether a whole line is in the buffer.
 func waiting(in *bufio.Reader) bool {
 	ahead, _ := in.Peek(in.Buffered())
 	return bytes.IndexByte(ahead, '\n') >= 0
 }
 
-// Pipe starts a canned server in this process and returns the client's ends of two pipes of the operating system to it.
-// It ends when w is closed; wait waits for that.
+// Pipe starts a canned server in this process and returns the client's ends of two operating system pipes to it. The
+// server ends when w is closed; wait waits for that.
 func (c Canned) Pipe() (r, w *os.File, wait func(), err error) {
 	in, w, r, out, err := Pipes()
 	if err != nil {
@@ -103,7 +104,7 @@ func (c Canned) Pipe() (r, w *os.File, wait func(), err error) {
 	return r, w, func() { <-done }, nil
 }
 
-// Pipes returns a pipe to a server and one from it. That one holds a megabyte where the system allows.
+// Pipes returns a pipe to a server and a pipe from it. The latter holds a megabyte if the system allows it.
 func Pipes() (toServer, fromClient, toClient, fromServer *os.File, err error) {
 	if toServer, fromClient, err = os.Pipe(); err != nil {
 		return nil, nil, nil, nil, err

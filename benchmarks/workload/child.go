@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// childOf makes a Peer.Stdio of a Peer.Pipe, for floors: the child is started, waited for at the end, and no more.
+// childOf turns a Peer.Pipe into a Peer.Stdio, for floors: it starts the child and waits for its end.
 func childOf(pipe func(context.Context, io.ReadCloser, io.WriteCloser) (Client, error)) func(context.Context, []string,
 	[]string) (Client, error) {
 	return func(ctx context.Context, command, env []string) (Client, error) {

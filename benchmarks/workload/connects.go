@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Connects runs the benchmark of the whole life of a client: connecting, for stdio to a child that is started for it,
-// one call, and closing. The CPU time of stdio is that of the child, too, which is the same for all.
+// Connects benchmarks the whole life of a client: connecting (for stdio to a new child), one call, and closing. The CPU
+// time of stdio includes the child's, which is the same for all peers.
 func Connects(b *testing.B, peers ...Peer) {
 	for _, t := range []Transport{Stdio, Pipe, HTTPJSON} {
 		for _, e := range Eras {
@@ -39,11 +39,11 @@ func connects(b *testing.B, p Peer, t Transport, e Era) {
 	})
 }
 
-// fresh is how many clients make their first calls in an op of FirstCalls.
+// fresh is the number of clients that make their first calls in an op of FirstCalls.
 const fresh = 64
 
-// FirstCalls runs the benchmark of the first call of a client that is connected: an op is one each of 64 clients, one
-// after the other. Making and closing the clients is not in the figures.
+// FirstCalls benchmarks the first call of a connected client: an op is one call of each of 64 clients, one after the
+// other. Creating and closing the clients is not measured.
 func FirstCalls(b *testing.B, peers ...Peer) {
 	for _, t := range []Transport{Pipe, HTTPJSON} {
 		for _, p := range peers {

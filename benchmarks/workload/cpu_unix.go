@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime returns the CPU time, user and system, that this process has used, and those of its children that have ended
-// and been waited for.
+// cpuTime returns the CPU time, user and system, of this process and of its children that have ended and been waited
+// for.
 func cpuTime() time.Duration {
 	var total time.Duration
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Delays runs the benchmark of a small answer behind a large one, on a pipe: 50 calls wait when the large answer has
-// come whole, and theirs follow at once. An op is one round. It reports, over all rounds, the median of the time from
-// the moment at which the client had read the last of the large answer until the call with a small one returned, as
-// p50-ns; and of the call with the large one as large-p50-ns.
+// Delays benchmarks small answers behind a large answer on a pipe: while 50 calls wait, the large answer arrives
+// completely, and the small answers follow at once. An op is one round. It reports the medians over all rounds. p50-ns
+// is the time from the client's read of the last byte of the large answer until a call with a small answer returns.
+// large-p50-ns is the same for the call with the large answer.
 func Delays(b *testing.B, peers ...Peer) {
 	for _, s := range []Shape{Text, Items} {
 		for _, size := range []int{MiB, Limit} {
@@ -31,24 +31,24 @@ func Delays(b *testing.B, peers ...Peer) {
 	}
 }
 
-// behind is how many small answers there are behind a large one.
+// behind is the number of small answers behind a large answer.
 const behind = 50
 
-// queue is a server whose answers come when it has been told to write them.
+// queue is a server that writes its answers on command.
 type queue struct {
 	large, small *responder
 	in           *bufio.Reader
 	out          io.Writer
 	sent         int64         // bytes
-	asked        chan struct{} // the large answer has been asked for
-	arrivals     *arrivals     // of what out has
+	asked        chan struct{} // closed when the large answer is requested
+	arrivals     *arrivals     // the client's end of out
 }
 
-// arrivals is the client's end of a pipe. It notes when the client has read so many bytes.
+// arrivals is the client's end of a pipe. It records when the client has read a number of bytes.
 type arrivals struct {
 	io.ReadCloser
 	read  int64
-	mark  atomic.Int64 // so many, 0 for none
+	mark  atomic.Int64 // this number; 0 for none
 	there chan time.Time
 }
 
@@ -62,8 +62,8 @@ func (a *arrivals) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// serve greets the client, and then answers the first request with the large answer when so many others are there. It
-// ends with the stream.
+// serve performs the handshake. When all other requests have arrived, it answers the first request with the large
+// answer. It ends with the stream.
 func (q *queue) serve() error {
 	var requests [][]byte
 	for {
@@ -169,7 +169,7 @@ type outcome struct {
 	err   error
 }
 
-// round makes the large call, and the others when it is under way.
+// round makes the large call, and the other calls while it is in flight.
 func (q *queue) round(client Client, p Peer, want Payload) (large time.Duration, small []time.Duration, err error) {
 	outcomes := make(chan outcome, 1+behind)
 	call := func(large bool) {

@@ -1,17 +1,16 @@
-// Package workload is what the benchmarks have in common: who takes part, what moves between them, and how it is
-// measured.
+// Package workload has the shared parts of the benchmarks: the peers, the messages, and the measurements.
 //
-// A [Peer] is a client library, or a floor; [Roundtrips] runs every benchmark of whole calls for those it is given,
-// each against a canned server that answers by id with bytes that are ready. A [Server] is a server library, or a
-// floor; [Servers] runs a canned client against each. [Floor] and [FloorJSON] are the least that moves these bytes,
-// [Ours] is this project's; others are in the nested module benchmarks/peers.
+// A [Peer] is a client library or a floor. [Roundtrips] runs every benchmark of whole calls for the given peers, each
+// against a canned server that answers with prepared bytes. A [Server] is a server library or a floor. [Servers] runs a
+// canned client against each. [Floor] and [FloorJSON] are the least work that moves these bytes, and [Ours] is this
+// project; other libraries are in the nested module benchmarks/peers.
 //
 // What may surprise:
 //
-//   - A test binary that runs these benchmarks plays the canned server, too, as a child process: its TestMain must call
-//     [Play] first.
-//   - Sizes are those of a whole frame, the newline or other framing excluded, and they are exact: an id that has fewer
-//     than eight digits is followed by spaces.
-//   - The CPU time is that of this process. The server of stdio is another process and not in it; those of pipes and
-//     HTTP, and the canned clients, are goroutines and are.
+//   - A test binary with these benchmarks is also the canned server, as a child process: its TestMain must call [Play]
+//     first.
+//   - Sizes are exact sizes of whole frames, without the newline or other framing: an id of fewer than eight digits is
+//     padded with spaces.
+//   - The CPU time is that of this process. It excludes the server of stdio, which is another process, and includes the
+//     servers of pipes and HTTP and the canned clients, which are goroutines.
 package workload

@@ -11,24 +11,23 @@ import (
 	"sync"
 )
 
-// Floor moves the same bytes as the others and looks at none of them but the newlines: requests are ready to be
-// written, answers are read and dropped. It matches no ids, decodes nothing, has no timeouts, notices nothing that goes
-// wrong, and holds no answer in memory: what it reads goes into one buffer that it keeps. What its calls return is the
-// size of the frame.
+// Floor moves the same bytes as the other peers and looks only for newlines: it writes prepared requests, and reads and
+// drops answers. It matches no ids, decodes nothing, has no timeouts, detects no errors, and keeps no answer in memory:
+// it reads into one buffer. Its calls return the size of the frame.
 //
-// With one caller it reads in the caller's goroutine; with several, see [WithCallers], a goroutine reads, answers
-// belong to calls in the order in which those were sent, and requests that wait for each other leave together. Over
-// HTTP it is http.Client alone.
+// With one caller it reads in the caller's goroutine. With several callers, see [WithCallers], a goroutine reads,
+// answers belong to calls in the order of the requests, and waiting requests are written together. Over HTTP it is
+// http.Client alone.
 var Floor = Peer{Name: "floor", Stdio: childOf(floorPipe), Pipe: floorPipe, HTTP: floorHTTP}
 
-// The requests of the floors, as a client with metadata of its own writes them.
+// The requests of the floors, as written by a client with its own metadata.
 const (
 	callParams = `"name":"` + TinyTool + `","arguments":{"text":"` + HelloText + `"}`
 	modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":` +
 		`{"name":"floor","version":"1.0"},"io.modelcontextprotocol/clientCapabilities":{}}`
 )
 
-// request returns a line that asks for method, with an id of four digits.
+// request returns a line with a request for method, with an id of four digits.
 func request(e Era, method, params string) []byte {
 	if e == Modern && params != "" {
 		params = modernMeta + "," + params
@@ -38,7 +37,7 @@ func request(e Era, method, params string) []byte {
 	return []byte(frameHead + `1000,"method":"` + method + `","params":{` + params + "}}\n")
 }
 
-// hello returns what a client says before its first call: the lines, and whether an answer comes to each.
+// hello returns the messages of a client before its first call: the lines, and whether each gets an answer.
 func hello(e Era) (lines [][]byte, answered []bool) {
 	if e == Modern {
 		return [][]byte{request(e, "server/discover", "")}, []bool{true}
@@ -52,7 +51,7 @@ func hello(e Era) (lines [][]byte, answered []bool) {
 
 type callersKey struct{}
 
-// WithCallers returns a context for a connection that several goroutines will use at once.
+// WithCallers returns a context for a connection that n goroutines use concurrently.
 func WithCallers(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, callersKey{}, n)
 }
@@ -85,7 +84,7 @@ func floorPipe(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, 
 	return f, nil
 }
 
-// floorStream is for one caller at a time.
+// floorStream serves one caller at a time.
 type floorStream struct {
 	r          io.ReadCloser
 	w          io.WriteCloser
@@ -120,7 +119,7 @@ func (f *floorStream) Close() error {
 	return f.r.Close()
 }
 
-// sharedStream is the same for several callers.
+// sharedStream serves several callers.
 type sharedStream struct {
 	*floorStream
 	mu      sync.Mutex // guards out and waiting, which are in the same order
@@ -185,7 +184,7 @@ func (s *sharedStream) roundtrip(request []byte) (int, error) {
 	}
 }
 
-// write writes what waits, unless another sender has done so meanwhile.
+// write writes the waiting requests, unless another sender has written them.
 func (s *sharedStream) write() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -206,8 +205,8 @@ func (s *sharedStream) Close() error {
 	return err
 }
 
-// floorWebClient is shared by the floors, as http.DefaultClient is by many libraries. Its pool holds as many
-// connections as there are callers.
+// floorWebClient is shared by the floors, as http.DefaultClient is by many libraries. Its pool has room for a
+// connection of every caller.
 var floorWebClient = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1024}}
 
 func floorHTTP(ctx context.Context, url string) (Client, error) {

@@ -13,12 +13,12 @@ import (
 	"sync/atomic"
 )
 
-// FloorJSON is the least that a client can do and be of use: the arguments are encoded, a goroutine reads, each answer
-// is decoded there by one pass of encoding/json into typed results, and belongs to the call whose id it has. It has no
-// timeouts, no states, no notifications, no telemetry, and believes what it reads.
+// FloorJSON is the least useful work of a client: it encodes the arguments, and a goroutine reads, decodes each answer
+// into a typed result with one pass of encoding/json, and matches it to its call by the id. It has no timeouts, states,
+// notifications or telemetry, and validates nothing.
 var FloorJSON = Peer{Name: "floorjson", Stdio: childOf(jsonPipe), Pipe: jsonPipe, HTTP: jsonHTTP}
 
-// jsonAnswer has what results of tools/call and tools/list may have.
+// jsonAnswer has the members of results of tools/call and tools/list.
 type jsonAnswer struct {
 	ID     int64 `json:"id"`
 	Result struct {
@@ -52,7 +52,7 @@ func (a *jsonAnswer) counts() (content, tools int, err error) {
 
 // jsonRequests encodes requests.
 type jsonRequests struct {
-	call, list string // what stands behind the id
+	call, list string // the text after the id
 	arguments  any
 }
 
@@ -68,7 +68,7 @@ func newJSONRequests(ctx context.Context) jsonRequests {
 	}
 }
 
-// append appends a call of a tool, or a request for the list if there is none.
+// append appends a call of a tool, or a request for the list if tool is empty.
 func (q *jsonRequests) append(b []byte, id int64, tool string, arguments []byte) []byte {
 	b = strconv.AppendInt(append(b, frameHead...), id, 10)
 	if tool == "" {
@@ -94,7 +94,7 @@ func jsonPipe(ctx context.Context, r io.ReadCloser, w io.WriteCloser) (Client, e
 }
 
 type jsonStream struct {
-	*floorStream // for its handshake and its end
+	*floorStream // for the handshake and Close
 	requests     jsonRequests
 
 	next    atomic.Int64
@@ -155,7 +155,7 @@ func (c *jsonStream) List(ctx context.Context) (int, error) {
 	return tools, err
 }
 
-// roundtrip calls a tool, or lists them if there is none.
+// roundtrip calls a tool, or lists the tools if tool is empty.
 func (c *jsonStream) roundtrip(ctx context.Context, tool string, arguments []byte) (content, tools int, err error) {
 	answer, _ := c.spare.Get().(chan *jsonAnswer)
 	if answer == nil {

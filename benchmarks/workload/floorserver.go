@@ -11,14 +11,14 @@ import (
 	"sync"
 )
 
-// FloorServer moves the same bytes as the others and looks at none of them but the newlines: it answers whatever comes
-// with bytes that are ready, in the caller's goroutine, and those that come together together. It does not know which
-// request it answers, has no tools, and nothing can go wrong. Over HTTP it is net/http alone.
+// FloorServer moves the same bytes as the other servers and looks only for newlines: it answers every request with
+// prepared bytes, in the caller's goroutine, and answers requests together that arrive together. It does not read the
+// requests, has no tools, and detects no errors. Over HTTP it is net/http alone.
 var FloorServer = Server{Name: "floor", Pipe: floorServe, HTTP: func() http.Handler {
 	return http.HandlerFunc(floorAnswer)
 }}
 
-// toolAnswer returns what our server and others answer to a call, without newline.
+// toolAnswer returns the answer of our server and others to a call, without newline.
 func toolAnswer(e Era) []byte {
 	result := `{"content":[{"type":"text","text":"` + HelloText + `"}]}`
 	if e == Modern {
@@ -68,10 +68,9 @@ func floorAnswer(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(floorAnswers[r.Header.Get("Mcp-Protocol-Version")])
 }
 
-// FloorJSONServer is the least that a server can do and be of use: each request is decoded by one pass of
-// encoding/json, its tool is looked for, the arguments are decoded if the tool wants them, and the result is encoded by
-// encoding/json. It checks nothing against a schema, handles one request at a time, cancels nothing and has no
-// telemetry.
+// FloorJSONServer is the least useful work of a server: it decodes each request with one pass of encoding/json, looks
+// up its tool, decodes the arguments if the tool needs them, and encodes the result with encoding/json. It validates no
+// schema, handles one request at a time, and supports neither cancellation nor telemetry.
 var FloorJSONServer = Server{Name: "floorjson", Pipe: jsonServe, HTTP: func() http.Handler {
 	return http.HandlerFunc(jsonHandle)
 }}
@@ -107,7 +106,7 @@ type jsonReply struct {
 var jsonInfo = map[string]any{
 	"io.modelcontextprotocol/serverInfo": map[string]string{"name": "floorjson", "version": "1.0"}}
 
-// jsonToAnswer answers one request, with nil if it wants no answer.
+// jsonToAnswer answers one request; nil if it needs no answer.
 func jsonToAnswer(request []byte) ([]byte, error) {
 	var call jsonCall
 	if err := json.Unmarshal(request, &call); err != nil || call.ID == nil {

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// Idles runs the benchmark of clients that have made one call and wait: an op makes them all, and B/client is how much
-// more heap and stacks the process has then, goroutines/client how many more goroutines. The servers are not in it:
-// that of pipe is a function which the client's writes call, and that of HTTP closes each connection after its answer,
-// so that no connection of net/http, which has two goroutines and two buffers on each side, is left. B/client-at-once
-// and goroutines/client-at-once are the same as soon as the last has made its call, within two seconds of the first
-// where a thousand are made on a quiet machine.
+// Idles benchmarks clients that have made one call and wait. An op creates all clients. B/client is the growth of heap
+// and stacks, and goroutines/client the growth of goroutines. The servers are not included: the server of pipe is a
+// function that the client's writes call, and the server of HTTP closes each connection after its answer, because a
+// connection of net/http has two goroutines and two buffers on each side. B/client-at-once and
+// goroutines/client-at-once are measured right after the last client has made its call, on a quiet machine within two
+// seconds of the first of a thousand.
 func Idles(b *testing.B, peers ...Peer) {
 	for _, t := range []Transport{Pipe, HTTPJSON} {
 		for _, n := range []int{1000, 10000} {
@@ -31,8 +31,8 @@ func Idles(b *testing.B, peers ...Peer) {
 	}
 }
 
-// IdlesAsUsed is the same for a thousand clients over HTTP which have done what people do with one: listed the tools
-// and made three calls with a map. They are looked at without waiting for goroutines that linger.
+// IdlesAsUsed is the same for a thousand clients over HTTP that have been used in a typical way: they have listed the
+// tools and made three calls with a map. It does not wait for lingering goroutines.
 func IdlesAsUsed(b *testing.B, peers ...Peer) {
 	for _, e := range Eras {
 		for _, own := range []bool{false, true} {
@@ -49,7 +49,7 @@ func IdlesAsUsed(b *testing.B, peers ...Peer) {
 	}
 }
 
-// IdleClientsAsUsed is one of these benchmarks. If own is true, all clients have one http.Client of the user's.
+// IdleClientsAsUsed is one of these benchmarks. If own is true, all clients share one http.Client of the user.
 func IdleClientsAsUsed(b *testing.B, p Peer, e Era, own bool) {
 	defer dialWithoutTimeout()()
 	url, stop, err := listenOnce(Canned{e, Text, Tiny}, 0)
@@ -75,7 +75,7 @@ func IdleClientsAsUsed(b *testing.B, p Peer, e Era, own bool) {
 	})
 }
 
-// IdleServers does the same for sessions of servers, legacy ones, which have been opened and made one call.
+// IdleServers does the same for legacy sessions of servers, each with one call.
 func IdleServers(b *testing.B, servers ...Server) {
 	for _, n := range []int{1000, 10000} {
 		for _, s := range servers {
@@ -125,9 +125,9 @@ func IdleClients(b *testing.B, p Peer, t Transport, n int) {
 	})
 }
 
-// dialWithoutTimeout has net/http dial without its timeout, until it is told to go on as before. The timer of a dial is
-// stopped at once, but the runtime keeps stopped timers, and all that they would have ended, until they are a quarter
-// of all timers or half a minute old: up to 0.6 KiB for each client, now and then, that is no part of an idle one.
+// dialWithoutTimeout removes the timeout of net/http's dials; before restores it. A dial stops its timer at once, but
+// the runtime keeps stopped timers, with everything they refer to, until they are a quarter of all timers or half a
+// minute old: sometimes up to 0.6 KiB for each client, which is not memory of an idle client.
 func dialWithoutTimeout() (before func()) {
 	shared := http.DefaultTransport.(*http.Transport)
 	dial := shared.DialContext
@@ -135,7 +135,7 @@ func dialWithoutTimeout() (before func()) {
 	return func() { shared.DialContext = dial }
 }
 
-// listenOnce serves on the i-th of many loopback addresses, where there are many, one request on each connection.
+// listenOnce serves on the i-th of many loopback addresses, if available, with one request on each connection.
 func listenOnce(c Canned, i int) (url string, stop func(), err error) {
 	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:0", 2+i))
 	if err != nil {
@@ -150,13 +150,13 @@ func listenOnce(c Canned, i int) (url string, stop func(), err error) {
 	return url, stop, nil
 }
 
-// Idle makes so many of something in each op, and reports what they hold at once and while they wait. One is made and
-// stopped before that: what a process needs once is not what each of them holds.
+// Idle creates n objects in each op, and reports their memory at once and while they wait. It creates and stops one
+// object first, so that memory which a process needs only once does not count.
 func Idle(b *testing.B, n int, newOne func() (stop func() error, err error)) {
 	idle(b, n, lingering, newOne)
 }
 
-// idle is [Idle] for a time in which no goroutine begins or ends.
+// idle is [Idle] with the time without changes in the number of goroutines that it waits for.
 func idle(b *testing.B, n int, quiet time.Duration, newOne func() (stop func() error, err error)) {
 	stops := make([]func() error, n)
 	var first, last held
@@ -193,8 +193,8 @@ func (h held) minus(o held) held {
 	return held{h.heap - o.heap, h.stacks - o.stacks, h.goroutines - o.goroutines}
 }
 
-// report reports what each of n holds. Where they have no goroutines the stacks are left out: the runtime keeps those
-// of goroutines that have ended, up to a MiB or two, and gives them back when it likes.
+// report reports the memory of each of n objects. Without goroutines it omits stacks: the runtime keeps the stacks of
+// ended goroutines, up to a MiB or two, and frees them at any time.
 func (h held) report(b *testing.B, n int, when string) {
 	bytes := h.heap
 	if h.goroutines >= n {
@@ -204,14 +204,14 @@ func (h held) report(b *testing.B, n int, when string) {
 	b.ReportMetric(float64(h.goroutines)/float64(n), "goroutines/client"+when)
 }
 
-// passing is long enough for what ends with a call: connections that the server closes, handlers that return.
+// passing is long enough for goroutines that end with a call: closed connections, returning handlers.
 const passing = 50 * time.Millisecond
 
-// lingering is longer than goroutines that wait for more work do so, those of any peer.
+// lingering is longer than any peer's goroutines wait for more work.
 const lingering = 2500 * time.Millisecond
 
-// settle waits until the number of goroutines has been the same for so long, 20 s at most, and returns what the process
-// holds.
+// settle waits until the number of goroutines has not changed for this time, for at most 20 s, and returns the memory
+// of the process.
 func settle(quiet time.Duration) held {
 	const tick = 10 * time.Millisecond
 	last, same := -1, time.Duration(0)
@@ -226,7 +226,7 @@ func settle(quiet time.Duration) held {
 	return holding(last)
 }
 
-// holding returns what the process holds, with so many goroutines.
+// holding returns the memory of the process, with this number of goroutines.
 func holding(goroutines int) held {
 	for range 3 { // pools are emptied by the second, stacks shrink with each
 		runtime.GC()

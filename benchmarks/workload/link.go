@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Transport is how a client reaches a canned server.
+// Transport is the way from a client to a canned server.
 type Transport string
 
-// The transports. The server of Stdio is a process, those of the others are goroutines of this one.
+// The transports. The server of Stdio is a process; the other servers are goroutines of this process.
 const (
 	Stdio    Transport = "stdio"
 	Pipe     Transport = "pipe"
@@ -17,10 +17,10 @@ const (
 	HTTPSSE  Transport = "httpsse"
 )
 
-// Transports are all.
+// Transports lists all transports.
 var Transports = []Transport{Stdio, Pipe, HTTPJSON, HTTPSSE}
 
-// Has reports whether the peer has a transport.
+// Has reports whether the peer supports a transport.
 func (p Peer) Has(t Transport) bool {
 	switch t {
 	case Stdio:
@@ -31,8 +31,8 @@ func (p Peer) Has(t Transport) bool {
 	return p.HTTP != nil
 }
 
-// Connect connects the peer to a canned server of its own. The end of the client is that of the server. The context
-// says how many clients there are, and how they are observed.
+// Connect connects the peer to a new canned server, which ends with the client. The context holds the number of clients
+// and their telemetry.
 func (p Peer) Connect(ctx context.Context, t Transport, c Canned) (Client, error) {
 	ctx = WithEra(ctx, c.Era)
 	if n := clientsOf(ctx); n > 1 {
@@ -77,7 +77,7 @@ func (p Peer) connect(ctx context.Context, t Transport, c Canned) (Client, error
 	return with(client, err, stop)
 }
 
-// with returns a client whose Close ends the server, too.
+// with returns a client whose Close also ends the server.
 func with(c Client, err error, stop func()) (Client, error) {
 	if err != nil {
 		stop()
@@ -97,7 +97,7 @@ func (s *served) Close() error {
 	return err
 }
 
-// Right reports whether n is what Call, or List, of the peer returns for a payload.
+// Right reports whether n is the correct result of the peer's Call or List for a payload.
 func (p Peer) Right(payload Payload, n int) bool {
 	if payload.Mix != nil {
 		return slices.ContainsFunc(payload.Mix, func(one Payload) bool { return p.Right(one, n) })

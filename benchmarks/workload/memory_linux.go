@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OffHeap returns a copy of b that the collector does not count, where the system allows: with a frame on the heap it
-// would wait for as much garbage again. It stays until free.
+// OffHeap returns a copy of b outside the heap, if the system allows it: a frame on the heap would let the collector
+// wait for the same amount of garbage. The copy is valid until free.
 func OffHeap(b []byte) (c []byte, free func()) {
 	m, err := unix.Mmap(-1, 0, max(1, len(b)), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
@@ -19,8 +19,8 @@ func OffHeap(b []byte) (c []byte, free func()) {
 	return m[:copy(m, b)], func() { _ = unix.Munmap(m) }
 }
 
-// PeakResident returns by how many bytes the memory of this process that is resident grows at most while f runs. It
-// returns false where the system does not tell.
+// PeakResident returns the maximum growth of this process's resident memory while f runs, in bytes. It returns false if
+// the system does not provide it.
 func PeakResident(f func()) (int, bool) {
 	debug.FreeOSMemory()
 	if os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) != nil { // resets VmHWM
@@ -32,7 +32,7 @@ func PeakResident(f func()) (int, bool) {
 	return peak - before, ok && ok2
 }
 
-// resident returns a line of /proc/self/status in bytes.
+// resident returns the value of a line in /proc/self/status, in bytes.
 func resident(name string) (n int, ok bool) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// near is both streams of a client to a canned server that has no goroutine and no buffers of its own: a write calls
-// it, and a read waits for what it has answered. It holds next to nothing while it is idle.
+// near is both streams between a client and a canned server without goroutines and buffers: a write calls the server,
+// and a read waits for its answer. It needs almost no memory while it is idle.
 type near struct {
 	answer func(line []byte) []byte // called with mu held
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	more   sync.Cond
 	in     []byte // the beginning of a line
-	out    []byte // answered and not read
+	out    []byte // answers that have not been read
 	closed bool
 }
 
@@ -86,7 +86,7 @@ func (n *near) Close() error {
 	return nil
 }
 
-// idleSession opens a session of a server and makes one call. The client is no more than the two streams.
+// idleSession opens a session of a server and makes one call. The client consists only of the two streams.
 func idleSession(s Server) (stop func() error, err error) {
 	requests, answers := newMailbox(), newMailbox()
 	done := make(chan error, 1)
@@ -116,7 +116,7 @@ func idleSession(s Server) (stop func() error, err error) {
 	}, nil
 }
 
-// mailbox is one stream: what is written can be read.
+// mailbox is one stream: written bytes can be read.
 type mailbox struct{ near }
 
 func newMailbox() *mailbox {

@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Ours is this project's client as a user has it: default options, telemetry to the global providers, and no SDK
-// installed.
+// Ours is this project's client in its default configuration: default options, telemetry with the global providers, and
+// no SDK.
 var Ours = OursWith("ours", telemetry.New)
 
-// OursWith is [Ours] under this name, with what tel returns for each connection. Options are not given.
+// OursWith is [Ours] with another name, and with the telemetry that tel returns for each connection.
 func OursWith(name string, tel func(...telemetry.Option) *telemetry.Telemetry) Peer {
 	connect := func(ctx context.Context, t transport.Transport) (Client, error) {
 		observed := tel()

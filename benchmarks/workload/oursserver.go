@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// OursServer is this project's server: default options, telemetry to the global providers, and no SDK
-// installed. One server serves all connections.
+// OursServer is this project's server: default options, telemetry with the global providers, and no SDK. One server
+// handles all connections.
 var OursServer = OursServerWith("ours", telemetry.New)
 
-// OursServerWith is [OursServer] under this name, with what tel returns. Options are not given.
+// OursServerWith is [OursServer] with another name, and with the telemetry that tel returns.
 func OursServerWith(name string, tel func(...telemetry.Option) *telemetry.Telemetry) Server {
 	one := sync.OnceValues(func() (*mcpserver.Server, error) { return newOursServer(tel()) })
 	return Server{

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Streams returns a transport that can be dialled once: transport.Stdio without the process, with the same framing.
-// That of the library calls streams that it does not know in goroutines of their own: most of what an idle client here
+// Streams returns a transport that can be dialled once: transport.Stdio without the process, with the same framing. The
+// library reads unknown streams in additional goroutines, which would be most of an idle client's memory here.
 // would take.
 func Streams(r io.ReadCloser, w io.WriteCloser) transport.Transport { return &streams{r, w} }
 
@@ -25,7 +25,7 @@ type streams struct {
 func (s *streams) Name() string               { return "streams" }
 func (s *streams) Network() transport.Network { return transport.Network{Transport: "pipe"} }
 
-// Dial can be called once.
+// Dial may be called only once.
 func (s *streams) Dial(_ context.Context, cfg transport.Config) (transport.Conn, error) {
 	limit := cfg.FrameLimit
 	if limit <= 0 {
@@ -46,7 +46,7 @@ type streamConn struct {
 	*streams
 	in     *ndjson.Reader
 	out    *ndjson.Writer
-	answer chan received // of the goroutine that reads; nil if there is none; owned by Receive
+	answer chan received // from the goroutine that reads; nil if there is none; owned by Receive
 	close  sync.Once
 	closed atomic.Bool
 }
@@ -69,7 +69,7 @@ func (c *streamConn) Cancel(_ int64, notice transport.Message) {
 	_ = c.Send(context.Background(), notice)
 }
 
-// Receive reads in the goroutine of a caller that waits as long as it takes, and sends one for others.
+// Receive reads in the caller's goroutine if the caller's context has no end, and otherwise in another goroutine.
 func (c *streamConn) Receive(ctx context.Context) (transport.Frame, error) {
 	if ctx.Err() != nil {
 		return transport.Frame{}, context.Cause(ctx)

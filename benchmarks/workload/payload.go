@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Shape is what a result is made of.
+// Shape is the shape of a result.
 type Shape string
 
 // The shapes. All but Tools and Described are results of tools/call.
@@ -29,7 +29,7 @@ const (
 	Tiny  = 200
 	KiB   = 1 << 10
 	MiB   = 1 << 20
-	Limit = 16<<20 - 1 // just below what everybody accepts
+	Limit = 16<<20 - 1 // just below the limit of all libraries
 )
 
 // SizeName returns the name of a size in benchmarks.
@@ -45,16 +45,16 @@ func SizeName(size int) string {
 	return fmt.Sprintf("%dB", size)
 }
 
-// Payload is an answer that is ready but for its id.
+// Payload is an answer that is complete except for its id.
 type Payload struct {
 	Frame   []byte    // one line, without its newline; the id is 8 digits wide
-	Size    int       // of the frame, which those who only want to compare need not keep
+	Size    int       // size of the frame, for callers that do not keep the frame
 	Content int       // in bytes, see Client.Call
-	Tools   int       // of a page of tools/list
-	Mix     []Payload // what the answers are in turn, if they are not all the same
+	Tools   int       // number of tools of a page
+	Mix     []Payload // the answers in turn, if they differ
 }
 
-// The beginning of every answer; the id is written over the blanks.
+// The beginning of every answer; the id replaces the spaces.
 const (
 	frameHead = `{"jsonrpc":"2.0","id":`
 	idWidth   = 8
@@ -63,9 +63,9 @@ const (
 	resultAt  = idAt + idWidth + len(frameTail)
 )
 
-// NewPayload returns an answer of a shape that is size bytes long, all of the frame but the newline; of Tools, of so
-// many tools. The same arguments always make the same bytes. It panics if the shape cannot be so small: 400 bytes
-// always suffice.
+// NewPayload returns an answer with a shape and a size: in bytes of the frame without newline, or for Tools the number
+// of tools. The same arguments always give the same bytes. It panics if the size is too small for the shape; 400 bytes
+// are always enough.
 func NewPayload(e Era, s Shape, size int) Payload {
 	p := Payload{}
 	b := make([]byte, 0, max(size+16, 1000))
@@ -97,10 +97,10 @@ func NewPayload(e Era, s Shape, size int) Payload {
 	return p
 }
 
-// Result returns the result in the answer, from bracket to bracket. It is a part of the frame.
+// Result returns the result in the answer, from brace to brace. It is a part of the frame.
 func (p Payload) Result() []byte { return p.Frame[resultAt : len(p.Frame)-1] }
 
-// unit is a piece of a JSON string to be repeated, as it is written and as it reads.
+// unit is a piece of a JSON string to repeat: its encoding and its text.
 type unit struct{ raw, text string }
 
 const words = "The quick brown fox jumps over the lazy dog; then it rests a while in the sun. "
@@ -110,8 +110,8 @@ var (
 	escapes = unit{`abcdefgh\"abcdefgh\\abcdefgh\tabcd\u00e9`, "abcdefgh\"abcdefgh\\abcdefgh\tabcd\u00e9"}
 )
 
-// fill appends head and tail and between them as much of the unit as makes b size bytes long. It returns how long the
-// text is when it has been read.
+// fill appends head, repetitions of the unit, and tail, until b has size bytes. It returns the length of the decoded
+// text.
 func fill(b []byte, head, tail string, size int, u unit) ([]byte, int) {
 	b = append(b, head...)
 	room := max(0, size-len(b)-len(tail))
@@ -121,7 +121,7 @@ func fill(b []byte, head, tail string, size int, u unit) ([]byte, int) {
 	return append(b, tail...), whole*len(u.text) + rest
 }
 
-// image appends an image. Base64 comes by fours; blanks behind the content make up for what is left.
+// image appends an image. The length of base64 is a multiple of four; spaces after the content fill the rest.
 func image(b []byte, size int) ([]byte, int) {
 	const head, tail = `"content":[{"type":"image","data":"`, `","mimeType":"image/png"}]`
 	room := max(0, size-len(b)-len(head)-len(tail)-2)
@@ -133,7 +133,7 @@ func image(b []byte, size int) ([]byte, int) {
 	return append(b, "}}"...), data
 }
 
-// items appends texts of about a hundred bytes, and a last one that is as long as it must be.
+// items appends texts of about a hundred bytes; the last text fills the rest.
 func items(b []byte, size int) (_ []byte, content int) {
 	const head, tail, most = `{"type":"text","text":"`, `"}]}}`, 250
 	b = append(b, `"content":[`...)
@@ -152,7 +152,7 @@ func items(b []byte, size int) (_ []byte, content int) {
 	return b, content + n
 }
 
-// structured appends records; a note at the end is as long as it must be.
+// structured appends records; a note at the end fills the rest.
 func structured(b []byte, size int) ([]byte, int) {
 	const tail, most = `"}}}`, 250
 	b = append(b, `"content":[{"type":"text","text":"ok"}],"structuredContent":{"records":[`...)
@@ -184,7 +184,7 @@ const toolSchema = `{"type":"object","properties":{"path":{"type":"string","desc
 	`"minimum":0,"maximum":64},"filter":{"type":"array","items":{"type":"string"}}},"required":["path"],` +
 	`"additionalProperties":false}`
 
-// recordsSchema is what a server says of Structured.
+// recordsSchema is the output schema of Structured.
 const recordsSchema = `{"type":"object","required":["records"],"properties":{"note":{"type":"string"},"records":{` +
 	`"type":"array","items":{"type":"object","required":["id","name"],"properties":{` +
 	`"id":{"type":"integer","minimum":0},"name":{"type":"string"},"tags":{"type":"array","items":{"type":"string"}},` +

@@ -21,7 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Installation is what a program has of OpenTelemetry, and where it logs.
+// Installation holds the OpenTelemetry providers and the logger of a program.
 type Installation struct {
 	Tracers     trace.TracerProvider
 	Meters      metric.MeterProvider
@@ -29,8 +29,8 @@ type Installation struct {
 	Logger      *slog.Logger
 }
 
-// inProduction is a program that is observed as services are: a tenth of the traces, batches of spans, and metrics
-// every second, both over OTLP/gRPC to a receiver in this process whose work is measured too, and logs at Info as JSON,
+// inProduction is a program with the telemetry of a typical service: a tenth of the traces, batches of spans, metrics
+// every second, both over OTLP/gRPC to a receiver in this process, which is measured as well, and JSON logs at Info,
 // which are dropped.
 var inProduction = Use{"telemetry=production", func(ctx context.Context) (context.Context, func(), error) {
 	sink, err := otlpsink.Listen("")
@@ -56,12 +56,12 @@ var inProduction = Use{"telemetry=production", func(ctx context.Context) (contex
 
 type installationKey struct{}
 
-// WithInstallation returns a context for a connection that is observed by what is installed.
+// WithInstallation returns a context for a connection that uses this installation.
 func WithInstallation(ctx context.Context, in *Installation) context.Context {
 	return context.WithValue(ctx, installationKey{}, in)
 }
 
-// InstallationOf returns what is installed, or nil.
+// InstallationOf returns the installation, or nil.
 func InstallationOf(ctx context.Context) *Installation {
 	in, _ := ctx.Value(installationKey{}).(*Installation)
 	return in
@@ -72,8 +72,8 @@ func (in *Installation) telemetry() *telemetry.Telemetry {
 		telemetry.WithPropagators(in.Propagators), telemetry.WithLogger(in.Logger))
 }
 
-// byHand returns a client with what users write around each call of a library that observes nothing: a span and a
-// histogram. The server gets no trace context, and what the library itself does is not seen.
+// byHand returns a client with the code that users write around each call of a library without telemetry: a span and a
+// histogram. The server gets no trace context, and the work inside the library is not visible.
 func (in *Installation) byHand(c Client) (Client, error) {
 	duration, err := in.Meters.Meter("app").Float64Histogram("app.tool.duration", metric.WithUnit("s"))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// roundtrip is a case: calls to one kind of canned server, of so many callers at once.
+// roundtrip is a case: calls to one kind of canned server, by a number of concurrent callers.
 type roundtrip struct {
 	transport Transport
 	canned    Canned
@@ -29,7 +29,7 @@ func (r roundtrip) String() string {
 	return name
 }
 
-// roundtrips returns all cases: tiny calls everywhere, results by size and shape, and a page of tools.
+// roundtrips returns all cases: tiny calls over all transports, results by size and shape, and a page of tools.
 func roundtrips() (all []roundtrip) {
 	add := func(t Transport, e Era, s Shape, size, callers int) {
 		all = append(all, roundtrip{transport: t, canned: Canned{e, s, size}, callers: callers})
@@ -64,19 +64,18 @@ func roundtrips() (all []roundtrip) {
 }
 
 // Roundtrips runs every benchmark of whole calls, for each of the peers in turn within each case. The figures of stdio
-// are the client's alone; those of other transports have the canned server in them, which allocates next to nothing but
-// for what net/http does.
+// are of the client alone. Those of other transports include the canned server, which allocates almost nothing except
+// in net/http.
 func Roundtrips(b *testing.B, peers ...Peer) { runAll(b, roundtrips(), peers) }
 
-// TinyRoundtrips is those of [Roundtrips] that are one caller's tiny calls, without SSE, whose calls are those of HTTP
-// with JSON.
+// TinyRoundtrips runs the tiny calls of one caller from [Roundtrips], except SSE, which is like HTTP with JSON.
 func TinyRoundtrips(b *testing.B, peers ...Peer) {
 	runAll(b, slices.DeleteFunc(roundtrips(), func(r roundtrip) bool {
 		return r.canned.Shape != Text || r.canned.Size != Tiny || r.callers != 1 || r.transport == HTTPSSE
 	}), peers)
 }
 
-// TextRoundtrips is those of [TinyRoundtrips], and those of the largest text.
+// TextRoundtrips runs the benchmarks of [TinyRoundtrips], and the largest text.
 func TextRoundtrips(b *testing.B, peers ...Peer) {
 	runAll(b, slices.DeleteFunc(roundtrips(), func(r roundtrip) bool {
 		return r.canned.Shape != Text || r.canned.Size != Tiny && r.canned.Size != Limit || r.callers != 1 ||
@@ -136,7 +135,7 @@ func (r roundtrip) run(b *testing.B, p Peer) {
 	}
 }
 
-// check complains unless n is right.
+// check fails the benchmark if n is wrong.
 func (p Peer) check(payload Payload, n int, err error) error {
 	if err == nil && !p.Right(payload, n) {
 		err = fmt.Errorf("want %d bytes or tools, got %d", payload.Content+payload.Tools, n)
@@ -144,7 +143,7 @@ func (p Peer) check(payload Payload, n int, err error) error {
 	return err
 }
 
-// repeat measures f, called by so many goroutines at once, each with a context that can end, as those of services can.
+// repeat measures f with a number of concurrent goroutines, each with a cancellable context, as in services.
 func repeat(b *testing.B, callers int, f func(context.Context) error) {
 	runtime.GC()
 	b.ReportAllocs()
@@ -170,7 +169,7 @@ func repeat(b *testing.B, callers int, f func(context.Context) error) {
 	}
 }
 
-// together calls f so many times, n in all, in so many goroutines. It returns the first error of one of them.
+// together calls f n times in all, in a number of goroutines, and returns the first error of one of them.
 func together(callers, n int, f func(context.Context) error) error {
 	errs := make(chan error, callers)
 	for i := range callers {
@@ -195,11 +194,11 @@ func together(callers, n int, f func(context.Context) error) error {
 	return first
 }
 
-// share returns how much of n the i-th of so many has to do.
+// share returns the part of n for the i-th goroutine.
 func share(n, i, of int) int { return n*(i+1)/of - n*i/of }
 
-// reportPeak reports peak-x, by how many times the size of an answer the memory of the process grows at most while four
-// of them are received and dropped.
+// reportPeak reports peak-x: the maximum growth of the process's memory while four answers are received and dropped,
+// divided by the size of an answer.
 func reportPeak(b *testing.B, size int, f func(context.Context) error) {
 	b.StopTimer()
 	peak, ok := PeakResident(func() {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// serving is a case: requests to a server, so many at once.
+// serving is a case: a number of concurrent requests to a server.
 type serving struct {
 	transport Transport
 	era       Era
@@ -40,12 +40,11 @@ func servings() (all []serving) {
 	return all
 }
 
-// Servers runs those of servers: a canned client that writes requests which are ready, and looks at nothing of the
-// answers but where they end, against a server of each. Client and server are one process, so the figures have both.
-// Before it measures, it checks one answer.
+// Servers benchmarks servers with a canned client that writes prepared requests and only looks for the ends of answers.
+// Client and server are one process, so the figures include both. It checks one answer before it measures.
 func Servers(b *testing.B, servers ...Server) { serveAll(b, servings(), servers) }
 
-// TinyServings is those of [Servers] that are one caller's calls of [TinyTool].
+// TinyServings runs the calls of [TinyTool] by one caller from [Servers].
 func TinyServings(b *testing.B, servers ...Server) {
 	serveAll(b, slices.DeleteFunc(servings(), func(s serving) bool {
 		return s.tool != TinyTool || s.callers != 1
@@ -94,7 +93,7 @@ func (c serving) run(b *testing.B, s Server) error {
 type pipeDriver struct {
 	w, r  *os.File
 	in    *bufio.Reader
-	frame []byte // a request
+	frame []byte // the next request
 	done  chan error
 }
 
@@ -109,7 +108,7 @@ func (c serving) drivePipe(s Server) (*pipeDriver, error) {
 	return d, errors.Join(d.greet(c.era, s.Name), d.checked(s.Name))
 }
 
-// request returns a line, whose id is 1000.
+// request returns a line with the id 1000.
 func (c serving) request() []byte {
 	return request(c.era, "tools/call", `"name":"`+c.tool+`","arguments":{"text":"`+HelloText+`"}`)
 }
@@ -132,7 +131,7 @@ func (d *pipeDriver) greet(e Era, name string) error {
 	return nil
 }
 
-// checked makes one call and looks at its answer.
+// checked makes one call and checks its answer.
 func (d *pipeDriver) checked(name string) error {
 	if err := d.write(d.frame); err != nil {
 		return err
@@ -159,9 +158,9 @@ func (d *pipeDriver) read() error {
 	return err
 }
 
-// keep keeps so many requests under way, and reads all answers in the end. Each request has an id of its own: answers
-// come in any order, so that the driver does not know which id is free again, and a server may drop a request whose id
-// is not.
+// keep keeps a number of requests in flight, and at the end reads all answers. Each request has a new id: answers
+// arrive in any order, so the driver does not know which ids are free, and a server may drop a request with an id in
+// use.
 func (d *pipeDriver) keep(b *testing.B, callers int) error {
 	n, frame := 0, d.frame
 	at := bytes.Index(frame, []byte(`"id":1000`)) + len(`"id":`)
@@ -254,7 +253,7 @@ func (c serving) post(url string) ([]byte, error) {
 	return line.Bytes(), err
 }
 
-// checkedHTTP makes one call and looks at its answer.
+// checkedHTTP makes one call and checks its answer.
 func checkedHTTP(host string, line []byte, name string) error {
 	conn, err := net.Dial("tcp", host)
 	if err != nil {

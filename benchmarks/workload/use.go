@@ -11,22 +11,22 @@ import (
 	"sync"
 )
 
-// Use is a way to use a client that is not the best one.
+// Use is a way to use a client that differs from the fastest way.
 type Use struct {
-	Name string // an element of the benchmark's name; empty for the best way
+	Name string // an element of the benchmark's name; empty for the fastest way
 
-	// With returns the context for the connection, and what ends the use.
+	// With returns the context for the connection, and a function that ends the use.
 	With func(ctx context.Context) (context.Context, func(), error)
 }
 
-// giving returns a use that is over with the connection.
+// giving returns a use that ends with the connection.
 func giving(name string, with func(ctx context.Context) context.Context) Use {
 	return Use{name, func(ctx context.Context) (context.Context, func(), error) { return with(ctx), func() {}, nil }}
 }
 
-// The ways to use a client that people have, beside the best one.
+// The common ways to use a client, besides the fastest way.
 var (
-	// Calls with a map are of those who learn of tools when they run. [Hello] is a pointer to a struct.
+	// Callers that discover tools at run time pass a map. [Hello] is a pointer to a struct.
 	mapArguments = giving("arguments=map", func(ctx context.Context) context.Context {
 		return WithArguments(ctx, HelloMap)
 	})
@@ -40,24 +40,24 @@ var (
 		return WithArguments(ctx, Code)
 	})
 
-	// ownClient has an http.Client of the user's, with room for all callers.
+	// ownClient has the user's http.Client, with room for all callers.
 	ownClient = giving("client=own", func(ctx context.Context) context.Context {
 		return WithHTTPClient(ctx, &http.Client{Transport: Roomy()})
 	})
 
-	// wrappedClient has one whose RoundTripper is of a type of its own, as those have that authorize or observe.
+	// wrappedClient has a client with a custom RoundTripper, such as for authorization or telemetry.
 	wrappedClient = giving("client=wrapped", func(ctx context.Context) context.Context {
 		return WithHTTPClient(ctx, &http.Client{Transport: &wrapped{Roomy()}})
 	})
 
-	// tlsClient and h2Client have one that trusts the certificate of a server over TLS, which speaks HTTP/1.1 or HTTP/2.
+	// tlsClient and h2Client trust the certificate of a server over TLS with HTTP/1.1 or HTTP/2.
 	tlsClient = overTLS("client=tls", false)
 	h2Client  = overTLS("client=h2", true)
 
-	// severalClients has eight clients in one process, each with a server of its own.
+	// severalClients has eight clients in one process, each with its own server.
 	severalClients = giving("clients=8", func(ctx context.Context) context.Context { return WithClients(ctx, 8) })
 
-	// largeHeap has a process that holds 100 MiB of other things, so that the collector runs less often and longer.
+	// largeHeap has a process with another 100 MiB in its heap, so that the collector runs less often and longer.
 	largeHeap = Use{"heap=100MiB", func(ctx context.Context) (context.Context, func(), error) {
 		held := make([]*[128]byte, 100*MiB/128)
 		for i := range held {
@@ -67,7 +67,7 @@ var (
 	}}
 )
 
-// Roomy returns a RoundTripper that keeps a connection for each of many callers.
+// Roomy returns a RoundTripper with a pooled connection for each of many callers.
 func Roomy() *http.Transport { return &http.Transport{MaxIdleConnsPerHost: 1024} }
 
 type wrapped struct{ next *http.Transport }
@@ -101,7 +101,7 @@ type listener func(http.Handler) (url string, stop func(), err error)
 
 type listenerKey struct{}
 
-// withListener returns a context for a connection to a canned server over HTTP that is served by listen.
+// withListener returns a context for a connection to a canned HTTP server that uses this listener.
 func withListener(ctx context.Context, listen listener) context.Context {
 	return context.WithValue(ctx, listenerKey{}, listen)
 }
@@ -115,7 +115,7 @@ func listenerOf(ctx context.Context) listener {
 
 type clientsKey struct{}
 
-// WithClients returns a context for so many connections, to a server each.
+// WithClients returns a context for n connections, each to its own server.
 func WithClients(ctx context.Context, n int) context.Context {
 	return context.WithValue(ctx, clientsKey{}, n)
 }
@@ -125,7 +125,7 @@ func clientsOf(ctx context.Context) int {
 	return max(1, n)
 }
 
-// several has the clients without a call under way. A call takes the one that has waited longest.
+// several holds the clients without a call in flight. A call uses the client that has been idle longest.
 type several chan Client
 
 func (p Peer) connectSeveral(ctx context.Context, n int, t Transport, c Canned) (Client, error) {
@@ -152,7 +152,7 @@ func (s several) List(ctx context.Context) (int, error) {
 	return c.List(ctx)
 }
 
-// Close is called when no call is under way.
+// Close must not be called while a call is in flight.
 func (s several) Close() (err error) {
 	for range len(s) {
 		err = errors.Join(err, (<-s).Close())

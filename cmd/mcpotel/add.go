@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// addition is one run of "add".
+// addition is one run of the command "add".
 type addition struct {
 	url, dir     string
-	headers, env []string // as they were given: they may hold secrets, so that nothing quotes them
+	headers, env []string // as given; they may hold secrets, so no message quotes them
 	replace      bool
 }
 
@@ -22,7 +22,7 @@ func newAdd(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "add [flags] NAME [-- COMMAND [ARG...]]", Short: "save a server under a name, for --server NAME",
 		Long: "The server is saved in the user's configuration directory, in the mcpServers format, in a file that only\n" +
-			"the user can read. ${VAR} in what is saved is the variable of the environment when the server is used.",
+			"the user can read. ${VAR} is replaced by the environment variable VAR each time the server is used.",
 		Example: "mcpotel add everything -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel add github --url https://api.githubcopilot.com/mcp/ --header 'Authorization=Bearer ${GITHUB_TOKEN}'\n" +
 			"mcpotel tools --server everything",
@@ -34,14 +34,14 @@ func newAdd(s streams) *cobra.Command {
 			}
 			switch len(args) {
 			case 0:
-				return misuse("which name?")
+				return misuse("the name is missing")
 			case 1:
 				return a.run(s, args[0], command)
 			}
 			if len(a.headers)+len(a.env) > 0 {
-				return misuse("unexpected argument; quote a header or a variable whose value has spaces")
+				return misuse("unexpected argument; quote a header or a variable if its value has spaces")
 			}
-			return misuse("unexpected argument %q; the command of a server stands behind --", args[1])
+			return misuse("unexpected argument %q; write the command of the server after --", args[1])
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
@@ -53,20 +53,21 @@ func newAdd(s streams) *cobra.Command {
 			return nil
 		})
 	}
-	f.StringVar(&a.url, "url", "", "the server is at this `URL`")
+	f.StringVar(&a.url, "url", "", "the `URL` of the server")
 	several(&a.headers, "header", "add this header, `NAME=VALUE`, to every HTTP request; may be repeated")
-	several(&a.env, "env", "give the command this variable, `NAME=VALUE`; may be repeated")
+	several(&a.env, "env", "set this environment variable, `NAME=VALUE`, for the command; may be repeated")
 	f.StringVar(&a.dir, "cwd", "", "start the command in this `DIRECTORY`")
-	f.BoolVar(&a.replace, "replace", false, "take the place of the server that is saved under this name")
+	f.BoolVar(&a.replace, "replace", false, "replace the server that is saved under this name")
 	return cmd
 }
 
-// allowedName is what a saved server may be called: a colon comes behind a host's id, and a dash begins flags.
+// allowedName matches the names of saved servers. A colon is excluded because it follows a host's id, and a leading
+// dash because it begins a flag.
 var allowedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 func (a *addition) run(s streams, name string, command []string) error {
 	if !allowedName.MatchString(name) {
-		return misuse("no server can be called %q: want at most 64 letters, digits, dots, dashes and underscores, the first "+
+		return misuse("%q is not a valid name: want at most 64 letters, digits, dots, dashes and underscores, the first "+
 			"a letter or a digit", name)
 	}
 	server, err := a.server(command)
@@ -81,7 +82,7 @@ func (a *addition) run(s streams, name string, command []string) error {
 	path, err := editOwn(func(servers []member) ([]member, error) {
 		if i := find(servers, name); i >= 0 {
 			if !a.replace {
-				return nil, misuse("%q is saved already; --replace takes its place", name)
+				return nil, misuse("%q is already saved; --replace replaces it", name)
 			}
 			servers[i].value = server
 			return servers, nil
@@ -97,13 +98,14 @@ func (a *addition) run(s streams, name string, command []string) error {
 	all, _ := allSaved()
 	for _, other := range all {
 		if other.name == name && other.host.id != ours {
-			newConsole(s).say("%s has a server of this name, too, which is %s from now on", other.host.title, other.full())
+			newConsole(s).say("%s has a server with the same name; use %s for that server from now on", other.host.title,
+				other.full())
 		}
 	}
 	return nil
 }
 
-// server returns what is saved.
+// server returns the JSON of the server, in the mcpServers format.
 func (a *addition) server(command []string) (json.RawMessage, error) {
 	server := struct {
 		Command string            `json:"command,omitzero"`
@@ -115,7 +117,7 @@ func (a *addition) server(command []string) (json.RawMessage, error) {
 	}{URL: a.url}
 	switch {
 	case (a.url == "") == (len(command) == 0):
-		return nil, misuse("which server? give either --url URL or -- COMMAND [ARG...]")
+		return nil, misuse("no server: give either --url URL or -- COMMAND [ARG...]")
 	case a.url == "" && len(a.headers) > 0:
 		return nil, misuse("--header is for a server with --url")
 	case a.url != "" && (len(a.env) > 0 || a.dir != ""):
@@ -144,7 +146,8 @@ func (a *addition) server(command []string) (json.RawMessage, error) {
 	return json.Marshal(server)
 }
 
-// pairs reads NAME=VALUE, without quoting any that is wrong.
+// pairs parses NAME=VALUE arguments. An error names only the position of the argument, because the argument may hold a
+// secret.
 func pairs(what string, given []string) (map[string]string, error) {
 	var all map[string]string
 	for i, g := range given {
@@ -162,7 +165,7 @@ func pairs(what string, given []string) (map[string]string, error) {
 
 func newRemove(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "forget a server that is saved",
+		Use: "remove NAME", Short: "remove a saved server",
 		Example: "mcpotel remove everything",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -183,7 +186,7 @@ func newRemove(s streams) *cobra.Command {
 	}
 }
 
-// remove removes a server from this program's own file.
+// remove removes a server from the file of this program.
 func remove(s streams, name string) error {
 	path, err := editOwn(func(servers []member) ([]member, error) {
 		i := find(servers, name)
@@ -196,7 +199,7 @@ func remove(s streams, name string) error {
 				return nil, misuse("%q is a server of %s: remove it there, in %s", name, other.host.title, other.path)
 			}
 		}
-		return nil, misuse(`no saved server %q; "mcpotel list" has them`, name)
+		return nil, misuse(`no saved server %q; "mcpotel list" lists the saved servers`, name)
 	})
 	if err != nil {
 		return err

@@ -20,22 +20,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// argumentsUsage is how the arguments of a tool or a prompt are given.
+// argumentsUsage is the part of a usage line for the arguments of a tool or a prompt.
 const argumentsUsage = " [NAME=VALUE... | '{json}' | - | @FILE]"
 
-// aboutArguments explains that.
-const aboutArguments = "Arguments are NAME=VALUE, each of the type that the server says it has, an array by\n" +
-	"repeating its name or as JSON; or one JSON object; or - for one on standard input, or @FILE for one in a file."
+// aboutArguments is the help text for argumentsUsage.
+const aboutArguments = "Arguments are NAME=VALUE, with the types of the tool's schema. For an array, repeat the\n" +
+	"name or write JSON. Or give one JSON object: as an argument, with - from standard input, or with @FILE from a file."
 
-// given are the arguments of a tool or a prompt, as the command line has them.
+// given holds the arguments of a tool or a prompt, as the command line has them.
 type given struct {
-	object json.RawMessage // the whole, if it is JSON
-	fields []field         // in their order, if it is not
+	object json.RawMessage // the JSON object, if the arguments were given as JSON
+	fields []field         // the NAME=VALUE arguments in their order, otherwise
 }
 
 type field struct{ name, value string }
 
-// readArguments reads what stands behind the name of a tool or a prompt.
+// readArguments parses the arguments that follow the name of a tool or a prompt.
 func (c *connection) readArguments(args []string) (*given, error) {
 	if len(args) == 0 {
 		return &given{}, nil
@@ -77,7 +77,7 @@ func (c *connection) readObject(from string) (json.RawMessage, error) {
 			return nil, misuse("%s: %w", where, err)
 		}
 		if len(text) > mcpclient.DefaultFrameLimit {
-			return nil, misuse("%s: more than %d bytes, which is what servers take", where, mcpclient.DefaultFrameLimit)
+			return nil, misuse("%s: more than %d bytes, the limit for a message", where, mcpclient.DefaultFrameLimit)
 		}
 	}
 	if err := checkObject(where, text); err != nil {
@@ -86,7 +86,7 @@ func (c *connection) readObject(from string) (json.RawMessage, error) {
 	return bytes.TrimSpace(text), nil
 }
 
-// checkObject says where text is not one JSON object, and shows the place.
+// checkObject returns an error that shows the place of the fault if text is not exactly one JSON object.
 func checkObject(where string, text []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	value, err := d.ReadValue()
@@ -115,7 +115,7 @@ func checkObject(where string, text []byte) error {
 		excerpt(text, len(before)))
 }
 
-// excerpt shows the line of text in which offset is, as far as it is near, with a mark below the place.
+// excerpt returns up to 40 characters on each side of offset, from the same line, with a mark below the place.
 func excerpt(text []byte, offset int) string {
 	const near = 40
 	begin := bytes.LastIndexByte(text[:offset], '\n') + 1
@@ -136,7 +136,7 @@ func excerpt(text []byte, offset int) string {
 		strings.Repeat(" ", utf8.RuneCountInString(shown)) + "^"
 }
 
-// blankTab keeps the mark below its place.
+// blankTab replaces tabs with spaces, so that the mark of an excerpt stays below its place.
 func blankTab(r rune) rune {
 	if r == '\t' || r == '\r' {
 		return ' '
@@ -149,7 +149,8 @@ func kindName(k jsontext.Kind) string {
 		'f': "false", 'n': "null"}[k]
 }
 
-// toTool returns the arguments of a tool. Its input schema is asked for if it takes one to know their types.
+// toTool returns the arguments of a tool. NAME=VALUE arguments get their types from the input schema in the list of
+// tools.
 func (g *given) toTool(ctx context.Context, c *connection, client *mcpclient.Client, name string) (any, error) {
 	switch {
 	case g.object != nil:
@@ -166,7 +167,7 @@ func (g *given) toTool(ctx context.Context, c *connection, client *mcpclient.Cli
 
 // findTool returns the tool of this name.
 func (c *connection) findTool(ctx context.Context, client *mcpclient.Client, name string) (*mcp.Tool, error) {
-	tools, err := collect(c, client.Tools(ctx)) // all of them: another one may have the name, too
+	tools, err := collect(c, client.Tools(ctx)) // complete even if an early tool matches: unknownTool needs all names
 	if err != nil {
 		return nil, err
 	}
@@ -180,8 +181,8 @@ func (c *connection) findTool(ctx context.Context, client *mcpclient.Client, nam
 	return nil, unknownTool(name, names)
 }
 
-// unlisted returns the error for a call that the server has refused: that there is no such tool, if the server does not
-// list it, otherwise err.
+// unlisted explains the error of a refused call: if the server does not list the tool, it returns that error as well,
+// otherwise only err.
 func (c *connection) unlisted(ctx context.Context, client *mcpclient.Client, tool string, err error) error {
 	if !errors.Is(err, mcp.ErrInvalidParams) && !errors.Is(err, mcp.ErrMethodNotFound) {
 		return err
@@ -193,7 +194,7 @@ func (c *connection) unlisted(ctx context.Context, client *mcpclient.Client, too
 	return err
 }
 
-// unknownTool is the error for a tool that there is not, with one that is like it, or those that there are.
+// unknownTool reports a missing tool and suggests a similar name, or lists up to 30 tools.
 func unknownTool(name string, known []string) error {
 	const most = 30
 	text := hint(name, known)
@@ -206,7 +207,7 @@ func unknownTool(name string, known []string) error {
 	return &exitError{exitTool, fmt.Errorf("no tool %q%s", name, text)}
 }
 
-// toPrompt returns the arguments of a prompt, whose names are checked if the server lists the prompt.
+// toPrompt returns the arguments of a prompt. It checks their names if the server lists the prompt.
 func (g *given) toPrompt(ctx context.Context, client *mcpclient.Client, name string) (map[string]string, error) {
 	values := map[string]string{}
 	if g.object != nil {
@@ -224,7 +225,7 @@ func (g *given) toPrompt(ctx context.Context, client *mcpclient.Client, name str
 	}
 	for _, f := range g.fields {
 		if _, twice := values[f.name]; twice {
-			return nil, misuse("%q stands there twice; want NAME=VALUE, each name once", f.name)
+			return nil, misuse("%q is given twice; want NAME=VALUE, each name once", f.name)
 		}
 		values[f.name] = f.value
 	}
@@ -252,10 +253,10 @@ func (g *given) toPrompt(ctx context.Context, client *mcpclient.Client, name str
 	return values, nil
 }
 
-// unknownArgument is the error for the name of an argument that a tool or a prompt does not have.
+// unknownArgument is the error for an argument that the tool or prompt does not have.
 func unknownArgument(name string, known []string) error {
 	if len(known) == 0 {
-		return misuse("unknown argument %q; it takes none", name)
+		return misuse("unknown argument %q; there are no arguments", name)
 	}
 	return misuse("unknown argument %q%s; known: %s", name, hint(name, known), strings.Join(known, ", "))
 }

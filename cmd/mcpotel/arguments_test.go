@@ -73,7 +73,7 @@ func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
 		"several=a|several=b":        `{"several":["a","b"]}`,
 		"several=a":                  `{"several":["a"]}`,
 		"several=null":               `{"several":null}`,
-		"text=a|text=b":              "text: it stands there 2 times, and takes one value",
+		"text=a|text=b":              "text: given 2 times, want one value",
 		"txt=a":                      `unknown argument "txt" (did you mean text?); known: text, any, count, counts, either`,
 		"text=a|count=1|share=2":     `{"count":1,"share":2,"text":"a"}`,
 	} {
@@ -99,16 +99,16 @@ func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
 // A schema says what is not known of arguments that it does not name.
 func TestArgumentsThatTheSchemaDoesNotName(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{}`:                            `unknown argument "x"; it takes none`,
+		`{}`:                            `unknown argument "x"; there are no`,
 		`{"properties":{"a":{}}}`:       `unknown argument "x"; known: a`,
 		`{"additionalProperties":true}`: `{"x":1}`,
 		`{"additionalProperties":{"type":"string"}}`:                                   `{"x":"1"}`,
-		`{"additionalProperties":false}`:                                               `unknown argument "x"; it takes none`,
+		`{"additionalProperties":false}`:                                               `unknown argument "x"; there are no`,
 		`{"properties":{"x":true}}`:                                                    `{"x":1}`,
 		`{"properties":{"x":{"type":7,"minimum":"no"}}}`:                               `{"x":1}`,
 		`{"properties":{"x":{"type":"frob"}}}`:                                         `{"x":1}`,
 		`{"$defs":{"l":{"$ref":"#/$defs/l"}},"properties":{"x":{"$ref":"#/$defs/l"}}}`: `{"x":1}`,
-		`{"properties":7}`:                                                             `unknown argument "x"; it takes none`,
+		`{"properties":7}`:                                                             `unknown argument "x"; there are no`,
 		`{"properties":{"x":{"$ref":"#/nowhere/at/all"}}}`:                             `{"x":1}`,
 	} {
 		raw, err := readParameters(json.RawMessage(schema)).assign([]field{{"x", "1"}})

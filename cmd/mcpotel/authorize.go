@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// newAuthorizer returns what authorizes at a server as the person at this terminal. What it was given is kept for the
-// next run.
+// newAuthorizer returns an authorizer that signs in as the person at this terminal. Its tokens are stored for the next
+// run.
 func newAuthorizer(o *observation, c *console, r *remote, server string) (*auth.Authorizer, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return nil, fmt.Errorf("nowhere to keep the authorization: %w", err)
+		return nil, fmt.Errorf("no directory to store the authorization in: %w", err)
 	}
 	store, err := auth.NewFileStore(filepath.Join(dir, "mcpotel", "auth"))
 	if err != nil {
@@ -35,14 +35,14 @@ func newAuthorizer(o *observation, c *console, r *remote, server string) (*auth.
 	return auth.New(options)
 }
 
-// person is who sits at this terminal, and comes back from the authorization server to a listener on loopback.
+// person is the person at this terminal. The authorization server redirects the browser to a loopback listener.
 type person struct {
 	*auth.Loopback
 	console *console
-	browser bool // which opens; else its page is printed
+	browser bool // Authorize opens the browser; if false, it prints the URL of the page
 }
 
-// newPerson opens the page in the person's browser, or prints its URL.
+// newPerson returns an interaction that opens the page in a browser, or prints its URL.
 func newPerson(c *console, browser bool) auth.Interaction {
 	if browser && hasBrowser() {
 		return person{&auth.Loopback{}, c, true}
@@ -53,10 +53,10 @@ func newPerson(c *console, browser bool) auth.Interaction {
 	}}, c, false}
 }
 
-// Authorize opens the browser and says so. What the person takes there is no time of the command's.
+// Authorize opens the browser and prints a line about it. The wait for the person does not count against --timeout.
 func (p person) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
 	if p.browser {
-		p.console.say("authorize at %s, in the browser that opens", visible.Line(r.Issuer))
+		p.console.say("opening the browser to authorize at %s", visible.Line(r.Issuer))
 	}
 	back := p.console.elsewhere()
 	defer back()
@@ -67,8 +67,8 @@ func (p person) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.
 	return redirect, err
 }
 
-// hasBrowser reports whether a page that is opened here is likely to be seen: not on a machine without a screen, or on
-// one that is far away.
+// hasBrowser reports whether the person is likely to see a page that this process opens: false without a display and,
+// on macOS and Windows, over SSH.
 func hasBrowser() bool {
 	if os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != "" {
 		_, err := exec.LookPath("xdg-open")

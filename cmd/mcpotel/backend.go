@@ -11,20 +11,20 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// headers are fields of HTTP requests, as flags have them. They may hold secrets, so that nothing quotes them.
+// headers collects the HTTP header fields of a flag. They may hold secrets, so no message quotes them.
 type headers struct {
 	flag  string
 	given []string
 }
 
-// flags adds the flag of this name, and one for values that variables of the environment have.
+// flags adds the flag, and a second flag with the suffix -env for values from environment variables.
 func (h *headers) flags(f *pflag.FlagSet, flag, to string) {
 	h.flag = flag
 	f.Func(flag, "add this header, `NAME=VALUE`, to every HTTP request"+to+"; may be repeated", func(s string) error {
 		h.given = append(h.given, s)
 		return nil
 	})
-	f.Func(flag+"-env", "add this header, `NAME=VARIABLE`, with the value that the variable of the environment has; "+
+	f.Func(flag+"-env", "add this header, `NAME=VARIABLE`, with the value of the environment variable VARIABLE; "+
 		"may be repeated", func(s string) error {
 		name, from, _ := strings.Cut(s, "=")
 		value, err := variable(from)
@@ -33,7 +33,7 @@ func (h *headers) flags(f *pflag.FlagSet, flag, to string) {
 	})
 }
 
-// read returns the fields, nil if there are none.
+// read parses the header fields. It returns nil if there are no fields.
 func (h *headers) read() (all http.Header, _ error) {
 	for i, given := range h.given {
 		name, value, ok := strings.Cut(given, "=")
@@ -48,22 +48,22 @@ func (h *headers) read() (all http.Header, _ error) {
 	return all, nil
 }
 
-// service is one that keeps the user's telemetry, as the flags have it.
+// service holds the flags for a telemetry backend of the user.
 type service struct {
 	flag    string
-	example string // of its URL
+	example string // an example of its URL, for error messages
 	url     string // empty for none
 	headers headers
 }
 
-// flags adds the flag of this name, and those for headers.
+// flags adds the flag for the URL and the flags for headers.
 func (s *service) flags(f *pflag.FlagSet, flag, example, usage string) {
 	s.flag, s.example = flag, example
 	f.StringVar(&s.url, flag, "", usage)
 	s.headers.flags(f, flag+"-header", " to "+strings.ToUpper(flag[:1])+flag[1:])
 }
 
-// open returns a client for it, nil if there is none.
+// open returns a client for the backend, or nil if the flags name no backend.
 func (s *service) open() (*backend.Client, error) {
 	header, err := s.headers.read()
 	switch {
@@ -81,7 +81,7 @@ func (s *service) open() (*backend.Client, error) {
 	return at, nil
 }
 
-// misused is the error for its URL.
+// misused returns a usage error for the URL.
 func (s *service) misused(err error) error { return misuse("--%s: %w", s.flag, err) }
 
 const (

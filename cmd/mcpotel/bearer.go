@@ -10,18 +10,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
 )
 
-// bearerFlags say who may use what is served over HTTP: those with a token of one issuer. The zero value is all.
+// bearerFlags restrict an HTTP listener to hosts with a token of one issuer. The zero value admits all hosts.
 type bearerFlags struct{ issuer, keys, resource string }
 
 func (b *bearerFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&b.issuer, "bearer-issuer", "", "with --listen, let only hosts in with an access token, a JWT, of the "+
-		"authorization server at this `URL`. The server behind it sees one and the same client for all of them")
-	f.StringVar(&b.keys, "bearer-keys", "", "fetch the keys of that server from this `URL`, its jwks_uri")
-	f.StringVar(&b.resource, "bearer-resource", "", "the `URL` by which hosts know this server, which a token has to "+
-		"name as its audience")
+	f.StringVar(&b.issuer, "bearer-issuer", "", "with --listen, admit only hosts with an access token, a JWT, of the "+
+		"authorization server at this `URL`. The server behind mcpotel sees one client for all hosts")
+	f.StringVar(&b.keys, "bearer-keys", "", "fetch the keys of the authorization server from this `URL`, its jwks_uri")
+	f.StringVar(&b.resource, "bearer-resource", "", "the public `URL` of this server; each token must "+
+		"have it as its audience")
 }
 
-// check sees to it that all is there that is needed.
+// check validates the flags: all three are required together, with --listen, and each is a secure URL.
 func (b *bearerFlags) check(listens bool) error {
 	switch given := *b; {
 	case given == bearerFlags{}:
@@ -43,7 +43,7 @@ func (b *bearerFlags) check(listens bool) error {
 	return nil
 }
 
-// protect puts the check before a handler, and mounts where hosts learn from whom to get a token.
+// protect returns h behind a check of tokens, and mounts the metadata that names the authorization server.
 func (b *bearerFlags) protect(mux *http.ServeMux, h http.Handler) (http.Handler, error) {
 	if *b == (bearerFlags{}) {
 		return h, nil

@@ -12,11 +12,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// callCommand is one run of "call".
+// callCommand is one run of the command "call".
 type callCommand struct {
 	connection
 	log  logFlag
-	hand bool // over the task, instead of waiting for it
+	hand bool // print the id of the task instead of waiting for its result
 }
 
 func newCall(s streams) *cobra.Command {
@@ -38,7 +38,7 @@ mcpotel call --config mcp.json github_search_issues '{"q":"is:open"}'`,
 
 func (c *callCommand) run(ctx context.Context) error {
 	if len(c.arguments) == 0 {
-		return misuse("which tool?")
+		return misuse("the name of the tool is missing")
 	}
 	tool := c.arguments[0]
 	given, err := c.readArguments(c.arguments[1:])
@@ -71,7 +71,7 @@ func (c *callCommand) run(ctx context.Context) error {
 	})
 }
 
-// route finds out whom a tool belongs to and what it is called there, and waits until that server is connected.
+// route finds the server of a tool and the tool's name on that server, and waits until that server is connected.
 func (c *connection) route(ctx context.Context, s *servers, tool string) (*mcpclient.Client, string, error) {
 	if s.group == nil {
 		return s.all[0].client, tool, nil
@@ -90,9 +90,9 @@ func (c *connection) route(ctx context.Context, s *servers, tool string) (*mcpcl
 	return client, own, nil
 }
 
-// noTool is the error for the name of a tool that no server of a group has, with those that there are.
+// noTool is the error for a tool that no server of the group has. It lists the tools of the servers that answer.
 func (c *connection) noTool(ctx context.Context, s *servers, name string) error {
-	tools, _ := c.tools(ctx, s) // of the servers that answer
+	tools, _ := c.tools(ctx, s) // a server that fails contributes no tools
 	var names []string
 	for _, t := range tools {
 		names = append(names, t.Name)
@@ -121,7 +121,8 @@ func (c *connection) callTool(ctx context.Context, client *mcpclient.Client, too
 	return c.printResult(tool, result)
 }
 
-// content shows a block of content, or where it is saved. For programs, which print the whole, that is said to people.
+// content returns the text for a block of content: a description, or the path of its file. With --json, standard output
+// holds the whole result, so the path goes to standard error as well.
 func (c *connection) content(name string, content mcp.Content) (string, error) {
 	saved, err := c.saver.content(name, content)
 	if saved == "" || err != nil {
@@ -133,8 +134,8 @@ func (c *connection) content(name string, content mcp.Content) (string, error) {
 	return saved, nil
 }
 
-// printResult prints a result for people or for programs. A tool's error goes to standard error and makes the exit
-// code.
+// printResult prints a result as text or as JSON. If the tool reports an error, the text goes to standard error and the
+// exit code is exitTool.
 func (c *connection) printResult(name string, r *mcp.CallToolResult) error {
 	c.console.clear()
 	blocks, err := c.described(name, r)
@@ -162,8 +163,8 @@ func (c *connection) printResult(name string, r *mcp.CallToolResult) error {
 	return nil
 }
 
-// described shows a result block by block, or what is structured in it if there are none. What it brings as files is
-// saved under the name, if that is wanted.
+// described returns the text of each block of a result, or the structured content if there are no blocks. It saves
+// files if --output is given.
 func (c *connection) described(name string, r *mcp.CallToolResult) (blocks []string, err error) {
 	for _, content := range r.Content {
 		block, err := c.content(name, content)

@@ -15,13 +15,13 @@ import (
 	"github.com/mcpotel/mcpotel/internal/atomicfile"
 )
 
-// changeFile replaces a file with the result of edit, which gets its present text: nil if there is no file. Every file
-// that this program reads, changes and writes goes through here. Changes by all its processes of one user happen one
-// after the other, and a reader sees either the old file or the new one. changeFile writes nothing if edit fails, if
-// edit returns the same text, or if another program has changed the file in the meantime.
+// changeFile replaces a file with the result of edit, which gets the present text, or nil if there is no file. Every
+// file that this program reads, changes and writes goes through changeFile. Changes by several processes of one user
+// happen one after the other, and a reader sees either the old file or the new file. changeFile writes nothing if edit
+// fails, if edit returns the same text, or if another program has changed the file in the meantime.
 //
-// A symbolic link at path stays, and the file that it leads to is replaced. That file gets this mode; zero means the
-// mode that it has, or that of any new file.
+// If path is a symbolic link, the link stays and its target is replaced. The file gets mode; a zero mode keeps the
+// mode of the file, or gives a new file the default mode.
 func changeFile(path string, mode fs.FileMode, edit func(now []byte) ([]byte, error)) error {
 	unlock, err := lockFiles()
 	if err != nil {
@@ -59,14 +59,14 @@ func changeFile(path string, mode fs.FileMode, edit func(now []byte) ([]byte, er
 	})
 }
 
-var errChanged = errors.New("another process has changed it, so nothing was written: try again")
+var errChanged = errors.New("another process has changed the file, so nothing was written: try again")
 
-// readRegular reads a regular file of at most so many bytes. The text and what is known of the file are of one open
-// file, so that nothing else can take its place in between.
+// readRegular reads a regular file of at most most bytes. The text and the information are from the same open file, so
+// a replacement of the file cannot mix two files.
 func readRegular(path string, most int64) ([]byte, fs.FileInfo, error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, nil, err
-	} else if !info.Mode().IsRegular() { // to open a named pipe would wait
+	} else if !info.Mode().IsRegular() { // opening a named pipe would block
 		return nil, nil, errors.New("not a file")
 	}
 	f, err := os.Open(path)
@@ -93,8 +93,8 @@ const (
 	lockPause    = 5 * time.Millisecond
 )
 
-// lockFiles waits until no other process of this user changes files, and returns a function that lets the next one do
-// so. The lock ends with the process that holds it.
+// lockFiles waits until no other process of this user changes files. unlock releases the lock, and so does the end of
+// the process.
 func lockFiles() (unlock func(), _ error) {
 	f, err := openLock()
 	if err != nil {
@@ -107,7 +107,8 @@ func lockFiles() (unlock func(), _ error) {
 		case err == nil && held:
 			return func() { f.Close() }, nil
 		case err == nil && time.Now().After(deadline):
-			err = fmt.Errorf("another mcpotel has held %s for %v: try again when it has ended", f.Name(), lockPatience)
+			err = fmt.Errorf("another mcpotel process has held %s for %v: try again when that process has ended", f.Name(),
+				lockPatience)
 		}
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
@@ -116,8 +117,8 @@ func lockFiles() (unlock func(), _ error) {
 	}
 }
 
-// openLock opens the file that is locked: in the user's cache directory, or in that for temporary files if the user has
-// none that can be written.
+// openLock opens the lock file: in the user's cache directory, or in the directory for temporary files if the cache
+// directory cannot be written.
 func openLock() (*os.File, error) {
 	var f *os.File
 	dir, err := os.UserCacheDir()

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file, and reports whether no other process has done so.
+// tryLock tries to lock a file and reports whether it got the lock.
 func tryLock(f *os.File) (held bool, _ error) {
 	for {
 		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {

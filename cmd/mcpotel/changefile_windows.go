@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock locks a file, and reports whether no other process has done so.
+// tryLock tries to lock a file and reports whether it got the lock.
 func tryLock(f *os.File) (held bool, _ error) {
 	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0,
 		1, 0, new(windows.Overlapped))

@@ -15,15 +15,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 
-// chaosFlags is the flag that says what is broken on purpose.
+// chaosFlags is the flag for faults that are injected on purpose.
 type chaosFlags struct{ file string }
 
 func (c *chaosFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.file, "chaos", "", "break the connection to the server on purpose, as this YAML `FILE` of faults "+
-		"says: delays, lost, doubled and damaged messages, errors, a busy server, a cut, the server's death")
+	f.StringVar(&c.file, "chaos", "", "inject the faults of this YAML `FILE` into the connection to the server: "+
+		"delays, lost, doubled and damaged messages, errors, a busy server, a cut connection, a killed server")
 }
 
-// wrap returns t with the faults of the file, or t itself without one.
+// wrap returns t with the faults of the file, or t itself without a file.
 func (c *chaosFlags) wrap(t transport.Transport) (transport.Transport, error) {
 	if c.file == "" {
 		return t, nil
@@ -43,7 +43,7 @@ func (c *chaosFlags) wrap(t transport.Transport) (transport.Transport, error) {
 	return broken, nil
 }
 
-// wrapAll wraps the transports of members. The faults of each count for themselves.
+// wrapAll wraps the transport of each member. Each member counts its faults separately.
 func (c *chaosFlags) wrapAll(members ...*mcpclient.Member) error {
 	for _, m := range members {
 		var err error
@@ -54,7 +54,7 @@ func (c *chaosFlags) wrapAll(members ...*mcpclient.Member) error {
 	return nil
 }
 
-// planFile is a file of --chaos.
+// planFile is the content of a file for --chaos.
 type planFile struct {
 	Seed   uint64      `yaml:"seed"`
 	Faults []faultFile `yaml:"faults"`
@@ -78,8 +78,7 @@ type faultFile struct {
 	RetryAfter  time.Duration `yaml:"retry_after"`
 }
 
-// parsePlan reads a file of --chaos, and returns the line of each fault, too. An error names the line, if it is about
-// one.
+// parsePlan parses a file for --chaos. It also returns the line of each fault. An error about a fault names the line.
 func parsePlan(text []byte) (*chaos.Plan, []int, error) {
 	var f planFile
 	if err := decodeYAML(text, &f); err != nil {
@@ -98,12 +97,12 @@ func parsePlan(text []byte) (*chaos.Plan, []int, error) {
 		p.Faults = append(p.Faults, chaos.Fault(fault))
 	}
 	if len(p.Faults) == 0 {
-		return nil, nil, errors.New("there are no faults in it")
+		return nil, nil, errors.New("the file has no faults")
 	}
 	return p, lines, placed(p.Check(), lines)
 }
 
-// placed adds the line of the fault to what is wrong with it, and what may have been meant.
+// placed adds the line of the fault to a plan error, and suggests a similar kind if the kind is unknown.
 func placed(err error, lines []int) error {
 	wrong, ok := errors.AsType[*chaos.PlanError](err)
 	if !ok {

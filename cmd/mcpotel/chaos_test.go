@@ -51,13 +51,13 @@ func TestAPlanIsRead(t *testing.T) {
 
 func TestAMistakeInAPlanNamesItsLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                   "there are no faults in it",
-		"seed: 1\n":                          "there are no faults in it",
+		"":                                   "the file has no faults",
+		"seed: 1\n":                          "the file has no faults",
 		"faults:\n- kind: drop\n  evry: 2\n": "line 3: unknown key evry",
 		"seed: x\n":                          "line 1: not understood: str `x`",
 		"faults:\n- kind: latency\n  delay: soon\n": "line 3: not understood: str `soon`",
 		"faults: [\n":           "line 1: did not find expected node content",
-		"faults: []\n---\n{}\n": "there is more than one document in it",
+		"faults: []\n---\n{}\n": "the file has more than one document",
 		"faults:\n- kind: drop\n- kind: latncy\n": "line 3: fault 2, latncy: kind: is none of latency, drip, drop, " +
 			"duplicate, reorder, truncate, garbage, oversize, error, busy, expire, freeze, cut, death, refuse " +
 			"(did you mean latency?)",

@@ -16,33 +16,33 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/drift"
 )
 
-// check is what "mcpotel check" is told by its flags.
+// check is one run of the command "check".
 type check struct {
 	connection
-	path   string // of the baseline
+	path   string // path of the baseline
 	update bool
-	text   []byte // of the baseline, as it was read; nil if there was none
+	text   []byte // text of the baseline when it was read; nil if there was no file
 }
 
 func newCheck(s streams) *cobra.Command {
 	var c check
 	return c.command(s, &cobra.Command{
-		Use: "check --baseline FILE [flags]" + behind, Short: "say which tools have changed since a baseline",
-		Long: "A server may change a tool after people have agreed to it. A baseline has a fingerprint of each tool, of\n" +
-			"its title, description, schemas and annotations, and none of their text. The exit code is 1 if tools have been\n" +
+		Use: "check --baseline FILE [flags]" + behind, Short: "show which tools have changed since a baseline",
+		Long: "A server may change a tool after people have agreed to it. A baseline has a fingerprint of each tool: of\n" +
+			"its title, description, schemas and annotations, without their text. The exit code is 1 if tools have been\n" +
 			"added, removed or changed since. With --update the baseline is written instead, and the exit code is 0.",
 		Example: "mcpotel check --baseline tools.json --update -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel check --baseline tools.json -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel check --baseline tools.json --config mcp.json --json",
 	}, c.run, func(f *pflag.FlagSet) {
 		f.StringVar(&c.path, "baseline", "", "compare with the fingerprints in this `FILE`")
-		f.BoolVar(&c.update, "update", false, "write the baseline; what has changed since the one before is still said")
+		f.BoolVar(&c.update, "update", false, "write the baseline, and print the changes since the previous baseline")
 	})
 }
 
 func (c *check) run(ctx context.Context) error {
 	if err := c.none(); err != nil {
-		return err // before the baseline is said to be missing
+		return err // a surplus argument is reported before a missing baseline
 	}
 	before, err := c.baseline()
 	if err != nil {
@@ -50,13 +50,13 @@ func (c *check) run(ctx context.Context) error {
 	}
 	return c.withTools(ctx, "mcpotel check", func(tools []*mcp.Tool, err error) error {
 		if err != nil {
-			return err // without all tools some would seem to have been removed
+			return err // an incomplete list would show tools as removed
 		}
 		return c.compare(before, drift.ToolsOf(tools))
 	})
 }
 
-// baseline reads the file, before a server is started; nil if there is none and it is to be written.
+// baseline reads the baseline, before any server starts. It returns nil if there is no file and --update is given.
 func (c *check) baseline() (drift.Tools, error) {
 	if c.path == "" {
 		return nil, misuse("no baseline: give --baseline FILE, and --update to write it")
@@ -78,9 +78,9 @@ func (c *check) baseline() (drift.Tools, error) {
 	return before, nil
 }
 
-// checked is what a check finds.
+// checked is the result of a check.
 type checked struct {
-	Tools   int            `json:"tools"` // that are listed now
+	Tools   int            `json:"tools"` // number of tools that the servers list now
 	Changes []drift.Change `json:"changes"`
 }
 
@@ -109,7 +109,7 @@ func (c *check) compare(before, now drift.Tools) error {
 		}
 		return nil
 	case len(found.Changes) > 0:
-		return &exitError{exitTool, fmt.Errorf("%s not as in %s; if that is right, --update writes it anew",
+		return &exitError{exitTool, fmt.Errorf("%s not as in %s; if that is intended, --update writes the baseline again",
 			areTools(len(found.Changes)), c.path)}
 	}
 	return nil

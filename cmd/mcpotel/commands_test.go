@@ -49,7 +49,7 @@ func TestCommandsForWhatServersHaveBesidesTools(t *testing.T) {
 		"roots":          {[]string{"call", "--root", ".", "roots"}, exitOK, `{"roots":["file://`, ""},
 		"no roots":       {[]string{"call", "roots"}, exitTool, "", ""},
 		"no sampling":    {[]string{"call", "poem", `{"about":"nothing"}`}, exitTool, "", ""},
-		"nobody to ask":  {[]string{"call", "order"}, exitOK, "No coffee, then.", "declined: no terminal"},
+		"nobody to ask":  {[]string{"call", "order"}, exitOK, "No coffee, then.", "declined: no person at a terminal"},
 		"nobody to send": {[]string{"call", "sign-in"}, exitOK, "You did not go.", "https://example.com/?from=mcpotel"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,23 +75,23 @@ func TestMisuseOfTheseCommandsIsExplained(t *testing.T) {
 		args   []string
 		stderr string
 	}{
-		"no URI":                  {[]string{"read"}, "which resource"},
+		"no URI":                  {[]string{"read"}, "the resource is missing"},
 		"two URIs":                {[]string{"read", "a:b", "c:d"}, "unexpected argument"},
-		"no prompt":               {[]string{"prompt"}, "which prompt"},
+		"no prompt":               {[]string{"prompt"}, "the name of the prompt is missing"},
 		"an argument without =":   {[]string{"prompt", "pack", "Rome"}, "want NAME=VALUE"},
 		"an argument twice":       {[]string{"prompt", "pack", "city=a", "city=b"}, "each name once"},
-		"nothing to complete":     {[]string{"complete", "pack"}, "complete what"},
+		"nothing to complete":     {[]string{"complete", "pack"}, "complete: want the name"},
 		"a surplus argument":      {[]string{"resources", "x"}, "unexpected argument"},
 		"a surplus one to ping":   {[]string{"ping", "x"}, "unexpected argument"},
 		"an unknown level":        {[]string{"watch", "--level", "loud"}, "unknown level"},
 		"a root that is none":     {[]string{"ping", "--root", "/does/not/exist"}, "no such file"},
 		"a root that is no dir":   {[]string{"ping", "--root", "main.go"}, "no directory"},
-		"a server without a file": {[]string{"ping", "--server", "x"}, "two servers"},
-		"two ways to a server":    {[]string{"ping", "--config", "x.json"}, "two servers"},
+		"a server without a file": {[]string{"ping", "--server", "x"}, "more than one server"},
+		"two ways to a server":    {[]string{"ping", "--config", "x.json"}, "more than one server"},
 		"an unknown task command": {[]string{"task", "frob", "x"}, "want get, wait or cancel"},
 		"no task command":         {[]string{"task", "--json", "x"}, "want get, wait or cancel"},
 		"an empty task command":   {[]string{"task", ""}, "want get, wait or cancel"},
-		"no task":                 {[]string{"task", "get"}, "which task"},
+		"no task":                 {[]string{"task", "get"}, "the task is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, _, stderr := runs(t, append(tc.args, server...)...)

@@ -13,7 +13,7 @@ import (
 func newComplete(s streams) *cobra.Command {
 	var c connection
 	return c.suggest(c.command(s, &cobra.Command{
-		Use:   "complete [flags] (PROMPT | TEMPLATE) ARGUMENT=BEGINNING [SETTLED=VALUE...]" + behind,
+		Use:   "complete [flags] (PROMPT | TEMPLATE) ARGUMENT=BEGINNING [OTHER=VALUE...]" + behind,
 		Short: "complete an argument of a prompt, or a variable of a template",
 		Example: "mcpotel complete pack city=Os -- mcpotel serve-demo\n" +
 			"mcpotel complete 'demo://forecast/{city}' city=B --json -- mcpotel serve-demo",
@@ -22,7 +22,7 @@ func newComplete(s streams) *cobra.Command {
 
 func (c *connection) runComplete(ctx context.Context) error {
 	if len(c.arguments) < 2 {
-		return misuse("complete what? the name of a prompt, or a template of resources, and ARGUMENT=BEGINNING")
+		return misuse("complete: want the name of a prompt or a resource template, and ARGUMENT=BEGINNING")
 	}
 	settled, err := c.assignments(c.arguments[1:])
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *connection) runComplete(ctx context.Context) error {
 	})
 }
 
-// reference tells a template, or the URI of a resource, from the name of a prompt.
+// reference returns the reference for a template or URI, which has "://" or "{", or for the name of a prompt.
 func reference(to string) mcp.CompleteRef {
 	if strings.Contains(to, "://") || strings.Contains(to, "{") {
 		return mcp.CompleteRef{Type: mcp.RefResource, URI: to}
@@ -64,9 +64,9 @@ func (c *connection) printCompletion(found *mcp.Completion) error {
 	}
 	switch {
 	case found.Total != nil && *found.Total > int64(len(found.Values)):
-		c.console.say("these are %d of %d", len(found.Values), *found.Total)
+		c.console.say("%d of %d values are shown", len(found.Values), *found.Total)
 	case found.HasMore:
-		c.console.say("there are more")
+		c.console.say("the server has more values")
 	}
 	return nil
 }

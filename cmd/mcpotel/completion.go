@@ -8,16 +8,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// lineVariable has the whole line that is being completed: what stands behind the cursor, too, may be the server.
+// lineVariable holds the whole line that is being completed, because the server may be named after the cursor.
 const lineVariable = "MCPOTEL_COMPLETE_LINE"
 
-// shell is one that completions can be written for.
+// shell is a shell that has completions.
 type shell struct {
 	name string
-	load string // what its user does
-	// script writes what completes the arguments of root
+	load string // the command that loads the completions
+	// script writes the completion script for root
 	script func(root *cobra.Command, w *bytes.Buffer) error
-	// patches are texts of the script and what stands in their place, so that lineVariable is set
+	// patches has pairs of a text in the script and its replacement, which sets lineVariable
 	patches []string
 }
 
@@ -31,7 +31,7 @@ var shells = []shell{
 		},
 	},
 	{
-		"zsh", "source <(mcpotel completion zsh)   # behind compinit",
+		"zsh", "source <(mcpotel completion zsh)   # after compinit",
 		func(root *cobra.Command, w *bytes.Buffer) error { return root.GenZshCompletion(w) },
 		[]string{
 			`    words=("${=words[1,CURRENT]}")`, "    local line=\"${words[*]}\"\n" + `    words=("${=words[1,CURRENT]}")`,
@@ -59,10 +59,10 @@ func newCompletion(s streams) *cobra.Command {
 		loads = append(loads, fmt.Sprintf("%-10s  %s", sh.name, sh.load))
 	}
 	return &cobra.Command{
-		Use: "completion (" + strings.Join(names, " | ") + ")", Short: "write what completes mcpotel's arguments in a shell",
-		Long: "Names of tools, prompts, resources and servers are completed too: the server that the line names is asked,\n" +
-			"and given three seconds, or what " + patienceVariable + " says, such as 10s. To load\n" +
-			"the completion, in the shell or the file that it reads first:\n\n  " +
+		Use: "completion (" + strings.Join(names, " | ") + ")", Short: "write a shell's completion script for mcpotel",
+		Long: "The script also completes names of tools, prompts, resources and servers: it asks the server of the line,\n" +
+			"which has three seconds to answer, or the duration in " + patienceVariable + ", such as 10s. To load\n" +
+			"the completions, run this in the shell or add it to the shell's start file:\n\n  " +
 			strings.Join(loads, "\n  "),
 		Example:   "mcpotel completion bash >~/.local/share/bash-completion/completions/mcpotel",
 		ValidArgs: names,
@@ -85,7 +85,7 @@ func newCompletion(s streams) *cobra.Command {
 	}
 }
 
-// write returns the script.
+// write returns the script with its patches.
 func (sh *shell) write(root *cobra.Command) ([]byte, error) {
 	var b bytes.Buffer
 	if err := sh.script(root, &b); err != nil {

@@ -75,16 +75,16 @@ func TestNamesAreCompletedByTheServer(t *testing.T) {
 	}
 }
 
-// TestACompletionDoesNotHang asks a server that never answers.
 func TestFlagsAreDescribedInPlainText(t *testing.T) {
 	for _, command := range [][]string{{"call"}, {"tools"}} {
 		_, out, _ := runs(t, slices.Concat([]string{"__complete"}, command, []string{"--"})...)
-		if !strings.Contains(out, "--url\ttalk to the server at this URL\n") || strings.Contains(out, "`") {
+		if !strings.Contains(out, "--url\tconnect to the server at this URL\n") || strings.Contains(out, "`") {
 			t.Errorf("%v: got %q, want the flags without the marks of their help", command, out)
 		}
 	}
 }
 
+// TestACompletionDoesNotHang asks a server that never answers.
 func TestACompletionDoesNotHang(t *testing.T) {
 	noCollector(t)
 	if got := suggestWithin(); got != 3*time.Second {

@@ -11,21 +11,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// configured are the servers of a file, as the flags have it.
+// configured holds the flags that select servers of a file.
 type configured struct {
 	path, only string
 }
 
 func (c *configured) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.path, "config", "", "use the servers of this `FILE`, in its mcpServers")
-	f.StringVar(&c.only, "server", "", "use the server of this `NAME`, of those of --config, or without that one of "+
-		"\"mcpotel list\"")
+	f.StringVar(&c.only, "server", "", "use the server of this `NAME`: a server of --config or, without --config, one "+
+		"of \"mcpotel list\"")
 }
 
-// saved says that a server is meant that is saved.
+// saved reports whether the flags name a saved server.
 func (c *configured) saved() bool { return c.path == "" && c.only != "" }
 
-// read returns the servers of the file that are meant, or the one that is saved.
+// read returns the selected servers of the file, or the saved server.
 func (c *connection) read() (found []mcpclient.Member, _ error) {
 	if c.file.saved() {
 		s, err := named(c.file.only)
@@ -53,12 +53,12 @@ func (c *connection) read() (found []mcpclient.Member, _ error) {
 		return c.file.only != "" && m.Name != c.file.only
 	})
 	if len(found) == 0 {
-		return nil, misuse("%s: no such server; there is: %s", c.file.path, memberNames(enabled))
+		return nil, misuse("%s: no such server; the servers are: %s", c.file.path, memberNames(enabled))
 	}
 	return found, nil
 }
 
-// members returns the servers to use. free is for when they have been stopped.
+// members returns the servers to use. free releases their resources after they have stopped.
 func (c *connection) members(o *observation) (members []mcpclient.Member, free func(), _ error) {
 	members, err := c.read()
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *connection) members(o *observation) (members []mcpclient.Member, free f
 	return members, free, nil
 }
 
-// equip gives a member the options of this command, and what authorizes.
+// equip sets the options of this command and the authorizer on a member.
 func (c *connection) equip(o *observation, m *mcpclient.Member) (free func(), _ error) {
 	options, err := c.options(o, m.Name)
 	if err != nil {

@@ -16,37 +16,37 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// connection is what the commands that talk to servers have in common: their flags, and the servers.
+// connection holds the flags and the servers of the commands that talk to servers.
 type connection struct {
 	asJSON, trace, verbose bool
-	timeout                time.Duration // of the whole, unless the command is endless; zero for none
-	timed                  bool          // it was given
-	connectTimeout         time.Duration // of each server; zero for the usual
+	timeout                time.Duration // for the whole command, unless it is endless; zero for no limit
+	timed                  bool          // --timeout was given
+	connectTimeout         time.Duration // for each server; zero for the defaults
 	endless                bool          // the command runs until it is interrupted
-	examines               bool          // the command is "doctor", which has times of its own and draws no trace
-	passes                 bool          // the command is "proxy", whose host decides what is asked, and for how long
-	longest                time.Duration // that an answer may take, of all servers
+	examines               bool          // the command is "doctor", which has its own timeouts and draws no trace
+	passes                 bool          // the command is "proxy"; the host sends the requests and sets the timeouts
+	longest                time.Duration // the longest request timeout of all servers
 	pin                    string
 	roots                  roots
 	remote                 remote
 	file                   configured
-	saver                  saver // of the commands that have results to save
+	saver                  saver // of the commands with results to save
 	web                    webFlag
-	chaos                  chaosFlags // of the commands that have it
-	// what a command changes for each client; nil for nothing
+	chaos                  chaosFlags // of the commands with this flag
+	// adapt changes the options of each client; nil for no change
 	adapt func(server string, o *mcpclient.Options)
 
-	spans     []string // that a trace has, besides that of the command, when it is complete
-	arguments []string // before --
-	server    []string // the command after --, or none
+	spans     []string // the spans of a complete trace, besides the span of the command
+	arguments []string // the arguments before --
+	server    []string // the command after --; empty for none
 	streams   streams
 	console   *console
 }
 
-// behind is how the usage of a command ends that has the server's command behind it.
+// behind ends the usage of a command that accepts the server's command after --.
 const behind = " [-- COMMAND [ARG...]]"
 
-// command gives a command that talks to servers its flags, own among them, and what it does once these are checked.
+// command adds the flags of a connection to cmd, after its own flags. cmd checks its arguments and then runs work.
 func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Context) error,
 	own ...func(*pflag.FlagSet)) *cobra.Command {
 	c.streams = s
@@ -61,15 +61,15 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 		if c.passes {
 			return
 		}
-		f.Func("root", "let the server know that it may work in this `DIRECTORY`; may be repeated", c.roots.add)
-		f.StringVar(&c.pin, "pin-version", "", "speak this `VERSION` of the protocol only")
+		f.Func("root", "announce this `DIRECTORY` as a root in which the server may work; may be repeated", c.roots.add)
+		f.StringVar(&c.pin, "pin-version", "", "use only this `VERSION` of the protocol")
 		if c.examines {
 			return
 		}
-		f.DurationVar(&c.timeout, "timeout", 0, "give up when the whole has taken this `DURATION`, such as 500ms or 5m, "+
-			"without the time in which you are asked; 0 is never. Unless it is given, each answer may take 30s")
-		f.DurationVar(&c.connectTimeout, "connect-timeout", 0, "give up when a server takes this `DURATION` to start and to "+
-			"introduce itself. Unless it is given, a process has 60s for its first word, and 30s from there")
+		f.DurationVar(&c.timeout, "timeout", 0, "limit the whole command to this `DURATION`, such as 500ms or 5m, "+
+			"not counting the time for your answers to questions; 0 means no limit. The default is 30s for each answer")
+		f.DurationVar(&c.connectTimeout, "connect-timeout", 0, "limit the start and the handshake of a server to this "+
+			"`DURATION`. The default is 60s until the first output of a process, and 30s from there")
 	})
 	grouped(f, groupShown, func(f *pflag.FlagSet) {
 		if !c.passes {
@@ -82,7 +82,7 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 			c.web.flags(f)
 		}
 		f.BoolVarP(&c.verbose, "verbose", "v", false,
-			"log everything the client does, and what the server writes to standard error")
+			"log everything the client does, and the server's standard error")
 	})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -94,7 +94,7 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 			c.arguments, c.server = args[:dash], args[dash:]
 		}
 		if c.timeout < 0 || c.connectTimeout < 0 {
-			return misuse("a timeout is not negative")
+			return misuse("a timeout must not be negative")
 		}
 		if err := c.checkServer(); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 	return cmd
 }
 
-// checkServer sees to it that there is one way to a server.
+// checkServer checks that the flags name a server in exactly one way.
 func (c *connection) checkServer() error {
 	var ways []string
 	if c.remote.url != "" {
@@ -123,27 +123,28 @@ func (c *connection) checkServer() error {
 		ways = append(ways, "-- COMMAND [ARG...]")
 	}
 	if c.file.saved() {
-		ways = append(ways, "--server NAME of a saved one")
+		ways = append(ways, "--server NAME of a saved server")
 	}
 	switch {
 	case len(ways) == 0:
-		return misuse("no server: give --url URL, or --config FILE, or --server NAME of one that \"mcpotel list\" has, " +
+		return misuse("no server: give --url URL, or --config FILE, or --server NAME of a server in \"mcpotel list\", " +
 			"or end the arguments with -- COMMAND [ARG...]")
 	case len(ways) > 1:
-		return misuse("two servers: give either %s", strings.Join(ways, " or "))
+		return misuse("more than one server: give either %s", strings.Join(ways, " or "))
 	}
 	return nil
 }
 
-// unexpected is the error for an argument too many. It does not quote what may be the rest of a header.
+// unexpected is the error for a surplus argument. The error does not quote it after --header, because it may be the
+// rest of a header with a secret.
 func (c *connection) unexpected(argument string) error {
 	if len(c.remote.headers.given) > 0 {
-		return misuse("unexpected argument; quote a header whose value has spaces")
+		return misuse("unexpected argument; quote a header if its value has spaces")
 	}
 	return misuse("unexpected argument %q", argument)
 }
 
-// none sees to it that there are no arguments.
+// none checks that there are no arguments.
 func (c *connection) none() error {
 	if len(c.arguments) > 0 {
 		return c.unexpected(c.arguments[0])
@@ -151,11 +152,11 @@ func (c *connection) none() error {
 	return nil
 }
 
-// one returns the one argument.
+// one returns the only argument.
 func (c *connection) one(what string) (string, error) {
 	switch len(c.arguments) {
 	case 0:
-		return "", misuse("which %s?", what)
+		return "", misuse("the %s is missing", what)
 	case 1:
 		return c.arguments[0], nil
 	}
@@ -175,7 +176,7 @@ func (c *connection) assignments(arguments []string) (map[string]string, error) 
 	return values, nil
 }
 
-// level is what the console shows.
+// level returns the level of the log on standard error.
 func (c *connection) level() slog.Level {
 	if c.verbose {
 		return slog.LevelDebug
@@ -183,7 +184,7 @@ func (c *connection) level() slog.Level {
 	return slog.LevelError
 }
 
-// observed does the work of a command under a span, and draws its trace if that is wanted.
+// observed runs work under a span, and draws the trace if --trace is given.
 func (c *connection) observed(ctx context.Context, title string, work func(context.Context, *observation) error) error {
 	o, err := observe(ctx, "mcpotel", c.level(), c.streams.err, c.trace || c.web.wanted)
 	if err != nil {
@@ -205,18 +206,18 @@ func (c *connection) observed(ctx context.Context, title string, work func(conte
 	}
 	if err != nil && o.site != nil && err.Error() != "" {
 		c.console.say("%s", inFlags.Replace(err.Error()))
-		err = &exitError{code: codeOf(err)} // it has been reported, before the page is looked at
+		err = &exitError{code: codeOf(err)} // the error has been printed already, before stay waits
 	}
 	o.stay(ctx, c.streams.err)
 	return err
 }
 
-// options are those of the client of a server, which the person at the terminal knows by this name.
+// options returns the options for the client of a server. server is the name that messages to the person use.
 func (c *connection) options(o *observation, server string) (*mcpclient.Options, error) {
 	options := &mcpclient.Options{
 		ClientInfo:      mcp.Implementation{Name: "mcpotel", Version: version()},
 		RequestTimeout:  30 * time.Second,
-		InitTimeout:     cmp.Or(c.connectTimeout, max(30*time.Second, c.timeout)), // see inTime for shorter ones
+		InitTimeout:     cmp.Or(c.connectTimeout, max(30*time.Second, c.timeout)), // inTime enforces a shorter --timeout
 		StartTimeout:    cmp.Or(c.connectTimeout, max(time.Minute, c.timeout)),
 		InitialAttempts: 1,
 		CloseTimeout:    2 * time.Second, // a server that exports its own spans needs a moment
@@ -240,7 +241,7 @@ func (c *connection) options(o *observation, server string) (*mcpclient.Options,
 	return options, nil
 }
 
-// answers are what the client of a server does for it.
+// answers returns the features with which a client answers its server's requests.
 func (c *connection) answers(server string) []mcpclient.Feature {
 	features := []mcpclient.Feature{
 		mcpclient.UseTasks(nil),
@@ -257,7 +258,7 @@ func (c *connection) answers(server string) []mcpclient.Feature {
 	return features
 }
 
-// failed gives err of a call its exit code.
+// failed sets the exit code for the error of a call.
 func (c *connection) failed(err error) error {
 	if _, ok := errors.AsType[*exitError](err); ok {
 		return err

@@ -17,10 +17,10 @@ import (
 func newCost(s streams) *cobra.Command {
 	var c connection
 	return c.command(s, &cobra.Command{
-		Use: "cost [flags]" + behind, Short: "show what each tool takes of the context of a model",
-		Long: "Tools that a model may call are in its context from the beginning: the name, the description and the input\n" +
-			"schema of each. Their bytes are counted, as compact JSON. Their tokens are estimated, as of o200k_base; models\n" +
-			"of other vocabularies count otherwise.",
+		Use: "cost [flags]" + behind, Short: "show how much of a model's context each tool uses",
+		Long: "The context of a model holds all tools that it may call: the name, the description and the input\n" +
+			"schema of each tool. The bytes are counted in compact JSON. The tokens are estimated for o200k_base; models\n" +
+			"with other vocabularies have other counts.",
 		Example: "mcpotel cost -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel cost --config mcp.json --json",
 	}, c.runCost)
@@ -36,15 +36,15 @@ func (c *connection) runCost(ctx context.Context) error {
 	}))
 }
 
-// window is how many tokens the context has that costs are compared with, as large models have had for years.
+// window is the size of the context, in tokens, that costs are compared with: the size in many large models.
 const window = 200_000
 
-// toolCosts is what tools take of the context, the one that takes most first.
+// toolCosts holds the costs of all tools in a model's context, the largest first.
 type toolCosts struct {
 	Tools []toolCost `json:"tools"`
 	contextcost.Size
 	Window      int     `json:"contextWindow"` // in tokens
-	WindowShare float64 `json:"contextShare"`  // the part of it that all take together
+	WindowShare float64 `json:"contextShare"`  // the share of the window that all tools use
 }
 
 type toolCost struct {
@@ -72,7 +72,7 @@ func costsOf(tools []*mcp.Tool) *toolCosts {
 	return all
 }
 
-// print prints a table. The names stand at its end, since they may be of any width.
+// print prints a table. The names are in the last column, because their width varies.
 func (all *toolCosts) print(w io.Writer) error {
 	var description, schema int
 	line := func(tokens, share, bytes, description, schema, tool any) error {

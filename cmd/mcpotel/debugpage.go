@@ -8,10 +8,10 @@ import (
 	"github.com/mcpotel/mcpotel/internal/page"
 )
 
-// debugPath is where the page of what the clients and servers of this process do is mounted.
+// debugPath is the path of the page about the clients and servers of this process.
 const debugPath = "/debug/mcp/"
 
-// withDebugPage mounts that page beside those of traces. Each leads to the other.
+// withDebugPage mounts the debug page beside the pages of traces, with links between them.
 func withDebugPage(traces traceview.Options) http.Handler {
 	traces.Pages = []page.Link{{Text: "Clients and servers", Href: debugPath}}
 	mux := http.NewServeMux()

@@ -29,8 +29,8 @@ func newDemo(s streams) *cobra.Command {
 	return cmd
 }
 
-// runDemo plays four scenes between a client and a server, which is this program once more as a child process, and
-// draws the trace of each.
+// runDemo plays four scenes between a client and a server, and draws the trace of each scene. The server is a child
+// process that runs this program.
 func runDemo(ctx context.Context, s streams, web webFlag) error {
 	o, err := observe(ctx, "mcpotel-demo", slog.LevelInfo, s.err, true)
 	if err != nil {
@@ -46,7 +46,7 @@ func runDemo(ctx context.Context, s streams, web webFlag) error {
 	return err
 }
 
-// run plays the scenes, in a minute at most.
+// run plays the scenes, for at most one minute.
 func (d *demo) run(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -75,7 +75,7 @@ func (d *demo) run(ctx context.Context) error {
 	return nil
 }
 
-// demo is one run.
+// demo is one run of the command "demo".
 type demo struct {
 	o      *observation
 	out    io.Writer

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addDemoAsks adds the tools that need something of the client before they can answer.
+// addDemoAsks adds the tools that ask the client for something before they answer.
 func addDemoAsks(s *mcpserver.Server) error {
 	return errors.Join(
 		mcpserver.AddTool(s, &mcp.Tool{Name: "order", Description: "Order coffee: the user fills in a form."}, order),
@@ -39,7 +39,7 @@ func order(ctx context.Context, _ noArguments) (string, error) {
 		size.Default = json.RawMessage(`"l"`)
 		cups := f.Field("cups")
 		cups.Minimum, cups.Maximum, cups.Default = new(1.0), new(10.0), json.RawMessage(`1`)
-		if mcpserver.RequestFrom(ctx).Version < mcp.Version20251125 { // which brought the choice of several
+		if mcpserver.RequestFrom(ctx).Version < mcp.Version20251125 { // the first version with multiple choice
 			f.Properties = slices.DeleteFunc(f.Properties, func(f mcp.FormField) bool { return f.Name == "with" })
 		} else {
 			f.Field("with").Items = &mcp.FormItems{Type: mcp.FormString, Enum: []string{"milk", "sugar", "cinnamon"}}

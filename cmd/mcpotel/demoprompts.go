@@ -37,7 +37,7 @@ func packPrompt(_ context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromp
 	return result, nil
 }
 
-// saying returns a prompt of one text.
+// saying returns a prompt with one text.
 func saying(s string) *mcp.GetPromptResult {
 	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: mcp.Text(s)}}}
 }

@@ -25,7 +25,7 @@ const (
 	oneClick = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACA/w=="
 )
 
-// demoCities are those that are completed; any other has weather too.
+// demoCities are the cities that completion offers; any other city has weather too.
 var demoCities = []string{"Berlin", "Bern", "Lima", "Lisbon", "Osaka", "Oslo", "Paris", "Rome"}
 
 func addDemoResources(s *mcpserver.Server) error {
@@ -79,7 +79,8 @@ func completeCity(_ context.Context, r *mcpserver.CompleteRequest) ([]string, er
 	}), nil
 }
 
-// tick lets time pass, once a second until ctx ends: who watches the clock is told, and so are those who read the log.
+// tick updates the clock and writes a debug log message once a second, until ctx ends. It notifies the subscribers of
+// the clock.
 func tick(ctx context.Context, s *mcpserver.Server) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()

@@ -17,14 +17,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// demoServer is the name under which the demo's server exports.
+// demoServer is the service name of the demo's server in telemetry.
 const demoServer = "mcpotel-demo-server"
 
 func newServeDemo(s streams) *cobra.Command {
 	var address string
 	cmd := &cobra.Command{
 		Use:     "serve-demo [--http ADDRESS]",
-		Short:   "be the demo's server, on standard input and output or over HTTP",
+		Short:   "run the demo's server, on standard input and output or over HTTP",
 		Example: "mcpotel tools -- mcpotel serve-demo\nmcpotel serve-demo --http :8080",
 		Args:    refuseArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServeDemo(cmd.Context(), s, address) },
@@ -34,8 +34,8 @@ func newServeDemo(s streams) *cobra.Command {
 	return cmd
 }
 
-// runServeDemo is the demo's server. It exports its own spans if the environment names a collector; the client's trace
-// context reaches it in the _meta of each request, over HTTP in the headers too.
+// runServeDemo runs the demo's server. The server exports its own spans if the environment names a collector. The trace
+// context of the client arrives in the _meta of each request and, over HTTP, in the headers as well.
 func runServeDemo(ctx context.Context, s streams, address string) error {
 	o, err := observe(ctx, demoServer, slog.LevelError, s.err, false)
 	if err != nil {
@@ -49,7 +49,7 @@ func runServeDemo(ctx context.Context, s streams, address string) error {
 	return serveDemo(ctx, server, address, s)
 }
 
-// serveDemo serves until the client has left, or ctx ends.
+// serveDemo serves until the client disconnects or ctx ends.
 func serveDemo(ctx context.Context, server *mcpserver.Server, address string, s streams) (err error) {
 	ticking, stop := context.WithCancel(ctx)
 	var ticker sync.WaitGroup
@@ -62,12 +62,12 @@ func serveDemo(ctx context.Context, server *mcpserver.Server, address string, s 
 	stop()
 	ticker.Wait()
 	over, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	cancel() // tasks that still run are of no use to anybody
+	cancel() // do not wait for running tasks: their results have no reader
 	server.Shutdown(over)
 	return err
 }
 
-// newDemoServer returns a server that has something of everything.
+// newDemoServer returns a server that uses every feature.
 func newDemoServer(o *observation) (*mcpserver.Server, error) {
 	s := mcpserver.New(mcp.Implementation{Name: demoServer, Title: "The demo of mcpotel", Version: version()},
 		&mcpserver.Options{
@@ -111,7 +111,7 @@ type weather struct {
 	CelsiusMax int    `json:"celsius_max"`
 }
 
-// forecast has a span of its own, which shows that the work of a tool is part of the caller's trace.
+// forecast starts its own span, which shows that the work of a tool is part of the caller's trace.
 func (d *demoTools) forecast(ctx context.Context, in forecastArguments) (forecastResult, error) {
 	_, span := d.tracer.Start(ctx, "look up the weather")
 	defer span.End()
@@ -153,7 +153,7 @@ type waitResult struct {
 	Waited string `json:"waited"`
 }
 
-// wait waits in ten steps, until the caller leaves.
+// wait waits in ten steps, or until the caller cancels.
 func (d *demoTools) wait(ctx context.Context, in waitArguments) (waitResult, error) {
 	const steps = 10
 	total := time.Duration(in.Seconds * float64(time.Second))
@@ -174,7 +174,7 @@ func (d *demoTools) wait(ctx context.Context, in waitArguments) (waitResult, err
 
 type noArguments struct{}
 
-// crash lets the spans of earlier calls out, which a real kill would have let out long ago.
+// crash flushes the spans of earlier calls first: after a real crash, an earlier export would have sent them.
 func (d *demoTools) crash(ctx context.Context, _ noArguments) (waitResult, error) {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {
@@ -183,7 +183,7 @@ func (d *demoTools) crash(ctx context.Context, _ noArguments) (waitResult, error
 	return waitResult{}, errors.Join(d.alone(ctx), d.flush(ctx), self.Kill())
 }
 
-// alone waits until this is the only request: one that was cancelled a moment ago may still have its span to end.
+// alone waits until no other request runs: a request that was cancelled a moment ago may not have ended its span yet.
 func (d *demoTools) alone(ctx context.Context) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addDemoContent adds the tools that show what a call can bring besides structured content, and on the way to it.
+// addDemoContent adds the tools that show what a call returns besides structured content, and during the call.
 func addDemoContent(s *mcpserver.Server) error {
 	return errors.Join(
 		mcpserver.AddTool(s, &mcp.Tool{Name: "show", Description: "Show every kind of content."}, show),
@@ -34,7 +34,7 @@ func show(context.Context, noArguments) (*mcp.CallToolResult, error) {
 	}}, nil
 }
 
-// talk logs. The client gets what it has asked for.
+// talk logs at every level. The client receives the levels that it has asked for.
 func talk(ctx context.Context, _ noArguments) (string, error) {
 	r := mcpserver.RequestFrom(ctx)
 	levels := []mcp.LoggingLevel{
@@ -49,12 +49,12 @@ func talk(ctx context.Context, _ noArguments) (string, error) {
 	return fmt.Sprintf("Those were %d levels.", len(levels)), nil
 }
 
-// change adds what is not there, or removes what is.
+// change adds the extra tool and prompt, or removes them if they exist.
 func change(s *mcpserver.Server) string {
 	const extra = "extra"
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: extra, Description: "Do nothing."},
 		func(context.Context, noArguments) (string, error) { return "Nothing done.", nil })
-	if err != nil { // there is one already
+	if err != nil { // the tool exists already
 		s.RemoveTools(extra)
 		s.RemovePrompts(extra)
 		return "removed"
@@ -75,7 +75,7 @@ type brewResult struct {
 	Cups int `json:"cups"`
 }
 
-// brew works as long as that takes, whether or not the caller waits.
+// brew takes the given time for each cup, whether or not the caller waits.
 func brew(ctx context.Context, in brewArguments) (brewResult, error) {
 	cups := max(in.Cups, 1)
 	each := time.Second

@@ -18,7 +18,7 @@ import (
 func newDescribe(s streams) *cobra.Command {
 	var c connection
 	return c.suggest(c.command(s, &cobra.Command{
-		Use: "describe [flags] TOOL" + behind, Short: "show what a tool takes: every argument, and a command line to copy",
+		Use: "describe [flags] TOOL" + behind, Short: "show the arguments of a tool, and a command line to copy",
 		Example: "mcpotel describe forecast -- mcpotel serve-demo\n" +
 			"mcpotel describe order --json --url https://mcp.example.com/mcp",
 	}, c.runDescribe), suggestTools)
@@ -52,15 +52,15 @@ func (c *connection) runDescribe(ctx context.Context) error {
 	})
 }
 
-// description is what "describe" shows of a tool.
+// description is the output of "describe" for a tool.
 type description struct {
-	Name        string              `json:"name"` // as it is called: the server's name may be in front
+	Name        string              `json:"name"` // the name for calls, with the server's name in front in a group
 	Title       string              `json:"title,omitzero"`
 	Description string              `json:"description,omitzero"`
 	Arguments   []argument          `json:"arguments"`
-	Open        bool                `json:"additionalArguments"` // it takes others, too
+	Open        bool                `json:"additionalArguments"` // the tool accepts arguments beyond Arguments
 	Example     string              `json:"example"`
-	Guess       bool                `json:"exampleIsIncomplete,omitzero"` // the schema wants more than can be guessed
+	Guess       bool                `json:"exampleIsIncomplete,omitzero"` // the example does not satisfy the schema
 	Hints       mcp.ToolAnnotations `json:"annotations,omitzero"`
 }
 
@@ -75,7 +75,7 @@ type argument struct {
 	Description string            `json:"description,omitzero"`
 }
 
-// describeTool collects what a tool's schema says of its arguments.
+// describeTool describes the arguments of a tool by its schema.
 func (c *connection) describeTool(ctx context.Context, name string, t *mcp.Tool) *description {
 	ps := readParameters(t.InputSchema)
 	d := &description{
@@ -96,7 +96,7 @@ func (c *connection) describeTool(ctx context.Context, name string, t *mcp.Tool)
 	return d
 }
 
-// print shows the description to people.
+// print prints the description as text.
 func (d *description) print(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(visible.Line(d.Name) + "\n")
@@ -116,17 +116,17 @@ func (d *description) print(w io.Writer) error {
 	case len(d.Arguments) == 0 && !d.Open:
 		b.WriteString("  none\n")
 	case d.Open:
-		b.WriteString("  and others, whose names the schema does not have\n")
+		b.WriteString("  and others, which the schema does not name\n")
 	}
 	example := visible.Map([]byte(d.Example), func(rune) rune { return utf8.RuneError })
 	b.WriteString("\nexample:\n  " + string(example) + "\n")
 	if d.Guess {
-		b.WriteString("  (to be adapted: the schema wants more than can be guessed)\n")
+		b.WriteString("  (adapt it: the schema has requirements that the example does not meet)\n")
 	}
 	return printText(w, strings.TrimSuffix(b.String(), "\n"))
 }
 
-// line is what is known of an argument: days: integer, optional, default 1, from 1 to 7.
+// line describes an argument in one line: days: integer, optional, default 1, from 1 to 7.
 func (a *argument) line() string {
 	known := []string{cmp.Or(strings.Join(a.Types, " or "), "any type"), "optional"}
 	if a.Required {
@@ -144,7 +144,7 @@ func (a *argument) line() string {
 	return a.Name + ": " + strings.Join(known, ", ")
 }
 
-// limits are what a schema says of a value beside its type, in words.
+// limits returns the constraints of the schema on a value, besides its type, in words.
 func (p *parameter) limits() string {
 	var all []string
 	say := func(format string, v any) { all = append(all, fmt.Sprintf(format, v)) }
@@ -188,7 +188,7 @@ func (p *parameter) limits() string {
 	return strings.Join(all, ", ")
 }
 
-// serverWords are the arguments that lead to the same server. Values of headers are left out: they may be secrets.
+// serverWords returns the arguments that select the same server. It omits values of headers, which may be secrets.
 func (c *connection) serverWords() (words []string) {
 	if c.remote.url != "" {
 		words = append(words, "--url", c.remote.url)
@@ -212,7 +212,7 @@ func (c *connection) serverWords() (words []string) {
 	return words
 }
 
-// shellLine joins words so that a shell divides them again.
+// shellLine joins words into a line that a shell splits into the same words.
 func shellLine(words []string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=./:,@%+"
 	var quoted []string

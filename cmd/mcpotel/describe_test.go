@@ -81,7 +81,7 @@ func TestTheExampleOfAToolWorks(t *testing.T) {
 func TestAnExampleThatCannotBeGuessedSaysSo(t *testing.T) {
 	noCollector(t)
 	url := echoes(t, `{"type":"object","required":["x"],"properties":{"x":{"type":"string","pattern":"^[A-Z]{3}$"}}}`)
-	if _, out, _ := runs(t, "describe", "--url", url, "echo"); !strings.Contains(out, "to be adapted") ||
+	if _, out, _ := runs(t, "describe", "--url", url, "echo"); !strings.Contains(out, "(adapt it: ") ||
 		!strings.Contains(out, "pattern ^[A-Z]{3}$") {
 		t.Errorf("want to be told that the example is to be adapted, got:\n%s", out)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// diff is what "mcpotel diff" is told by its flags.
+// diff is one run of the command "diff".
 type diff struct {
 	streams streams
 	asJSON  bool
@@ -23,12 +23,12 @@ type diff struct {
 func newDiff(s streams) *cobra.Command {
 	d := &diff{streams: s}
 	cmd := &cobra.Command{
-		Use: "diff A B [flags]", Short: "say in what two recordings differ",
-		Long: "A recording is what \"mcpotel proxy --record FILE\" writes. The requests of each session are compared:\n" +
-			"whether both have them, what became of them, and, with --record-content in both, params and results as\n" +
-			"values. Of those with one method and name, the ones with equal params are compared with each other, and\n" +
-			"then those in the same place. What varies by the protocol is not compared: _meta, ids, cursors, task ids,\n" +
-			"the state and the keys of input rounds. The exit code is 1 if anything differs.",
+		Use: "diff A B [flags]", Short: "show the differences between two recordings",
+		Long: "\"mcpotel proxy --record FILE\" writes a recording. The command compares the requests of each session:\n" +
+			"whether both recordings have them, their outcome and, with --record-content in both, params and results as\n" +
+			"values. Requests with the same method and name are paired by equal params, and the rest by position. The\n" +
+			"command ignores the parts of messages that vary by the protocol: _meta, ids, cursors, task ids,\n" +
+			"and the state and keys of input rounds. The exit code is 1 if anything differs.",
 		Example: "mcpotel diff yesterday.ndjson today.ndjson\n" +
 			"mcpotel diff yesterday.ndjson today.ndjson --ignore '.structuredContent.days[*].date' --latency 2\n" +
 			"mcpotel diff yesterday.ndjson today.ndjson --json",
@@ -37,9 +37,9 @@ func newDiff(s streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&d.o.Ignore, "ignore", nil, "do not compare what is at this `PATH` of params, results and errors, "+
+	f.StringArrayVar(&d.o.Ignore, "ignore", nil, "ignore the values at this `PATH` of params, results and errors, "+
 		"as the report writes it; [*] is any element; may be repeated")
-	f.Float64Var(&d.o.Latency, "latency", 0, "let it count as a difference if the median duration of a method, tool or "+
+	f.Float64Var(&d.o.Latency, "latency", 0, "report a difference if the median duration of a method, tool or "+
 		"prompt has grown by more than this `FACTOR`, and 1 ms")
 	f.BoolVar(&d.asJSON, "json", false, "print the result as JSON, for programs")
 	return cmd
@@ -51,7 +51,7 @@ func (d *diff) run(_ context.Context, args []string) error {
 		return err
 	}
 	if d.o.Latency != 0 && d.o.Latency < 1 {
-		return misuse("--latency is 1 or more")
+		return misuse("--latency must be 1 or more")
 	}
 	r := recordingdiff.Compare(files[0], files[1], &d.o)
 	if d.asJSON {
@@ -65,7 +65,7 @@ func (d *diff) run(_ context.Context, args []string) error {
 	return err
 }
 
-// print prints a report for people, with the verdict in its last line.
+// print prints the report as text, with the verdict in its last line.
 func (d *diff) print(r *recordingdiff.Report) error {
 	var lines []string
 	for _, c := range r.Changes {
@@ -99,7 +99,7 @@ func (d *diff) print(r *recordingdiff.Report) error {
 	return nil
 }
 
-// request says which request a change is about.
+// request describes the request of a change.
 func request(c recordingdiff.Change) string {
 	text := titled(c.Method, c.Name)
 	if c.Session > 0 {
@@ -114,7 +114,7 @@ func request(c recordingdiff.Change) string {
 	return text
 }
 
-// titled names a request in one line.
+// titled returns the method and the name of a request in one line.
 func titled(method, name string) string { return visible.Line(strings.TrimSpace(method + " " + name)) }
 
 func micros(n int64) string { return unit.Duration(time.Duration(n) * time.Microsecond) }

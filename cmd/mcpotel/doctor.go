@@ -21,21 +21,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// doctorCommand is one run of "doctor".
+// doctorCommand is one run of the command "doctor".
 type doctorCommand struct {
 	connection
-	each      time.Duration // for each server
-	collector string        // its URL, in the place of the one in the environment
+	each      time.Duration // the limit for each server
+	collector string        // the URL of a Collector, which replaces the endpoint in the environment
 }
 
-const aboutDoctor = `It connects, asks for what each server must answer, and hangs up.
-It calls no tool and does not log in. Each check ends as ok, note, warn or fail, or is skipped; docs/doctor.md has what
-each looks at. Exit codes: 0 nothing failed, 1 a check failed, 3 a server cannot be used at all.`
+const aboutDoctor = `The doctor connects to each server, sends requests that every server must answer, and disconnects.
+It calls no tool and does not log in. The result of a check is ok, note, warn, fail or skipped; docs/doctor.md describes
+each check. Exit codes: 0 no check failed, 1 a check failed, 3 a server cannot be used at all.`
 
 func newDoctor(s streams) *cobra.Command {
 	c := &doctorCommand{connection: connection{examines: true, remote: remote{stored: true}}}
 	cmd := c.command(s, &cobra.Command{
-		Use: "doctor [flags]" + behind, Short: "say whether a server and the telemetry around it are healthy, and what to do",
+		Use: "doctor [flags]" + behind, Short: "check a server and the telemetry pipeline, and say how to fix problems",
 		Long: aboutDoctor,
 		Example: `mcpotel doctor -- npx -y @modelcontextprotocol/server-everything
 mcpotel doctor --url https://mcp.example.com/mcp
@@ -43,20 +43,20 @@ mcpotel doctor --config mcp.json --timeout 1m
 mcpotel doctor --server github --auth --json
 mcpotel doctor --otlp http://localhost:4317 -- mcpotel serve-demo`,
 	}, c.run, func(f *pflag.FlagSet) {
-		f.DurationVar(&c.each, "timeout", doctor.DefaultTimeout, "examine each server for this `DURATION` at most")
+		f.DurationVar(&c.each, "timeout", doctor.DefaultTimeout, "examine each server for at most this `DURATION`")
 		f.StringVar(&c.collector, "otlp", "", "examine the Collector at this `URL`, such as http://localhost:4317, instead "+
-			"of the one that OTEL_EXPORTER_OTLP_ENDPOINT names")
+			"of the Collector in OTEL_EXPORTER_OTLP_ENDPOINT")
 	})
-	cmd.Flags().Lookup("auth").Usage = "use what an earlier login left, such as that of \"mcpotel tools --auth\""
-	cmd.Flags().Lookup("no-browser").Hidden = true // no page is opened
+	cmd.Flags().Lookup("auth").Usage = "use the tokens of an earlier login, such as with \"mcpotel tools --auth\""
+	cmd.Flags().Lookup("no-browser").Hidden = true // the doctor opens no page
 	return cmd
 }
 
-// diagnosis is what the command prints: for programs as JSON.
+// diagnosis is the output of the command; --json prints it as JSON.
 type diagnosis struct {
-	Verdict  doctor.Verdict   `json:"verdict"` // the worst of all checks
+	Verdict  doctor.Verdict   `json:"verdict"` // the worst verdict of all checks
 	Servers  []*doctor.Report `json:"servers"`
-	Pipeline []doctor.Check   `json:"pipeline"` // of the telemetry of this process
+	Pipeline []doctor.Check   `json:"pipeline"` // the checks of this process's telemetry
 }
 
 func (c *doctorCommand) run(ctx context.Context) error {
@@ -64,7 +64,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 		return err
 	}
 	if c.each <= 0 {
-		return misuse("--timeout wants a time above zero")
+		return misuse("--timeout must be above zero")
 	}
 	members, free, err := c.patients()
 	if err != nil {
@@ -72,13 +72,13 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	}
 	defer free()
 	if c.collector != "" {
-		for _, signal := range []string{"TRACES", "METRICS", "LOGS"} { // theirs would win
+		for _, signal := range []string{"TRACES", "METRICS", "LOGS"} { // variables for one signal would override the endpoint
 			os.Unsetenv("OTEL_EXPORTER_OTLP_" + signal + "_ENDPOINT")
 			os.Unsetenv("OTEL_" + signal + "_EXPORTER")
 		}
 		os.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", c.collector)
 	}
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {})) // the check of the Collector says what they say
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {})) // the check of the Collector reports these errors
 	pipeline := doctor.OpenPipeline(ctx, "mcpotel", version())
 	d := &diagnosis{Servers: c.examine(ctx, pipeline, members)}
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), pipelineTime)
@@ -94,10 +94,10 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	return c.print(d)
 }
 
-// pipelineTime is how long the Collector may take, of the time of the whole.
+// pipelineTime limits the check of the Collector. It is part of the time for each server.
 const pipelineTime = 1500 * time.Millisecond
 
-// patients returns the servers to examine. free is for when that has ended.
+// patients returns the servers to examine. free releases their resources after the examination.
 func (c *doctorCommand) patients() (_ []mcpclient.Member, free func(), _ error) {
 	unobserved := &observation{}
 	if c.file.path != "" || c.file.only != "" {
@@ -107,7 +107,7 @@ func (c *doctorCommand) patients() (_ []mcpclient.Member, free func(), _ error) 
 	return []mcpclient.Member{one}, free, err
 }
 
-// atOnce is how many servers are examined at the same time: starting more makes each of them slower.
+// atOnce bounds how many servers are examined at the same time, because more would slow each other down.
 const atOnce = 4
 
 func (c *doctorCommand) examine(ctx context.Context, p *doctor.Pipeline, members []mcpclient.Member) []*doctor.Report {
@@ -127,7 +127,7 @@ func (c *doctorCommand) examine(ctx context.Context, p *doctor.Pipeline, members
 	return reports
 }
 
-// doctorOptions are those of a server's examination, in which no person is asked anything.
+// doctorOptions returns the options for an examination. They have no feature that asks a person.
 func (c *doctorCommand) doctorOptions(p *doctor.Pipeline, m mcpclient.Member) *doctor.Options {
 	o := &doctor.Options{
 		Timeout: c.each, ClientInfo: mcp.Implementation{Name: "mcpotel", Version: version()},
@@ -145,7 +145,7 @@ func (c *doctorCommand) doctorOptions(p *doctor.Pipeline, m mcpclient.Member) *d
 	return o
 }
 
-// print prints the diagnosis, and returns its exit code as an error without text.
+// print prints the diagnosis. Its error has the exit code and no text.
 func (c *doctorCommand) print(d *diagnosis) error {
 	write := d.print
 	if c.asJSON {
@@ -173,7 +173,7 @@ func (d *diagnosis) code() int {
 	return code
 }
 
-// print prints the diagnosis for people.
+// print prints the diagnosis as text.
 func (d *diagnosis) print(w io.Writer) error {
 	for _, r := range d.Servers {
 		if err := printChecks(w, fmt.Sprintf("%s: %s, after %s", visible.Line(r.Server), r.Verdict, unit.Duration(r.Took)),
@@ -184,7 +184,8 @@ func (d *diagnosis) print(w io.Writer) error {
 	return printChecks(w, fmt.Sprintf("telemetry of a client here: %s", doctor.Worst(d.Pipeline)), d.Pipeline)
 }
 
-// printChecks prints a line for each check, and one for what to do. Those that another check came before share one.
+// printChecks prints a line for each check, and a line with the advice, if any. Checks that were skipped because
+// another check failed share one line.
 func printChecks(w io.Writer, title string, checks []doctor.Check) error {
 	text := []string{title}
 	var rest []string

@@ -36,7 +36,7 @@ func TestTheDoctorsExitCodeAndWords(t *testing.T) {
 		"what the client does": {[]string{"-v", "--url", url}, exitOK, "", "mcp_client.connection.transition"},
 		"no server":            {nil, exitUsage, "", "no server: give"},
 		"an argument":          {[]string{"fast", "--url", url}, exitUsage, "", "unexpected argument"},
-		"no time":              {[]string{"--timeout", "0", "--url", url}, exitUsage, "", "--timeout wants a time above"},
+		"no time":              {[]string{"--timeout", "0", "--url", url}, exitUsage, "", "--timeout must be above"},
 		"a flag of others":     {[]string{"--trace", "--url", url}, exitUsage, "", "unknown flag"},
 		"an unknown version":   {[]string{"--pin-version", "1", "--url", url}, exitUsage, "", "unknown protocol version"},
 		"a file that is not there": {[]string{"--config", filepath.Join(t.TempDir(), "none.json")}, exitUsage, "",

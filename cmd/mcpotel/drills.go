@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 
-// drillFile is one alert in a plan of "mcpotel gameday", and how it is raised: as one of the dashboards, or by faults.
+// drillFile is one alert in a plan of "mcpotel gameday". Its cause is given by an alert of the dashboards or by faults.
 type drillFile struct {
 	Alert  string        `yaml:"alert"`
 	As     string        `yaml:"as"`
@@ -19,7 +19,7 @@ type drillFile struct {
 	Every  time.Duration `yaml:"every"`
 }
 
-// parseDrills reads such a plan. An error names the line, if it is about one.
+// parseDrills parses a plan. An error about an alert names the line.
 func parseDrills(text []byte) (all []gameday.Drill, err error) {
 	var f struct {
 		Alerts []drillFile `yaml:"alerts"`
@@ -37,7 +37,7 @@ func parseDrills(text []byte) (all []gameday.Drill, err error) {
 	for i, a := range f.Alerts {
 		d, err := a.drill()
 		if err == nil && seen[a.Alert] {
-			err = fmt.Errorf("alert %s is there twice", a.Alert)
+			err = fmt.Errorf("the plan has alert %s twice", a.Alert)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", nodes.Alerts[i].Line, err)
@@ -46,18 +46,18 @@ func parseDrills(text []byte) (all []gameday.Drill, err error) {
 		all = append(all, d)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("there are no alerts in it")
+		return nil, errors.New("the plan has no alerts")
 	}
 	return all, nil
 }
 
-// drill is how the alert is raised.
+// drill returns the drill that raises the alert.
 func (a *drillFile) drill() (gameday.Drill, error) {
 	switch {
 	case a.Alert == "":
-		return gameday.Drill{}, errors.New("alert is missing: the name that it has in your Prometheus")
+		return gameday.Drill{}, errors.New("alert is missing: want the name of the alert in your Prometheus")
 	case len(a.Faults) > 0 && a.As != "":
-		return gameday.Drill{}, errors.New("want as or faults, and not both")
+		return gameday.Drill{}, errors.New("want either as or faults")
 	case len(a.Faults) > 0:
 		var faults []chaos.Fault
 		for _, fault := range a.Faults {
@@ -65,7 +65,7 @@ func (a *drillFile) drill() (gameday.Drill, error) {
 		}
 		return gameday.Injected(a.Alert, faults, a.Every)
 	case a.Every != 0:
-		return gameday.Drill{}, errors.New("every is for faults")
+		return gameday.Drill{}, errors.New("every needs faults")
 	}
 	known := a.Alert
 	if a.As != "" {
@@ -80,8 +80,8 @@ func (a *drillFile) drill() (gameday.Drill, error) {
 		names = append(names, d.Alert)
 	}
 	if a.As == "" {
-		return gameday.Drill{}, fmt.Errorf("how is %s raised? as names an alert of the dashboards, faults what is broken%s",
+		return gameday.Drill{}, fmt.Errorf("%s has no cause: give as with an alert of the dashboards, or faults to inject%s",
 			a.Alert, hint(known, names))
 	}
-	return gameday.Drill{}, fmt.Errorf("as: no alert of the dashboards is called %q%s", known, hint(known, names))
+	return gameday.Drill{}, fmt.Errorf("as: the dashboards have no alert %q%s", known, hint(known, names))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What can be typed instead of an answer. To answer that literally, write a space before it.
+// Commands that can be typed instead of an answer. A leading space makes them a literal answer.
 const (
 	decline = "/no"
 	cancel  = "/cancel"
@@ -23,7 +23,7 @@ var (
 	errAgain    = errors.New("asked again from the beginning")
 )
 
-// form asks the person at the terminal what a server wants to know. Without one it declines.
+// form asks the person at the terminal the questions of a server. Without a person it declines.
 func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	questions, err := questionsOf(p)
 	if err != nil {
@@ -31,7 +31,7 @@ func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) 
 	}
 	if !c.person {
 		c.say("%s asks: %s", server, p.Message)
-		c.say("declined: no terminal to ask at")
+		c.say("declined: no person at a terminal can be asked")
 		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
 	}
 	done, err := c.asks(ctx)
@@ -40,8 +40,8 @@ func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) 
 	}
 	defer done()
 	c.say("%s asks: %s", server, p.Message)
-	c.print("  Enter takes what is in [brackets], or leaves out what is optional; " + decline + " declines, " + cancel +
-		" ends it.\n")
+	c.print("  Enter accepts the [default], or skips an optional answer; " + decline + " declines, " + cancel +
+		" cancels.\n")
 	for {
 		content, err := c.fill(ctx, questions)
 		if err == nil {
@@ -60,7 +60,7 @@ func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) 
 	}
 }
 
-// questionsOf reads the form.
+// questionsOf returns the questions of the form.
 func questionsOf(p *mcp.ElicitParams) ([]*question, error) {
 	form, err := p.Form()
 	if err != nil {
@@ -79,7 +79,7 @@ func questionsOf(p *mcp.ElicitParams) ([]*question, error) {
 	return all, nil
 }
 
-// fill asks the questions, each until there is an answer that fits.
+// fill asks the questions. It repeats each question until the answer is valid.
 func (c *console) fill(ctx context.Context, questions []*question) (map[string]any, error) {
 	content := map[string]any{}
 	for _, q := range questions {
@@ -103,7 +103,7 @@ func (c *console) fill(ctx context.Context, questions []*question) (map[string]a
 	return content, nil
 }
 
-// review lets the person see the answers before they are sent.
+// review shows the answers to the person before they are sent.
 func (c *console) review(ctx context.Context, questions []*question) error {
 	for _, q := range questions {
 		if q.given != nil {
@@ -126,7 +126,7 @@ func (c *console) review(ctx context.Context, questions []*question) error {
 	}
 }
 
-// command asks for one line, and finds out whether it is none of an answer.
+// command reads one line, and returns an error if the line is the command to decline or to cancel.
 func (c *console) command(ctx context.Context, prompt string) (string, error) {
 	text, err := c.ask(ctx, prompt)
 	switch {

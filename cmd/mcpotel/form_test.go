@@ -45,7 +45,7 @@ func TestAPersonFillsInAForm(t *testing.T) {
 				"2 × s for Ada with sugar\n", []string{
 					"an answer is required", `"huge" is none of these`, `"many" is no number`, "want at most 10",
 					`"tea" is none of these`,
-					`"perhaps" is neither yes nor no`, `"ada" is no e-mail address`,
+					`"perhaps" is neither yes nor no`, `"ada" is not a valid e-mail address`,
 				}},
 			"changed": {"Ada\n\n\n\n\n\nchange\nBob\n\n5\n\n\n\n\n", "5 × l for Bob\n",
 				[]string{"name (string, required) [Ada]: "}},
@@ -158,14 +158,14 @@ func TestAnswersFitTheirQuestions(t *testing.T) {
 		"too many": {`{"type":"array","maxItems":1,"items":{"type":"string","enum":["a","b"]}}`, "a,b", "",
 			"at most 1"},
 		"an e-mail address":     {`{"type":"string","format":"email"}`, "a@b.c", `"a@b.c"`, ""},
-		"a name and an address": {`{"type":"string","format":"email"}`, "A <a@b.c>", "", "no e-mail address"},
+		"a name and an address": {`{"type":"string","format":"email"}`, "A <a@b.c>", "", "not a valid e-mail address"},
 		"a URI":                 {`{"type":"string","format":"uri"}`, "https://a/b", `"https://a/b"`, ""},
-		"no URI":                {`{"type":"string","format":"uri"}`, "a/b", "", "no URI"},
+		"no URI":                {`{"type":"string","format":"uri"}`, "a/b", "", "not a valid URI"},
 		"a date":                {`{"type":"string","format":"date"}`, "2026-07-28", `"2026-07-28"`, ""},
-		"no date":               {`{"type":"string","format":"date"}`, "2026-02-30", "", "no date"},
+		"no date":               {`{"type":"string","format":"date"}`, "2026-02-30", "", "not a valid date"},
 		"a time": {`{"type":"string","format":"date-time"}`, "2026-07-28T12:00:00Z", `"2026-07-28T12:00:00Z"`,
 			""},
-		"no time": {`{"type":"string","format":"date-time"}`, "noon", "", "no time"},
+		"no time": {`{"type":"string","format":"date-time"}`, "noon", "", "not a valid time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			questions, err := questionsOf(

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
-// gameDay is what "mcpotel gameday" is told by its flags.
+// gameDay is one run of the command "gameday".
 type gameDay struct {
 	streams            streams
 	prometheus, jaeger service
@@ -30,19 +30,19 @@ type gameDay struct {
 	traces             string // the URL of the Jaeger, without credentials
 }
 
-// notice stands in the help and at the end of each game day.
+// notice is part of the help and the last line of each report.
 const notice = "MCPTelemetryAbsent fires for the services mcpotel-gameday, mcpotel-gameday-absent and\n" +
 	"mcpotel-gameday-overflow for up to six hours afterwards, since they have ended: silence it for them."
 
 func newGameDay(s streams) *cobra.Command {
 	g := &gameDay{streams: s}
 	cmd := &cobra.Command{
-		Use: "gameday --prometheus URL [flags]", Short: "raise each alert on purpose, and see whether it fires and ends",
-		Long: "A game day is played against the monitoring that you have. Clients and servers in this process export to\n" +
-			"the collector that OTEL_EXPORTER_OTLP_ENDPOINT names. For each alert, something goes wrong with one of them\n" +
-			"until the alert fires, and is right again until it is over. The report says for each whether it fired,\n" +
-			"whether it leads to a trace that shows the cause, and whether it ended. The exit code is 1 if one did not.\n" +
-			"The alerts are as real as any: tell those whom they page.\n\n" + notice,
+		Use: "gameday --prometheus URL [flags]", Short: "raise each alert on purpose, and check that it fires and resolves",
+		Long: "A game day tests your own monitoring. Clients and servers in this process export to\n" +
+			"the collector in OTEL_EXPORTER_OTLP_ENDPOINT. For each alert, the command causes a failure\n" +
+			"until the alert fires, then repairs it until the alert resolves. The report shows whether each alert fired,\n" +
+			"led to a trace that shows the cause, and resolved. The exit code is 1 if an alert failed.\n" +
+			"The alerts page people like any other alert: warn the on-call engineers.\n\n" + notice,
 		Example: "mcpotel gameday --list\n" +
 			"mcpotel gameday --prometheus http://localhost:9090 --jaeger http://localhost:16686\n" +
 			"mcpotel gameday --prometheus http://localhost:9090 --only 'MCPClient*' --within 20m",
@@ -51,16 +51,16 @@ func newGameDay(s streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	g.prometheus.flags(f, "prometheus", prometheusExample, "ask the Prometheus at this `URL`, such as "+
-		prometheusExample+", for its alerts")
+	g.prometheus.flags(f, "prometheus", prometheusExample, "read alerts from the Prometheus at this `URL`, such as "+
+		prometheusExample)
 	g.jaeger.flags(f, "jaeger", jaegerExample, "look for traces in the Jaeger at this `URL`, such as "+jaegerExample+
-		". Without it none are looked for")
+		". Without it the command looks for no traces")
 	f.StringArrayVar(&g.only, "only", nil, "raise only alerts whose names match this `PATTERN`, such as 'MCPClient*'; "+
 		"may be repeated")
-	f.StringVar(&g.plan, "plan", "", "raise the alerts of this YAML `FILE`, and not those of the dashboards: alerts "+
-		"of your own, or with names of your own")
-	f.DurationVar(&g.within, "within", 30*time.Minute, "end after this `DURATION`, whatever is still to come")
-	f.BoolVar(&g.list, "list", false, "say which alerts would be raised, how, and how long that takes, and do nothing")
+	f.StringVar(&g.plan, "plan", "", "raise the alerts of this YAML `FILE` instead of the dashboards' alerts: "+
+		"your own alerts, or alerts that you have renamed")
+	f.DurationVar(&g.within, "within", 30*time.Minute, "stop after this `DURATION`, even if alerts are left")
+	f.BoolVar(&g.list, "list", false, "only list the alerts, their causes and their durations")
 	f.BoolVar(&g.asJSON, "json", false, "print the report as JSON, for programs")
 	return cmd
 }
@@ -86,13 +86,13 @@ func (g *gameDay) run(ctx context.Context) error {
 	if err != nil && results == nil {
 		return err
 	}
-	if err != nil { // what the last spans would have said
+	if err != nil { // the export of the last spans failed; the results are valid
 		g.say(gameday.Event{Text: err.Error()})
 	}
 	return g.report(results, time.Since(begun))
 }
 
-// drills are those that are asked for.
+// drills returns the drills that the flags select.
 func (g *gameDay) drills() ([]gameday.Drill, error) {
 	drills := gameday.Drills()
 	if g.plan != "" {
@@ -124,13 +124,13 @@ func (g *gameDay) drills() ([]gameday.Drill, error) {
 			}
 		}
 		if !some {
-			return nil, misuse("--only %s: no alert is called like that%s", text, hint(text, names))
+			return nil, misuse("--only %s: no alert matches%s", text, hint(text, names))
 		}
 	}
 	return slices.DeleteFunc(drills, func(d gameday.Drill) bool { return !wanted[d.Alert] }), nil
 }
 
-// show prints what would be done.
+// show prints the plan.
 func (g *gameDay) show(drills []gameday.Drill) error {
 	for _, d := range drills {
 		takes := "as its rule says"
@@ -144,7 +144,7 @@ func (g *gameDay) show(drills []gameday.Drill) error {
 	return nil
 }
 
-// backends are those that the flags name, which have to answer.
+// backends opens the backends of the flags, and checks that they answer.
 func (g *gameDay) backends(ctx context.Context) (*gameday.Options, error) {
 	prometheus, err := g.prometheus.open()
 	if err != nil {
@@ -155,10 +155,10 @@ func (g *gameDay) backends(ctx context.Context) (*gameday.Options, error) {
 	case err != nil:
 		return nil, err
 	case prometheus == nil:
-		return nil, misuse("--prometheus URL says whose alerts are to be raised, such as " + prometheusExample)
+		return nil, misuse("--prometheus URL is missing: the Prometheus with your alerts, such as " + prometheusExample)
 	case !hasCollector(os.Environ()):
-		return nil, misuse("OTEL_EXPORTER_OTLP_ENDPOINT says where your collector is, such as http://localhost:4317; " +
-			"alerts are raised by what it is sent")
+		return nil, misuse("OTEL_EXPORTER_OTLP_ENDPOINT is missing: the collector that feeds your alerts, " +
+			"such as http://localhost:4317")
 	}
 	o := &gameday.Options{Alerts: gameday.Prometheus{Client: prom.New(prometheus)}}
 	checking, cancel := context.WithTimeout(ctx, jaegerPatience)
@@ -177,24 +177,24 @@ func (g *gameDay) backends(ctx context.Context) (*gameday.Options, error) {
 	return o, nil
 }
 
-// beginService begins the telemetry of a service of a game day. It is exported every five seconds, so that half an hour
-// is enough for all.
+// beginService starts the telemetry of a service of a game day. It exports every five seconds, so that all drills fit
+// into half an hour.
 func beginService(ctx context.Context, service string) (gameday.Exporting, error) {
 	const few = "OTEL_GO_X_CARDINALITY_LIMIT"
-	os.Unsetenv("OTEL_SERVICE_NAME") // there are several, and they have to be known
+	os.Unsetenv("OTEL_SERVICE_NAME") // it would give all services the same name
 	if service == gameday.Overflows {
 		defer restore(few)()
 		os.Setenv(few, "3")
 	}
 	p, err := otlp.Setup(ctx, otlp.WithServiceName(service), otlp.WithServiceVersion(version()), otlp.WithGlobals(false),
 		otlp.WithConsole(nil, nil), otlp.WithExportInterval(5*time.Second))
-	if err != nil { // and no typed nil
+	if err != nil { // not p, which would be a typed nil
 		return nil, &exitError{exitUsage, err}
 	}
 	return p, nil
 }
 
-// restore returns a function that gives a variable the value that it has now.
+// restore returns a function that restores the present value of a variable.
 func restore(name string) func() {
 	value, set := os.LookupEnv(name)
 	return func() {
@@ -206,13 +206,13 @@ func restore(name string) func() {
 	}
 }
 
-// say prints what has happened, on standard error: standard output is for the report.
+// say prints an event to standard error; the report goes to standard output.
 func (g *gameDay) say(e gameday.Event) {
 	line := strings.TrimSpace(fmt.Sprintf("%s %s: %s", time.Now().Format(time.TimeOnly), e.Alert, e.Text))
 	_ = printLine(g.streams.err, visible.Line(line))
 }
 
-// gameDayReport is what --json prints.
+// gameDayReport is the output of --json.
 type gameDayReport struct {
 	Passed bool           `json:"passed"`
 	TookS  float64        `json:"took_s"`
@@ -229,7 +229,7 @@ type raisedReport struct {
 	Trouble   string          `json:"trouble,omitempty"`
 }
 
-// report prints what became of the alerts. The error is the exit code of a day that was not passed.
+// report prints the results. If the game day failed, the error has the exit code.
 func (g *gameDay) report(results []gameday.Result, took time.Duration) error {
 	r := gameDayReport{Passed: true, TookS: took.Seconds()}
 	for _, x := range results {
@@ -247,7 +247,7 @@ func (g *gameDay) report(results []gameday.Result, took time.Duration) error {
 	return err
 }
 
-// print prints a table for people, with the verdict in its last line.
+// print prints a table, with the verdict in its last line.
 func (g *gameDay) print(results []gameday.Result, took time.Duration) error {
 	if g.asJSON {
 		return nil
@@ -273,7 +273,7 @@ func (g *gameDay) print(results []gameday.Result, took time.Duration) error {
 	return printText(g.streams.out, strings.Join(lines, "\n"))
 }
 
-// link is the page of the trace that an alert leads to, and how.
+// link returns the page of the trace that an alert led to, and the kind of link.
 func (g *gameDay) link(r gameday.Result) string {
 	if r.Trace == "" {
 		return ""
@@ -281,7 +281,7 @@ func (g *gameDay) link(r gameday.Result) string {
 	return g.traces + "/trace/" + r.Trace + " by " + r.Link
 }
 
-// after is a duration of the table, and a dash for what did not happen.
+// after formats a duration of the table; a dash means that the event did not happen.
 func after(d time.Duration) string {
 	if d == 0 {
 		return "-"

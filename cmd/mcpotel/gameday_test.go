@@ -98,9 +98,9 @@ func TestAGameDayThatCannotBeIsRefused(t *testing.T) {
 			t.Errorf("%q: want exit code %d and %q, got %d and %s", args, exitUsage, want, code, stderr)
 		}
 	}
-	refused("--prometheus URL says whose alerts")
-	refused("OTEL_EXPORTER_OTLP_ENDPOINT says where your collector is", "--prometheus", url)
-	refused("--only MCPClientSlo: no alert is called like that (did you mean MCPClientSlow?)", "--only", "MCPClientSlo")
+	refused("--prometheus URL is missing")
+	refused("OTEL_EXPORTER_OTLP_ENDPOINT is missing", "--prometheus", url)
+	refused("--only MCPClientSlo: no alert matches (did you mean MCPClientSlow?)", "--only", "MCPClientSlo")
 	refused("is no pattern", "--only", "[")
 	refused("no such file", "--plan", filepath.Join(t.TempDir(), "plan.yaml"))
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4317")
@@ -157,16 +157,16 @@ func TestAPlanNamesAlertsAndHowTheyAreRaised(t *testing.T) {
 		t.Errorf("got drills for %q", names)
 	}
 	for text, want := range map[string]string{
-		"":                              "there are no alerts in it",
-		"alerts: []":                    "there are no alerts in it",
+		"":                              "the plan has no alerts",
+		"alerts: []":                    "the plan has no alerts",
 		"alert: [{}]":                   "unknown key alert",
 		"alerts:\n- {}":                 "line 2: alert is missing",
-		"alerts: [{alert: Mine}]":       "how is Mine raised? as names an alert of the dashboards, faults what is broken",
+		"alerts: [{alert: Mine}]":       "Mine has no cause: give as with an alert of the dashboards, or faults to inject",
 		"alerts: [{alert: MCPToolLop}]": "did you mean MCPToolLoop?",
-		"alerts:\n- {alert: A, as: MCPToolLoop}\n- {alert: A, as: MCPToolLoop}": "line 3: alert A is there twice",
-		"alerts: [{alert: A, as: Rain}]":                                        `of the dashboards is called "Rain"`,
-		"alerts: [{alert: A, as: MCPToolLoop, every: 1s}]":                      "every is for faults",
-		"alerts: [{alert: A, as: MCPToolLoop, faults: [{kind: drop}]}]":         "want as or faults, and not both",
+		"alerts:\n- {alert: A, as: MCPToolLoop}\n- {alert: A, as: MCPToolLoop}": "line 3: the plan has alert A twice",
+		"alerts: [{alert: A, as: Rain}]":                                        `the dashboards have no alert "Rain"`,
+		"alerts: [{alert: A, as: MCPToolLoop, every: 1s}]":                      "every needs faults",
+		"alerts: [{alert: A, as: MCPToolLoop, faults: [{kind: drop}]}]":         "want either as or faults",
 		"alerts: [{alert: A, faults: [{kind: rain}]}]":                          "fault 1, rain: kind",
 	} {
 		if _, err := parseDrills([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

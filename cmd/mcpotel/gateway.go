@@ -13,10 +13,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
-// gatewayName is what telemetry calls a gateway that --name has not named.
+// gatewayName is the name of a gateway in telemetry if --name is not given.
 const gatewayName = "gateway"
 
-// servers returns all servers of a file, or the one that there is otherwise.
+// servers returns all servers of a file, or else the selected server.
 func (p *proxy) servers(o *observation) (members []mcpclient.Member, free func(), _ error) {
 	many := p.file.path != "" && p.file.only == ""
 	if many || p.translate {
@@ -29,14 +29,13 @@ func (p *proxy) servers(o *observation) (members []mcpclient.Member, free func()
 	return []mcpclient.Member{m}, free, err
 }
 
-// adaptMember gives the client of a server the options of one that hosts use: they decide how long a call may take, and
-// answer what the server asks.
+// adaptMember sets the options for a member behind a gateway: the hosts set timeouts and answer the server's requests.
 func adaptMember(_ string, o *mcpclient.Options) {
 	o.Features, o.RequestTimeout, o.InitialAttempts = nil, -1, -1
 	o.FrameLimit, o.CloseTimeout = mcpproxy.DefaultFrameLimit, time.Second
 }
 
-// serveMany serves several servers as one, or one whose names stay as they are.
+// serveMany serves a gateway: several servers as one, or one server without prefixes (--translate).
 func (p *proxy) serveMany(ctx context.Context, o *observation, members []mcpclient.Member,
 	policy *mcpproxy.Policy) (err error) {
 	if err := p.checkMany(members); err != nil {
@@ -50,9 +49,9 @@ func (p *proxy) serveMany(ctx context.Context, o *observation, members []mcpclie
 	risk := "use the servers behind this gateway"
 	if p.translate {
 		m := &members[0]
-		m.Name = cmp.Or(p.name, m.Options.Name, m.Transport.Name()) // as telemetry calls it without --translate
+		m.Name = cmp.Or(p.name, m.Options.Name, m.Transport.Name()) // the same name in telemetry as without --translate
 		options.Server.Name, risk = m.Name, proxyRisk
-		options.Patience = 30 * time.Second // there is no other server that a host could use meanwhile
+		options.Patience = 30 * time.Second // the host has no other server to use in the meantime
 	}
 	for i := range members {
 		prefix := members[i].Name + ": "
@@ -74,30 +73,30 @@ func (p *proxy) serveMany(ctx context.Context, o *observation, members []mcpclie
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer cancel()
-		_ = g.Stop(ctx) // what does not end in time ends with the process
+		_ = g.Stop(ctx) // the end of the process ends the rest
 	}()
 	return p.serve(ctx, g, g.ServeStdio, risk)
 }
 
-// checkMany says what a gateway of these servers cannot do.
+// checkMany returns an error for flags that a gateway of these servers does not support.
 func (p *proxy) checkMany(members []mcpclient.Member) error {
 	switch {
 	case p.translate && len(members) > 1:
-		return misuse("--translate is for one server, and several are translated anyway: which of the %d in %s? "+
-			"--server NAME says it", len(members), p.file.path)
+		return misuse("--translate needs one server, and %s has %d; a gateway of several servers translates by default. "+
+			"Select one with --server NAME", p.file.path, len(members))
 	case p.translate && p.record.path != "":
-		return misuse("--record keeps what passes as it is: it does not go together with --translate")
+		return misuse("--record does not work with --translate: it records messages unchanged")
 	case p.record.path != "":
-		return misuse("a recording is of one server: which of the %d in %s? --server NAME says it", len(members), p.file.path)
+		return misuse("--record needs one server, and %s has %d: select one with --server NAME", p.file.path, len(members))
 	}
 	return nil
 }
 
-// connectTo prepares the way to a server: what it says on standard error is for the host, behind this prefix, and a
-// plan may break it.
+// connectTo prepares the transport to a server: it prints the server's standard error for the host, with this prefix,
+// and injects the faults of --chaos.
 func (p *proxy) connectTo(m *mcpclient.Member, prefix string) (err error) {
 	if t, ok := m.Transport.(transport.Stdio); ok {
-		t.Stderr = func(line string) { // hosts show it
+		t.Stderr = func(line string) { // hosts show these lines
 			if p.redact != nil {
 				line = p.redact(line)
 			}

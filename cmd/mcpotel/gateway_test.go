@@ -191,6 +191,6 @@ func TestAGatewayIsBrokenByAPlanAndNotRecorded(t *testing.T) {
 		{[]string{"call", "east_divide", "a=6", "b=3", "--", self, "proxy", "--config", file, "--chaos", plan}, exitTool, "",
 			"injected by the plan of faults"},
 		{[]string{"proxy", "--config", file, "--record", filepath.Join(t.TempDir(), "x")}, exitUsage, "",
-			"a recording is of one server: which of the 2 in " + file + "? --server NAME says it"},
+			"--record needs one server, and " + file + " has 2: select one with --server NAME"},
 	})
 }

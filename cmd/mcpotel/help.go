@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newHelp is "help", which also knows the flag --help of every command.
+// newHelp returns the command "help". Each command has the flag --help as well.
 func newHelp(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND...]",
-		Short:   "print this, or what a command does, with examples and its flags",
+		Short:   "print this help, or the help of a command with its flags and examples",
 		Example: "mcpotel help call\nmcpotel call --help\nmcpotel help task wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, rest, err := cmd.Root().Find(args)
@@ -39,14 +39,14 @@ func newHelp(s streams) *cobra.Command {
 	}
 }
 
-// The groups of flags that commands have in common, as help calls them. A flag without one is the command's own.
+// The groups of shared flags, with their titles in the help. A flag without a group is the command's own.
 const (
 	groupKey    = "group"
-	groupServer = "which server, and how"
-	groupShown  = "what is shown"
+	groupServer = "server and connection"
+	groupShown  = "output"
 )
 
-// grouped defines flags and puts them into a group.
+// grouped defines flags and adds them to a group.
 func grouped(to *pflag.FlagSet, group string, define func(*pflag.FlagSet)) {
 	var flags pflag.FlagSet
 	define(&flags)
@@ -56,7 +56,7 @@ func grouped(to *pflag.FlagSet, group string, define func(*pflag.FlagSet)) {
 	})
 }
 
-// helpOf is the help of a command.
+// helpOf returns the help of a command.
 func helpOf(cmd *cobra.Command) string {
 	if !cmd.HasParent() {
 		return rootHelp(cmd)
@@ -92,10 +92,10 @@ func helpOf(cmd *cobra.Command) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// helpWidth is how wide the help of flags is.
+// helpWidth is the width of the help for flags.
 const helpWidth = 100
 
-// commandLines has a line for each command below cmd.
+// commandLines returns a line for each command below cmd.
 func commandLines(cmd *cobra.Command) string {
 	var b strings.Builder
 	for _, c := range cmd.Commands() {
@@ -106,25 +106,26 @@ func commandLines(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// aboutAll is what holds for all commands.
+// aboutAll is the part of the help that applies to all commands.
 const aboutAll = `
-A server is a command behind --, which is started; or among the flags --url URL; or --server NAME, for one that "mcpotel
-add" has saved or a host such as Claude Desktop or Cursor; or --config FILE, for the servers of an mcpServers file, of
-which --server NAME picks one. Without it, all are asked, and tools have the server's name in front.
-Flags may stand anywhere before --. "mcpotel help COMMAND" lists them, with examples. What a server asks is asked at the
-terminal. --trace draws what a command did, --web shows it on a page. With OTEL_EXPORTER_OTLP_ENDPOINT set, spans,
-metrics and log records are exported there, by gRPC or OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf. With
+To select a server, use one of these: a command after --, which mcpotel starts; --url URL; --server NAME, for a server
+that "mcpotel add" or a host such as Claude Desktop or Cursor has saved; or --config FILE, for the servers of an
+mcpServers file. --server NAME selects one server of the file. Without it mcpotel uses all of them, and the names of
+tools begin with the server's name.
+Flags may stand anywhere before --. "mcpotel help COMMAND" lists them, with examples. Questions of a server are asked at
+the terminal. --trace draws the trace of a command, --web shows it on a page. With OTEL_EXPORTER_OTLP_ENDPOINT set,
+spans, metrics and log records are exported there, by gRPC or OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf. With
 OTEL_TRACES_EXPORTER=console, spans are lines on standard error.
 
-Results are on standard output, everything else is on standard error.
+Results go to standard output, everything else to standard error.
 `
 
-// aboutExit are the exit codes.
+// aboutExit describes the exit codes.
 const aboutExit = `0 ok, 1 the tool reported an error or the server refused, 2 usage, 3 connection, 130 Ctrl-C,
-143 SIGTERM. What runs until it is interrupted (watch, view, serve-demo, --web) ends with 0 then.`
+143 SIGTERM. Commands that run until they are interrupted (watch, view, serve-demo, --web) then exit with 0.`
 
-// rootHelp is the help of the program.
+// rootHelp returns the help of the program.
 func rootHelp(root *cobra.Command) string {
-	return "mcpotel uses MCP servers from the shell, and shows what each call does.\n\n" +
+	return "mcpotel uses MCP servers from the shell, and shows the trace of each call.\n\n" +
 		"usage: mcpotel COMMAND [ARG...]\n\ncommands:\n" + commandLines(root) + aboutAll + "\nexit codes: " + aboutExit
 }

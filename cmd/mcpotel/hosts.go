@@ -6,19 +6,20 @@ import (
 	"strings"
 )
 
-// host is a program that has a file of servers of its own. Those files are read, and written by "wrap" and "unwrap"
-// alone. They are those of the user: one that lies in a project may have come with it.
+// host is a program with its own file of servers. All commands read these files, and only "wrap" and "unwrap" write
+// them. The files belong to the user. A file in a project is not read by default, because it may have come with the
+// project.
 type host struct {
 	id, title string
-	within    func() (string, error) // the directory that the path is in
+	within    func() (string, error) // the directory that path is relative to
 	path      []string
-	project   string // the path of such a file in a project, empty for none
+	project   string // the path of the file in a project; empty for none
 }
 
 // ours is the id of this program's own file.
 const ours = "mcpotel"
 
-// hosts are this program and the usual ones.
+// hosts lists this program and well-known hosts.
 var hosts = []host{
 	{ours, "mcpotel", os.UserConfigDir, []string{"mcpotel", "servers.json"}, ""},
 	{"claude-desktop", "Claude Desktop", os.UserConfigDir, []string{"Claude", "claude_desktop_config.json"}, ""},
@@ -29,7 +30,7 @@ var hosts = []host{
 	{"gemini", "Gemini CLI", os.UserHomeDir, []string{".gemini", "settings.json"}, ".gemini/settings.json"},
 }
 
-// file returns the path of the host's file, whether or not there is one.
+// file returns the path of the host's file, which may not exist.
 func (h *host) file() (string, error) {
 	dir, err := h.within()
 	if err != nil {
@@ -38,7 +39,7 @@ func (h *host) file() (string, error) {
 	return filepath.Join(append([]string{dir}, h.path...)...), nil
 }
 
-// hostOf returns the host of an id.
+// hostOf returns the host with this id.
 func hostOf(id string) (*host, error) {
 	var ids []string
 	for i := range hosts {

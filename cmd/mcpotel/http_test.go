@@ -100,8 +100,8 @@ func TestCallsOverHTTPBehaveAsOverPipes(t *testing.T) {
 		"a tool error":    {[]string{"call", "--url", url, "divide", `{"a":6,"b":0}`}, exitTool, "", "division by zero"},
 		"an unknown tool": {[]string{"call", "--url", url, "nosuch"}, exitTool, "", "server error -32602"},
 		"a timeout": {[]string{"call", "--url", url, "--timeout", "300ms", "wait", `{"seconds":30}`}, exitConnection,
-			"", "the time of --timeout 300ms is over"},
-		"a negative timeout":   {[]string{"tools", "--url", url, "--timeout", "-1s"}, exitUsage, "", "not negative"},
+			"", "--timeout 300ms has expired"},
+		"a negative timeout":   {[]string{"tools", "--url", url, "--timeout", "-1s"}, exitUsage, "", "must not be negative"},
 		"a timeout of no time": {[]string{"tools", "--url", url, "--timeout", "soon"}, exitUsage, "", "soon"},
 		"a trace": {[]string{"call", "--url", url, "--trace", "divide", `{"a":6,"b":3}`}, exitOK, "2",
 			"transport=tcp"},
@@ -125,7 +125,7 @@ func TestFlagsForHTTPAreChecked(t *testing.T) {
 		args   []string
 		stderr string
 	}{
-		"two servers":             {[]string{"tools", "--url", "http://x/", "--", "server"}, "two servers"},
+		"more than one server":    {[]string{"tools", "--url", "http://x/", "--", "server"}, "more than one server"},
 		"a header without URL":    {[]string{"tools", "--header", "A=secret", "--", "server"}, "--url"},
 		"auth without URL":        {[]string{"tools", "--auth", "--", "server"}, "--url"},
 		"no-browser without auth": {[]string{"tools", "--url", "http://x/", "--no-browser"}, "--auth"},

@@ -10,16 +10,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// plain returns JSON of as many bytes as text, which may have what hosts let people write: comments, a comma behind the
-// last element, and a byte order mark. Spaces stand in their place, so offsets are the same in both. What is wrong with
-// text stays in it, for a decoder to find.
+// plain returns text as JSON of the same length, with spaces instead of the extensions that hosts allow: comments, a
+// comma after the last element, and a byte order mark. So offsets are the same in both texts. Errors in text stay, for
+// a decoder to find.
 func plain(text []byte) []byte {
 	b := bytes.Clone(text)
 	if mark := []byte("\uFEFF"); bytes.HasPrefix(b, mark) {
 		blank(b[:len(mark)])
 	}
-	last := byte('[') // of the bytes before, without spaces and comments
-	comma := 0        // where last is, if it is a comma that may be blanked
+	last := byte('[') // the previous byte that is no space and no comment
+	comma := 0        // the offset of last, if it is a comma that may be blanked
 	for i := 0; i < len(b); i++ {
 		end := 0
 		switch c := b[i]; c {
@@ -48,7 +48,7 @@ func plain(text []byte) []byte {
 	return b
 }
 
-// blank puts spaces in the place of all but line breaks.
+// blank replaces all bytes except line breaks with spaces.
 func blank(b []byte) {
 	for i, c := range b {
 		if c != '\n' && c != '\r' {
@@ -57,7 +57,7 @@ func blank(b []byte) {
 	}
 }
 
-// endOfComment returns where the comment ends that begins at b[i], 0 if none does.
+// endOfComment returns the end of the comment that begins at b[i], or 0 if there is no comment.
 func endOfComment(b []byte, i int) int {
 	rest := b[i:]
 	switch {
@@ -74,7 +74,7 @@ func endOfComment(b []byte, i int) int {
 	return 0
 }
 
-// endOfString returns where the quotation mark is that ends the string which begins at b[i].
+// endOfString returns the offset of the closing quotation mark of the string that begins at b[i].
 func endOfString(b []byte, i int) int {
 	for i++; i < len(b) && b[i] != '"'; i++ {
 		if b[i] == '\\' {
@@ -89,19 +89,19 @@ type member struct {
 	name  string // empty for an element
 	value json.RawMessage
 
-	// Where they are in the text that was read. An element begins at both at and from.
-	at, nameEnd int // the name, with its quotation marks
+	// Offsets in the text that was read. For an element, at equals from.
+	at, nameEnd int // the name with its quotation marks
 	from        int // the value
 }
 
-// end is where the value ends.
+// end returns the offset after the value.
 func (m *member) end() int { return m.from + len(m.value) }
 
-// String is the member of an object as JSON has it.
+// String returns the member as JSON.
 func (m *member) String() string { return quote(m.name) + ": " + string(m.value) }
 
 func quote(text string) string {
-	raw, _ := jsontext.AppendQuote(nil, text) // with U+FFFD in the place of what is no UTF-8
+	raw, _ := jsontext.AppendQuote(nil, text) // replaces invalid UTF-8 with U+FFFD
 	return string(raw)
 }
 
@@ -124,7 +124,7 @@ func partsOf(raw []byte, kind jsontext.Kind) (all []member, _ error) {
 			}
 			m.nameEnd = int(d.InputOffset())
 			m.at = m.nameEnd - len(read)
-			name, _ := jsontext.AppendUnquote(nil, read) // it has been read, so it is a string
+			name, _ := jsontext.AppendUnquote(nil, read) // read has already checked that it is a string
 			m.name = string(name)
 		}
 		if read, err = d.ReadValue(); err == nil {

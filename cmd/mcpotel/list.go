@@ -12,15 +12,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// listing is what one server lists.
+// listing is the result of one server.
 type listing interface {
-	// print prints it for people; the lines that name something begin with label.
+	// print prints the result as text; lines with a name begin with label.
 	print(w io.Writer, label string) error
-	// json returns what is printed for programs.
+	// json returns the value for --json.
 	json() any
 }
 
-// list prints what each server lists. For programs, that of one server stands as it is, and that of several in a list.
+// list prints the result of each server. --json prints the value of a single server, or an array for several servers.
 func (c *connection) list(ctx context.Context, name string, ask func(context.Context, *server) (listing, error)) error {
 	if err := c.none(); err != nil {
 		return err
@@ -55,13 +55,13 @@ func (c *connection) list(ctx context.Context, name string, ask func(context.Con
 	})
 }
 
-// shown passes on a list of a server, as every command shows or searches it. A list that the server's cursors cut short
-// is no error: the person is told, and what came counts.
+// shown filters a list of a server for every command. If the server's cursors cut the list short, it prints a notice
+// instead of an error, and the received elements count.
 func shown[T any](c *connection, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for one, err := range list {
 			if errors.Is(err, mcpclient.ErrListCutShort) {
-				c.console.once("%v; what came is used", err)
+				c.console.once("%v; the received elements are used", err)
 				continue
 			}
 			if !yield(one, err) {
@@ -71,18 +71,18 @@ func shown[T any](c *connection, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// oddTools reports problems that a server's list of tools does not show: a name of several tools, of which checks,
-// descriptions and calls use one, and tools that cannot be read.
+// oddTools reports problems that a list of tools does not show: several tools with the same name, of which checks,
+// descriptions and calls use only one, and tools that cannot be decoded.
 func (c *connection) oddTools(server string) mcpclient.Middleware {
 	var mu sync.Mutex
-	var names map[string]bool // guarded by mu; in the list that is walked
+	var names map[string]bool // names of the current list; guarded by mu
 	page := func(first bool, r *mcp.ListToolsResult) {
 		mu.Lock()
 		defer mu.Unlock()
 		if first {
 			names = map[string]bool{}
 		} else if !slices.ContainsFunc(r.Tools, func(t *mcp.Tool) bool { return !names[t.Name] }) {
-			return // a page before, once more
+			return // an earlier page, repeated
 		}
 		for _, t := range r.Tools {
 			if names[t.Name] {
@@ -107,7 +107,7 @@ func (c *connection) oddTools(server string) mcpclient.Middleware {
 	}
 }
 
-// collect returns all of a list.
+// collect returns all elements of a list.
 func collect[T any](c *connection, list iter.Seq2[T, error]) ([]T, error) {
 	all := []T{}
 	for one, err := range shown(c, list) {
@@ -119,7 +119,7 @@ func collect[T any](c *connection, list iter.Seq2[T, error]) ([]T, error) {
 	return all, nil
 }
 
-// ofSeveral returns the server's name if it is one of several.
+// ofSeveral returns the server's name if the command uses several servers.
 func (s *server) ofSeveral() string {
 	if s.label == "" {
 		return ""

@@ -9,8 +9,9 @@ import (
 func newList(s streams) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list [--json]", Short: "list the servers that are saved, here and by the usual hosts",
-		Long: "Of servers that have the same name, this program's own is meant, and HOST:NAME is that of a host.\n" +
+		Use: "list [--json]", Short: "list the servers that mcpotel and well-known hosts have saved",
+		Long: "If several servers have the same name, the name means the server that mcpotel saved, and HOST:NAME means\n" +
+			"the server of a host.\n" +
 			"Arguments, variables and headers are not shown: they may be secrets.",
 		Example:           "mcpotel list\nmcpotel ping --server cursor:github",
 		Args:              refuseArguments,
@@ -28,7 +29,7 @@ type entry struct {
 	Host     string `json:"host"`
 	Path     string `json:"path"`
 	Type     string `json:"type,omitzero"`
-	Way      string `json:"server,omitzero"` // the command, or the URL
+	Way      string `json:"server,omitzero"` // the command or the URL
 	Disabled bool   `json:"disabled,omitzero"`
 	Problem  string `json:"problem,omitzero"`
 }
@@ -69,7 +70,7 @@ func listSaved(s streams, asJSON bool) error {
 		}
 	}
 	if len(entries) == 0 {
-		console.say(`no server is saved: "mcpotel help add" tells how`)
+		console.say(`no server is saved: "mcpotel help add" explains how to save one`)
 	}
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// levels are those of log messages.
+// levels are the levels of log messages.
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// logFlag is how severe log messages of a server must be to be wanted, empty for what the server likes.
+// logFlag is the minimum level of log messages from the server; empty leaves the choice to the server.
 type logFlag struct {
 	level mcp.LoggingLevel
 }
@@ -31,7 +31,7 @@ func (l *logFlag) flags(f *pflag.FlagSet) {
 		})
 }
 
-// hear returns what lets clients say them at the console, nil if they are not wanted.
+// hear returns a function that adds a handler for log messages to the options of a client; nil without the flag.
 func (l *logFlag) hear(c *console) func(server string, o *mcpclient.Options) {
 	if l.level == "" {
 		return nil
@@ -43,7 +43,7 @@ func (l *logFlag) hear(c *console) func(server string, o *mcpclient.Options) {
 	}
 }
 
-// set asks the server for them.
+// set asks the server for messages of this level.
 func (l *logFlag) set(ctx context.Context, client *mcpclient.Client) error {
 	if l.level == "" {
 		return nil

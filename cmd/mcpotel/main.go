@@ -1,6 +1,6 @@
-// Command mcpotel uses any MCP server from the shell: its tools, resources and prompts, and what it tells unasked. It
-// shows what each call does: its result, and its trace as a waterfall of client and server spans. "mcpotel demo" shows
-// that at once and needs nothing.
+// Command mcpotel uses any MCP server from the shell: its tools, resources, prompts and notifications. It shows the
+// result of each call, and its trace as a waterfall of client and server spans. "mcpotel demo" shows all this and needs
+// no installation.
 package main
 
 import (
@@ -16,19 +16,19 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// Exit codes, for scripts. A command that a signal ends has 128 and the number of the signal: see interruption.
+// Exit codes, for scripts. For a command that a signal ends it is 128 plus the number of the signal: see interruption.
 const (
 	exitOK         = 0
-	exitTool       = 1 // the tool reported an error, or the server refused the call, or has no such thing
+	exitTool       = 1 // the tool reported an error, the server refused the call, or the named thing does not exist
 	exitUsage      = 2
-	exitConnection = 3 // no connection, or it was lost, or no answer in time, or an unusable one
+	exitConnection = 3 // connection failed or lost, no answer in time, or an invalid answer
 )
 
-// streams are what the command reads and writes.
+// streams are the standard streams of the command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	person   bool // in and err are a terminal, at which a person can be asked
+	person   bool // in and err are a terminal, so the command can ask a person
 }
 
 func main() {
@@ -43,7 +43,7 @@ func run(ctx context.Context, s streams, args []string) int {
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		completeFlags(tree)
 	}
-	tree.SetArgs(append([]string{}, args...)) // nil would be the arguments of this process
+	tree.SetArgs(append([]string{}, args...)) // not nil: cobra would use the arguments of this process
 	err := tree.ExecuteContext(ctx)
 	if ended, ok := errors.AsType[*interruption](context.Cause(ctx)); ok && err != nil {
 		err = &exitError{ended.code(), ended}
@@ -51,7 +51,7 @@ func run(ctx context.Context, s streams, args []string) int {
 	return exitCode(s, err)
 }
 
-// exitError is an error with an exit code of its own; one without text has been reported already.
+// exitError is an error with an exit code. An error without text has been printed already.
 type exitError struct {
 	code int
 	err  error
@@ -72,12 +72,12 @@ func exitCode(s streams, err error) int {
 		return exitOK
 	}
 	if text := err.Error(); text != "" {
-		_ = printText(s.err, "mcpotel: "+visible.Indented(inFlags.Replace(text))) // the exit code says it as well
+		_ = printText(s.err, "mcpotel: "+visible.Indented(inFlags.Replace(text))) // the exit code reports the failure as well
 	}
 	return codeOf(err)
 }
 
-// inFlags says in flags of this command what the library advises in its options.
+// inFlags replaces the names of options in messages of the library with the flags of this command.
 var inFlags = strings.NewReplacer(
 	"Options.InitTimeout", "--connect-timeout", "Options.StartTimeout", "--connect-timeout",
 	"WithTimeout or Options.RequestTimeout", "--timeout",
@@ -93,7 +93,7 @@ func codeOf(err error) int {
 	return exitConnection
 }
 
-// misuse is the error for arguments that make no sense.
+// misuse returns an error for invalid arguments.
 func misuse(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }

@@ -149,7 +149,7 @@ func TestSpansAreLinesOnTheConsoleIfTheVariableSaysSo(t *testing.T) {
 	if code != exitOK || strings.Contains(out, "{") || !strings.Contains(logs, `{"Name":"tools/list",`) {
 		t.Errorf("want the tools, and spans beside them, got %d:\n%s\n%s", code, out, logs)
 	}
-	if want := "was exported as OTEL_…_EXPORTER says"; !strings.Contains(out+logs, want) {
+	if want := "was exported by OTEL_…_EXPORTER"; !strings.Contains(out+logs, want) {
 		t.Errorf("want %q, got:\n%s", want, out+logs)
 	}
 }
@@ -249,7 +249,7 @@ func TestExitCodes(t *testing.T) {
 			`no tool "forcast" (did you mean forecast?)`},
 		"a lost connection": {append([]string{"call", "crash"}, server...), exitConnection, "", "SIGKILL"},
 		"a timeout": {append([]string{"call", "--timeout", "300ms", "wait", `{"seconds":30}`}, server...),
-			exitConnection, "", "the time of --timeout 300ms is over"},
+			exitConnection, "", "--timeout 300ms has expired"},
 		"no such server": {[]string{"tools", "--", "/does/not/exist"}, exitConnection, "",
 			"the server cannot be started: /does/not/exist: no such file or directory"},
 		"a server that exits": {[]string{"tools", "--", server[1], "-test.run=NoSuchTest"}, exitConnection, "",
@@ -259,7 +259,7 @@ func TestExitCodes(t *testing.T) {
 
 		"no command": {nil, exitUsage, "", "usage: mcpotel"},
 		"an unknown command": {[]string{"frobnicate"}, exitUsage, "",
-			`unknown command "frobnicate"; "mcpotel help" lists them`},
+			`unknown command "frobnicate"; "mcpotel help" lists the commands`},
 		"help for nothing": {[]string{"help", "frobnicate"}, exitUsage, "", "unknown command"},
 		"an unknown command that is like one": {[]string{"--json", "tool"}, exitUsage, "",
 			`unknown command "tool" (did you mean tools?)`},
@@ -269,7 +269,7 @@ func TestExitCodes(t *testing.T) {
 			`flag needs an argument: --url; "mcpotel help tools" lists the flags`},
 		"a flag of another command": {append([]string{"tools", "--task"}, server...), exitUsage, "", "unknown flag: --task"},
 		"no server":                 {[]string{"tools"}, exitUsage, "", "no server"},
-		"no tool":                   {append([]string{"call"}, server...), exitUsage, "", "which tool"},
+		"no tool":                   {append([]string{"call"}, server...), exitUsage, "", "the name of the tool is missing"},
 		"arguments not JSON": {append([]string{"call", "divide", "6 3"}, server...), exitUsage, "",
 			"not a JSON object"},
 		"arguments no object": {append([]string{"call", "divide", "[6,3]"}, server...), exitUsage, "",

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newMan is for those who make packages: the pages of the manual come from the tree of commands, as help does, and take
-// no more than the command itself. (cobra's own generator needs a Markdown parser and a YAML encoder.)
+// newMan writes manual pages for packagers. Like the help, they come from the tree of commands, and need no further
+// dependency. (cobra's own generator needs a Markdown parser and a YAML encoder.)
 func newMan(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIRECTORY", Short: "write the pages of the manual, a file for each command",
@@ -33,7 +33,7 @@ func newMan(s streams) *cobra.Command {
 	}
 }
 
-// writeManual writes the pages of a command and of those below it.
+// writeManual writes the pages of a command and its subcommands.
 func writeManual(s streams, dir string, cmd *cobra.Command) error {
 	path := filepath.Join(dir, pageName(cmd)+".1")
 	if err := os.WriteFile(path, []byte(manualPage(cmd)), 0o666); err != nil {
@@ -52,10 +52,10 @@ func writeManual(s streams, dir string, cmd *cobra.Command) error {
 	return nil
 }
 
-// pageName is what the page of a command is called: mcpotel-task-wait.
+// pageName returns the name of a command's page: mcpotel-task-wait.
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
-// manualPage is the page of a command.
+// manualPage returns the page of a command.
 func manualPage(cmd *cobra.Command) string {
 	var b strings.Builder
 	section := func(name string) { b.WriteString(".SH " + name + "\n") }
@@ -116,7 +116,7 @@ func manualPage(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// roff escapes text.
+// roff escapes text for roff.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\(ga", "^", `\(ha`, "~", `\(ti`).Replace(text)
 	lines := strings.Split(text, "\n")

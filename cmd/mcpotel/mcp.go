@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// asked is what "mcpotel mcp" is told by its flags.
+// asked holds the flags of "mcpotel mcp".
 type asked struct {
 	debug  []string
 	jaeger service
@@ -28,11 +28,11 @@ type asked struct {
 func newMCP(s streams) *cobra.Command {
 	var a asked
 	cmd := &cobra.Command{
-		Use: "mcp [flags]", Short: "be an MCP server by which an agent asks why its tool failed",
-		Long: "Put this command where your host starts its servers. It reads the debug pages of your programs, and " +
-			"traces, and\n" +
-			"has the tools list_clients, get_client, flight_recorder, recent_traces and explain. Nothing can be changed\n" +
-			"through it. A program that does not run, or not yet, is said to be missing in the answers.",
+		Use: "mcp [flags]", Short: "run an MCP server that tells an agent why its tool failed",
+		Long: "Add this command to the servers of your host. It reads traces and the debug pages of your programs, " +
+			"and\n" +
+			"has the tools list_clients, get_client, flight_recorder, recent_traces and explain. All tools are\n" +
+			"read-only. The answers name programs that are not running.",
 		Example: "mcpotel mcp --debug http://localhost:6060/debug/mcp/\n" +
 			"mcpotel mcp --debug http://localhost:6060/debug/mcp/ --jaeger http://localhost:16686\n" +
 			"mcpotel mcp --view http://localhost:4320 --listen localhost:8080\n" +
@@ -41,15 +41,15 @@ func newMCP(s streams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), s) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&a.debug, "debug", nil, "look at the debug page at this `URL` (package inspect/debugpage, "+
+	f.StringArrayVar(&a.debug, "debug", nil, "read the debug page at this `URL` (package inspect/debugpage, "+
 		"mcpotel demo "+
 		"and proxy with --web); may be repeated")
 	a.jaeger.flags(f, "jaeger", jaegerExample, "look traces up in the Jaeger at this `URL`, such as "+jaegerExample)
-	f.StringVar(&a.view, "view", "", "look traces up on the page of mcpotel view, or of --web, at this `URL`")
-	f.StringVar(&a.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
+	f.StringVar(&a.view, "view", "", "look traces up on the page of mcpotel view or --web at this `URL`")
+	f.StringVar(&a.listen, "listen", "", "serve hosts over HTTP at `HOST:PORT`, under /mcp, instead of one host on "+
 		"standard "+
-		"input. Without HOST it is on loopback")
-	f.BoolVar(&a.remote, "allow-remote", false, "allow URLs of other machines: an agent decides when they are asked")
+		"input. Without HOST it listens on loopback")
+	f.BoolVar(&a.remote, "allow-remote", false, "allow URLs of other machines; an agent decides when to request them")
 	return cmd
 }
 
@@ -60,7 +60,7 @@ func (a *asked) run(ctx context.Context, s streams) error {
 	}
 	for _, d := range sources.Peers {
 		checking, cancel := context.WithTimeout(ctx, jaegerPatience)
-		if _, err := d.Look(checking); err != nil { // it may be started later
+		if _, err := d.Look(checking); err != nil { // a warning only: the program may start later
 			_ = printLine(s.err, visible.Line(fmt.Sprintf("mcpotel: %s: %v", d.Name(), err)))
 		}
 		cancel()
@@ -76,7 +76,7 @@ func (a *asked) run(ctx context.Context, s streams) error {
 	return interrupted(ctx, server.ServeStdio(ctx))
 }
 
-// sources are those that the flags name.
+// sources returns the sources of the flags.
 func (a *asked) sources() (s inspector.Sources, _ error) {
 	for _, base := range a.debug {
 		d, err := inspector.NewDebugPage(base, a.remote)
@@ -103,13 +103,13 @@ func (a *asked) sources() (s inspector.Sources, _ error) {
 		s.Spans = append(s.Spans, jaegerSpans{traceview.NewJaeger(jaeger)})
 	}
 	if len(s.Peers)+len(s.Spans) == 0 {
-		return s, misuse("there is nothing to look at: --debug URL names the debug page of a program, --jaeger URL and " +
-			"--view URL where its traces are")
+		return s, misuse("no source: give --debug URL for the debug page of a program, or --jaeger URL or " +
+			"--view URL for its traces")
 	}
 	return s, nil
 }
 
-// local returns an error if a URL is of another machine, and that is not allowed.
+// local returns an error if base is on another machine and --allow-remote is not given.
 func (a *asked) local(base string) error {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *asked) local(base string) error {
 	return inspector.CheckLoopback(u, a.remote)
 }
 
-// misused is the error for the value of a flag.
+// misused returns an error for the value of a flag.
 func (a *asked) misused(flag string, err error) error {
 	if errors.Is(err, inspector.ErrRemote) {
 		return misuse("--%s: %w; --allow-remote allows it", flag, err)
@@ -139,10 +139,10 @@ func (j jaegerSpans) Trace(ctx context.Context, id string) ([]explain.Span, erro
 	return explained(spans), err
 }
 
-// maxSearched bounds the services in which traces are looked for: each is asked for by itself.
+// maxSearched bounds the services that Recent searches, because each service is a request.
 const maxSearched = 20
 
-// Recent searches each service. What is found first is of no special age.
+// Recent searches each service. The order of the traces does not reflect their age.
 func (j jaegerSpans) Recent(ctx context.Context, q inspector.Query) (ids []string, _ error) {
 	services, err := j.Services(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (j jaegerSpans) Recent(ctx context.Context, q inspector.Query) (ids []strin
 	}
 	wanted := map[string]string{}
 	if q.Failed {
-		wanted["error"] = "true" // what Jaeger makes of a status in error
+		wanted["error"] = "true" // the tag that Jaeger sets for an error status
 	}
 	if q.Tool != "" {
 		wanted[names.KeyGenAIToolName] = q.Tool
@@ -165,7 +165,7 @@ func (j jaegerSpans) Recent(ctx context.Context, q inspector.Query) (ids []strin
 	return ids, nil
 }
 
-// explained are spans as they are explained.
+// explained converts spans for package explain.
 func explained(spans []otlpsink.Span) (all []explain.Span) {
 	for _, s := range spans {
 		all = append(all, explain.Span{ID: s.SpanID, Parent: s.ParentID, Service: s.Service(), Name: s.Name, Kind: s.Kind,

@@ -83,7 +83,7 @@ func TestATraceOfJaegerIsExplained(t *testing.T) {
 func TestWhatTheCommandCannotLookAtIsSaid(t *testing.T) {
 	noCollector(t)
 	for want, args := range map[string][]string{
-		"there is nothing to look at: --debug URL":       {},
+		"no source: give --debug URL":                    {},
 		"is no URL of a page":                            {"--debug", "localhost:6060"},
 		"--allow-remote allows it":                       {"--debug", "http://192.0.2.1/debug/mcp/"},
 		"--view: not on this machine: example.com":       {"--view", "http://example.com"},

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// mocking is what "mcpotel mock" is told by its flags.
+// mocking holds the flags of "mcpotel mock".
 type mocking struct {
 	streams streams
 	listen  string
@@ -23,12 +23,12 @@ type mocking struct {
 func newMock(s streams) *cobra.Command {
 	m := &mocking{streams: s}
 	cmd := &cobra.Command{
-		Use: "mock FILE [flags]", Short: "be the server of a recording, for tests",
-		Long: "A recording is what \"mcpotel proxy --record FILE --record-content\" writes. Put this command where a\n" +
-			"host starts its server: a request that equals a recorded one is answered as that was, byte for byte. The\n" +
-			"params are compared as values, without _meta. Any other request is answered with an error that says what\n" +
-			"differs; it is on standard error as well, and the exit code is 1. Each connection is one session of the\n" +
-			"recording, in their order and then from the first one again.",
+		Use: "mock FILE [flags]", Short: "replace a server with its recording, for tests",
+		Long: "\"mcpotel proxy --record FILE --record-content\" writes a recording. Give this command to a host instead\n" +
+			"of its server: a request that equals a recorded request gets the recorded answer, byte for byte. The\n" +
+			"params are compared as values, without _meta. The answer to any other request is an error with the\n" +
+			"difference, which is printed to standard error as well; the exit code is then 1. Each connection gets one\n" +
+			"session of the recording, in order; after the last session comes the first.",
 		Example: "mcpotel mock session.ndjson\n" +
 			"mcpotel mock session.ndjson --listen localhost:8080 --repeat\n" +
 			"mcpotel tools -- mcpotel mock session.ndjson",
@@ -37,11 +37,11 @@ func newMock(s streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&m.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
-		"standard input. Without HOST it is on loopback; port 0 is one that is free")
-	f.Float64Var(&m.speed, "speed", 0, "send what was recorded in this `FACTOR` of its speed: 1 is as it was. Unless it "+
-		"is given, nothing is waited for")
-	f.BoolVar(&m.repeat, "repeat", false, "begin anew with a request that was asked for as often as it was recorded")
+	f.StringVar(&m.listen, "listen", "", "serve hosts over HTTP at `HOST:PORT`, under /mcp, instead of one host on "+
+		"standard input. Without HOST it listens on loopback; port 0 selects a free port")
+	f.Float64Var(&m.speed, "speed", 0, "send the recorded messages at this `FACTOR` of the recorded speed. By "+
+		"default there are no delays")
+	f.BoolVar(&m.repeat, "repeat", false, "after the last recorded answer to a request, start again with its first")
 	return cmd
 }
 
@@ -56,12 +56,12 @@ func (m *mocking) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if m.speed < 0 {
-		return misuse("--speed is not negative")
+		return misuse("--speed must not be negative")
 	}
 	var problems atomic.Int64
 	s, err := mock.New(file[0], &mock.Options{Speed: m.speed, Repeat: m.repeat, Problem: func(text string) {
 		problems.Add(1)
-		_ = printLine(m.streams.err, visible.Line("mcpotel: "+text)) // the host gets it as well
+		_ = printLine(m.streams.err, visible.Line("mcpotel: "+text)) // the host gets the text in the error as well
 	}})
 	if err != nil {
 		return misuse("%s: %w", args[0], err)
@@ -73,18 +73,18 @@ func (m *mocking) run(ctx context.Context, args []string) error {
 		err = s.ServeStdio(ctx)
 	}
 	if n := problems.Load(); n > 0 {
-		return &exitError{exitTool, fmt.Errorf("%d of what the hosts have said differs from the recording", n)}
+		return &exitError{exitTool, fmt.Errorf("%d messages of the hosts differ from the recording", n)}
 	}
 	return interrupted(ctx, err)
 }
 
-// openRecordings reads the files that arguments name, of which there are so many.
+// openRecordings reads the recordings that the n arguments name.
 func openRecordings(args []string, n int) ([]*recording.File, error) {
 	switch {
 	case len(args) < n && n == 1:
-		return nil, misuse(`which recording? "mcpotel proxy --record FILE" writes one`)
+		return nil, misuse(`the recording is missing; "mcpotel proxy --record FILE" writes one`)
 	case len(args) < n:
-		return nil, misuse(`which %d recordings? "mcpotel proxy --record FILE" writes one`, n)
+		return nil, misuse(`want %d recordings; "mcpotel proxy --record FILE" writes one`, n)
 	case len(args) > n:
 		return nil, misuse("unexpected argument %q", args[n])
 	}

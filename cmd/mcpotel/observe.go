@@ -23,18 +23,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// observation is where the telemetry of one run goes: to the console and, as OTLP, to the collector that the
-// environment names or to a receiver in this process that draws it.
+// observation holds the telemetry of one run. It goes to the console and, as OTLP, to the collector of the environment
+// or to a receiver in this process, which draws it.
 type observation struct {
 	providers *otlp.Providers
-	sink      *otlpsink.Sink // nil if a collector takes it, or nothing does
+	sink      *otlpsink.Sink // nil if a collector receives the telemetry, or if nothing is exported
 	site      *loopback.Site // nil without --web
 }
 
-// signals are the kinds of telemetry, as variables name them.
+// signals are the kinds of telemetry, as in the names of environment variables.
 var signals = []string{"TRACES", "METRICS", "LOGS"}
 
-// observe sets it up. With embedded, spans that no collector takes are kept here, to be drawn.
+// observe sets up the telemetry. With embedded, and without a collector, a receiver in this process keeps the spans.
 func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, embedded bool) (*observation,
 	error) {
 	o := &observation{}
@@ -63,34 +63,35 @@ func observe(ctx context.Context, service string, console slog.Leveler, w io.Wri
 	return o, nil
 }
 
-// publish opens the page that shows what this process receives.
+// publish opens the page with the telemetry that this process receives.
 func (o *observation) publish(w webFlag) error {
 	if !w.wanted {
 		return nil
 	}
 	if o.sink == nil {
-		return misuse("--web shows what comes to this process, but the environment names a collector or " +
-			"an exporter (OTEL_EXPORTER_OTLP_…ENDPOINT, OTEL_…_EXPORTER): unset that")
+		return misuse("--web needs the telemetry in this process, but the environment names a collector or " +
+			"an exporter (OTEL_EXPORTER_OTLP_…ENDPOINT, OTEL_…_EXPORTER): unset the variable")
 	}
 	var err error
 	o.site, err = openSite("web", w.address, withDebugPage(traceview.Options{Snapshot: o.sink.Snapshot}))
 	return err
 }
 
-// stay keeps the page open until ctx is done, if there is one.
+// stay keeps the page open until ctx ends. Without a page it returns at once.
 func (o *observation) stay(ctx context.Context, w io.Writer) {
 	if o.site == nil || ctx.Err() != nil {
 		return
 	}
 	flushing, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_ = o.providers.ForceFlush(flushing) // what does not arrive is not shown
-	_ = printText(w, "The traces are at "+o.site.URL+"\nCtrl-C ends it.")
+	_ = o.providers.ForceFlush(flushing) // the page omits spans that do not arrive
+	_ = printText(w, "The traces are at "+o.site.URL+"\nCtrl-C ends the command.")
 	<-ctx.Done()
 }
 
-// exporting makes the process that t starts export to this one, if it exports and neither environment names another
-// receiver. Every server that a command starts passes here. Other transports are returned as they are.
+// exporting returns t with environment variables that make the server export to this process. Every transport of a
+// command passes through it. It returns t unchanged if this process has no receiver, if the server's environment names
+// a collector, or if t starts no process.
 func (o *observation) exporting(t transport.Transport) transport.Transport {
 	s, ok := t.(transport.Stdio)
 	if !ok || o.sink == nil || hasCollector(s.Env) {
@@ -104,7 +105,7 @@ func (o *observation) exporting(t transport.Transport) transport.Transport {
 	return s
 }
 
-// hasCollector reports whether the environment names a collector, for all signals or for one.
+// hasCollector reports whether the environment names a collector, for all signals or for one signal.
 func hasCollector(environ []string) bool {
 	return slices.ContainsFunc(environ, func(kv string) bool {
 		key, value, _ := strings.Cut(kv, "=")
@@ -112,7 +113,7 @@ func hasCollector(environ []string) bool {
 	})
 }
 
-// hasExporter reports whether the environment names an exporter that is not that to a collector, such as console.
+// hasExporter reports whether the environment names an exporter other than OTLP, such as console.
 func hasExporter(getenv func(string) string) bool {
 	return slices.ContainsFunc(signals, func(signal string) bool {
 		v := strings.ToLower(strings.TrimSpace(getenv("OTEL_" + signal + "_EXPORTER")))
@@ -120,7 +121,7 @@ func hasExporter(getenv func(string) string) bool {
 	})
 }
 
-// telemetry is what clients and servers of this process use: none if nothing observes them.
+// telemetry returns the telemetry for clients and servers of this process; it is off without providers.
 func (o *observation) telemetry() *telemetry.Telemetry {
 	if o.providers == nil {
 		return telemetry.Off()
@@ -128,7 +129,7 @@ func (o *observation) telemetry() *telemetry.Telemetry {
 	return o.providers.Telemetry()
 }
 
-// logger is where what happens besides is logged; nil if nothing observes it.
+// logger returns the logger of the providers; nil without providers.
 func (o *observation) logger() *slog.Logger {
 	if o.providers == nil {
 		return nil
@@ -136,23 +137,23 @@ func (o *observation) logger() *slog.Logger {
 	return o.providers.Logger()
 }
 
-// start begins a span of the command itself, the caller's span of what it does.
+// start starts a span for the command itself. It is the parent of the spans of the command's calls.
 func (o *observation) start(ctx context.Context, name string) (context.Context, trace.Span) {
 	return o.providers.TracerProvider().Tracer("github.com/mcpotel/mcpotel/cmd/mcpotel").Start(ctx, name)
 }
 
-// patience is how long drawing waits for the spans of other processes.
+// patience limits how long drawing waits for the spans of other processes.
 const patience = 3 * time.Second
 
-// draw draws the trace of span, which has ended, once complete says that all its spans are there. If a collector has
-// them, draw says where to look.
+// draw draws the trace of span, which has ended. It waits until complete reports that all spans have arrived. If
+// another receiver has the spans, draw prints the id of the trace.
 func (o *observation) draw(ctx context.Context, w io.Writer, span trace.Span,
 	complete func([]otlpsink.Span) bool) error {
 	id := span.SpanContext().TraceID().String()
 	if o.sink == nil {
 		to := "to the collector"
 		if hasExporter(os.Getenv) {
-			to = "as OTEL_…_EXPORTER says"
+			to = "by OTEL_…_EXPORTER"
 		}
 		return printLine(w, "trace "+id+" was exported "+to)
 	}
@@ -168,7 +169,7 @@ func (o *observation) draw(ctx context.Context, w io.Writer, span trace.Span,
 	return waterfall.Render(w, otlpsink.Waterfall(snapshot.Trace(id)), drawing(w))
 }
 
-// has says that a trace is complete when it has these spans, each name as often as it is given.
+// has returns a function that reports whether a trace has all these spans; a repeated name needs as many spans.
 func has(names ...string) func([]otlpsink.Span) bool {
 	return func(spans []otlpsink.Span) bool {
 		missing := slices.Clone(names)
@@ -181,7 +182,7 @@ func has(names ...string) func([]otlpsink.Span) bool {
 	}
 }
 
-// drawing returns how to draw on w.
+// drawing returns the options for a drawing on w.
 func drawing(w io.Writer) waterfall.Options {
 	o := waterfall.Options{Width: 100, ASCII: !waterfall.UTF8(os.Getenv), Attributes: telling}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -193,14 +194,14 @@ func drawing(w io.Writer) waterfall.Options {
 	return o
 }
 
-// telling chooses what stands below a span: what its name does not say already.
+// telling returns the attributes to draw below a span, without those that are part of its name.
 func telling(s waterfall.Span) []waterfall.Attribute {
 	return slices.DeleteFunc(waterfall.Selected(s), func(a waterfall.Attribute) bool {
 		return a.Key == "method" || a.Key == "tool" || a.Key == "prompt"
 	})
 }
 
-// close sends what is left and ends everything.
+// close flushes and shuts down everything.
 func (o *observation) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// parameters are the arguments that a tool's input schema describes. What the schema says in ways that are not read
-// here makes an argument one of any type: the server has the last word.
+// parameters are the arguments of a tool by its input schema. An argument whose schema uses other keywords than these
+// accepts any type; the server decides.
 type parameters struct {
 	all  []*parameter
-	open *parameter // what describes arguments beside these; nil if there are none
+	open *parameter // describes additional arguments; nil if the schema forbids them
 }
 
 // parameter is one argument.
@@ -26,21 +26,21 @@ type parameter struct {
 	doc *document
 }
 
-// document is a whole schema, in which references are looked up. A hostile one ends with its budget: what is beyond is
-// of any type.
+// document is a whole schema, which resolves references. The budget bounds the work for a hostile schema: schemas
+// beyond it accept any type.
 type document struct {
 	root   json.RawMessage
-	found  map[string]json.RawMessage // by reference; bounded by budget
-	budget int                        // how many schemas may still be read
-	depth  int                        // of the one that is being read
+	found  map[string]json.RawMessage // targets by reference; bounded by budget
+	budget int                        // how many more schemas may be read
+	depth  int                        // depth of the current schema
 }
 
 const (
-	mostSchemas    = 5000 // bounds how many schemas within one are read
-	deepestSchemas = 16   // bounds how deep they refer to one another
+	mostSchemas    = 5000 // bounds the schemas that are read within one schema
+	deepestSchemas = 16   // bounds the depth of references and branches
 )
 
-// resolve returns what a reference within the document points to, nil if that is nothing.
+// resolve returns the target of a reference within the document, or nil if there is no target.
 func (d *document) resolve(path string) json.RawMessage {
 	if target, ok := d.found[path]; ok {
 		return target
@@ -55,7 +55,7 @@ func (d *document) resolve(path string) json.RawMessage {
 	return target
 }
 
-// property is what a schema says of a value.
+// property holds the keywords of a schema for a value.
 type property struct {
 	Ref         string                     `json:"$ref"`
 	Type        typeNames                  `json:"type"`
@@ -83,10 +83,10 @@ type property struct {
 	Required    []string                   `json:"required"`
 }
 
-// typeNames are the types that a schema allows, one or several.
+// typeNames are the types that a schema allows.
 type typeNames []string
 
-// UnmarshalJSON reads one name or a list.
+// UnmarshalJSON decodes one name or a list of names.
 func (t *typeNames) UnmarshalJSON(raw []byte) error {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
@@ -99,14 +99,14 @@ func (t *typeNames) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// readParameters reads an input schema. Those that are required come first.
+// readParameters reads an input schema. Required arguments come first.
 func readParameters(schema json.RawMessage) *parameters {
 	var object struct {
 		Properties           map[string]json.RawMessage `json:"properties"`
 		Required             []string                   `json:"required"`
 		AdditionalProperties json.RawMessage            `json:"additionalProperties"`
 	}
-	_ = json.Unmarshal(schema, &object) // what cannot be read is left out
+	_ = json.Unmarshal(schema, &object) // an invalid schema yields no arguments
 	ps := &parameters{}
 	d := &document{root: schema, found: map[string]json.RawMessage{}, budget: mostSchemas}
 	for _, name := range slices.Sorted(maps.Keys(object.Properties)) {
@@ -129,7 +129,7 @@ func readParameters(schema json.RawMessage) *parameters {
 	return ps
 }
 
-// parameter reads one schema, and what it refers to.
+// parameter reads a schema and the schemas that it refers to.
 func (d *document) parameter(name string, raw json.RawMessage) *parameter {
 	p := &parameter{name: name, doc: d}
 	d.depth++
@@ -163,7 +163,7 @@ func (d *document) parameter(name string, raw json.RawMessage) *parameter {
 	return p
 }
 
-// allowed are the values that the schema names, nil if it names none.
+// allowed returns the values that the schema enumerates; nil if it enumerates none.
 func (p *parameter) allowed() []json.RawMessage {
 	if p.Const != nil {
 		return []json.RawMessage{p.Const}
@@ -171,10 +171,10 @@ func (p *parameter) allowed() []json.RawMessage {
 	return p.Enum
 }
 
-// item describes an element of an array.
+// item describes the elements of an array.
 func (p *parameter) item() *parameter { return p.doc.parameter(p.name, p.Items) }
 
-// names are those of all arguments.
+// names returns the names of all arguments.
 func (ps *parameters) names() (all []string) {
 	for _, p := range ps.all {
 		all = append(all, p.name)
@@ -182,7 +182,7 @@ func (ps *parameters) names() (all []string) {
 	return all
 }
 
-// find returns the argument of this name, nil if the tool has none.
+// find returns the argument with this name. For an unknown name it returns ps.open.
 func (ps *parameters) find(name string) *parameter {
 	for _, p := range ps.all {
 		if p.name == name {
@@ -192,7 +192,7 @@ func (ps *parameters) find(name string) *parameter {
 	return ps.open
 }
 
-// assign makes an object of arguments that were typed.
+// assign builds a JSON object from NAME=VALUE arguments.
 func (ps *parameters) assign(fields []field) (json.RawMessage, error) {
 	typed := map[string][]string{}
 	for _, f := range fields {
@@ -214,7 +214,7 @@ func (ps *parameters) assign(fields []field) (json.RawMessage, error) {
 	return raw, err
 }
 
-// read makes a value of what was typed, once or, for an array, several times.
+// read converts the values of one argument: a single value, or several for an array.
 func (p *parameter) read(values []string) (json.RawMessage, error) {
 	array := slices.Contains(p.Type, "array")
 	if len(values) == 1 {
@@ -223,7 +223,7 @@ func (p *parameter) read(values []string) (json.RawMessage, error) {
 		}
 	}
 	if !array {
-		return nil, fmt.Errorf("it stands there %d times, and takes one value", len(values))
+		return nil, fmt.Errorf("given %d times, want one value", len(values))
 	}
 	items := make([]json.RawMessage, 0, len(values))
 	for _, text := range values {
@@ -236,7 +236,7 @@ func (p *parameter) read(values []string) (json.RawMessage, error) {
 	return json.Marshal(items)
 }
 
-// value makes a value of what was typed once: of the first type that it can be of, a string last.
+// value converts text to the first possible type; a string is the last choice.
 func (p *parameter) value(text string) (json.RawMessage, error) {
 	types := slices.DeleteFunc(slices.Clone(p.Type), func(t string) bool { return typeWords[t] == "" })
 	if len(types) == 0 {
@@ -272,7 +272,7 @@ func rank(typeName string) int {
 	return 0
 }
 
-// parseAs reads text as a value of a type.
+// parseAs parses text as a value of a type.
 func parseAs(typeName, text string) (json.RawMessage, bool) {
 	raw := []byte(strings.TrimSpace(text))
 	switch typeName {
@@ -298,7 +298,7 @@ func parseAs(typeName, text string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// sameJSON compares values that were written by different hands.
+// sameJSON reports whether a and b are equal as JSON values.
 func sameJSON(a, b json.RawMessage) bool {
 	var x, y any
 	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
@@ -309,7 +309,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return err1 == nil && err2 == nil && string(one) == string(other)
 }
 
-// listed shows values: "a", "b", 3.
+// listed joins values: "a", "b", 3.
 func listed(values []json.RawMessage) string {
 	var all []string
 	for _, v := range values {
@@ -318,13 +318,13 @@ func listed(values []json.RawMessage) string {
 	return strings.Join(all, ", ")
 }
 
-// typeWords are what a value of each type is called.
+// typeWords has the words for a value of each type.
 var typeWords = map[string]string{
 	"string": "a string", "number": "a number", "integer": "an integer", "boolean": "true or false",
 	"array": "an array as JSON", "object": "an object as JSON", "null": "null",
 }
 
-// hint suggests names that are like one that there is not.
+// hint suggests known names that are similar to name.
 func hint(name string, known []string) string {
 	var similar []string
 	for _, k := range known {
@@ -339,7 +339,7 @@ func hint(name string, known []string) string {
 	return " (did you mean " + strings.Join(similar, " or ") + "?)"
 }
 
-// distance is how many letters have to be put in, taken out or replaced to make b of a.
+// distance returns the edit distance between a and b: the insertions, deletions and replacements that turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -10,21 +10,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// pausable is a context that ends after some time, in which that does not count during which a person is asked. A call
-// of a legacy server needs it: nothing tells the client for which of its calls the server asks.
+// pausable is a context with a time limit that pauses while a person is asked. Calls to a legacy server need it: the
+// client cannot know for which of its calls the server asks.
 type pausable struct {
 	context.Context
 	end context.CancelCauseFunc
 
 	mu     sync.Mutex
 	timer  *time.Timer
-	since  time.Time     // guarded by mu; when the timer was started
-	left   time.Duration // guarded by mu; when the timer was started
-	asking bool          // guarded by mu; the timer stands still
-	over   bool          // guarded by mu
+	since  time.Time     // start of the timer; guarded by mu
+	left   time.Duration // remaining time at since; guarded by mu
+	asking bool          // the timer is stopped; guarded by mu
+	over   bool          // the time has expired; guarded by mu
 }
 
-// pausable returns the context for a call, and the options that go with it. done ends it.
+// pausable returns the context and the options for a call. done ends the context.
 func (c *connection) pausable(ctx context.Context, client *mcpclient.Client) (_ context.Context,
 	_ []mcpclient.CallOption, done func()) {
 	if !c.streams.person || c.longest <= 0 || client.ProtocolVersion().Era() == mcp.Modern {
@@ -34,7 +34,7 @@ func (c *connection) pausable(ctx context.Context, client *mcpclient.Client) (_ 
 	return p, []mcpclient.CallOption{mcpclient.WithTimeout(-1)}, done
 }
 
-// inTime does the work of a command within the time of the whole, if there is a limit.
+// inTime runs work within --timeout, if that is set and the command is not endless.
 func (c *connection) inTime(ctx context.Context, work func(context.Context) error) error {
 	if c.timeout == 0 || c.endless {
 		return work(ctx)
@@ -43,13 +43,13 @@ func (c *connection) inTime(ctx context.Context, work func(context.Context) erro
 	defer done()
 	err := work(p)
 	if err != nil && p.remaining() <= 0 {
-		return &exitError{exitConnection, fmt.Errorf("%w; the time of --timeout %v is over", err, c.timeout)}
+		return &exitError{exitConnection, fmt.Errorf("%w; --timeout %v has expired", err, c.timeout)}
 	}
 	return err
 }
 
-// connecting waits for a connection no longer than it may take. The client's own timeouts, which are as long and know
-// what they wait for, come first; and persons who authorize are not hurried.
+// connecting waits for a connection for at most --connect-timeout. The client's own timeouts are as long and have
+// better errors, so they get half a second to expire first. With --auth there is no limit, because a person authorizes.
 func (c *connection) connecting(ctx context.Context, wait func(context.Context) error) error {
 	if c.connectTimeout == 0 || c.remote.auth {
 		return wait(ctx)
@@ -60,12 +60,12 @@ func (c *connection) connecting(ctx context.Context, wait func(context.Context) 
 	begun := time.Now()
 	err := wait(limited)
 	if err != nil && time.Since(begun) >= c.connectTimeout && ctx.Err() == nil {
-		return fmt.Errorf("%w; the time of --connect-timeout %v is over", err, c.connectTimeout)
+		return fmt.Errorf("%w; --connect-timeout %v has expired", err, c.connectTimeout)
 	}
 	return err
 }
 
-// pausable returns a context whose time stands still while a person is asked at this console. done ends it.
+// pausable returns a context whose timer pauses while this console asks a person. done ends the context.
 func (c *console) pausable(ctx context.Context, d time.Duration) (_ *pausable, done func()) {
 	p := newPausable(ctx, d)
 	forget := c.watched(p)
@@ -92,7 +92,7 @@ func (p *pausable) expire() {
 	}
 }
 
-// Err says that the time is over, or what the parent says.
+// Err returns DeadlineExceeded when the time has expired, otherwise the error of the parent.
 func (p *pausable) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *pausable) Err() error {
 	return p.Context.Err()
 }
 
-// remaining returns how much time is left.
+// remaining returns the remaining time.
 func (p *pausable) remaining() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +112,7 @@ func (p *pausable) remaining() time.Duration {
 	return p.left - time.Since(p.since)
 }
 
-// ask says whether a person is being asked.
+// ask pauses or resumes the timer.
 func (p *pausable) ask(asking bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 func newPing(s streams) *cobra.Command {
 	var c connection
 	return c.command(s, &cobra.Command{
-		Use: "ping [flags]" + behind, Short: "ask a server for a sign of life",
+		Use: "ping [flags]" + behind, Short: "check that a server answers, and how fast",
 		Example: "mcpotel ping --url https://mcp.example.com/mcp\nmcpotel ping --config mcp.json --server github --json",
 	}, c.runPing)
 }
@@ -35,9 +35,9 @@ func (c *connection) runPing(ctx context.Context) error {
 	})
 }
 
-// sign is a server's sign of life.
+// sign is the answer of a server to a ping.
 type sign struct {
-	Server       string             `json:"server,omitzero"` // where there are several
+	Server       string             `json:"server,omitzero"` // set if there are several servers
 	ServerInfo   mcp.Implementation `json:"serverInfo"`
 	Version      mcp.Version        `json:"protocolVersion"`
 	Milliseconds float64            `json:"milliseconds"`

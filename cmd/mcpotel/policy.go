@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
-// policyFlags are the flags of "mcpotel proxy" that say what a host may do.
+// policyFlags are the flags of "mcpotel proxy" for its policy.
 type policyFlags struct {
 	allow, deny []string
 	timeout     time.Duration
@@ -27,26 +27,26 @@ func (p *policyFlags) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&p.allow, "allow-tool", nil, "let the host list and call only tools whose names match this "+
 		"`PATTERN`, such as 'read_*'; may be repeated")
 	f.StringArrayVar(&p.deny, "deny-tool", nil, "do not let the host list or call tools whose names match this "+
-		"`PATTERN`; may be repeated, and goes before --allow-tool")
+		"`PATTERN`; may be repeated, and overrides --allow-tool")
 	f.DurationVar(&p.timeout, "timeout", 0, "end a call of a tool that takes longer than this `DURATION`, such as 30s")
-	f.StringVar(&p.file, "policy", "", "read from this YAML `FILE` which tools the host may call, how long, how often, "+
-		"and what is redacted. Flags add to its tools, and --timeout goes before its timeout")
+	f.StringVar(&p.file, "policy", "", "read the policy from this YAML `FILE`: allowed tools, timeouts, rate limits "+
+		"and redaction. Flags add to its tools, and --timeout overrides its timeout")
 	p.timed = f.Lookup("timeout")
 }
 
-// policyArguments is how the arguments begin that [policyFlags.arguments] returns.
+// policyArguments are the prefixes of the arguments that [policyFlags.arguments] returns.
 var policyArguments = []string{"--policy=", "--allow-tool=", "--deny-tool=", "--timeout="}
 
-// translates is the argument of a proxy that translates.
+// translates is the flag --translate of the proxy.
 const translates = "--translate"
 
-// isOption reports whether an argument of the proxy is one of those that wrap hands on.
+// isOption reports whether arg is a proxy option that wrap passes on.
 func isOption(arg string) bool {
 	starts := func(with string) bool { return strings.HasPrefix(arg, with) }
 	return arg == translates || slices.ContainsFunc(policyArguments, starts)
 }
 
-// policy returns what the flags and the file say, nil for nothing.
+// policy returns the policy of the flags and the file; nil without any.
 func (p *policyFlags) policy() (*mcpproxy.Policy, error) {
 	if p.file == "" && p.allow == nil && p.deny == nil && !p.timed.Changed {
 		return nil, nil
@@ -72,8 +72,8 @@ func (p *policyFlags) policy() (*mcpproxy.Policy, error) {
 	return &own, nil
 }
 
-// arguments returns the flags as arguments of a proxy that a host starts, as JSON strings. The file is there by its
-// absolute path, since a host starts its servers where it likes.
+// arguments returns the flags as JSON strings, for the arguments of a proxy that a host starts. The path of the file is
+// absolute, because hosts start servers in any directory.
 func (p *policyFlags) arguments() (args []string, _ error) {
 	policy, err := p.policy()
 	if err != nil || policy == nil {
@@ -98,14 +98,14 @@ func (p *policyFlags) arguments() (args []string, _ error) {
 	}
 	for _, a := range given {
 		if strings.Contains(a, "$") {
-			return nil, misuse("%s: hosts look for variables behind $; the rules can be in a file, and --policy FILE", a)
+			return nil, misuse("%s: hosts expand variables after $; write the rule in a file for --policy FILE", a)
 		}
 		args = append(args, quote(a))
 	}
 	return args, nil
 }
 
-// policyFile is a file of --policy.
+// policyFile is the content of a file for --policy.
 type policyFile struct {
 	Tools struct {
 		Allow []string `yaml:"allow"`
@@ -125,7 +125,7 @@ type policyFile struct {
 	} `yaml:"redact"`
 }
 
-// parsePolicy reads a file of --policy. An error names the line, if it is about one.
+// parsePolicy parses a file for --policy. An error about a rule names the line.
 func parsePolicy(text []byte) (mcpproxy.Policy, error) {
 	var f policyFile
 	if err := decodeYAML(text, &f); err != nil {
@@ -148,7 +148,7 @@ func parsePolicy(text []byte) (mcpproxy.Policy, error) {
 	}, nil
 }
 
-// noValue returns an error if a key has no value, such as one whose entries are all commented out. An allow list
+// noValue returns an error if a key has no value, for example if all its entries are commented out. An allow list
 // without a value would allow all tools.
 func noValue(n *yaml.Node) error {
 	for i, child := range n.Content {
@@ -164,16 +164,16 @@ func noValue(n *yaml.Node) error {
 	return nil
 }
 
-// rate is written as 10/s.
+// rate is written as in 10/s.
 type rate mcpproxy.Rate
 
-// UnmarshalYAML reads a number of calls, a slash, and s, m or h.
+// UnmarshalYAML parses a number of calls, a slash, and s, m or h.
 func (r *rate) UnmarshalYAML(n *yaml.Node) error {
 	per := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}
 	calls, unit, _ := strings.Cut(n.Value, "/")
 	count, err := strconv.Atoi(calls)
 	if err != nil || count <= 0 || per[unit] == 0 {
-		return fmt.Errorf("line %d: %q is no rate, such as 10/s, 100/m or 1000/h", n.Line, n.Value)
+		return fmt.Errorf("line %d: %q is not a rate such as 10/s, 100/m or 1000/h", n.Line, n.Value)
 	}
 	*r = rate{Calls: count, Per: per[unit]}
 	return nil

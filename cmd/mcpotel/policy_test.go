@@ -74,11 +74,11 @@ func TestAMistakeInAPolicyNamesItsLine(t *testing.T) {
 		"timeout: 3s\nx: 1\ny: 2\n":      "line 2: unknown key x; line 3: unknown key y",
 		"timeout: 3\n":                   "line 1: not understood: int `3`",
 		"timeout: soon\n":                "line 1: not understood: str `soon`",
-		"limit:\n  rate: ten\n":          `line 2: "ten" is no rate, such as 10/s, 100/m or 1000/h`,
-		"limit:\n  rate: 0/s\n":          `line 2: "0/s" is no rate, such as 10/s, 100/m or 1000/h`,
+		"limit:\n  rate: ten\n":          `line 2: "ten" is not a rate such as 10/s, 100/m or 1000/h`,
+		"limit:\n  rate: 0/s\n":          `line 2: "0/s" is not a rate such as 10/s, 100/m or 1000/h`,
 		"tools: {allow: [a]}\ntools: {}": `line 2: mapping key "tools" already defined at line 1`,
 		"tools: [\n":                     "line 1: did not find expected node content",
-		"timeout: 1s\n---\ntools: {}\n":  "there is more than one document in it",
+		"timeout: 1s\n---\ntools: {}\n":  "the file has more than one document",
 	} {
 		if _, err := parsePolicy([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %q", text, err, want)

@@ -11,10 +11,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// All that the command writes goes through the functions of this file or through a console: a test holds that. Each
-// makes what a peer says harmless, whichever way it was put together.
+// All output of the command goes through the functions of this file or through a console, which escape control
+// characters from peers. A test checks this.
 
-// printLine prints text as one line, which it stays whatever a peer has put into it.
+// printLine prints text as one line. It replaces control characters and line breaks.
 func printLine(w io.Writer, text string) error {
 	_, err := fmt.Fprintf(w, "%s\n", visible.Map([]byte(text), func(rune) rune { return utf8.RuneError }))
 	return err
@@ -27,13 +27,13 @@ func (l lines) Write(message []byte) (int, error) {
 	return len(message), printLine(l.w, string(bytes.TrimSpace(message)))
 }
 
-// printText prints text of several lines and a line break.
+// printText prints text of one or more lines and a line break.
 func printText(w io.Writer, text string) error {
 	_, err := fmt.Fprintln(w, visible.Text(text))
 	return err
 }
 
-// printJSON prints v for programs. It is the same JSON on a terminal, where nothing in it can control that.
+// printJSON prints v as JSON. It escapes everything that could control a terminal; the value stays the same.
 func printJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -46,13 +46,13 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// printBytes prints what was read, as it is.
+// printBytes prints data unchanged.
 func printBytes(w io.Writer, data []byte) error {
 	_, err := w.Write(data)
 	return err
 }
 
-// describe shows one block of content in text.
+// describe returns the text for one block of content.
 func describe(c mcp.Content) string {
 	switch c := c.(type) {
 	case *mcp.TextContent:

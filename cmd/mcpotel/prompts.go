@@ -28,9 +28,9 @@ func (c *connection) runPrompts(ctx context.Context) error {
 	})
 }
 
-// promptList are the prompts of a server.
+// promptList holds the prompts of a server.
 type promptList struct {
-	Server  string        `json:"server"` // empty if there is only one
+	Server  string        `json:"server"` // empty if there is only one server
 	Prompts []*mcp.Prompt `json:"prompts"`
 }
 
@@ -70,7 +70,7 @@ func newPrompt(s streams) *cobra.Command {
 
 func (c *connection) runPrompt(ctx context.Context) error {
 	if len(c.arguments) == 0 {
-		return misuse("which prompt?")
+		return misuse("the name of the prompt is missing")
 	}
 	name := c.arguments[0]
 	given, err := c.readArguments(c.arguments[1:])

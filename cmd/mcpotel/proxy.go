@@ -11,38 +11,38 @@ import (
 	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
-// proxyService is the name under which the proxy exports, unless the environment has another.
+// proxyService is the default service name of the proxy in telemetry.
 const proxyService = "mcpotel-proxy"
 
-// proxy is what "mcpotel proxy" is told by its flags.
+// proxy is one run of the command "proxy".
 type proxy struct {
 	connection
-	name      string // in telemetry
-	listen    string // address for hosts over HTTP; empty for one on standard input and output
-	most      int    // sessions of those at once
-	translate bool   // the server, of which there is one, may speak other revisions than the host
+	name      string // name of the server in telemetry
+	listen    string // address for hosts over HTTP; empty to serve one host on standard input and output
+	most      int    // maximum of concurrent HTTP sessions
+	translate bool   // translate between the revisions of the host and the only server
 	limits    policyFlags
 	record    recorder
 	bearer    bearerFlags
-	redact    func(string) string // redacts a line of a server's standard error; nil for no policy
+	redact    func(string) string // redacts a line of a server's standard error; nil without a policy
 }
 
 // translateUsage describes --translate.
-const translateUsage = "translate between a host and a server of which one speaks 2026-07-28 alone and the other no " +
-	"revision that is as new. Messages do not pass as they are then"
+const translateUsage = "translate between 2026-07-28 and older revisions, if the host and the server have none in " +
+	"common. The proxy then rewrites messages"
 
-// proxyRisk says what programs can do that reach a proxy of one server.
+// proxyRisk describes what any program can do that reaches a proxy of one server.
 const proxyRisk = "use the server behind this proxy"
 
 func newProxy(s streams) *cobra.Command {
 	p := &proxy{connection: connection{passes: true}}
 	return p.command(s, &cobra.Command{
-		Use: "proxy [flags]" + behind, Short: "stand between a host and its server, and export what passes",
-		Long: "Put this command where your host starts its server, with the server's command behind it. The host needs to\n" +
-			"know nothing of OpenTelemetry: each call is a trace, with metrics and log records, at the collector that\n" +
-			"OTEL_EXPORTER_OTLP_ENDPOINT names. Messages pass as they are. A server that dies is started anew, and the\n" +
-			"session of the host goes on. Several servers of --config are one server for the host: the names of their\n" +
-			"tools and prompts begin with that of the server.",
+		Use: "proxy [flags]" + behind, Short: "run between a host and its server, and export telemetry of all messages",
+		Long: "In the configuration of your host, put this command in front of the server's command. The host does not\n" +
+			"need to support OpenTelemetry: each call becomes a trace, with metrics and log records, at the collector in\n" +
+			"OTEL_EXPORTER_OTLP_ENDPOINT. Messages pass unchanged. If a server dies, the proxy restarts it and the\n" +
+			"host's session continues. The host sees several servers of --config as one server: the names of their\n" +
+			"tools and prompts begin with the name of their server.",
 		Example: "mcpotel proxy -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel proxy --name far --url https://example.com/mcp\n" +
 			"mcpotel proxy --deny-tool 'delete_*' --timeout 30s -- npx -y @modelcontextprotocol/server-everything\n" +
@@ -52,13 +52,13 @@ func newProxy(s streams) *cobra.Command {
 			"mcpotel proxy --config mcp.json --listen localhost:8080\n" +
 			"mcpotel tools -- mcpotel proxy --web -- mcpotel serve-demo",
 	}, p.run, func(f *pflag.FlagSet) {
-		f.StringVar(&p.name, "name", "", "call the server by this `NAME` in telemetry: mcp_client.name and mcp_server.name. "+
-			"Unless it is given, by that in --config or of --server, or else by the program's. Of several servers as one it "+
-			"is mcp_server.name alone, \"gateway\" unless it is given")
-		f.StringVar(&p.listen, "listen", "", "wait for hosts over HTTP at `HOST:PORT`, under /mcp, and not for one on "+
-			"standard input. Each session has a server of its own. Without HOST it is on loopback; port 0 is one that is free")
-		f.IntVar(&p.most, "max-sessions", mcpproxy.DefaultMaxSessions, "with --listen, have `N` sessions at once at most. "+
-			"Each has a server of its own, and one user, or one address, gets half of them")
+		f.StringVar(&p.name, "name", "", "use this `NAME` for the server in telemetry: mcp_client.name and mcp_server.name. "+
+			"The default is the name in --config or --server, or else the program's name. With several servers it "+
+			"sets only mcp_server.name, by default \"gateway\"")
+		f.StringVar(&p.listen, "listen", "", "serve hosts over HTTP at `HOST:PORT`, under /mcp, instead of one host on "+
+			"standard input. Each session has its own server. Without HOST it listens on loopback; port 0 selects a free port")
+		f.IntVar(&p.most, "max-sessions", mcpproxy.DefaultMaxSessions, "allow at most `N` concurrent sessions (--listen). "+
+			"Each has its own server, and one user or address gets at most half of them")
 		f.BoolVar(&p.translate, "translate", false, translateUsage)
 		p.bearer.flags(f)
 		p.limits.flags(f)
@@ -75,7 +75,7 @@ func (p *proxy) run(ctx context.Context) (err error) {
 		return err
 	}
 	if p.most < 1 {
-		return misuse("--max-sessions %d: want 1 at least", p.most)
+		return misuse("--max-sessions %d: want at least 1", p.most)
 	}
 	policy, err := p.limits.policy()
 	if err != nil {
@@ -122,14 +122,14 @@ func (p *proxy) run(ctx context.Context) (err error) {
 	return p.serve(ctx, between, between.ServeStdio, proxyRisk)
 }
 
-// serve serves hosts over HTTP, or the one on standard input and output. risk says what others can do over HTTP.
+// serve serves hosts over HTTP, or one host on standard input and output. risk describes what others can do over HTTP.
 func (p *proxy) serve(ctx context.Context, h handlers, stdio func(context.Context) error, risk string) error {
 	if p.listen != "" {
 		at := site{address: p.listen, risk: risk, bearer: p.bearer, most: p.most}
 		return interrupted(ctx, serveHTTP(ctx, h, at, p.streams.out, p.streams.err))
 	}
 	if p.console.person {
-		p.console.say("this waits for a host on standard input: put the command where your host starts its server")
+		p.console.say("waiting for a host on standard input: add this command to the configuration of your host")
 	}
 	return interrupted(ctx, stdio(ctx))
 }

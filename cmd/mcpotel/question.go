@@ -18,13 +18,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// question is one field of a form, as it is asked at a terminal.
+// question is one field of a form, for a terminal.
 type question struct {
 	mcp.FormField
 	required bool
-	options  []mcp.FormOption // to choose from, nil if anything can be typed
-	schema   *schema.Schema   // nil if it is none that can be applied
-	given    json.RawMessage  // the answer, nil for none
+	options  []mcp.FormOption // the choices; nil if the answer is free text
+	schema   *schema.Schema   // validates the answer; nil if the schema of the field is not valid
+	given    json.RawMessage  // the answer; nil for no answer
 }
 
 func newQuestion(f mcp.FormField, required bool, raw json.RawMessage) *question {
@@ -35,7 +35,7 @@ func newQuestion(f mcp.FormField, required bool, raw json.RawMessage) *question 
 	return q
 }
 
-// options returns what a field lets choose from.
+// options returns the choices of a field.
 func options(f *mcp.FormField) (all []mcp.FormOption) {
 	values := f.Enum
 	switch {
@@ -54,10 +54,10 @@ func options(f *mcp.FormField) (all []mcp.FormOption) {
 	return all
 }
 
-// label is what the field is called.
+// label returns the name of the field for people.
 func (q *question) label() string { return visible.Line(cmp.Or(q.Title, q.Name)) }
 
-// introduction is what stands before the question.
+// introduction returns the text before the question.
 func (q *question) introduction() string {
 	var b strings.Builder
 	if about := visible.Line(q.Description); about != "" {
@@ -69,12 +69,12 @@ func (q *question) introduction() string {
 	return b.String()
 }
 
-// prompt is the question: Name (string, required) [Ada].
+// prompt returns the question: Name (string, required) [Ada].
 func (q *question) prompt() string {
 	kind := string(q.Type)
 	switch {
 	case q.Type == mcp.FormArray:
-		kind = "several of these, with commas between them"
+		kind = "one or more of these, separated by commas"
 	case q.options != nil:
 		kind = "one of these"
 	case q.Type == mcp.FormBoolean:
@@ -93,7 +93,7 @@ func (q *question) prompt() string {
 	return text + ": "
 }
 
-// show shows a value as it would be typed.
+// show returns a value in the form in which a person types it.
 func (q *question) show(value json.RawMessage) string {
 	var text string
 	var several []string
@@ -110,7 +110,7 @@ func (q *question) show(value json.RawMessage) string {
 	return string(value)
 }
 
-// titles shows what was chosen as the list of options does.
+// titles returns the titles of chosen options.
 func (q *question) titles(values ...string) string {
 	shown := slices.Clone(values)
 	for i, v := range values {
@@ -123,8 +123,8 @@ func (q *question) titles(values ...string) string {
 	return strings.Join(shown, ", ")
 }
 
-// answer reads what was typed. Nothing typed is the value in brackets, or no value. The error says what is wrong, for
-// the person to try again.
+// answer parses the typed text. Empty text accepts the default, or gives no value. The error explains the problem, so
+// that the person can try again.
 func (q *question) answer(ctx context.Context, text string) (json.RawMessage, error) {
 	if text == "" {
 		if q.given == nil && q.required {
@@ -148,7 +148,7 @@ func (q *question) answer(ctx context.Context, text string) (json.RawMessage, er
 	return raw, nil
 }
 
-// value reads what was typed as a value of the field's type.
+// value parses text as a value of the field's type.
 func (q *question) value(text string) (any, error) {
 	switch {
 	case q.Type == mcp.FormArray:
@@ -174,7 +174,7 @@ func (q *question) value(text string) (any, error) {
 	return text, fits(q.Format, text)
 }
 
-// choose finds the option that was typed: its number, its value or its title.
+// choose finds an option by its number, value or title.
 func (q *question) choose(text string) (string, error) {
 	for _, o := range q.options {
 		if text == o.Const {
@@ -202,7 +202,7 @@ func yes(text string) (bool, error) {
 	return false, fmt.Errorf("%q is neither yes nor no", text)
 }
 
-// fits checks the format of a text, which a schema does not.
+// fits checks the format of a text, which the schema does not check.
 func fits(format mcp.FormFormat, text string) error {
 	var err error
 	switch format {
@@ -222,7 +222,7 @@ func fits(format mcp.FormFormat, text string) error {
 		_, err = time.Parse(time.RFC3339, text)
 	}
 	if err != nil {
-		return fmt.Errorf("%q is no %s", text, map[mcp.FormFormat]string{
+		return fmt.Errorf("%q is not a valid %s", text, map[mcp.FormFormat]string{
 			mcp.FormEmail: "e-mail address", mcp.FormURI: "URI", mcp.FormDate: "date such as 2026-07-28",
 			mcp.FormDateTime: "time such as 2026-07-28T12:00:00Z",
 		}[format])

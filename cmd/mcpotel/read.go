@@ -51,7 +51,7 @@ func (c *connection) runRead(ctx context.Context) error {
 	})
 }
 
-// saveContents saves what was read, text too, and says where.
+// saveContents saves all contents, text as well, and prints the paths of the files.
 func (c *connection) saveContents(contents []*mcp.ResourceContents) error {
 	for _, part := range contents {
 		saved, err := c.saver.resource("resource", part)
@@ -67,7 +67,7 @@ func (c *connection) saveContents(contents []*mcp.ResourceContents) error {
 	return nil
 }
 
-// printContents prints what was read, byte for byte unless it goes to a terminal.
+// printContents prints contents byte for byte, except for binary data on a terminal.
 func (c *connection) printContents(contents []*mcp.ResourceContents) error {
 	for _, part := range contents {
 		if len(contents) > 1 {

@@ -15,9 +15,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
-// recorder is what the flags of a command say about a recording.
+// recorder holds the flags for a recording.
 type recorder struct {
-	path    string // empty for none
+	path    string // path of the file; empty for no recording
 	content bool
 	limit   int64 // in MiB
 	out     *mcpproxy.Recorder
@@ -25,23 +25,23 @@ type recorder struct {
 }
 
 func (r *recorder) flags(f *pflag.FlagSet) {
-	f.StringVar(&r.path, "record", "", "write what passes to this new `FILE`, or to one in this directory, a line of "+
-		"JSON for each message: methods, names, sizes, durations, errors and trace ids, and no content")
-	f.BoolVar(&r.content, "record-content", false, "record arguments and results, too, so that \"mcpotel mock\" can "+
-		"serve them. What --policy redacts, and values with names such as password or token, are replaced")
-	f.Int64Var(&r.limit, "record-limit", 0, "end the recording when the file has this many `MIB`. Unless it is given, "+
+	f.StringVar(&r.path, "record", "", "record the messages in this new `FILE`, or in a new file of this directory: a "+
+		"line of JSON for each message, with methods, names, sizes, durations, errors and trace ids, but no content")
+	f.BoolVar(&r.content, "record-content", false, "also record arguments and results, so that \"mcpotel mock\" can "+
+		"serve them. Values that --policy redacts, and values with names such as password or token, are replaced")
+	f.Int64Var(&r.limit, "record-limit", 0, "end the recording when the file has this many `MIB`. By default, "+
 		"1024")
 }
 
-// open makes the file and what writes to it, nil for nothing.
+// open creates the file and its recorder; nil without --record.
 func (r *recorder) open(say func(string)) (*mcpproxy.Recorder, error) {
 	switch {
 	case r.path == "" && (r.content || r.limit != 0):
-		return nil, misuse("no file: --record-content and --record-limit are of --record FILE")
+		return nil, misuse("no file: --record-content and --record-limit need --record FILE")
 	case r.path == "":
 		return nil, nil
 	case r.limit < 0 || r.limit > 1024:
-		return nil, misuse("--record-limit is between 1 and 1024 MiB")
+		return nil, misuse("--record-limit must be between 1 and 1024 MiB")
 	}
 	if info, err := os.Stat(r.path); err == nil && info.IsDir() {
 		name := fmt.Sprintf("%s-%d.ndjson", time.Now().UTC().Format("20060102T150405.000Z"), os.Getpid())
@@ -50,8 +50,8 @@ func (r *recorder) open(say func(string)) (*mcpproxy.Recorder, error) {
 	var err error
 	r.file, err = os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, misuse("--record: %s is there already; remove it, or give another name, or a directory, in which each "+
-			"run has a file of its own", r.path)
+		return nil, misuse("--record: %s exists already; remove it, or give another name, or give a directory, in which "+
+			"each run writes a new file", r.path)
 	}
 	if err != nil {
 		return nil, misuse("--record: %w", err)
@@ -59,27 +59,27 @@ func (r *recorder) open(say func(string)) (*mcpproxy.Recorder, error) {
 	r.out = mcpproxy.NewRecorder(r.file, &mcpproxy.RecorderOptions{
 		Content: r.content, Limit: r.limit << 20,
 		Stopped: func(err error) {
-			say(visible.Line(fmt.Sprintf("mcpotel: nothing more is recorded in %s: %v; messages pass as before",
+			say(visible.Line(fmt.Sprintf("mcpotel: recording in %s has stopped: %v; messages still pass",
 				r.path, err)))
 		},
 	})
 	return r.out, nil
 }
 
-// close writes what is left.
+// close flushes and closes the recording.
 func (r *recorder) close(ctx context.Context) error {
 	if r.out == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	_ = r.out.Close(ctx) // it has been told
+	_ = r.out.Close(ctx) // errors have been reported through say
 	return r.file.Close()
 }
 
-// discard removes a file to which nothing will be written.
+// discard removes the file before anything was written.
 func (r *recorder) discard() {
 	if r.file != nil {
-		_ = os.Remove(r.path) // what is left of it is empty
+		_ = os.Remove(r.path) // if this fails, an empty file stays
 	}
 }

@@ -77,16 +77,16 @@ func TestWhatIsTypedWrongAboutRecordingsIsSaid(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"no file: --record-content and --record-limit are of --record FILE",
+		{"no file: --record-content and --record-limit need --record FILE",
 			[]string{"proxy", "--record-content", "--", "x"}},
-		{"--record-limit is between 1 and 1024 MiB", []string{"proxy", "--record", "x", "--record-limit", "2000", "--", "x"}},
-		{"there is there already; remove it, or give another name", []string{"proxy", "--record", there, "--", "x"}},
+		{"--record-limit must be between 1 and 1024", []string{"proxy", "--record", "x", "--record-limit", "2000", "--", "x"}},
+		{"there exists already; remove it, or give another name", []string{"proxy", "--record", there, "--", "x"}},
 		{"not a directory", []string{"proxy", "--record", there + "/x", "--", "x"}},
-		{"which recording?", []string{"mock"}},
+		{"the recording is missing", []string{"mock"}},
 		{`unexpected argument "b"`, []string{"mock", there, "b"}},
 		{"no such file or directory", []string{"mock", there + "x"}},
 		{"line 1: not a recording", []string{"mock", there}},
-		{"which 2 recordings?", []string{"diff", there}},
+		{"want 2 recordings", []string{"diff", there}},
 		{"line 1: not a recording", []string{"replay", there, "--allow-tool", "[", "--", "x"}},
 	} {
 		code, out, stderr := runs(t, c.args...)

@@ -15,34 +15,34 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// remote is a server at a URL, as the flags have it.
+// remote holds the flags for a server at a URL.
 type remote struct {
 	url             string
 	headers         headers
 	auth, noBrowser bool
 	resource        string
-	stored          bool // --auth uses what is remembered, and asks no person
+	stored          bool // --auth uses stored tokens, and asks no person
 
 	header http.Header
 }
 
 func (r *remote) flags(f *pflag.FlagSet) {
-	f.StringVar(&r.url, "url", "", "talk to the server at this `URL`")
+	f.StringVar(&r.url, "url", "", "connect to the server at this `URL`")
 	r.headers.flags(f, "header", "")
-	f.Func("url-env", "talk to the server at the URL that this `VARIABLE` of the environment has", func(s string) error {
+	f.Func("url-env", "connect to the server at the URL in this environment `VARIABLE`", func(s string) error {
 		var err error
 		r.url, err = variable(s)
 		return err
 	})
 	f.BoolVar(&r.auth, "auth", false,
-		"authorize in the browser when the server asks for it, and remember it in the user's configuration directory")
-	f.BoolVar(&r.noBrowser, "no-browser", false, "with --auth: print the page to authorize at instead of opening it")
+		"if the server requires it, authorize in the browser; tokens are stored in the user's configuration directory")
+	f.BoolVar(&r.noBrowser, "no-browser", false, "with --auth: print the URL of the page instead of opening it")
 	f.StringVar(&r.resource, "auth-resource", "",
-		"with --auth: take the server's word that it is part of what is at this `URL`, above its own, and send it tokens "+
+		"with --auth: accept that the server is part of the resource at this `URL`, above its own, and send it tokens "+
 			"for all of that")
 }
 
-// variable returns a variable of the environment.
+// variable returns the value of an environment variable.
 func variable(name string) (string, error) {
 	value, set := os.LookupEnv(name)
 	if !set {
@@ -51,26 +51,26 @@ func variable(name string) (string, error) {
 	return value, nil
 }
 
-// check reads the headers and finds flags that make no sense together.
+// check parses the headers and rejects flags that do not go together.
 func (r *remote) check(configured bool) error {
 	switch {
 	case r.url == "" && len(r.headers.given) > 0:
-		return misuse("--header is for a server with --url")
+		return misuse("--header needs --url")
 	case r.url == "" && !configured && r.auth:
-		return misuse("--auth is for servers with --url or --config")
+		return misuse("--auth needs --url or --config")
 	case !r.auth && r.noBrowser:
-		return misuse("--no-browser goes with --auth")
+		return misuse("--no-browser needs --auth")
 	case !r.auth && r.resource != "":
-		return misuse("--auth-resource goes with --auth")
+		return misuse("--auth-resource needs --auth")
 	case r.resource != "" && !strings.HasPrefix(r.resource, "https://") && !strings.HasPrefix(r.resource, "http://"):
-		return misuse("--auth-resource wants a URL that begins with https:// or http://")
+		return misuse("--auth-resource: want a URL that begins with https:// or http://")
 	}
 	var err error
 	r.header, err = r.headers.read()
 	return err
 }
 
-// transport reaches the server. close frees what belongs to it.
+// transport returns a transport to the server. close releases its resources.
 func (r *remote) transport(o *observation, c *console) (_ transport.Transport, close func(), _ error) {
 	t := &transport.HTTP{URL: r.url, Header: r.header}
 	if !r.auth {
@@ -84,7 +84,7 @@ func (r *remote) transport(o *observation, c *console) (_ transport.Transport, c
 	return t, func() { a.Close() }, nil
 }
 
-// resourceOf returns the resource that a server may be part of, by the flags: those of other origins are not meant.
+// resourceOf returns --auth-resource if it has the same origin as the server.
 func (r *remote) resourceOf(server string) string {
 	u, err := url.Parse(server)
 	above, wrong := url.Parse(r.resource)
@@ -94,10 +94,10 @@ func (r *remote) resourceOf(server string) string {
 	return r.resource
 }
 
-// hint adds to the error of a server that wants an authorization what to do about it.
+// hint adds advice to an authorization error.
 func (r *remote) hint(err error) error {
 	if errors.Is(err, auth.ErrOtherResource) {
-		return fmt.Errorf("%w; --auth-resource takes its word for it", err)
+		return fmt.Errorf("%w; --auth-resource accepts it", err)
 	}
 	refused, ok := errors.AsType[*transport.RequestError](err)
 	switch {

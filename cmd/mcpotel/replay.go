@@ -17,10 +17,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
-// replaying is what "mcpotel replay" is told by its flags.
+// replaying is one run of the command "replay".
 type replaying struct {
 	connection
-	makes  bool // the requests are made
+	makes  bool // --run: send the requests
 	all    bool
 	allow  []string
 	record recorder
@@ -29,20 +29,20 @@ type replaying struct {
 func newReplay(s streams) *cobra.Command {
 	r := &replaying{connection: connection{passes: true}}
 	return r.command(s, &cobra.Command{
-		Use: "replay FILE [flags]" + behind, Short: "make the requests of a recording again",
-		Long: "A recording is what \"mcpotel proxy --record FILE --record-content\" writes. Without --run this says what\n" +
-			"would be sent, and starts and reaches no server. Calls of tools are left out that the server has not\n" +
-			"called read-only (readOnlyHint), unless --allow-tool or --all is given. What the server asks is answered\n" +
-			"as it was. --record keeps what comes, for \"mcpotel diff\".",
+		Use: "replay FILE [flags]" + behind, Short: "send the requests of a recording again",
+		Long: "\"mcpotel proxy --record FILE --record-content\" writes a recording. Without --run the command only prints\n" +
+			"the requests, and connects to no server. It omits calls of tools that the server has not declared\n" +
+			"read-only (readOnlyHint), unless --allow-tool or --all is given. Requests of the server get the recorded\n" +
+			"answers. --record records the new session, for \"mcpotel diff\".",
 		Example: "mcpotel replay session.ndjson -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel replay session.ndjson --run --record now.ndjson --url https://example.com/mcp\n" +
 			"mcpotel replay session.ndjson --run --allow-tool 'get-*' -- npx -y @modelcontextprotocol/server-everything",
 	}, r.run, func(f *pflag.FlagSet) {
 		f.BoolVar(&r.makes, "run", false, "make the requests")
-		f.BoolVar(&r.all, "all", false, "make all calls of tools, also of those that may change something")
-		f.StringArrayVar(&r.allow, "allow-tool", nil, "make calls of tools whose names match this `PATTERN`, such as "+
-			"'get_*', too; may be repeated")
-		f.StringVar(&r.record.path, "record", "", "write what passes to this new `FILE`, with its content")
+		f.BoolVar(&r.all, "all", false, "send all calls of tools, even if the tools may change something")
+		f.StringArrayVar(&r.allow, "allow-tool", nil, "also send calls of tools whose names match this `PATTERN`, such as "+
+			"'get_*'; may be repeated")
+		f.StringVar(&r.record.path, "record", "", "record the messages in this new `FILE`, with their content")
 	})
 }
 
@@ -53,7 +53,7 @@ func (r *replaying) run(ctx context.Context) error {
 	}
 	for _, p := range r.allow {
 		if _, err := path.Match(p, ""); err != nil {
-			return misuse("--allow-tool: %q is no pattern", p)
+			return misuse("--allow-tool: %q is not a valid pattern", p)
 		}
 	}
 	plan, err := replay.Plan(files[0], &replay.Options{All: r.all, Allow: r.allows})
@@ -79,7 +79,7 @@ func (r *replaying) run(ctx context.Context) error {
 	return r.make(ctx, plan, m.Transport, &mcpproxy.Options{Name: m.Options.Name, Telemetry: o.telemetry()})
 }
 
-// allows reports whether the name of a tool matches a pattern, in which a slash is a character like any other.
+// allows reports whether the name of a tool matches a pattern. A slash is an ordinary character.
 func (r *replaying) allows(tool string) bool {
 	plain := strings.NewReplacer("/", "\x00")
 	for _, p := range r.allow {
@@ -90,7 +90,7 @@ func (r *replaying) allows(tool string) bool {
 	return false
 }
 
-// show prints what would be sent.
+// show prints the plan.
 func (r *replaying) show(plan [][]replay.Step) error {
 	sent, out := 0, 0
 	for i, steps := range plan {
@@ -111,7 +111,7 @@ func (r *replaying) show(plan [][]replay.Step) error {
 		fmt.Sprintf("nothing was sent: --run would send %d messages and leave out %d", sent, out))
 }
 
-// make sends what is planned, through a proxy that records what comes.
+// make sends the planned requests through a proxy, which can record the session.
 func (r *replaying) make(ctx context.Context, plan [][]replay.Step, server transport.Transport,
 	o *mcpproxy.Options) (err error) {
 	if r.record.path != "" {

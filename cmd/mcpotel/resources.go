@@ -36,9 +36,9 @@ func (c *connection) runResources(ctx context.Context) error {
 	})
 }
 
-// resourceList is what a server has to read.
+// resourceList holds the resources and templates of a server.
 type resourceList struct {
-	Server    string                  `json:"server,omitzero"` // where there are several
+	Server    string                  `json:"server,omitzero"` // set if there are several servers
 	Resources []*mcp.Resource         `json:"resources"`
 	Templates []*mcp.ResourceTemplate `json:"resourceTemplates"`
 }
@@ -61,7 +61,7 @@ func (l *resourceList) print(w io.Writer, label string) error {
 	return nil
 }
 
-// printEntry prints one entry of a list: what it is called, what is known of it, and a line about it.
+// printEntry prints an entry of a list: its name, known properties, and a line of description.
 func printEntry(w io.Writer, name string, known []string, title, description string) error {
 	line := visible.Line(name)
 	for _, k := range known {

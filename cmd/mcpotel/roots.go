@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// roots are the directories that servers may work in.
+// roots are the directories in which servers may work.
 type roots []*mcp.Root
 
 // add adds a directory by its path.

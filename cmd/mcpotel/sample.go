@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// example returns arguments that a tool may be called with, those that it requires: as NAME=VALUE, or as JSON if that
-// does not say it. complete is false if the schema is not satisfied.
+// example returns an example of the required arguments of a tool: as NAME=VALUE, or as JSON if NAME=VALUE cannot
+// express it. complete reports whether it satisfies the schema.
 func (ps *parameters) example(ctx context.Context, raw json.RawMessage) (words []string, complete bool) {
 	object, budget := map[string]json.RawMessage{}, mostSamples
 	for _, p := range ps.all {
@@ -46,13 +46,13 @@ func (ps *parameters) example(ctx context.Context, raw json.RawMessage) (words [
 	return words, complete
 }
 
-// hidden reports whether a rune cannot be shown, or not as it is.
+// hidden reports whether a rune cannot be shown unchanged.
 func hidden(r rune) bool { return !visible.Rune(r) }
 
-// mostSamples bounds how many values an example is made of.
+// mostSamples bounds the values in an example.
 const mostSamples = 1000
 
-// typedAs is what is typed for a value.
+// typedAs returns the text to type for a value.
 func typedAs(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil && value[0] == '"' {
@@ -61,8 +61,8 @@ func typedAs(value json.RawMessage) string {
 	return string(value)
 }
 
-// sample returns a value that the schema of an argument allows, as far as that can be seen. Each sample within it
-// takes one from the budget.
+// sample returns a value that the schema of an argument probably allows. Each value, also within another, uses one unit
+// of the budget.
 func (p *parameter) sample(budget *int) json.RawMessage {
 	*budget--
 	for _, v := range slices.Concat(p.Examples, []json.RawMessage{p.Default}, p.allowed()) {
@@ -91,7 +91,7 @@ func (p *parameter) sample(budget *int) json.RawMessage {
 	return p.sampleString()
 }
 
-// usefulness puts null last of several types.
+// usefulness sorts null after the other types.
 func usefulness(typeName string) int {
 	if typeName == "null" {
 		return 1
@@ -127,7 +127,7 @@ func (p *parameter) sampleNumber(whole bool) json.RawMessage {
 	return raw
 }
 
-// sampleText are values of the formats that are known.
+// sampleText has examples for the known formats.
 var sampleText = map[string]string{
 	"date": "2026-01-31", "date-time": "2026-01-31T12:00:00Z", "time": "12:00:00Z", "duration": "PT1H",
 	"email": "ada@example.com", "uri": "https://example.com/", "url": "https://example.com/", "hostname": "example.com",
@@ -172,7 +172,7 @@ func (p *parameter) sampleArray(budget *int) json.RawMessage {
 	return raw
 }
 
-// sampleObject fills in what the schema requires.
+// sampleObject returns an object with the required members.
 func (p *parameter) sampleObject(budget *int) json.RawMessage {
 	object := map[string]json.RawMessage{}
 	for _, name := range p.Required {

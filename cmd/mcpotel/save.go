@@ -19,17 +19,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// saver is --output: the directory in which the images, the audio and the blobs of a result are saved. No file is
-// overwritten, and none is outside of the directory, whatever a server calls it.
+// saver is --output: the directory in which a result's images, audio and blobs are saved. It overwrites no file and
+// writes nothing outside the directory, whatever name a server gives.
 type saver struct{ dir string }
 
 func (s *saver) flags(f *pflag.FlagSet) {
 	f.StringVarP(&s.dir, "output", "o", "",
-		"save images, audio and blobs of the result in this `DIRECTORY`, which is made if there is none; no file is "+
+		"save images, audio and blobs of the result in this `DIRECTORY`, which is created if needed; no file is "+
 			"overwritten")
 }
 
-// make makes the directory, before anything else is done.
+// make creates the directory, before the command does anything else.
 func (s *saver) make() error {
 	if s.dir == "" {
 		return nil
@@ -40,7 +40,7 @@ func (s *saver) make() error {
 	return nil
 }
 
-// content saves a block of content that is a file, and says where; empty for one that is none.
+// content saves a block of content with a file, and returns a text with its path; empty for other blocks.
 func (s *saver) content(name string, c mcp.Content) (saved string, _ error) {
 	if s.dir == "" {
 		return "", nil
@@ -60,7 +60,7 @@ func (s *saver) content(name string, c mcp.Content) (saved string, _ error) {
 	return "", nil
 }
 
-// decoded saves what has been decoded, unless it could not be.
+// decoded saves decoded data, unless decoding has failed with err.
 func (s *saver) decoded(kind, name, mimeType string, data []byte, err error) (string, error) {
 	if err != nil {
 		return "", &exitError{exitTool, fmt.Errorf("%s: %w", kind, err)}
@@ -68,7 +68,7 @@ func (s *saver) decoded(kind, name, mimeType string, data []byte, err error) (st
 	return s.file(kind+" "+mimeType, name, mimeType, data)
 }
 
-// resource saves what a resource contains, under the end of its URI.
+// resource saves the contents of a resource. The last part of its URI becomes the file name.
 func (s *saver) resource(name string, r *mcp.ResourceContents) (string, error) {
 	data, err := r.Bytes()
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *saver) resource(name string, r *mcp.ResourceContents) (string, error) {
 	return s.file("resource "+r.URI, name, r.MIMEType, data)
 }
 
-// file writes a new file and says what it is and where.
+// file writes a new file and returns a text with its kind, size and path.
 func (s *saver) file(what, name, mimeType string, data []byte) (string, error) {
 	saved, err := s.write(fileName(name, mimeType), data)
 	if err != nil {
@@ -95,11 +95,11 @@ func (s *saver) file(what, name, mimeType string, data []byte) (string, error) {
 }
 
 const (
-	mostAlike   = 1000 // files of one name
-	longestName = 255  // bytes of a name: as long as file systems allow
+	mostAlike   = 1000 // maximum of files with the same name and a number
+	longestName = 255  // maximum of bytes in a name, the limit of common file systems
 )
 
-// write writes a file that is new: behind the name of one that exists there comes a number.
+// write writes a new file. If the name exists, it appends a number.
 func (s *saver) write(name string, data []byte) (path string, _ error) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
@@ -120,10 +120,10 @@ func (s *saver) write(name string, data []byte) (path string, _ error) {
 		err = printBytes(f, data)
 		return filepath.Join(s.dir, name), errors.Join(err, f.Close())
 	}
-	return "", fmt.Errorf("%s has %d files like %s%s", s.dir, mostAlike, stem, extension)
+	return "", fmt.Errorf("%s already has %d files named like %s%s", s.dir, mostAlike, stem, extension)
 }
 
-// extensions are those of types that results often have.
+// extensions has the file name extensions of common types.
 var extensions = map[string]string{
 	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "image/svg+xml": ".svg",
 	"image/bmp": ".bmp", "image/tiff": ".tiff", "image/avif": ".avif",
@@ -133,8 +133,8 @@ var extensions = map[string]string{
 	"text/plain": ".txt", "text/markdown": ".md", "text/html": ".html", "text/csv": ".csv", "text/css": ".css",
 }
 
-// fileName makes a name for a file of what a server calls it: letters, digits, dots, dashes and underscores, with an
-// extension, and none that a system takes for a device or hides. It has room for the number that write may add.
+// fileName derives a safe file name from a server's name: letters, digits, dots, dashes and underscores, with an
+// extension, and neither hidden nor the name of a device. It leaves room for the number that write may append.
 func fileName(name, mimeType string) string {
 	safe := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("-_.", r) {

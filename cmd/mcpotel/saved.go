@@ -16,15 +16,15 @@ import (
 // saved is a server that this program or a host has saved.
 type saved struct {
 	host *host
-	path string // of the file
+	path string // path of the file
 	name string
 	raw  json.RawMessage
 }
 
-// full is the name that no other server has.
+// full returns the unique name of the server: host:name.
 func (s *saved) full() string { return s.host.id + ":" + s.name }
 
-// read reads the server. lookup is for ${VAR}, nil for that of this process.
+// read reads the server. lookup resolves ${VAR}; nil uses the environment of this process.
 func (s *saved) read(lookup func(string) (string, bool)) (*config.Config, error) {
 	file := object([]member{{name: "mcpServers", value: object([]member{{name: s.name, value: s.raw}})}})
 	c, err := config.Parse(file, &config.Options{LookupEnv: lookup})
@@ -34,13 +34,13 @@ func (s *saved) read(lookup func(string) (string, bool)) (*config.Config, error)
 	return c, nil
 }
 
-// whatever lets a server be read whose variables are not set.
+// whatever is a lookup for reading a server without its variables.
 func whatever(string) (string, bool) { return "x", true }
 
-// readAnyway reads the server with something in place of its variables.
+// readAnyway reads the server with placeholders for its variables.
 func (s *saved) readAnyway() (*config.Server, error) {
 	c, err := s.read(whatever)
-	if err != nil { // unless a variable is all of a URL
+	if err != nil { // "x" is not a valid URL, so try again with a URL
 		var again error
 		if c, again = s.read(func(string) (string, bool) { return "http://x", true }); again != nil {
 			return nil, err
@@ -49,31 +49,31 @@ func (s *saved) readAnyway() (*config.Server, error) {
 	return c.Servers[0], nil
 }
 
-// object makes an object of its members.
+// object encodes a JSON object with these members.
 func object(members []member) json.RawMessage {
 	b := []byte{'{'}
 	for i, m := range members {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		name, _ := json.Marshal(m.name) // a string
+		name, _ := json.Marshal(m.name) // encoding a string cannot fail
 		b = append(append(append(b, name...), ':'), m.value...)
 	}
 	return append(b, '}')
 }
 
-// find returns the place of a member, -1 if there is none.
+// find returns the index of a member, or -1.
 func find(members []member, name string) int {
 	return slices.IndexFunc(members, func(m member) bool { return m.name == name })
 }
 
-// allSaved returns the servers of all files that there are, this program's first, and what is wrong with a file.
+// allSaved returns the servers of all existing files, this program's first, and the problems with files.
 func allSaved() (all []*saved, problems []error) {
 	for i := range hosts {
 		h := &hosts[i]
 		path, err := h.file()
 		if err != nil {
-			continue // there is no home on this machine
+			continue // the user has no such directory
 		}
 		servers, err := savedIn(h, path)
 		if err != nil {
@@ -84,10 +84,10 @@ func allSaved() (all []*saved, problems []error) {
 	return all, problems
 }
 
-// mostOfAFile bounds how much of a host's file is read.
+// mostOfAFile bounds how many bytes are read of a host's file.
 const mostOfAFile = 64 << 20
 
-// savedIn returns the servers of one file, none if there is no file.
+// savedIn returns the servers of one file; none if the file does not exist.
 func savedIn(h *host, path string) (all []*saved, _ error) {
 	raw, _, err := readRegular(path, mostOfAFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -112,8 +112,7 @@ func savedIn(h *host, path string) (all []*saved, _ error) {
 	return nil, nil
 }
 
-// usual writes a server in the usual way, of which some hosts have their own: serverUrl, and httpUrl for one that is no
-// SSE.
+// usual converts the members that only some hosts use to the usual ones: serverUrl, and httpUrl for streamable HTTP.
 func usual(raw json.RawMessage) json.RawMessage {
 	members, err := membersOf(raw)
 	if err != nil || find(members, "url") >= 0 {
@@ -128,8 +127,8 @@ func usual(raw json.RawMessage) json.RawMessage {
 	return object(members)
 }
 
-// named returns the saved server of a name: this program's own, or the only one that a host has. With a host's id in
-// front it is that one's.
+// named returns the saved server with this name: this program's own server, or else the only server of a host.
+// HOST:NAME selects the server of a host.
 func named(name string) (*saved, error) {
 	all, problems := allSaved()
 	var found []*saved
@@ -165,11 +164,11 @@ func problemText(problems []error) string {
 	return "\n" + errors.Join(problems...).Error()
 }
 
-// editOwn changes the servers of this program's own file, which only its user can read: it may have secrets.
+// editOwn changes the servers in this program's own file. Only its user can read the file, because it may hold secrets.
 func editOwn(edit func(servers []member) ([]member, error)) (path string, _ error) {
 	path, err := hosts[0].file()
 	if err != nil {
-		return "", misuse("nowhere to save servers: %w", err)
+		return "", misuse("no directory to save servers in: %w", err)
 	}
 	err = changeFile(path, 0o600, func(now []byte) ([]byte, error) { return edited(now, edit) })
 	if _, own := errors.AsType[*exitError](err); err != nil && !own {
@@ -178,7 +177,7 @@ func editOwn(edit func(servers []member) ([]member, error)) (path string, _ erro
 	return path, err
 }
 
-// edited returns the text of a file, nil for none, with other servers.
+// edited returns the text of a file with changed servers. Empty text means that there is no file.
 func edited(text []byte, edit func(servers []member) ([]member, error)) ([]byte, error) {
 	top := []member{}
 	if text != nil {
@@ -208,7 +207,7 @@ func edited(text []byte, edit func(servers []member) ([]member, error)) ([]byte,
 	return b.Bytes(), nil
 }
 
-// way says how a server is reached, without what may be secret: arguments, headers, variables and queries.
+// way returns how a server is reached, without possible secrets: arguments, headers, variables and queries.
 func way(s *config.Server) string {
 	if s.Disabled {
 		return "disabled"
@@ -223,7 +222,7 @@ func way(s *config.Server) string {
 	return u
 }
 
-// bare is a URL without what may be secret.
+// bare removes possible secrets from a URL.
 func bare(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -86,8 +86,8 @@ func TestServersAreSavedUsedAndRemoved(t *testing.T) {
 		{[]string{"call", "--server", "mcpotel:far", "divide", "a=6", "b=3"}, exitOK, `{"quotient":2}`, ""},
 		{[]string{"describe", "--server", "demo", "divide"}, exitOK, "mcpotel call divide a=1 b=1 --server demo\n", ""},
 		{[]string{"tools", "--server", "dem"}, exitUsage, "", `no saved server "dem" (did you mean demo?)`},
-		{append([]string{"tools", "--server", "demo"}, server...), exitUsage, "", "two servers"},
-		{[]string{"add", "demo", "--url", url}, exitUsage, "", `"demo" is saved already; --replace`},
+		{append([]string{"tools", "--server", "demo"}, server...), exitUsage, "", "more than one server"},
+		{[]string{"add", "demo", "--url", url}, exitUsage, "", `"demo" is already saved; --replace`},
 		{[]string{"add", "demo", "--url", url, "--replace"}, exitOK, "saved demo (" + url + ")", ""},
 		{[]string{"remove", "demo"}, exitOK, "removed demo from " + file(ours), ""},
 		{[]string{"remove", "demo"}, exitUsage, "", `no saved server "demo"`},
@@ -169,14 +169,14 @@ func TestNamesThatAreRefused(t *testing.T) {
 	noCollector(t)
 	file := atHome(t)
 	steps(t, []step{
-		{[]string{"add", "a b", "--url", "http://x/"}, exitUsage, "", `no server can be called "a b"`},
-		{[]string{"add", "cursor:x", "--url", "http://x/"}, exitUsage, "", "no server can be called"},
-		{[]string{"add", "", "--url", "http://x/"}, exitUsage, "", "no server can be called"},
-		{[]string{"add", strings.Repeat("x", 65), "--url", "http://x/"}, exitUsage, "", "no server can be called"},
-		{[]string{"add"}, exitUsage, "", "which name?"},
-		{[]string{"add", "x"}, exitUsage, "", "which server?"},
-		{[]string{"add", "x", "--url", "http://x/", "--", "y"}, exitUsage, "", "which server?"},
-		{[]string{"add", "x", "npx"}, exitUsage, "", "stands behind --"},
+		{[]string{"add", "a b", "--url", "http://x/"}, exitUsage, "", `"a b" is not a valid name`},
+		{[]string{"add", "cursor:x", "--url", "http://x/"}, exitUsage, "", "is not a valid name"},
+		{[]string{"add", "", "--url", "http://x/"}, exitUsage, "", "is not a valid name"},
+		{[]string{"add", strings.Repeat("x", 65), "--url", "http://x/"}, exitUsage, "", "is not a valid name"},
+		{[]string{"add"}, exitUsage, "", "the name is missing"},
+		{[]string{"add", "x"}, exitUsage, "", "no server: give either --url"},
+		{[]string{"add", "x", "--url", "http://x/", "--", "y"}, exitUsage, "", "no server: give either --url"},
+		{[]string{"add", "x", "npx"}, exitUsage, "", "write the command of the server after --"},
 		{[]string{"add", "x", "--url", "ftp://x/"}, exitUsage, "", "want a URL that begins with http"},
 		{[]string{"add", "x", "--header", "A=s3cret", "--", "y"}, exitUsage, "", "--header is for"},
 		{[]string{"add", "x", "--env", "A=s3cret", "--url", "http://x/"}, exitUsage, "", "--env and --cwd are for"},
@@ -227,7 +227,7 @@ func TestHostsFilesAreFoundAndLeftAlone(t *testing.T) {
 		{[]string{"ping", "--server", "unset"}, exitUsage, "", "MCPOTEL_UNSET_URL is not set"},
 		{[]string{"remove", "only"}, exitUsage, "",
 			"is a server of Claude Desktop: remove it there, in " + file("claude-desktop")},
-		{[]string{"add", "only", "--url", url}, exitOK, "saved only", "claude-desktop:only from now on"},
+		{[]string{"add", "only", "--url", url}, exitOK, "saved only", "use claude-desktop:only for that server from now on"},
 		{[]string{"remove", "only"}, exitOK, "removed only", ""},
 	})
 	if got := completes(t, "ping", "--server", "tw"); len(got) != 1 || got[0] != "twice" {

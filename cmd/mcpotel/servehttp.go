@@ -17,29 +17,29 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// servedPath is where a server is mounted.
+// servedPath is the path of a server.
 const servedPath = "/mcp"
 
-// grace is how long requests may take to end when the server stops.
+// grace is the time for requests in flight to finish when the server stops.
 const grace = 5 * time.Second
 
-// handlers is what can be served over HTTP.
+// handlers can be served over HTTP.
 type handlers interface {
 	HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler
 }
 
-// site is where something is served over HTTP.
+// site describes an HTTP listener.
 type site struct {
 	address string
-	risk    string // what a program can do that reaches it
+	risk    string // what any program that reaches the listener can do
 	bearer  bearerFlags
-	most    int // sessions at once; 0 means the default of the proxy or gateway
+	most    int // maximum of concurrent sessions; 0 means the default of the proxy or gateway
 }
 
-// healthPath is where what has servers behind it says whether they can be used.
+// healthPath is the path that reports whether the servers behind a proxy are usable.
 const healthPath = "/healthz"
 
-// serveHTTP serves what s has at a site until ctx ends, and prints its URL to out first.
+// serveHTTP prints the URL of the site to out and serves s until ctx ends.
 func serveHTTP(ctx context.Context, s handlers, at site, out, stderr io.Writer) error {
 	address, err := onLoopback(at.address)
 	if err != nil {
@@ -53,7 +53,7 @@ func serveHTTP(ctx context.Context, s handlers, at site, out, stderr io.Writer) 
 		_ = printLine(stderr, fmt.Sprintf("mcpotel: every program that reaches %v can %s", a, at.risk))
 	}
 	handler := s.HTTPHandler(&mcpserver.HTTPOptions{
-		TrustTraceContext: true, // who started it wants whole traces
+		TrustTraceContext: true, // the user who starts the command wants complete traces
 		MaxSessions:       at.most,
 	})
 	mux := http.NewServeMux()
@@ -65,7 +65,7 @@ func serveHTTP(ctx context.Context, s handlers, at site, out, stderr io.Writer) 
 	if h, ok := s.(interface{ HealthHandler() http.Handler }); ok {
 		mux.Handle(healthPath, loopback.Named(h.HealthHandler()))
 	}
-	if at.bearer == (bearerFlags{}) { // a page that asks for no token is no place beside a server that does
+	if at.bearer == (bearerFlags{}) { // do not serve a page without tokens beside a server that requires them
 		mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly()))
 	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(lines{stderr}, "", 0)}
@@ -85,7 +85,7 @@ func serveHTTP(ctx context.Context, s handlers, at site, out, stderr io.Writer) 
 	return errors.Join(handler.Shutdown(ctx), server.Shutdown(ctx))
 }
 
-// onLoopback completes an address that names no host, ":8080" or "8080": it is on loopback.
+// onLoopback adds the loopback host to an address without a host, such as ":8080" or "8080".
 func onLoopback(address string) (string, error) {
 	if _, err := strconv.ParseUint(address, 10, 16); err == nil {
 		address = ":" + address

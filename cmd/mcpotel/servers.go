@@ -11,23 +11,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// servers are those that one run of a command talks to.
+// servers are the servers that one run of a command uses.
 type servers struct {
-	group *mcpclient.Group // nil for one server, which needs no name
+	group *mcpclient.Group // nil for one server, whose name is not shown
 	all   []*server
-	wait  *waiting // for those that are not connected yet
-	close func()   // ends the connections and all that belongs to them
+	wait  *waiting // shows the servers that are not connected yet
+	close func()   // ends the connections and releases their resources
 }
 
-// server is one of them, which may not be connected yet.
+// server is one of the servers. It may not be connected yet.
 type server struct {
-	name   string // for people; where there are several, the one in the file
-	label  string // what its lines begin with: empty for one server
+	name   string // name for people; with several servers, the name in the file
+	label  string // prefix of its output lines; empty for one server
 	client *mcpclient.Client
-	silent bool // the file says not to listen to its changes
+	silent bool // the file disables listening for its changes
 }
 
-// open connects to the one server that there is.
+// open connects to the only server.
 func (c *connection) open(ctx context.Context, o *observation) (_ *server, close func(), _ error) {
 	member, free, err := c.member(o)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *connection) open(ctx context.Context, o *observation) (_ *server, close
 	}, nil
 }
 
-// member returns the one server that there is.
+// member returns the only server.
 func (c *connection) member(o *observation) (_ mcpclient.Member, free func(), _ error) {
 	if c.file.path == "" && c.file.only == "" {
 		return c.given(o)
@@ -66,12 +66,12 @@ func (c *connection) member(o *observation) (_ mcpclient.Member, free func(), _ 
 	}
 	if len(members) > 1 {
 		free()
-		return mcpclient.Member{}, nil, misuse("which server? --server NAME picks one of: %s", memberNames(members))
+		return mcpclient.Member{}, nil, misuse("more than one server; select one with --server: %s", memberNames(members))
 	}
 	return members[0], free, nil
 }
 
-// given returns the server of --url or of the command.
+// given returns the server of --url or of the command after --.
 func (c *connection) given(o *observation) (m mcpclient.Member, free func(), err error) {
 	if c.remote.url != "" {
 		m.Name = c.remote.url
@@ -92,16 +92,16 @@ func (c *connection) given(o *observation) (m mcpclient.Member, free func(), err
 	return m, func() {}, nil
 }
 
-// shortened keeps a name from filling lines.
+// shortened limits the length of a name.
 func shortened(name string) string {
 	const enough = 60
 	if r := []rune(name); len(r) > enough {
-		return "…" + string(r[len(r)-enough:]) // its end tells more than the way to it
+		return "…" + string(r[len(r)-enough:]) // the end of a path identifies it better
 	}
 	return name
 }
 
-// openAll begins to connect to all servers of the file, or connects to the one server that there is otherwise.
+// openAll starts connecting to all servers of the file, or connects to the only server.
 func (c *connection) openAll(ctx context.Context, o *observation) (*servers, error) {
 	if c.file.path == "" || c.file.only != "" {
 		one, close, err := c.open(ctx, o)
@@ -138,8 +138,8 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 	return s, nil
 }
 
-// each does something with one server after the other, as soon as it is connected. What fails with one is no reason not
-// to do it with the next.
+// each calls f for one server after the other, as soon as each is connected. If one server fails, each continues with
+// the next.
 func (c *connection) each(ctx context.Context, s *servers, f func(*server) error) error {
 	var failed []error
 	for _, one := range s.all {
@@ -159,7 +159,7 @@ func (c *connection) each(ctx context.Context, s *servers, f func(*server) error
 	return together(failed)
 }
 
-// pointers returns pointers to the members, in which something is to be changed.
+// pointers returns pointers to the members, so that the caller can change them.
 func pointers(members []mcpclient.Member) (all []*mcpclient.Member) {
 	for i := range members {
 		all = append(all, &members[i])
@@ -167,7 +167,7 @@ func pointers(members []mcpclient.Member) (all []*mcpclient.Member) {
 	return all
 }
 
-// together is the error for several, with the worst of their exit codes.
+// together joins errors, and keeps the worst exit code.
 func together(failed []error) error {
 	switch len(failed) {
 	case 0:

@@ -16,18 +16,18 @@ import (
 	"github.com/mcpotel/mcpotel/internal/atomicfile"
 )
 
-// serversFile is a file of a host that is to be changed.
+// serversFile is a host's file that is being changed.
 type serversFile struct {
-	path    string // of the file itself, where a link to it was given
+	path    string // path of the file; the target if a link was given
 	text    []byte
 	mode    fs.FileMode
-	servers []member // their places are those in text
+	servers []member // with offsets in text
 }
 
-// mostToChange bounds the files that are changed.
+// mostToChange bounds the size of a file to change.
 const mostToChange = 16 << 20
 
-// readServersFile reads a file that only its user can write: what it says is run.
+// readServersFile reads a file that only its user can write, because hosts run the commands in it.
 func readServersFile(path string) (*serversFile, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -48,20 +48,19 @@ func readServersFile(path string) (*serversFile, error) {
 	return f, err
 }
 
-// onlyMine returns an error if another user can write a file: by its mode, or as its owner, who can change the
-// mode.
+// onlyMine returns an error if another user can write a file: by its mode, or as its owner, who can change the mode.
 func onlyMine(info fs.FileInfo, user int) error {
-	if info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows" { // where modes say nothing of others
-		return errors.New("others can write it, and what it says is run: chmod go-w takes that from them")
+	if info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows" { // where modes do not describe other users
+		return errors.New("other users can write the file, and hosts run the commands in it: use chmod go-w")
 	}
-	if uid, known := owner(info); known && uid != user && uid != 0 { // root can do so anyway
-		return fmt.Errorf("it is a file of another user, number %d, who can change it, and what it says is run: copy it, or "+
+	if uid, known := owner(info); known && uid != user && uid != 0 { // root can change any file
+		return fmt.Errorf("the file belongs to another user, uid %d, and hosts run the commands in it: copy the file, or "+
 			"chown it to you", uid)
 	}
 	return nil
 }
 
-// serversIn returns the servers of a file, with their places in it.
+// serversIn returns the servers of a file, with their offsets.
 func serversIn(text []byte) ([]member, error) {
 	top, err := membersOf(plain(text))
 	if err != nil {
@@ -83,10 +82,10 @@ func serversIn(text []byte) ([]member, error) {
 		}
 		return servers, nil
 	}
-	return nil, errors.New("there is no member mcpServers")
+	return nil, errors.New("the file has no member mcpServers")
 }
 
-// with returns the text of the file with these servers as they are to be.
+// with returns the text of the file with the changed servers.
 func (f *serversFile) with(changes []rewrite) []byte {
 	var edits []edit
 	for _, c := range changes {
@@ -95,7 +94,7 @@ func (f *serversFile) with(changes []rewrite) []byte {
 	return apply(f.text, edits)
 }
 
-// write keeps the file as it is beside it, and puts text in its place, at once or not at all.
+// write keeps a backup of the file and replaces the file with text atomically.
 func (f *serversFile) write(text []byte) (backup string, err error) {
 	err = changeFile(f.path, f.mode, func(now []byte) ([]byte, error) {
 		if !bytes.Equal(now, f.text) {
@@ -112,14 +111,14 @@ func (f *serversFile) write(text []byte) (backup string, err error) {
 	return backup, err
 }
 
-// The names of backups are those of their files, with the time between these; so later ones sort behind.
+// A backup's name is the file's name with the time in between, so later backups sort after earlier ones.
 const (
 	backupPrefix = ".mcpotel-"
 	backupTime   = "20060102T150405.000Z"
 	backupSuffix = ".bak"
 )
 
-// mostBackups bounds how many backups of a file are looked at, the newest.
+// mostBackups bounds how many backups of a file are read, from the newest.
 const mostBackups = 100
 
 // backups returns the paths of the backups of the file, the newest first.
@@ -137,8 +136,8 @@ func (f *serversFile) backups() (paths []string) {
 	return paths[:min(len(paths), mostBackups)]
 }
 
-// originals returns the text that wrapped servers had before, where a backup has one of which wrapping makes what there
-// is now.
+// originals returns the text of wrapped servers before wrapping. It uses a backup only if wrapping its server again
+// gives the present server.
 func (f *serversFile) originals(wrapped map[string]*savedServer) map[string][]byte {
 	found := map[string][]byte{}
 	for _, path := range f.backups() {
@@ -149,7 +148,7 @@ func (f *serversFile) originals(wrapped map[string]*savedServer) map[string][]by
 		if err != nil {
 			continue
 		}
-		servers, _ := serversIn(text) // none of what is no such file
+		servers, _ := serversIn(text) // an invalid backup has no servers
 		for _, m := range servers {
 			now := wrapped[m.name]
 			if now == nil || found[m.name] != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// interruption is the cause of a context that a signal has ended.
+// interruption is the cause of a context that a signal has cancelled.
 type interruption struct{ signal syscall.Signal }
 
 func (i *interruption) Error() string {
@@ -18,20 +18,20 @@ func (i *interruption) Error() string {
 	return "interrupted"
 }
 
-// code is the exit code that shells give to a program that the signal has ended: 130 for Ctrl-C, 143 for SIGTERM.
+// code returns the exit code that shells use for a program ended by the signal: 130 for Ctrl-C, 143 for SIGTERM.
 func (i *interruption) code() int { return 128 + int(i.signal) }
 
-// twice is how soon after one another signals count as one: programs such as timeout send it to the process, and then
-// to its group.
+// twice is the time within which signals count as one: programs such as timeout signal the process and then its process
+// group.
 const twice = 500 * time.Millisecond
 
-// untilSignal returns a context that ends with Ctrl-C or SIGTERM. The command has a moment then to take leave of its
+// untilSignal returns a context that Ctrl-C or SIGTERM cancels. The command then has a moment to disconnect from its
 // servers; a second signal ends the process at once.
 func untilSignal(parent context.Context) (_ context.Context, stop func()) {
 	ctx, end := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1) // the first is what counts
+	signals := make(chan os.Signal, 1) // only the first signal is needed
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() { // ends with ctx, and what is the same signal
+	go func() { // ends with ctx, after duplicates of the signal
 		select {
 		case s := <-signals:
 			end(&interruption{s.(syscall.Signal)})

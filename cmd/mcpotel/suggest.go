@@ -19,10 +19,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/config"
 )
 
-// patienceVariable is how long a completion may take, a duration such as 10s.
+// patienceVariable limits the time for a completion: a duration such as 10s.
 const patienceVariable = "MCPOTEL_COMPLETE_WITHIN"
 
-// suggestWithin is how long a completion may take.
+// suggestWithin returns the time limit for a completion.
 func suggestWithin() time.Duration {
 	if d, err := time.ParseDuration(os.Getenv(patienceVariable)); err == nil && d > 0 {
 		return d
@@ -30,15 +30,15 @@ func suggestWithin() time.Duration {
 	return 3 * time.Second
 }
 
-// suggester returns what a server has for a completion. args are those before the one that is being completed, typed is
-// what stands of that.
+// suggester returns the completions from a server. args are the arguments before the one that is being completed, and
+// typed is its beginning.
 type suggester func(ctx context.Context, c *connection, s *servers, args []string, typed string) []string
 
-// suggest lets a command complete its arguments by what its server has. A server that does not answer in time, and
-// anything else that goes wrong, completes nothing, and says nothing.
+// suggest completes arguments of a command from its server. On a timeout or any other error there are no completions
+// and no message.
 func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if cmd.ArgsLenAtDash() < cmd.Flags().NArg() { // cobra adds a -- at the end, which is no first one then
+		if cmd.ArgsLenAtDash() < cmd.Flags().NArg() { // an earlier --: cobra appends one of its own
 			return nil, cobra.ShellCompDirectiveDefault // the server's command
 		}
 		none := cobra.ShellCompDirectiveNoFileComp
@@ -51,7 +51,7 @@ func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 		if c.checkServer() != nil || c.remote.check(c.file.path != "" || c.file.only != "") != nil {
 			return nil, none
 		}
-		c.remote.auth = false // which may open a browser
+		c.remote.auth = false // it could open a browser
 		c.chaos = chaosFlags{}
 		ctx, cancel := context.WithTimeout(cmd.Context(), suggestWithin())
 		defer cancel()
@@ -70,7 +70,7 @@ func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 	return cmd
 }
 
-// readLine takes from the line that is being completed what stands behind the cursor: the server, and flags.
+// readLine adds the flags and the server after the cursor of the line that is being completed.
 func (c *connection) readLine(cmd *cobra.Command) {
 	words := shellSplit(os.Getenv(lineVariable))
 	if len(words) < 2 {
@@ -80,7 +80,7 @@ func (c *connection) readLine(cmd *cobra.Command) {
 	if err != nil || found != cmd {
 		return
 	}
-	c.remote.headers.given, c.roots = nil, nil // which would be there twice
+	c.remote.headers.given, c.roots = nil, nil // the whole line is parsed again, so these would be doubled
 	if cmd.ParseFlags(rest) != nil {
 		return
 	}
@@ -89,7 +89,7 @@ func (c *connection) readLine(cmd *cobra.Command) {
 	}
 }
 
-// shellSplit divides a line as shells do, up to the end of the command. Variables and the like stay as they are.
+// shellSplit splits a line as a shell does, up to the end of the command. It does not expand variables.
 func shellSplit(line string) (words []string) {
 	var word strings.Builder
 	var quote rune
@@ -133,8 +133,8 @@ func shellSplit(line string) (words []string) {
 	return words
 }
 
-// completable makes a completion with a description. A name that a shell or a terminal might take for more than a name
-// is none.
+// completable returns a completion with a description. It returns none for a name that a shell or terminal could
+// interpret.
 func completable(name, about string) []string {
 	const allowed = "-_./:@%+=,~{}"
 	for _, r := range name {
@@ -166,7 +166,7 @@ func suggestTools(ctx context.Context, c *connection, s *servers, args []string,
 	return found
 }
 
-// suggestCall completes the name of a tool, and then of its arguments, and their values where the schema names them.
+// suggestCall completes the name of a tool, then its arguments and the values that the schema enumerates.
 func suggestCall(ctx context.Context, c *connection, s *servers, args []string, typed string) (found []string) {
 	if len(args) == 0 {
 		return suggestTools(ctx, c, s, args, typed)
@@ -195,7 +195,7 @@ func suggestCall(ctx context.Context, c *connection, s *servers, args []string, 
 	return found
 }
 
-// suggestPrompts completes the name of a prompt, and of its arguments.
+// suggestPrompts completes the name of a prompt and its arguments.
 func suggestPrompts(ctx context.Context, _ *connection, s *servers, args []string, _ string) (found []string) {
 	for p, err := range s.all[0].client.Prompts(ctx) {
 		switch {
@@ -228,8 +228,9 @@ func suggestResources(ctx context.Context, _ *connection, s *servers, args []str
 	return found
 }
 
-// completeFlags completes the flags of all commands below cmd and their values. It is for runs that complete: what it
-// registers stays for the life of the process, and the marks go by which help finds what a flag takes.
+// completeFlags registers completions for the flags of all commands below cmd. Only runs that complete call it, because
+// cobra keeps the registrations for the life of the process, and it removes the backquoted names in usages that help
+// needs.
 func completeFlags(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		completeFlags(c)
@@ -247,7 +248,7 @@ func completeFlags(cmd *cobra.Command) {
 		"server": suggestServers,
 	} {
 		if cmd.Flags().Lookup(flag) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(flag, values) // the only error is that there is no such flag
+			_ = cmd.RegisterFlagCompletionFunc(flag, values) // fails only if the command has no such flag
 		}
 	}
 	for _, flag := range []string{"root", "output"} {
@@ -257,7 +258,7 @@ func completeFlags(cmd *cobra.Command) {
 	}
 }
 
-// suggestServers completes the name of a server of --config, or of one that is saved.
+// suggestServers completes the name of a server of --config, or of a saved server.
 func suggestServers(cmd *cobra.Command, _ []string, _ string) (found []string, _ cobra.ShellCompDirective) {
 	path, err := cmd.Flags().GetString("config")
 	if err == nil && path == "" {

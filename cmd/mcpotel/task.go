@@ -11,14 +11,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// startTool calls a tool and, if the server makes the call a task, hands it over.
+// startTool calls a tool. If the server makes the call a task, it prints the task's id.
 func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, tool string, arguments any) error {
 	task, err := client.StartTool(ctx, tool, arguments, mcpclient.WithProgress(c.console.progress))
 	if err != nil {
 		return c.failed(err)
 	}
 	if task.ID() == "" {
-		c.console.say("the server has answered at once, without a task")
+		c.console.say("the server answered at once, without a task")
 		result, err := task.Wait(ctx)
 		if err != nil {
 			return c.failed(err)
@@ -26,7 +26,7 @@ func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, to
 		return c.printResult(tool, result)
 	}
 	if len(c.server) > 0 {
-		c.console.say("the task is lost unless the server keeps it: this one ends with this command")
+		c.console.say("the server ends with this command, and its task as well unless the server stores tasks")
 	}
 	if c.asJSON {
 		return printJSON(c.streams.out, task.Status())
@@ -34,7 +34,7 @@ func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, to
 	return printLine(c.streams.out, visible.Line(task.ID()))
 }
 
-// taskStatus returns what shows how far a task is, whenever that changes.
+// taskStatus returns an option that shows the state of a task whenever it changes.
 func (c *connection) taskStatus() mcpclient.CallOption {
 	var shown string
 	return mcpclient.WithTaskStatus(func(t mcp.Task) {
@@ -45,7 +45,7 @@ func (c *connection) taskStatus() mcpclient.CallOption {
 	})
 }
 
-// statusLine shows a task without its id, which may be all it takes to see what the task brings.
+// statusLine returns the state of a task without its id, because the id may be enough to read the task's result.
 func statusLine(t *mcp.Task) string {
 	if message := visible.FirstLine(t.StatusMessage); message != "" {
 		return visible.Line(string(t.Status)) + ": " + message
@@ -54,11 +54,11 @@ func statusLine(t *mcp.Task) string {
 }
 
 func newTask(s streams) *cobra.Command {
-	const want = "task: want get, wait or cancel first"
+	const want = "task: want get, wait or cancel"
 	task := &cobra.Command{
 		Use:     "task (get | wait | cancel) [flags] ID" + behind,
-		Short:   "look at a call that goes on, wait for its outcome, or cancel it",
-		Long:    "The ID is what \"mcpotel call --task\" prints.",
+		Short:   "show the state of a task, wait for its result, or cancel it",
+		Long:    "\"mcpotel call --task\" prints the ID.",
 		Example: "mcpotel task wait --url https://mcp.example.com/mcp 786512e2",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    func(*cobra.Command, []string) error { return misuse(want) },
@@ -67,8 +67,8 @@ func newTask(s streams) *cobra.Command {
 		name, short string
 		do          func(c *connection, ctx context.Context, client *mcpclient.Client, id string) error
 	}{
-		{"get", "say how far a task is", (*connection).getTask},
-		{"wait", "wait for the outcome of a task, and print it", (*connection).waitTask},
+		{"get", "show the state of a task", (*connection).getTask},
+		{"wait", "wait for the result of a task, and print it", (*connection).waitTask},
 		{"cancel", "cancel a task", (*connection).cancelTask},
 	} {
 		var c connection
@@ -84,7 +84,7 @@ func newTask(s streams) *cobra.Command {
 	return task
 }
 
-// onTask does something with the task that the arguments name.
+// onTask connects and calls do for the task in the arguments.
 func (c *connection) onTask(ctx context.Context, verb string,
 	do func(c *connection, ctx context.Context, client *mcpclient.Client, id string) error) error {
 	id, err := c.one("task")

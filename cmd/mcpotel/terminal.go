@@ -16,27 +16,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// console is standard error, where everything goes that is no result, and the person who may sit there. Its methods may
+// console is standard error, for all output that is no result, and the person at the terminal, if any. Its methods may
 // be called from any goroutine.
 type console struct {
 	w        io.Writer
-	terminal bool       // w is one, so that a line can be written over
-	columns  func() int // how wide the terminal is; 0 for not known
+	terminal bool       // w is a terminal, so that a line can be overwritten
+	columns  func() int // width of the terminal; 0 if unknown
 	person   bool       // a person can be asked
 	in       *bufio.Reader
 
-	said sync.Map // texts that once has said
+	said sync.Map // texts that once has printed
 
 	turn lock.Mutex  // held by the goroutine that asks the person
-	read chan answer // of one element; nil while no line is read. It belongs to the holder of the turn
+	read chan answer // receives the line that is being read; capacity 1; nil if no line is being read; guarded by turn
 
 	mu     sync.Mutex
-	shown  bool               // guarded by mu; there is a line that will be written over
-	asking bool               // guarded by mu; the person is about to answer: no such line now
-	clocks map[*pausable]bool // guarded by mu; those that stand still while the person is asked
+	shown  bool               // a line to overwrite is on the screen; guarded by mu
+	asking bool               // the person is being asked, so no line to overwrite is shown; guarded by mu
+	clocks map[*pausable]bool // clocks to pause while the person is asked; guarded by mu
 }
 
-// answer is a line that the person has typed, or why there is none.
+// answer is a line from the person, or the error of reading it.
 type answer struct {
 	line string
 	err  error
@@ -49,13 +49,13 @@ func newConsole(s streams) *console {
 	}
 }
 
-// isTerminal reports whether what is read or written is a terminal.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// columns returns how wide the terminal is that is written to, 0 if that is not known.
+// columns returns the width of the terminal, or 0 if it is unknown.
 func columns(stream any) int {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -68,8 +68,8 @@ func columns(stream any) int {
 	return width
 }
 
-// cut shortens a line so that it does not reach the end of a terminal, and can be written over. Characters that may be
-// wide count as two.
+// cut shortens a line to less than the width of a terminal, so that it can be overwritten. Characters that may be wide
+// count as two columns.
 func cut(line string, columns int) string {
 	if columns <= 0 {
 		return line
@@ -88,13 +88,13 @@ func cut(line string, columns int) string {
 	return line
 }
 
-// say prints a message of this program. Every line but the first is indented, so that none in what a server says passes
-// for another message.
+// say prints a message of this program. It indents every line but the first, so that a server's text cannot pass for
+// another message.
 func (c *console) say(format string, args ...any) {
 	c.print("mcpotel: " + visible.Indented(fmt.Sprintf(format, args...)) + "\n")
 }
 
-// once calls say, but for a text that it has passed to say before.
+// once calls say, unless it was called with the same text before.
 func (c *console) once(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if _, before := c.said.LoadOrStore(text, true); !before {
@@ -102,7 +102,7 @@ func (c *console) once(format string, args ...any) {
 	}
 }
 
-// print prints text, with no more than line breaks to control the terminal.
+// print prints text, without control characters except line breaks.
 func (c *console) print(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -110,7 +110,7 @@ func (c *console) print(text string) {
 	io.WriteString(c.w, visible.Text(text))
 }
 
-// wipe takes away the line that is written over. mu is held.
+// wipe erases the line to overwrite. The caller holds mu.
 func (c *console) wipe() {
 	if c.shown {
 		io.WriteString(c.w, "\r\x1b[K")
@@ -118,11 +118,10 @@ func (c *console) wipe() {
 	}
 }
 
-// clear takes away the line that is written over.
+// clear erases the line to overwrite.
 func (c *console) clear() { c.print("") }
 
-// progress shows how far a call is, on one line that is written over and cleared in the end. Where there is no terminal
-// it shows nothing.
+// progress shows the progress of a call on a line that it overwrites. Without a terminal it shows nothing.
 func (c *console) progress(p *mcp.ProgressParams) {
 	text := fmt.Sprintf("%g", p.Progress)
 	if p.Total != nil && *p.Total > 0 {
@@ -134,7 +133,7 @@ func (c *console) progress(p *mcp.ProgressParams) {
 	c.status(text)
 }
 
-// status shows text on the line that is written over. Where there is no terminal it shows nothing.
+// status shows text on the line to overwrite. Without a terminal it shows nothing.
 func (c *console) status(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +145,7 @@ func (c *console) status(text string) {
 	c.shown = true
 }
 
-// asks begins to ask the person something, and waits until nothing else is asked. done ends it.
+// asks begins a question to the person. It waits until no other question is open. done ends it.
 func (c *console) asks(ctx context.Context) (done func(), _ error) {
 	if err := c.turn.LockContext(ctx); err != nil {
 		return nil, err
@@ -166,14 +165,14 @@ func (c *console) setAsking(asking bool) {
 	c.pause(asking)
 }
 
-// pause lets the clocks stand still, or go on. mu is held.
+// pause stops or resumes the clocks. The caller holds mu.
 func (c *console) pause(standing bool) {
 	for p := range c.clocks {
 		p.ask(standing)
 	}
 }
 
-// watched lets the time of p stand still while the person is asked, until it is forgotten.
+// watched pauses p while the person is asked, until forget is called.
 func (c *console) watched(p *pausable) (forget func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -185,7 +184,7 @@ func (c *console) watched(p *pausable) (forget func()) {
 	}
 }
 
-// elsewhere lets the time stand still while the person is asked in another place, such as a browser. back ends that.
+// elsewhere pauses the clocks while the person answers in another place, such as a browser. back resumes them.
 func (c *console) elsewhere() (back func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,14 +196,13 @@ func (c *console) elsewhere() (back func()) {
 	}
 }
 
-// ask asks the person for one line, and returns it without the spaces around it. At the end of what they type the error
-// is [io.EOF].
+// ask reads one line from the person, without surrounding spaces. At the end of the input the error is [io.EOF].
 func (c *console) ask(ctx context.Context, prompt string) (string, error) {
 	c.print(prompt)
 	if c.read == nil {
 		read := make(chan answer, 1)
 		c.read = read
-		go func() { // ends with the line, or with the program: a terminal cannot be interrupted
+		go func() { // ends with the line or the program: reading a terminal cannot be interrupted
 			line, err := c.in.ReadString('\n')
 			read <- answer{line, err}
 		}()

@@ -29,7 +29,7 @@ func TestTimeoutsNameTheirFlag(t *testing.T) {
 	for flag, value := range map[string]string{"--timeout": "50ms", "--connect-timeout": "51ms"} {
 		for _, command := range []string{"tools", "ping", "resources"} {
 			code, _, stderr := runs(t, command, "--url", url, flag, value)
-			if code != exitConnection || !strings.Contains(stderr, "; the time of "+flag+" "+value+" is over") {
+			if code != exitConnection || !strings.Contains(stderr, "; "+flag+" "+value+" has expired") {
 				t.Errorf("%s %s %s: got exit code %d and %q, want %d and to be told which time is over", command, flag, value,
 					code, stderr, exitConnection)
 			}
@@ -57,7 +57,7 @@ func TestTheTimeOfTheWholeCountsAllButQuestions(t *testing.T) {
 			}
 			return errors.New("the time was never over")
 		})
-		const want = "context deadline exceeded; the time of --timeout 10s is over"
+		const want = "context deadline exceeded; --timeout 10s has expired"
 		if took := time.Since(begun); err == nil || err.Error() != want || took != 2*time.Hour+10*time.Second {
 			t.Errorf("got %v after %v, want %q after 10s beside the two hours", err, took, want)
 		}

@@ -30,7 +30,7 @@ func (c *connection) runTools(ctx context.Context) error {
 	}))
 }
 
-// asFarAsListed shows the tools that are listed, if some servers have failed those of the others.
+// asFarAsListed calls show with the listed tools if at least some servers have listed theirs, and keeps the error.
 func asFarAsListed(show func([]*mcp.Tool) error) func([]*mcp.Tool, error) error {
 	return func(tools []*mcp.Tool, err error) error {
 		if err != nil && len(tools) == 0 {
@@ -40,7 +40,7 @@ func asFarAsListed(show func([]*mcp.Tool) error) func([]*mcp.Tool, error) error 
 	}
 }
 
-// withTools connects, under a span of this name, and hands on the tools of all servers, and what failed.
+// withTools connects, under a span with this name, and calls use with the tools of all servers and the joined errors.
 func (c *connection) withTools(ctx context.Context, span string, use func([]*mcp.Tool, error) error) error {
 	if err := c.none(); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (c *connection) withTools(ctx context.Context, span string, use func([]*mcp
 	})
 }
 
-// tools returns the tools of all servers, and what failed.
+// tools returns the tools of all servers, and the joined errors of servers that failed.
 func (c *connection) tools(ctx context.Context, s *servers) ([]*mcp.Tool, error) {
 	if s.group == nil {
 		tools, err := collect(c, s.all[0].client.Tools(ctx))
@@ -94,7 +94,7 @@ func printTools(w io.Writer, tools []*mcp.Tool, asJSON bool) error {
 	return nil
 }
 
-// signature shows the arguments that a schema describes: (city string, days? integer).
+// signature returns the arguments of a schema: (city string, days? integer).
 func signature(raw json.RawMessage) string {
 	var arguments []string
 	for _, p := range readParameters(raw).all {

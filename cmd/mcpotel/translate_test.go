@@ -105,10 +105,10 @@ func TestTranslateIsForOneServer(t *testing.T) {
 	file := twoDemos(t)
 	steps(t, []step{
 		{[]string{"proxy", "--translate", "--config", file}, exitUsage, "",
-			"--translate is for one server, and several are translated anyway: which of the 2 in " + file},
+			"--translate needs one server, and " + file + " has 2"},
 		{[]string{"call", "divide", "a=6", "b=3", "--", demoServerCommand(t)[1], "proxy", "--translate", "--config", file,
 			"--server", "west"}, exitOK, "{\"quotient\":2}\n", ""},
 		{[]string{"proxy", "--translate", "--record", filepath.Join(t.TempDir(), "x"), "--", "never-started"}, exitUsage, "",
-			"it does not go together with --translate"},
+			"--record does not work with --translate"},
 	})
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func init() { cobra.EnableCommandSorting = false } // help has what to try first at its head
+func init() { cobra.EnableCommandSorting = false } // help lists the most useful commands first
 
-// newTree returns the tree of commands: what the program runs, and what its help, its completions and its tests read.
-// Each run needs a tree of its own, since the flags are parsed into it.
+// newTree returns the tree of commands, which runs the program and is the source of help and completions. Each run
+// needs its own tree, because flags are parsed into it.
 func newTree(s streams) *cobra.Command {
 	var wantsVersion bool
 	root := &cobra.Command{
 		Use:   "mcpotel",
-		Short: "use MCP servers from the shell, and see what each call does",
+		Short: "use MCP servers from the shell, and see the trace of each call",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -32,7 +32,7 @@ func newTree(s streams) *cobra.Command {
 		},
 		SilenceErrors: true, SilenceUsage: true,
 		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
-		SuggestionsMinimumDistance: 2, // typing errors
+		SuggestionsMinimumDistance: 2, // tolerates two typing errors
 	}
 	root.Flags().BoolVar(&wantsVersion, "version", false, "print the version")
 	root.SetIn(s.in)
@@ -58,7 +58,7 @@ func newTree(s streams) *cobra.Command {
 	return root
 }
 
-// flagHint suggests what was meant by a flag that does not exist, or by a duration without a unit; empty for nothing.
+// flagHint suggests a known flag for an unknown one, or a unit for a duration without one; empty without a suggestion.
 func flagHint(cmd *cobra.Command, err error) string {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		var known []string
@@ -77,8 +77,8 @@ func flagHint(cmd *cobra.Command, err error) string {
 	return ""
 }
 
-// knowFlags lets a command that has others below it know their flags, so that these may stand in front of the name of
-// the command they belong to: "mcpotel --json tools".
+// knowFlags makes a command accept the flags of its subcommands, so that flags may precede the name of the subcommand:
+// "mcpotel --json tools".
 func knowFlags(parent *cobra.Command) {
 	for _, cmd := range parent.Commands() {
 		knowFlags(cmd)
@@ -92,16 +92,16 @@ func knowFlags(parent *cobra.Command) {
 	}
 }
 
-// unknownCommand is the error for a command that is none of those below parent.
+// unknownCommand returns the error for a name that is not a subcommand of parent.
 func unknownCommand(parent *cobra.Command, name string) error {
 	hint := ""
 	if similar := parent.SuggestionsFor(name); len(similar) > 0 {
 		hint = fmt.Sprintf(" (did you mean %s?)", strings.Join(similar, " or "))
 	}
-	return misuse(`unknown command %q%s; "mcpotel help" lists them`, name, hint)
+	return misuse(`unknown command %q%s; "mcpotel help" lists the commands`, name, hint)
 }
 
-// refuseArguments is for commands that take flags only.
+// refuseArguments rejects arguments, for commands that have only flags.
 func refuseArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return misuse("unexpected argument %q", args[0])

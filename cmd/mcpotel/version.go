@@ -13,16 +13,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What the linker sets in the programs of a release, by -X. In others the go command has written down what it knows.
+// Variables that the linker sets in releases, with -X. Other builds use the information that the go command records.
 var (
 	linkedVersion string // v0.1.0
 	linkedCommit  string
-	linkedDate    string // of the commit, RFC 3339
+	linkedDate    string // time of the commit, RFC 3339
 )
 
 func newVersion(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "print the version, as --version does",
+		Use: "version", Short: "print the version, like --version",
 		Example: "mcpotel version",
 		Args:    refuseArguments,
 		RunE:    func(*cobra.Command, []string) error { return printVersion(s.out) },
@@ -31,13 +31,13 @@ func newVersion(s streams) *cobra.Command {
 
 func printVersion(w io.Writer) error { return printText(w, strings.TrimSpace(ownBuild().String())) }
 
-// version is that of the program, or of the module it was built from.
+// version returns the version of the program or of its module.
 func version() string { return ownBuild().version }
 
-// A build says what a program was built from. Its fields are empty when they are not known.
+// build describes the source of a program. Unknown fields are empty.
 type build struct {
 	version, commit, date string
-	modified              bool // the files were not those of the commit
+	modified              bool // the files differed from the commit
 }
 
 func ownBuild() build {
@@ -45,8 +45,8 @@ func ownBuild() build {
 	return buildOf(info, build{version: linkedVersion, commit: linkedCommit, date: linkedDate})
 }
 
-// buildOf adds what the go command knows to what the linker has set. A module that the go command has downloaded has a
-// version and no commit.
+// buildOf adds the go command's information to the linker's. A module that the go command downloaded has a version and
+// no commit.
 func buildOf(info *debug.BuildInfo, b build) build {
 	if info != nil {
 		b.version = cmp.Or(b.version, info.Main.Version)
@@ -65,7 +65,7 @@ func buildOf(info *debug.BuildInfo, b build) build {
 	return b
 }
 
-// String is what --version prints: a first line for people, and for programs a name and a value a line.
+// String returns the output of --version: a first line for people, then a line with name and value for each field.
 func (b build) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "mcpotel %s\n", b.version)

@@ -13,13 +13,13 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// viewer is one run of "view".
+// viewer is one run of the command "view".
 type viewer struct {
 	grpc, http, web string
 	jaeger          service
 	from            string // the URL of the Jaeger, without credentials
 	trace           string
-	sink            *otlpsink.Sink // nil if nothing is to be received
+	sink            *otlpsink.Sink // nil if the command receives nothing
 }
 
 func newView(s streams) *cobra.Command {
@@ -37,15 +37,15 @@ func newView(s streams) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&v.grpc, "grpc", "127.0.0.1:4317", "take OTLP/gRPC at this `ADDRESS`, on loopback")
-	f.StringVar(&v.http, "http", "127.0.0.1:4318", "take OTLP/HTTP at this `ADDRESS`, on loopback; empty for not at all")
+	f.StringVar(&v.grpc, "grpc", "127.0.0.1:4317", "receive OTLP/gRPC at this `ADDRESS`, on loopback")
+	f.StringVar(&v.http, "http", "127.0.0.1:4318", "receive OTLP/HTTP at this `ADDRESS`, on loopback; empty disables it")
 	f.StringVar(&v.web, "web", "127.0.0.1:4320", "serve the page at this `ADDRESS`, on loopback")
 	v.jaeger.flags(f, "jaeger", jaegerExample, "look traces up in the Jaeger at this `URL`, such as "+jaegerExample+
-		"; nothing is received then, unless --grpc or --http is given")
+		"; the command then receives nothing, unless --grpc or --http is given")
 	return cmd
 }
 
-// jaegerPatience is how long a Jaeger may take to say that it is one.
+// jaegerPatience limits the check of a Jaeger.
 const jaegerPatience = 2 * time.Second
 
 // run receives telemetry and shows it on a page, until it is interrupted.
@@ -83,7 +83,7 @@ func (v *viewer) run(ctx context.Context, s streams) (err error) {
 	return nil
 }
 
-// check reads the arguments, and what the flags mean together.
+// check validates the arguments and the combination of flags.
 func (v *viewer) check(f *pflag.FlagSet, args []string) error {
 	if v.jaeger.url != "" && !f.Changed("grpc") && !f.Changed("http") {
 		v.grpc = ""
@@ -92,7 +92,7 @@ func (v *viewer) check(f *pflag.FlagSet, args []string) error {
 	case 0:
 	case 1:
 		if v.trace = args[0]; v.jaeger.url == "" {
-			return misuse("trace %q is to be looked up where? --jaeger URL says it", v.trace)
+			return misuse("no Jaeger to look trace %q up in: give --jaeger URL", v.trace)
 		}
 	default:
 		return misuse("unexpected argument %q", args[1])
@@ -118,14 +118,14 @@ func (v *viewer) receive() (err error) {
 	return nil
 }
 
-// end stops the receiver; who is still sending is not waited for long.
+// end stops the receiver. It waits only briefly for senders.
 func (v *viewer) end() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	v.sink.Close(ctx)
 }
 
-// explain says where to look and how to export.
+// explain prints the URL of the page and how to export to the receiver.
 func (v *viewer) explain(w io.Writer, url string) error {
 	text := "The traces are at " + url + "\n"
 	switch {

@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// visit asks the person whether they want to go where a server sends them, and opens the page in their browser. Without
-// a terminal it declines.
+// visit asks the person whether to open a page that a server requests, and opens it in the browser. Without a terminal
+// it declines.
 func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 	if !c.person {
 		c.say("%s wants you to open %s: %s", server, e.URL, visible.Line(e.Message))
-		c.say("declined: no terminal to ask at")
+		c.say("declined: no person at a terminal can be asked")
 		return mcp.ElicitDecline, nil
 	}
 	done, err := c.asks(ctx)
@@ -46,11 +46,11 @@ func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElic
 	return mcp.ElicitAccept, nil
 }
 
-// visits bounds how often a call is made again because its server wants a page visited first.
+// visits bounds how often a call is repeated after its server has requested visits.
 const visits = 3
 
-// visitAll goes through the pages that a server wants visited before it makes a call, if that is why it failed, and
-// reports whether to call again: the person has been to all of them and says so.
+// visitAll visits the pages that a server requests before a call, if that is the reason of the failure. again reports
+// whether to repeat the call: the person has confirmed all visits.
 func (c *connection) visitAll(ctx context.Context, failed error) (again bool, _ error) {
 	required, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](failed)
 	if !ok {
@@ -70,11 +70,11 @@ func (c *connection) visitAll(ctx context.Context, failed error) (again bool, _ 
 		return false, err
 	}
 	defer done()
-	_, err = c.console.command(ctx, "Press Enter when you are done there: ")
+	_, err = c.console.command(ctx, "Press Enter when you have finished there: ")
 	return err == nil, nil
 }
 
-// browse opens a page in the person's browser, or asks them to do so.
+// browse opens a page in the browser, or asks the person to open it.
 func (c *console) browse(url string) {
 	if hasBrowser() && openPage(url) == nil {
 		return
@@ -82,7 +82,7 @@ func (c *console) browse(url string) {
 	c.say("open this page:\n%s", url)
 }
 
-// openPage starts the system's opener, to which the URL is an argument of its own and goes through no shell.
+// openPage starts the system's opener. The URL is a single argument and does not pass through a shell.
 func openPage(url string) error {
 	name, args := "xdg-open", []string{url}
 	switch runtime.GOOS {
@@ -95,6 +95,6 @@ func openPage(url string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go cmd.Wait() // ends with the opener, which may be the person's browser: it is theirs to close
+	go cmd.Wait() // ends with the opener, which may be the browser itself
 	return nil
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// waitFor shows on a terminal, second after second, which servers are starting, and the last line that one of their
-// processes has written to standard error: npx may be installing it. It ends when all have started, or with
-// [waiting.end]. The members must not be connected yet.
+// waitFor shows on a terminal which servers are starting, and the last line that one of their processes has written to
+// standard error: npx may be installing it. It updates every second, until all servers have started or [waiting.end] is
+// called. The members must not be connected yet.
 func (c *console) waitFor(members ...*mcpclient.Member) *waiting {
 	w := &waiting{console: c, begun: time.Now(), stop: make(chan struct{})}
 	if !c.terminal || len(members) == 0 {
@@ -32,7 +32,7 @@ func (c *console) waitFor(members ...*mcpclient.Member) *waiting {
 	return w
 }
 
-// waiting is what is known of servers that are starting.
+// waiting holds the state of servers that are starting.
 type waiting struct {
 	console *console
 	begun   time.Time
@@ -40,20 +40,20 @@ type waiting struct {
 	shown   sync.WaitGroup
 
 	mu       sync.Mutex
-	ended    bool     // guarded by mu
-	starting []string // guarded by mu; names
-	speaker  string   // guarded by mu; whose the last line is
-	last     string   // guarded by mu
+	ended    bool     // end was called; guarded by mu
+	starting []string // names of servers that are starting; guarded by mu
+	speaker  string   // name of the server that wrote last; guarded by mu
+	last     string   // last line on standard error; guarded by mu
 }
 
-// hear takes a line of a server's standard error.
+// hear records a line of a server's standard error.
 func (w *waiting) hear(name, line string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.speaker, w.last = name, line
 }
 
-// started says that a server has started, or will not.
+// started records that a server has started or failed.
 func (w *waiting) started(name string) {
 	w.mu.Lock()
 	w.starting = slices.DeleteFunc(w.starting, func(s string) bool { return s == name })
@@ -64,7 +64,7 @@ func (w *waiting) started(name string) {
 	}
 }
 
-// end shows no more. It may be called again.
+// end stops the display. It may be called more than once.
 func (w *waiting) end() {
 	w.mu.Lock()
 	ended := w.ended
@@ -78,7 +78,7 @@ func (w *waiting) end() {
 	w.console.clear()
 }
 
-// soon is how long a server may take to start before anything is shown.
+// soon is the delay before anything is shown.
 const soon = 2 * time.Second
 
 func (w *waiting) show() {

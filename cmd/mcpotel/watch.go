@@ -18,7 +18,7 @@ import (
 func newWatch(s streams) *cobra.Command {
 	w := watch{connection: connection{endless: true}, failed: make(chan error, 1)}
 	return w.command(s, &cobra.Command{
-		Use: "watch [flags]" + behind, Short: "print what a server tells unasked, as it comes",
+		Use: "watch [flags]" + behind, Short: "print the notifications of a server as they arrive",
 		Example: "mcpotel watch --uri demo://clock -- mcpotel serve-demo\n" +
 			"mcpotel watch --config mcp.json --level warning --for 10m",
 	}, w.run, w.log.flags, w.flags)
@@ -42,7 +42,7 @@ func (w *watch) run(ctx context.Context) error {
 	})
 }
 
-// interrupted is no error if the user has ended the command.
+// interrupted returns nil for the error of a command that the user has interrupted.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -50,50 +50,50 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// watch prints what servers tell unasked.
+// watch is one run of the command "watch".
 type watch struct {
 	connection
 	log      logFlag
 	uris     []string
 	duration time.Duration
 
-	mu     sync.Mutex // of the output
-	failed chan error // of one element; why the output takes no more
+	mu     sync.Mutex // serializes output
+	failed chan error // the error that ended the output; capacity 1
 }
 
 func (w *watch) flags(f *pflag.FlagSet) {
-	f.Func("uri", "ask to be told when this resource, by its `URI`, changes; may be repeated", func(s string) error {
+	f.Func("uri", "subscribe to changes of the resource with this `URI`; may be repeated", func(s string) error {
 		w.uris = append(w.uris, s)
 		return nil
 	})
-	f.DurationVar(&w.duration, "for", 0, "watch so long; 0 is until interrupted")
+	f.DurationVar(&w.duration, "for", 0, "stop after this duration; 0 means until interrupted")
 }
 
-// hear lets the client of a server hear all that it tells, and of the connection.
+// hear adds handlers for all notifications and connection events to a client's options.
 func (w *watch) hear(server string, o *mcpclient.Options) {
 	name := server
 	if w.file.path == "" || w.file.only != "" {
 		name = ""
 	}
 	o.Features = append(o.Features, mcpclient.HandleNotification("", func(_ context.Context, n *mcpclient.Notification) {
-		if n.Method != mcp.NotificationSubscriptionsAcknowledged { // which is about the watching
+		if n.Method != mcp.NotificationSubscriptionsAcknowledged { // a reply to our own subscription
 			w.print(&event{time.Now(), name, n.Method, n.Params})
 		}
 	}))
 	o.OnTransition = func(t connstate.Transition) {
 		switch {
 		case t.From == connstate.Ready && t.To == connstate.Backoff:
-			w.console.say("%s: the connection is lost (%v); what it tells until the next is not heard", server, t.Reason)
+			w.console.say("%s: the connection is lost (%v); notifications until the next connection are lost", server, t.Reason)
 		case t.To == connstate.Ready && t.Epoch > 1:
 			w.console.say("%s: connected again", server)
 		}
 	}
 }
 
-// begin says what to watch. It is an error if no server can be watched.
+// begin subscribes at all servers. It returns an error if no server can be watched.
 func (w *watch) begin(ctx context.Context, s *servers) error {
 	if len(w.uris) > 0 && len(s.all) > 1 {
-		return misuse("--uri is of which server? --server NAME picks one")
+		return misuse("--uri needs one server: select it with --server NAME")
 	}
 	var watched int
 	failed := w.each(ctx, s, func(one *server) error {
@@ -112,7 +112,7 @@ func (w *watch) begin(ctx context.Context, s *servers) error {
 			w.console.say(`%s: changes are not heard, the file says "listen": false`, one.name)
 		}
 		if w.log.level != "" && version.Era() == mcp.Modern {
-			w.console.say("%s sends log messages only for calls: see call --level", one.name)
+			w.console.say("%s sends log messages only for calls: use call --level", one.name)
 		}
 		return nil
 	})
@@ -126,7 +126,7 @@ func (w *watch) begin(ctx context.Context, s *servers) error {
 	return failed
 }
 
-// wait waits until it is time to end, or nothing can be heard or printed any more.
+// wait waits for the end of the duration, of all connections, or of the output.
 func (w *watch) wait(ctx context.Context, s *servers) error {
 	var end <-chan time.Time // never
 	if w.duration > 0 {
@@ -151,10 +151,10 @@ func (w *watch) wait(ctx context.Context, s *servers) error {
 	}
 }
 
-// event is a notification of a server.
+// event is a notification from a server.
 type event struct {
 	Time   time.Time       `json:"time"`
-	Server string          `json:"server,omitzero"` // where there are several
+	Server string          `json:"server,omitzero"` // set if there are several servers
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params,omitzero"`
 }
@@ -165,7 +165,7 @@ func (w *watch) print(e *event) {
 	if w.asJSON {
 		raw, err := json.Marshal(e)
 		if err != nil {
-			return // the client has checked that the params are JSON
+			return // impossible: the client has checked that the params are JSON
 		}
 		line = string(visible.JSON(raw))
 	}
@@ -180,7 +180,7 @@ func (w *watch) print(e *event) {
 	}
 }
 
-// line shows the notification to people.
+// line returns the notification as a line of text.
 func (e *event) line() string {
 	line := e.Time.Format(time.TimeOnly) + " "
 	if e.Server != "" {

@@ -12,14 +12,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/loopback"
 )
 
-// webFlag is --web, alone or with an address behind an equals sign.
+// webFlag is --web, with an optional address after an equals sign.
 type webFlag struct {
 	wanted  bool
-	address string // empty for any port
+	address string // empty for any free port
 }
 
 func (w *webFlag) flags(f *pflag.FlagSet) {
-	f.Var(w, "web", "show the traces on a page until interrupted, at a free port, or with --web=ADDRESS there, on "+
+	f.Var(w, "web", "show the traces on a page until interrupted, at a free port or at --web=ADDRESS, on "+
 		"loopback")
 	f.Lookup("web").NoOptDefVal = "true"
 }
@@ -46,14 +46,14 @@ func openSite(name, address string, h http.Handler) (*loopback.Site, error) {
 	return s, nil
 }
 
-// taken says what to do about an address that cannot be had.
+// taken adds advice to the error for an address in use.
 func taken(flag, address string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		host, _, splitErr := net.SplitHostPort(address)
 		if splitErr != nil {
 			host = "127.0.0.1"
 		}
-		err = fmt.Errorf("%s is in use by another program; --%s=%s takes a free port", address, flag,
+		err = fmt.Errorf("%s is in use by another program; --%s=%s selects a free port", address, flag,
 			net.JoinHostPort(host, "0"))
 	}
 	return &exitError{exitUsage, fmt.Errorf("--%s: %w", flag, err)}

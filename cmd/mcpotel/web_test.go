@@ -263,7 +263,7 @@ func TestWhatIsWrongWithAPageIsExplained(t *testing.T) {
 		stderr string
 	}{
 		"gRPC taken": {[]string{"view", "--grpc", taken},
-			"--grpc: " + taken + " is in use by another program; --grpc=127.0.0.1:0 takes a free port"},
+			"--grpc: " + taken + " is in use by another program; --grpc=127.0.0.1:0 selects a free port"},
 		"HTTP taken": {[]string{"view", "--grpc=127.0.0.1:0", "--http", taken}, "--http: " + taken + " is in use"},
 		"page taken": {[]string{"view", "--grpc=127.0.0.1:0", "--http=", "--web", taken},
 			"--web: " + taken + " is in use"},
@@ -273,7 +273,7 @@ func TestWhatIsWrongWithAPageIsExplained(t *testing.T) {
 		"everybody":       {[]string{"view", "--grpc=0.0.0.0:0"}, "not on the loopback"},
 		"everybody's":     {[]string{"demo", "--web=:8080"}, "not on the loopback"},
 		"no address":      {[]string{"view", "--grpc=127.0.0.1:0", "--http=", "--web=nonsense"}, "--web: "},
-		"no Jaeger":       {[]string{"view", "abc"}, "--jaeger URL says it"},
+		"no Jaeger":       {[]string{"view", "abc"}, "give --jaeger URL"},
 		"no URL":          {[]string{"view", "--jaeger", "localhost"}, "--jaeger: "},
 		"two traces":      {[]string{"view", "--jaeger", "http://localhost", "abc", "def"}, `unexpected argument "def"`},
 		"an unknown flag": {[]string{"view", "--frob"}, `"mcpotel help view" lists the flags`},

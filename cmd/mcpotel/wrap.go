@@ -18,15 +18,15 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// rewriting is one run of "wrap" or "unwrap".
+// rewriting is one run of the command "wrap" or "unwrap".
 type rewriting struct {
 	undo        bool
-	config      string // the file, if it is not that of a host
+	config      string // path of the file; empty for the file of a host
 	only        []string
-	env         []string // as they were given: they may hold secrets, so that nothing quotes them
+	env         []string // as given; they may hold secrets, so no message quotes them
 	limits      policyFlags
 	translate   bool
-	options     []string // what those say, as arguments of a proxy
+	options     []string // the policy flags, as arguments of a proxy
 	dryRun, yes bool
 	streams     streams
 	console     *console
@@ -35,29 +35,30 @@ type rewriting struct {
 func newWrap(s streams) *cobra.Command {
 	r := &rewriting{streams: s}
 	return r.command(&cobra.Command{
-		Use: "wrap" + ofAHost, Short: "let a host run its servers behind the proxy: change its file, with a backup",
-		Long: "A server of the file becomes this program, which starts the server, or talks to its URL: \"mcpotel help\n" +
-			"proxy\". What changes is shown first, without arguments and values, and asked for. The rest of the file stays\n" +
-			"as it is, byte for byte, and the file as it was is kept beside it. \"mcpotel unwrap\" undoes it.",
+		Use: "wrap" + ofAHost, Short: "change the file of a host so that its servers run behind the proxy",
+		Long: "Each server in the file is replaced with this program, which starts the server or connects to its URL: see\n" +
+			"\"mcpotel help proxy\". The command first shows the changes, without arguments and values, and asks for\n" +
+			"confirmation. The rest of the file stays the same, byte for byte. A backup is kept beside the file.\n" +
+			"\"mcpotel unwrap\" undoes the change.",
 		Example: "mcpotel wrap cursor --dry-run\n" +
 			"mcpotel wrap cursor --server files --env OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4317\n" +
 			"mcpotel wrap cursor --server files --deny-tool 'delete_*' --timeout 30s\n" +
 			"mcpotel wrap --config .mcp.json --yes",
-	}, "change this `SERVER`; may be repeated. Unless it is given, all are that are neither disabled nor changed yet")
+	}, "change only this `SERVER`; may be repeated. The default is all servers that are neither disabled nor wrapped")
 }
 
 func newUnwrap(s streams) *cobra.Command {
 	r := &rewriting{undo: true, streams: s}
 	return r.command(&cobra.Command{
-		Use: "unwrap" + ofAHost, Short: "undo \"wrap\": let a host run its servers itself",
-		Long: "Each server behind the proxy becomes what it was before: byte for byte, if a backup has that; or else put\n" +
-			"together from what it is now. The rest of the file stays as it is.",
+		Use: "unwrap" + ofAHost, Short: "undo \"wrap\": remove the proxy from the file of a host",
+		Long: "Each wrapped server is restored byte for byte from a backup or, without one, derived from the wrapped\n" +
+			"server. The rest of the file stays the same.",
 		Example: "mcpotel unwrap cursor --dry-run\nmcpotel unwrap cursor --server files\n" +
 			"mcpotel unwrap --config .mcp.json --yes",
-	}, "change this `SERVER` only; may be repeated")
+	}, "change only this `SERVER`; may be repeated")
 }
 
-// ofAHost is how the usage ends.
+// ofAHost ends the usage of wrap and unwrap.
 const ofAHost = " [flags] (HOST | --config FILE)"
 
 func (r *rewriting) command(cmd *cobra.Command, aboutServer string) *cobra.Command {
@@ -82,22 +83,22 @@ func (r *rewriting) command(cmd *cobra.Command, aboutServer string) *cobra.Comma
 		return nil
 	})
 	if !r.undo {
-		f.Func("env", "give the proxy, and the server that it starts, this variable, `NAME=VALUE`, where the file has none "+
-			"of this name for the server; may be repeated", func(value string) error {
+		f.Func("env", "set this variable, `NAME=VALUE`, for the proxy and the server that it starts, unless the file sets "+
+			"it for the server; may be repeated", func(value string) error {
 			r.env = append(r.env, value)
 			return nil
 		})
 		f.BoolVar(&r.translate, "translate", false, translateUsage)
 		r.limits.flags(f)
 	}
-	f.BoolVar(&r.dryRun, "dry-run", false, "show what would change, and change nothing")
+	f.BoolVar(&r.dryRun, "dry-run", false, "show the changes without making them")
 	f.BoolVar(&r.yes, "yes", false, "change it without asking")
 	return cmd
 }
 
-// rewrite is a server that is to be changed.
+// rewrite is a server to change.
 type rewrite struct {
-	member // in the file
+	member // its place in the file
 	before *savedServer
 	after  []byte
 }
@@ -124,8 +125,8 @@ func (r *rewriting) run(ctx context.Context, args []string) (err error) {
 		err = showChanges(r.streams.out, f.path, changes)
 	}
 	if !r.undo && len(changes) > 0 && !slices.ContainsFunc(changes, exporting) {
-		r.console.say("the proxy exports where OTEL_EXPORTER_OTLP_ENDPOINT says, which most hosts do not hand on: " +
-			"--env OTEL_EXPORTER_OTLP_ENDPOINT=URL has it in the file")
+		r.console.say("the proxy exports to OTEL_EXPORTER_OTLP_ENDPOINT, which most hosts do not pass on: " +
+			"--env OTEL_EXPORTER_OTLP_ENDPOINT=URL writes it to the file")
 	}
 	switch {
 	case err != nil:
@@ -145,22 +146,22 @@ func (r *rewriting) run(ctx context.Context, args []string) (err error) {
 		return misuse("%s: %w", f.path, err)
 	}
 	if host != nil {
-		r.console.say("%s reads its file when it starts", host.title)
+		r.console.say("restart %s: it reads its file when it starts", host.title)
 	}
-	return printLine(r.streams.out, fmt.Sprintf("changed %d of %d servers; the file as it was is kept as %s", len(changes),
+	return printLine(r.streams.out, fmt.Sprintf("changed %d of %d servers; the backup is %s", len(changes),
 		len(f.servers), backup))
 }
 
-// exporting reports whether the file says where a server exports its telemetry.
+// exporting reports whether the file configures a server's export of telemetry.
 func exporting(c rewrite) bool { return bytes.Contains(c.after, []byte("OTEL_EXPORTER_OTLP_")) }
 
-// locate returns the file, and the host that it is of; no host if the file was given.
+// locate returns the path of the file and its host; the host is nil for --config.
 func (r *rewriting) locate(args []string) (path string, _ *host, _ error) {
 	switch {
 	case len(args) == 0 && r.config == "":
-		return "", nil, misuse("whose file? give a host, such as cursor, or --config FILE")
+		return "", nil, misuse("no file: give a host, such as cursor, or --config FILE")
 	case len(args) > 1 || len(args) == 1 && r.config != "":
-		return "", nil, misuse("several files: give either one host or --config FILE")
+		return "", nil, misuse("more than one file: give either one host or --config FILE")
 	case len(args) == 0:
 		return r.config, nil, nil
 	}
@@ -186,7 +187,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// changes returns what is to be changed, and says what is not, and why.
+// changes returns the changes, and prints which servers stay unchanged and why.
 func (r *rewriting) changes(f *serversFile) (changes []rewrite, _ error) {
 	chosen, err := r.choose(f)
 	if err != nil {
@@ -210,7 +211,7 @@ func (r *rewriting) changes(f *serversFile) (changes []rewrite, _ error) {
 	return changes, nil
 }
 
-// choose returns the servers that are meant.
+// choose returns the selected servers.
 func (r *rewriting) choose(f *serversFile) (chosen []rewrite, _ error) {
 	for _, name := range r.only {
 		if find(f.servers, name) < 0 {
@@ -228,13 +229,13 @@ func (r *rewriting) choose(f *serversFile) (chosen []rewrite, _ error) {
 		case err != nil:
 			err = r.refuse(m.name, err)
 		case s.wrapped() && !r.undo:
-			r.console.say("%s is behind the proxy already", visible.Line(m.name))
+			r.console.say("%s is already behind the proxy", visible.Line(m.name))
 		case s.wrapped() || !r.undo && (!s.disabled() || len(r.only) > 0):
 			chosen = append(chosen, rewrite{member: m, before: s})
 		case len(r.only) > 0:
 			r.console.say("%s is not behind the proxy", visible.Line(m.name))
 		case s.disabled() && !r.undo:
-			r.console.say("%s is disabled, and left as it is", visible.Line(m.name))
+			r.console.say("%s is disabled and stays unchanged", visible.Line(m.name))
 		}
 		if err != nil {
 			return nil, err
@@ -243,16 +244,16 @@ func (r *rewriting) choose(f *serversFile) (chosen []rewrite, _ error) {
 	return chosen, nil
 }
 
-// refuse returns why a server cannot be changed that was asked for, and says it of another.
+// refuse returns the error for a server that was named by a flag; for other servers it only prints the error.
 func (r *rewriting) refuse(name string, err error) error {
 	if len(r.only) > 0 {
 		return fmt.Errorf("%s: %w", visible.Line(name), err)
 	}
-	r.console.say("%s is left as it is: %v", visible.Line(name), err)
+	r.console.say("%s stays unchanged: %v", visible.Line(name), err)
 	return nil
 }
 
-// wrapped returns what makes servers wrapped ones.
+// wrapped returns a function that wraps a server.
 func (r *rewriting) wrapped(*serversFile, []rewrite) (func(*rewrite) ([]byte, error), error) {
 	program, err := thisProgram()
 	if err != nil {
@@ -271,8 +272,8 @@ func (r *rewriting) wrapped(*serversFile, []rewrite) (func(*rewrite) ([]byte, er
 	}, nil
 }
 
-// thisProgram is the absolute path of this program, since hosts may look for programs elsewhere than shells do: the
-// path under which the shell finds it, which stays the same when a package manager replaces it, or else where it is.
+// thisProgram returns the absolute path of this program, because hosts may have another search path than shells. It
+// prefers the path in the shell's search path, which stays valid when a package manager replaces the program.
 func thisProgram() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -284,14 +285,14 @@ func thisProgram() (string, error) {
 	return path, nil
 }
 
-// same reports whether two paths are of one file.
+// same reports whether two paths name the same file.
 func same(a, b string) bool {
 	one, errOne := os.Stat(a)
 	other, errOther := os.Stat(b)
 	return errOne == nil && errOther == nil && os.SameFile(one, other)
 }
 
-// unwrapped returns what makes wrapped servers what they were.
+// unwrapped returns a function that restores a wrapped server.
 func (r *rewriting) unwrapped(f *serversFile, wrapped []rewrite) (func(*rewrite) ([]byte, error), error) {
 	servers := map[string]*savedServer{}
 	for _, c := range wrapped {
@@ -304,19 +305,19 @@ func (r *rewriting) unwrapped(f *serversFile, wrapped []rewrite) (func(*rewrite)
 		}
 		text, err := c.before.unwrap()
 		if err == nil {
-			r.console.say("no backup has %s as it was: it is put together from what it is now", visible.Line(c.name))
+			r.console.say("no backup has the original of %s: it is derived from the wrapped server", visible.Line(c.name))
 		}
 		return text, err
 	}, nil
 }
 
-// ask lets the person agree.
+// ask asks the person for confirmation.
 func (r *rewriting) ask(ctx context.Context) error {
 	if r.yes {
 		return nil
 	}
 	if !r.console.person {
-		return misuse("nothing was changed: there is no terminal to ask at; --yes changes it without asking")
+		return misuse("nothing was changed: no person at a terminal can be asked; --yes changes the file without asking")
 	}
 	done, err := r.console.asks(ctx)
 	if err != nil {

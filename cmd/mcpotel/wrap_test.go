@@ -75,10 +75,10 @@ func TestAHostIsWrappedAndUnwrapped(t *testing.T) {
 +   "env": {"MCPOTEL_URL": …, "MCPOTEL_HEADER_1": …}
 `
 	unchanged := []step{
-		{[]string{"wrap", "cursor", "--dry-run"}, exitOK, diff, "off is disabled, and left as it is\n" +
-			"mcpotel: the proxy exports where OTEL_EXPORTER_OTLP_ENDPOINT says"},
-		{[]string{"wrap", "cursor"}, exitUsage, diff, "nothing was changed: there is no terminal to ask at; --yes " +
-			"changes it"},
+		{[]string{"wrap", "cursor", "--dry-run"}, exitOK, diff, "off is disabled and stays unchanged\n" +
+			"mcpotel: the proxy exports to OTEL_EXPORTER_OTLP_ENDPOINT"},
+		{[]string{"wrap", "cursor"}, exitUsage, diff, "nothing was changed: no person at a terminal can be asked; --yes " +
+			"changes the file"},
 		{[]string{"unwrap", "cursor"}, exitOK, "", "nothing to change in " + path},
 		{[]string{"unwrap", "cursor", "--server", "files"}, exitOK, "", "files is not behind the proxy\n"},
 	}
@@ -93,15 +93,14 @@ func TestAHostIsWrappedAndUnwrapped(t *testing.T) {
 	}
 
 	steps(t, []step{
-		{[]string{"wrap", "cursor", "--server", "far", "--yes"}, exitOK, "changed 1 of 3 servers; the file as it was " +
-			"is kept as " + path,
-			"Cursor reads its file when it starts"},
+		{[]string{"wrap", "cursor", "--server", "far", "--yes"}, exitOK, "changed 1 of 3 servers; the backup is " + path,
+			"restart Cursor: it reads its file when it starts"},
 	})
 	if got := content(t, only(t, path)); got != ofCursor {
 		t.Errorf("the backup: got %s, want the file", got)
 	}
 	steps(t, []step{
-		{[]string{"wrap", "cursor", "--yes"}, exitOK, "changed 1 of 3 servers", "far is behind the proxy already"},
+		{[]string{"wrap", "cursor", "--yes"}, exitOK, "changed 1 of 3 servers", "far is already behind the proxy"},
 		{[]string{"wrap", "cursor", "--yes"}, exitOK, "", "nothing to change"},
 		{[]string{"list"}, exitOK, "    files " + program + "\n    far " + program + "\n    off disabled\n", ""},
 		{[]string{"unwrap", "cursor", "--server", "files", "--dry-run"}, exitOK,
@@ -191,7 +190,7 @@ func TestWrappedServersHaveAPolicy(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "mcp.json")
 	writeAt(t, other, changed)
-	steps(t, []step{{[]string{"unwrap", "--config", other, "--yes"}, exitOK, "changed 2 of 2", "no backup has far"}})
+	steps(t, []step{{[]string{"unwrap", "--config", other, "--yes"}, exitOK, "changed 2 of 2", "no backup has the original of"}})
 	if got := content(t, other); strings.Contains(got, "-tool") || strings.Contains(got, "translate") ||
 		strings.Count(got, "X-Key") != 1 {
 		t.Errorf("without a backup: got %s, want no rules, and the one header", got)
@@ -203,10 +202,10 @@ func TestAPolicyThatCannotBeOneIsNotWritten(t *testing.T) {
 	path := atHome(t)("cursor")
 	writeAt(t, path, ofCursor)
 	for want, args := range map[string][]string{
-		`--deny-tool=a$b: hosts look for variables behind $`: {"--deny-tool", "a$b"},
-		`mcpotel: policy: allowed tools: "[" is no pattern`:  {"--allow-tool", "["},
-		"mcpotel: policy: the timeout is negative":           {"--timeout", "-1s"},
-		"mcpotel: open nosuch.yaml":                          {"--policy", "nosuch.yaml"},
+		`--deny-tool=a$b: hosts expand variables after $`:   {"--deny-tool", "a$b"},
+		`mcpotel: policy: allowed tools: "[" is no pattern`: {"--allow-tool", "["},
+		"mcpotel: policy: the timeout is negative":          {"--timeout", "-1s"},
+		"mcpotel: open nosuch.yaml":                         {"--policy", "nosuch.yaml"},
 	} {
 		steps(t, []step{{append([]string{"wrap", "cursor", "--yes"}, args...), exitUsage, "", want}})
 	}
@@ -243,7 +242,7 @@ func TestWhatIsNotWrapped(t *testing.T) {
 		"{":                         "EOF",
 		"[]":                        "not a JSON object",
 		`{"mcpServers":{}} x`:       "more than one JSON value",
-		`{"a":{}}`:                  "there is no member mcpServers",
+		`{"a":{}}`:                  "the file has no member mcpServers",
 		`{"mcpServers":["s3cret"]}`: "mcpServers: not a JSON object",
 		`{"mcpServers":{"a":{"command":"x"},"a":{"command":"y"}}}`: "duplicate",
 		`{"mcpServers":{"a":{"command":"x"},"b":"s3cret"}}`:        "b: not an object",
@@ -263,15 +262,15 @@ func TestWhatIsNotWrapped(t *testing.T) {
 	writeAt(t, file("cursor"), odd)
 	steps(t, []step{
 		{[]string{"wrap", "cursor", "--server", "b", "--yes"}, exitUsage, "", "b: command: want a string"},
-		{[]string{"wrap", "cursor", "--server", "a", "--server", "c", "--yes"}, exitUsage, "", "c: it has neither"},
+		{[]string{"wrap", "cursor", "--server", "a", "--server", "c", "--yes"}, exitUsage, "", "c: the server has neither"},
 		{[]string{"wrap", "cursor", "--server", "a", "--server", "x", "--yes"}, exitUsage, "", "there is no server x"},
-		{[]string{"unwrap", "cursor", "--server", "d", "--yes"}, exitUsage, "", "d: it was not wrapped by this command"},
-		{[]string{"unwrap", "cursor", "--yes"}, exitOK, "", "d is left as it is: it was not wrapped"},
+		{[]string{"unwrap", "cursor", "--server", "d", "--yes"}, exitUsage, "", "d: the server was not wrapped by this"},
+		{[]string{"unwrap", "cursor", "--yes"}, exitOK, "", "d stays unchanged: the server was not wrapped"},
 		{[]string{"wrap", "cursor", "--env", "s3cret", "--yes"}, exitUsage, "", "variable 1 is not of the form NAME=VALUE"},
 		{[]string{"unwrap", "cursor", "--env", "A=s3cret", "--yes"}, exitUsage, "", "unknown flag: --env"},
-		{[]string{"wrap"}, exitUsage, "", "whose file?"},
-		{[]string{"wrap", "cursor", "vscode"}, exitUsage, "", "several files"},
-		{[]string{"wrap", "cursor", "--config", "x"}, exitUsage, "", "several files"},
+		{[]string{"wrap"}, exitUsage, "", "no file: give a host"},
+		{[]string{"wrap", "cursor", "vscode"}, exitUsage, "", "more than one file"},
+		{[]string{"wrap", "cursor", "--config", "x"}, exitUsage, "", "more than one file"},
 		{[]string{"wrap", "cursr"}, exitUsage, "", `no host "cursr" (did you mean cursor?); want one of mcpotel, ` +
 			`claude-desktop,`},
 		{[]string{"wrap", "gemini"}, exitUsage, "", "Gemini CLI has no file " + file("gemini")},
@@ -282,7 +281,7 @@ func TestWhatIsNotWrapped(t *testing.T) {
 	if got := content(t, file("cursor")); got != odd || len(files(t, filepath.Dir(file("cursor")))) != 1 {
 		t.Errorf("got %s, want %s as it was, with nothing beside it", got, odd)
 	}
-	steps(t, []step{{[]string{"wrap", "cursor", "--yes"}, exitOK, "changed 1 of 4 servers", "b is left as it is: " +
+	steps(t, []step{{[]string{"wrap", "cursor", "--yes"}, exitOK, "changed 1 of 4 servers", "b stays unchanged: " +
 		"command: want"}})
 }
 
@@ -321,8 +320,8 @@ func TestTheFileAndItsBackupKeepTheirModes(t *testing.T) {
 	for _, mode := range []fs.FileMode{0o666, 0o620, 0o602} {
 		writeMode(t, path, mode)
 		steps(t, []step{
-			{[]string{"wrap", "--config", link, "--yes"}, exitUsage, "", "others can write it, and what it says is run: " +
-				"chmod go-w"},
+			{[]string{"wrap", "--config", link, "--yes"}, exitUsage, "",
+				"other users can write the file, and hosts run the commands in it: use chmod go-w"},
 		})
 	}
 	if got := files(t, filepath.Dir(path)); len(got) != 1 {
@@ -347,7 +346,7 @@ func TestAFileOfAnotherUserIsNotWrapped(t *testing.T) {
 	if _, known := owner(info); !known {
 		return // a system whose files have no owners of this kind
 	}
-	const want = "it is a file of another user, number "
+	const want = "the file belongs to another user, uid "
 	if err := onlyMine(info, os.Geteuid()+1); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("for another user: got %v, want %s…", err, want)
 	}
@@ -393,7 +392,7 @@ func TestAFileThatChangesMeanwhileIsLeftAlone(t *testing.T) {
 	var out, stderr buffer
 	in := &changing{*strings.NewReader("yes\n"), func() { writeAt(t, path, ofCursor+" ") }}
 	code := run(t.Context(), streams{in, &out, &stderr, true}, []string{"wrap", "cursor"})
-	if code != exitUsage || !strings.Contains(stderr.String(), "another process has changed it, so nothing was written") {
+	if code != exitUsage || !strings.Contains(stderr.String(), "another process has changed the file, so nothing") {
 		t.Errorf("got exit code %d, %s", code, stderr.String())
 	}
 	if got := content(t, path); got != ofCursor+" " || len(files(t, filepath.Dir(path))) != 1 {
@@ -473,7 +472,7 @@ func TestServersAreReachedByVariables(t *testing.T) {
 		{[]string{"ping", "--url-env", "MCPOTEL_UNSET"}, exitUsage, "", "this variable is not set"},
 		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env", "A=MCPOTEL_UNSET"}, exitUsage, "", "this " +
 			"variable is not set"},
-		{[]string{"ping", "--header-env", "A=MCPOTEL_HEADER_1", "--", "x"}, exitUsage, "", "is for a server with --url"},
+		{[]string{"ping", "--header-env", "A=MCPOTEL_HEADER_1", "--", "x"}, exitUsage, "", "needs --url"},
 	})
 }
 

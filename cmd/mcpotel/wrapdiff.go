@@ -10,11 +10,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// widestChange is how many columns of a line are shown.
+// widestChange bounds the columns of a line.
 const widestChange = 200
 
-// showChanges prints the members of servers that change, and nothing of them that may be secret: no argument, no value
-// of a header or a variable, no query.
+// showChanges prints the changed members of servers without possible secrets: arguments, values of headers and
+// variables, and queries.
 func showChanges(w io.Writer, path string, changes []rewrite) error {
 	if len(changes) > 0 {
 		if err := printLine(w, "--- "+visible.Line(path)); err != nil {
@@ -50,7 +50,7 @@ func showChanges(w io.Writer, path string, changes []rewrite) error {
 	return nil
 }
 
-// shown are the members of the server that say how it is reached, a line for each.
+// shown returns a line for each member that decides how the server is reached.
 func (s *savedServer) shown() (lines []string) {
 	for _, m := range s.members {
 		var value string
@@ -71,8 +71,8 @@ func (s *savedServer) shown() (lines []string) {
 	return lines
 }
 
-// shownArgs shows the arguments that are the work of wrap, with the command of the server, and says how many there are
-// besides.
+// shownArgs returns the arguments that wrap has written, with the server's command, and the number of the other
+// arguments.
 func (s *savedServer) shownArgs() string {
 	known := 0
 	if s.wrapped() {
@@ -97,7 +97,7 @@ func (s *savedServer) shownArgs() string {
 	return "[" + strings.Join(shown, ", ") + "]"
 }
 
-// ofWrap reports whether an argument is one that wrap gives the proxy behind the name, and no value of a header.
+// ofWrap reports whether wrap gives the proxy this argument after the name, unless it has the value of a header.
 func ofWrap(arg string) bool {
 	_, variable, _ := strings.Cut(arg, "=")
 	return slices.Contains([]string{"--url-env", "--header-env", "--auth"}, arg) ||
@@ -106,7 +106,7 @@ func ofWrap(arg string) bool {
 
 func shownURL(raw json.RawMessage) string {
 	var text string
-	_ = json.Unmarshal(raw, &text) // what is no string shows nothing
+	_ = json.Unmarshal(raw, &text) // anything but a string shows nothing
 	u, err := bare(text)
 	if err != nil {
 		return "…"
@@ -115,7 +115,7 @@ func shownURL(raw json.RawMessage) string {
 }
 
 func shownNames(raw json.RawMessage) string {
-	members, _ := partsOf(raw, '{') // what is no object shows nothing
+	members, _ := partsOf(raw, '{') // anything but an object shows nothing
 	var names []string
 	for _, m := range members {
 		names = append(names, quote(m.name)+": …")

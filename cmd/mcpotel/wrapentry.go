@@ -16,13 +16,13 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// urlVariables are the variables in which a wrapped server has its URL, by the name that its host has for a URL.
+// urlVariables are the variables for the URL of a wrapped server, by the name of the URL member of its host.
 var urlVariables = map[string]string{
 	"url": "MCPOTEL_URL", "serverUrl": "MCPOTEL_SERVER_URL", "httpUrl": "MCPOTEL_HTTP_URL",
 }
 
-// headerVariable, and a number, is a variable in which a wrapped server has the value of a header. Hosts put their own
-// variables, such as ${input:token}, into env as they do into headers, and no list of processes shows it.
+// headerVariable, with a number, is a variable for the value of a header. Hosts expand their own variables, such as
+// ${input:token}, in env as in headers, and process lists do not show env.
 const headerVariable = "MCPOTEL_HEADER_"
 
 func isURLVariable(name string) bool {
@@ -40,15 +40,15 @@ func isHeaderVariable(name string) bool {
 	return ok && err == nil
 }
 
-// savedServer is one server of a host's file, as it is written there.
+// savedServer is one server of a host's file, as written in the file.
 type savedServer struct {
 	text    []byte
-	members []member // their places are those in text
+	members []member // with offsets in text
 	command string
 	args    []string
 }
 
-// errNoObject is the error for a server that is none: the file is not what it seems to be.
+// errNoObject is the error for a server that is not a JSON object: the file is not a servers file.
 var errNoObject = errors.New("not an object")
 
 func readServer(text []byte) (*savedServer, error) {
@@ -69,7 +69,7 @@ func readServer(text []byte) (*savedServer, error) {
 	return s, nil
 }
 
-// member returns the member of a name, nil if there is none.
+// member returns the member with this name; nil without one.
 func (s *savedServer) member(name string) *member {
 	i := find(s.members, name)
 	if i < 0 {
@@ -78,7 +78,7 @@ func (s *savedServer) member(name string) *member {
 	return &s.members[i]
 }
 
-// urls are the members that have a URL.
+// urls returns the members with a URL.
 func (s *savedServer) urls() (all []member) {
 	for _, m := range s.members {
 		if urlVariables[m.name] != "" {
@@ -93,14 +93,14 @@ func (s *savedServer) disabled() bool {
 	return m != nil && string(m.value) == "true"
 }
 
-// wrapped reports whether the server runs behind the proxy, by this command or by hand.
+// wrapped reports whether the server runs behind the proxy, wrapped by this command or by hand.
 func (s *savedServer) wrapped() bool {
 	name := filepath.Base(strings.ReplaceAll(s.command, `\`, "/"))
 	return strings.HasPrefix(name, "mcpotel") && len(s.args) > 0 && s.args[0] == "proxy"
 }
 
-// proxyArgs are the arguments by which the proxy knows what its server is called, as JSON strings. The name is left out
-// where it would keep the server from starting: no argument can have NUL, and hosts look for variables behind "$".
+// proxyArgs returns the arguments that give the proxy the server's name, as JSON strings. They omit a name that would
+// keep the server from starting: arguments cannot have NUL, and hosts expand variables after "$".
 func proxyArgs(name string) []string {
 	if name == "" || strings.ContainsAny(name, "\x00$") {
 		return []string{`"proxy"`}
@@ -108,7 +108,7 @@ func proxyArgs(name string) []string {
 	return []string{`"proxy"`, `"--name"`, quote(name)}
 }
 
-// behindName are the arguments of a wrapped server behind those of proxyArgs.
+// behindName returns the arguments of a wrapped server after those of proxyArgs.
 func (s *savedServer) behindName() []string {
 	if len(s.args) > 2 && s.args[1] == "--name" {
 		return s.args[3:]
@@ -116,7 +116,7 @@ func (s *savedServer) behindName() []string {
 	return s.args[1:]
 }
 
-// options are the arguments of a wrapped server that say how the proxy behaves, as wrap has written them.
+// options returns the arguments of a wrapped server that configure the proxy, as wrap has written them.
 func (s *savedServer) options() (args []string) {
 	for _, a := range s.behindName() {
 		if !isOption(a) {
@@ -127,7 +127,7 @@ func (s *savedServer) options() (args []string) {
 	return args
 }
 
-// variables are the members of env.
+// variables returns the members of env.
 func (s *savedServer) variables() ([]member, error) {
 	m := s.member("env")
 	if m == nil || string(m.value) == "null" {
@@ -140,9 +140,9 @@ func (s *savedServer) variables() ([]member, error) {
 	return all, nil
 }
 
-// wrap returns the server behind the proxy. program is this one, and args are the proxy's, as JSON strings; more are
-// members of env that the proxy is to have, where the server has none of this name. The text is the same everywhere but
-// at command and args; at a URL, url is these two, headers are in env, and the type is stdio.
+// wrap returns the server behind the proxy. program is the path of this program, args are the arguments of the proxy as
+// JSON strings, and more are members of env to add unless the server has them. Only command and args change. For a
+// server with a URL, these two replace url, headers move to env, and the type becomes stdio.
 func (s *savedServer) wrap(args []string, program string, more []member) ([]byte, error) {
 	has, err := s.variables()
 	if err != nil {
@@ -157,13 +157,13 @@ func (s *savedServer) wrap(args []string, program string, more []member) ([]byte
 	command, urls := s.member("command"), s.urls()
 	switch {
 	case command == nil && len(urls) == 0:
-		return nil, errors.New("it has neither a command nor a URL")
+		return nil, errors.New("the server has neither a command nor a URL")
 	case command == nil && len(urls) == 1:
 		return s.wrapURL(args, program, &urls[0], env)
 	case len(urls) == 0:
 		return s.wrapCommand(args, program, command, env), nil
 	}
-	return nil, errors.New("it has both a command and a URL, or several")
+	return nil, errors.New("the server has both a command and a URL, or more than one URL")
 }
 
 func (s *savedServer) wrapCommand(args []string, program string, command *member, env []string) []byte {
@@ -192,7 +192,7 @@ func (s *savedServer) wrapURL(args []string, program string, url *member, more [
 	}
 	for _, name := range []string{"args", "env", "cwd"} {
 		if s.member(name) != nil {
-			return nil, fmt.Errorf("it has a URL, for which %s means nothing", name)
+			return nil, fmt.Errorf("the server has a URL, which does not use %s", name)
 		}
 	}
 	variable := quote(urlVariables[url.name])
@@ -208,7 +208,7 @@ func (s *savedServer) wrapURL(args []string, program string, url *member, more [
 		}
 		for i, h := range all {
 			if h.value[0] != '"' || !hostname.Token(h.name) {
-				return nil, errors.New("headers: want names of header fields, and strings")
+				return nil, errors.New("headers: want names of header fields with strings")
 			}
 			authorized = authorized || strings.EqualFold(h.name, "Authorization")
 			variable := fmt.Sprint(headerVariable, i+1)
@@ -217,7 +217,7 @@ func (s *savedServer) wrapURL(args []string, program string, url *member, more [
 		}
 	}
 	if !authorized {
-		args = append(args, `"--auth"`) // as the host would
+		args = append(args, `"--auth"`) // the host would authorize as well
 	}
 	gap := s.gap(url.at)
 	text := `"command": ` + program + "," + gap + `"args": [` + strings.Join(args, ", ") + "]"
@@ -230,7 +230,7 @@ func (s *savedServer) wrapURL(args []string, program string, url *member, more [
 	return s.edited(append(edits, s.typed("stdio")...)...), nil
 }
 
-// typed says of which type the server is, where it said so before.
+// typed returns an edit that sets the type of the server, if it has one.
 func (s *savedServer) typed(as string) (edits []edit) {
 	for _, m := range s.members {
 		if m.name == "type" || m.name == "transport" {
@@ -240,10 +240,10 @@ func (s *savedServer) typed(as string) (edits []edit) {
 	return edits
 }
 
-// errByHand is the error for a server that stands behind the proxy in another way than wrap's.
-var errByHand = errors.New("it was not wrapped by this command: take the proxy out by hand")
+// errByHand is the error for a server that stands behind the proxy, but not as wrap writes it.
+var errByHand = errors.New("the server was not wrapped by this command: remove the proxy by hand")
 
-// unwrap returns the server without the proxy, put together from what the wrapped one has, where no backup has it.
+// unwrap derives the server from the wrapped server, if no backup has it.
 func (s *savedServer) unwrap() ([]byte, error) {
 	args := s.behindName()
 	if i := slices.Index(args, "--"); i >= 0 && i+1 < len(args) {
@@ -252,10 +252,10 @@ func (s *savedServer) unwrap() ([]byte, error) {
 	return s.unwrapURL()
 }
 
-// unwrapCommand takes the server's command, and all that is before it, out of args.
+// unwrapCommand makes args[at] the command and removes it, and everything before it, from args.
 func (s *savedServer) unwrapCommand(at int) []byte {
 	command, args := s.member("command"), s.member("args")
-	elements, _ := partsOf(args.value, '[') // which it is, since s has read it
+	elements, _ := partsOf(args.value, '[') // args is an array: readServer has checked it
 	cut := edit{args.from, args.end(), "[]"}
 	if at+1 < len(elements) {
 		cut = edit{args.from + elements[0].from, args.from + elements[at+1].from, ""}
@@ -263,9 +263,9 @@ func (s *savedServer) unwrapCommand(at int) []byte {
 	return s.edited(edit{command.from, command.end(), string(elements[at].value)}, cut)
 }
 
-// added returns the variables that a wrapped server has and had not before, without those that only the proxy reads.
+// added returns the variables that wrapping has added to a server, without those that only the proxy reads.
 func (s *savedServer) added(before *savedServer) (more []member) {
-	was, _ := before.variables() // nothing has been added to what is no object
+	was, _ := before.variables() // an env that is no object has no variables
 	is, _ := s.variables()
 	for _, m := range is {
 		if find(was, m.name) < 0 && !isURLVariable(m.name) && !isHeaderVariable(m.name) {
@@ -275,7 +275,7 @@ func (s *savedServer) added(before *savedServer) (more []member) {
 	return more
 }
 
-// unwrapURL makes url and headers of env, of which the rest was for the proxy.
+// unwrapURL restores url and headers from env. The rest of env was for the proxy.
 func (s *savedServer) unwrapURL() ([]byte, error) {
 	command, args, env := find(s.members, "command"), find(s.members, "args"), s.member("env")
 	if env == nil || len(s.urls()) > 0 || s.member("headers") != nil || args != command+1 {
@@ -310,13 +310,13 @@ func (s *savedServer) unwrapURL() ([]byte, error) {
 	return s.edited(append(edits, s.typed("http")...)...), nil
 }
 
-// edit puts text in the place of what is between two offsets.
+// edit replaces the text between two offsets.
 type edit struct {
 	from, to int
 	text     string
 }
 
-// edited returns the server with these changes, of which none is within another.
+// edited returns the server with these edits, which must not overlap.
 func (s *savedServer) edited(edits ...edit) []byte { return apply(s.text, edits) }
 
 func apply(text []byte, edits []edit) (changed []byte) {
@@ -329,12 +329,12 @@ func apply(text []byte, edits []edit) (changed []byte) {
 	return append(changed, text[done:]...)
 }
 
-// insert puts a member behind another.
+// insert inserts a member after another.
 func (s *savedServer) insert(behind *member, text string) edit {
 	return edit{behind.end(), behind.end(), "," + s.gap(behind.at) + text}
 }
 
-// prepend puts items in front of those that a list or an object has, which is one by its brackets, or null.
+// prepend inserts items at the beginning of a list or an object, which brackets tell apart; m may be null.
 func (s *savedServer) prepend(m *member, brackets string, items []string) edit {
 	has, err := partsOf(m.value, jsontext.Kind(brackets[0]))
 	switch {
@@ -348,7 +348,7 @@ func (s *savedServer) prepend(m *member, brackets string, items []string) edit {
 	return edit{first, first, strings.Join(items, gap) + gap}
 }
 
-// without takes a member out that is not the only one, and a comma: the one before, or behind the first.
+// without removes a member and one comma. The member is not the only one.
 func (s *savedServer) without(name string) edit {
 	i := find(s.members, name)
 	if i == 0 {
@@ -357,8 +357,8 @@ func (s *savedServer) without(name string) edit {
 	return edit{s.members[i-1].end(), s.members[i].end(), ""}
 }
 
-// gap is the space between two members or elements, as it is before the one at an offset: a line break and the
-// indentation, or one space.
+// gap returns the whitespace between two members or elements, as it stands before the one at an offset: a line break
+// and the indentation, or one space.
 func (s *savedServer) gap(at int) string {
 	before := s.text[len(bytes.TrimRight(s.text[:at], " \t\r\n")):at]
 	i := bytes.LastIndexByte(before, '\n')

@@ -9,14 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decodeYAML reads the one document of a file, which may be empty. It takes no keys but those of v.
+// decodeYAML decodes the only document of a file, which may be empty. It rejects keys that v does not have.
 func decodeYAML(text []byte, v any) error {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	err := d.Decode(v)
 	if err == nil {
 		if err = d.Decode(new(yaml.Node)); err == nil {
-			err = errors.New("there is more than one document in it")
+			err = errors.New("the file has more than one document")
 		}
 	}
 	if err != nil && err != io.EOF {
@@ -25,7 +25,7 @@ func decodeYAML(text []byte, v any) error {
 	return nil
 }
 
-// plainYAML returns an error of the YAML package without what it says of Go's types.
+// plainYAML removes the names of Go types from an error of the YAML package.
 func plainYAML(err error) error {
 	wrong, ok := errors.AsType[*yaml.TypeError](err)
 	if !ok {

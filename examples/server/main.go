@@ -26,7 +26,7 @@ type Query struct {
 	City string `json:"city" jsonschema:"the name of the city"`
 }
 
-// Forecast is what the tool answers.
+// Forecast is the result of the tool.
 type Forecast struct {
 	City    string `json:"city"`
 	Celsius int    `json:"celsius"`
@@ -34,7 +34,7 @@ type Forecast struct {
 
 var celsius = map[string]int{"Oslo": 4, "Madrid": 17, "Nairobi": 24}
 
-// forecast is the tool. Its error is for the model to read: what to do better.
+// forecast is the tool. The model reads its error, so the error says how to call the tool correctly.
 func forecast(_ context.Context, q Query) (Forecast, error) {
 	t, ok := celsius[q.City]
 	if !ok {

@@ -21,14 +21,14 @@ import (
 
 // Framed opens streams on which each frame stands behind its length in four bytes.
 type Framed struct {
-	Server string // what the client is called after
+	Server string // default of the client's name
 	Open   func(context.Context) (net.Conn, error)
 }
 
 // Name returns the name of the server.
 func (f Framed) Name() string { return f.Server }
 
-// Network says that it is reached over TCP.
+// Network returns TCP as the transport.
 func (f Framed) Network() transport.Network { return transport.Network{Transport: "tcp"} }
 
 // Dial opens a connection with two goroutines, for which its Close waits.
@@ -70,7 +70,7 @@ type framedConn struct {
 	asked   chan struct{} // Receive wants a frame; holds one
 	got     chan received // and gets it here; holds one
 	waiting bool          // Receive has asked and got nothing yet; owned by Receive
-	over    error         // what Receive returns from now on; owned by Receive
+	over    error         // the error of all further calls to Receive; owned by Receive
 
 	closing sync.Once
 	closed  chan struct{} // Close has been called
@@ -89,7 +89,7 @@ type received struct {
 	err   error
 }
 
-// Send accepts the frame or says why not. It never waits.
+// Send accepts the frame or returns an error. It never waits.
 func (c *framedConn) Send(ctx context.Context, m transport.Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +114,7 @@ func (c *framedConn) Cancel(_ int64, notice transport.Message) {
 	}
 }
 
-// Receive asks for one frame, and waits for it or for the end of ctx, after which the next Receive goes on waiting.
+// Receive requests one frame and waits for it. If ctx ends first, the next Receive waits for the same frame.
 func (c *framedConn) Receive(ctx context.Context) (transport.Frame, error) {
 	select {
 	case <-c.closed:
@@ -150,7 +150,7 @@ func (c *framedConn) end(err error) {
 	}
 }
 
-// Close lets out what was accepted, as long as ctx allows, or for 5 s if it has no deadline.
+// Close sends the accepted frames until ctx ends, or for 5 s if ctx has no deadline.
 func (c *framedConn) Close(ctx context.Context) error {
 	c.closing.Do(func() { close(c.closed); c.refuse() })
 	limit := time.NewTimer(5 * time.Second)
@@ -163,12 +163,12 @@ func (c *framedConn) Close(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-limit.C:
 	}
-	_ = c.stream.Close() // ends what reads and writes, and another Close that waits
+	_ = c.stream.Close() // ends the goroutines that read and write, and another Close that waits
 	c.running.Wait()
 	return nil
 }
 
-// Info counts what Send has accepted and has not left.
+// Info returns the number of accepted frames that have not been sent.
 func (c *framedConn) Info() transport.Info {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -245,7 +245,7 @@ func (c *framedConn) readFrame() (transport.Frame, error) {
 	if err != nil {
 		return transport.Frame{}, err
 	}
-	var data bytes.Buffer // grows as bytes come, not by what the server announces
+	var data bytes.Buffer // grows with the received bytes, not with the announced size
 	if size <= c.limit {
 		_, err = io.CopyN(&data, c.stream, int64(size))
 		return transport.Frame{Data: data.Bytes()}, err

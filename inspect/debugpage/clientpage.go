@@ -11,19 +11,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// clientModel is what the page of a client shows.
+// clientModel is the data of a client's page.
 type clientModel struct {
 	inspect.Client
 	Badge    stateBadge
-	Lead     string // what the state means right now
+	Lead     string // explanation of the current state
 	Tiles    []tile
 	Facts    []fact
 	Rows     []callRow
-	More     int // calls that there is no room for
+	More     int // number of calls that are not shown
 	Sent     []opRow
 	Received []opRow
 	Recent   recent
-	Watched  int // subscriptions that there is no room for
+	Watched  int // number of subscriptions that are not shown
 }
 
 func (h *handler) clientPage(c *inspect.Client) *clientModel {
@@ -57,13 +57,13 @@ func (h *handler) clientPage(c *inspect.Client) *clientModel {
 
 func reconnections(c *inspect.Client) uint64 { return max(1, c.Sessions) - 1 }
 
-// lead says what the state means.
+// lead explains the current state.
 func lead(c *inspect.Client) string {
 	for_ := unit.Duration(c.InState)
 	left := unit.Duration(max(0, c.Due.Sub(c.Time)))
 	switch {
 	case c.GaveUp != "":
-		return "It gave up " + for_ + " ago, and nothing brings it back: " + word(c.Reason.String()) + "."
+		return "It gave up " + for_ + " ago and does not reconnect: " + word(c.Reason.String()) + "."
 	case c.Ended:
 		return "It was stopped " + for_ + " ago."
 	case c.State == connstate.Ready:
@@ -75,15 +75,15 @@ func lead(c *inspect.Client) string {
 		return fmt.Sprintf("Attempt %d failed %s ago (%s). The next begins in %s.", c.Attempt, for_, word(c.Reason.String()),
 			left)
 	case c.State == connstate.Starting:
-		return fmt.Sprintf("Opens a connection for %s, attempt %d, and gives up on it in %s.", for_, c.Attempt, left)
+		return fmt.Sprintf("Opening a connection for %s, attempt %d, which times out in %s.", for_, c.Attempt, left)
 	case c.State == connstate.Initializing:
-		return fmt.Sprintf("Agrees with the server on how to talk for %s, attempt %d, and gives up on it in %s.", for_,
+		return fmt.Sprintf("Negotiating with the server for %s, attempt %d, which times out in %s.", for_,
 			c.Attempt, left)
 	}
 	return "Closes for " + for_ + "."
 }
 
-// word writes a word of ours for people.
+// word converts an identifier to words.
 func word(w string) string { return strings.ReplaceAll(w, "_", " ") }
 
 func clientFacts(c *inspect.Client) []fact {
@@ -106,7 +106,7 @@ func clientFacts(c *inspect.Client) []fact {
 	)
 }
 
-// toolsOf says how many tools there are, and what they take of a model's context.
+// toolsOf describes the number of tools and their size in a model's context.
 func toolsOf(l *inspect.ToolList) string {
 	if l == nil {
 		return ""
@@ -137,7 +137,7 @@ func yes(b bool) string {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
-// carrier names what carries the messages.
+// carrier names the transport of the messages.
 func carrier(transport, protocol string) string {
 	switch {
 	case transport == "":

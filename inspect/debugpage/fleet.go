@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// What a process with many clients has on its overview: a search, groups and pages, all of them links and one form.
+// Limits of the overview in a process with many clients. Search, groups and pages are links and one form.
 const (
 	onePage   = 100 // clients
 	few       = 20  // clients that need no search
@@ -20,12 +20,12 @@ const (
 	maxQuery  = 100 // bytes
 )
 
-// choice is which of the clients the reader wants to see.
+// choice selects the clients to show.
 type choice struct {
-	Query string // in the name, group, server, address, state or instance
-	Group string
-	InIt  bool // whether it is about a group; that of clients without one is empty
-	page  int  // from 0
+	Query string // text in the name, group, server, address, state or instance
+	Group string // empty means clients without a group, if InIt is set
+	InIt  bool   // select by Group
+	page  int    // from 0
 }
 
 func choiceOf(query url.Values) choice {
@@ -37,7 +37,7 @@ func choiceOf(query url.Values) choice {
 	return c
 }
 
-// wants reports whether the client is one of those.
+// wants reports whether the choice includes the client.
 func (c *choice) wants(i *inspect.Client) bool {
 	if c.InIt && i.Group != c.Group {
 		return false
@@ -54,7 +54,7 @@ func (c *choice) wants(i *inspect.Client) bool {
 	return false
 }
 
-// href leads to a page of the same choice, from 1.
+// href returns the link to a page of the same choice; page counts from 1.
 func (c choice) href(page int) string {
 	q := url.Values{}
 	if c.Query != "" {
@@ -69,26 +69,26 @@ func (c choice) href(page int) string {
 	return "?" + q.Encode() + "#clients"
 }
 
-// fleetModel is what is shown of many clients beside their table.
+// fleetModel is the data beside the table of many clients.
 type fleetModel struct {
 	choice
-	Search bool   // there is a form
-	All    string // leads to all clients, if not all are chosen
+	Search bool   // show the search form
+	All    string // link to all clients, if the choice excludes some
 	Found  int
-	From   int // the first on this page, and the last
+	From   int // numbers of the first and the last client on this page
 	To     int
-	Before string // lead to other pages; empty for none
+	Before string // links to other pages; empty for none
 	After  string
 
 	Groups     []groupRow
 	MoreGroups int
 }
 
-// groupRow is the clients of a group.
+// groupRow describes the clients of a group.
 type groupRow struct {
 	Name, Href string
 	Clients    int
-	Bad        int // those that are not ready
+	Bad        int // number of clients that are not ready
 	States     []stateCount
 }
 
@@ -97,7 +97,7 @@ type stateCount struct {
 	Count int
 }
 
-// part returns those of the clients that were found which are on the page that was chosen.
+// part returns the found clients that are on the chosen page.
 func (m *fleetModel) part(found []*inspect.Client, all int) []*inspect.Client {
 	m.Search, m.Found = all > few || m.Query != "" || m.InIt, len(found)
 	if m.Query != "" || m.InIt {
@@ -116,7 +116,8 @@ func (m *fleetModel) part(found []*inspect.Client, all int) []*inspect.Client {
 	return found[from:to]
 }
 
-// group counts the clients by group and state, if any is in one. Those with most that are not ready come first.
+// group counts the clients by group and state, if any client has a group. Groups with the most clients that are not
+// ready come first.
 func (m *fleetModel) group(clients []inspect.Client) {
 	if !slices.ContainsFunc(clients, func(c inspect.Client) bool { return c.Group != "" }) {
 		return

@@ -20,62 +20,63 @@ var files embed.FS
 
 var pages = page.Parse(files, "pages/*.html")
 
-// refresh is how often the page looks for news.
+// refresh is the interval at which the page updates.
 const refresh = 2 * time.Second
 
-// A Client is something whose doings can be shown as those of a client: a *mcpclient.Client.
+// A Client can be inspected: a *mcpclient.Client.
 type Client interface{ Inspect() inspect.Client }
 
-// A Server is something whose doings can be shown as those of a server: a *mcpserver.Server.
+// A Server can be inspected: a *mcpserver.Server.
 type Server interface{ Inspect() inspect.Server }
 
 // An Option configures [Handler].
 type Option func(*handler)
 
-// WithTraceURL makes trace ids links: url has {trace_id} in place of the id, as in
-// "http://localhost:16686/trace/{trace_id}" for Jaeger. It is absolute, with http or https, or begins with a slash;
-// another one is a mistake in the program, and WithTraceURL panics.
+// WithTraceURL makes trace ids links. The template contains {trace_id} for the id, as in
+// "http://localhost:16686/trace/{trace_id}" for Jaeger. The URL must be absolute, with http or https, or begin with a
+// slash; otherwise WithTraceURL panics.
 func WithTraceURL(template string) Option {
 	if !strings.Contains(template, traceID) || !leads(strings.ReplaceAll(template, traceID, "0")) {
-		panic(fmt.Sprintf("debugpage: WithTraceURL: %q is no URL with %s in it", template, traceID))
+		panic(fmt.Sprintf("debugpage: WithTraceURL: %q is not a URL with %s in it", template, traceID))
 	}
 	return func(h *handler) { h.traceURL = template }
 }
 
 const traceID = "{trace_id}"
 
-// WithLink puts a link to another page into the header, such as to that of the traces. url is absolute, with http or
-// https, or begins with a slash; another one is a mistake in the program, and WithLink panics.
+// WithLink adds a link to another page to the header, for example to the traces. The URL must be absolute, with http or
+// https, or begin with a slash; otherwise WithLink panics.
 func WithLink(text, url string) Option {
 	if !leads(url) {
-		panic(fmt.Sprintf("debugpage: WithLink: %q is no URL", url))
+		panic(fmt.Sprintf("debugpage: WithLink: %q is not a URL", url))
 	}
 	return func(h *handler) { h.links = append(h.links, page.Link{Text: text, Href: url}) }
 }
 
-// leads reports whether to is a URL that a page may lead to.
+// leads reports whether a page may link to this URL.
 func leads(to string) bool {
 	u, err := url.Parse(to)
 	return err == nil && (strings.HasPrefix(to, "/") || (u.Scheme == "http" || u.Scheme == "https") && u.Host != "")
 }
 
-// WithClients shows these clients, in this order, also when they have ended, instead of all that run in the process.
-// None means none.
+// WithClients shows these clients, in this order, even after they have ended, instead of all that run in the process.
+// Without arguments the page shows no clients.
 func WithClients(clients ...Client) Option {
 	return func(h *handler) {
 		h.clients, h.endedClients = func() []Client { return clients }, none
 	}
 }
 
-// WithServers shows these servers, in this order, instead of all that run in the process. None means none.
+// WithServers shows these servers, in this order, instead of all that run in the process. Without arguments the page
+// shows no servers.
 func WithServers(servers ...Server) Option {
 	return func(h *handler) {
 		h.servers, h.endedServers = func() []Server { return servers }, none
 	}
 }
 
-// LocalOnly refuses requests that do not come to an address of the loopback under a name of it. The name matters
-// because a web page may have a name of its own lead to the loopback (DNS rebinding).
+// LocalOnly refuses requests that do not come to a loopback address under a name of the loopback. The name matters
+// because a web page can let its own name resolve to the loopback (DNS rebinding).
 func LocalOnly() Option { return func(h *handler) { h.local = true } }
 
 // Handler returns the debug page.
@@ -96,9 +97,9 @@ type handler struct {
 	clients func() []Client
 	servers func() []Server
 
-	endedClients, endedServers func() int // how many are not shown because they have ended
+	endedClients, endedServers func() int // number of ended clients or servers that are not shown
 
-	traceURL string // with traceID in it; empty for none
+	traceURL string // template with traceID in it; empty for none
 	links    []page.Link
 	local    bool
 }
@@ -119,7 +120,7 @@ func runningServers() (all []Server) {
 	return all
 }
 
-// ServeHTTP answers with a page, or with what is on it as JSON.
+// ServeHTTP responds with a page or its JSON.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -142,14 +143,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// view is one page.
+// view is the response for one page.
 type view struct {
 	status   int
 	template string
 	title    string
 	nav      []page.Link
-	model    any // for the template
-	data     any // for JSON
+	model    any // data for the template
+	data     any // data for JSON
 }
 
 func (h *handler) view(query url.Values) view {
@@ -179,13 +180,13 @@ func (h *handler) view(query url.Values) view {
 		chosenOverview{o, chosen}}
 }
 
-// gone is the page of what is not there any more.
+// gone returns the page for a client or server that no longer runs.
 func (h *handler) gone(kind, n string) view {
 	text := fmt.Sprintf("No %s with the number %s runs in this process.", kind, page.Cut(20, n))
 	return view{http.StatusNotFound, "gone", "Not running", h.nav("", ""), text, map[string]string{"error": text}}
 }
 
-// nav leads to the overview and to where the reader is.
+// nav returns links to the overview and the current page.
 func (h *handler) nav(here, to string) []page.Link {
 	links := []page.Link{{Text: "Overview", Href: "?", Here: to == ""}}
 	if to != "" {

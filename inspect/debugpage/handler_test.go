@@ -79,10 +79,10 @@ func TestEachStateShowsWhatItMeans(t *testing.T) {
 		failed      bool
 	}{
 		{"starting", client{State: connstate.Starting, InState: 2 * time.Second, Due: noon.Add(8 * time.Second), Attempt: 1},
-			"starting", "Opens a connection for 2.00s, attempt 1, and gives up on it in 8.00s.", true},
+			"starting", "Opening a connection for 2.00s, attempt 1, which times out in 8.00s.", true},
 		{"initializing", client{State: connstate.Initializing, InState: 3 * time.Second, Due: noon.Add(7 * time.Second),
 			Attempt: 4},
-			"initializing", "Agrees with the server on how to talk for 3.00s, attempt 4, and gives up on it in 7.00s.", true},
+			"initializing", "Negotiating with the server for 3.00s, attempt 4, which times out in 7.00s.", true},
 		{"ready", client{State: connstate.Ready, InState: 3*time.Hour + 5*time.Minute}, "ready", "Ready for 3h05m.", false},
 		{"backoff after a loss", client{
 			State: connstate.Backoff, Reason: connstate.TransportDown, InState: time.Second, Due: noon.Add(30 * time.Second),
@@ -99,7 +99,7 @@ func TestEachStateShowsWhatItMeans(t *testing.T) {
 			"It was stopped 1m00s ago.", false},
 		{"given up", client{State: connstate.Closing, Ended: true, Reason: connstate.Refused, GaveUp: "no such file",
 			InState: time.Minute},
-			"gave up", "It gave up 1m00s ago, and nothing brings it back: refused.", true},
+			"gave up", "It gave up 1m00s ago and does not reconnect: refused.", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.c.Time, tt.c.Number, tt.c.Name = noon, 7, "files"

@@ -20,7 +20,7 @@ const (
 	maxOldest = 20
 )
 
-// overview is all there is, for JSON: without what each did last, which its own page has.
+// overview is the JSON of the overview. It omits the last events of each client and server, which their own pages have.
 type overview struct {
 	Time    time.Time        `json:"time"`
 	Process process          `json:"process"`
@@ -28,13 +28,13 @@ type overview struct {
 	Servers []inspect.Server `json:"servers"`
 }
 
-// process is what tells this process from others.
+// process identifies this process.
 type process struct {
 	Program    string    `json:"program"`
 	PID        int       `json:"pid"`
 	Go         string    `json:"go"`
 	Goroutines int       `json:"goroutines"`
-	Since      time.Time `json:"since"` // when the page's package was initialized
+	Since      time.Time `json:"since"` // time when package debugpage was initialized
 }
 
 var begun = time.Now()
@@ -65,7 +65,7 @@ func (h *handler) look() *overview {
 	return o
 }
 
-// chosenOverview is an overview as JSON: with those of the clients that were chosen, on all pages.
+// chosenOverview is the JSON of an overview with the chosen clients, on all pages.
 type chosenOverview struct {
 	*overview
 	choice
@@ -77,20 +77,20 @@ func (c chosenOverview) MarshalJSON() ([]byte, error) {
 	return json.Marshal(some)
 }
 
-// overviewModel is what the overview shows.
+// overviewModel is the data of the overview.
 type overviewModel struct {
 	overview
 	Up                         time.Duration
-	EndedClients, EndedServers int // that are not shown; counted when none runs
+	EndedClients, EndedServers int // numbers that are not shown; counted only if none runs
 
 	Tiles       []tile
 	ServerTiles []tile
 	Clients     []clientRow
 	Fleet       fleetModel
 	Servers     []serverRow
-	More        int // servers likewise
+	More        int // number of servers that are not shown
 	Oldest      []callRow
-	Calls       int // in flight that are not among the oldest
+	Calls       int // number of calls in flight that are not in the list of the oldest
 }
 
 type clientRow struct {
@@ -149,7 +149,7 @@ func (h *handler) overviewPage(o *overview, chosen choice) *overviewModel {
 		{Value: sum.Count, Name: "requests sent"},
 		{Text: percent(sum.Failed, sum.Count), Name: "failed", Bad: sum.Failed > 0},
 	}
-	// Who is in trouble comes first.
+	// Clients in trouble come first.
 	slices.SortStableFunc(wanted, func(a, b *inspect.Client) int { return cmp.Compare(badgeOf(b).Rank, badgeOf(a).Rank) })
 	for _, c := range m.Fleet.part(wanted, len(o.Clients)) {
 		m.Clients = append(m.Clients, rowOf(c))
@@ -162,13 +162,13 @@ func (h *handler) overviewPage(o *overview, chosen choice) *overviewModel {
 	return m
 }
 
-// NoneRuns says that the process has no client, or no server, and how many have ended.
+// NoneRuns returns the text for a process without running clients or servers, with the number that have ended.
 func (m *overviewModel) NoneRuns(kind string, ended int) string {
 	if ended == 0 {
 		return "No " + kind + " runs in this process."
 	}
-	return fmt.Sprintf("No %s runs now: %d %s of this process ended. This page shows those that run; what the others did "+
-		"is in their traces and logs.", kind, ended, plural(ended, kind))
+	return fmt.Sprintf("No %s runs now: %d %s of this process ended. This page shows those that run; the others are "+
+		"in their traces and logs.", kind, ended, plural(ended, kind))
 }
 
 func (m *overviewModel) addServers(o *overview) {
@@ -205,7 +205,7 @@ func plural(n int, word string) string {
 	return word + "s"
 }
 
-// bound returns the first n elements, and how many more there are.
+// bound returns the first n elements and the number of the rest.
 func bound[T any](all []T, n int) (some []T, more int) {
 	n = min(n, len(all))
 	return all[:n], len(all) - n

@@ -16,26 +16,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// tile is a number at a glance.
+// tile is a number with its name.
 type tile struct {
 	Value any
-	Text  string // instead of the value
+	Text  string // shown instead of the value
 	Name  string
 	Bad   bool
 }
 
-// fact is a line of a list of facts.
+// fact is a line in a list of facts.
 type fact struct{ Name, Value string }
 
-// facts are those that there are.
+// facts removes the facts without a value.
 func facts(all ...fact) []fact {
 	return slices.DeleteFunc(all, func(f fact) bool { return f.Value == "" })
 }
 
-// stateBadge is a state as a word with a colour.
+// stateBadge is a word for a state, with a colour.
 type stateBadge struct {
 	Word, Class string
-	Rank        int // how much trouble it is
+	Rank        int // severity; higher is worse
 }
 
 func badgeOf(c *inspect.Client) stateBadge {
@@ -54,8 +54,8 @@ func badgeOf(c *inspect.Client) stateBadge {
 	return stateBadge{c.State.String(), "warn", 2}
 }
 
-// traffic is how many requests have ended, and of those how many failed: not those that were cancelled by the one who
-// asked, and not the probe, whose failure says that the server is a legacy one.
+// traffic counts ended requests and failures. Cancelled requests are no failures, and neither is the probe, whose error
+// means that the server is a legacy server.
 type traffic struct{ Count, Failed uint64 }
 
 func (t *traffic) add(o traffic) { t.Count, t.Failed = t.Count+o.Count, t.Failed+o.Failed }
@@ -76,7 +76,7 @@ func failures(o *telemetry.Operation) uint64 {
 	return o.Failed - min(o.Failed, o.Errors[names.ErrorCancelled])
 }
 
-// percent is a part of all, for people: "0 %" is none at all, and "100 %" all.
+// percent formats a share. "0 %" and "100 %" mean exactly none and all.
 func percent(part, all uint64) string {
 	switch {
 	case part == 0 || all == 0:
@@ -88,7 +88,7 @@ func percent(part, all uint64) string {
 	return strconv.FormatFloat(p, 'f', 1, 64) + " %"
 }
 
-// trace is a trace id, with where it leads.
+// trace is a trace id with its link.
 type trace struct{ ID, Short, Href string }
 
 func (h *handler) trace(id string) trace {
@@ -103,11 +103,11 @@ func (h *handler) trace(id string) trace {
 type callRow struct {
 	inspect.Call
 	About   string // target or URI
-	Client  string // whose it is, and
-	Href    string // where that is; empty on its own page
+	Client  string // name of the client; empty on its own page
+	Href    string // link to the client; empty on its own page
 	Left    time.Duration
-	Bounded bool // it has a deadline
-	Late    bool // which is close, or has passed
+	Bounded bool // the call has a deadline
+	Late    bool // the deadline is close or has passed
 	Trace   trace
 	Marks   []string
 }
@@ -130,7 +130,7 @@ func (h *handler) callRow(c *inspect.Call, now time.Time, client, href string) c
 	return r
 }
 
-// opRow is what is known of a method and target.
+// opRow describes the requests with one method and target.
 type opRow struct {
 	telemetry.Operation
 	Failures uint64
@@ -141,10 +141,10 @@ type opRow struct {
 type errorPart struct {
 	Type   string
 	Count  uint64
-	Benign bool // it is not counted as a failure
+	Benign bool // not counted as a failure
 }
 
-// opRows are the operations, those that are called most first.
+// opRows returns the operations, sorted by their count.
 func opRows(all []telemetry.Operation) (sent, received []opRow) {
 	for _, o := range all {
 		r := opRow{Operation: o, Failures: failures(&o)}
@@ -169,21 +169,21 @@ func opRows(all []telemetry.Operation) (sent, received []opRow) {
 type flightRow struct {
 	telemetry.FlightEntry
 	Ago   time.Duration
-	What  string // in words
-	Word  string // how it went
-	Class string // of that
+	What  string // description in words
+	Word  string // outcome
+	Class string // CSS class of the outcome
 	Bad   bool
 	More  []string
 	Trace trace
 }
 
-// recent is a flight recorder, the latest entry first.
+// recent holds the entries of a flight recorder, newest first.
 type recent struct {
-	Rows, Rest []flightRow // the rest is shown on demand
-	ID         string      // of the rest
+	Rows, Rest []flightRow // Rest is shown on demand
+	ID         string      // id of the element with Rest
 }
 
-// maxRecent is how many entries are shown at once.
+// maxRecent bounds the entries that are shown without demand.
 const maxRecent = 40
 
 func (h *handler) recent(entries []telemetry.FlightEntry, now time.Time, id string) recent {
@@ -215,11 +215,11 @@ func (h *handler) flightRow(e *telemetry.FlightEntry, now time.Time) flightRow {
 	return r
 }
 
-// said says what an entry is about.
+// said describes an entry.
 func said(e *telemetry.FlightEntry) string {
 	switch e.Kind {
 	case "request", "handler", "notification":
-		return e.Target // the method stands before it
+		return e.Target // the row shows the method before it
 	case "transition":
 		return e.From + " → " + e.To
 	case "attempt":

@@ -11,13 +11,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// serverModel is what the page of a server shows.
+// serverModel is the data of a server's page.
 type serverModel struct {
 	inspect.Server
 	Tiles       []tile
 	Facts       []fact
 	Connections []connectionRow
-	MoreConns   int // that there is no room for
+	MoreConns   int // number of connections that are not shown
 	Rows        []requestRow
 	More        int // likewise
 	TaskRows    []inspect.Task
@@ -28,7 +28,7 @@ type serverModel struct {
 type connectionRow struct {
 	inspect.Connection
 	Carrier string
-	Held    string // size of the frames that wait
+	Held    string // size of the frames that are waiting
 }
 
 type requestRow struct {
@@ -37,7 +37,7 @@ type requestRow struct {
 	Trace trace
 }
 
-// networkPart is what a server did over one kind of network.
+// networkPart describes the server's work over one kind of network.
 type networkPart struct {
 	Name     string
 	Sent     []opRow

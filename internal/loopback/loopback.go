@@ -1,6 +1,6 @@
-// Package loopback keeps what a program serves for its own machine from everybody else: [Listen] takes addresses of the
-// loopback only, and [Only] refuses requests that name another host, as those of a web page do whose name was made to
-// resolve to the loopback (DNS rebinding), or that a proxy has forwarded.
+// Package loopback serves HTTP to programs on the same machine only. [Listen] accepts only loopback addresses. [Only]
+// refuses requests that name another host, such as those of a web page whose name resolves to the loopback (DNS
+// rebinding), and requests that a proxy has forwarded.
 package loopback
 
 import (
@@ -27,8 +27,8 @@ func Listen(addr string) (*net.TCPListener, error) {
 	return net.ListenTCP("tcp", tcp)
 }
 
-// Only serves h to those who come to an address of the loopback and name it so. A request that a proxy has forwarded is
-// refused too: it comes from another machine, or may do so.
+// Only serves h to requests that come to a loopback address and name it as the host. It refuses requests that a proxy
+// has forwarded, because they may come from another machine.
 func Only(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -42,8 +42,8 @@ func Only(h http.Handler) http.Handler {
 	})
 }
 
-// forwarded reports whether a proxy has passed a request on: by the headers of RFC 7239 and RFC 9110, section 7.6.3,
-// and by those that proxies set without an RFC.
+// forwarded reports whether a proxy has forwarded a request: by the headers of RFC 7239 and RFC 9110, section 7.6.3, or
+// by headers that proxies set without an RFC.
 func forwarded(h http.Header) bool {
 	for name := range h {
 		switch name {
@@ -58,8 +58,8 @@ func forwarded(h http.Header) bool {
 	return false
 }
 
-// Named serves h, but refuses requests that come to an address of the loopback under another name. Other addresses have
-// any name: that of a machine, a pod or a service.
+// Named serves h, but refuses requests that come to a loopback address under another name. Requests to other addresses
+// may have any name: the name of a machine, a pod or a service.
 func Named(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if cameTo(r) && !hostname.Loopback(hostname.Host(r.Host)) {
@@ -75,7 +75,7 @@ func Named(h http.Handler) http.Handler {
 func cameTo(r *http.Request) bool {
 	to, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
-		return true // it did not come over the network
+		return true // the request did not come over the network
 	}
 	return hostname.LoopbackAddr(to)
 }

@@ -14,7 +14,7 @@ type Site struct {
 	serve  sync.WaitGroup
 }
 
-// Serve serves h at an address that [Listen] takes.
+// Serve serves h at an address for [Listen].
 func Serve(address string, h http.Handler) (*Site, error) {
 	l, err := Listen(address)
 	if err != nil {
@@ -26,7 +26,7 @@ func Serve(address string, h http.Handler) (*Site, error) {
 	return s, nil
 }
 
-// Close ends it at once, also for browsers that still read.
+// Close ends the site at once, even while browsers read.
 func (s *Site) Close() {
 	s.server.Close()
 	s.serve.Wait()

@@ -86,11 +86,11 @@ func originOf(attrs map[string]any, s *common.InstrumentationScope) Origin {
 	return Origin{Resource: attrs, Scope: s.GetName(), ScopeVersion: s.GetVersion()}
 }
 
-// traceID and spanID write ids; of those that are too long to be any, the beginning.
+// traceID and spanID encode ids in hexadecimal. They truncate ids that are too long.
 func traceID(raw []byte) string { return hex.EncodeToString(raw[:min(len(raw), 16)]) }
 func spanID(raw []byte) string  { return hex.EncodeToString(raw[:min(len(raw), 8)]) }
 
-// timeOf is zero for the zero that OTLP sends for "not known".
+// timeOf converts a time. OTLP sends zero for an unknown time, which becomes the zero time.
 func timeOf(nanos uint64) time.Time {
 	if nanos == 0 {
 		return time.Time{}

@@ -1,15 +1,15 @@
 // Package otlpsink receives OpenTelemetry's traces, metrics and logs over OTLP/gRPC and OTLP/HTTP in this process and
-// keeps them, so that a demonstration can draw them and a test can assert on what really went over the wire.
+// keeps them, so that a program can draw them and a test can assert on the data on the wire.
 //
-// Start with [Listen], and [Sink.ListenHTTP] if HTTP is wanted too, point an exporter at [Sink.Endpoint], and look with
-// [Sink.Snapshot] or wait with [Sink.WaitFor].
+// Start with [Listen], and with [Sink.ListenHTTP] for HTTP. Export to [Sink.Endpoint], and read with [Sink.Snapshot] or
+// wait with [Sink.WaitFor].
 //
 // What may surprise:
 //
-//   - It listens on the loopback only and in plain text; it is no collector.
-//   - It keeps the newest 100 000 of each of spans, metric points and log records, fewer if they came in more than 128
-//     MiB. [Snapshot.Dropped] counts the others.
-//   - Things are flattened: each span, point and record carries its resource and scope. Resource maps are shared among
-//     what came in one message; nothing in a Snapshot may be modified.
-//   - A metric point is kept each time it is exported. The newest is the last, and a cumulative one holds the sum.
+//   - The sink listens only on the loopback, without TLS; it is no replacement for a collector.
+//   - It keeps the newest 100 000 spans, metric points and log records each, or fewer if their messages exceed 128 MiB.
+//     [Snapshot.Dropped] counts the rest.
+//   - Elements are flattened: each span, point and record has its resource and scope. Elements of one message share
+//     their resource map; callers must not modify a Snapshot.
+//   - Each export of a metric adds a point. The last point is the newest, and a cumulative point holds the sum.
 package otlpsink

@@ -20,13 +20,13 @@ import (
 	"github.com/mcpotel/mcpotel/internal/grow"
 )
 
-// headerTimeout bounds how long a client may take to say what it wants.
+// headerTimeout bounds the time for a client to send the headers of a request.
 const headerTimeout = 10 * time.Second
 
-// bodyTimeout bounds how long it may take to say it.
+// bodyTimeout bounds the time for a client to send the whole request.
 const bodyTimeout = time.Minute
 
-// handler takes OTLP/HTTP: a path for each signal, in protobuf or JSON.
+// handler receives OTLP/HTTP: a path for each signal, in protobuf or JSON.
 func (s *store) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /v1/traces", taking(s.takeSpans, fixSpanIDs, &coltrace.ExportTraceServiceResponse{}))
@@ -35,7 +35,7 @@ func (s *store) handler() http.Handler {
 	return inLine(mux)
 }
 
-// inLine lets atOnce requests through at once.
+// inLine limits requests to atOnce at a time; others wait.
 func inLine(next http.Handler) http.Handler {
 	places := make(chan struct{}, atOnce)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,13 +48,13 @@ func inLine(next http.Handler) http.Handler {
 	})
 }
 
-// pointer is *M, if that is a message.
+// pointer is *M, which must be a message.
 type pointer[M any] interface {
 	*M
 	proto.Message
 }
 
-// taking makes a handler for one signal. fix corrects what a general reader of JSON gets wrong.
+// taking returns a handler for one signal. fix repairs the ids that protojson decodes wrongly.
 func taking[M any, P pointer[M]](take, fix func(P), taken proto.Message) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := codecs[contentType(r)]
@@ -84,7 +84,7 @@ func taking[M any, P pointer[M]](take, fix func(P), taken proto.Message) http.Ha
 	})
 }
 
-// A codec is one of the two forms in which OTLP goes over HTTP.
+// A codec is one of the two encodings of OTLP over HTTP.
 type codec struct {
 	contentType string
 	isJSON      bool
@@ -114,15 +114,15 @@ func (c codec) answer(w http.ResponseWriter, code int, m proto.Message) {
 	w.Header().Set("Content-Type", c.contentType)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	_, _ = w.Write(raw) // an exporter that has gone away does not need it
+	_, _ = w.Write(raw) // an exporter that has disconnected needs no response
 }
 
-// refusal is the body that OTLP wants for an error.
+// refusal returns the body that OTLP requires for an error.
 func refusal(err error) proto.Message { return status.New(codes.InvalidArgument, err.Error()).Proto() }
 
 var errTooLarge = fmt.Errorf("larger than %d bytes", maxMessage)
 
-// bodyOf reads the body, which may be compressed, or says with which status to refuse it.
+// bodyOf reads the body and decompresses it. On an error it returns the status code for the response.
 func bodyOf(w http.ResponseWriter, r *http.Request) (body []byte, code int, err error) {
 	var from io.Reader = http.MaxBytesReader(w, r.Body, maxMessage)
 	switch encoding := r.Header.Get("Content-Encoding"); encoding {

@@ -224,7 +224,7 @@ func TestWhatIsUnpackedIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err = coltrace.NewTraceServiceClient(connection).Export(t.Context(), &request); err == nil ||
-		!strings.Contains(err.Error(), "unpacked") {
+		!strings.Contains(err.Error(), "when decoded") {
 		t.Errorf("over gRPC: want an error that says what is wrong, got %v", err)
 	}
 	if got := len(s.Snapshot().Spans); got != 0 {

@@ -12,10 +12,10 @@ import (
 	jsonweigh "github.com/mcpotel/mcpotel/internal/weigh"
 )
 
-// OTLP's JSON has ids in hexadecimal, protobuf's has bytes in base64. Hexadecimal digits are base64 too, and an id of
-// 16 or 32 of them needs no padding: reading one as the other loses nothing, and can be undone.
+// OTLP's JSON encodes ids in hexadecimal, but protojson decodes bytes from base64. Hexadecimal digits are valid base64,
+// and an id of 16 or 32 digits needs no padding: so the wrong decoding loses nothing and can be undone.
 
-// unread is the id of which raw is the wrong reading. What is no id stays as it is.
+// unread returns the id that was decoded as base64 to raw. If raw was no hexadecimal id, it stays the same.
 func unread(raw []byte) []byte {
 	id, err := hex.DecodeString(base64.StdEncoding.EncodeToString(raw))
 	if err != nil {
@@ -61,7 +61,7 @@ func fixPointIDs(req *colmetrics.ExportMetricsServiceRequest) {
 	}
 }
 
-// exemplarsIn is the exemplars of each point of m.
+// exemplarsIn returns the exemplars of each point of m.
 func exemplarsIn(m *metrics.Metric) (all [][]*metrics.Exemplar) {
 	for _, d := range m.GetGauge().GetDataPoints() {
 		all = append(all, d.GetExemplars())
@@ -78,7 +78,7 @@ func exemplarsIn(m *metrics.Metric) (all [][]*metrics.Exemplar) {
 	return all
 }
 
-// ParseSpans reads spans in OTLP's JSON, an object with resourceSpans, and charges the budget for them.
+// ParseSpans decodes spans from OTLP's JSON, an object with resourceSpans, and charges the budget for them.
 func ParseSpans(raw []byte, b *jsonweigh.Budget) ([]Span, error) {
 	var req coltrace.ExportTraceServiceRequest
 	weight, err := weighJSON(raw, req.ProtoReflect().Descriptor())

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// A listener knows its connections, so that it can cut those that the server does not know yet: one that has not sent
-// its preface would keep even [grpc.Server.Stop] waiting for two minutes.
+// A listener tracks its connections, so that it can cut connections that the server does not track yet: a connection
+// without its preface would make [grpc.Server.Stop] wait for two minutes.
 type listener struct {
 	net.Listener
 
 	mu     sync.Mutex
 	open   map[*conn]struct{} // guarded by mu
-	closed bool               // guarded by mu: cut
+	closed bool               // cut was called; guarded by mu
 }
 
 type conn struct {
@@ -42,7 +42,7 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// cut closes the connections there are, under the server's feet, and any that still comes.
+// cut closes all connections, and every connection that arrives later.
 func (l *listener) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

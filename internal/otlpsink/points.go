@@ -57,7 +57,7 @@ func appendPoints(all []Point, p Point, m *metrics.Metric) []Point {
 	return all
 }
 
-// at fills in what all kinds of data points have.
+// at sets the fields that all kinds of data points have.
 func (p Point) at(d interface {
 	GetAttributes() []*common.KeyValue
 	GetStartTimeUnixNano() uint64

@@ -15,16 +15,17 @@ import (
 	"github.com/mcpotel/mcpotel/internal/loopback"
 )
 
-// maxMessage is the size of the largest export request that is taken, in bytes; the SDK's exporters send no larger one.
+// maxMessage bounds the size of an export request, in bytes; the SDK's exporters send no larger requests.
 const maxMessage = 64 << 20
 
-// atOnce is how many export requests are taken at once, over HTTP in all and over gRPC on each connection; others wait.
+// atOnce bounds the export requests that are handled at a time, over HTTP in total and over gRPC on each connection;
+// others wait.
 const atOnce = 4
 
-// ErrClosed is returned by [Sink.WaitFor] when the sink is closed before the condition is met.
+// ErrClosed is the error of [Sink.WaitFor] if the sink is closed before the condition is met.
 var ErrClosed = errors.New("sink is closed")
 
-// A Sink is a running receiver. All methods may be called from any goroutine.
+// A Sink is a running receiver. It is safe for concurrent use.
 type Sink struct {
 	store    *store
 	server   *grpc.Server
@@ -32,10 +33,10 @@ type Sink struct {
 	web      *http.Server
 	webPort  net.Listener // nil until ListenHTTP
 
-	closed chan struct{} // closed when nothing can arrive any more
+	closed chan struct{} // closed when nothing more can arrive
 	once   sync.Once
 	serve  sync.WaitGroup
-	conns  sync.WaitGroup // of web; added to by what serve waits for
+	conns  sync.WaitGroup // connections of web; goroutines of serve add to it
 }
 
 // Listen starts a receiver at a loopback address, "host:port"; "" means a free port of 127.0.0.1. It runs until
@@ -62,11 +63,11 @@ func listen(addr string, limit int) (*Sink, error) {
 	return s, nil
 }
 
-// Endpoint is the address to export to, "host:port".
+// Endpoint returns the address to export to, "host:port".
 func (s *Sink) Endpoint() string { return s.listener.Addr().String() }
 
-// ListenHTTP takes OTLP/HTTP too, as protobuf and as JSON, at an address as [Listen] has them. It may be called once,
-// and not after Close.
+// ListenHTTP also receives OTLP/HTTP, as protobuf and JSON, at an address as for [Listen]. It may be called once, and
+// not after Close.
 func (s *Sink) ListenHTTP(addr string) error {
 	port, err := loopback.Listen(addr)
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *Sink) ListenHTTP(addr string) error {
 	return nil
 }
 
-// HTTPEndpoint is the URL to export to over HTTP, "http://host:port"; empty before ListenHTTP.
+// HTTPEndpoint returns the URL to export to over HTTP, "http://host:port"; empty before ListenHTTP.
 func (s *Sink) HTTPEndpoint() string {
 	if s.webPort == nil {
 		return ""
@@ -86,18 +87,18 @@ func (s *Sink) HTTPEndpoint() string {
 	return "http://" + s.webPort.Addr().String()
 }
 
-// Snapshot is everything received up to now, also after Close.
+// Snapshot returns everything received so far. It may be called after Close.
 func (s *Sink) Snapshot() Snapshot {
 	now, _ := s.store.look()
 	return now
 }
 
-// WaitFor waits until ok is true of what has been received, and returns that. When ctx is done or the sink is closed
-// first, it returns the last snapshot, to show what is missing, and the cause. ok is called at once and after each
-// message that arrives, in the caller's goroutine.
+// WaitFor waits until ok returns true for a snapshot, and returns that snapshot. If ctx ends or the sink is closed
+// first, it returns the last snapshot, which shows what is missing, and the cause. It calls ok at once and after each
+// message, in the caller's goroutine.
 func (s *Sink) WaitFor(ctx context.Context, ok func(Snapshot) bool) (Snapshot, error) {
 	for {
-		closed := s.isClosed() // before looking: what was received before the close is seen
+		closed := s.isClosed() // checked first, so that the snapshot has everything from before the close
 		now, changed := s.store.look()
 		if ok(now) {
 			return now, nil
@@ -123,7 +124,7 @@ func (s *Sink) isClosed() bool {
 	}
 }
 
-// count counts the connections of web, each of which is a goroutine.
+// count counts the connections of web, each with its goroutine.
 func (s *Sink) count(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
@@ -133,16 +134,16 @@ func (s *Sink) count(_ net.Conn, state http.ConnState) {
 	}
 }
 
-// Close stops receiving. It lets requests that are being received finish, until ctx is done; then it cuts the
-// connections and returns the context's error. Either way no goroutine of the sink is left, and what was received can
-// still be read. Further calls wait for the first and return nil.
+// Close stops receiving. It lets requests in flight finish until ctx ends; then it cuts the connections and returns the
+// context's error. In both cases no goroutine of the sink remains, and received data can still be read. Further calls
+// wait for the first and return nil.
 func (s *Sink) Close(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {
 		var graceful sync.WaitGroup
 		done := make(chan struct{})
 		graceful.Go(func() {
-			_ = s.web.Shutdown(ctx) // if ctx ends it, so does this function
+			_ = s.web.Shutdown(ctx) // an error means that ctx ended, which Close reports
 			s.server.GracefulStop()
 			close(done)
 		})

@@ -7,11 +7,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
-// defaultLimit is how many of each of spans, points and records are kept.
+// defaultLimit bounds the spans, the points and the records that are kept, each.
 const defaultLimit = 100_000
 
-// A Snapshot is what a sink held at one moment, oldest first. It does not change and costs nothing to take; it must not
-// be modified.
+// A Snapshot is the content of a sink at one moment, oldest first. It does not change, and taking it is cheap. Callers
+// must not modify it.
 type Snapshot struct {
 	Spans   []Span
 	Points  []Point
@@ -19,25 +19,25 @@ type Snapshot struct {
 	Dropped Dropped
 }
 
-// Dropped counts what was received and is no longer kept.
+// Dropped counts the elements that were received and then dropped.
 type Dropped struct{ Spans, Points, Records int }
 
-// Trace is the spans of one trace.
+// Trace returns the spans of one trace.
 func (s Snapshot) Trace(id string) []Span {
 	return keep(s.Spans, func(sp Span) bool { return sp.TraceID == id })
 }
 
-// SpansNamed is the spans of one name.
+// SpansNamed returns the spans with this name.
 func (s Snapshot) SpansNamed(name string) []Span {
 	return keep(s.Spans, func(sp Span) bool { return sp.Name == name })
 }
 
-// PointsOf is the points of one metric.
+// PointsOf returns the points of one metric.
 func (s Snapshot) PointsOf(metric string) []Point {
 	return keep(s.Points, func(p Point) bool { return p.Metric == metric })
 }
 
-// RecordsOf is the log records of one event.
+// RecordsOf returns the log records of one event.
 func (s Snapshot) RecordsOf(event string) []Record {
 	return keep(s.Records, func(r Record) bool { return r.EventName == event })
 }
@@ -52,8 +52,8 @@ func keep[T any](all []T, ok func(T) bool) []T {
 	return some
 }
 
-// A store is what has been received. Its slices only grow at the end and shrink at the front, and no element is ever
-// written twice, so a snapshot can share them.
+// A store holds the received data. Its slices only grow at the end and shrink at the front, and no element is written
+// twice, so snapshots can share them.
 type store struct {
 	mu      sync.Mutex
 	now     Snapshot         // guarded by mu
@@ -68,7 +68,7 @@ func newStore(limit int) *store {
 	return &store{spans: q, points: q, records: q}
 }
 
-// add lets change modify the snapshot and wakes who waits.
+// add modifies the snapshot with change, and wakes the waiting goroutines.
 func (s *store) add(change func(*Snapshot)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *store) add(change func(*Snapshot)) {
 	s.changed.Send()
 }
 
-// look is the present snapshot and a channel that is closed when it is out of date.
+// look returns the present snapshot and a channel that is closed when it is out of date.
 func (s *store) look() (Snapshot, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,30 +101,30 @@ func (s *store) addRecords(records []Record, size int) {
 	})
 }
 
-// push appends and drops the oldest. What is dropped is freed when append next moves the slice.
+// push appends more and drops the oldest elements. append frees them when it next moves the slice.
 func push[T any](kept, more []T, over int, dropped *int) []T {
 	*dropped += over
 	return append(kept, more...)[over:]
 }
 
-// maxBytes is how much of each of spans, points and records is kept, in bytes on the wire. In memory they take some
-// times as much. What came last is kept in any case: maxMessage bounds it.
+// maxBytes bounds the spans, the points and the records that are kept, each, in bytes on the wire. In memory they are
+// several times larger. The last message is always kept: maxMessage bounds it.
 const maxBytes = 128 << 20
 
-// A quota knows what of one signal is kept, by the messages it came in.
+// A quota tracks the messages of one signal, to decide which elements to drop.
 type quota struct {
 	limit    int
 	messages []message // oldest first
-	kept     message   // their sum
+	kept     message   // sum of messages
 }
 
-// A message is how many elements of one are kept, and what they take on the wire.
+// A message counts the kept elements of one message and their bytes on the wire.
 type message struct {
 	elements int
 	bytes    int
 }
 
-// over counts a message in and says how many of the oldest elements are to be dropped for it.
+// over adds a message and returns how many of the oldest elements to drop.
 func (q *quota) over(elements, bytes int) (drop int) {
 	if elements == 0 {
 		return 0

@@ -2,14 +2,14 @@ package otlpsink
 
 import "time"
 
-// Origin is where something was recorded.
+// Origin is the source of an element.
 type Origin struct {
 	Resource     map[string]any
 	Scope        string
 	ScopeVersion string
 }
 
-// Service is the service.name of the resource, empty if it has none.
+// Service returns the service.name of the resource; empty without one.
 func (o Origin) Service() string {
 	name, _ := o.Resource["service.name"].(string)
 	return name
@@ -63,24 +63,24 @@ type Point struct {
 	Metric, Unit string
 	Description  string
 	Kind         Kind
-	Monotonic    bool // of a Sum
-	Integers     bool // of a Gauge and a Sum: the values were int64
-	Delta        bool // of sums and histograms: the change since Start was last reported, not the whole
+	Monotonic    bool // for a Sum
+	Integers     bool // for a Gauge and a Sum: the values were int64
+	Delta        bool // for sums and histograms: the value is the change since Start, not the total
 	Attributes   map[string]any
 	Start, Time  time.Time
 	Exemplars    []Exemplar
 
-	Value float64 // of a Gauge and a Sum
+	Value float64 // for a Gauge and a Sum
 
-	// Of histograms; a Summary has only Count and Sum, its quantiles are not kept.
+	// For histograms. A Summary has only Count and Sum; its quantiles are dropped.
 	Count    uint64
 	Sum      float64
 	Min, Max *float64
 
-	Bounds []float64 // of a Histogram: upper bounds, inclusive
-	Counts []uint64  // of a Histogram: one more than Bounds
+	Bounds []float64 // for a Histogram: upper bounds, inclusive
+	Counts []uint64  // for a Histogram: one more than Bounds
 
-	Scale              int32 // of an ExponentialHistogram
+	Scale              int32 // for an ExponentialHistogram
 	Zero               uint64
 	Positive, Negative Buckets
 }
@@ -91,12 +91,12 @@ type Buckets struct {
 	Counts []uint64
 }
 
-// An Exemplar is one measurement in a point, with the span it was taken in.
+// An Exemplar is one measurement in a point, with its span.
 type Exemplar struct {
 	TraceID, SpanID string
 	Time            time.Time
 	Value           float64
-	Attributes      map[string]any // those the metric itself does not have
+	Attributes      map[string]any // attributes of the measurement that the point does not have
 }
 
 // A Record is one log record.

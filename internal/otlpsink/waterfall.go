@@ -2,7 +2,7 @@ package otlpsink
 
 import "github.com/mcpotel/mcpotel/internal/waterfall"
 
-// Waterfall turns spans into those that package waterfall draws.
+// Waterfall converts spans for package waterfall.
 func Waterfall(spans []Span) []waterfall.Span {
 	drawn := make([]waterfall.Span, len(spans))
 	for i, s := range spans {

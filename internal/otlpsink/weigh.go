@@ -14,17 +14,17 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// maxUnpacked is how much memory one export request may take once it is unpacked, in bytes, beside its own size. An
-// empty span is two bytes on the wire and some hundreds in memory, and gzip makes a thousand of them one: without this
-// bound 4 KB of gzip would be 200 MiB. A batch of 8,192 spans with 20 attributes each takes 44 MiB of it.
+// maxUnpacked bounds the memory of a decoded export request, in bytes, in addition to its own size. An empty span takes
+// two bytes on the wire and several hundred in memory, and gzip compresses a thousand of them to a byte: without this
+// bound, 4 KB of gzip would take 200 MiB. A batch of 8,192 spans with 20 attributes each takes 44 MiB.
 const maxUnpacked = 64 << 20
 
-// maxNesting bounds messages within messages: values may be lists of lists.
+// maxNesting bounds nested messages: values may be lists of lists.
 const maxNesting = 64
 
-var errUnpacked = fmt.Errorf("more than %d bytes once it is unpacked", maxUnpacked)
+var errUnpacked = fmt.Errorf("more than %d bytes when decoded", maxUnpacked)
 
-// unmarshal unpacks protobuf that has been weighed.
+// unmarshal decodes protobuf after weighing it.
 func unmarshal(raw []byte, m proto.Message) error {
 	if _, err := weigh(raw, m.ProtoReflect().Descriptor(), 0); err != nil {
 		return err
@@ -32,8 +32,8 @@ func unmarshal(raw []byte, m proto.Message) error {
 	return proto.Unmarshal(raw, m)
 }
 
-// weigh estimates what raw, a message that d describes, takes in memory, and gives up beyond maxUnpacked. It allocates
-// nothing.
+// weigh estimates the memory of raw, a message with the descriptor d, and stops beyond maxUnpacked. It does not
+// allocate.
 func weigh(raw []byte, d protoreflect.MessageDescriptor, depth int) (weight int, err error) {
 	if depth > maxNesting {
 		return 0, fmt.Errorf("more than %d messages within each other", maxNesting)
@@ -59,7 +59,7 @@ func weigh(raw []byte, d protoreflect.MessageDescriptor, depth int) (weight int,
 			}
 			weight += of
 		} else if f != nil && f.IsList() {
-			weight += 8 * n // packed numbers of one byte each take eight
+			weight += 8 * n // a packed number of one byte takes eight in memory
 		}
 		if weight > maxUnpacked {
 			return 0, errUnpacked
@@ -79,7 +79,7 @@ func weightOf(d protoreflect.MessageDescriptor) int {
 	return weight
 }
 
-// unmarshalJSON unpacks JSON that has been weighed.
+// unmarshalJSON decodes JSON after weighing it.
 func unmarshalJSON(raw []byte, m proto.Message) error {
 	if _, err := weighJSON(raw, m.ProtoReflect().Descriptor()); err != nil {
 		return err
@@ -87,18 +87,18 @@ func unmarshalJSON(raw []byte, m proto.Message) error {
 	return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(raw, m)
 }
 
-// perValue is about the memory of a value in a growing list, in bytes.
+// perValue is the approximate memory of a value in a growing list, in bytes.
 const perValue = 32
 
-// level is an object or a list that a walk over JSON is in.
+// level is an object or a list that contains the current position.
 type level struct {
-	message protoreflect.MessageDescriptor // of an object; nil for one that is discarded
-	field   protoreflect.FieldDescriptor   // of the member, or of the list; nil for one that is discarded
+	message protoreflect.MessageDescriptor // message of an object; nil if the object is discarded
+	field   protoreflect.FieldDescriptor   // field of the current member or the list; nil if it is discarded
 	list    bool
-	key     bool // a name comes next
+	key     bool // a name follows
 }
 
-// weighJSON is weigh for JSON. It walks over the text once, and stops where that is no JSON, as its decoder does.
+// weighJSON is weigh for JSON. It scans the text once, and stops at invalid JSON, as the decoder does.
 func weighJSON(raw []byte, d protoreflect.MessageDescriptor) (weight int, err error) {
 	open := make([]level, 1, 32)
 	for i := 0; i < len(raw) && weight <= maxUnpacked; i++ {
@@ -156,7 +156,7 @@ func weighJSON(raw []byte, d protoreflect.MessageDescriptor) (weight int, err er
 	return weight, nil
 }
 
-// fieldOf returns the field that a member of a message has, nil for none.
+// fieldOf returns the field of d for the name of a JSON member; nil for none.
 func fieldOf(d protoreflect.MessageDescriptor, name []byte, escaped bool) protoreflect.FieldDescriptor {
 	if d == nil {
 		return nil
@@ -170,7 +170,7 @@ func fieldOf(d protoreflect.MessageDescriptor, name []byte, escaped bool) protor
 	return d.Fields().ByTextName(string(name))
 }
 
-// weighing is gRPC's codec for protobuf, of which every message is weighed before it is unpacked.
+// weighing is gRPC's codec for protobuf, which weighs every message before it decodes it.
 type weighing struct{ grpcencoding.CodecV2 }
 
 func (weighing) Unmarshal(data mem.BufferSlice, v any) error {

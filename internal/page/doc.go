@@ -1,16 +1,15 @@
-// Package page is the frame of the pages that this project serves: one stylesheet, one small script, one set of
-// headers.
+// Package page is the frame of this project's pages: one stylesheet, one small script, one set of headers.
 //
-// Start with [Parse], which reads a page's own templates, and [Templates.Write], which puts one of them into the frame.
-// The stylesheet has classes for what pages are made of; style.css lists them at its top.
+// Start with [Parse], which parses a page's own templates, and [Templates.Write], which renders a template in the
+// frame. The classes of the stylesheet are listed at the top of style.css.
 //
 // What may surprise:
 //
-//   - A page is one document. Stylesheet and script stand in it, allowed by their hashes: there is nothing to mount
-//     beside it, and a style or script that got in through data does not run. So there are no style attributes either:
-//     what has a width from data is drawn as SVG.
-//   - Whatever is printed may come from a peer. html/template escapes it, and Write makes every character visible that
-//     is not, wherever it stands. Bounding its length is the page's own business, see "cut" in [Parse].
-//   - The script fetches the page again and exchanges <main>, unless the tab is hidden. What is open, by its id, stays
-//     open. Without script the page is complete, and reloading it is the way to see more.
+//   - A page is a single document. It contains its stylesheet and script, which the policy allows by their hashes: no
+//     other path needs a handler, and a style or script in data does not run. Style attributes are not allowed either,
+//     so elements whose width depends on data are SVG.
+//   - Any text may come from a peer. html/template escapes it, and Write makes invisible characters visible everywhere.
+//     Each page must bound the length of text itself, see "cut" in [Parse].
+//   - The script fetches the page again and replaces <main>, unless the tab is hidden. Open elements stay open, by
+//     their ids. Without the script the page is complete; reloading updates it.
 package page

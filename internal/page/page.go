@@ -27,8 +27,7 @@ var style string
 //go:embed refresh.js
 var script string
 
-// policy allows the stylesheet, the script, what the script fetches, the icon, and forms that lead to this host.
-// Nothing else.
+// policy allows only the stylesheet, the script, requests of the script to this host, the icon, and forms to this host.
 var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; connect-src 'self'; img-src data:; "+
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", hashOf(style), hashOf(script))
 
@@ -39,27 +38,27 @@ func hashOf(text string) string {
 
 // A Page is one page, in its frame.
 type Page struct {
-	Title   string        // of the document
-	Home    string        // where the name in the header leads; empty for nowhere
-	Nav     []Link        // beside it
-	Note    string        // at the foot; empty for none
-	Refresh time.Duration // how often the script looks for news; zero for never
+	Title   string        // title of the document
+	Home    string        // target of the name in the header; empty for none
+	Nav     []Link        // links beside the name
+	Note    string        // text at the foot; empty for none
+	Refresh time.Duration // interval at which the script fetches the page; zero for never
 	Data    any           // for the page's template
 }
 
-// A Link is one of the header.
+// A Link is a link in the header.
 type Link struct {
 	Text, Href string
-	Here       bool // it leads to this page
+	Here       bool // the link leads to this page
 }
 
-// Templates are pages' own templates, each to be put into the frame. They may be used from any goroutine.
+// Templates are the templates of pages, which Write renders in the frame. They are safe for concurrent use.
 type Templates struct{ all *template.Template }
 
-// Parse reads templates; it panics if they are wrong, for they are part of the program. Besides the functions of
-// text/template they have
+// Parse parses templates. It panics if they are invalid, because they are part of the program. In addition to the
+// functions of text/template they have
 //
-//	cut N TEXT     the first N characters, and how many there were
+//	cut N TEXT     the first N characters, and the length of the text
 //	duration D     "1.23ms"
 //	size BYTES     "1.50 KiB"
 //	number FLOAT   "42", "0.123"
@@ -67,7 +66,7 @@ type Templates struct{ all *template.Template }
 //	date TIME      "2006-01-02 15:04:05.000Z"
 //	iso TIME       for <time datetime>
 //	plural N WORD  "1 span", "2 spans"
-//	parts KEY      a dotted name in the parts between which a line may break
+//	parts KEY      the parts of a dotted name, between which a line may break
 func Parse(files fs.FS, patterns ...string) *Templates {
 	all := template.Must(template.New("frame").Funcs(functions).Parse(frameText))
 	return &Templates{template.Must(all.ParseFS(files, patterns...))}
@@ -93,7 +92,7 @@ var functions = template.FuncMap{
 	},
 }
 
-// Write answers a request with the template of that name in the frame. If the client has the page already, it says so.
+// Write responds with a template in the frame, or with Not Modified if the client has the same page.
 func (t *Templates) Write(w http.ResponseWriter, r *http.Request, status int, name string, p Page) error {
 	var main, whole bytes.Buffer
 	if err := t.all.ExecuteTemplate(&main, name, p.Data); err != nil {
@@ -101,7 +100,7 @@ func (t *Templates) Write(w http.ResponseWriter, r *http.Request, status int, na
 	}
 	err := t.all.ExecuteTemplate(&whole, "frame", map[string]any{
 		"Page":  p,
-		"Main":  template.HTML(main.String()), // escaped by its own template
+		"Main":  template.HTML(main.String()), // already escaped by its template
 		"Style": template.CSS(style), "Script": template.JS(script),
 		"Refresh": p.Refresh.Milliseconds(),
 	})
@@ -115,7 +114,7 @@ func (t *Templates) Write(w http.ResponseWriter, r *http.Request, status int, na
 	return nil
 }
 
-// WriteJSON answers a request with v, indented.
+// WriteJSON responds with v as indented JSON.
 func WriteJSON(w http.ResponseWriter, r *http.Request, status int, v any) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -127,7 +126,7 @@ func WriteJSON(w http.ResponseWriter, r *http.Request, status int, v any) error 
 	return nil
 }
 
-// WantsJSON reports whether a request prefers JSON over a page: by its path, or by what it accepts.
+// WantsJSON reports whether a request prefers JSON over a page: by its path or its Accept header.
 func WantsJSON(r *http.Request) bool {
 	if strings.HasSuffix(r.URL.Path, ".json") {
 		return true
@@ -136,8 +135,8 @@ func WantsJSON(r *http.Request) bool {
 	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
 }
 
-// send writes what must not be cached, because it changes and may be private; but a browser that shows by its ETag that
-// they have it is not sent it again.
+// send sends a body that must not be cached, because it changes and may be private. If the ETag of the request shows
+// that the browser has the same body, send does not send it again.
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -156,6 +155,6 @@ func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h.Set("Content-Length", fmt.Sprint(len(body)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // who has gone away misses nothing
+		_, _ = w.Write(body) // a client that has disconnected needs no body
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// Cut is the first n characters of s, and says how long it is if that is not all.
+// Cut returns the first n characters of s, followed by the length of s if s is longer.
 func Cut(n int, s string) string {
 	if len(s) <= n {
 		return s
@@ -22,7 +22,7 @@ func Cut(n int, s string) string {
 	return s
 }
 
-// parts divides a name behind its dots and underscores.
+// parts splits a name after its dots, underscores and slashes.
 func parts(name string) []string {
 	var all []string
 	for name != "" {
@@ -36,12 +36,11 @@ func parts(name string) []string {
 	return all
 }
 
-// maxParts keeps a name that is nothing but dots from growing.
+// maxParts bounds the parts of a name that consists of dots.
 const maxParts = 20
 
-// shown replaces what cannot be seen in a rendered page: control characters by their pictures, others, such as those
-// that change the direction of the text around them, by U+FFFD. The templates have none, so what there is comes from
-// data.
+// shown replaces invisible characters in a rendered page: control characters by their pictures, and others, such as
+// those that change the direction of text, by U+FFFD. Templates have no such characters, so they all come from data.
 func shown(text []byte) []byte {
 	return visible.Map(text, func(r rune) rune {
 		switch {

@@ -1,4 +1,4 @@
-// Package unit writes quantities for people: durations, sizes and numbers, each in a few characters.
+// Package unit formats quantities for people: durations, sizes and numbers, each in a few characters.
 package unit
 
 import (
@@ -14,7 +14,7 @@ var durations = []struct {
 	name string
 }{{time.Microsecond, "µs"}, {time.Millisecond, "ms"}, {time.Second, "s"}}
 
-// Duration writes d in the unit that leaves three digits before or after the point: "1.23ms", "45.6s", "2m03s". More
+// Duration formats d in the unit that leaves one to three digits before the point: "1.23ms", "45.6s", "2m03s". More
 // than a thousand hours are ">1000h".
 func Duration(d time.Duration) string {
 	if d < 0 {
@@ -39,7 +39,7 @@ func Duration(d time.Duration) string {
 	return ">1000h"
 }
 
-// Size writes a number of bytes: "512 B", "1.50 KiB".
+// Size formats a number of bytes: "512 B", "1.50 KiB".
 func Size(bytes int64) string {
 	if bytes < 1024 {
 		return strconv.FormatInt(bytes, 10) + " B"
@@ -51,7 +51,7 @@ func Size(bytes int64) string {
 	return threeDigits(v) + " " + prefixes[:1] + "iB"
 }
 
-// Number writes a whole number in full, up to twelve digits, and any other with three significant ones.
+// Number formats a whole number of up to twelve digits in full, and any other number with three significant digits.
 func Number(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e12 {
 		return strconv.FormatFloat(v, 'f', -1, 64)

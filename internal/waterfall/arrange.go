@@ -2,7 +2,7 @@ package waterfall
 
 import "time"
 
-// An Arrangement is the spans of one trace in their places, for who draws them elsewhere than in a terminal.
+// An Arrangement has the positions of a trace's spans, for drawing outside a terminal.
 type Arrangement struct {
 	From, To time.Time // the time axis
 	Rows     []Row     // from top to bottom: children below their parents, by start
@@ -10,15 +10,15 @@ type Arrangement struct {
 
 // A Row is one line of an arrangement.
 type Row struct {
-	Index    int       // of the span among those given; -1 for the parent that is not among them
-	ID       string    // of the span
-	Parent   int       // the row of its parent; -1 for a root
+	Index    int       // index of the span in the argument of Arrange; -1 for a missing parent
+	ID       string    // id of the span
+	Parent   int       // index of the parent's row; -1 for a root
 	Depth    int       // 0 for a root
-	From, To time.Time // where it is drawn, which differs from when it was as Notes say
-	Notes    []string  // what was done to draw it, about clocks that differ and the like
+	From, To time.Time // position on the axis; Notes explain a difference from the recorded times
+	Notes    []string  // corrections, for example for clocks that differ
 }
 
-// Arrange places the spans of one trace as [Render] does.
+// Arrange positions the spans of one trace like [Render].
 func Arrange(spans []Span) Arrangement {
 	roots, from, to := plant(spans)
 	a := Arrangement{From: from, To: to}
@@ -40,7 +40,7 @@ func (a *Arrangement) add(n *node, parent, depth int) {
 	}
 }
 
-// plant grows the trees, decides where each span is drawn, and finds the ends of the time axis.
+// plant builds the trees, computes the position of each span, and finds the ends of the time axis.
 func plant(spans []Span) (roots []*node, from, to time.Time) {
 	roots = grow(spans)
 	for _, r := range roots {

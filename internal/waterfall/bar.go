@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Unicode has blocks that fill a cell from the left by eighths, but from the right only these two.
+// Unicode has blocks that fill a cell from the left in eighths, but only these two from the right.
 const (
 	rightEighth = "▕"
 	rightHalf   = "▐"
@@ -20,7 +20,7 @@ type axis struct {
 	ascii    bool
 }
 
-// bar draws the time between from and to; however short, it is seen.
+// bar draws the time between from and to. A very short time is still visible.
 func (x axis) bar(from, to time.Time) string {
 	last := 8 * x.cells
 	a := min(x.eighth(from), last-1)
@@ -35,7 +35,7 @@ func (x axis) bar(from, to time.Time) string {
 	return s.String()
 }
 
-// eighth is the eighth of a cell, counted from the left end of the axis, at which t lies.
+// eighth returns the position of t on the axis, in eighths of a cell from the left end.
 func (x axis) eighth(t time.Time) int {
 	whole := x.to.Sub(x.from)
 	if whole <= 0 {
@@ -45,7 +45,7 @@ func (x axis) eighth(t time.Time) int {
 	return int(min(max(share, 0), 1)*float64(8*x.cells) + 0.5)
 }
 
-// block is the character that best shows a cell filled from lo to hi, in eighths.
+// block returns the character that best shows a cell filled from lo to hi, in eighths.
 func block(lo, hi int) string {
 	switch width := hi - lo; {
 	case width <= 0:
@@ -61,14 +61,14 @@ func block(lo, hi int) string {
 	}
 }
 
-// asciiBar fills the cells that are half covered, and the first in any case.
+// asciiBar fills the cells that are at least half covered, and always the first cell.
 func asciiBar(a, b, cells int) string {
 	first := a / 8
 	end := max((b+4)/8, first+1)
 	return strings.Repeat(" ", first) + strings.Repeat("=", end-first) + strings.Repeat(" ", cells-end)
 }
 
-// ruler names the two ends of the axis and, where there is room, its middle.
+// ruler labels the two ends of the axis and, if there is room, its middle.
 func (x axis) ruler() string {
 	whole := x.to.Sub(x.from)
 	const left = "0"

@@ -8,8 +8,8 @@ import (
 // maxLinks bounds the lines of links below one span.
 const maxLinks = 4
 
-// details draws the lines below a span, each beginning with lead: its attributes, its links, and what was done to it to
-// draw it.
+// details draws the lines below a span, each with the prefix lead: its attributes, its links, and notes about its
+// position.
 func (d *drawing) details(n *node, lead string) {
 	var failure string
 	if n.Error {

@@ -6,15 +6,15 @@ const (
 
 	kindColumns     = 8 // INTERNAL
 	durationColumns = 7
-	minName         = 9 // of which at least this is left for the name when a tree is deep
+	minName         = 9 // minimum width of the name in a deep tree
 	levelColumns    = 3
 )
 
-// A layout is the width of each column; one space stands between two of them.
+// A layout has the width of each column. Columns are separated by one space.
 type layout struct {
 	width                int
 	service, name, cells int
-	levels               int // deeper levels of the tree are not indented any further
+	levels               int // levels that are indented; deeper levels are not indented further
 }
 
 func newLayout(width int, roots []*node, ascii bool) layout {
@@ -29,7 +29,7 @@ func newLayout(width int, roots []*node, ascii bool) layout {
 	return l
 }
 
-// nameStart is how many columns stand before the name.
+// nameStart returns the number of columns before the name.
 func (l layout) nameStart() int { return l.service + 1 + kindColumns + 1 }
 
 func longestService(roots []*node, ascii bool) int {
@@ -40,7 +40,7 @@ func longestService(roots []*node, ascii bool) int {
 	return n
 }
 
-// glyphs draw the tree, those of branches levelColumns wide.
+// glyphs are the characters of the tree. Those for branches are levelColumns wide.
 type glyphs struct{ branch, last, pass, empty, failed, arrow string }
 
 func glyphsFor(ascii bool) glyphs {

@@ -1,6 +1,6 @@
 package waterfall
 
-// notes say what was done to a span to draw it.
+// notes describes how the drawn position of a span differs from its recorded times.
 func (n *node) notes(ascii bool) []string {
 	var notes []string
 	own := n.shift

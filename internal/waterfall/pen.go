@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A style is an SGR sequence, empty for plain text.
+// A style is an SGR sequence; empty for plain text.
 type style string
 
 const (
@@ -16,7 +16,7 @@ const (
 	reset       = "\x1b[0m"
 )
 
-// serviceStyles are given out in the order in which services appear. Red is not among them: it means an error.
+// serviceStyles are assigned to services in the order of their appearance. Red is reserved for errors.
 var serviceStyles = []style{"\x1b[36m", "\x1b[33m", "\x1b[35m", "\x1b[32m", "\x1b[34m"}
 
 // A pen writes lines and remembers the first error.
@@ -28,7 +28,7 @@ type pen struct {
 	err   error
 }
 
-// put adds clean text to the line.
+// put appends clean text to the line.
 func (p *pen) put(st style, s string) {
 	if !p.color || st == plain || strings.TrimSpace(s) == "" {
 		p.line.WriteString(s)
@@ -37,7 +37,7 @@ func (p *pen) put(st style, s string) {
 	p.line.WriteString(string(st) + s + reset)
 }
 
-// end writes the line, without the spaces at its end.
+// end writes the line without trailing spaces.
 func (p *pen) end() {
 	text := strings.TrimRight(p.line.String(), " ") + "\n"
 	p.line.Reset()
@@ -46,5 +46,5 @@ func (p *pen) end() {
 	}
 }
 
-// fit is clean text from anybody, cut to n columns.
+// fit returns s as clean text, cut to n columns.
 func (p *pen) fit(s string, n int) string { return truncate(clean(s, p.ascii), n, p.ascii) }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Render writes the spans of one trace to w. Siblings stand in the order of their start, whatever the order of spans,
-// so the same spans make the same text. The error is that of w.
+// Render writes the spans of one trace to w. Siblings are sorted by their start, so the order of spans does not change
+// the text. The error is from w.
 func Render(w io.Writer, spans []Span, opts Options) error {
 	if opts.Attributes == nil {
 		opts.Attributes = Selected
@@ -41,7 +41,7 @@ type drawing struct {
 	axis       axis
 	attributes func(Span) []Attribute
 	styles     map[string]style  // by service
-	names      map[string]string // of spans, by id
+	names      map[string]string // names of spans, by id
 }
 
 func (d *drawing) header(spans []Span) {
@@ -85,7 +85,7 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// node draws n and what hangs below it. The line of its name begins with lead, the lines below it with rest.
+// node draws n and its descendants. lead is the prefix of its first line, and rest the prefix of the lines below.
 func (d *drawing) node(n *node, depth int, lead, rest string) {
 	d.row(n, max(depth-d.layout.levels, 0), lead)
 	below := rest
@@ -109,7 +109,7 @@ func (d *drawing) node(n *node, depth int, lead, rest string) {
 	}
 }
 
-// row draws the line with the bar. hidden is how many levels of indentation are not drawn.
+// row draws the line with the bar. hidden is the number of levels that are not indented.
 func (d *drawing) row(n *node, hidden int, lead string) {
 	p, l := &d.pen, d.layout
 	nameStyle, barStyle := plain, d.style(n.Service)
@@ -150,7 +150,7 @@ func (d *drawing) title(n *node, hidden int) string {
 	return s + n.Name
 }
 
-// style is the colour of a service; that of no service is plain.
+// style returns the colour of a service; plain for no service.
 func (d *drawing) style(service string) style {
 	if service == "" {
 		return plain

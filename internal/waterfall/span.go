@@ -8,7 +8,7 @@ import (
 // A Span is one span of a trace.
 type Span struct {
 	TraceID, ID, ParentID string // hexadecimal; ParentID is empty for a root
-	Service               string // service.name of the process that made it
+	Service               string // service.name of the process that recorded the span
 	Name                  string
 	Kind                  string // as drawn: CLIENT, SERVER, INTERNAL, PRODUCER, CONSUMER
 	Start, End            time.Time
@@ -23,18 +23,18 @@ type Link struct{ TraceID, SpanID string }
 // An Attribute is one "key=value" on the line below a span.
 type Attribute struct{ Key, Value string }
 
-// Options say how to draw.
+// Options configure the drawing.
 type Options struct {
 	Width int  // columns; zero means 80, less than 60 means 60
-	Color bool // use the terminal's colours; nothing else depends on it
-	ASCII bool // use no character outside ASCII, see UTF8
+	Color bool // use the terminal's colours; they carry no information of their own
+	ASCII bool // use only ASCII characters, see UTF8
 
-	// Attributes chooses what stands below a span; nil means [Selected]. The text needs no cleaning. error.type of a
-	// span in error is always there and need not be chosen.
+	// Attributes selects the attributes below a span; nil means [Selected]. Render cleans their text. error.type of a
+	// span in error is always drawn.
 	Attributes func(Span) []Attribute
 }
 
-// corrShown is how much of a correlation id is drawn: enough to see which spans share it.
+// corrShown is the number of characters of a correlation id that are drawn: enough to compare spans.
 const corrShown = 8
 
 var selected = []struct{ key, label string }{
@@ -49,7 +49,7 @@ var selected = []struct{ key, label string }{
 	{"mcp.protocol.version", "protocol"},
 }
 
-// Selected is the default choice of attributes, under short keys: method, tool, prompt, resource, ids, status code,
+// Selected is the default selection of attributes, under short keys: method, tool, prompt, resource, ids, status code,
 // transport and protocol version.
 func Selected(s Span) []Attribute {
 	var chosen []Attribute

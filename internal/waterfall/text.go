@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// clean makes text from a peer harmless. What cannot be seen, and in ASCII what is not ASCII, is replaced.
+// clean replaces invisible characters in text from a peer, and all but ASCII if ascii is set.
 func clean(s string, ascii bool) string {
 	replacement := '\uFFFD'
 	if ascii {
@@ -21,14 +21,14 @@ func clean(s string, ascii bool) string {
 		case '\uFE0E', '\uFE0F', '\u200C', '\u200D': // variation selectors and joiners: they only change other characters
 			return -1
 		}
-		if !unicode.IsPrint(r) || ascii && r > unicode.MaxASCII { // other blanks have other widths
+		if !unicode.IsPrint(r) || ascii && r > unicode.MaxASCII { // spaces other than ' ' may have other widths
 			return replacement
 		}
 		return r
 	}, string(shown))
 }
 
-// wide holds the characters that take two columns (UAX #11, wide and fullwidth), in blocks.
+// wide has the ranges of characters that take two columns (UAX #11, wide and fullwidth).
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x1100, 0x115F, 1}, {0x231A, 0x231B, 1}, {0x23E9, 0x23F3, 1}, {0x25FD, 0x25FE, 1}, {0x2614, 0x2615, 1},
@@ -60,7 +60,7 @@ func runeColumns(r rune) int {
 	return 1
 }
 
-// columns is how many columns clean text takes.
+// columns returns the number of columns of clean text.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -69,7 +69,7 @@ func columns(s string) int {
 	return n
 }
 
-// truncate cuts clean text to n columns and ends it with a mark if something is missing.
+// truncate cuts clean text to n columns, and ends it with a mark if it was cut.
 func truncate(s string, n int, ascii bool) string {
 	if columns(s) <= n {
 		return s
@@ -90,10 +90,10 @@ func truncate(s string, n int, ascii bool) string {
 	return s
 }
 
-// pad fills s with spaces on its right to n columns.
+// pad appends spaces to s up to n columns.
 func pad(s string, n int) string { return s + strings.Repeat(" ", max(n-columns(s), 0)) }
 
-// duration is at most 7 columns wide, unless it is negative.
+// duration formats d in at most 7 columns, unless it is negative.
 func duration(d time.Duration, ascii bool) string {
 	s := unit.Duration(d)
 	if ascii {

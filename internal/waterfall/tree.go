@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// A node is a span in its place in the tree.
+// A node is a span in the tree.
 type node struct {
 	Span
-	index    int // of the span, among those given
+	index    int // index of the span in the argument
 	parent   *node
-	children []*node // by start
-	missing  bool    // stands for a parent that is not among the spans: only ID is set
-	loop     bool    // root only because its ancestors lead back to it
+	children []*node // sorted by start
+	missing  bool    // a placeholder for a missing parent: only ID is set
+	loop     bool    // a root only because its ancestors form a loop
 
-	from, to time.Time     // where it is drawn
-	shift    time.Duration // how far that is from where its clock put it
-	cut      bool          // drawn shorter than it was
+	from, to time.Time     // position on the axis
+	shift    time.Duration // offset of the position from the recorded time
+	cut      bool          // drawn shorter than recorded
 }
 
-// grow makes trees of spans and returns their roots, by start. Of spans with one id, all are kept and the first (by
-// start) has the children.
+// grow builds trees of spans and returns their roots, sorted by start. If several spans have the same id, all are kept,
+// and the first by start has the children.
 func grow(spans []Span) []*node {
 	nodes := make([]*node, len(spans))
 	for i, s := range spans {
@@ -55,8 +55,8 @@ func grow(spans []Span) []*node {
 	return append(roots, breakLoops(nodes, roots)...)
 }
 
-// breakLoops finds the nodes that no root leads to, which is when parents form a loop, and makes a root of one span of
-// each loop.
+// breakLoops finds the nodes that no root reaches, because parents form a loop, and makes one span of each loop a
+// root.
 func breakLoops(nodes, roots []*node) (more []*node) {
 	seen := make(map[*node]bool)
 	for _, r := range roots {
@@ -75,7 +75,7 @@ func breakLoops(nodes, roots []*node) (more []*node) {
 	return more
 }
 
-// onLoop follows the parents of n, which never end, to the first that comes twice.
+// onLoop follows the parents of n, which form a loop, to the first repeated node.
 func onLoop(n *node) *node {
 	passed := make(map[*node]bool)
 	for ; !passed[n]; n = n.parent {

@@ -14,22 +14,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Config is what a file says.
+// Config is the content of a file.
 type Config struct {
-	// Servers are in the order of the file, those that are disabled among them.
+	// Servers are the servers in the order of the file, including disabled ones.
 	Servers []*Server
 
-	// Warnings are about what is not an error and may still not be what was meant.
+	// Warnings are about valid entries that are probably mistakes.
 	Warnings []Problem
 }
 
-// Problem is something that is wrong with a file.
+// Problem is a problem in a file.
 type Problem struct {
-	Path string // where, such as mcpServers.github.args[1]; empty for the whole
+	Path string // place of the problem, such as mcpServers.github.args[1]; empty for the whole file
 	Text string
 }
 
-// Error returns the place and what is wrong there.
+// Error returns the place and the text of the problem.
 func (p Problem) Error() string {
 	if p.Path == "" {
 		return p.Text
@@ -37,18 +37,18 @@ func (p Problem) Error() string {
 	return p.Path + ": " + p.Text
 }
 
-// Options say how a file is read. A nil *Options, and the zero value of every field, mean the defaults stated here.
+// Options configure the reading of a file. A nil *Options, and the zero value of every field, mean the defaults.
 type Options struct {
-	// LookupEnv returns a variable for ${VAR}, false if it is not set. Nil means [os.LookupEnv].
+	// LookupEnv returns the variable for ${VAR}, or false if it is not set. Nil means [os.LookupEnv].
 	LookupEnv func(name string) (string, bool)
 
-	// Environ is the environment of all programs, of the form key=value; what the file says for each prevails. Nil means
-	// the variables of this process that [DefaultEnviron] names, so that a server sees no secret that is not meant for it.
-	// [os.Environ] gives it all.
+	// Environ is the environment of all programs, in the form key=value; the env of a server overrides it. Nil means the
+	// variables of this process that [DefaultEnviron] lists, so that servers do not see unrelated secrets. [os.Environ]
+	// passes all variables on.
 	Environ []string
 }
 
-// Type says how a server is reached.
+// Type is the transport of a server.
 type Type string
 
 // The types of servers. A server over HTTP without a type is of [TypeAuto].
@@ -56,27 +56,26 @@ const (
 	TypeStdio      Type = "stdio"
 	TypeStreamable Type = "http" // Streamable HTTP
 	TypeSSE        Type = "sse"  // HTTP+SSE, of revision 2024-11-05
-	TypeAuto       Type = "auto" // HTTP, whichever of the two the server speaks
+	TypeAuto       Type = "auto" // Streamable HTTP or HTTP+SSE, depending on the server
 )
 
-// Server is one server of a file, with all variables in place. Of one that is Disabled nothing but the Name has been
-// read.
+// Server is one server of a file, with all variables expanded. Only the Name of a Disabled server is set.
 type Server struct {
 	Name     string
 	Disabled bool
 	Type     Type
-	Timeout  time.Duration // of each request; zero if the file does not say
+	Timeout  time.Duration // for each request; zero if the file has none
 
-	NoListening bool // the file says "listen": false, see [mcpclient.Options]
+	NoListening bool // the file has "listen": false, see [mcpclient.Options]
 
-	// Of a program:
+	// For a program:
 	Command string
 	Args    []string
-	Env     map[string]string // what the file says, in addition to Environ
+	Env     map[string]string // env in the file, in addition to Environ
 	Environ []string
 	Dir     string
 
-	// Of a server over HTTP:
+	// For a server over HTTP:
 	URL    string
 	Header http.Header
 }
@@ -94,10 +93,10 @@ func Load(path string, o *Options) (*Config, error) {
 	return c, nil
 }
 
-// Members returns the servers that are not disabled, for [mcpclient.NewGroup]. Each has shared options, which may be
-// nil, with its own name, and the timeout and NoListening that the file says. What else a server over HTTP needs, such
-// as an authorizer, is for the caller to set in Member.Transport, which is a [*transport.HTTP] then, and else a
-// [transport.Stdio].
+// Members returns the enabled servers, for [mcpclient.NewGroup]. The options of each are a copy of shared, which may be
+// nil, with the server's own name, timeout and NoListening. The caller sets further options of a server over HTTP, such
+// as an authorizer, in Member.Transport: it is a [*transport.HTTP] for such a server, and a [transport.Stdio] for a
+// program.
 func (c *Config) Members(shared *mcpclient.Options) []mcpclient.Member {
 	var members []mcpclient.Member
 	for _, s := range c.Servers {
@@ -118,7 +117,7 @@ func (c *Config) Members(shared *mcpclient.Options) []mcpclient.Member {
 	return members
 }
 
-// Transport returns what reaches the server.
+// Transport returns the transport to the server.
 func (s *Server) Transport() transport.Transport {
 	if s.Type == TypeStdio {
 		env := slices.Clone(s.Environ)
@@ -126,7 +125,7 @@ func (s *Server) Transport() transport.Transport {
 			env = append(env, name+"="+s.Env[name])
 		}
 		if env == nil {
-			env = []string{} // nil would be the environment of this process
+			env = []string{} // not nil, which would mean the environment of this process
 		}
 		return transport.Stdio{Command: s.Command, Args: slices.Clone(s.Args), Env: env, Dir: s.Dir}
 	}
@@ -134,7 +133,7 @@ func (s *Server) Transport() transport.Transport {
 	return &transport.HTTP{URL: s.URL, Header: s.Header.Clone(), Mode: mode}
 }
 
-// String names the server and says how it is reached, without anything that may be secret.
+// String returns the name of the server and how it is reached, without possible secrets.
 func (s *Server) String() string {
 	switch {
 	case s.Disabled:
@@ -149,5 +148,5 @@ func (s *Server) String() string {
 	return s.Name + " (" + string(s.Type) + ", " + u.Host + ")"
 }
 
-// LogValue is what a log has of the server: [Server.String].
+// LogValue returns [Server.String] as a log value.
 func (s *Server) LogValue() slog.Value { return slog.StringValue(s.String()) }

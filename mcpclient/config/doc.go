@@ -1,4 +1,4 @@
-// Package config reads the file in which programs that use MCP servers keep them, as many of them share it:
+// Package config reads the file format in which many MCP hosts store their servers:
 //
 //	{
 //	  "mcpServers": {
@@ -16,7 +16,7 @@
 //	  }
 //	}
 //
-// [Load] reads a file, and [Config.Members] are what [mcpclient.NewGroup] takes:
+// [Load] reads a file, and [Config.Members] returns the members for [mcpclient.NewGroup]:
 //
 //	c, err := config.Load("mcp.json", nil)
 //	if err != nil {
@@ -24,27 +24,26 @@
 //	}
 //	group, err := mcpclient.NewGroup(c.Members(nil), nil)
 //
-// A server has these members; all but command and url may be left out, and null is as if left out:
+// A server has these members. All but command and url are optional, and null means that the member is absent:
 //
-//   - command, args, env, cwd: a program to run. It gets its env and, of the environment of this process, only what
-//     [Options.Environ] says.
-//   - url, headers: a server to reach over HTTP.
-//   - type, or transport: stdio, http, streamable-http (also written streamableHttp) or sse. Without it, a command is
-//     stdio, and with a url the client finds out by itself.
-//   - disabled: true leaves the server out, unread.
-//   - listen: false keeps the client from listening to changes, for a server that stops answering after that; see
-//     NoListening of [mcpclient.Options] for what is lost.
-//   - timeout: of each request, in milliseconds, or as text with a unit ("30s").
+//   - command, args, env, cwd: a program to run. Its environment is env and [Options.Environ].
+//   - url, headers: a server over HTTP.
+//   - type, or transport: stdio, http, streamable-http (also written streamableHttp) or sse. The default is stdio for a
+//     command; for a url the client detects the transport.
+//   - disabled: true skips the server without reading its members.
+//   - listen: false stops the client from listening for changes, for a server that stops answering after that; see
+//     NoListening of [mcpclient.Options] for the consequences.
+//   - timeout: the limit for each request, in milliseconds, or as text with a unit ("30s").
 //
-// In command, args, env, cwd, url and headers, ${VAR} and ${env:VAR} stand for a variable of the environment, which
-// must be set, and ${VAR:-default} for a default if it is not. A dollar sign without a brace is one. What a variable
-// contains is not looked at again.
+// In command, args, env, cwd, url and headers, ${VAR} and ${env:VAR} are replaced by the environment variable VAR,
+// which must be set. ${VAR:-default} has a default. A dollar sign without a brace stands for itself. Values of
+// variables are not expanded again.
 //
 // What may surprise:
 //
-//   - Running a server of a file is running what the file says. Read no file that others can write.
-//   - The servers may also stand under "servers", if there is no "mcpServers".
-//   - Members that this package does not know are warned about, those beside "mcpServers" ignored: the file may have
-//     much else.
-//   - Errors and warnings name the place, and never a value: that may be a secret.
+//   - The servers of a file are commands that the caller runs. Do not read a file that other users can write.
+//   - The servers may also be in "servers", if there is no "mcpServers".
+//   - Unknown members of a server cause a warning. Unknown members beside "mcpServers" are ignored, because the file
+//     may have other settings.
+//   - Errors and warnings name the place but never the value, which may be a secret.
 package config

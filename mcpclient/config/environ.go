@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// DefaultEnviron returns the variables of this process that programs need to run at all: where they find programs, who
-// the user is and where their files are. It is what the SDKs of the protocol give to servers.
+// DefaultEnviron returns the variables of this process that programs need to run: the search path, the user, and the
+// places of the user's files. The SDKs of the protocol pass the same variables to servers.
 func DefaultEnviron() []string {
 	names := []string{"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"}
 	if runtime.GOOS == "windows" {
@@ -19,7 +19,7 @@ func DefaultEnviron() []string {
 	environ := []string{}
 	for _, name := range names {
 		value, set := os.LookupEnv(name)
-		if set && !strings.HasPrefix(value, "()") { // a function of the shell
+		if set && !strings.HasPrefix(value, "()") { // not an exported shell function
 			environ = append(environ, name+"="+value)
 		}
 	}

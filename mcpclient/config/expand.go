@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// expand puts variables in the place of ${VAR}, ${env:VAR} and ${VAR:-default}. An error names the variable and no
+// expand replaces ${VAR}, ${env:VAR} and ${VAR:-default} with the values of variables. Errors name the variable, but no
 // value.
 func expand(text string, lookup func(string) (string, bool)) (string, error) {
 	var out strings.Builder
@@ -33,9 +33,9 @@ func evaluate(expression string, lookup func(string) (string, bool)) (string, er
 	name = strings.TrimPrefix(name, "env:")
 	if !isVariable(name) {
 		if kind, _, ok := strings.Cut(name, ":"); ok && isVariable(kind) {
-			return "", fmt.Errorf("${%s} is no variable of the environment", kind)
+			return "", fmt.Errorf("${%s} is not an environment variable", kind)
 		}
-		return "", errors.New("what stands between ${ and } is no variable of the environment") // and may be of a secret
+		return "", errors.New("the text between ${ and } is not an environment variable") // the text may be part of a secret
 	}
 	if value, set := lookup(name); set {
 		return value, nil
@@ -46,7 +46,7 @@ func evaluate(expression string, lookup func(string) (string, bool)) (string, er
 	return "", fmt.Errorf("the environment variable %s is not set", name)
 }
 
-// isVariable reports whether name can be that of a variable.
+// isVariable reports whether name is a valid name of a variable.
 func isVariable(name string) bool {
 	for i := range len(name) {
 		b := name[i]

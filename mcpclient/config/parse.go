@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// Parse reads what a file contains. The error joins all that is wrong with it, each a [Problem]; then there is no
-// config.
+// Parse parses the content of a file. If there are problems, the error joins all of them, each a [Problem], and the
+// config is nil.
 func Parse(data []byte, o *Options) (*Config, error) {
 	if o == nil {
 		o = &Options{}
@@ -38,7 +38,7 @@ func Parse(data []byte, o *Options) (*Config, error) {
 	return &p.config, nil
 }
 
-// parser collects what a file says, and what is wrong with it.
+// parser collects the servers and the problems of a file.
 type parser struct {
 	lookup   func(string) (string, bool)
 	environ  []string
@@ -54,7 +54,7 @@ func (p *parser) warn(path, format string, args ...any) {
 	p.config.Warnings = append(p.config.Warnings, Problem{path, fmt.Sprintf(format, args...)})
 }
 
-// within returns the path of a member or an element of what path stands for.
+// within returns the path of a member or an element within path.
 func within(path, member string) string {
 	if _, err := strconv.ParseUint(member, 10, 0); err == nil {
 		return path + "[" + member + "]"
@@ -101,10 +101,10 @@ func (p *parser) file(data []byte) {
 			return
 		}
 	}
-	p.fail("", "there is no member mcpServers")
+	p.fail("", "the file has no member mcpServers")
 }
 
-// syntax says where the file is no JSON.
+// syntax reports where the file is not valid JSON.
 func (p *parser) syntax(data []byte, err error, offset int64) {
 	path := ""
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -124,13 +124,13 @@ type field struct {
 	value jsontext.Value
 }
 
-// object returns the members of an object in their order, without those that are null.
+// object returns the members of an object in their order, except null members.
 func (p *parser) object(path string, v jsontext.Value) (all []field, ok bool) {
 	if !p.kind(path, v, '{', "an object") {
 		return nil, false
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(v))
-	_, _ = d.ReadToken() // it has been read before
+	_, _ = d.ReadToken() // cannot fail: v is valid JSON
 	for d.PeekKind() == '"' {
 		name, _ := d.ReadToken()
 		f := field{name: name.String()}
@@ -142,7 +142,7 @@ func (p *parser) object(path string, v jsontext.Value) (all []field, ok bool) {
 	return all, true
 }
 
-// kind reports whether v is of a kind, and complains if not.
+// kind reports whether v has this kind, and adds a problem if not.
 func (p *parser) kind(path string, v jsontext.Value, want jsontext.Kind, words string) bool {
 	if v.Kind() == want {
 		return true
@@ -153,12 +153,12 @@ func (p *parser) kind(path string, v jsontext.Value, want jsontext.Kind, words s
 	return false
 }
 
-// truth returns true or false, and complains about anything else.
+// truth returns a boolean, and adds a problem for any other value.
 func (p *parser) truth(path string, v jsontext.Value) bool {
 	return v.Kind() != 'f' && p.kind(path, v, 't', "true or false")
 }
 
-// text returns a string with its variables in place.
+// text returns a string with its variables expanded.
 func (p *parser) text(path string, v jsontext.Value) string {
 	if !p.kind(path, v, '"', "a string") {
 		return ""
@@ -169,7 +169,7 @@ func (p *parser) text(path string, v jsontext.Value) string {
 		p.fail(path, "%v", err)
 	}
 	if strings.ContainsRune(s, 0) {
-		p.fail(path, "it contains a NUL")
+		p.fail(path, "the value contains a NUL")
 	}
 	return s
 }
@@ -194,7 +194,7 @@ func (p *parser) env(path string, v jsontext.Value) map[string]string {
 	for _, m := range members {
 		at := within(path, m.name)
 		if m.name == "" || strings.ContainsAny(m.name, "=\x00") {
-			p.fail(at, "this is no name of a variable")
+			p.fail(at, "invalid name of a variable")
 		}
 		env[m.name] = p.text(at, m.value)
 	}
@@ -208,10 +208,10 @@ func (p *parser) headers(path string, v jsontext.Value) http.Header {
 		at := within(path, m.name)
 		value := p.text(at, m.value)
 		if !hostname.Token(m.name) {
-			p.fail(at, "this is no name of a header field")
+			p.fail(at, "invalid name of a header field")
 		}
 		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			p.fail(at, "it contains control characters")
+			p.fail(at, "the value contains control characters")
 		}
 		header.Add(m.name, value)
 	}
@@ -241,7 +241,7 @@ func (p *parser) kindOf(path string, v jsontext.Value) Type {
 	return ""
 }
 
-// timeout returns a time that is given in milliseconds or as text with a unit.
+// timeout returns a duration, given in milliseconds or as text with a unit.
 func (p *parser) timeout(path string, v jsontext.Value) time.Duration {
 	var d time.Duration
 	if v.Kind() == '"' {
@@ -259,11 +259,11 @@ func (p *parser) timeout(path string, v jsontext.Value) time.Duration {
 			ms = float64(math.MaxInt64/time.Millisecond - 1)
 		}
 		if d = time.Duration(ms * float64(time.Millisecond)); ms > 0 && ms < 1000 {
-			p.warn(path, "the number is one of milliseconds, so this is less than a second")
+			p.warn(path, "the number is in milliseconds, so it is less than a second")
 		}
 	}
 	if d <= 0 {
-		p.fail(path, "want more than nothing")
+		p.fail(path, "want more than zero")
 	}
 	return d
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// server reads one server.
+// server parses one server.
 func (p *parser) server(name, path string, v jsontext.Value) {
 	members, ok := p.object(path, v)
 	if !ok {
@@ -30,7 +30,7 @@ func (p *parser) server(name, path string, v jsontext.Value) {
 	p.settle(s, path, given)
 }
 
-// member reads one member of a server.
+// member parses one member of a server.
 func (p *parser) member(s *Server, name, path string, v jsontext.Value) {
 	switch name {
 	case "command":
@@ -64,15 +64,15 @@ func (p *parser) member(s *Server, name, path string, v jsontext.Value) {
 	}
 }
 
-// settle checks whether what is given goes together.
+// settle checks that the members of a server go together.
 func (p *parser) settle(s *Server, path string, given map[string]bool) {
 	program := given["command"]
 	switch {
-	case s.Type == "" && (given["type"] || given["transport"]): // which is an error already
+	case s.Type == "" && (given["type"] || given["transport"]): // already reported as a problem
 	case s.Type == TypeStdio && !program:
 		p.fail(path, "a server of type stdio needs a command")
 	case s.Type == "" && program && given["url"]:
-		p.fail(path, "it has both a command and a url: want one, or a type")
+		p.fail(path, "the server has both a command and a url: remove one, or add a type")
 	case s.Type != TypeStdio && s.Type != "" && !given["url"]:
 		p.fail(path, "a server of type %s needs a url", s.Type)
 	case !program && !given["url"]:
@@ -89,7 +89,7 @@ func (p *parser) settle(s *Server, path string, given map[string]bool) {
 	}
 	for _, name := range idle {
 		if given[name] {
-			p.warn(within(path, name), "it means nothing for a server of type %s", s.Type)
+			p.warn(within(path, name), "a server of type %s does not use it", s.Type)
 		}
 	}
 }

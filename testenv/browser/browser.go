@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience bounds what one step may take.
+// patience bounds the time of one step.
 const patience = 30 * time.Second
 
 // A Browser is a running Chromium.
@@ -167,7 +167,7 @@ func (b *Browser) Open(l Look) (*Tab, error) {
 // Close closes the tab.
 func (t *Tab) Close() { t.cancel() }
 
-// hear notes what a person with the developer's tools open would see.
+// hear records the messages that the developer tools would show.
 func (t *Tab) hear(event any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -255,7 +255,7 @@ func Eval[T any](t *Tab, expression string) (T, error) {
 	return v, err
 }
 
-// Picture is what the tab shows, as PNG: the viewport, or all of the page up to a height.
+// Picture returns a PNG of the tab: the viewport, or the whole page up to a height.
 func (t *Tab) Picture(upTo float64) ([]byte, error) {
 	type size struct{ Width, Height float64 }
 	s, err := Eval[size](t, "({Width: innerWidth, Height: "+

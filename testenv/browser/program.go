@@ -72,7 +72,7 @@ func Run(path string, args ...string) (*Program, error) {
 	return p, nil
 }
 
-// Environment is this process's, without what would send telemetry elsewhere.
+// Environment returns the environment of this process without variables that configure exporters.
 func Environment() []string {
 	var env []string
 	for _, kv := range os.Environ() {

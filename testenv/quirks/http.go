@@ -13,7 +13,7 @@ import (
 // HTTP is a server over HTTP.
 type HTTP struct {
 	Name    string
-	Version mcp.Version         // what a client that prefers the newest revision ends up with
+	Version mcp.Version         // the negotiated version for a client that prefers the newest revision
 	New     func() http.Handler // makes the server, which serves MCP at /mcp
 }
 
@@ -134,7 +134,7 @@ func modernServers() []HTTP {
 	}
 }
 
-// sorted yields what m holds, in the order of names.
+// sorted yields the elements of m in the order of their names.
 func sorted[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -57,7 +57,7 @@ func oldServers() []HTTP {
 // old is a server of HTTP+SSE: answers go to the stream that a GET has opened.
 type old struct {
 	endpoint func(r *http.Request, id string) string
-	refuse   http.HandlerFunc // what a POST to the URL of the stream gets
+	refuse   http.HandlerFunc // answers a POST to the URL of the stream
 	answer   answer
 	accepted int // the status of a POST
 

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// message is what a server reads of a request or notification.
+// message has the members of a request or notification that a server reads.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -34,7 +34,7 @@ const (
 	invalidParams      = -32602
 )
 
-// answer decides what a message is answered with; nil is no answer.
+// answer returns the answer to a message; nil for no answer.
 type answer func(m *message) []byte
 
 // result is an answer with these members.

@@ -17,7 +17,7 @@ import (
 // Stdio is a server over standard input and output.
 type Stdio struct {
 	Name    string
-	Version mcp.Version // what a client that prefers the newest revision ends up with
+	Version mcp.Version // the negotiated version for a client that prefers the newest revision
 
 	discover reaction // to server/discover; nil leaves it to answer
 	answer   answer   // to all else
@@ -48,7 +48,7 @@ func ServeStdio(name string) int {
 	return OverStdio()[i].serve(os.Stdin, os.Stdout)
 }
 
-// reaction is what a server does on server/discover.
+// reaction is the behaviour of a server on server/discover.
 type reaction func(p *pipe, m *message)
 
 // pipe is where a server writes.

@@ -1,4 +1,4 @@
-// Package backend asks a service that keeps the user's telemetry, a Prometheus or a Jaeger, over HTTP.
+// Package backend is an HTTP client for a backend with the user's telemetry, such as Prometheus or Jaeger.
 package backend
 
 import (
@@ -14,24 +14,24 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// patience is how long an answer may take, with its body.
+// patience limits the time for a response, including its body.
 const patience = 30 * time.Second
 
-// A Client asks one service. It may be used from any goroutine.
+// A Client sends requests to one backend. It is safe for concurrent use.
 type Client struct {
-	base   *url.URL // without a user, and without a slash at its end
+	base   *url.URL // without user information and trailing slash
 	header http.Header
 	client http.Client
 }
 
-// New returns a client for the service at a URL, with its base path if it has one. Each request carries the header, and
-// the user and password of the URL. No error quotes them, and no other origin gets them: a redirect to one is not
-// followed.
+// New returns a client for the backend at a URL, which may have a base path. Each request carries header, and the user
+// and password of the URL. Errors do not quote these secrets, and the client sends them to no other origin: it does not
+// follow redirects to one.
 func New(base string, header http.Header) (*Client, error) {
 	u, err := url.Parse(base)
 	if err != nil {
 		if e, ok := errors.AsType[*url.Error](err); ok {
-			err = e.Err // without what it quotes
+			err = e.Err // without the quoted URL, which may hold a password
 		}
 		return nil, fmt.Errorf("not the URL of an HTTP service: %w", err)
 	}
@@ -54,10 +54,10 @@ func New(base string, header http.Header) (*Client, error) {
 	return c, nil
 }
 
-// String is the URL of the service, without a user.
+// String returns the URL of the backend, without user information.
 func (c *Client) String() string { return c.base.String() }
 
-// Get asks for a path, which begins with a slash, with a query unless that is empty. The caller closes the body.
+// Get requests a path, which begins with a slash, with an optional query. The caller closes the body.
 func (c *Client) Get(ctx context.Context, path string, query url.Values) (*http.Response, error) {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -78,7 +78,7 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	if c.header != nil {
 		r.Header = c.header.Clone()
 	}
-	if host := r.Header.Get("Host"); host != "" { // net/http takes it from nowhere else
+	if host := r.Header.Get("Host"); host != "" { // net/http ignores Host in the header
 		r.Host = host
 	}
 	if body != nil {
@@ -87,10 +87,10 @@ func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*
 	return c.client.Do(r)
 }
 
-// maxRedirects is how many redirects are followed, one after the other.
+// maxRedirects bounds the redirects that one request follows.
 const maxRedirects = 5
 
-// follow reports whether a redirect is followed. One that is not is the answer.
+// follow allows a redirect to the same origin. Any other redirect becomes the response.
 func (c *Client) follow(next *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects || !hostname.SameOrigin(c.base, next.URL) {
 		return http.ErrUseLastResponse

@@ -12,19 +12,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// bad is the tool of which something goes wrong.
+// bad is the tool that fails.
 const bad = "bad"
 
-// first is how many rounds go wrong in a row. As long as nothing fires, each fifth follows: few enough to be made up
-// for soon by calls that succeed.
+// first is the number of initial rounds that fail. If the alert does not fire, every fifth round fails after that: few
+// enough for successful calls to compensate soon.
 const first = 12
 
 func due(n int) bool { return n <= first || n%5 == 0 }
 
-// making up for what went wrong takes so many calls in each round.
+// making is the number of successful calls in each round that compensates for failures.
 const making = 10
 
-// failing has calls fail: between client and server, or in the server.
+// failing makes calls fail: between client and server, or in the server.
 func failing(inServer bool) func(context.Context, *stage) (round, error) {
 	return func(_ context.Context, s *stage) (round, error) {
 		faults := []chaos.Fault{{Kind: chaos.Error, Tool: bad}}
@@ -49,7 +49,7 @@ func failing(inServer bool) func(context.Context, *stage) (round, error) {
 	}
 }
 
-// late has answers come after what is promised.
+// late delays answers beyond the latency objective.
 func late(_ context.Context, s *stage) (round, error) {
 	c, err := s.pair(map[string]tool{bad: ok}, chaos.Fault{Kind: chaos.Latency, Tool: bad, Delay: 6 * time.Second})
 	n := 0
@@ -59,18 +59,18 @@ func late(_ context.Context, s *stage) (round, error) {
 		}
 		at := 1
 		if n++; n == 1 {
-			at = 25 // so many the alert needs
+			at = 25 // the alert needs this many calls
 		} else if !due(n) {
 			return nil
 		}
 		for range at {
-			s.behind.Go(func() { _ = call(ctx, c, bad) }) // until its timeout
+			s.behind.Go(func() { _ = call(ctx, c, bad) }) // ends with its timeout
 		}
 		return nil
 	}, err
 }
 
-// moody has a tool report errors, and later none.
+// moody makes a tool return errors, and later succeed.
 func moody(_ context.Context, s *stage) (round, error) {
 	var failing atomic.Bool
 	c, err := s.pair(map[string]tool{bad: func(ctx context.Context) (string, error) {
@@ -93,7 +93,7 @@ func moody(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// looping makes the same call again and again.
+// looping repeats the same call.
 func looping(_ context.Context, s *stage) (round, error) {
 	server, err := s.serve(nil)
 	if err != nil {
@@ -109,7 +109,7 @@ func looping(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// faulty has a fault injected into each call of a tool that succeeds nevertheless.
+// faulty injects a fault into each call of a tool. The calls still succeed.
 func faulty(kind chaos.Kind) func(context.Context, *stage) (round, error) {
 	return func(_ context.Context, s *stage) (round, error) {
 		c, err := s.pair(map[string]tool{bad: ok}, chaos.Fault{Kind: kind, Tool: bad})
@@ -122,7 +122,7 @@ func faulty(kind chaos.Kind) func(context.Context, *stage) (round, error) {
 	}
 }
 
-// busy has the server turn calls away.
+// busy makes the server reject calls with 429.
 func busy(_ context.Context, s *stage) (round, error) {
 	c, err := s.pair(map[string]tool{bad: ok},
 		chaos.Fault{Kind: chaos.Busy, Tool: bad, Code: 429, RetryAfter: 250 * time.Millisecond})
@@ -134,7 +134,7 @@ func busy(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// stuck leaves a call unanswered for as long as it is broken.
+// stuck keeps a call without an answer while it is broken.
 func stuck(_ context.Context, s *stage) (round, error) {
 	c, err := s.pair(map[string]tool{bad: ok}, chaos.Fault{Kind: chaos.Drop, On: chaos.OnRequest, Tool: bad})
 	var leave context.CancelFunc
@@ -142,7 +142,7 @@ func stuck(_ context.Context, s *stage) (round, error) {
 		switch {
 		case broken && leave == nil:
 			ctx, leave = context.WithCancel(ctx)
-			s.behind.Go(func() { _ = call(ctx, c, bad, mcpclient.WithTimeout(-1)) }) // until leave, or the end of the drill
+			s.behind.Go(func() { _ = call(ctx, c, bad, mcpclient.WithTimeout(-1)) }) // ends with leave or the drill
 		case !broken && leave != nil:
 			leave()
 			leave = nil
@@ -151,7 +151,7 @@ func stuck(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// panicking has a handler of the server panic.
+// panicking makes a handler of the server panic.
 func panicking(_ context.Context, s *stage) (round, error) {
 	c, err := s.pair(map[string]tool{bad: func(context.Context) (string, error) { panic("this is a game day") }})
 	return func(ctx context.Context, broken bool) error {
@@ -162,10 +162,10 @@ func panicking(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// chatty is a tool that reports more progress than waits for a handler.
+// chatty is a tool that reports more progress than the queue of a handler holds.
 const chatty = "chatty"
 
-// unheard has a handler of notifications that does not return.
+// unheard has a notification handler that does not return.
 func unheard(_ context.Context, s *stage) (round, error) {
 	server, err := s.serve(map[string]tool{chatty: func(ctx context.Context) (string, error) {
 		for n := range 20 {
@@ -178,7 +178,7 @@ func unheard(_ context.Context, s *stage) (round, error) {
 	if err != nil {
 		return nil, err
 	}
-	var held atomic.Pointer[chan struct{}] // closed when the handler may return; nil if it need not wait
+	var held atomic.Pointer[chan struct{}] // closed to let the handler return; nil if it returns at once
 	c, err := s.connect(to(server), &mcpclient.Options{NotificationQueue: 4, Features: []mcpclient.Feature{
 		mcpclient.HandleProgress(func(ctx context.Context, _ *mcp.ProgressParams) {
 			wait := held.Load()

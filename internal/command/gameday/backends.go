@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/traceview"
 )
 
-// Prometheus is the alerting of a Prometheus.
+// Prometheus implements [Alerts] with a Prometheus.
 type Prometheus struct{ *prom.Client }
 
 // Rules implements [Alerts].
@@ -53,7 +53,7 @@ func (p Prometheus) Exemplars(ctx context.Context, labels map[string]string, sin
 	return ids, err
 }
 
-// Jaeger is the traces of a Jaeger.
+// Jaeger implements [Traces] with a Jaeger.
 type Jaeger struct{ *traceview.Jaeger }
 
 // Has implements [Traces].

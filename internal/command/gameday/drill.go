@@ -10,32 +10,32 @@ import (
 
 // A Drill is one way to raise an alert.
 type Drill struct {
-	// Alert is its name in the alerting system.
+	// Alert is the name of the alert in the alerting system.
 	Alert string
 
-	// Does says what goes wrong, for people.
+	// Does describes the failure, for people.
 	Does string
 
-	// Takes is about how long it is until the alert has fired and is over, with the rules of the dashboards and metrics
-	// that are exported and scraped within 15 s. 0 if it depends on rules that are not known.
+	// Takes is the approximate time until the alert has fired and resolved, with the rules of the dashboards and metrics
+	// that are exported and scraped every 15 s or more often. 0 means unknown rules.
 	Takes time.Duration
 
-	// Trace is what one span has in a trace that shows the cause, besides the name of the client or server.
+	// Trace has the attributes of a span that shows the cause, besides the name of the client or server.
 	Trace map[string]string
 
-	service string        // of its telemetry; empty for that of the game day
-	warm    time.Duration // for so long all is well at first
-	server  bool          // the alert is about the server, so spans have its name and not the client's
-	unnamed bool          // the alert is about a service, and has the name of neither
-	every   time.Duration // between rounds; 0 means a second
+	service string        // service name of its telemetry; empty for [Service]
+	warm    time.Duration // time without failures at the start
+	server  bool          // the alert is about the server, so spans have the server's name instead of the client's
+	unnamed bool          // the alert is about a service, and has neither name
+	every   time.Duration // time between rounds; 0 means a second
 	open    func(ctx context.Context, s *stage) (round, error)
 }
 
-// A round is played again and again: broken as long as the alert is to be raised, and otherwise such that it ends. An
-// error says that what should have gone wrong, or should not, did otherwise.
+// A round is repeated. It causes failures while broken is true, and otherwise lets the alert resolve. An error means
+// that a call failed or succeeded unexpectedly.
 type round func(ctx context.Context, broken bool) error
 
-// The services that the telemetry of game days is of. Two alerts are about a whole service, so they have others.
+// Service names in the telemetry of game days. Two alerts are about a whole service, so each has its own service.
 const (
 	Service   = "mcpotel-gameday"
 	Absent    = "mcpotel-gameday-absent"
@@ -47,7 +47,7 @@ const (
 	faultKind = string(names.KeyMCPClientFaultKind)
 )
 
-// Drills are those for the alerts of the dashboards, in their order.
+// Drills returns a drill for each alert of the dashboards, in their order.
 func Drills() []Drill {
 	internal := map[string]string{errorType: "-32603"}
 	return []Drill{

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// full has a server do all that it takes at once: two calls of a tool that does not return. If refused is set, each
-// round makes one more call, which is turned away.
+// full fills the server's capacity with two calls of a tool that does not return. If refused is set, each round makes
+// one more call, which the server rejects.
 func full(refused bool) func(context.Context, *stage) (round, error) {
 	return func(_ context.Context, s *stage) (round, error) {
 		const most = 2
@@ -26,14 +26,14 @@ func full(refused bool) func(context.Context, *stage) (round, error) {
 			return nil, err
 		}
 		c, err := s.connect(to(server), nil)
-		var leave context.CancelFunc // ends the calls; nil if there are none
+		var leave context.CancelFunc // ends the calls; nil without calls
 		return func(ctx context.Context, broken bool) error {
 			switch {
 			case broken && leave == nil:
 				var within context.Context
 				within, leave = context.WithCancel(ctx)
 				for range most {
-					s.behind.Go(func() { // until leave, or the end of the drill
+					s.behind.Go(func() { // ends with leave or the drill
 						_ = call(within, c, bad, mcpclient.WithTimeout(-1))
 						gone <- struct{}{}
 					})
@@ -47,7 +47,7 @@ func full(refused bool) func(context.Context, *stage) (round, error) {
 				if err := await(ctx, gone, most); err != nil {
 					return err
 				}
-				time.Sleep(100 * time.Millisecond) // until the server has noticed
+				time.Sleep(100 * time.Millisecond) // for the server to see the cancellation
 			}
 			if !broken {
 				return calls(ctx, c, 1)
@@ -60,7 +60,7 @@ func full(refused bool) func(context.Context, *stage) (round, error) {
 	}
 }
 
-// await receives n times, for a time.
+// await receives n times, for at most 10 seconds.
 func await(ctx context.Context, c <-chan struct{}, n int) error {
 	late := time.After(10 * time.Second)
 	for range n {

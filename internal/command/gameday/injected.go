@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 
-// Injected is a drill of which faults are injected into a call every so often; 0 means a second. The error is about
-// faults that cannot be.
+// Injected returns a drill that makes a call with injected faults once per interval; 0 means a second. It returns an
+// error if a fault is invalid.
 func Injected(alert string, faults []chaos.Fault, every time.Duration) (Drill, error) {
 	plan := &chaos.Plan{Faults: faults}
 	if err := plan.Check(); err != nil {
@@ -22,7 +22,7 @@ func Injected(alert string, faults []chaos.Fault, every time.Duration) (Drill, e
 	return d, nil
 }
 
-// injecting calls a tool through the faults, and without them as long as all is well.
+// injecting calls a tool with faults while it is broken, and without faults otherwise.
 func injecting(faults []chaos.Fault) func(context.Context, *stage) (round, error) {
 	return func(_ context.Context, s *stage) (round, error) {
 		var c *mcpclient.Client
@@ -45,7 +45,7 @@ func injecting(faults []chaos.Fault) func(context.Context, *stage) (round, error
 				return calls(ctx, c, 1)
 			}
 			client := c
-			s.behind.Go(func() { _ = call(ctx, client, bad) }) // until its timeout
+			s.behind.Go(func() { _ = call(ctx, client, bad) }) // ends with its timeout
 			return nil
 		}, nil
 	}

@@ -8,17 +8,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// How a trace was found.
+// The ways to find a trace.
 const (
-	ByExemplar = "exemplar" // a measurement of the metrics that the alert is about leads to it
-	BySearch   = "search"   // the trace backend has it under what the labels of the alert say, as in the runbook
+	ByExemplar = "exemplar" // through an exemplar of the metrics behind the alert
+	BySearch   = "search"   // by a search for the labels of the alert, as in the runbook
 )
 
-// candidates bounds the exemplars that are looked at each time.
+// candidates bounds the exemplars that each search reads.
 const candidates = 10
 
-// find looks for a trace that shows the cause, as a person would that has been paged: by the exemplars of the metrics
-// that the alert is about, or else by a search.
+// find looks for a trace that shows the cause, like an engineer on call: by the exemplars of the metrics behind the
+// alert, or else by a search.
 func (d *drilling) find(ctx context.Context) {
 	if d.o.Traces == nil || d.trace != "" {
 		return
@@ -46,7 +46,7 @@ func (d *drilling) found(id, link string) {
 	d.o.say(d.Alert, "leads to the trace "+id+", by "+link)
 }
 
-// causes are the attributes of a span that shows the cause.
+// causes returns the attributes of a span that shows the cause.
 func (d *drilling) causes() map[string]string {
 	attributes := map[string]string{}
 	maps.Copy(attributes, d.Trace)
@@ -60,7 +60,7 @@ func (d *drilling) causes() map[string]string {
 	return attributes
 }
 
-// subject are the labels of the alert that say what it is about.
+// subject returns the labels of the alert that identify the service, the client and the server.
 func (d *drilling) subject() map[string]string {
 	labels := map[string]string{"job": d.job()}
 	for _, key := range []string{"job", "mcp_client_name", "mcp_server_name"} {

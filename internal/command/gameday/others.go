@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// described returns a function that gives the tool bad another description and lists the tools.
+// described returns a function that changes the description of the tool bad and lists the tools.
 func (s *stage) described(o *mcpclient.Options) (func(ctx context.Context, description string) error, error) {
 	server, err := s.serve(nil)
 	if err != nil {
@@ -37,8 +37,8 @@ func (s *stage) described(o *mcpclient.Options) (func(ctx context.Context, descr
 	}, err
 }
 
-// growing has the list of tools grow by 4 % with each round, from 8 KiB: so in each moment it is much larger than in
-// most of the time before, as the alert has it, and for long enough.
+// growing makes the list of tools grow by 4 % in each round, from 8 KiB. So its size stays far above most earlier
+// sizes, for long enough to raise the alert.
 func growing(_ context.Context, s *stage) (round, error) {
 	list, err := s.described(nil)
 	size := 8192.0
@@ -52,7 +52,7 @@ func growing(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// changing has the description of a tool change with each sixth round.
+// changing changes the description of a tool in every sixth round.
 func changing(_ context.Context, s *stage) (round, error) {
 	list, err := s.described(&mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseDriftDetection(nil)}})
 	n := 0
@@ -64,14 +64,14 @@ func changing(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// gate is a transport that can be closed, with the connection that there is.
+// gate is a transport that can be closed, together with its connection.
 type gate struct {
 	transport.Transport
 	closed atomic.Bool
 	cut    atomic.Pointer[context.CancelFunc] // ends the latest connection
 }
 
-// at is a gate before a server, closed at first.
+// at returns a closed gate in front of a server.
 func at(server *mcpserver.Server) *gate {
 	g := &gate{}
 	g.Transport = transport.InMemory(func(ctx context.Context, p *transport.Peer) {
@@ -84,7 +84,7 @@ func at(server *mcpserver.Server) *gate {
 	return g
 }
 
-// close lets nothing through.
+// close cuts the connection and refuses new ones.
 func (g *gate) close() {
 	g.closed.Store(true)
 	if cut := g.cut.Load(); cut != nil {
@@ -99,7 +99,7 @@ func (g *gate) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, 
 	return g.Transport.Dial(ctx, cfg)
 }
 
-// unreachable has a client that does not get to its server, and calls that do not wait for that.
+// unreachable has a client that cannot reach its server, and calls that do not wait for the connection.
 func unreachable(_ context.Context, s *stage) (round, error) {
 	server, err := s.serve(nil)
 	if err != nil {
@@ -121,7 +121,7 @@ func unreachable(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// breaking has the connection break again and again after it was good for a call.
+// breaking breaks the connection repeatedly, each time after a successful call.
 func breaking(_ context.Context, s *stage) (round, error) {
 	c, err := s.pair(map[string]tool{bad: ok}, chaos.Fault{Kind: chaos.Cut, Tool: bad})
 	n := 0
@@ -136,7 +136,7 @@ func breaking(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// slowly is an end of a connection that reads a message a second, as long as it is asked to.
+// slowly is the end of a connection that reads one message a second while asked is set.
 type slowly struct {
 	*transport.Peer
 	asked *atomic.Bool
@@ -152,7 +152,7 @@ func (p slowly) Receive(ctx context.Context) ([]byte, error) {
 	return p.Peer.Receive(ctx)
 }
 
-// unread has messages wait until the server reads them.
+// unread makes messages wait until the server reads them.
 func unread(_ context.Context, s *stage) (round, error) {
 	server, err := s.serve(nil)
 	if err != nil {
@@ -168,13 +168,13 @@ func unread(_ context.Context, s *stage) (round, error) {
 			return calls(ctx, c, making)
 		}
 		for range 2 {
-			s.behind.Go(func() { _ = calls(ctx, c, 1) }) // until its timeout
+			s.behind.Go(func() { _ = calls(ctx, c, 1) }) // ends with its timeout
 		}
 		return nil
 	}, err
 }
 
-// presence has a process begin, and end: a service of its own, with a client that is used once in each round.
+// presence starts and ends a process: its own service, with a client that each round uses once.
 func (s *stage) presence(use func(ctx context.Context, c *mcpclient.Client) error) round {
 	var c *mcpclient.Client
 	return func(ctx context.Context, here bool) (err error) {
@@ -195,14 +195,14 @@ func (s *stage) presence(use func(ctx context.Context, c *mcpclient.Client) erro
 	}
 }
 
-// overflowing has more tools called than the SDK of the process has series for, and ends the process.
+// overflowing calls more tools than the SDK of the process has series for, and ends the process.
 func overflowing(_ context.Context, s *stage) (round, error) {
 	return s.presence(func(ctx context.Context, c *mcpclient.Client) error {
 		return errors.Join(calls(ctx, c, 1), c.Ping(ctx))
 	}), nil
 }
 
-// absent has the process end, and start again.
+// absent ends the process and starts it again.
 func absent(_ context.Context, s *stage) (round, error) {
 	present := s.presence(func(ctx context.Context, c *mcpclient.Client) error { return calls(ctx, c, 1) })
 	return func(ctx context.Context, broken bool) error { return present(ctx, !broken) }, nil

@@ -2,50 +2,50 @@ package gameday
 
 import "time"
 
-// State is what an alerting system says of an alert.
+// State is the state of an alert in an alerting system.
 type State uint8
 
-// The states, of which the later ones outweigh the earlier ones.
+// The states. A later state takes precedence over an earlier one.
 const (
 	Inactive State = iota
 	Pending
 	Firing
 )
 
-// Outcome is what became of a drill.
+// Outcome is the outcome of a drill.
 type Outcome string
 
 // The outcomes.
 const (
 	Passed      Outcome = "passed"
 	NotLoaded   Outcome = "not_loaded"   // the alerting system has no such alert
-	NotClear    Outcome = "not_clear"    // it fired before anything was broken, and went on
-	NotFired    Outcome = "not_fired"    // it did not fire in the time there was
-	NotResolved Outcome = "not_resolved" // it fired, and did so still at the end
-	NoTrace     Outcome = "no_trace"     // it fired and ended, and no trace that shows the cause was found
+	NotClear    Outcome = "not_clear"    // the alert fired before the drill, and did not resolve
+	NotFired    Outcome = "not_fired"    // the alert did not fire in time
+	NotResolved Outcome = "not_resolved" // the alert fired, and had not resolved at the end
+	NoTrace     Outcome = "no_trace"     // the alert fired and resolved, but no trace shows the cause
 )
 
-// phase is where a drill is.
+// phase is the phase of a drill.
 type phase uint8
 
 const (
-	clearing phase = iota // until the alert does not fire, and the drill is warm
+	clearing phase = iota // until the alert does not fire and the warm-up is over
 	raising
 	mending
 	over
 )
 
-// progress is what has been seen of a drill. The zero value is one that has not begun.
+// progress records the phases of a drill. The zero value is a drill that has not begun.
 type progress struct {
 	phase                          phase
 	began, broke, fired, recovered time.Time
 }
 
-// begin begins the drill.
+// begin starts the drill.
 func (p *progress) begin(now time.Time) { p.began = now }
 
-// see takes what the alerting system says, and reports whether the phase has changed. All is well at first, for as long
-// as warm says.
+// see records the state of the alert, and reports whether the phase has changed. The drill causes no failure before
+// warm has passed.
 func (p *progress) see(now time.Time, s State, warm time.Duration) bool {
 	switch {
 	case p.phase == clearing && s != Firing && now.Sub(p.began) >= warm:
@@ -60,7 +60,7 @@ func (p *progress) see(now time.Time, s State, warm time.Duration) bool {
 	return true
 }
 
-// outcome is what has become of it, if no more is seen. traced says whether a trace was found, or none was looked for.
+// outcome returns the outcome at the end. traced reports whether a trace was found, or none was needed.
 func (p *progress) outcome(traced bool) Outcome {
 	switch {
 	case p.phase == clearing:

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// An Alert is one that is pending or fires.
+// An Alert is pending or firing.
 type Alert struct {
 	Name   string
 	State  State
@@ -19,83 +19,82 @@ type Alert struct {
 
 // Alerts is an alerting system, such as a Prometheus.
 type Alerts interface {
-	// Rules are the names of all alerts that it has rules for.
+	// Rules returns the names of all alerts with rules.
 	Rules(ctx context.Context) ([]string, error)
 
-	// Active are those that are pending or fire now.
+	// Active returns the alerts that are pending or firing now.
 	Active(ctx context.Context) ([]Alert, error)
 
-	// Exemplars are the ids of traces that measurements since a time were made in, the newest first, of metrics with these
-	// labels.
+	// Exemplars returns the trace ids of measurements since a time, the newest first, in metrics with these labels.
 	Exemplars(ctx context.Context, labels map[string]string, since time.Time) ([]string, error)
 }
 
 // Traces is a trace backend, such as a Jaeger.
 type Traces interface {
-	// Tagged are the ids of traces since a time of which a span of the service has these attributes.
+	// Tagged returns the ids of traces since a time in which a span of the service has these attributes.
 	Tagged(ctx context.Context, service string, attributes map[string]string, since time.Time) ([]string, error)
 
 	// Has reports whether a span of the service in the trace has these attributes.
 	Has(ctx context.Context, id, service string, attributes map[string]string) (bool, error)
 }
 
-// Options say how a game day is played.
+// Options configure a game day.
 type Options struct {
 	Drills []Drill
 	Alerts Alerts
-	Traces Traces // nil if no traces are looked for
+	Traces Traces // nil to look for no traces
 
-	// Begin begins the telemetry of a service: [Service], [Absent] or [Overflows], the last one with few series for each
-	// instrument. It is called once at a time.
+	// Begin starts the telemetry of a service: [Service], [Absent] or [Overflows], which gets a low limit of series for
+	// each instrument. Calls to Begin do not overlap.
 	Begin func(ctx context.Context, service string) (Exporting, error)
 
-	// Run tells the clients and servers of this game day apart from those of others, in their names.
+	// Run is a suffix that distinguishes the clients and servers of this game day from those of other game days.
 	Run string
 
-	// Poll is the time between two looks at the alerts.
+	// Poll is the interval for reading the alerts.
 	Poll time.Duration
 
-	// Pace is how many times shorter the windows of the alerts are than those of the dashboards. 0 means 1.
+	// Pace is the factor by which the windows of the alerts are shorter than in the dashboards. 0 means 1.
 	Pace float64
 
-	// Say is told of what happens, one at a time. It may be nil.
+	// Say is called with each event; calls do not overlap. It may be nil.
 	Say func(Event)
 }
 
-// An Event is that something has changed.
+// An Event is a change in a drill.
 type Event struct {
 	Alert string
 	Text  string
 }
 
-// A Result is what became of one drill. Durations are 0 for what did not happen.
+// A Result is the result of one drill. Durations are 0 for events that did not happen.
 type Result struct {
 	Alert    string
 	Outcome  Outcome
-	Fired    time.Duration // after the drill began to break things
-	Resolved time.Duration // after it had stopped
-	Trace    string        // the id of a trace that shows the cause
-	Link     string        // how it was found: exemplar or search
-	Trouble  string        // what else went wrong: of the drill, of looking for traces
+	Fired    time.Duration // from the first failure until the alert fired
+	Resolved time.Duration // from then until the alert resolved
+	Trace    string        // id of a trace that shows the cause
+	Link     string        // how the trace was found: exemplar or search
+	Trouble  string        // other problems: in the drill, or in the search for traces
 }
 
-// drilling is one drill under way.
+// drilling is a drill in progress.
 type drilling struct {
 	Drill
 	o       *Options
 	stage   stage
 	broken  atomic.Bool
-	trouble atomic.Pointer[string] // the last round's that did otherwise than it should
+	trouble atomic.Pointer[string] // error of the last round that failed unexpectedly
 
 	progress
-	labels      map[string]string // of the alert, when it was active last
+	labels      map[string]string // labels of the alert when it was last active
 	trace, link string
-	looked      error // of looking for the trace
-	unknown     bool  // no rule is called like it
+	looked      error // error of the search for a trace
+	unknown     bool  // no rule has its name
 }
 
-// Run plays all drills until their alerts have fired and are over, or ctx ends, which is no error. It returns when
-// everything that it has started has ended. The error is that the telemetry or the alerting system cannot be used.
+// Run runs all drills until their alerts have fired and resolved, or until ctx ends, which is no error. It waits for
+// everything that it has started. It returns an error if the telemetry or the alerting system cannot be used.
 func Run(ctx context.Context, o *Options) (results []Result, err error) {
 	rules, err := o.Alerts.Rules(ctx)
 	if err != nil {
@@ -141,7 +140,7 @@ func Run(ctx context.Context, o *Options) (results []Result, err error) {
 	return results, err
 }
 
-// watch looks at the alerts until all drills are over, or ctx ends.
+// watch polls the alerts until all drills are over or ctx ends.
 func (o *Options) watch(ctx context.Context, all []*drilling) {
 	tick := time.NewTicker(o.Poll)
 	defer tick.Stop()
@@ -153,7 +152,7 @@ func (o *Options) watch(ctx context.Context, all []*drilling) {
 			return
 		case err != nil && err.Error() != failing:
 			failing = err.Error()
-			o.say("", "the alerts cannot be looked at: "+failing)
+			o.say("", "the alerts cannot be read: "+failing)
 		case err == nil:
 			failing = ""
 			if o.look(ctx, all, active) {
@@ -168,7 +167,7 @@ func (o *Options) watch(ctx context.Context, all []*drilling) {
 	}
 }
 
-// look takes what is active, and reports whether that was all.
+// look updates the drills with the active alerts, and reports whether all drills are over.
 func (o *Options) look(ctx context.Context, all []*drilling, active []Alert) (done bool) {
 	done = true
 	for _, d := range all {
@@ -187,12 +186,12 @@ func (o *Options) look(ctx context.Context, all []*drilling, active []Alert) (do
 	return done
 }
 
-// paced is a time of a drill for windows that are shorter.
+// paced shortens a duration by Options.Pace.
 func (o *Options) paced(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / cmp.Or(o.Pace, 1))
 }
 
-// soonest is the shortest time between two rounds.
+// soonest is the shortest interval between two rounds.
 const soonest = 200 * time.Millisecond
 
 func (o *Options) say(alert, text string) {
@@ -201,19 +200,19 @@ func (o *Options) say(alert, text string) {
 	}
 }
 
-// tell says what phase has been reached.
+// tell reports the phase that a drill has reached.
 func (d *drilling) tell() {
 	switch d.phase {
 	case raising:
 		d.o.say(d.Alert, d.Does)
 	case mending:
-		d.o.say(d.Alert, fmt.Sprintf("fires after %v; from now on all is well", d.fired.Sub(d.broke).Round(time.Second)))
+		d.o.say(d.Alert, fmt.Sprintf("fires after %v; the failure is now repaired", d.fired.Sub(d.broke).Round(time.Second)))
 	case over:
-		d.o.say(d.Alert, fmt.Sprintf("is over after %v", d.recovered.Sub(d.fired).Round(time.Second)))
+		d.o.say(d.Alert, fmt.Sprintf("resolves after %v", d.recovered.Sub(d.fired).Round(time.Second)))
 	}
 }
 
-// state is that of the alert that the drill is to raise.
+// state returns the state of the drill's alert.
 func (d *drilling) state(active []Alert) (s State) {
 	for _, a := range active {
 		if a.Name == d.Alert && d.about(a.Labels) && a.State > s {
@@ -223,8 +222,8 @@ func (d *drilling) state(active []Alert) (s State) {
 	return s
 }
 
-// about reports whether labels of an alert may be about this drill: those that say which service, client and server it
-// is about do not say otherwise.
+// about reports whether labels of an alert may belong to this drill: if present, the labels for service, client and
+// server must match.
 func (d *drilling) about(labels map[string]string) bool {
 	if job := labels["job"]; job != "" && job != d.job() && !strings.HasSuffix(job, "/"+d.job()) { // service.namespace
 		return false
@@ -237,10 +236,10 @@ func (d *drilling) about(labels map[string]string) bool {
 	return true
 }
 
-// job is the name of the service.
+// job returns the name of the service.
 func (d *drilling) job() string { return cmp.Or(d.service, Service) }
 
-// play plays rounds until ctx ends.
+// play runs rounds until ctx ends.
 func (d *drilling) play(ctx context.Context) {
 	tick := time.NewTicker(max(d.o.paced(cmp.Or(d.every, time.Second)), soonest))
 	defer tick.Stop()
@@ -269,7 +268,7 @@ func (d *drilling) troubled(err error) {
 	d.trouble.Store(&text)
 }
 
-// result is what became of it.
+// result returns the result of the drill.
 func (d *drilling) result() Result {
 	r := Result{Alert: d.Alert, Outcome: d.outcome(d.trace != "" || d.o.Traces == nil), Trace: d.trace, Link: d.link}
 	if d.unknown {

@@ -180,8 +180,8 @@ func TestAnAlertingSystemThatIsAwayForAWhileEndsNothing(t *testing.T) {
 		if err != nil || got[0].Outcome != Passed {
 			t.Errorf("got %+v, %v; want it passed", got, err)
 		}
-		want := []string{": the alerts cannot be looked at: out of order", example + ": garbage comes before the answers",
-			example + ": fires after 38s; from now on all is well", example + ": is over after 2m0s"}
+		want := []string{": the alerts cannot be read: out of order", example + ": garbage comes before the answers",
+			example + ": fires after 38s; the failure is now repaired", example + ": resolves after 2m0s"}
 		if !slices.Equal(said, want) {
 			t.Errorf("it said %q, want %q", said, want)
 		}

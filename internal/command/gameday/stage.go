@@ -22,17 +22,17 @@ type Exporting interface {
 	Shutdown(ctx context.Context) error
 }
 
-// stage is where one drill is played: a client, a server, and what they export to. Its rounds, and close, are called
-// one at a time.
+// stage is the environment of one drill: a client, a server, and their telemetry. Calls to its rounds and to close do
+// not overlap.
 type stage struct {
-	name    string // of the client and of the server
+	name    string // name of the client and of the server
 	service Exporting
-	begin   func(ctx context.Context) (Exporting, error) // begins the service anew
-	behind  sync.WaitGroup                               // calls that a round has left behind, in its context
+	begin   func(ctx context.Context) (Exporting, error) // starts the service again
+	behind  sync.WaitGroup                               // calls that outlive their round, in the round's context
 	closing []func(ctx context.Context) error
 }
 
-// close ends what was opened, the last first.
+// close ends everything that was opened, in reverse order.
 func (s *stage) close(ctx context.Context) error {
 	var failed []error
 	for _, end := range slices.Backward(s.closing) {
@@ -43,20 +43,20 @@ func (s *stage) close(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// tool is one of a server.
+// tool is a tool of a server.
 type tool func(ctx context.Context) (string, error)
 
-// fine is a tool that each server has, of which nothing ever goes wrong.
+// fine is a tool of each server that always succeeds.
 const fine = "fine"
 
 func ok(context.Context) (string, error) { return "as it should be", nil }
 
-// serve returns a server with these tools and fine.
+// serve returns a server with these tools and the tool fine.
 func (s *stage) serve(tools map[string]tool) (*mcpserver.Server, error) {
 	return s.serveWith(mcpserver.Options{}, tools)
 }
 
-// serveWith is serve with other options.
+// serveWith is like serve, with options.
 func (s *stage) serveWith(o mcpserver.Options, tools map[string]tool) (*mcpserver.Server, error) {
 	o.Name, o.Telemetry = s.name, s.service.Telemetry()
 	server := mcpserver.New(mcp.Implementation{Name: s.name, Version: "1"}, &o)
@@ -74,12 +74,12 @@ func add(server *mcpserver.Server, name, description string, t tool) error {
 		func(ctx context.Context, _ struct{}) (string, error) { return t(ctx) })
 }
 
-// to is the way to a server in this process.
+// to returns a transport to a server in this process.
 func to(server *mcpserver.Server) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) { _ = server.Serve(ctx, p) })
 }
 
-// connect returns a client, which need not be ready.
+// connect returns a client, which may not be ready yet.
 func (s *stage) connect(t transport.Transport, o *mcpclient.Options) (*mcpclient.Client, error) {
 	if o == nil {
 		o = &mcpclient.Options{}
@@ -92,7 +92,7 @@ func (s *stage) connect(t transport.Transport, o *mcpclient.Options) (*mcpclient
 	return c, err
 }
 
-// pair returns a client of a server with these tools, between which faults are injected.
+// pair returns a client of a server with these tools, with injected faults between them.
 func (s *stage) pair(tools map[string]tool, faults ...chaos.Fault) (*mcpclient.Client, error) {
 	server, err := s.serve(tools)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *stage) pair(tools map[string]tool, faults ...chaos.Fault) (*mcpclient.C
 	return s.connect(t, &mcpclient.Options{BackoffMin: 100 * time.Millisecond})
 }
 
-// call calls a tool once there is a connection. An error in the result is one.
+// call calls a tool once there is a connection. It turns a tool error into an error.
 func call(ctx context.Context, c *mcpclient.Client, name string, o ...mcpclient.CallOption) error {
 	r, err := c.CallTool(ctx, name, nil, append(o, mcpclient.WaitForReady())...)
 	if err == nil && r.IsError {
@@ -116,7 +116,7 @@ func call(ctx context.Context, c *mcpclient.Client, name string, o ...mcpclient.
 	return err
 }
 
-// calls makes n calls of the tool of which nothing goes wrong.
+// calls makes n calls of the tool fine.
 func calls(ctx context.Context, c *mcpclient.Client, n int) error {
 	for range n {
 		if err := call(ctx, c, fine); err != nil {
@@ -126,7 +126,7 @@ func calls(ctx context.Context, c *mcpclient.Client, n int) error {
 	return nil
 }
 
-// wrong says that a call should not have succeeded.
+// wrong returns an error if a call that should fail has succeeded.
 func wrong(err error) error {
 	if err == nil {
 		return errors.New("a call that should fail has succeeded")

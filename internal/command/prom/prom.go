@@ -1,4 +1,4 @@
-// Package prom asks a Prometheus by its HTTP API (https://prometheus.io/docs/prometheus/latest/querying/api/).
+// Package prom is a client for the HTTP API of Prometheus (https://prometheus.io/docs/prometheus/latest/querying/api/).
 package prom
 
 import (
@@ -14,38 +14,38 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/backend"
 )
 
-// A Client asks one Prometheus. It may be used from any goroutine.
+// A Client sends requests to one Prometheus. It is safe for concurrent use.
 type Client struct{ at *backend.Client }
 
-// New returns a client for the server that is reached by at.
+// New returns a client for the Prometheus behind at.
 func New(at *backend.Client) *Client { return &Client{at} }
 
-// Labels are those of a series, __name__ among them.
+// Labels are the labels of a series, including __name__.
 type Labels map[string]string
 
-// A Sample is a value of a series at a time.
+// A Sample is the value of a series at one time.
 type Sample struct {
 	Time  time.Time
 	Value float64
 }
 
-// A Series is samples with the same labels, oldest first.
+// A Series is a list of samples with the same labels, oldest first.
 type Series struct {
 	Labels  Labels
 	Samples []Sample
 }
 
-// Value is that of the newest sample.
+// Value returns the value of the newest sample.
 func (s Series) Value() float64 { return s.Samples[len(s.Samples)-1].Value }
 
-// An Exemplar is one measurement in a series: Labels has the trace_id and span_id it was taken in.
+// An Exemplar is one measurement in a series. Labels has its trace_id and span_id.
 type Exemplar struct {
 	Labels Labels
 	Time   time.Time
 	Value  float64
 }
 
-// ExemplarSeries is the exemplars of a series.
+// ExemplarSeries holds the exemplars of a series.
 type ExemplarSeries struct {
 	Labels    Labels
 	Exemplars []Exemplar
@@ -90,27 +90,27 @@ func (c *Client) Exemplars(ctx context.Context, expression string, start, end ti
 	return all, nil
 }
 
-// Series returns the labels of the series that match one of the selectors, as far as they have samples in the time.
+// Series returns the labels of the series that match one of the selectors and have samples in this time.
 func (c *Client) Series(ctx context.Context, start, end time.Time, selectors ...string) (all []Labels, err error) {
 	values := url.Values{"match[]": selectors, "start": {unix(start)}, "end": {unix(end)}}
 	err = c.get(ctx, http.MethodPost, "series", values, &all)
 	return all, err
 }
 
-// An Alert is one that is pending or fires.
+// An Alert is pending or firing.
 type Alert struct {
-	Labels Labels // alertname among them
+	Labels Labels // including alertname
 	State  string // pending or firing
 }
 
-// Alerts returns those that are pending or fire.
+// Alerts returns the alerts that are pending or firing.
 func (c *Client) Alerts(ctx context.Context) ([]Alert, error) {
 	var found struct{ Alerts []Alert }
 	err := c.get(ctx, http.MethodGet, "alerts", nil, &found)
 	return found.Alerts, err
 }
 
-// AlertNames returns the names of the alerts that there are rules for.
+// AlertNames returns the names of all alerts with rules.
 func (c *Client) AlertNames(ctx context.Context) (names []string, err error) {
 	var found struct {
 		Groups []struct {
@@ -126,7 +126,7 @@ func (c *Client) AlertNames(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// result is what query and query_range answer.
+// result is the response to query and query_range.
 type result struct {
 	Type string          `json:"resultType"`
 	Data json.RawMessage `json:"result"`
@@ -167,7 +167,7 @@ func (c *Client) series(ctx context.Context, path string, values url.Values) ([]
 	return all, nil
 }
 
-// sample is [seconds, "value"].
+// sample decodes [seconds, "value"].
 type sample Sample
 
 func (s *sample) UnmarshalJSON(text []byte) error {
@@ -181,10 +181,10 @@ func (s *sample) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// mostRead bounds what is read of an answer, in bytes.
+// mostRead bounds the size of a response, in bytes.
 const mostRead = 64 << 20
 
-// get asks by a method and decodes the data of the answer.
+// get sends a request with this method and decodes the data of the response.
 func (c *Client) get(ctx context.Context, method, path string, values url.Values, data any) error {
 	ask := c.at.Post
 	if method == http.MethodGet {

@@ -10,20 +10,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// methodsOfConnecting are those without which there is no connection. No one has asked for them.
+// methodsOfConnecting are the methods that a client sends on its own to connect.
 var methodsOfConnecting = []string{
 	mcp.MethodDiscover, mcp.MethodInitialize, mcp.NotificationInitialized, mcp.MethodPing,
 }
 
-// isConnecting reports whether a trace is of connecting and probing only: it begins with that, and no span is of
-// another method.
+// isConnecting reports whether a trace only connects or probes: its root does so, and so do all spans with a method.
 func isConnecting(spans []*otlpsink.Span) bool {
 	return connects(rootOf(spans)) && !slices.ContainsFunc(spans, func(s *otlpsink.Span) bool {
 		return methodOf(s) != "" && !connects(s)
 	})
 }
 
-// connects reports whether a span is of connecting or probing.
+// connects reports whether a span belongs to connecting or probing.
 func connects(s *otlpsink.Span) bool {
 	return s.Name == names.SpanMCPClientConnect || slices.Contains(methodsOfConnecting, methodOf(s))
 }
@@ -33,18 +32,18 @@ func methodOf(s *otlpsink.Span) string {
 	return method
 }
 
-// A fold is traces of connecting that are alike: of one name, service and outcome. A server that stays away leaves one
-// after the other.
+// A fold groups traces of connecting with the same name, service and outcome. A server that stays unreachable leaves
+// many of them.
 type fold struct {
-	listRow           // of the newest
-	Count   int       // of the traces
-	First   time.Time // when the oldest began
+	listRow           // the newest trace
+	Count   int       // number of traces
+	First   time.Time // start of the oldest trace
 }
 
-// Many reports whether there is more than one; templates ask.
+// Many reports whether there is more than one trace; templates call it.
 func (f fold) Many() bool { return f.Count > 1 }
 
-// folded are the folds of traces, which are sorted from the newest on.
+// folded groups traces, which are sorted from the newest.
 func (v *view) folded(traces []summary) (folds []*fold) {
 	alike := make(map[string]*fold)
 	for _, s := range traces {

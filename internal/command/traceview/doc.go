@@ -1,15 +1,15 @@
-// Package traceview serves what package otlpsink has received as pages: the traces, each as a waterfall with all that
-// is known of its spans and with the log records written meanwhile, the metrics as they stand, and the logs. It also
-// shows a trace that a Jaeger has.
+// Package traceview serves the telemetry that package otlpsink has received as pages: the traces, each as a waterfall
+// with the details of its spans and the log records of the trace, the current metrics, and the logs. It also shows
+// traces from a Jaeger.
 //
-// Start with [New], which makes an [http.Handler] for an address of its own: the pages link to each other by absolute
-// paths. Each page is JSON too, at its path with .json behind it, or for who accepts nothing else.
+// Start with [New], which returns an [http.Handler] for its own address: the pages link to each other by absolute
+// paths. Each page is available as JSON, at its path with .json appended, or for clients that accept only JSON.
 //
 // What may surprise:
 //
-//   - Who is served: the loopback, under a name of the loopback. See package loopback.
-//   - The tree and the clock skew are those of package waterfall, so terminal and page agree.
-//   - A page has a bound whatever it is given, see limits.go, and says what it leaves out. Spans in error are the last
-//     to be left out. The JSON has everything that is still kept.
-//   - Metrics are merged over the processes of a service: two servers of one name have one row, with the sum of both.
+//   - The pages are served to the loopback only, under a name of the loopback. See package loopback.
+//   - Package waterfall computes the tree and the clock skew, so terminal and page agree.
+//   - The size of a page is bounded, see limits.go, and the page states how much it omits. It omits spans in error
+//     last. The JSON has everything that is still kept.
+//   - Metrics are merged over the processes of a service: two servers of one name share a row with their sum.
 package traceview

@@ -11,19 +11,18 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// A filter is what the reader of a page wants to see, as the parameters of its URL say. Its zero value lets everything
-// pass.
+// A filter selects what a page shows, by the parameters of its URL. The zero value selects everything.
 type filter struct {
-	Service string        // traces that this service takes part in
-	Text    string        // in a name, an id, a status message, or "key=value" of an attribute, in any case
-	Errors  bool          // those with errors
-	Min     time.Duration // those that take so long
-	Level   int           // log records that are as severe
+	Service string        // only traces with a span of this service
+	Text    string        // text in a name, id, status message, or "key=value" of an attribute, ignoring case
+	Errors  bool          // only traces with errors
+	Min     time.Duration // only traces of at least this duration
+	Level   int           // only log records of at least this severity
 
-	Connects bool // traces of connecting stand among the others; it holds nothing back
+	Connects bool // list traces of connecting among the others; not a restriction
 
-	MinText string // as it was given
-	Bad     string // what was given and makes no sense
+	MinText string // Min as given
+	Bad     string // the invalid parameter, with an explanation
 }
 
 func filterOf(r *http.Request) filter {
@@ -43,7 +42,7 @@ func filterOf(r *http.Request) filter {
 	return f
 }
 
-// durationOf reads a duration; a bare number is milliseconds.
+// durationOf parses a duration; a bare number is milliseconds.
 func durationOf(s string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(s, 64); err == nil {
 		s += "ms"
@@ -51,12 +50,12 @@ func durationOf(s string) (time.Duration, error) {
 	return time.ParseDuration(strings.ReplaceAll(s, " ", ""))
 }
 
-// Active reports whether it holds anything back; templates ask.
+// Active reports whether the filter excludes anything; templates call it.
 func (f filter) Active() bool {
 	return f.Service != "" || f.Text != "" || f.Errors || f.Min > 0 || f.Level > 0
 }
 
-// query is the filter as the parameters of another page.
+// query returns the filter as URL parameters.
 func (f filter) query() string {
 	q := url.Values{}
 	for key, value := range map[string]string{"service": f.Service, "q": f.Text, "min": f.MinText} {
@@ -94,7 +93,7 @@ func (f filter) passes(s summary, spans []*otlpsink.Span) bool {
 	})
 }
 
-// contained reports whether an attribute, written key=value, contains text.
+// contained reports whether an attribute, written as key=value, contains text.
 func contained(attributes map[string]any, text string) bool {
 	for k, v := range attributes {
 		if contains(k+"="+valueText(v), text) {

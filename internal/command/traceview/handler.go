@@ -16,25 +16,25 @@ var files embed.FS
 
 var templates = page.Parse(files, "html/*.html")
 
-// cut is the text of anybody, as long as a page has room for it.
+// cut limits text to n characters.
 func cut(n int, s string) string { return page.Cut(n, s) }
 
-// Options say what there is to see. All of them may be left out.
+// Options configure the pages. All fields are optional.
 type Options struct {
-	Snapshot func() otlpsink.Snapshot // what has been received, usually a sink's; nil if nothing is
-	Jaeger   *Jaeger                  // whom to ask for traces that have not been received; nil for none
-	GRPC     string                   // where to export to, to tell who sees an empty list: "host:port"
+	Snapshot func() otlpsink.Snapshot // returns the received telemetry, usually of a sink; nil if nothing is received
+	Jaeger   *Jaeger                  // the backend for traces that were not received; nil for none
+	GRPC     string                   // the OTLP/gRPC endpoint, for the hint on an empty list: "host:port"
 	HTTP     string                   // the same over HTTP: "http://host:port"
-	Pages    []page.Link              // of the same site, to which the header leads
+	Pages    []page.Link              // other pages of the site, linked from the header
 }
 
-// How often the script of a page looks for news.
+// The refresh intervals of the pages' script.
 const (
 	refresh       = time.Second
 	refreshJaeger = 5 * time.Second
 )
 
-// New returns the pages. They are served to the loopback only.
+// New returns the pages, which are served to the loopback only.
 func New(o Options) http.Handler {
 	if o.Snapshot == nil {
 		o.Snapshot = func() otlpsink.Snapshot { return otlpsink.Snapshot{} }
@@ -53,14 +53,14 @@ func New(o Options) http.Handler {
 	return loopback.Only(mux)
 }
 
-// A view is the pages of one receiver.
+// A view serves the pages of one receiver.
 type view struct {
 	Options
 	services *palette
 	metrics  *meters
 }
 
-// frame is what all pages have in common.
+// frame returns the parts that all pages share.
 func (v *view) frame(title string, data any) page.Page {
 	p := page.Page{Title: title + " · mcpotel", Home: "/", Refresh: refresh, Data: data}
 	for _, l := range []page.Link{{Text: "Traces", Href: "/"}, {Text: "Metrics", Href: "/metrics"},
@@ -72,7 +72,7 @@ func (v *view) frame(title string, data any) page.Page {
 	return p
 }
 
-// write answers with a page. Its template is part of the program, so an error is one, too.
+// write responds with a page. Templates are part of the program, so an error is a fault in the program.
 func (v *view) write(w http.ResponseWriter, r *http.Request, status int, name string, p page.Page) {
 	if err := templates.Write(w, r, status, name, p); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -85,11 +85,11 @@ func (v *view) writeJSON(w http.ResponseWriter, r *http.Request, status int, dat
 	}
 }
 
-// A message is a page that has only something to say.
+// A message is a page with only a text.
 type message struct {
 	Title  string `json:"-"`
 	Text   string `json:"error"`
-	Jaeger bool   `json:"-"` // a trace id can be looked up
+	Jaeger bool   `json:"-"` // show the form to look up a trace id
 	ID     string `json:"-"`
 }
 
@@ -107,7 +107,7 @@ func (v *view) nowhere(w http.ResponseWriter, r *http.Request) {
 	v.say(w, r, http.StatusNotFound, message{Title: "No such page", Text: "There is nothing at this address."}, 0)
 }
 
-// lookUp leads from the form with a trace id to the trace.
+// lookUp redirects from the form with a trace id to the trace.
 func (v *view) lookUp(w http.ResponseWriter, r *http.Request) {
 	id, ok := traceID(strings.TrimSpace(r.FormValue("id")))
 	if !ok {
@@ -123,7 +123,7 @@ func (v *view) notAnID(w http.ResponseWriter, r *http.Request) {
 	}, 0)
 }
 
-// traceID reads a trace id as people and Jaeger write them, and returns it as OpenTelemetry does.
+// traceID normalizes a trace id, as people and Jaeger write it, to the form of OpenTelemetry.
 func traceID(text string) (id string, ok bool) {
 	id = strings.ToLower(text)
 	if id == "" || len(id) > 32 || strings.Trim(id, "0123456789abcdef") != "" {

@@ -17,25 +17,25 @@ import (
 	"github.com/mcpotel/mcpotel/internal/weigh"
 )
 
-// ErrNoTrace is returned by [Jaeger.Trace] for a trace that it does not have.
+// ErrNoTrace is the error of [Jaeger.Trace] for an unknown trace.
 var ErrNoTrace = errors.New("no such trace")
 
-// A Jaeger is a Jaeger's query service, by its API of version 3, which speaks OTLP.
+// A Jaeger is the query service of a Jaeger. It uses version 3 of the API, which returns OTLP.
 type Jaeger struct{ at *backend.Client }
 
-// NewJaeger is the Jaeger that is reached by at, at a URL such as "http://127.0.0.1:16686".
+// NewJaeger returns the Jaeger behind at, at a URL such as "http://127.0.0.1:16686".
 func NewJaeger(at *backend.Client) *Jaeger { return &Jaeger{at} }
 
-// String is its URL.
+// String returns the URL of the Jaeger.
 func (j *Jaeger) String() string { return j.at.String() }
 
-// Check returns an error if no Jaeger answers there. It asks for the names of services, which every Jaeger has.
+// Check returns an error if no Jaeger answers. It requests the names of services, which every Jaeger has.
 func (j *Jaeger) Check(ctx context.Context) error {
 	_, err := j.Services(ctx)
 	return err
 }
 
-// Services returns the names of the services that it has spans of.
+// Services returns the names of the services with spans.
 func (j *Jaeger) Services(ctx context.Context) ([]string, error) {
 	answer, err := j.at.Get(ctx, "/api/v3/services", nil)
 	if err != nil {
@@ -54,15 +54,15 @@ func (j *Jaeger) Services(ctx context.Context) ([]string, error) {
 	return services.Services, nil
 }
 
-// Bounds of an answer, in bytes.
+// Bounds of a response, in bytes.
 const (
 	maxAnswer = 64 << 20
-	maxValues = 64 << 20 // of memory, but for strings, which are no larger than the answer
+	maxValues = 64 << 20 // in memory, without strings, which are no larger than the response
 )
 
 func answerBudget() *weigh.Budget { return &weigh.Budget{Text: maxAnswer, Values: maxValues} }
 
-// Trace is the spans of a trace.
+// Trace returns the spans of a trace.
 func (j *Jaeger) Trace(ctx context.Context, id string) ([]otlpsink.Span, error) {
 	answer, err := j.at.Get(ctx, "/api/v3/traces/"+url.PathEscape(id), nil)
 	if err != nil {
@@ -76,11 +76,11 @@ func (j *Jaeger) Trace(ctx context.Context, id string) ([]otlpsink.Span, error) 
 	case http.StatusNotFound:
 		return nil, fmt.Errorf("%s: %w", id, ErrNoTrace)
 	}
-	text, _ := io.ReadAll(io.LimitReader(body, 200)) // whatever can be read explains the status
+	text, _ := io.ReadAll(io.LimitReader(body, 200)) // the beginning of the body explains the status
 	return nil, fmt.Errorf("%s answers %s: %s", j, answer.Status, strings.TrimSpace(string(text)))
 }
 
-// spansIn reads what Jaeger answers: one object after the other, each with a part of the trace.
+// spansIn decodes the response of Jaeger: a sequence of objects, each with a part of the trace.
 func spansIn(body io.Reader) (all []otlpsink.Span, err error) {
 	d := json.NewDecoder(body)
 	left := answerBudget()
@@ -107,8 +107,8 @@ func spansIn(body io.Reader) (all []otlpsink.Span, err error) {
 	}
 }
 
-// Tagged is the ids of traces of which a span of the service has all these attributes and began at since or later, as
-// many as Jaeger gives by itself: what the search of its page finds, by the API that the page uses.
+// Tagged returns the ids of traces since a time in which a span of the service has all these attributes. It uses the
+// API of Jaeger's search page, with the default limit of Jaeger.
 func (j *Jaeger) Tagged(ctx context.Context, service string, attributes map[string]string, since time.Time) ([]string,
 	error) {
 	tags, err := json.Marshal(attributes)

@@ -1,34 +1,34 @@
 package traceview
 
-// What one page shows at most. The JSON beside it is bounded by what the sink keeps.
+// Limits of one page. The sink bounds the JSON.
 const (
 	maxTraces     = 200
 	maxRows       = 1000 // spans of a trace
 	maxRecords    = 500
 	maxSeries     = 500
-	maxAttributes = 64 // of one thing
+	maxAttributes = 64 // of one element
 	maxEvents     = 32 // of one span
 	maxLinks      = 32 // of one span, in each direction
 	maxExemplars  = 3  // of one series
-	maxServices   = 50 // that can be chosen
-	maxFolds      = 50 // of traces of connecting that are alike
+	maxServices   = 50 // offered in a form
+	maxFolds      = 50 // groups of similar traces of connecting
 	maxBadges     = 3  // kinds of errors in a row of the list
 
-	maxText    = 2000    // characters of one value, as long as there is room,
-	pageBudget = 2 << 20 // which is for so many bytes of values; then
-	scantText  = 80      // characters, for as many bytes again; then nothing
+	maxText    = 2000    // characters of one value, until a page has pageBudget bytes of values
+	pageBudget = 2 << 20 // bytes of values
+	scantText  = 80      // characters of one value, for another pageBudget bytes; after that, values are omitted
 	titleText  = 200     // characters of a name
 )
 
-// A budget shares out the room on one page.
+// A budget tracks the remaining space on one page.
 type budget struct{ left int }
 
 func newBudget() *budget { return &budget{2 * pageBudget} }
 
-// markup is about what the elements around one value take.
+// markup is the approximate size of the elements around one value.
 const markup = 64
 
-// text is as much of s as there is room for.
+// text returns as much of s as the budget allows.
 func (b *budget) text(s string) string {
 	n := maxText
 	if b.left < pageBudget {
@@ -39,7 +39,7 @@ func (b *budget) text(s string) string {
 	return s
 }
 
-// of is how many of n things are listed, of which a page shows most at most.
+// of returns how many of n elements to list: most at most, and none without budget.
 func (b *budget) of(n, most int) int {
 	if b.left <= 0 {
 		return 0
@@ -47,7 +47,7 @@ func (b *budget) of(n, most int) int {
 	return min(n, most)
 }
 
-// called is a name as a page shows it; it can be clicked on, so there is always something.
+// called returns a name as shown on a page. It is never empty, so that it can be clicked.
 func called(name string) string {
 	if name == "" {
 		return "(no name)"
@@ -55,5 +55,5 @@ func called(name string) string {
 	return cut(titleText, name)
 }
 
-// shortID is enough of an id to recognize it.
+// shortID returns enough of an id to recognize it.
 func shortID(id string) string { return id[:min(len(id), 8)] }

@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/page"
 )
 
-// A summary is one trace in the list.
+// A summary describes one trace in the list.
 type summary struct {
 	TraceID    string        `json:"trace_id"`
-	Name       string        `json:"name"`    // of its root, or of its first span if that is not there
-	Service    string        `json:"service"` // of that span
+	Name       string        `json:"name"`    // name of the root, or of the first span without a root
+	Service    string        `json:"service"` // service of that span
 	Rootless   bool          `json:"rootless,omitzero"`
 	Services   []string      `json:"services"`
 	Start      time.Time     `json:"start"`
@@ -23,10 +23,10 @@ type summary struct {
 	Spans      int           `json:"spans"`
 	Errors     int           `json:"errors"`
 	ErrorTypes []string      `json:"error_types,omitempty"`
-	Connecting bool          `json:"connecting,omitzero"` // it is of connecting and probing only
+	Connecting bool          `json:"connecting,omitzero"` // the trace only connects or probes
 }
 
-// summarize is the traces that pass the filter, newest first.
+// summarize returns the traces that pass the filter, newest first.
 func summarize(spans []otlpsink.Span, f filter) []summary {
 	var ids []string
 	traces := make(map[string][]*otlpsink.Span)
@@ -47,7 +47,7 @@ func summarize(spans []otlpsink.Span, f filter) []summary {
 	return all
 }
 
-// summaryOf is that of the spans of one trace, of which there is at least one.
+// summaryOf summarizes the spans of one trace, at least one.
 func summaryOf(spans []*otlpsink.Span) summary {
 	first := rootOf(spans)
 	s := summary{
@@ -75,7 +75,7 @@ func summaryOf(spans []*otlpsink.Span) summary {
 	return s
 }
 
-// rootOf is the first span without a parent, or the first of all if each has one.
+// rootOf returns the first span without a parent, or the first span if each has a parent.
 func rootOf(spans []*otlpsink.Span) *otlpsink.Span {
 	return slices.MinFunc(spans, func(a, b *otlpsink.Span) int {
 		if (a.ParentID == "") != (b.ParentID == "") {
@@ -88,7 +88,7 @@ func rootOf(spans []*otlpsink.Span) *otlpsink.Span {
 	})
 }
 
-// errorType is error.type of a span in error.
+// errorType returns error.type of a span in error.
 func errorType(s *otlpsink.Span) string {
 	if v, ok := s.Attributes["error.type"]; ok {
 		return valueText(v)
@@ -96,17 +96,17 @@ func errorType(s *otlpsink.Span) string {
 	return "error"
 }
 
-// listPage is what the list is drawn from.
+// listPage is the data of the list.
 type listPage struct {
 	Filter   filter
-	Chosen   []string // services that can be chosen
+	Chosen   []string // services in the form
 	Rows     []listRow
 	LeftOut  int
-	Folds    []*fold // traces of connecting, unless the filter wants them among the others
-	Folded   int     // how many traces those are
-	FoldedIn string  // the same page with them among the others
-	Traces   int     // in all
-	Failed   int     // of these
+	Folds    []*fold // groups of traces of connecting, unless the filter lists them among the others
+	Folded   int     // number of traces in Folds
+	FoldedIn string  // link to the same page with these traces in the list
+	Traces   int     // number of all traces
+	Failed   int     // number of traces with errors
 	Spans    int
 	Services int
 	Records  int
@@ -142,7 +142,7 @@ func (v *view) list(w http.ResponseWriter, r *http.Request) {
 		GRPC: v.GRPC, HTTP: v.HTTP, Jaeger: v.Jaeger, JSON: "/traces.json" + f.query(),
 	}
 	services := make(map[string]bool)
-	for _, s := range slices.Backward(all) { // oldest first, for the colours
+	for _, s := range slices.Backward(all) { // oldest first, so that colours stay the same
 		if s.Errors > 0 {
 			p.Failed++
 		}
@@ -163,7 +163,7 @@ func (v *view) list(w http.ResponseWriter, r *http.Request) {
 	v.write(w, r, http.StatusOK, "list", v.frame("Traces", p))
 }
 
-// fold takes the traces of connecting out of traces.
+// fold moves the traces of connecting from traces to Folds.
 func (p *listPage) fold(v *view, f filter, traces *[]summary) {
 	var connecting []summary
 	*traces = slices.DeleteFunc(*traces, func(s summary) bool {
@@ -191,7 +191,7 @@ func (v *view) listRow(s summary) listRow {
 	return row
 }
 
-// choices are the services that a form offers.
+// choices returns the services that a form offers.
 func choices(services map[string]bool) []string {
 	delete(services, "")
 	names := slices.Sorted(maps.Keys(services))
@@ -199,7 +199,7 @@ func choices(services map[string]bool) []string {
 	return slices.DeleteFunc(names, func(s string) bool { return len(s) > titleText })
 }
 
-// nonNil is a list that JSON shows as one even if it is empty.
+// nonNil returns an empty list instead of nil, for JSON.
 func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -11,23 +11,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// A record is a log record as a page shows it.
+// A record is a log record on a page.
 type record struct {
 	Anchor     string
-	At         string // from the beginning of the trace, or by the clock
+	At         string // time since the start of the trace, or the time of day
 	Time       time.Time
 	Level      string
-	Class      string // of the level's badge
+	Class      string // CSS class of the level's badge
 	Service    service
 	Text       string
-	Brief      []attribute // the few that tell most
-	Error      string      // text of the error that the record is about; empty if it is about none
-	Span       link        // none without Href
+	Brief      []attribute // the most useful attributes
+	Error      string      // text of the record's error; empty without an error
+	Span       link        // Href is empty without a span
 	Attributes []attribute
 	More       int
 }
 
-// telling are the attributes that stand beside the text of a record, under short names.
+// telling lists the attributes that are shown beside the text of a record, with their short names.
 var telling = []attribute{
 	{"mcp.method.name", "method"}, {"gen_ai.tool.name", "tool"}, {"error.type", "error.type"},
 	{"mcp_client.connection.from", "from"},
@@ -37,7 +37,7 @@ var telling = []attribute{
 
 const maxBrief = 4
 
-// levels are the names of OpenTelemetry's ranges of severity, each of four numbers.
+// levels are the names of OpenTelemetry's severity ranges, each with four numbers.
 var levels = [...]struct{ name, class string }{
 	{"TRACE", "mute"}, {"DEBUG", "mute"}, {"INFO", "good"}, {"WARN", "warn"}, {"ERROR", "bad"}, {"FATAL", "bad"},
 }
@@ -50,7 +50,7 @@ func levelOf(r otlpsink.Record) (name, class string) {
 	return l.name, l.class
 }
 
-// textOf is what a record says: its body, or the name of the event.
+// textOf returns the body of a record, or the name of its event.
 func textOf(r otlpsink.Record) string {
 	if s := valueText(r.Body); s != "" {
 		return s
@@ -77,7 +77,7 @@ func (v *view) record(i int, r otlpsink.Record, b *budget) record {
 	return x
 }
 
-// record is one of the trace.
+// record returns a record of the trace.
 func (d *drawing) record(i int, r otlpsink.Record) record {
 	x := d.view.record(i, r, d.budget)
 	x.At = where(x.Time, d.arranged.From)
@@ -87,7 +87,7 @@ func (d *drawing) record(i int, r otlpsink.Record) record {
 	return x
 }
 
-// logsPage is what the page of all logs is drawn from.
+// logsPage is the data of the page with all logs.
 type logsPage struct {
 	Filter  filter
 	Chosen  []string
@@ -133,7 +133,7 @@ func (v *view) logsPage(w http.ResponseWriter, r *http.Request) {
 	b := newBudget()
 	for i, rec := range some[:len(some)-p.LeftOut] {
 		x := v.record(i, rec, b)
-		x.Anchor = "" // the newest is always the first
+		x.Anchor = "" // the newest record is always first, so an anchor by position would move
 		x.At = x.Time.UTC().Format("15:04:05.000")
 		if rec.TraceID != "" {
 			x.Span = link{Href: "/trace/" + rec.TraceID + "#" + anchor(rec.SpanID), Text: "trace " + shortID(rec.TraceID),
@@ -155,7 +155,7 @@ func (f filter) passesRecord(r otlpsink.Record) bool {
 		contained(r.Attributes, f.Text)
 }
 
-// recordJSON is a record for programs.
+// recordJSON is a record in JSON.
 type recordJSON struct {
 	Time         time.Time      `json:"time"`
 	Severity     int            `json:"severity"`

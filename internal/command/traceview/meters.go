@@ -13,23 +13,22 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// maxKept bounds the series that are kept; of a process that makes more, the later ones are counted only.
+// maxKept bounds the series that are kept. Later series of a process are only counted.
 const maxKept = 10_000
 
-// meters is how all metrics stand. It reads each point once, so it knows the sum of changes that the sink no longer
-// keeps.
+// meters holds the current metrics. It reads each point once, so it has the sum of deltas that the sink has dropped.
 type meters struct {
 	mu     sync.Mutex
-	read   int                   // guarded by mu: points read, of all that were received
+	read   int                   // points read since the start; guarded by mu
 	series map[[32]byte]*series  // guarded by mu
-	beyond map[[32]byte]struct{} // guarded by mu: those above maxKept, as many again
+	beyond map[[32]byte]struct{} // series above maxKept, for counting; at most maxKept; guarded by mu
 }
 
 func newMeters() *meters {
 	return &meters{series: make(map[[32]byte]*series), beyond: make(map[[32]byte]struct{})}
 }
 
-// A series is one metric with one set of attributes, of all processes of a service.
+// A series is one metric with one set of attributes, over all processes of a service.
 type series struct {
 	service, metric, unit string
 	kind                  otlpsink.Kind
@@ -38,17 +37,17 @@ type series struct {
 	processes             map[string]*reading
 }
 
-// A reading is how a series stands in one process.
+// A reading is the state of a series in one process.
 type reading struct {
 	at              time.Time
 	value           float64
 	count, sum      float64
-	least, greatest float64 // NaN if not known
+	least, greatest float64 // NaN if unknown
 	buckets         []bucket
 	exemplars       []otlpsink.Exemplar // newest last
 }
 
-// update reads what has come since the last time.
+// update reads the points that are new since the last call.
 func (m *meters) update(now otlpsink.Snapshot) {
 	total := now.Dropped.Points + len(now.Points)
 	for _, p := range now.Points[max(min(m.read-now.Dropped.Points, len(now.Points)), 0):] {
@@ -90,10 +89,10 @@ func (m *meters) take(p otlpsink.Point) {
 	r.take(p)
 }
 
-// maxProcesses bounds the processes of a service that are told apart.
+// maxProcesses bounds the processes of a service that are distinguished.
 const maxProcesses = 100
 
-// keyOf is the same for the points of one series, however long their attributes.
+// keyOf returns a key of fixed size for the series of a point.
 func keyOf(p otlpsink.Point) [32]byte {
 	var b strings.Builder
 	for _, part := range []string{p.Service(), p.Metric, p.Unit, string(p.Kind)} {
@@ -105,7 +104,7 @@ func keyOf(p otlpsink.Point) [32]byte {
 	return sha256.Sum256([]byte(b.String()))
 }
 
-// processOf tells the processes of a service apart.
+// processOf returns an identifier of the process within its service.
 func processOf(o otlpsink.Origin) string {
 	for _, key := range []string{"service.instance.id", "process.pid", "host.name"} {
 		if v, ok := o.Resource[key]; ok {
@@ -117,7 +116,7 @@ func processOf(o otlpsink.Origin) string {
 
 func (r *reading) take(p otlpsink.Point) {
 	if p.Time.Before(r.at) && !p.Delta {
-		return // it came late
+		return // a late point is older than the reading
 	}
 	r.at = p.Time
 	if !p.Delta {
@@ -148,10 +147,10 @@ func (r *reading) take(p otlpsink.Point) {
 	r.exemplars = r.exemplars[max(len(r.exemplars)-maxReservoir, 0):]
 }
 
-// maxReservoir is how many exemplars are kept of a series in a process.
+// maxReservoir bounds the exemplars of a series in one process.
 const maxReservoir = 16
 
-// least is the lesser of two numbers, of which one may be unknown.
+// least returns the lesser of two numbers, either of which may be NaN for unknown.
 func least(a, b float64) float64 {
 	if math.IsNaN(a) || b < a {
 		return b
@@ -161,7 +160,7 @@ func least(a, b float64) float64 {
 
 func greatest(a, b float64) float64 { return -least(-a, -b) }
 
-// total is a series over all its processes.
+// total returns the reading of a series over all its processes.
 func (s *series) total() reading {
 	t := reading{least: math.NaN(), greatest: math.NaN()}
 	for _, name := range slices.Sorted(maps.Keys(s.processes)) {
@@ -179,7 +178,7 @@ func (s *series) total() reading {
 		t.buckets = merge(t.buckets, r.buckets)
 		t.exemplars = append(t.exemplars, r.exemplars...)
 	}
-	// The largest measurements are those that a reader asks about.
+	// Readers look for the largest measurements.
 	slices.SortStableFunc(t.exemplars, func(a, b otlpsink.Exemplar) int {
 		return cmp.Or(cmp.Compare(b.Value, a.Value), b.Time.Compare(a.Time))
 	})
@@ -193,7 +192,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// look brings the metrics up to date and returns what f makes of each series, by service, metric and attributes.
+// look updates the metrics and returns f of each series, ordered by service, metric and attributes.
 func look[T any](m *meters, now otlpsink.Snapshot, f func(*series) (T, bool)) (all []T, beyond int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/unit"
 )
 
-// seriesJSON is a series for programs.
+// seriesJSON is a series in JSON.
 type seriesJSON struct {
 	Service    string            `json:"service"`
 	Metric     string            `json:"metric"`
@@ -21,8 +21,8 @@ type seriesJSON struct {
 	Attributes map[string]string `json:"attributes"`
 	Processes  int               `json:"processes"`
 	Time       time.Time         `json:"time"`
-	Value      *number           `json:"value,omitzero"` // of a gauge or sum
-	Count      *number           `json:"count,omitzero"` // and what follows: of a histogram
+	Value      *number           `json:"value,omitzero"` // for a gauge or sum
+	Count      *number           `json:"count,omitzero"` // this and the following fields: for a histogram
 	Sum        *number           `json:"sum,omitzero"`
 	Min        *number           `json:"min,omitzero"`
 	Max        *number           `json:"max,omitzero"`
@@ -68,7 +68,7 @@ func (s *series) json() seriesJSON {
 
 func (r reading) quantile(q float64) float64 { return quantile(q, r.buckets, r.least, r.greatest) }
 
-// metricsPage is what the metrics are drawn from.
+// metricsPage is the data of the page with the metrics.
 type metricsPage struct {
 	Filter   filter
 	Chosen   []string
@@ -78,7 +78,7 @@ type metricsPage struct {
 	JSON     string
 }
 
-// A section is the metrics of one service.
+// A section holds the metrics of one service.
 type section struct {
 	Service    service
 	Histograms []metricRow
@@ -88,7 +88,7 @@ type section struct {
 type metricRow struct {
 	Metric, Kind  string
 	Attributes    []attribute
-	Error         string // error.type, which is among the attributes
+	Error         string // error.type from the attributes
 	Processes     int
 	Value         string
 	Count         string
@@ -161,7 +161,7 @@ func rowOf(j seriesJSON) metricRow {
 	return row
 }
 
-// quantity writes a value in its unit (UCUM), for people.
+// quantity formats a value in its unit (UCUM) for people.
 func quantity(v float64, in string) string {
 	const max = float64(math.MaxInt64)
 	switch {
@@ -171,7 +171,7 @@ func quantity(v float64, in string) string {
 		return unit.Duration(time.Duration(v * 1e6))
 	case in == "By" && v >= 0 && v < max:
 		return unit.Size(int64(v))
-	case in == "", in == "1", in[0] == '{': // {request}: the metric says what it counts
+	case in == "", in == "1", in[0] == '{': // {request}: the name of the metric has the unit
 		return unit.Number(v)
 	}
 	return unit.Number(v) + " " + cut(12, in)

@@ -2,10 +2,10 @@ package traceview
 
 import "sync"
 
-// colours is how many colours for services the stylesheet has.
+// colours is the number of colours for services in the stylesheet.
 const colours = 8
 
-// A palette gives services their colours, in the order in which they are first seen, and keeps to it.
+// A palette assigns colours to services, in the order of their first use. A service keeps its colour.
 type palette struct {
 	mu    sync.Mutex
 	given map[string]int // guarded by mu
@@ -13,13 +13,13 @@ type palette struct {
 
 func newPalette() *palette { return &palette{given: make(map[string]int)} }
 
-// A service is one with its colour.
+// A service is the name of a service with its colour.
 type service struct {
 	Name   string
 	Colour int
 }
 
-// of is the service of that name. That of no name has the last colour, and so have those that come after a thousand.
+// of returns the service with this name. The empty name, and services after the first thousand, get the last colour.
 func (p *palette) of(name string) service {
 	if name == "" {
 		return service{"(no service.name)", colours - 1}

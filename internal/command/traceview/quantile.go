@@ -8,16 +8,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// A bucket is how many measurements lie between two values.
+// A bucket counts the measurements between two values.
 type bucket struct {
-	lo, hi float64 // infinite where a histogram is open
+	lo, hi float64 // infinite at an open end of the histogram
 	count  float64
 }
 
-// maxBuckets bounds what is kept of one histogram; that of one with more is its count only.
+// maxBuckets bounds the buckets of one histogram. A histogram with more keeps only its count.
 const maxBuckets = 2048
 
-// bucketsOf is a histogram of either kind.
+// bucketsOf returns the buckets of a histogram of either kind.
 func bucketsOf(p otlpsink.Point) []bucket {
 	switch p.Kind {
 	case otlpsink.Histogram:
@@ -45,7 +45,7 @@ func explicitBuckets(p otlpsink.Point) []bucket {
 			b.hi = p.Bounds[i]
 		}
 		if i == 0 && b.hi > 0 {
-			b.lo = 0 // what is measured is rarely negative
+			b.lo = 0 // measurements are rarely negative
 		}
 		all = append(all, b)
 	}
@@ -74,7 +74,7 @@ func exponentialBuckets(p otlpsink.Point) []bucket {
 	return all
 }
 
-// merge adds more to buckets, both of any bounds.
+// merge adds more to buckets; the bounds of both may differ.
 func merge(buckets, more []bucket) []bucket {
 	for _, m := range more {
 		i := slices.IndexFunc(buckets, func(b bucket) bool { return b.lo == m.lo && b.hi == m.hi })
@@ -87,8 +87,8 @@ func merge(buckets, more []bucket) []bucket {
 	return buckets
 }
 
-// quantile is the value that the share q of the measurements does not exceed, as far as buckets tell. lo and hi are the
-// least and greatest measurement; NaN if not known.
+// quantile estimates the value that a share q of the measurements does not exceed. lo and hi are the least and the
+// greatest measurement; NaN if unknown.
 func quantile(q float64, buckets []bucket, lo, hi float64) float64 {
 	sorted := slices.SortedFunc(slices.Values(buckets), func(a, b bucket) int {
 		return cmp.Or(cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo))
@@ -111,7 +111,7 @@ func quantile(q float64, buckets []bucket, lo, hi float64) float64 {
 	return hi
 }
 
-// within is a value in b, at that share of it, but not outside of what was measured.
+// within interpolates a value in b at this share, within the measured range.
 func within(b bucket, share, lo, hi float64) float64 {
 	if !math.IsNaN(lo) {
 		b.lo = max(b.lo, lo)
@@ -121,7 +121,7 @@ func within(b bucket, share, lo, hi float64) float64 {
 	}
 	switch {
 	case math.IsInf(b.hi, 1):
-		return b.lo // at least
+		return b.lo // a lower bound
 	case math.IsInf(b.lo, -1), b.lo >= b.hi:
 		return b.hi
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/waterfall"
 )
 
-// A spanView is a span as the page shows it.
+// A spanView is a span on the page.
 type spanView struct {
 	Anchor     string // id of the element; empty for a second span of one id
 	ID, Parent string
@@ -17,7 +17,7 @@ type spanView struct {
 	Failed     bool
 	Error      string // error.type
 	Took       time.Duration
-	At         string // when it began, from the beginning of the trace
+	At         string // start of the span since the start of the trace
 	Bar        bar
 	Notes      []string
 
@@ -27,7 +27,7 @@ type spanView struct {
 	Resource        []attribute
 	MoreResource    int
 	Scope           string
-	State           string // of the trace, W3C tracestate
+	State           string // W3C tracestate of the trace
 	Events          []event
 	MoreEvents      int
 	Links           []link
@@ -35,10 +35,10 @@ type spanView struct {
 	Logs            int
 }
 
-// A bar is where a span lies on the time axis, in percent.
+// A bar is the position of a span on the time axis, in percent.
 type bar struct {
 	X, Width string
-	Moments  []string // of its events
+	Moments  []string // positions of its events
 }
 
 type event struct {
@@ -47,26 +47,26 @@ type event struct {
 	More       int
 }
 
-// A link leads to another span, or from it.
+// A link leads from a span to another span, or back.
 type link struct {
 	Href, Text string
-	Back       bool // it comes from there
-	Elsewhere  bool // in another trace
-	Known      bool // it has been received
+	Back       bool // the link is from the other span
+	Elsewhere  bool // the other span is in another trace
+	Known      bool // the other span has been received
 	Attributes []attribute
 }
 
-// A drawing is the making of one page of a trace.
+// A drawing builds the page of one trace.
 type drawing struct {
 	view     *view
 	trace    trace
 	arranged waterfall.Arrangement
 	budget   *budget
 
-	names  map[spanRef]string          // of all spans that are known
-	back   map[string][]*otlpsink.Span // by span of this trace, those that link to it
-	logs   map[string]int              // by span, how many records
-	done   map[string]bool             // span ids that have their element
+	names  map[spanRef]string          // names of all known spans
+	back   map[string][]*otlpsink.Span // spans that link to a span of this trace, by its id
+	logs   map[string]int              // number of records, by span id
+	done   map[string]bool             // span ids that have an element already
 	skewed int
 	lost   int
 }
@@ -135,7 +135,7 @@ func (d *drawing) span(r waterfall.Row) spanView {
 	return v
 }
 
-// anchor is the id of a span's element, for links to it.
+// anchor returns the id of a span's element, for links to it.
 func anchor(spanID string) string { return "s-" + spanID }
 
 func scope(o otlpsink.Origin) string {
@@ -145,7 +145,7 @@ func scope(o otlpsink.Origin) string {
 	return o.Scope + " " + o.ScopeVersion
 }
 
-// links are those of s and those to s.
+// links returns the links from s and to s.
 func (d *drawing) links(s *otlpsink.Span) (list []link, more int) {
 	back := d.back[s.SpanID]
 	for _, l := range s.Links[:d.budget.of(len(s.Links), maxLinks)] {
@@ -174,7 +174,7 @@ func (d *drawing) link(traceID, spanID string) link {
 	return l
 }
 
-// minBar is how wide a bar is at least, in percent, to be seen.
+// minBar is the minimum width of a visible bar, in percent.
 const minBar = 0.4
 
 func (d *drawing) bar(r waterfall.Row, s *otlpsink.Span) bar {
@@ -187,7 +187,7 @@ func (d *drawing) bar(r waterfall.Row, s *otlpsink.Span) bar {
 	return b
 }
 
-// percent is where on the time axis t lies.
+// percent returns the position of t on the time axis.
 func (d *drawing) percent(t time.Time) float64 {
 	whole := d.arranged.To.Sub(d.arranged.From)
 	if whole <= 0 {

@@ -15,14 +15,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/waterfall"
 )
 
-// A trace is what is known of one.
+// A trace holds the known data of one trace.
 type trace struct {
 	id      string
 	spans   []otlpsink.Span
 	records []otlpsink.Record // by time
-	jaeger  bool              // it comes from there
+	jaeger  bool              // the spans are from Jaeger
 
-	all otlpsink.Snapshot // with what links to it and what it links to
+	all otlpsink.Snapshot // the whole snapshot, for links to and from other traces
 }
 
 func (v *view) trace(w http.ResponseWriter, r *http.Request) {
@@ -56,19 +56,19 @@ func (v *view) trace(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// missing says that there is no such trace.
+// missing returns the message for an unknown trace.
 func (v *view) missing(id string) message {
 	m := message{Title: "No such trace", ID: id,
-		Text: "No span of it has been received, or they are no longer kept. If it is on its way, it will appear here."}
+		Text: "No span of this trace has been received, or its spans are no longer kept. New spans will appear here."}
 	if v.Jaeger != nil {
 		m.Jaeger = true
-		m.Text = "No span of it has been received, and Jaeger at " + v.Jaeger.String() +
-			" has none either. If it is on its way, it will appear here."
+		m.Text = "No span of this trace has been received, and Jaeger at " + v.Jaeger.String() +
+			" has none either. New spans will appear here."
 	}
 	return m
 }
 
-// received is what the sink has of a trace.
+// received returns the data that the sink has of a trace.
 func (v *view) received(id string) trace {
 	now := v.Snapshot()
 	t := trace{id: id, spans: now.Trace(id), all: now}
@@ -91,7 +91,7 @@ func (t trace) summary() summary {
 
 func (t trace) title() string { return called(t.summary().Name) }
 
-// tracePage is what a trace is drawn from.
+// tracePage is the data of the page of a trace.
 type tracePage struct {
 	summary
 	Title    string
@@ -101,17 +101,17 @@ type tracePage struct {
 	Whole    string
 	Rows     []row
 	LeftOut  int
-	Skewed   int // spans whose clock differs
-	Lost     int // parents that are not there
+	Skewed   int // spans of services with another clock
+	Lost     int // parents that are missing
 	Logs     []record
 	MoreLogs int
-	From     string // Jaeger's address, if it comes from there
+	From     string // URL of Jaeger, if the spans are from there
 }
 
-// A row is a span, or something between spans.
+// A row is a span, or a note between spans.
 type row struct {
 	Depth int
-	Gap   string // says what is missing here; the rest is empty then
+	Gap   string // says what is missing here; the other fields are then empty
 	Span  spanView
 }
 
@@ -144,7 +144,7 @@ func (v *view) tracePage(t trace) tracePage {
 	return p
 }
 
-// inOrder is the services in the order in which their spans are drawn.
+// inOrder returns the services in the order in which their spans are drawn.
 func inOrder(a waterfall.Arrangement, spans []otlpsink.Span) []string {
 	var names []string
 	seen := make(map[string]bool)
@@ -160,7 +160,7 @@ func inOrder(a waterfall.Arrangement, spans []otlpsink.Span) []string {
 	return names
 }
 
-// rows draws as many rows as a page takes, and says how many spans that leaves out.
+// rows returns the rows of the page, and how many spans it omits.
 func (d *drawing) rows() (rows []row, leftOut int) {
 	shown := chosen(d.arranged.Rows, func(r waterfall.Row) bool {
 		return r.Index >= 0 && d.trace.spans[r.Index].Status == "ERROR"
@@ -192,11 +192,11 @@ func (d *drawing) rows() (rows []row, leftOut int) {
 	return rows, leftOut
 }
 
-// maxDepth is how far the stylesheet indents.
+// maxDepth is the deepest indentation in the stylesheet.
 const maxDepth = 15
 
-// chosen are the rows that a page shows: all that there is room for, first those that matter and their ancestors, then
-// from the top.
+// chosen returns the rows that fit on a page: first the rows that matter and their ancestors, then the other rows from
+// the top.
 func chosen(rows []waterfall.Row, matters func(waterfall.Row) bool) map[int]bool {
 	shown := make(map[int]bool)
 	for i, r := range rows {
@@ -219,7 +219,7 @@ func chosen(rows []waterfall.Row, matters func(waterfall.Row) bool) map[int]bool
 	return shown
 }
 
-// where is a moment in a trace, from its beginning.
+// where formats a time as an offset from the start of the trace.
 func where(t, begin time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -231,7 +231,7 @@ func where(t, begin time.Time) string {
 	return unit.Duration(d)
 }
 
-// timeOf is when a record was made, as far as is known.
+// timeOf returns the time of a record, or the time when it was observed.
 func timeOf(r otlpsink.Record) time.Time {
 	if r.Time.IsZero() {
 		return r.Observed
@@ -239,7 +239,7 @@ func timeOf(r otlpsink.Record) time.Time {
 	return r.Time
 }
 
-// spanJSON is a span for programs.
+// spanJSON is a span in JSON.
 type spanJSON struct {
 	SpanID        string         `json:"span_id"`
 	ParentID      string         `json:"parent_id,omitzero"`

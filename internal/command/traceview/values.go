@@ -14,8 +14,8 @@ import (
 // An attribute is a key and a value as text.
 type attribute struct{ Key, Value string }
 
-// attributesOf is as many attributes as there is room for, by key, the kind of an error first; and how many are left
-// out.
+// attributesOf returns as many attributes as the budget allows, by key, with error.type first, and the number of the
+// others.
 func attributesOf(m map[string]any, b *budget) (list []attribute, leftOut int) {
 	if b.of(len(m), maxAttributes) == 0 {
 		return nil, len(m)
@@ -36,7 +36,7 @@ func attributesOf(m map[string]any, b *budget) (list []attribute, leftOut int) {
 	return list, leftOut
 }
 
-// valueText is the value of an attribute for people, and to look for text in.
+// valueText returns the value of an attribute as text, for people and for searching.
 func valueText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -59,7 +59,7 @@ func valueText(v any) string {
 	return string(raw)
 }
 
-// jsonValue is a value that JSON can hold: it has no numbers that are not finite.
+// jsonValue returns a value that JSON can represent: numbers that are not finite become text.
 func jsonValue(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -86,7 +86,7 @@ func jsonMap(m map[string]any) map[string]any {
 	return c
 }
 
-// A number is one in JSON, or text if it is not finite.
+// A number is encoded as a JSON number, or as text if it is not finite.
 type number float64
 
 func (n number) MarshalJSON() ([]byte, error) { return json.Marshal(jsonValue(float64(n))) }

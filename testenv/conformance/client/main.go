@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// patience is a little less than what the suite has.
+// patience is a little shorter than the timeout of the suite.
 const patience = 25 * time.Second
 
 func main() {
@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// task is what the suite asks for.
+// task is the scenario that the suite requests.
 type task struct {
 	url      string
 	scenario string

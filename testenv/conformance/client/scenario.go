@@ -102,7 +102,7 @@ func refusal(err error) error {
 	return nil
 }
 
-// steps are what the client does once it is connected.
+// steps are the actions of the client after it has connected.
 type steps = func(ctx context.Context, c *mcpclient.Client, d details) error
 
 func none(context.Context, *mcpclient.Client, details) error { return nil }
@@ -118,7 +118,7 @@ func inOrder(all ...steps) steps {
 	}
 }
 
-// list lists the tools, if the server says that it has any.
+// list lists the tools, if the server declares tools.
 func list(ctx context.Context, c *mcpclient.Client, _ details) error {
 	_, err := tools(ctx, c)
 	if errors.Is(err, mcpclient.ErrUnsupported) {
@@ -191,7 +191,7 @@ func callAsTold(ctx context.Context, c *mcpclient.Client, d details) error {
 	return nil
 }
 
-// callAllThatIsLeft calls every tool whose definition the client has let through.
+// callAllThatIsLeft calls every tool whose definition the client has accepted.
 func callAllThatIsLeft(ctx context.Context, c *mcpclient.Client, _ details) error {
 	left, err := tools(ctx, c)
 	if err != nil {

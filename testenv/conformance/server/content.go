@@ -14,7 +14,7 @@ const (
 	silence  = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=" // WAV
 )
 
-// addContent adds the tools whose results have a block of each kind.
+// addContent adds tools that return each kind of content block.
 func addContent(s *mcpserver.Server) error {
 	fixed := func(name, description string, blocks ...mcp.Content) error {
 		return add(s, name, description, func(context.Context, nothing) (*mcp.CallToolResult, error) {

@@ -44,7 +44,7 @@ const mirrored = `{
 	}
 }`
 
-// addSchemas adds the tools whose input schemas matter.
+// addSchemas adds tools for tests of input schemas.
 func addSchemas(s *mcpserver.Server) error {
 	echo := func(_ context.Context, in map[string]json.RawMessage) (*mcp.CallToolResult, error) {
 		text, err := json.Marshal(in)

@@ -1,5 +1,5 @@
-// Command byhand does what examples/service does, on the official SDK with OpenTelemetry by hand: a trace and a
-// duration for each call, one connection that is made anew, retries, readiness, and an end in order.
+// Command byhand does the same as examples/service, with the official SDK and hand-written OpenTelemetry: a trace and a
+// duration for each call, a connection that reconnects, retries, readiness, and a graceful shutdown.
 package main
 
 import (
@@ -32,7 +32,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Forecast is the part of the tool's output that is of interest here.
+// Forecast has the fields of the tool's output that this program uses.
 type Forecast struct {
 	Celsius int `json:"celsius"`
 }
@@ -70,13 +70,13 @@ func run(ctx context.Context, mcpURL, address string) (err error) {
 			http.Error(w, "not ready", http.StatusServiceUnavailable)
 		}
 	})
-	err = listen(ctx, address, mux) // returns once the requests have their answers, and no call is in flight
+	err = listen(ctx, address, mux) // returns when all requests are answered and no call is in flight
 	leave()
 	kept.Wait()
 	return err
 }
 
-// telemetry sets up OpenTelemetry, and returns what flushes and ends it.
+// telemetry sets up OpenTelemetry. shutdown flushes and ends it.
 func telemetry(ctx context.Context) (shutdown func(context.Context) error, err error) {
 	of, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithProcess(),
 		resource.WithAttributes(attribute.String("service.name", "wear")), resource.WithFromEnv())
@@ -101,16 +101,16 @@ func telemetry(ctx context.Context) (shutdown func(context.Context) error, err e
 	return func(ctx context.Context) error { return errors.Join(tracers.Shutdown(ctx), meters.Shutdown(ctx)) }, nil
 }
 
-// connection is a session with the server that is made anew when it is lost.
+// connection keeps a session with the server and reconnects when the session is lost.
 type connection struct {
 	url      string
 	duration metric.Float64Histogram
 
 	mu       sync.Mutex
-	session  *mcp.ClientSession // guarded by mu: nil while there is none
-	readOnly map[string]bool    // guarded by mu: tools that may be called twice
-	changed  chan struct{}      // guarded by mu: closed and replaced when there is a session
-	lost     chan struct{}      // of the session: a call has found that it is gone
+	session  *mcp.ClientSession // nil without a session; guarded by mu
+	readOnly map[string]bool    // tools that may be called twice; guarded by mu
+	changed  chan struct{}      // closed and replaced when there is a new session; guarded by mu
+	lost     chan struct{}      // a call has found that the session is gone
 }
 
 func newConnection(url string) (*connection, error) {
@@ -118,7 +118,7 @@ func newConnection(url string) (*connection, error) {
 	return &connection{url: url, duration: duration, changed: make(chan struct{}), lost: make(chan struct{}, 1)}, err
 }
 
-// keep connects until ctx ends, with a pause that grows while it does not succeed.
+// keep connects until ctx ends, with growing pauses between failed attempts.
 func (c *connection) keep(ctx context.Context) {
 	const least, most = 100 * time.Millisecond, 30 * time.Second
 	pause := least
@@ -145,7 +145,7 @@ func (c *connection) keep(ctx context.Context) {
 	}
 }
 
-// connect opens a session and learns which tools only read.
+// connect opens a session and lists which tools are read-only.
 func (c *connection) connect(ctx context.Context) (*mcp.ClientSession, map[string]bool, error) {
 	ctx, span := otel.Tracer("byhand").Start(ctx, "connect")
 	defer span.End()
@@ -183,7 +183,7 @@ func (c *connection) current() *mcp.ClientSession {
 	return c.session
 }
 
-// wait returns the session, as soon as there is one.
+// wait waits for a session and returns it.
 func (c *connection) wait(ctx context.Context) (session *mcp.ClientSession, readOnly map[string]bool, err error) {
 	for {
 		c.mu.Lock()
@@ -200,12 +200,12 @@ func (c *connection) wait(ctx context.Context) (session *mcp.ClientSession, read
 	}
 }
 
-// toolError is the tool's own answer, "no".
+// toolError is an error that the tool reports.
 type toolError string
 
 func (e toolError) Error() string { return string(e) }
 
-// call calls a tool, and calls it again where that cannot make the server act twice.
+// call calls a tool, and retries if the server cannot act twice.
 func call[T any](ctx context.Context, c *connection, tool string, arguments any) (out T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -228,9 +228,9 @@ func call[T any](ctx context.Context, c *connection, tool string, arguments any)
 	}
 }
 
-// isLost says whether an error may mean that the session is gone: it is no answer, and not the caller's doing. The SDK
-// does not tell of a server that went away, and has no pings in the newest revision. Errors of its own transports look
-// like answers, with the codes -32003 to -32005.
+// isLost reports whether an error may mean that the session is gone: it is neither a response nor the caller's doing.
+// The SDK does not report a server that has gone away, and has no pings in the newest revision. Errors of its own
+// transports look like responses, with the codes -32003 to -32005.
 func isLost(err error) bool {
 	var answered *jsonrpc.Error
 	if errors.As(err, &answered) {
@@ -240,7 +240,7 @@ func isLost(err error) bool {
 	return err != nil && !refused && !errors.Is(err, context.Canceled)
 }
 
-// once makes one request, with its span and its duration.
+// once makes one request, with a span and a duration.
 func once(ctx context.Context, c *connection, session *mcp.ClientSession, tool string, arguments, out any,
 ) (err error) {
 	attrs := []attribute.KeyValue{attribute.String("mcp.method.name", "tools/call"),
@@ -297,7 +297,7 @@ func errorType(err error) string {
 	return "_OTHER"
 }
 
-// wear calls the tool on behalf of the request: within its time, and in its trace.
+// wear calls the tool for an HTTP request: within its deadline and its trace.
 func wear(c *connection) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := otel.GetTextMapPropagator().Extract(r.Context(), propagation.HeaderCarrier(r.Header))
@@ -318,7 +318,7 @@ func wear(c *connection) http.HandlerFunc {
 	}
 }
 
-// listen serves until ctx ends, and then until the requests in flight have their answers.
+// listen serves until ctx ends, and then until the requests in flight are answered.
 func listen(ctx context.Context, address string, h http.Handler) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -85,7 +85,7 @@ func look() int {
 	return w.Body.Len()
 }
 
-// phases writes what each phase has taken.
+// phases writes the resources of each phase.
 type phases struct {
 	out io.Writer
 	at  time.Time
@@ -109,7 +109,7 @@ func (p *phases) row(name string) {
 	p.at, p.cpu = time.Now(), workload.StartCPU()
 }
 
-// files returns how many files the process has open, 0 where that cannot be told.
+// files returns the number of open files of the process, or 0 if it is unknown.
 func files() int {
 	all, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

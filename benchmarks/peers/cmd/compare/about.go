@@ -52,7 +52,7 @@ func commit(ctx context.Context, root string) string {
 	return id
 }
 
-// load returns the load average of the last minute, empty where the system does not say.
+// load returns the load average of the last minute; empty if the system does not provide it.
 func load() string { return firstField("/proc/loadavg") }
 
 // kernel returns the version of the kernel, without the name of who built it.

@@ -10,7 +10,7 @@ import (
 	"text/template"
 )
 
-// charted is what the chart shows: one text, by size, from a child process.
+// charted matches the benchmarks in the chart: one text, by size, from a child process.
 const charted = "Roundtrip/transport=stdio/era=2026-07-28/shape=text/size=.*/callers=1"
 
 //go:embed chart.svg.tmpl
@@ -18,7 +18,7 @@ var chartText string
 
 var chartTemplate = template.Must(template.New("chart").Parse(chartText))
 
-// chart is what the template draws, in pixels.
+// chart is the data of the template, in pixels.
 type chart struct {
 	Width, Height            int
 	Left, Top, Right, Bottom float64 // of the plot
@@ -48,7 +48,7 @@ type line struct {
 // point is a size and a rate, in bytes and MB/s, or in pixels.
 type point struct{ X, Y float64 }
 
-// peerNames are what a reader of the chart calls the peers.
+// peerNames are the names of the peers for readers of the chart.
 var peerNames = map[string]string{
 	floor: "floor: bytes moved", floorJSON: "floor + encoding/json", ours: "mcpotel", "gosdk": "official Go SDK 1.8.0",
 	"mcpgo": "mcp-go 1.2.1",
@@ -61,7 +61,7 @@ func throughputChart(m *measurements) (string, error) {
 		fmt.Sprintf("medians of %d passes", m.passes))
 	curves, sizes := m.curves()
 	if len(sizes) == 0 {
-		return c.draw() // says that nothing was measured
+		return c.draw() // the empty chart states that nothing was measured
 	}
 	x := logScale{slices.Min(sizes), slices.Max(sizes), c.Left, c.Right}
 	y := rates(curves, c.Bottom, c.Top)

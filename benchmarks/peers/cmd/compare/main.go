@@ -50,7 +50,7 @@ func main() {
 	}
 }
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	passes    int
 	benchtime string

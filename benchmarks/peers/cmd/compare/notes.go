@@ -18,7 +18,7 @@ and a heap that holds something. A benchmark's heap is small, so that garbage is
 a larger GOGC, pays less for what a peer allocates.
 `
 
-// leavesOut says what the figures of a benchmark do not contain, by the benchmark's name.
+// leavesOut describes, by the benchmark's name, what its figures exclude.
 var leavesOut = map[string]string{
 	"Roundtrip": "A client calls a tool of a server that answers with bytes that are ready. On stdio the server is " +
 		"another process: its CPU time is left " +

@@ -19,7 +19,7 @@ type measurements struct {
 	cases  []*benchCase // in the order in which they were measured
 }
 
-// benchCase is what several peers do: a benchmark's name without the peer, as in "Roundtrip/transport=stdio/size=200B".
+// benchCase is a case for all peers: a benchmark's name without the peer, as in "Roundtrip/transport=stdio/size=200B".
 type benchCase struct {
 	name    string
 	peers   []string // in the order in which they were measured
@@ -41,7 +41,7 @@ func (c *benchCase) series(peer, unit string) (series, bool) {
 // has reports whether a peer took part.
 func (c *benchCase) has(peer string) bool { return slices.Contains(c.peers, peer) }
 
-// base returns the name of the benchmark function, and rest what follows it.
+// base returns the name of the benchmark function. rest returns the text after it.
 func (c *benchCase) base() string {
 	base, _, _ := strings.Cut(c.name, "/")
 	return base

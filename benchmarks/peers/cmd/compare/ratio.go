@@ -10,7 +10,7 @@ const (
 	floor     = "floor"
 	floorJSON = "floorjson"
 	ours      = "ours"
-	absent    = "absent" // ours without telemetry, where that is what is measured
+	absent    = "absent" // ours without telemetry, in benchmarks of telemetry
 )
 
 // over returns the ratio of two figures within each pass: what one costs as a multiple of the other. Where the other is

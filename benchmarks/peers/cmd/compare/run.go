@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// plan is what to run.
+// plan selects the benchmarks to run.
 type plan struct {
 	passes           int
 	benchtime, bench string
@@ -59,7 +59,7 @@ func measure(ctx context.Context, p plan, keep func([]byte) error) ([]byte, erro
 	return lines.Bytes(), nil
 }
 
-// halved is the benchmark that is in both binaries with different peers: what it measures of ours is internal.
+// halved is the benchmark in both binaries, with different peers, because our decoder is internal.
 const halved = "BenchmarkDecode"
 
 // build builds both test binaries. Of other benchmarks that are in both, only the second runs: it has all the peers.
@@ -107,7 +107,7 @@ func anyOf(names []string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// eitherOf returns a pattern for what two match. An empty one matches nothing.
+// eitherOf returns a pattern that matches if a or b does. An empty pattern matches nothing.
 func eitherOf(a, b string) string {
 	return strings.Trim(a+"|"+b, "|")
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// section is what one benchmark function measured.
+// section holds the results of one benchmark function.
 type section struct {
 	base  string
 	peers []string // in the order of the columns
@@ -65,7 +65,7 @@ func tablePage(m *measurements) (string, error) {
 
 const generated = "Written by `go -C benchmarks/peers run ./cmd/compare`; the lines it comes from are in raw.txt.gz.\n"
 
-// where tells what was measured, on what and when.
+// where describes the commit, the machine and the time of the measurement.
 func (m *measurements) where() string {
 	var b strings.Builder
 	row := func(name, value string) {
@@ -193,7 +193,7 @@ func (c *benchCase) others(peer string) string {
 	return strings.Join(parts, ", ")
 }
 
-// other writes a figure with what it is, as in "p50 0.21 ms" and "9.8 KiB/client".
+// other formats a figure with its name or unit, as in "p50 0.21 ms" and "9.8 KiB/client".
 func other(v float64, unit string) string {
 	switch {
 	case unit == peak:
@@ -207,12 +207,12 @@ func other(v float64, unit string) string {
 	}
 }
 
-// join joins what is not empty.
+// join joins the parts that are not empty.
 func join(sep string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
 }
 
-// suffix puts something behind what is not empty, prefixed before it.
+// suffix appends after to s, unless s is empty.
 func suffix(s, after string) string {
 	if s == "" {
 		return ""

@@ -4,12 +4,12 @@ import "slices"
 
 // target is a limit on one figure of one benchmark.
 type target struct {
-	row string // what the table calls it
+	row string // name in the table
 
 	// cases is a pattern as -bench of go test has it, without the peer: regular expressions between slashes, each for a
 	// whole element of the name; elements beyond the last are any. Of several cases that match, the worst counts.
 	cases string
-	peer  string // whose figure; empty means ours
+	peer  string // peer of the figure; empty means ours
 	unit  string // as the benchmark reports it
 
 	// over is the peer that the figure is measured against; empty means that the figure itself is limited. overCases is
@@ -25,10 +25,10 @@ type target struct {
 	unchecked bool // by -check, which has a minute: it takes long, or costs what another target guards as well
 }
 
-// guarded is what -check goes by.
+// guarded returns the limit that -check uses.
 func (t *target) guarded() float64 { return max(t.limit, t.reached) }
 
-// timed reports whether the figure is a time and not a ratio: it says something about one machine only.
+// timed reports whether the figure is a time and not a ratio. Times are valid for one machine only.
 func (t *target) timed() bool {
 	return t.over == "" && (t.unit == wall || t.unit == cpu || t.unit == p50)
 }
@@ -43,7 +43,7 @@ func checkable() (all []*target) {
 	return all
 }
 
-// how says how the passes become one figure.
+// how is the way to combine passes into one figure.
 type how int
 
 const (

@@ -29,7 +29,7 @@ func (v *verdict) holds(factor float64) bool {
 	return v.worst != nil && v.figure <= v.guarded()*factor
 }
 
-// judgeAll holds targets against what was measured.
+// judgeAll compares targets with the measurements.
 func judgeAll(m *measurements, targets []*target) []*verdict {
 	var all []*verdict
 	for _, t := range targets {

@@ -64,13 +64,13 @@ type nowhere struct{}
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
 func (nowhere) Shutdown(context.Context) error                             { return nil }
 
-// A stack is a kind of call. open returns what makes one.
+// A stack is a kind of call. open returns a function that makes one call.
 type stack struct {
 	name string
 	open func(context.Context, installation) (call func() error, err error)
 }
 
-// cell is what one stack takes with one installation.
+// cell holds the cost of one stack with one installation.
 type cell struct {
 	call   func() error
 	cpu    []time.Duration // of a call, one for each pass
@@ -117,7 +117,7 @@ func run(passes, calls int) error {
 	return w.Flush()
 }
 
-// pass makes so many calls and notes what one has taken.
+// pass makes a number of calls and records the cost of one.
 func (c *cell) pass(calls int) error {
 	for range calls / 10 {
 		if err := c.call(); err != nil {

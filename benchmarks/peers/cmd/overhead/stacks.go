@@ -25,7 +25,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// stacks are calls that take little, so that what telemetry adds shows.
+// stacks are cheap calls, so that the overhead of telemetry is visible.
 var stacks = []stack{
 	{"otelgrpc (unary)", overGRPC},
 	{"otelhttp (POST)", overHTTP},

@@ -1,10 +1,9 @@
-// Command soak has proxies pass calls while the servers behind them fail, and prints what became of the calls, how
-// often each has run, and what the process of the proxies took meanwhile:
+// Command soak sends calls through proxies while their servers fail. It prints the outcomes of the calls, how often
+// each call ran, and the resources of the process with the proxies:
 //
 //	go run ./benchmarks/soak/cmd/soak -calls 1000000 -for 1h
 //
-// It exits with 1 if a call is not accounted for, has run twice or was answered without having run, or if the process
-// has grown.
+// It exits with 1 if a call is missing, ran twice, or succeeded without running, or if the process has grown.
 package main
 
 import (
@@ -42,7 +41,7 @@ func main() {
 	}
 }
 
-// plan has each kind of fault that leaves the server's answer to be what it is.
+// plan has every kind of fault that does not change the content of the server's answers.
 func plan(seed uint64) *chaos.Plan {
 	return &chaos.Plan{Seed: seed, Faults: []chaos.Fault{
 		{Kind: chaos.Latency, Probability: 0.02, Delay: 20 * time.Millisecond, Jitter: 200 * time.Millisecond},
@@ -83,14 +82,14 @@ func show(r *soak.Report) {
 	}
 }
 
-// What a process may take more in the last third of a run than in the second.
+// The growth that is allowed from the second third of a run to the last third.
 const (
 	moreHeap       = 1.1
 	moreGoroutines = 32
 	moreFiles      = 16
 )
 
-// judge returns what is wrong.
+// judge returns an error for each failed check.
 func judge(r *soak.Report, calls int) error {
 	var wrong []error
 	sum := 0

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/browser"
 )
 
-// debugPage is what clients and servers in trouble do.
+// debugPage takes pictures of the debug page with clients and servers in trouble.
 func (p pictures) debugPage(ctx context.Context, bin string) error {
 	trouble, url, err := browser.Trouble(ctx, bin)
 	if err != nil {
@@ -40,7 +40,7 @@ func ofServer(t *browser.Tab, url string) error {
 	return follow(t, url, `document.querySelector("table.servers a").href`)
 }
 
-// follow opens a page and goes where an expression says.
+// follow opens a page and then the link that an expression returns.
 func follow(t *browser.Tab, url, href string) error {
 	if err := t.Go(url); err != nil {
 		return err

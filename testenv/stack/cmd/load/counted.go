@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// counted is the sum of what a Collector says of itself by this name.
+// counted returns the sum of a Collector's own metric with this name.
 func counted(ctx context.Context, port int, name string) (sum float64, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/metrics", port), nil)
 	if err != nil {

@@ -42,7 +42,7 @@ var measurements = []struct {
 	measure func(*measuring) error
 }{{"capacity", capacity}, {"window", window}, {"queue", queue}, {"kill", kill}}
 
-// measuring is what all measurements have in common.
+// measuring is the shared part of all measurements.
 type measuring struct {
 	ctx   context.Context
 	load  *load.Load

@@ -33,7 +33,7 @@ func cpu(pid int) (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
 }
 
-// memory is what a process has in memory, in bytes, now or at its peak.
+// memory returns the resident memory of a process in bytes, current or peak.
 func memory(pid int, which string) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// settings are what the flags say.
+// settings holds the flags.
 type settings struct {
 	rounds   int
 	free     bool
@@ -106,7 +106,7 @@ func install(ctx context.Context, stderr io.Writer) error {
 	return nil
 }
 
-// patience is what starting and what stopping may take.
+// patience limits the time to start, and the time to stop.
 const patience = time.Minute
 
 // up runs stack and traffic until ctx ends or the rounds are over.

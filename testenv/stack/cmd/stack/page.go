@@ -10,10 +10,10 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack"
 )
 
-// pageAddress is that of "mcpotel view".
+// pageAddress is the address of "mcpotel view".
 const pageAddress = "127.0.0.1:4320"
 
-// page shows what the agent takes.
+// page shows the telemetry that the agent receives.
 type page struct {
 	sink *otlpsink.Sink
 	site *loopback.Site
