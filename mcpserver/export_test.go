@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // NetworkOf returns the transport that c says it runs over.
@@ -55,10 +54,4 @@ func (h *HTTPHandler) Taken() (t Taken) {
 	h.sessions.mu.Unlock()
 	t.Inside = int(h.gate.inside.Load())
 	return t
-}
-
-// WrapTasks replaces the store of a server that offers tasks and runs none.
-func (s *Server) WrapTasks(wrap func(store.Tasks) store.Tasks) {
-	o := &s.tasks.keeper.Options
-	o.Store = wrap(o.Store)
 }
