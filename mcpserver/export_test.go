@@ -6,7 +6,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 // NetworkOf returns the transport that c says it runs over.
@@ -46,10 +45,4 @@ type Taken struct{ Places, Bytes, Inside, Sessions, Introductions, Accounts int 
 func (h *HTTPHandler) Taken() Taken {
 	l := h.web.Load()
 	return Taken{l.Requests, l.Bytes, l.Inside, l.Sessions, l.Introductions, l.Accounts}
-}
-
-// WrapTasks replaces the store of a server that offers tasks and runs none.
-func (s *Server) WrapTasks(wrap func(store.Tasks) store.Tasks) {
-	o := &s.tasks.keeper.Options
-	o.Store = wrap(o.Store)
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
-	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
 func TestATaskAsksItsClient(t *testing.T) {
@@ -115,19 +114,5 @@ func TestATaskSaysWhatItIsDoing(t *testing.T) {
 		if !strings.Contains(string(m.Result), "said") {
 			t.Errorf("where there is no task, the call got %+v, want its result", m)
 		}
-	})
-}
-
-func TestATalkativeTaskIsHeardNowAndThen(t *testing.T) {
-	store := &countingStore{Tasks: store.NewMemoryTasks(0, 0)}
-	inBubble(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store}}, func(t *testing.T, c *tasker) {
-		messages := `"m"` + strings.Repeat(`,"m"`, 999)
-		id := c.call("talk", `{"messages":[`+messages+`],"pause":0.001}`).TaskID
-		time.Sleep(1900 * time.Millisecond)
-		c.is(id, mcp.TaskWorking)
-		if n := store.saves.Load(); n > 10 {
-			t.Errorf("2,000 messages in 2 s were saved %d times, want 4 times a second", n)
-		}
-		time.Sleep(time.Second)
 	})
 }

@@ -271,33 +271,6 @@ func TestLegacyTasksAreListedForTheirPrincipal(t *testing.T) {
 	})
 }
 
-func TestAListSaysWhichTasksAreLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		shared := &countingStore{Tasks: store.NewMemoryTasks(0, 0)}
-		var webs []*web
-		var clients []*webTasker
-		for _, store := range []store.Tasks{shared, shared.Tasks} {
-			s := newLegacyTaskServer(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store}})
-			w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true,
-				Principal: func(*http.Request) string { return "alice" }})
-			webs, clients = append(webs, w), append(clients,
-				&webTasker{web: w, headers: []string{"Mcp-Protocol-Version", "2025-11-25"}})
-		}
-		id := clients[0].begin("compute", `{"seconds":600}`)
-		shared.broken.Store(true) // so the server gives no sign of life
-		time.Sleep(time.Minute)
-		m := clients[1].ask("tasks/list", "")
-		if got := string(m.Result); !strings.Contains(got, id) || !strings.Contains(got, `"status":"failed"`) {
-			t.Errorf("tasks/list of another server got %+v, want the task failed", m)
-		}
-		shared.broken.Store(false)
-		time.Sleep(time.Minute) // the server finds out that the task was taken from it
-		for _, w := range webs {
-			w.end()
-		}
-	})
-}
-
 func TestATaskThatWaitsForInputKeepsNobodyFromShuttingDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})

@@ -92,24 +92,6 @@ func TestASubscriberHearsOfItsTasks(t *testing.T) {
 	})
 }
 
-func TestASubscriberHearsOfTasksOfOtherServers(t *testing.T) {
-	inTwoServers(t, func(t *testing.T, one, other *tasker, views [2]*countingStore) {
-		id := one.call("compute", `{"seconds":60}`).TaskID
-		sub, _ := other.listen(id)
-		time.Sleep(time.Minute + time.Second)
-		if got := other.statuses(sub); fmt.Sprint(got) != "[completed0true]" {
-			t.Errorf("the server sent %q, want that the task is completed", got)
-		}
-		id = one.call("compute", `{"seconds":600}`).TaskID
-		sub, _ = other.listen(id)
-		views[0].broken.Store(true)
-		time.Sleep(time.Minute + time.Second)
-		if got := other.statuses(sub); len(got) != 1 || !strings.HasPrefix(got[0], "failed") {
-			t.Errorf("the server sent %q, want that the task has failed with its server", got)
-		}
-	})
-}
-
 func TestTasksAreWatchedOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTaskServer(t, mcpserver.Options{})

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// MaxWatched bounds the number of tasks of one watch.
+	// MaxWatched is the largest number of tasks that a user may give one watch.
 	MaxWatched = 1000
-	// WatchedCost is the approximate memory for a watched task, in bytes: this module's servers have made its id.
+	// WatchedCost is the approximate memory for a watched task, in bytes. A server has made the id of the task.
 	WatchedCost = 256
 )
 
@@ -38,8 +38,9 @@ type Watch struct {
 	over  bool             // guarded by mu
 }
 
-// Watchable returns those of the tasks that a client may watch, without duplicates.
-func (k *Keeper) Watchable(ctx context.Context, c Client, ids []string) (known []string, err error) {
+// Watchable returns those of the tasks that a client may watch.
+func (k *Keeper) Watchable(ctx context.Context, c Client, ids []string) ([]string, error) {
+	var known []string
 	for _, id := range ids {
 		_, err := k.find(ctx, c, id)
 		switch _, unknown := errors.AsType[*mcp.Error](err); {
