@@ -513,7 +513,7 @@ func TestAStoreThatCannotBeReachedIsSaidToBe(t *testing.T) {
 func TestAClientThatSaysTooMuchGetsNoSession(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, _ process) {
 		p := a.post(strings.Replace(initialize, `"name":"`, `"name":"`+strings.Repeat("x", 1<<20), 1))
-		if p.header.Get("Mcp-Session-Id") != "" || !strings.Contains(p.body, "too much") {
+		if p.header.Get("Mcp-Session-Id") != "" || !strings.Contains(p.body, "too large") {
 			t.Errorf("got %v with %s, want an error", p.header, p.body)
 		}
 	})

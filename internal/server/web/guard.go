@@ -33,9 +33,9 @@ func CheckHosts(allowed []string) error {
 func (g *guard) check(r *http.Request) *refusal {
 	switch {
 	case !g.originAllowed(r):
-		return forbidden(names.RefusalOrigin, "the origin is not allowed (Options.AllowedOrigins)")
+		return forbidden(names.RefusalOrigin, "the origin is not allowed (HTTPOptions.AllowedOrigins)")
 	case !g.hostAllowed(r):
-		return forbidden(names.RefusalHost, "the host is not allowed (Options.AllowedHosts)")
+		return forbidden(names.RefusalHost, "the host is not allowed (HTTPOptions.AllowedHosts)")
 	}
 	return nil
 }
