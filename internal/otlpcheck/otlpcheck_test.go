@@ -26,7 +26,7 @@ func request() otlpsink.Span {
 func tombstones() otlpsink.Point {
 	return otlpsink.Point{
 		Origin: scope, Metric: "mcp_client.tombstone.kept", Unit: "{tombstone}", Kind: otlpsink.Sum, Integers: true,
-		Description: "Ids of calls that ended without an answer, kept to know a late one by.",
+		Description: "Ids of calls that ended without an answer, kept to recognize late answers.",
 		Attributes:  map[string]any{"mcp_client.name": "x"},
 	}
 }
