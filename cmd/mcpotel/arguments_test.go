@@ -99,16 +99,16 @@ func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
 // A schema says what is not known of arguments that it does not name.
 func TestArgumentsThatTheSchemaDoesNotName(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{}`:                            `unknown argument "x"; there are no`,
+		`{}`:                            `unknown argument "x"; there are no arguments`,
 		`{"properties":{"a":{}}}`:       `unknown argument "x"; known: a`,
 		`{"additionalProperties":true}`: `{"x":1}`,
 		`{"additionalProperties":{"type":"string"}}`:                                   `{"x":"1"}`,
-		`{"additionalProperties":false}`:                                               `unknown argument "x"; there are no`,
+		`{"additionalProperties":false}`:                                               `unknown argument "x"; there are no arguments`,
 		`{"properties":{"x":true}}`:                                                    `{"x":1}`,
 		`{"properties":{"x":{"type":7,"minimum":"no"}}}`:                               `{"x":1}`,
 		`{"properties":{"x":{"type":"frob"}}}`:                                         `{"x":1}`,
 		`{"$defs":{"l":{"$ref":"#/$defs/l"}},"properties":{"x":{"$ref":"#/$defs/l"}}}`: `{"x":1}`,
-		`{"properties":7}`:                                                             `unknown argument "x"; there are no`,
+		`{"properties":7}`:                                                             `unknown argument "x"; there are no arguments`,
 		`{"properties":{"x":{"$ref":"#/nowhere/at/all"}}}`:                             `{"x":1}`,
 	} {
 		raw, err := readParameters(json.RawMessage(schema)).assign([]field{{"x", "1"}})
