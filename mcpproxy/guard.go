@@ -21,8 +21,8 @@ import (
 // guard applies a policy to all messages between a host and its server, or the members of a gateway, and counts its
 // decisions. It is safe for concurrent use.
 //
-// Each request of a host that a server or member answers goes through [guard.request], and each notification that a proxy
-// forwards through [guard.notification]. All messages for a host go through [guard.redacted], [guard.forHost],
+// Each request of a host that a server or member answers goes through [guard.request], and each notification that a
+// proxy forwards through [guard.notification]. All messages for a host go through [guard.redacted], [guard.forHost],
 // [guard.asks] or [guard.text]. A nil guard forwards every message unchanged.
 type guard struct {
 	*rules
