@@ -10,22 +10,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// view is how a result is to be shown: to a client of which revision, for whom, by which server.
+// view encodes results for one client.
 type view struct {
 	s         *Server
 	version   mcp.Version
-	principal string // who has asked; empty if that is unknown
+	principal string // principal of the request; empty if unknown
 }
 
 func (w view) modern() bool { return w.version.Era() == mcp.Modern }
 
-// ownResult is a result that knows how to write itself.
+// ownResult is a result that encodes itself.
 type ownResult interface {
 	appendResult(dst []byte, w view) ([]byte, error)
 }
 
-// appendAnswer appends the frame that answers a request, and returns the error that is in it. A result that cannot be
-// encoded is an internal error.
+// appendAnswer appends the frame that answers a request, and returns the error in the frame. If the result cannot be
+// encoded, the answer is an internal error.
 func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error) ([]byte, error) {
 	if missing, ok := errors.AsType[*notFoundError](err); ok {
 		err = missing.in(r.Version)
@@ -45,8 +45,7 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 	return append(dst, '}'), nil
 }
 
-// encode does what append does, and takes the panic of a result that cannot be read, such as one with a block of
-// content that is a nil pointer, for an error.
+// encode calls append. It converts a panic to an error, for example for a content block that is a nil pointer.
 func (w view) encode(dst []byte, result any) (encoded []byte, err error) {
 	usercode.Run(func() { encoded, err = w.append(dst, result) }, func(f *usercode.Failure) {
 		encoded, err = dst, fmt.Errorf("panic: %v", f.Value)
@@ -54,7 +53,7 @@ func (w view) encode(dst []byte, result any) (encoded []byte, err error) {
 	return encoded, err
 }
 
-// append appends a result as the client's revision has it.
+// append appends a result in the form of the client's revision.
 func (w view) append(dst []byte, result any) ([]byte, error) {
 	if err := given.Check(result); err != nil {
 		return dst, err

@@ -9,10 +9,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// argumentsError says what is wrong with the arguments of a call, in words that a model can act on.
+// argumentsError is the error for invalid arguments of a call. Its message is meant for a model.
 type argumentsError struct{ err error }
 
-// Error names each value that does not fit, what it should be, and the keyword of the schema that says so.
+// Error describes each invalid value, the expected value, and the violated keyword of the schema.
 func (e *argumentsError) Error() string {
 	invalid, ok := errors.AsType[*schema.ValidationError](e.err)
 	if !ok {
@@ -34,7 +34,7 @@ func (e *argumentsError) Error() string {
 
 func (e *argumentsError) Unwrap() error { return e.err }
 
-// problem is one thing that is wrong, as the data of the error has it.
+// problem describes one invalid value in the data of the error.
 type problem struct {
 	Instance string `json:"instance"`
 	Schema   string `json:"schema"`
@@ -42,7 +42,7 @@ type problem struct {
 	Message  string `json:"message"`
 }
 
-// refusal returns the error that answers the call in revisions where invalid arguments are one.
+// refusal returns the protocol error for revisions in which invalid arguments are a protocol error.
 // (specification 2025-06-18, server/tools, "Error Handling")
 func (e *argumentsError) refusal() error {
 	wire := &mcp.Error{Code: mcp.CodeInvalidParams, Message: e.Error()}

@@ -13,69 +13,71 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrUnsupported says that the client cannot be asked: it has not declared the capability, its revision or the request
-// that is being handled does not allow it, or there is no way to reach it, as in a batch, over HTTP without a session,
-// or where what it sends is not read meanwhile: in a [LevelSetter] and a [ResourceSubscriber]. So is a legacy client
-// before its notifications/initialized. A handler may go on without the
-// answer. If it returns the error instead, a modern client gets -32021 with the capabilities that are missing.
+// ErrUnsupported means that the client cannot be asked. Either the client has not declared the capability, or its
+// revision or the current request does not allow questions, or the server has no way to reach the client: in a batch,
+// over HTTP without a session, in a [LevelSetter] and a [ResourceSubscriber], during which the server does not read the
+// client's messages, and for a legacy client before its notifications/initialized. A handler may continue without the
+// answer. If it returns the error, and a modern client lacks a capability, the client gets -32021 with the missing
+// capabilities.
 var ErrUnsupported = rpc.ErrUnsupported
 
-// ErrInputRequired says that the client has to be asked first. A handler returns the error, or one that wraps it, as it
-// is, and is called again when the client has answered.
+// ErrInputRequired means that the client must be asked first. A handler returns the error unchanged or wrapped, and the
+// server calls the handler again when the client has answered.
 var ErrInputRequired = errors.New("input required")
 
-// ClientError is a client's answer to a request of the server: it will not, or cannot. Only clients of the revisions
-// before 2026-07-28 can say so.
+// ClientError is the error that a client returned for a request of the server, because it refuses the request or cannot
+// handle it. Only clients of revisions before 2026-07-28 can return one.
 type ClientError struct {
-	Method  string // of the request
+	Method  string // method of the request
 	Code    int64
 	Message string
-	Data    json.RawMessage // nil for none
+	Data    json.RawMessage // nil without data
 }
 
-// Error says what the client has answered to which request, in its own words.
+// Error returns the method of the request with the client's message and code.
 func (e *ClientError) Error() string {
 	return fmt.Sprintf("%s: the client answered: %s (%d)", e.Method, e.Message, e.Code)
 }
 
-// Ask is something to ask a client for with [AskAll]. It is made by [AskElicit], [AskCreateMessage] and [AskListRoots].
+// Ask is one question to a client, for [AskAll]. Create it with [AskElicit], [AskCreateMessage] or [AskListRoots].
 //
-// Its key names it among all that is asked for the sake of one request. The empty key stands for one that is made from
-// what is asked, so that an answer belongs to exactly that question; a handler that does not ask in the same words each
-// time it runs has to name a key. Whatever is asked again under the same key while a handler runs is another question.
+// The key identifies the question among all questions of one request. If the key is empty, the server derives a key
+// from the content of the question, so that an answer belongs to exactly this question. A handler whose questions
+// differ from run to run must set the key. A key that is used twice in one run of a handler identifies two different
+// questions.
 type Ask struct {
 	key      string
 	question question
 }
 
-// question is what one kind of asking has of its own.
+// question is one kind of question to a client.
 type question interface {
 	Method() string
-	// check says what is wrong with the question itself.
+	// check returns an error if the question itself is invalid.
 	check() error
-	// missing adds to need what the client would have to declare besides, and reports whether there is anything.
+	// missing adds the undeclared capabilities that the question requires to need, and reports whether there are any.
 	missing(v mcp.Version, declared, need *mcp.ClientCapabilities) bool
-	// params returns the params as clients of a revision see them.
+	// params returns the params in the form of revision v.
 	params(v mcp.Version, declared *mcp.ClientCapabilities) (any, error)
-	// Take checks an answer, as long as ctx lets it, and stores it. It may be called again.
+	// Take validates an answer, within ctx, and stores it. Take may be called again.
 	Take(ctx context.Context, answer json.RawMessage) error
 }
 
-// AskAll asks the client that sent the request of ctx for everything at once, and returns when all answers are there.
-// [Elicit], [CreateMessage] and [ListRoots] ask for one thing each.
+// AskAll asks the client that sent the request of ctx several questions at once, and returns when all answers have
+// arrived. [Elicit], [CreateMessage] and [ListRoots] ask a single question each.
 //
-// A client of a revision before 2026-07-28 is sent requests, on the connection or the stream on which it waits for its
-// own, and AskAll waits for the answers as long as ctx allows; when ctx ends, the client is told that they are not
-// wanted any more. What the client refuses is a [*ClientError].
+// A client of a revision before 2026-07-28 gets requests, on the connection or stream on which it waits for the answer
+// to its own request. AskAll waits for the answers until ctx ends, and then cancels the requests. If the client refuses
+// a request, AskAll returns a [*ClientError].
 //
-// A modern client is asked in the result of its own request, which it then sends again. So AskAll returns an error that
-// is [ErrInputRequired] unless all answers have come with the request. The handler returns that error, and is called
-// again from its beginning with the answers of all rounds so far; what must not be done again on the way, it does in a
-// [Once]. Between the rounds, answers and results are kept by the client, encrypted: see [Options.StateKeys]. Only
-// tools, prompts and resources can ask so.
+// A modern client gets the questions in the result of its own request, and then sends the request again with the
+// answers. AskAll therefore returns an error that wraps [ErrInputRequired], unless the request brought all answers. The
+// handler returns the error, and the server calls it again from its beginning with the answers of all rounds so far.
+// The handler wraps side effects that must not happen again in [Once]. Between the rounds, the client keeps the answers
+// and results, encrypted: see [Options.StateKeys]. Only tools, prompts and resources can ask modern clients.
 //
-// The error is [ErrUnsupported] if the client cannot be asked for one of these. An answer that does not have the form
-// it should is an error, too; a modern client is told so with -32602. AskAll may be called from several goroutines.
+// AskAll returns [ErrUnsupported] if one of the questions cannot be asked. An invalid answer is also an error; a modern
+// client gets it as -32602. AskAll may be called from several goroutines.
 // (specification 2026-07-28, basic/patterns/mrtr; 2025-11-25, client)
 func AskAll(ctx context.Context, asks ...*Ask) error {
 	r := RequestFrom(ctx)
@@ -85,7 +87,7 @@ func AskAll(ctx context.Context, asks ...*Ask) error {
 	return r.call.ask(ctx, asks)
 }
 
-// ask answers the asks from what the client has said, or asks it.
+// ask answers the questions from the answers that the client has sent, and asks the client for the rest.
 func (c *call) ask(ctx context.Context, asks []*Ask) error {
 	if err := c.canAsk(); err != nil {
 		return err
@@ -114,7 +116,7 @@ func (c *call) ask(ctx context.Context, asks []*Ask) error {
 // modern reports whether the client is of the modern era.
 func (c *call) modern() bool { return c.info.Version.Era() == mcp.Modern }
 
-// canAsk says why the client cannot be asked anything in answer to this request.
+// canAsk returns an error if the client cannot be asked during this request.
 func (c *call) canAsk() error {
 	switch {
 	case c.modern() && !asksInResult(c.info.Method):
@@ -133,24 +135,24 @@ func (c *call) canAsk() error {
 	return nil
 }
 
-// errUnconfirmed says that a legacy client is not to be sent requests yet.
+// errUnconfirmed is the error for a legacy client that must not get requests yet.
 // (specification 2025-11-25, basic/lifecycle, "Initialization")
 var errUnconfirmed = fmt.Errorf("%w: it has not sent %s yet", ErrUnsupported, mcp.NotificationInitialized)
 
-// asksInResult reports whether a modern server may answer the method with what it needs first.
+// asksInResult reports whether a modern server may ask questions in the result of the method.
 // (specification 2026-07-28, basic/patterns/mrtr, "Supported Requests")
 func asksInResult(method string) bool {
 	return method == mcp.MethodCallTool || method == mcp.MethodGetPrompt || method == mcp.MethodReadResource
 }
 
-// inquiry is an Ask on its way to the client of one request.
+// inquiry is an Ask that has been encoded for the client of one request.
 type inquiry struct {
 	question
-	key     string          // unique once it has been given out by rounds.take
-	encoded json.RawMessage // params, nil for none
+	key     string          // unique after rounds.take
+	encoded json.RawMessage // params; nil without params
 }
 
-// inquiries makes asks ready to be sent by a revision, or says why they cannot be.
+// inquiries encodes asks for revision v, or returns an error if the client cannot be asked.
 func (c *client) inquiries(v mcp.Version, asks []*Ask) ([]*inquiry, error) {
 	declared := c.declared()
 	var need mcp.ClientCapabilities
@@ -180,7 +182,7 @@ func (c *client) inquiries(v mcp.Version, asks []*Ask) ([]*inquiry, error) {
 	return items, nil
 }
 
-// undeclared is the error for what a client of a revision has not declared.
+// undeclared returns the error for capabilities that the client has not declared.
 func undeclared(v mcp.Version, method string, need mcp.ClientCapabilities) error {
 	names, err := json.Marshal(need)
 	if err != nil {
@@ -193,7 +195,7 @@ func undeclared(v mcp.Version, method string, need mcp.ClientCapabilities) error
 	return missingCapability(need, err)
 }
 
-// encodedParams returns the params of a question as clients of a revision see them, nil for none.
+// encodedParams returns the params of a question in the form of revision v, nil for none.
 func encodedParams(q question, v mcp.Version, declared *mcp.ClientCapabilities) (json.RawMessage, error) {
 	params, err := q.params(v, declared)
 	if params == nil || err != nil {
@@ -205,8 +207,8 @@ func encodedParams(q question, v mcp.Version, declared *mcp.ClientCapabilities) 
 	return mcp.AppendParams(nil, params)
 }
 
-// keyOf returns the key that the user has given an ask, or one made from its words: those of the newest revision,
-// whatever the client's is.
+// keyOf returns the user's key of an ask, or a key derived from the params. The derivation always uses the newest
+// revision's form of the params, whatever the client's revision is.
 func keyOf(a *Ask, declared *mcp.ClientCapabilities) (string, error) {
 	if a.key != "" {
 		return a.key, nil

@@ -14,17 +14,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Elicit asks the user of the client for something: by a form, or at a URL. It is [AskAll] for this alone.
+// Elicit asks the user of the client for input, in a form or at a URL. It is [AskAll] for a single question.
 //
-// A form's RequestedSchema is a flat object, as [mcp.FormSchema] describes it; [FormOf] makes one from a struct. What
-// the user accepts has been checked against it. Keywords and formats that the specification does not have for forms are
-// refused, and so is an empty message. Nothing secret may be asked for by a form. Revisions before 2025-11-25 get the
-// form in their words, without defaults other than those of booleans, and cannot be asked for a choice of several.
+// The RequestedSchema of a form is a flat object, as [mcp.FormSchema] describes it; [FormOf] makes one from a struct.
+// Elicit checks accepted content against the schema. It rejects keywords and formats that the specification does not
+// allow in forms, and an empty message. A form must not ask for secrets. For revisions before 2025-11-25, Elicit
+// rewrites the form and omits all defaults except those of booleans. Those revisions have no field with several
+// choices.
 //
-// A URL must be https, or http to this machine. It must be of use to the user alone and must not hold what is private,
-// and where it leads, the server has to make sure that it is this user who has come. That the user accepts means no
-// more than that: what is done there, the server learns there. See [Server.ElicitationComplete]. p.Task is not sent,
-// and an ElicitationID made up if there is none.
+// A URL must be https, or http to the local machine. It must be useless to anyone but the user and must not contain
+// private data. The server behind the URL must verify that the visitor is this user. If the user accepts, that is only
+// consent to open the URL; the server learns the outcome at the URL. See [Server.ElicitationComplete]. Elicit does not
+// send p.Task, and generates an ElicitationID if there is none.
 // (specification 2026-07-28, client/elicitation)
 func Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	r := new(mcp.ElicitResult)
@@ -34,7 +35,7 @@ func Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error)
 	return r, nil
 }
 
-// AskElicit is [Elicit] as one [Ask] among others. The answer goes into result, unless that is nil.
+// AskElicit returns the question of [Elicit] as an [Ask]. The answer is stored in result, unless result is nil.
 func AskElicit(key string, p *mcp.ElicitParams, result *mcp.ElicitResult) *Ask {
 	return &Ask{key, &elicitQuestion{asked: p, result: result}}
 }
@@ -42,7 +43,7 @@ func AskElicit(key string, p *mcp.ElicitParams, result *mcp.ElicitResult) *Ask {
 type elicitQuestion struct {
 	asked  *mcp.ElicitParams
 	result *mcp.ElicitResult
-	raw    *json.RawMessage // takes the content as it came; nil if the handler does not ask for it
+	raw    *json.RawMessage // destination of the accepted content as the client sent it; nil if not needed
 	form   *schema.Schema   // nil for a URL
 }
 
@@ -86,7 +87,7 @@ func checkURL(p *mcp.ElicitParams) error {
 	return nil
 }
 
-// missing: an elicitation capability that says nothing else means forms.
+// missing treats an elicitation capability without members as support for forms.
 func (q *elicitQuestion) missing(_ mcp.Version, declared, need *mcp.ClientCapabilities) bool {
 	e := declared.Elicitation
 	byURL := q.asked.Mode == mcp.ElicitURL

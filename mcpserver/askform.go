@@ -12,9 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ElicitAs asks the user of the client for a T, a struct, by a form that [FormOf] makes from it and that each of refine
-// may then change: give a field a title, a default, a format, or a choice of values. What the user accepts has been
-// checked against the form and is returned; if the user does anything else, action says so and the T is the zero one.
+// ElicitAs asks the user of the client for a T, which is a struct. The form comes from [FormOf]; each function of
+// refine may then change it, for example set a title, a default, a format or a list of values. If the user accepts,
+// ElicitAs returns the content, checked against the form. Otherwise action is the user's choice, and answer is the zero
+// T.
 // (specification 2026-07-28, client/elicitation, "Requested Schema")
 func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.FormSchema)) (answer T,
 	action mcp.ElicitAction, err error) {
@@ -45,11 +46,11 @@ func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.Fo
 	return answer, result.Action, nil
 }
 
-// FormOf returns the form that asks for a T, a struct of strings, numbers, booleans and times, each of which may be a
-// pointer. The fields have their JSON names; they are required unless omitempty, omitzero, with a default or a pointer.
-// The tags that [AddTool] knows describe one to the user and say what it may be. A []string is a choice of several, of
-// the values of its enum, or of those that are set in the form's Items. Anything else is an error, for forms are flat,
-// and have no pattern, multipleOf, uniqueItems or bounds that are excluded.
+// FormOf returns a form for a T, which is a struct of strings, numbers, booleans, times and pointers to them. The form
+// uses the JSON names of the fields. A field is required unless it is a pointer or has omitempty, omitzero or a
+// default. The tags of [AddTool] describe and constrain fields. A []string is a selection of several values from its
+// enum, or from the values in the form's Items. FormOf returns an error for any other type, because forms are flat, and
+// for pattern, multipleOf, uniqueItems and exclusive bounds, which forms do not have.
 func FormOf[T any]() (*mcp.FormSchema, error) {
 	t := reflect.TypeFor[T]()
 	inferred, err := schema.InferInput(t)
@@ -63,11 +64,11 @@ func FormOf[T any]() (*mcp.FormSchema, error) {
 	return form, nil
 }
 
-// formKeywords are those that inferred fields of a form may have. The form does not say that a string is of base64.
+// formKeywords are the keywords that inferred fields of a form may have. The form omits contentEncoding.
 var formKeywords = []string{"type", "title", "description", "minLength", "maxLength", "format", "minimum", "maximum",
 	"enum", "minItems", "maxItems", "items", "default", "contentEncoding"}
 
-// flatForm returns an inferred schema as a form.
+// flatForm converts an inferred schema to a form.
 func flatForm(inferred json.RawMessage) (*mcp.FormSchema, error) {
 	var s struct {
 		Properties mcp.Object
@@ -115,7 +116,8 @@ func flatForm(inferred json.RawMessage) (*mcp.FormSchema, error) {
 	return form, nil
 }
 
-// withoutNull returns a property whose type is null or one other as one of the other type, and whether it was such.
+// withoutNull removes null from the type and the enum of a property whose type is null or one other type, and reports
+// whether the property was nullable.
 func withoutNull(property json.RawMessage) (_ json.RawMessage, nullable bool, err error) {
 	var types []string
 	kind, ok := mcp.Object(property).Lookup("type")
@@ -138,7 +140,7 @@ func withoutNull(property json.RawMessage) (_ json.RawMessage, nullable bool, er
 	return json.RawMessage(without), true, err
 }
 
-// listsStrings reports whether the items of a property are strings of which no more is said than the values.
+// listsStrings reports whether the items of a property are strings without any constraint except an enum.
 func listsStrings(property json.RawMessage) bool {
 	items, _ := mcp.Object(property).Lookup("items")
 	for keyword, value := range mcp.Object(items).All() {
@@ -149,7 +151,7 @@ func listsStrings(property json.RawMessage) bool {
 	return true
 }
 
-// oldForm returns a form in the words of a revision before 2025-11-25.
+// oldForm rewrites a form for a revision before 2025-11-25.
 // (schema 2025-06-18, PrimitiveSchemaDefinition)
 func oldForm(raw json.RawMessage, v mcp.Version) (json.RawMessage, error) {
 	var form mcp.FormSchema

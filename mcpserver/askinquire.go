@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// inquireAll asks a legacy client for several things, while the request holds up no other.
+// inquireAll asks a legacy client several questions. While it waits, the request blocks no other request.
 func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 	c.x.Reader.Release(&c.Call)
 	c.x.Asks.Pause(&c.Call)
@@ -26,14 +26,14 @@ func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
 	return c.inquirer().inquireEach(ctx, items)
 }
 
-// inquirer asks a legacy client what handlers want to know.
+// inquirer asks a legacy client the questions of handlers.
 type inquirer struct {
 	rpc.Inquirer
-	sites  *sites  // where the client was sent
-	rounds *rounds // that keep the answers; nil for what asks only once
+	sites  *sites  // URL elicitations of the client
+	rounds *rounds // keeps the answers for further rounds; nil outside of a request
 }
 
-// inquirer returns what asks the client on the way on which it waits for the answer to this request.
+// inquirer returns an inquirer that uses the connection or stream on which the client waits for the answer to c.
 func (c *call) inquirer() *inquirer {
 	return &inquirer{
 		Inquirer: rpc.Inquirer{Exchange: c.Call.Exchange, Out: c.Out, Version: c.info.Version, Context: c.Context()},
@@ -41,7 +41,7 @@ func (c *call) inquirer() *inquirer {
 	}
 }
 
-// inquireEach asks for several things at the same time. The first failure ends the rest.
+// inquireEach asks several questions concurrently. The first failure cancels the others.
 func (q *inquirer) inquireEach(ctx context.Context, items []*inquiry) error {
 	if len(items) == 1 {
 		return q.inquire(ctx, items[0])
@@ -68,12 +68,12 @@ func (q *inquirer) inquireEach(ctx context.Context, items []*inquiry) error {
 	}
 	asking.Wait()
 	if broken, ok := errors.AsType[*usercode.Failure](first); ok {
-		broken.Repeat() // in the handler, which has asked
+		broken.Repeat() // in the goroutine of the handler that asked
 	}
 	return first
 }
 
-// inquire asks a legacy client for one thing and waits for the answer.
+// inquire asks a legacy client one question and waits for the answer.
 func (q *inquirer) inquire(ctx context.Context, it *inquiry) error {
 	answer, err := q.Ask(ctx, it)
 	if err == nil && q.rounds != nil {
@@ -82,7 +82,8 @@ func (q *inquirer) inquire(ctx context.Context, it *inquiry) error {
 	return clientError(err)
 }
 
-// Ask sends a request and waits for the answer. A URL to which the client is sent may be completed later.
+// Ask sends a request and waits for the answer. It remembers the id of a URL elicitation, which ElicitationComplete may
+// complete later.
 func (q *inquirer) Ask(ctx context.Context, it rpc.Question) (json.RawMessage, error) {
 	if id, ok := mcp.Object(it.Params()).Lookup("elicitationId"); ok {
 		name, _ := jsonrpc.Text(id)
@@ -91,7 +92,7 @@ func (q *inquirer) Ask(ctx context.Context, it rpc.Question) (json.RawMessage, e
 	return q.Inquirer.Ask(ctx, it)
 }
 
-// clientError returns err, or a [*ClientError] for the answer of a client that refuses.
+// clientError converts the refusal of a client to a [*ClientError], and returns any other err unchanged.
 func clientError(err error) error {
 	if refused, ok := errors.AsType[*rpc.RefusalError](err); ok {
 		return (*ClientError)(refused)

@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListRoots asks the client where in the file system the server may work. It is [AskAll] for this alone.
-// (specification 2026-07-28, client/roots, which deprecates it)
+// ListRoots asks the client for the places in the file system where the server may work. It is [AskAll] for a single
+// question. (specification 2026-07-28, client/roots, which deprecates it)
 func ListRoots(ctx context.Context) ([]*mcp.Root, error) {
 	var r mcp.ListRootsResult
 	if err := AskAll(ctx, AskListRoots("", &r)); err != nil {
@@ -17,7 +17,7 @@ func ListRoots(ctx context.Context) ([]*mcp.Root, error) {
 	return r.Roots, nil
 }
 
-// AskListRoots is [ListRoots] as one [Ask] among others. The answer goes into result, unless that is nil.
+// AskListRoots returns the question of [ListRoots] as an [Ask]. The answer is stored in result, unless result is nil.
 func AskListRoots(key string, result *mcp.ListRootsResult) *Ask {
 	return &Ask{key, &rootsQuestion{result}}
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// CreateMessage asks the client's model for a message. It is [AskAll] for this alone.
+// CreateMessage asks the client's model for a message. It is [AskAll] for a single question.
 //
-// Tools, a ToolChoice and blocks of tool use need the capability sampling.tools. IncludeContext is a wish, and left out
-// for clients that would not know it; p.Task is not sent. Before 2025-11-25 a message has one block. What the
-// specification demands of the messages is checked before they are sent, and of the answer when it comes: the model
-// uses no tools but those of p. (specification 2026-07-28, client/sampling, which deprecates it)
+// Tools, a ToolChoice and blocks of tool use require the capability sampling.tools. IncludeContext is a preference,
+// which CreateMessage omits for clients without support for it. It does not send p.Task. Before 2025-11-25 a message
+// has exactly one block. CreateMessage validates the messages against the specification before it sends them, and
+// validates the answer: the model may use only the tools of p. (specification 2026-07-28, client/sampling, which
+// deprecates it)
 func CreateMessage(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	r := new(mcp.CreateMessageResult)
 	if err := AskAll(ctx, AskCreateMessage("", p, r)); err != nil {
@@ -24,7 +25,8 @@ func CreateMessage(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.Create
 	return r, nil
 }
 
-// AskCreateMessage is [CreateMessage] as one [Ask] among others. The answer goes into result, unless that is nil.
+// AskCreateMessage returns the question of [CreateMessage] as an [Ask]. The answer is stored in result, unless result
+// is nil.
 func AskCreateMessage(key string, p *mcp.CreateMessageParams, result *mcp.CreateMessageResult) *Ask {
 	return &Ask{key, &messageQuestion{p, result}}
 }
@@ -88,7 +90,7 @@ func (q *messageQuestion) params(v mcp.Version, declared *mcp.ClientCapabilities
 	return &shown, nil
 }
 
-// oneBlock says whether a revision before 2025-11-25 has such content.
+// oneBlock returns an error if the content does not fit into a message of a revision before 2025-11-25.
 func oneBlock(c mcp.SamplingContent, v mcp.Version) error {
 	if len(c) != 1 {
 		return fmt.Errorf("%w: revision %s has one block in a message, not %d", ErrUnsupported, v, len(c))

@@ -9,17 +9,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrSessionClosed is why a session ends that [Session.Close] has ended for no reason of its own.
+// ErrSessionClosed is the reason for the end of a session after a [Session.Close] with a nil reason.
 var ErrSessionClosed = errors.New("the server has closed the session")
 
-// AskAll asks the client of the session for everything at once, outside of any request: roots that have changed, a
-// sample for a job of the server's own. It is [AskAll] otherwise, and waits for the answers as long as ctx and the
-// session last.
+// AskAll asks the client of the session several questions at once, outside of any request, for example for changed
+// roots or for a sample that a background job needs. Otherwise it behaves like the function [AskAll]. It waits for the
+// answers until ctx or the session ends.
 //
-// What is asked goes where nothing belongs to a request: on the connection, or over HTTP on the stream that the client
-// has opened by GET. The error is [ErrUnsupported] if the client has not opened one, if it has not declared that it
-// answers, before its notifications/initialized, and over HTTP where another process may have that stream (see
-// [HTTPOptions.Sessions]). Modern clients have no sessions, and can only be asked in answer to a request.
+// The requests are sent on the connection, or over HTTP on the stream that the client has opened by GET. AskAll returns
+// [ErrUnsupported] if the client has not declared the capability, has not opened such a stream, or has not sent
+// notifications/initialized, and over HTTP if another process may hold the stream (see [HTTPOptions.Sessions]). Modern
+// clients have no sessions and can be asked only during a request.
 // (specification 2025-11-25, client; basic/transports, "Listening for Messages from the Server")
 func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 	if s == nil || s.conn == nil {
@@ -44,7 +44,7 @@ func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 	return q.inquireEach(ctx, items)
 }
 
-// inquirer returns what asks a client of a revision outside of any request.
+// inquirer returns an inquirer that asks a client of revision v outside of any request.
 func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
 	if at := c.exchange.Out.Reach(); !at.Asks || !at.Read {
 		return nil, fmt.Errorf("%w: it listens to no stream for what belongs to no request", ErrUnsupported)
@@ -57,10 +57,10 @@ func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
 	}, nil
 }
 
-// Close ends the session, and the connection that it is on: the contexts of its handlers end, and [Server.Serve]
-// returns reason. Over HTTP the client gets 404 from then on and opens another session, as when it has expired. A
-// [Terminator] hears of the reason, nil standing for [ErrSessionClosed]. Close does not wait, and does nothing for a
-// session that has ended. (specification 2025-11-25, basic/transports, "Session Management")
+// Close ends the session and its connection: the contexts of its handlers end, and [Server.Serve] returns reason. Over
+// HTTP, the client then gets 404 and opens another session, as for an expired session. A [Terminator] gets the reason;
+// a nil reason means [ErrSessionClosed]. Close does not wait, and does nothing if the session has ended.
+// (specification 2025-11-25, basic/transports, "Session Management")
 func (s *Session) Close(reason error) {
 	if s == nil || s.conn == nil {
 		return

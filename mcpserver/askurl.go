@@ -12,13 +12,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// URLElicitationRequired returns an error by which a handler says that the user has to do something at one or more URLs
-// before the request can be answered, where there is no use in waiting for it. It takes params as [Elicit] does.
+// URLElicitationRequired returns an error for a handler to return if the user must visit one or more URLs before the
+// request can succeed, and waiting for the user makes no sense. The params are as in [Elicit].
 //
-// Clients of 2025-11-25 get the error -32042 and may send the request again, at once or when
-// [Server.ElicitationComplete] tells them to. Modern ones are asked in the result of the request, and send it again
-// when the user has agreed to open the URLs: the handler is called anew and finds out, by what it knows of the user,
-// whether it is done. If the client has not declared that it opens URLs, it gets an error which says so.
+// Clients of 2025-11-25 get the error -32042 and may send the request again, at once or after
+// [Server.ElicitationComplete]. A modern client gets the question in the result of the request, and sends the request
+// again when the user has agreed to open the URLs. The server then calls the handler again, and the handler checks,
+// from its own knowledge of the user, whether the visit is complete. A client that has not declared support for URLs
+// gets an error with the missing capability.
 // (specification 2025-11-25, client/elicitation, "URL Elicitation Required Error")
 func URLElicitationRequired(message string, elicitations ...*mcp.ElicitParams) error {
 	e := &urlRequired{message: message}
@@ -41,7 +42,7 @@ func URLElicitationRequired(message string, elicitations ...*mcp.ElicitParams) e
 	return e
 }
 
-// urlRequired is what URLElicitationRequired returns.
+// urlRequired is the error of URLElicitationRequired.
 type urlRequired struct {
 	message      string
 	elicitations []*mcp.ElicitParams
@@ -49,10 +50,10 @@ type urlRequired struct {
 
 func (e *urlRequired) Error() string { return e.message }
 
-// Unwrap has what the client gets where it cannot be asked.
+// Unwrap returns the error for a client that cannot be asked.
 func (e *urlRequired) Unwrap() error { return errNoInput }
 
-// urlResult answers a request with the error, or asks a modern client.
+// urlResult returns the result that asks a modern client, or the error for a legacy client.
 func (c *call) urlResult(e *urlRequired) (any, error) {
 	asks := make([]*Ask, len(e.elicitations))
 	for i, p := range e.elicitations {
@@ -81,7 +82,7 @@ func (c *call) urlResult(e *urlRequired) (any, error) {
 	return nil, &mcp.Error{Code: mcp.CodeURLElicitationRequired, Message: e.message, Data: data}
 }
 
-// declined reports whether the user has said no, with this request, to one of the elicitations.
+// declined reports whether the answers in this request decline or cancel one of the elicitations.
 func (r *rounds) declined(items []*inquiry) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,9 +93,10 @@ func (r *rounds) declined(items []*inquiry) bool {
 	})
 }
 
-// ElicitationComplete says that what a user was sent to a URL for is done: to the client of 2025-11-25 that was asked
-// with this ElicitationID, if it is still connected. Other revisions do not hear of it. It does not wait for the
-// client. (specification 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation")
+// ElicitationComplete notifies a client of 2025-11-25 that the user has completed the visit to a URL. It notifies the
+// client that was asked with this elicitationID, if that client is still connected. Other revisions have no such
+// notification. ElicitationComplete does not wait for the client.
+// (specification 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation")
 func (s *Server) ElicitationComplete(elicitationID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +110,7 @@ func (s *Server) ElicitationComplete(elicitationID string) {
 	}
 }
 
-// complete tells the client that an elicitation is done, if it was asked for that, and reports whether it was.
+// complete notifies the client that an elicitation is complete, and reports whether this client was asked.
 func (c *connection) complete(elicitationID string) bool {
 	asked := c.sites.remove(elicitationID)
 	if asked {
@@ -117,7 +119,7 @@ func (c *connection) complete(elicitationID string) bool {
 	return asked
 }
 
-// visited is the task that tells a client that an elicitation is done.
+// visited is the task that sends the notification.
 type visited struct {
 	c  *connection
 	id string
@@ -133,16 +135,16 @@ func (t visited) Run() {
 	_ = x.Peer.Notify(x.Work, x.Out, x.terms.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params)
 }
 
-// sites are the elicitations by URL of one client that may be completed: the latest of them.
+// sites holds the ids of the latest URL elicitations of one client.
 type sites struct {
 	mu  sync.Mutex
 	ids []string // guarded by mu; oldest first
 }
 
-// maxSites is how many elicitations by URL of one client are remembered.
+// maxSites is the number of URL elicitations that are remembered for one client.
 const maxSites = 256
 
-// add remembers an elicitation.
+// add remembers an elicitation. At the limit, it drops the oldest one.
 func (s *sites) add(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +157,7 @@ func (s *sites) add(id string) {
 	s.ids = append(s.ids, id)
 }
 
-// remove forgets an elicitation, and reports whether it was there.
+// remove removes an elicitation, and reports whether it was present.
 func (s *sites) remove(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

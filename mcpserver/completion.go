@@ -10,30 +10,30 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// CompleteRequest asks what the user may be about to type.
+// CompleteRequest asks for completions of a value that the user is typing.
 type CompleteRequest struct {
 	*RequestInfo
-	Ref      mcp.CompleteRef   // as the client sent it
-	Argument string            // of the prompt, or variable of the template
-	Value    string            // as far as it has been typed
-	Context  map[string]string // arguments that have been settled before, nil if the client says nothing of them
+	Ref      mcp.CompleteRef   // prompt or template, as the client sent it
+	Argument string            // argument of the prompt, or variable of the template
+	Value    string            // text typed so far
+	Context  map[string]string // arguments that already have values; nil if the client sends none
 }
 
-// CompletionHandler returns the values that an argument may have, the most fitting first. If there are more than 100,
-// the first 100 are sent, with the number of all. An error of type [*mcp.Error] goes to the client as it is, any other
-// as -32603 with a neutral message.
+// CompletionHandler returns the possible values of an argument, the best match first. The server sends the first 100
+// values, with the total number. An error of type [*mcp.Error] is sent to the client unchanged, any other error as
+// -32603 with a neutral message.
 //
-// It runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does.
+// The handler runs in its own goroutine, and ctx ends as the context of a [ToolHandler] does.
 type CompletionHandler func(ctx context.Context, r *CompleteRequest) ([]string, error)
 
-// maxCompletions is how many values may be sent. (specification 2026-07-28, server/utilities/completion)
+// maxCompletions limits the values in one result. (specification 2026-07-28, server/utilities/completion)
 const maxCompletions = 100
 
-// AddCompletion completes one argument of a prompt, or one variable of a resource template: of that which ref names,
-// whether it has been added yet or not. As long as it has not, requests are refused with -32602, and so are those about
-// an argument that it does not have. Those about one without completion get no values.
+// AddCompletion adds a completion for one argument of a prompt, or one variable of a resource template. ref names the
+// prompt or template, which may be added later. The server rejects requests for an unknown prompt, template or argument
+// with -32602. For an argument without a completion, the client gets no values.
 //
-// It is an error if the argument has a completion already.
+// AddCompletion returns an error if the argument already has a completion.
 // (specification 2026-07-28, server/utilities/completion)
 func (s *Server) AddCompletion(ref mcp.CompleteRef, argument string, h CompletionHandler) error {
 	named := ref.Name
@@ -59,13 +59,13 @@ func (s *Server) AddCompletion(ref mcp.CompleteRef, argument string, h Completio
 	return nil
 }
 
-// completionKey is what there is one completion for.
+// completionKey identifies a completion.
 type completionKey struct {
 	kind            mcp.RefType
 	named, argument string
 }
 
-// completions are those of a server. They are safe for concurrent use.
+// completions are the completions of a server. They are safe for concurrent use.
 type completions struct {
 	s       *Server
 	offered offering
@@ -74,7 +74,7 @@ type completions struct {
 	byKey map[completionKey]CompletionHandler // guarded by mu
 }
 
-// add reports false if there is one already.
+// add adds a completion. It returns false if the key already has one.
 func (t *completions) add(k completionKey, h CompletionHandler) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,14 +88,14 @@ func (t *completions) add(k completionKey, h CompletionHandler) bool {
 	return true
 }
 
-// lookup returns nil if there is none.
+// lookup returns the completion of a key, or nil.
 func (t *completions) lookup(k completionKey) CompletionHandler {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.byKey[k]
 }
 
-// offer makes the server answer completion/complete, once there is something to complete.
+// offer adds the method completion/complete to the server when the first completion is added.
 func (t *completions) offer() error {
 	return t.offered.offer(&t.s.methods, feature{declare: declareCompletions, methods: []*method{
 		{name: mcp.MethodComplete, handle: t.complete, rate: rateCompletions,
@@ -103,14 +103,14 @@ func (t *completions) offer() error {
 	}})
 }
 
-// declareCompletions says that there are completions.
+// declareCompletions declares the capability completions.
 func declareCompletions(c *mcp.ServerCapabilities, _ mcp.Version) {
 	if c.Completions == nil {
 		c.Completions = mcp.Object{}
 	}
 }
 
-// complete answers completion/complete.
+// complete handles completion/complete.
 // (specification 2026-07-28, server/utilities/completion, "Requesting Completions")
 func (t *completions) complete(ctx context.Context, c *call) (any, error) {
 	var p mcp.CompleteParams
@@ -128,7 +128,7 @@ func (t *completions) complete(ctx context.Context, c *call) (any, error) {
 	return c.complete(ctx, &p, handle)
 }
 
-// complete lets h complete an argument.
+// complete calls h and returns its values as a result.
 func (c *call) complete(ctx context.Context, p *mcp.CompleteParams, h CompletionHandler) (any, error) {
 	r := &CompleteRequest{RequestInfo: &c.info, Ref: p.Ref, Argument: p.Argument.Name, Value: p.Argument.Value}
 	if p.Context != nil {
@@ -144,8 +144,8 @@ func (c *call) complete(ctx context.Context, p *mcp.CompleteParams, h Completion
 	}}, nil
 }
 
-// keyOf returns what is to be completed, after checking that it exists. The URI of a resource stands for the
-// template that it matches.
+// keyOf returns the key of the requested completion, or an error if the prompt, template or argument does not exist.
+// The URI of a resource identifies the template that it matches.
 func (t *completions) keyOf(ref mcp.CompleteRef, argument string) (k completionKey, err error) {
 	switch ref.Type {
 	case mcp.RefPrompt:

@@ -5,36 +5,37 @@ import (
 	"fmt"
 )
 
-// Conn is one connection to a client, on which each message is a frame of its own: what [NewStreamConn] makes of two
-// streams, the Peer of the client's in-memory transport, or anything else that carries messages both ways.
+// Conn is a connection to one client that carries messages in both directions, one message per frame. [NewStreamConn]
+// makes a Conn from two streams; the Peer of a client's in-memory transport is another.
 //
-// Send and Close may be called from any goroutine, Receive from one at a time. A Conn that knows its network may have a
-// method Network() [telemetry.Network] besides. One that knows whether more has come than Receive has returned may have
-// a method Buffered() bool, which is called where Receive could be: if it returns false, a tool that has been quick so
-// far is run before Receive is called again, for want of anything else to do.
+// Send and Close may be called from any goroutine, Receive from one goroutine at a time. A Conn may implement two
+// optional methods. Network() [telemetry.Network] describes the network for telemetry. Buffered() bool reports whether
+// Receive has a frame, or a part of one, at hand. The server calls Buffered from the goroutine that calls Receive. If
+// it returns false, the server may run a tool that has been fast so far before it calls Receive again, since nothing
+// else is waiting.
 type Conn interface {
-	// Send accepts one frame of JSON without line breaks, and does not keep it. It may wait for the client, as long as
-	// ctx allows.
+	// Send sends one frame, which is JSON without line breaks. Send does not keep the frame after it returns. It may block
+	// until the client reads, at most until ctx ends.
 	Send(ctx context.Context, frame []byte) error
 
-	// Receive returns the next frame, which then belongs to the caller. At the end of what the client sends it returns
-	// [io.EOF]; when ctx ends, its cause. A [*FrameTooLargeError] says that one frame was skipped, any other error that
-	// the connection is over.
+	// Receive returns the next frame, which then belongs to the caller. It returns [io.EOF] after the client's last frame,
+	// and the cause of ctx when ctx ends. A [*FrameTooLargeError] means that one frame was skipped; any other error means
+	// that the connection has ended.
 	Receive(ctx context.Context) ([]byte, error)
 
-	// Close sends what has been accepted, as far as the client takes it without delay, and ends the connection.
+	// Close sends the accepted frames that the client reads without delay, and closes the connection.
 	Close() error
 }
 
-// FrameTooLargeError is returned by [Conn.Receive] for a frame above the limit, which has been skipped.
+// FrameTooLargeError is the error of [Conn.Receive] for a frame above the size limit. The frame has been skipped.
 type FrameTooLargeError struct {
-	Size  int    // of the frame, in bytes
-	Limit int    // in bytes
-	Head  []byte // its beginning, as much as was kept
-	Tail  []byte // its end, likewise
+	Size  int    // size of the frame in bytes
+	Limit int    // limit in bytes
+	Head  []byte // beginning of the frame, as far as it was kept
+	Tail  []byte // end of the frame, as far as it was kept
 }
 
-// Error says how large the frame is and how large it may be.
+// Error returns a message with the size of the frame and the limit.
 func (e *FrameTooLargeError) Error() string {
 	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
 }

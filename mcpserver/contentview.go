@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// contentIn returns blocks as a revision has them: list itself if that changes nothing. Members that the revision does
-// not have are left out, and what it has no kind of block for becomes text: a link to a resource the name and the URI
-// of it, a sound a note that there was one.
+// contentIn converts content blocks to the form of a revision. It returns list itself if no block changes. It omits
+// members that the revision does not have, and replaces blocks of unknown kinds by text: a link to a resource by its
+// name and URI, audio by a note.
 // (schemas of the revisions, ContentBlock and its kinds)
 func contentIn(list mcp.ContentList, v mcp.Version) mcp.ContentList {
 	if v >= mcp.Version20251125 {
@@ -35,7 +35,7 @@ func contentIn(list mcp.ContentList, v mcp.Version) mcp.ContentList {
 	return shown
 }
 
-// blockIn returns one block as a revision before 2025-11-25 has it: c itself if that changes nothing.
+// blockIn converts one block to the form of a revision before 2025-11-25. It returns c itself if nothing changes.
 func blockIn(c mcp.Content, v mcp.Version) mcp.Content {
 	if link, ok := c.(*mcp.ResourceLink); ok && link != nil {
 		return linkIn(link, v)
@@ -68,7 +68,7 @@ func blockIn(c mcp.Content, v mcp.Version) mcp.Content {
 	return c
 }
 
-// linkIn returns a link to a resource as a revision before 2025-11-25 has it.
+// linkIn converts a link to a resource to the form of a revision before 2025-11-25.
 func linkIn(link *mcp.ResourceLink, v mcp.Version) mcp.Content {
 	switch {
 	case v < mcp.Version20250618:
@@ -80,7 +80,7 @@ func linkIn(link *mcp.ResourceLink, v mcp.Version) mcp.Content {
 	return link
 }
 
-// linkAsText says of a link what a model needs to read the resource.
+// linkAsText returns a text with everything that a model needs to read the resource of a link.
 func linkAsText(link *mcp.ResourceLink) string {
 	text := cmp.Or(link.Title, link.Name, "resource")
 	if link.MIMEType != "" {
@@ -93,7 +93,7 @@ func linkAsText(link *mcp.ResourceLink) string {
 	return text
 }
 
-// soundAsText says what is missing.
+// soundAsText returns a note that replaces audio.
 func soundAsText(c *mcp.AudioContent) string {
 	size := base64.RawStdEncoding.DecodedLen(len(strings.TrimRight(c.Data, "=")))
 	return fmt.Sprintf("[audio, %s, %d bytes: left out, this revision of the protocol has no audio]", c.MIMEType, size)
@@ -101,7 +101,7 @@ func soundAsText(c *mcp.AudioContent) string {
 
 func dated(a *mcp.Annotations) bool { return a != nil && a.LastModified != "" }
 
-// plainContents returns the contents of a resource as revisions before 2025-06-18 have them.
+// plainContents returns the contents of a resource in the form of revisions before 2025-06-18.
 func plainContents(c *mcp.ResourceContents) *mcp.ResourceContents {
 	if c == nil || c.Meta == nil {
 		return c
@@ -111,7 +111,7 @@ func plainContents(c *mcp.ResourceContents) *mcp.ResourceContents {
 	return c
 }
 
-// promptResult returns a copy of r as the client's revision has it.
+// promptResult returns a copy of r in the form of the client's revision.
 func (w view) promptResult(r *mcp.GetPromptResult) *mcp.GetPromptResult {
 	shown := *r
 	w.finish(&shown.Result)
@@ -125,7 +125,7 @@ func (w view) promptResult(r *mcp.GetPromptResult) *mcp.GetPromptResult {
 	return &shown
 }
 
-// readResult returns a copy of r as the client's revision has it.
+// readResult returns a copy of r in the form of the client's revision.
 // (specification 2026-07-28, server/utilities/caching)
 func (w view) readResult(r *mcp.ReadResourceResult) *mcp.ReadResourceResult {
 	shown := *r
@@ -145,14 +145,14 @@ func (w view) readResult(r *mcp.ReadResourceResult) *mcp.ReadResourceResult {
 	return &shown
 }
 
-// completeResult returns a copy of r as the client's revision has it.
+// completeResult returns a copy of r in the form of the client's revision.
 func (w view) completeResult(r *mcp.CompleteResult) *mcp.CompleteResult {
 	shown := *r
 	w.finish(&shown.Result)
 	return &shown
 }
 
-// finish makes r what all results of the client's revision are.
+// finish sets the members that every result has in a modern revision, and removes resultType for legacy clients.
 func (w view) finish(r *mcp.Result) {
 	if !w.modern() {
 		r.ResultType = ""
@@ -162,8 +162,8 @@ func (w view) finish(r *mcp.Result) {
 	r.Meta = w.s.signature.meta(r.Meta)
 }
 
-// finalType returns the type of a result that is the final one of its method, whatever its author calls it: tasks and
-// what is required of the client are other results. Types of other extensions are the author's.
+// finalType returns the type of a final result. It replaces the types task and input_required, which belong to other
+// results, and keeps the types of other extensions.
 // (specification 2026-07-28, basic/patterns/mrtr, "Supported Requests"; tasks extension, "Polymorphic Results")
 func finalType(t mcp.ResultType) mcp.ResultType {
 	switch t {

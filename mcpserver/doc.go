@@ -1,5 +1,6 @@
-// Package mcpserver serves the Model Context Protocol: tools, resources and prompts written as Go functions, offered to
-// clients of every revision of the protocol, over standard input and output, HTTP or any other connection.
+// Package mcpserver is a server for the Model Context Protocol. It offers tools, resources and prompts, written as Go
+// functions, to clients of every revision of the protocol, over standard input and output, HTTP or any other
+// connection.
 //
 // Start with [New], add tools with [AddTool], and call [Server.ServeStdio], or mount a [Server.HTTPHandler]:
 //
@@ -8,58 +9,61 @@
 //	…
 //	err = s.ServeStdio(ctx)
 //
-// [AddTool] takes the JSON Schemas of a tool from the types of its function, checks arguments before and output after
-// the call. [Server.AddRawTool] hands the arguments over as they came. [Server.HandleRequest] answers methods of one's
-// own.
+// [AddTool] derives the JSON Schemas of a tool from the types of its function, validates the arguments before each call
+// and the output after it. [Server.AddRawTool] passes the arguments on as the client sent them. [Server.HandleRequest]
+// handles custom methods.
 //
-// JSON Schemas of tools, your own ones too, are of the dialects 2020-12, which holds without $schema, and draft-07. A
-// tool with a schema of another dialect is refused when it is added, and so is one whose schema refers to another
-// document: nothing is fetched. A form of [Elicit] has the few keywords that the specification gives to forms.
+// JSON Schemas of tools, derived or your own, are in one of two dialects: 2020-12, which is the default without
+// $schema, and draft-07. Adding a tool fails if its schema has another dialect or refers to another document, because
+// the server fetches no documents. Forms of [Elicit] support only the few keywords that the specification allows in
+// forms.
 //
-// [Server.AddResource] and [Server.AddResourceTemplate] offer what can be read, [Server.ResourceUpdated] tells clients
-// that watch it; [Server.AddPrompt] offers prompts, and [Server.AddCompletion] completes their arguments. What is added
-// is declared; to declare what comes later, set it in the Capabilities of [Options]. Each client is sent what its
-// revision has: members that it does not know are left out, and content of a kind that it does not know is sent to it
-// as text.
+// [Server.AddResource] and [Server.AddResourceTemplate] add resources, and [Server.ResourceUpdated] notifies the
+// clients that watch a resource. [Server.AddPrompt] adds prompts, and [Server.AddCompletion] completes their arguments.
+// The server declares the capabilities of the features that have been added. To declare a feature before it is added,
+// set it in the Capabilities of [Options]. The server adapts each message to the client's revision: it omits members
+// that the revision does not have, and replaces content of unknown kinds by text.
 //
-// [Server.Implement] takes all that, or a part of it, from the methods of one value, which may keep data for each
-// session. [RequestFrom] tells a handler which request it answers, from whom and in which session; by it the handler
-// reports progress and sends log messages. [Elicit], [CreateMessage] and [ListRoots] ask the client, its user or its
-// model for something on the way.
+// [Server.Implement] takes some or all of these features from the methods of one value, which may keep data for each
+// session. [RequestFrom] returns the request that a handler is handling, with its client and session; through it the
+// handler reports progress and sends log messages. [Elicit], [CreateMessage] and [ListRoots] ask the client, its user
+// or its model for input while a request is handled.
 //
-// [AddTaskTool] is for what takes longer than a client likes to wait. [HTTPOptions.Principal] says who is asking;
-// package bearer finds that out from access tokens. To test a server, let package mcpclient talk to it without a
-// process between:
+// [AddTaskTool] adds tools that run longer than a client wants to wait. [HTTPOptions.Principal] identifies the user of
+// a request; package bearer does so from access tokens. A test of a server can connect a client of package mcpclient in
+// the same process:
 //
 //	client, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 //		_ = s.Serve(ctx, peer)
 //	}), nil)
 //
-// One connection may carry both eras of the protocol. A request that brings its version in _meta is answered by that
-// revision alone; initialize opens a legacy session, once, in which requests are answered from then on. What comes
-// before or without either is refused, but for ping: its revision would have to be guessed.
+// One connection may carry both eras of the protocol. A request with a protocol version in its _meta is handled under
+// that revision alone. initialize opens a legacy session, once for each connection, and requests without a version then
+// belong to the session. Before initialize, the server refuses requests without a version, except ping, because it
+// would have to guess the revision.
 //
-// What may surprise:
+// Possible surprises:
 //
-//   - Handlers run at the same time, up to [Options.MaxConcurrent] for a connection. More requests wait in a queue, and
-//     when that is full they are refused. So the connection is always read, and a cancellation always arrives. A tool
-//     that has been quick is run before the next message is read, which waits about a millisecond for it at most.
-//   - The context of a handler ends when the client cancels the request, and then nothing that the handler returns is
-//     sent.
-//   - An error that a tool returns is sent, text and all, as a result with isError, for the model to read. Return an
-//     [*mcp.Error] to refuse the request itself. What else goes wrong (an error of any other handler, a panic, output
-//     that does not fit its schema) the telemetry reports; the client learns only that something did.
-//   - Log messages go nowhere without [Options.Logging], progress goes nowhere unless the client has asked for it, and
-//     neither is an error.
-//   - Over HTTP, sessions and tasks belong to every client that knows their ids unless it is known who is asking: by
-//     bearer.Require, or what [HTTPOptions.Principal] says.
-//   - Requests of one server and rounds of one call may come to another process, or to this one after a restart: then
-//     [Options.StateKeys] and stores have to be shared.
-//   - A handler that asks a modern client runs anew, from its beginning, when the answer is there: see [AskAll] and
+//   - Handlers run concurrently, up to [Options.MaxConcurrent] for a connection. Further requests wait in a queue, and
+//     the server refuses requests when the queue is full. So the server never stops reading the connection, and
+//     cancellations always arrive. As an exception, the server runs a tool that has been fast so far before it reads
+//     the next message, which delays that message by about a millisecond at most.
+//   - The context of a handler ends when the client cancels the request. The server then discards the handler's result.
+//   - An error of a tool is sent with its full text, as a result with isError, for the model to read. Return an
+//     [*mcp.Error] to reject the request itself. All other failures (an error of any other handler, a panic, output
+//     that violates its schema) are recorded in the telemetry; the client gets a neutral message.
+//   - The server discards log messages without [Options.Logging], and progress unless the client asked for it. Neither
+//     is an error.
+//   - Over HTTP, every client that knows the id of a session or task may use it, unless bearer.Require or
+//     [HTTPOptions.Principal] identifies the users.
+//   - Requests to one server and rounds of one call may reach different processes, or this process after a restart. The
+//     processes must then share [Options.StateKeys] and the stores.
+//   - A handler that asks a modern client runs again from its beginning when the answer has arrived: see [AskAll] and
 //     [Once].
-//   - While [Server.ServeStdio] runs, whatever else the program prints to standard output goes to standard error.
-//   - Nothing that a client sends ends a connection: a line that is no message is answered, counted and left behind.
-//   - Over HTTP, a modern client cancels a request by closing the response, and a legacy one does not: its handlers go
-//     on without a connection, and it may come back for what it missed. Pages of other origins are refused, and so is a
-//     server on a loopback address that is called by another name; see [HTTPOptions].
+//   - While [Server.ServeStdio] runs, the standard output of the rest of the program is redirected to standard error.
+//   - A client cannot end a connection by sending invalid data: the server answers an invalid line with an error,
+//     counts it and reads on.
+//   - Over HTTP, a modern client cancels a request by closing the response. When a legacy client closes the response,
+//     the handler keeps running, and the client may reconnect to get the messages that it missed. The server refuses
+//     web pages of other origins, and requests to a loopback address with a foreign host name; see [HTTPOptions].
 package mcpserver

@@ -4,5 +4,5 @@ package mcpserver
 
 import "syscall"
 
-// dup2 makes the descriptor to another name of from.
+// dup2 makes the descriptor to a duplicate of from.
 func dup2(from, to int) error { return syscall.Dup2(from, to) }

@@ -13,15 +13,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// errTimeLimit is in the cause of a handler's context that has reached [Options.RequestTimeout].
+// errTimeLimit is wrapped in the cause of a handler's context that has reached [Options.RequestTimeout].
 var errTimeLimit = errors.New("not done")
 
-// endings are the errors that end a request for a reason outside of its handler, and the error.type of each. The first
-// match counts: an error may wrap errShuttingDown, which the client gets, beside the reason.
+// endings lists the errors that end a request for a reason outside of its handler, with the error.type of each. The
+// first match counts, because an error may wrap both errShuttingDown, which the client gets, and the reason.
 //
-// On the wire, all of them are -32603, except for time limits of tools. Neither JSON-RPC nor MCP has a code for an
-// overloaded server, implementations chose different ones, and a client cannot know what a code means in the range that
-// 2026-07-28 leaves to implementations. Over HTTP, the status 429 or 503 says it.
+// The client gets all of them as -32603, except for time limits of tools. Neither JSON-RPC nor MCP has a code for an
+// overloaded server, implementations have chosen different codes, and clients cannot know the meaning of a code in the
+// range that 2026-07-28 leaves to implementations. Over HTTP, the status 429 or 503 tells the client.
 var endings = []struct {
 	cause error
 	word  string
@@ -42,7 +42,8 @@ var endings = []struct {
 	{rpc.ErrBatchFull, names.ErrorOverloaded},
 }
 
-// endingOf returns the error.type of a request that err ended, empty for an error of the handler or of the client.
+// endingOf returns the error.type of a request that ended because of err. It is empty for an error of the handler or of
+// the client.
 func endingOf(err error) string {
 	if err == nil {
 		return ""
@@ -56,13 +57,14 @@ func endingOf(err error) string {
 	return ""
 }
 
-// isWire reports whether err is an error of the protocol. Those are equal by their codes, for errors.Is.
+// isWire reports whether err is a protocol error. errors.Is treats protocol errors with the same code as equal.
 func isWire(err error) bool {
 	_, wire := err.(*mcp.Error)
 	return wire
 }
 
-// interrupted returns the telemetry of a request that why ended, where r is its answer.
+// interrupted returns r, the telemetry of an answer. If why ended the request, r gets the error.type that belongs to
+// why.
 func interrupted(r instrument.Result, why error) instrument.Result {
 	word := endingOf(why)
 	if word == "" {
@@ -78,8 +80,8 @@ func interrupted(r instrument.Result, why error) instrument.Result {
 	return r
 }
 
-// endCause returns the cause for the contexts of handlers whose connection or session ends for a reason, nil if its
-// client has left. A client that still reads gets errShuttingDown.
+// endCause returns the cause for the contexts of handlers when their connection or session ends. A nil reason means
+// that the client has disconnected. A client that is still connected gets errShuttingDown.
 func endCause(reason error) error {
 	switch reason {
 	case nil:
@@ -91,8 +93,8 @@ func endCause(reason error) error {
 	return rpc.Fail(errShuttingDown, reason)
 }
 
-// interruption returns the cause of ctx if it had ended before a handler failed, nil otherwise: the cause of the
-// context has ended the request.
+// interruption returns the cause of ctx if ctx had ended before the handler failed, because the end of ctx then counts
+// as the reason. Otherwise it returns nil.
 func interruption(ctx context.Context, result any, err error) error {
 	r, _ := result.(*mcp.CallToolResult)
 	if ctx.Err() == nil || err == nil && (r == nil || !r.IsError) {
@@ -101,5 +103,5 @@ func interruption(ctx context.Context, result any, err error) error {
 	if cause := context.Cause(ctx); cause != context.DeadlineExceeded {
 		return cause
 	}
-	return errTimeLimit // of a middleware around the HTTP handler
+	return errTimeLimit // deadline of a middleware around the HTTP handler
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// codeIn returns the code with which an error reaches a client of a revision. Those of 2026-07-28 have codes of their
-// own between -32020 and -32099 and must not get others of that range, nor those of earlier revisions for which there
-// is another word now; -32000 to -32019 have no meaning there that a client could know. A handler that has such a code
-// is understood as far as that goes. (specification 2026-07-28, basic/index, "Error Codes")
+// codeIn maps an error code to the code that a client of revision v gets. Revision 2026-07-28 reserves the codes from
+// -32020 to -32099 for itself, and replaces some codes of earlier revisions. The codes from -32000 to -32019 have no
+// meaning that a client could know. codeIn maps a replaced code to its successor, and a code without a meaning in v to
+// -32603. (specification 2026-07-28, basic/index, "Error Codes")
 func codeIn(v mcp.Version, code int64) int64 {
 	switch {
 	case v.Era() == mcp.Legacy || code > -32000 || code < -32099:
@@ -28,7 +28,8 @@ func codeIn(v mcp.Version, code int64) int64 {
 	return mcp.CodeInternalError
 }
 
-// allowed gives err a code that the revision allows. What it was stays in its text, for the log.
+// allowed replaces the code of err by a code that the revision allows. The text of the returned error keeps the
+// original code for the log.
 func allowed(v mcp.Version, err error) error {
 	e, ok := errors.AsType[*mcp.Error](err)
 	if !ok {
@@ -56,13 +57,13 @@ func invalidParams(format string, args ...any) error {
 	return refusal(mcp.CodeInvalidParams, format, args...)
 }
 
-// refusal returns an error of which the client sees everything.
+// refusal returns an error with a message that the client sees in full.
 func refusal(code int64, format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	return rpc.Fail(&mcp.Error{Code: code, Message: err.Error()}, err)
 }
 
-// unsupportedVersion answers a client whose revision the server does not speak.
+// unsupportedVersion returns the error for a client that requests a revision which the server does not support.
 // (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation")
 func unsupportedVersion(requested mcp.Version, supported []mcp.Version) error {
 	data, err := json.Marshal(mcp.UnsupportedVersionData{Supported: supported, Requested: requested})
@@ -80,8 +81,8 @@ func unsupportedVersion(requested mcp.Version, supported []mcp.Version) error {
 	}
 }
 
-// missingCapability refuses a request of a modern client that has not declared what it takes, for which there is a
-// cause. (specification 2026-07-28, basic/index, "Missing Required Capabilities")
+// missingCapability returns the error for a request of a modern client that has not declared a required capability. The
+// log gets cause. (specification 2026-07-28, basic/index, "Missing Required Capabilities")
 func missingCapability(need mcp.ClientCapabilities, cause error) error {
 	required, err := json.Marshal(need)
 	if err != nil {
@@ -97,7 +98,7 @@ func missingCapability(need mcp.ClientCapabilities, cause error) error {
 	}, cause)
 }
 
-// outcome describes for telemetry how a request was answered: with err, or else with result.
+// outcome describes the answer to a request for telemetry: err if it is not nil, otherwise result.
 func outcome(result any, err error) instrument.Result {
 	if err != nil {
 		return rpc.ResultOf(err)

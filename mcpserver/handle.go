@@ -14,33 +14,33 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// call is a request that the server answers, and its handler.
+// call is a request to the server. It implements the handler of its rpc.Call.
 type call struct {
 	rpc.Call
 	x         *exchange
 	info      RequestInfo
 	method    *method // nil for an unknown method
-	target    string  // the tool or prompt: its registered name, or the name in the request
-	uri       string  // the resource
+	target    string  // name of the tool or prompt: the registered name, or the name in the request
+	uri       string  // URI of the resource
 	params    json.RawMessage
 	arguments json.RawMessage
-	task      json.RawMessage // the params of a task of 2025-11-25; nil for no task
+	task      json.RawMessage // params of a task of 2025-11-25; nil without a task
 
-	asked    toolRequest // for the handler of a tool
+	asked    toolRequest // request that the handler of a tool gets
 	progress *progress   // nil if the client wants no progress
-	rounds   rounds      // in which handlers ask the client
+	rounds   rounds      // rounds in which handlers ask the client
 
-	logLevel mcp.LoggingLevel           // of a modern client; empty for no log messages
+	logLevel mcp.LoggingLevel           // level that a modern client requested; empty for no log messages
 	logger   atomic.Pointer[callLogger] // nil before the first log message
 }
 
-// of makes c the handler of a request of x, and returns its call.
+// of makes c the handler of a request of x, and returns the rpc.Call of c.
 func (c *call) of(x *exchange) *rpc.Call {
 	c.x, c.Handler = x, c
 	return &c.Call
 }
 
-// Begin finds the revision and the method of the request, or refuses it.
+// Begin determines the revision and the method of the request. If the request is invalid, Begin sets c.Refused.
 func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	c.params, c.arguments, c.task = raw, p.Arguments, p.Task
 	c.info = RequestInfo{Method: method, ID: c.ID, Meta: p.Meta, call: c}
@@ -71,8 +71,8 @@ func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	c.arrive(&p)
 }
 
-// revision returns the revision of a request and the client in it. initialize is legacy whatever its _meta has, unless
-// the HTTP headers name a modern revision.
+// revision returns the revision of a request, and the client as the request or the session describes it. initialize
+// always belongs to the legacy era, whatever its _meta contains, unless the HTTP headers name a modern revision.
 func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
 	switch {
 	case x.headers != nil:
@@ -114,7 +114,7 @@ func (c *call) check(p *jsonrpc.Params) error {
 	return nil
 }
 
-// incoming describes a request for telemetry. m is its method, nil for an unknown one.
+// incoming describes a request for telemetry. m is its method, nil if the method is unknown.
 func (x *exchange) incoming(c *rpc.Call, p *jsonrpc.Params, m *method, target, uri string) instrument.Incoming {
 	name, v := c.Handler.About()
 	in := instrument.Incoming{
@@ -142,14 +142,14 @@ func (x *exchange) introduced(method string, from client, params json.RawMessage
 	return x.s.introductions.Read(from.info)
 }
 
-// tellHTTP adds the address and the headers of the HTTP request, if there is one.
+// tellHTTP adds the remote address and the headers of the HTTP request, if there is one.
 func (x *exchange) tellHTTP(in *instrument.Incoming) {
 	if r := x.httpRequest; r != nil {
 		in.RemoteAddr, in.Header = r.RemoteAddr, r.Header
 	}
 }
 
-// targetOf returns the tool or prompt that a request names, and whether it is registered.
+// targetOf returns the name of the tool or prompt in a request, and reports whether the name is registered.
 func (m *method) targetOf(p *jsonrpc.Params, params json.RawMessage) (name string, known bool) {
 	if m.find == nil {
 		return "", false
@@ -161,8 +161,8 @@ func (m *method) targetOf(p *jsonrpc.Params, params json.RawMessage) (name strin
 	return m.named(raw)
 }
 
-// named returns the name in raw, a JSON value: the registered name and true, or the name as it came and false. It is
-// empty if raw is no string.
+// named returns the name in raw, a JSON value, and reports whether it is registered. The name is empty if raw is not a
+// string.
 func (m *method) named(raw []byte) (string, bool) {
 	if len(raw) == 0 {
 		return "", false
@@ -179,7 +179,7 @@ func (m *method) named(raw []byte) (string, bool) {
 	return name, false
 }
 
-// Handle calls the handler of the method, or the middleware around it.
+// Handle calls the handler of the method through the middleware, if there is any.
 func (c *call) Handle(ctx context.Context) (result any, err error) {
 	if limit := c.x.s.cfg.RequestTimeout; limit > 0 {
 		var cancel context.CancelFunc
@@ -219,7 +219,7 @@ func (c *call) Outcome(result any, err, lost error) instrument.Result {
 		result = verbatim{of: c.method, raw: raw}
 	}
 	if c.info.Method == mcp.MethodInitialize {
-		if v := c.x.Version(); v != "" { // what the answer says
+		if v := c.x.Version(); v != "" { // the version in the answer
 			c.Op.Meet(c.x.Peer.Seen(v))
 		}
 	}
@@ -232,7 +232,7 @@ func (c *call) About() (string, mcp.Version) { return c.info.Method, c.info.Vers
 
 func (c *call) Value() any { return &c.info }
 
-// outcomeOf describes the end of the operation of a request, and counts a refused request.
+// outcomeOf describes the end of a request for telemetry, and counts a refused request.
 func (x *exchange) outcomeOf(c *rpc.Call, result any, err, lost error) instrument.Result {
 	if c.Refused != nil {
 		x.countRefusal(c.Refused)
@@ -250,7 +250,7 @@ func (x *exchange) outcomeOf(c *rpc.Call, result any, err, lost error) instrumen
 	return end
 }
 
-// outcomeWithout describes the end of the operation of a request without an answer.
+// outcomeWithout describes the end of a request that gets no answer because of why.
 func outcomeWithout(why error) instrument.Result {
 	return interrupted(instrument.Result{ErrorType: names.ErrorCancelled, Err: why, CallerLeft: true}, why)
 }

@@ -12,29 +12,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Why a session ended, for a [Terminator]; there are other reasons.
+// Reasons for the end of a session, for a [Terminator]. There are other reasons.
 var (
 	ErrShutdown       = web.ErrShutdown
 	ErrSessionTimeout = web.ErrTimeout
 	ErrSessionEvicted = web.ErrEvicted
 )
 
-// Session is what a legacy client opens by initialize, and what lasts between its requests: on one connection, or over
-// HTTP. Its methods may be called from any goroutine; on nil, which stands for no session, those that ask return zero
-// values.
+// Session is the session that a legacy client opens by initialize, on one connection or over HTTP. Its methods may be
+// called from any goroutine. A nil *Session means no session; its getters return zero values.
 type Session struct {
-	id, principal string      // over HTTP; set before anybody sees the session
-	conn          *connection // that it is on; likewise
+	id, principal string      // only over HTTP; immutable once the session is known to other goroutines
+	conn          *connection // connection of the session; immutable like id
 
 	mu     sync.Mutex
 	stage  stage       // guarded by mu
-	agreed *agreement  // guarded by mu; nil before the session is being opened
-	hosts  []*host     // guarded by mu; that know the session, in the order in which they were told
-	reason error       // guarded by mu; why it ends
+	agreed *agreement  // guarded by mu; nil until initialize
+	hosts  []*host     // guarded by mu; hosts that know the session, in the order of their Init calls
+	reason error       // guarded by mu; reason for the end of the session
 	values map[any]any // guarded by mu
 }
 
-// stage is how far a session has come.
+// stage is the stage of a session's life.
 type stage uint8
 
 const (
@@ -44,7 +43,7 @@ const (
 	sessionEnded
 )
 
-// ID returns the session's id over HTTP, empty on any other connection.
+// ID returns the session id over HTTP. It is empty on any other connection.
 func (s *Session) ID() string {
 	if s == nil {
 		return ""
@@ -52,7 +51,8 @@ func (s *Session) ID() string {
 	return s.id
 }
 
-// Principal returns who has opened the session, as [HTTPOptions.Principal] told it; empty on any other connection.
+// Principal returns the user who opened the session, according to [HTTPOptions.Principal]. It is empty on any other
+// connection.
 func (s *Session) Principal() string {
 	if s == nil {
 		return ""
@@ -60,13 +60,13 @@ func (s *Session) Principal() string {
 	return s.principal
 }
 
-// Version returns the revision on which client and server have agreed.
+// Version returns the negotiated revision.
 func (s *Session) Version() mcp.Version { return s.terms().version }
 
-// Client returns who has opened the session, by the client's own account.
+// Client returns the client's own description of itself.
 func (s *Session) Client() mcp.Implementation { return s.terms().client }
 
-// ClientCapabilities returns what the client has declared that it can do.
+// ClientCapabilities returns the capabilities that the client has declared.
 func (s *Session) ClientCapabilities() mcp.ClientCapabilities { return s.terms().capabilities }
 
 func (s *Session) terms() agreement {
@@ -81,8 +81,8 @@ func (s *Session) terms() agreement {
 	return *s.agreed
 }
 
-// Value returns the value for a key, nil if there is none. What it points to is shared by all handlers of the session,
-// which may run at the same time.
+// Value returns the value for a key, or nil. If the value is a pointer, all handlers of the session share its target
+// and may use it concurrently.
 func (s *Session) Value(key any) any {
 	if s == nil {
 		return nil
@@ -92,14 +92,14 @@ func (s *Session) Value(key any) any {
 	return s.values[key]
 }
 
-// SetValue keeps a value for as long as the session lasts in this process. Like those of [context.WithValue], keys are
-// comparable and best of a type of the caller's own. A nil value takes the key away.
+// SetValue stores a value until the session ends in this process. As in [context.WithValue], keys must be comparable
+// and should have a type of the caller's own package. A nil value removes the key.
 func (s *Session) SetValue(key, value any) {
 	s.Update(key, func(any) any { return value })
 }
 
-// Update replaces the value for a key by what change makes of it, nil standing for none, and returns that. No other
-// change of the session's values happens meanwhile, so change must not use the session.
+// Update replaces the value for a key by the result of change, and returns the new value. nil means that there is no
+// value. change runs under the session's lock, so it must not call methods of the session.
 func (s *Session) Update(key any, change func(old any) any) any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +115,7 @@ func (s *Session) Update(key any, change func(old any) any) any {
 	return value
 }
 
-// because says why the session ends, if nothing else has.
+// because sets the reason for the end of the session, unless there already is one.
 func (s *Session) because(reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,14 +124,14 @@ func (s *Session) because(reason error) {
 	}
 }
 
-// why returns why the session ends, nil if the client has ended it in order.
+// why returns the reason for the end of the session, nil if the client has closed it in the regular way.
 func (s *Session) why() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reason
 }
 
-// begin begins to open the session, and reports false if that has been done.
+// begin starts to open the session, and returns false if that has happened before.
 func (s *Session) begin(a *agreement) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +142,8 @@ func (s *Session) begin(a *agreement) bool {
 	return true
 }
 
-// tell lets hosts hear of the session, one after the other, until one refuses it.
+// tell calls the Init and HandleClientCapabilities methods of the hosts, one after the other, until one returns an
+// error.
 func (s *Session) tell(ctx context.Context, hosts []*host) error {
 	for _, h := range hosts {
 		if h.init != nil {
@@ -164,7 +165,7 @@ func (s *Session) tell(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// open opens the session, and reports false if it has ended meanwhile.
+// open opens the session, and returns false if the session has ended since begin.
 func (s *Session) open() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +176,7 @@ func (s *Session) open() bool {
 	return true
 }
 
-// told returns the hosts that know a session which could not be opened.
+// told removes and returns the hosts that know a session whose opening failed.
 func (s *Session) told() []*host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,7 +185,7 @@ func (s *Session) told() []*host {
 	return hosts
 }
 
-// reset lets the client try again whose session could not be opened.
+// reset allows the client to send initialize again after the opening of the session failed.
 func (s *Session) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,8 +194,8 @@ func (s *Session) reset() {
 	}
 }
 
-// end ends the session and returns the hosts that are to be told. While it is being opened, that is left to the call
-// that opens it.
+// end ends the session and returns the hosts whose Terminate must be called. If the session is still being opened, end
+// returns none, and the opening call dismisses the hosts.
 func (s *Session) end() []*host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,7 +209,7 @@ func (s *Session) end() []*host {
 	return hosts
 }
 
-// agree makes a what client and server agree on, which may take a session. The error refuses it.
+// agree stores a as the terms of the client, and opens the session if there is one. An error rejects the client.
 func (x *exchange) agree(ctx context.Context, a *agreement) error {
 	if x.conn != nil {
 		return x.conn.welcome(ctx, a)
@@ -221,7 +222,7 @@ func (x *exchange) agree(ctx context.Context, a *agreement) error {
 
 var errOpened = invalidRequest("the session has been opened before")
 
-// welcome opens the session of a client on the terms of a, if its hosts agree. The error refuses it.
+// welcome opens the session of a client with the terms a, unless a host rejects it. An error rejects the session.
 func (c *connection) welcome(ctx context.Context, a *agreement) error {
 	if !c.public.begin(a) {
 		return errOpened
@@ -248,15 +249,15 @@ func (c *connection) welcome(ctx context.Context, a *agreement) error {
 	return nil
 }
 
-// introduce is introduced, where there is a budget.
+// introduce calls introduced if the connection has a memory budget.
 func (c *connection) introduce(bytes int) bool { return c.introduced == nil || c.introduced(bytes) }
 
 var errRefused = errors.New("the session was refused")
 
-// patience is how long hosts have to clean up after a session before the end of their contexts.
+// patience is the time after which the contexts of Terminate methods end.
 func (c *config) patience() time.Duration { return max(c.DrainTimeout, rpc.Settle) }
 
-// farewell is how long it may take to clean up after a session.
+// farewell is the maximum time for cleaning up after a session.
 func (s *Server) farewell() time.Duration {
 	hears := func(h *host) bool { return h.terminate != nil }
 	if s.resources.subscriber.Load() != nil || slices.ContainsFunc(s.hosts.all(), hears) {
@@ -265,8 +266,8 @@ func (s *Server) farewell() time.Duration {
 	return 0
 }
 
-// dismiss lets hosts clean up after a session, the latest first, and returns 1 if one of them ignores the end of its
-// context. reason is for want of a better one.
+// dismiss calls the Terminate methods of hosts, the latest host first, and returns 1 if one of them ignores the end of
+// its context. reason applies only if the session has no reason yet.
 func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h *host) bool { return h.terminate == nil })
 	if len(hosts) == 0 && (c.exchange.s.resources.subscriber.Load() == nil || len(c.watched.snapshot()) == 0) {

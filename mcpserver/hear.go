@@ -18,25 +18,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Notification is a notification that a client has sent.
+// Notification is a notification of a client.
 type Notification struct {
 	Method  string
-	Params  json.RawMessage // nil for none
-	Session *Session        // that it belongs to; nil for a modern client, and for one without a session
+	Params  json.RawMessage // nil without params
+	Session *Session        // nil for a modern client, and for a legacy client without a session
 }
 
-// NotificationHandler hears of a notification; [Server.HandleNotification] says when, and how long ctx lasts.
+// NotificationHandler handles a notification; see [Server.HandleNotification] for the calls and the lifetime of ctx.
 type NotificationHandler func(ctx context.Context, n *Notification)
 
-// HandleNotification has h hear of the notifications of one method that clients send: of the protocol's, or of the
-// user's own. notifications/initialized is one, behind which a client may be asked (see [Session.AskAll]). It is an
-// error if the method has a handler already, or is notifications/cancelled, which ends the context of the request that
-// it is about.
+// HandleNotification sets the handler for notifications with the given method, which is a method of the protocol or a
+// custom one. After notifications/initialized, for example, a handler may ask the client (see [Session.AskAll]).
+// HandleNotification returns an error if the method already has a handler. It also does so for notifications/cancelled,
+// because the server itself handles cancellations.
 //
-// In a session, h is called for one notification after the other, in the order in which they came, while requests are
-// handled. Up to 256 and 1 MiB of them wait; then the oldest is dropped, and counted. Of
-// notifications/roots/list_changed only one waits. Without a session, over HTTP, h is called before the client gets its
-// 202. ctx ends with the connection or the session. A panic is reported and has no other consequences.
+// In a session, the server calls h for one notification at a time, in the order of arrival and concurrently with
+// requests. Up to 256 notifications with 1 MiB in total wait in a queue; beyond that, the server drops and counts the
+// oldest one. The queue holds at most one notifications/roots/list_changed. Over HTTP without a session, the server
+// calls h before it answers with 202. ctx ends with the connection or the session. A panic of h is reported and has no
+// other effect.
 // (specification 2025-11-25, basic/index, "Notifications")
 func (s *Server) HandleNotification(method string, h NotificationHandler) error {
 	switch {
@@ -50,9 +51,9 @@ func (s *Server) HandleNotification(method string, h NotificationHandler) error 
 	return nil
 }
 
-// HandleRootsChanged has h hear that the roots of a legacy client have changed, whom it may ask for them anew by
-// [Session.AskAll]; modern clients do not say so. It is [Server.HandleNotification] for
-// notifications/roots/list_changed. (specification 2025-11-25, client/roots, "Root List Changes")
+// HandleRootsChanged calls h when a legacy client reports that its roots changed. h may get the new roots by
+// [Session.AskAll]. Modern clients do not report changes of roots. HandleRootsChanged is [Server.HandleNotification]
+// for notifications/roots/list_changed. (specification 2025-11-25, client/roots, "Root List Changes")
 func (s *Server) HandleRootsChanged(h func(ctx context.Context, session *Session)) error {
 	if h == nil {
 		return fmt.Errorf("handle notification %s: no handler", mcp.NotificationRootsListChanged)
@@ -61,9 +62,9 @@ func (s *Server) HandleRootsChanged(h func(ctx context.Context, session *Session
 		func(ctx context.Context, n *Notification) { h(ctx, n.Session) })
 }
 
-// hearers are the handlers of notifications by method. Reading takes no lock.
+// hearers are the handlers of notifications, by method. A lookup takes no lock.
 type hearers struct {
-	mu    sync.Mutex // held to change the table
+	mu    sync.Mutex // held for changes of the table
 	table atomic.Pointer[map[string]NotificationHandler]
 }
 
@@ -74,7 +75,7 @@ func (t *hearers) lookup(method string) NotificationHandler {
 	return nil
 }
 
-// add reports false if there is a handler.
+// add adds a handler. It returns false if the method already has one.
 func (t *hearers) add(method string, h NotificationHandler) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -90,7 +91,8 @@ func (t *hearers) add(method string, h NotificationHandler) bool {
 	return true
 }
 
-// hear gives a notification to its handler, and reports false if there is none. size is that of its frame.
+// hear passes a notification to its handler, and returns false if there is none. In a session, it only queues the
+// notification.
 func (x *exchange) hear(m *jsonrpc.Message) bool {
 	h := x.s.hears.lookup(m.Method)
 	if h == nil {
@@ -117,7 +119,7 @@ func (x *exchange) listenTo(n *heard) {
 	}, x.Peer.Failed(ctx, n.Method))
 }
 
-// heard is a notification on the way to its handler.
+// heard is a notification with its handler.
 type heard struct {
 	Notification
 	handle NotificationHandler
@@ -125,24 +127,24 @@ type heard struct {
 	size   int
 }
 
-// What waits for handlers of notifications in one session.
+// Limits of the queue of notifications in one session.
 const (
 	maxHeard      = 256
-	maxHeardBytes = 1 << 20 // in their frames, or one that is larger by itself
+	maxHeardBytes = 1 << 20 // size of the frames; a single larger frame is allowed
 )
 
-// hearing are the notifications of a client that wait for their handlers. A task of the group calls them.
+// hearing is the queue of a client's notifications. It is also the task that calls their handlers.
 type hearing struct {
-	x *exchange // of the session
+	x *exchange // exchange of the session
 
 	mu      sync.Mutex
 	waiting []*heard // guarded by mu
-	bytes   int      // guarded by mu; of those
-	roots   bool     // guarded by mu; one of those says that roots have changed
-	running bool     // guarded by mu; the task is
+	bytes   int      // guarded by mu; total size of the waiting notifications
+	roots   bool     // guarded by mu; a change of roots is waiting
+	running bool     // guarded by mu; the task is running
 }
 
-// add puts a notification behind the others. It does not wait.
+// add queues a notification. It does not block.
 func (q *hearing) add(n *heard) {
 	q.mu.Lock()
 	reason := ""
@@ -167,7 +169,7 @@ func (q *hearing) add(n *heard) {
 	}
 }
 
-// pop takes the oldest. mu is held.
+// pop removes and returns the oldest notification. mu is held.
 func (q *hearing) pop() *heard {
 	n := q.waiting[0]
 	q.waiting[0] = nil
@@ -177,14 +179,14 @@ func (q *hearing) pop() *heard {
 	return n
 }
 
-// begin starts the task if there is need for it. mu is held.
+// begin starts the task if notifications are waiting and it is not running. mu is held.
 func (q *hearing) begin() {
 	if !q.running && len(q.waiting) > 0 {
 		q.running = q.x.Group.Start(q)
 	}
 }
 
-// Run calls handlers until nothing waits.
+// Run calls handlers until the queue is empty.
 func (q *hearing) Run() {
 	usercode.Pass(func() {
 		for n := q.next(); n != nil; n = q.next() {
@@ -193,7 +195,7 @@ func (q *hearing) Run() {
 	}, q.resume)
 }
 
-// next returns the next notification, nil if there is none or the session is over.
+// next returns the next notification, nil if the queue is empty or the session has ended.
 func (q *hearing) next() (n *heard) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -204,7 +206,7 @@ func (q *hearing) next() (n *heard) {
 	return n
 }
 
-// resume goes on in another goroutine behind the notification whose handler has ended this one.
+// resume starts the task again after a handler has ended its goroutine.
 func (q *hearing) resume() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

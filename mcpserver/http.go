@@ -10,38 +10,38 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// HTTPHandler serves a [Server] over HTTP: clients of every revision under one URL, and each transport of the
-// specification that has ever been over HTTP. Make it with [Server.HTTPHandler], and end it with
-// [HTTPHandler.Shutdown].
+// HTTPHandler serves a [Server] over HTTP. It serves clients of every revision under one URL, over every HTTP transport
+// that the specification has defined. Create it with [Server.HTTPHandler], and stop it with [HTTPHandler.Shutdown].
 //
-// A request that names a modern revision, in a header or in its body, is answered by itself, with what its headers say
-// held against its body. Legacy clients get a session when they initialize. Both get plain JSON where there is nothing
-// to send but the answer, and a stream of events as soon as a handler has something to tell before.
+// A request that names a modern revision, in a header or in its body, is stateless, and its headers must match its
+// body. A legacy client gets a session when it initializes. In both eras, the response is plain JSON if the answer is
+// the only message. It becomes a stream of events as soon as a handler sends a message before the answer.
 //
-// The context of a tool's handler carries the values of the HTTP request's context. It ends when a modern client closes
-// its response; a legacy client has to say that it cancels, and may come back for what it missed while it was not
-// connected.
+// The context of a tool's handler carries the values of the HTTP request's context. The context ends when a modern
+// client closes the response. A legacy client cancels a request only by a notification, and may reconnect to get the
+// messages that it missed.
 //
-// Each request that is handled has a SERVER span of its own. Where otelhttp is around the handler, that makes two: one
-// of HTTP, one of MCP. The latter is below the client's span, with a link to that of otelhttp, if the client is trusted
-// with traces (see [HTTPOptions.TrustTraceContext]); or else below that of otelhttp, with a link to the client's. Where
-// there is no other span, and the message names none, headers such as traceparent say what the client's is.
+// Each request has its own SERVER span. With otelhttp around the handler, a request has two spans: one for HTTP and one
+// for MCP. If the client is trusted with traces (see [HTTPOptions.TrustTraceContext]), the parent of the MCP span is
+// the client's span, and the MCP span links to the span of otelhttp. Otherwise the parent is the span of otelhttp, with
+// a link to the client's span. If there is no other span and the message contains no trace context, headers such as
+// traceparent identify the client's span.
 // (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
 type HTTPHandler struct {
 	s        *Server
 	cfg      HTTPOptions
 	web      *web.Handler
-	role     role                   // for stateless messages
-	audience *audience              // of stateless messages
-	watching *quota.Memory          // for what sessions and subscriptions watch
-	rates    rateBooks              // of the accounts
-	none     terms                  // of modern clients
-	assumed  map[mcp.Version]*terms // of legacy clients without sessions
-	gone     func()                 // takes the handler out of the metrics of what is there now
+	role     role                   // role for stateless messages
+	audience *audience              // subscriptions of stateless clients
+	watching *quota.Memory          // memory for watched URIs of sessions and subscriptions
+	rates    rateBooks              // rate limits of the accounts
+	none     terms                  // terms of modern clients, always empty
+	assumed  map[mcp.Version]*terms // terms of legacy clients without sessions
+	gone     func()                 // removes the handler from the metrics of current usage
 }
 
-// HTTPHandler returns a handler that serves s under the URL where it is mounted. Options that contradict themselves are
-// mistakes in the program, and HTTPHandler panics.
+// HTTPHandler returns a handler that serves s under the URL where it is mounted. HTTPHandler panics if the options are
+// invalid, since that is a mistake in the program.
 func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	cfg, err := newHTTPConfig(o, s.cfg.FrameLimit)
 	if err == nil {
@@ -76,11 +76,11 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 // ServeHTTP implements [http.Handler].
 func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.web.ServeHTTP(w, r) }
 
-// Shutdown ends the handler gracefully: it refuses new requests with 503, ends subscriptions with a result, lets the
-// requests finish that are being handled, and closes all sessions and their streams. When ctx ends before that, the
-// contexts of handlers end too, and the cause of ctx is returned; handlers that ignore that are left behind, and the
-// error says how many. It is to be called before the Shutdown of the [http.Server], which waits for streams but does
-// not end them.
+// Shutdown stops the handler gracefully: it refuses new requests with 503, ends subscriptions with a result, waits for
+// the requests in flight, and closes all sessions and their streams. When ctx ends first, Shutdown ends the contexts of
+// the handlers and returns the cause of ctx. If handlers ignore the end of their contexts, Shutdown does not wait for
+// them, and the error contains their number. Call Shutdown before the Shutdown of the [http.Server], which waits for
+// streams but does not end them.
 func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	err := h.web.Shutdown(ctx)
 	h.s.flush(ctx, h.s.everyObserver()...)
@@ -91,21 +91,23 @@ func (h *HTTPHandler) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// Refused counts and logs a request that a middleware in front of h has refused with a status, so that it is seen
-// beside those that h refuses itself: in the metric mcp_server.request.refused, and in records of that name at a
-// limited rate. The middleware of package bearer calls it. 401 and 403 have the reason unauthorized, 429 has
-// rate_limited, and others have _OTHER. err is for the log and may be nil. Refused may be called by several goroutines.
+// Refused counts and logs a request that a middleware in front of h has refused with an HTTP status, in the same place
+// as the requests that h itself refuses: in the metric mcp_server.request.refused, and in log records of that name at a
+// limited rate. The middleware of package bearer calls Refused. The reason is unauthorized for 401 and 403,
+// rate_limited for 429, and _OTHER for any other status. err is for the log and may be nil. Refused may be called by
+// several goroutines.
 func (h *HTTPHandler) Refused(r *http.Request, status int, err error) { h.web.Refused(r, status, err) }
 
-// ErrNotResumable is returned by [CloseStream] when the client could not get the rest.
+// ErrNotResumable is the error of [CloseStream] if the client could not get the remaining messages after a reconnect.
 var ErrNotResumable = web.ErrNotResumable
 
 // CloseStream closes the stream on which a legacy client over HTTP waits for the answer to the request of ctx, so that
-// neither end has to hold a connection while the handler works on. The client is asked to come back after the given
-// time, zero for what [HTTPOptions.Retry] says, and then gets what was sent meanwhile and the answer.
+// neither side has to hold a connection while the handler keeps working. The server asks the client to reconnect after
+// the given time, or after [HTTPOptions.Retry] if it is zero. The client then gets the answer and all messages sent in
+// the meantime.
 //
-// The error is [ErrNotResumable] where that cannot be: in modern revisions and on any other transport, and in revisions
-// before 2025-11-25 as long as nothing has been sent that the client could begin behind. Then nothing has happened.
+// CloseStream returns [ErrNotResumable] and does nothing in modern revisions, on any other transport, and in revisions
+// before 2025-11-25 until the stream has carried a message from which the client could resume.
 // (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
 func CloseStream(ctx context.Context, retry time.Duration) error {
 	r := RequestFrom(ctx)

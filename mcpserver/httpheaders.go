@@ -5,8 +5,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// headerTerms returns the revision and the client of a modern request over HTTP, from its _meta. Its headers must have
-// the same revision and the same method.
+// headerTerms returns the revision and the client of a modern request over HTTP, from its _meta. It returns an error if
+// the headers name another revision or another method.
 func (x *exchange) headerTerms(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
 	if err := x.headers.CheckVersion(p); err != nil {
 		return "", client{}, err
@@ -18,7 +18,7 @@ func (x *exchange) headerTerms(method string, p *jsonrpc.Params) (mcp.Version, c
 	return v, from, x.headers.CheckMethod(method)
 }
 
-// checkHeaders holds the headers that mirror parts of the params against them.
+// checkHeaders returns an error if a header that mirrors a part of the params differs from it.
 func (c *call) checkHeaders(p *jsonrpc.Params) error {
 	h := c.x.headers
 	if h == nil {

@@ -13,153 +13,165 @@ import (
 )
 
 // HTTPOptions configure an [HTTPHandler]. A nil *HTTPOptions, and the zero value of every field, mean the defaults
-// stated here. Bounds of time are off if they are negative.
+// stated here. A negative duration disables a time limit.
 type HTTPOptions struct {
-	// AllowedOrigins are web origins, such as "https://app.example.com", whose pages may call the server besides those of
-	// its own host; "*" allows all. Requests without an Origin, which do not come from web pages, need none.
+	// AllowedOrigins are web origins, such as "https://app.example.com". Their pages may call the server, in addition to
+	// pages of the server's own host; "*" allows all origins. Requests without an Origin header do not come from web pages
+	// and are always allowed.
 	AllowedOrigins []string
 
-	// AllowedHosts are the names, with or without a port, under which clients may address the server, whatever address
-	// they arrive at; "*" allows all. Names and addresses of the loopback are always allowed to those who arrive there, so
-	// a reverse proxy on the same machine that passes the name on has to be provided for here. None means that requests
-	// which arrive on other addresses may name any host.
+	// AllowedHosts are the host names, with or without a port, that clients may use for the server, on any address; "*"
+	// allows all names. Requests that arrive on a loopback address may always use the names and addresses of the loopback,
+	// and no others unless they are listed here: list the public name if a reverse proxy on the same machine passes it on.
+	// If AllowedHosts is empty, requests that arrive on other addresses may name any host.
 	AllowedHosts []string
 
-	// Stateless serves legacy clients without sessions: each POST stands alone, nothing is remembered between them, and
-	// GET and DELETE are refused. Modern clients are always served so.
+	// Stateless serves legacy clients without sessions: the server handles each POST independently, keeps no data between
+	// requests, and refuses GET and DELETE. Modern clients are always served without sessions.
 	Stateless bool
 
-	// NoSSE refuses the transport of 2024-11-05, HTTP+SSE, which is otherwise served under the same URL.
+	// NoSSE disables the transport of 2024-11-05, HTTP+SSE, which is otherwise served under the same URL.
 	NoSSE bool
 
-	// MaxRequests is how many POSTs are answered at once; more are refused with 503. One whose body is not there yet does
-	// not count; one to a session counts until its handler has returned, whether the client waits or not. One session gets
-	// half of them, or four, whatever [Options.MaxConcurrent] and [Options.MaxQueued] say; one Account gets half of them.
-	// Zero means 1,024.
+	// MaxRequests limits the POSTs that are handled concurrently; the server refuses further POSTs with 503. A POST counts
+	// once its body has arrived. A POST to a session counts until its handler returns, even if the client has
+	// disconnected. One session gets half of MaxRequests, but at least four, whatever [Options.MaxConcurrent] and
+	// [Options.MaxQueued] are. One Account gets half of MaxRequests. Zero means 1,024.
 	MaxRequests int
 
-	// MaxWaiting is how many handlers may wait at once for what they have asked legacy clients, and requests for the
-	// result of a task: they take none of MaxRequests. One more fails with a *mcp.Error, which the client gets with 429 if
-	// that is what the handler returns. One Account gets half of them. Zero means 10,000.
+	// MaxWaiting limits the handlers that wait for answers of legacy clients, plus the requests that wait for the result
+	// of a task. They do not count against MaxRequests. Beyond the limit, asking the client fails with a *mcp.Error; if
+	// the handler returns the error, the client gets it with 429. One Account gets half of MaxWaiting. Zero means 10,000.
 	MaxWaiting int
 
-	// MaxSessions is how many legacy sessions there may be, those of HTTP+SSE included. Beyond that, the oldest one ends
-	// that was opened and not used since, of the same Account if there is one; if there is none, the next is refused with
-	// 503. One Account gets half of them. Zero means 10,000.
+	// MaxSessions limits the legacy sessions, including those of HTTP+SSE. At the limit, the server ends the oldest
+	// session that has not been used since it was opened, preferably one of the same Account; if every session has been
+	// used, the server refuses the new session with 503. One Account gets half of MaxSessions. Zero means 10,000.
 	MaxSessions int
 
-	// MaxIntroductionBytes is how many bytes of memory that may take which clients say about themselves in initialize, in
-	// all legacy sessions together: clientInfo and capabilities as JSON, and 128 bytes more for each value in them. Beyond
-	// that, sessions end or the next is refused as with MaxSessions. One Account gets half of it. One client may say 64
-	// KiB with 1,024 values; usual ones take 1 or 2 KiB. Zero means 64 MiB.
+	// MaxIntroductionBytes limits the memory for the clientInfo and capabilities that clients send in initialize, over all
+	// legacy sessions: the size of the JSON plus 128 bytes for each value in it. At the limit, the server ends or refuses
+	// sessions as with MaxSessions. One Account gets half of it. One client may send 64 KiB with 1,024 values; typical
+	// clients need 1 or 2 KiB. Zero means 64 MiB.
 	MaxIntroductionBytes int
 
-	// MaxSubscriptions is how many subscriptions of modern clients may be open; more are refused with 429. One Account
-	// gets half of them. Zero means 10,000.
+	// MaxSubscriptions limits the open subscriptions of modern clients; the server refuses further subscriptions with 429.
+	// One Account gets half of them. Zero means 10,000.
 	MaxSubscriptions int
 
-	// MaxWatchedBytes is how many bytes of memory that may take which clients watch, in all sessions and subscriptions
-	// together: the URIs of resources, with 128 bytes more for each, and 256 bytes for a task. Beyond that,
-	// resources/subscribe is refused with an error, a subscription does without the resource, and one to tasks is refused
-	// with 429. One Account gets half of it. One session or subscription may have 1,024 URIs, with 256 KiB together. Zero
-	// means 64 MiB.
+	// MaxWatchedBytes limits the memory for watched resource URIs and tasks, over all sessions and subscriptions: the
+	// length of each URI plus 128 bytes, and 256 bytes for each task. At the limit, resources/subscribe fails, a
+	// subscription omits the resource, and a subscription to tasks is refused with 429. One Account gets half of it. One
+	// session or subscription may watch 1,024 URIs with a total of 256 KiB. Zero means 64 MiB.
 	MaxWatchedBytes int
 
-	// SessionTimeout is how long a legacy session lasts in which nothing happens and no stream is open. Zero means 30 min.
+	// SessionTimeout is the time after which the server ends a legacy session without activity and without an open stream.
+	// Zero means 30 min.
 	SessionTimeout time.Duration
 
-	// ConfirmTimeout is the same for a session whose client has not come back since it was opened: clients confirm it at
-	// once, by notifications/initialized. A stream of HTTP+SSE on which nothing has been asked ends then, too. Zero means
-	// 30 s; negative, or more than SessionTimeout, means that.
+	// ConfirmTimeout is the same time for a session that its client has not used since it was opened. Clients confirm a
+	// session at once, by notifications/initialized. The server also ends an HTTP+SSE stream without any request after
+	// this time. Zero means 30 s. A negative ConfirmTimeout, or one above SessionTimeout, means SessionTimeout.
 	ConfirmTimeout time.Duration
 
-	// BodyTimeout bounds the reading of a request's body. Zero means 30 s.
+	// BodyTimeout limits the time for reading the body of a request. Zero means 30 s.
 	//
-	// Middleware that replaces the http.ResponseWriter should give its own an Unwrap method, see
-	// [http.ResponseController]. Without that, deadlines cannot be set: BodyTimeout and BodyRate hold all the same, at the
-	// cost of a goroutine for each body, but net/http may wait for the rest of a refused one for as long as the client
-	// keeps the connection, and WriteTimeout does not hold. A warning, mcp_server.http.no_deadlines, says so once.
+	// A middleware that replaces the http.ResponseWriter should implement Unwrap, see [http.ResponseController]. Without
+	// Unwrap, the handler cannot set deadlines. BodyTimeout and BodyRate then still apply, at the cost of one goroutine
+	// for each body, but net/http may wait for the rest of a refused body until the client closes the connection, and
+	// WriteTimeout does not apply. The handler reports this once by the warning mcp_server.http.no_deadlines.
 	BodyTimeout time.Duration
 
-	// BodyRate is how fast a body has to come, in bytes a second: ten times as many are given ten seconds, again and
-	// again. A slower one gets 408. Zero means 4,096, negative means that BodyTimeout is the only bound.
+	// BodyRate is the minimum rate of a body in bytes per second. The server measures it over windows of ten seconds: each
+	// window must bring ten times BodyRate. A slower body gets 408. Zero means 4,096; negative disables the minimum, so
+	// that BodyTimeout is the only limit.
 	BodyRate int
 
-	// MaxBodies is how many bytes of memory bodies may take together: those that are being read, and those of requests
-	// that are being answered. The first 4 KiB of each do not count, and memory is taken as bytes come, in steps, so that
-	// no more is taken than 16 times what has come. A body that finds no room waits for it, up to 5 s, and then gets 503;
-	// no step takes more than a quarter of what is left, so that small ones find some. One Account gets half of it. Zero
-	// means 16 times the [Options.FrameLimit]; five times that is the least.
+	// MaxBodies limits the memory for request bodies in bytes: bodies that are being read, and bodies of requests that are
+	// being handled. The first 4 KiB of each body do not count. The server reserves memory in steps as the bytes arrive,
+	// at most 16 times the size of the bytes that have arrived. A body that needs more memory than is free waits up to 5 s
+	// and then gets 503. A step takes at most a quarter of the free memory, so that small bodies still find room. One
+	// Account gets half of MaxBodies. Zero means 16 times the [Options.FrameLimit]; the minimum is five times the
+	// FrameLimit.
 	MaxBodies int
 
-	// Account says on whose account a request goes: MaxRequests, MaxWaiting, MaxSessions, MaxIntroductionBytes,
-	// MaxSubscriptions, MaxWatchedBytes and MaxBodies have shares for each, as much as they leave for all others, and so
-	// have MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]. So one alone gets half of what there is, two a third
-	// each. [Rates] are those of an account, too. Requests with an empty account have no share, and take what there is.
-	// Nil means the Principal, or else the address that the request comes from, of IPv6 the first 64 bits; loopback
-	// addresses and Unix sockets have no account. Behind a reverse proxy, all clients without a principal come from one
-	// address, unless this tells them apart.
+	// Account returns the account of a request, for fair sharing. MaxRequests, MaxWaiting, MaxSessions,
+	// MaxIntroductionBytes, MaxSubscriptions, MaxWatchedBytes and MaxBodies limit each account, as do MaxRunning, MaxKept
+	// and MaxKeptBytes of [TaskOptions]: an account gets at most as much as is left for all others. So a single account
+	// gets half, and two accounts get a third each. [Rates] also apply per account. A request with an empty account has no
+	// share and may use everything that is free.
+	//
+	// If Account is nil, the account is the Principal, or without one the remote address, for IPv6 its first 64 bits.
+	// Loopback addresses and Unix sockets have no account. Behind a reverse proxy, all clients without a principal have
+	// the address of the proxy; set Account to distinguish them.
 	Account func(*http.Request) string
 
-	// WriteTimeout bounds each write of a response: a client that takes nothing for so long is given up. Zero means 30 s.
-	// See BodyTimeout for middleware without it.
+	// WriteTimeout limits each write of a response: the server disconnects a client that does not read for this long. Zero
+	// means 30 s. WriteTimeout needs a ResponseWriter with deadlines, see BodyTimeout.
 	WriteTimeout time.Duration
 
-	// KeepAlive is how often a quiet stream gets a comment, so that no proxy on the way closes it. Zero means 15 s.
+	// KeepAlive is the interval of comments on an idle stream, which keep proxies from closing it. Zero means 15 s.
 	KeepAlive time.Duration
 
-	// Retry is how long clients are asked to wait before they open a stream again that broke, as far as the revision lets
-	// the server say so. Zero means 1 s.
+	// Retry is the delay before a client reopens a broken stream. The server sends it to clients of revisions that support
+	// it. Zero means 1 s.
 	Retry time.Duration
 
-	// Events keeps what was sent on the streams of legacy sessions, for clients whose connection broke. Nil means
-	// [store.NewMemoryEvents] with its defaults.
+	// Events stores the messages on the streams of legacy sessions, so that clients can resume after a lost connection.
+	// Nil means [store.NewMemoryEvents] with its defaults.
 	Events store.Events
 
-	// NotResumable keeps nothing: what a client misses while its connection is broken is lost.
+	// NotResumable disables Events: messages that are sent while a client's connection is broken are lost.
 	NotResumable bool
 
-	// Sessions keeps the sessions of legacy clients where other processes find them too, so that any of them may serve
-	// each, and none is lost with a process; package redisstore has such a store. Events must then be a
-	// [store.SharedEvents], unless NotResumable is set. All processes should offer the same and have the same options;
-	// bounds such as MaxSessions hold for each of them. A change in one is told to the clients of all. An [Initializer]
-	// hears of a session when it first comes to the process, a [Terminator] when the process has no more to do with it,
-	// and a [ResourceSubscriber] of what is watched in between; a [LevelSetter] only in the process that the client has
-	// told. Values of a [Session] belong to the process. The handler has to be ended by Shutdown. Nil means that sessions
-	// are known in this process only.
+	// Sessions stores the sessions of legacy clients where other processes find them, so that any process may serve any
+	// session, and no session is lost with a process. Package redisstore has such a store. Nil means that only this
+	// process knows its sessions.
+	//
+	// With Sessions, Events must be a [store.SharedEvents], unless NotResumable is set. All processes should offer the
+	// same features and have the same options; limits such as MaxSessions apply to each process. A change in one process
+	// is announced to the clients of all processes. In each process, the server calls an [Initializer] when a session
+	// first reaches the process, a [Terminator] when the process no longer needs the session, and a [ResourceSubscriber]
+	// for the watched resources in between. It calls a [LevelSetter] only in the process that receives the client's
+	// request. Values of a [Session] belong to the process. The handler must be stopped with Shutdown.
 	Sessions store.Sessions
 
-	// Lease is, with Sessions, how long after its last sign of life a process counts as dead. Then the requests that it
-	// was handling are answered with an error to clients that come back for them. Zero means 10 s.
+	// Lease applies with Sessions: a process counts as dead when it has given no sign of life for this time. Other
+	// processes then answer the requests that it was handling with an error, when their clients come back for the answers.
+	// Zero means 10 s.
 	Lease time.Duration
 
-	// Principal says who is asking, as the middleware that authenticates requests has noted it in their contexts; empty
-	// if that is unknown. A session belongs to the principal that opened it: to all others it does not exist. Nil means
-	// whom bearer.Require has let in, see bearer.Identity. Without a principal, sessions and tasks belong to every
-	// client that knows their ids.
+	// Principal returns the user of a request, as the authenticating middleware has stored it in the request's context. An
+	// empty principal means that the user is unknown. A session belongs to the principal that opened it and does not exist
+	// for any other. Nil means the user that bearer.Require has authenticated, see bearer.Identity. Without principals,
+	// every client that knows the id of a session or task may use it.
 	Principal func(*http.Request) string
 
-	// TrustTraceContext lets clients without a principal decide about traces, too. With it, and always for those that have
-	// one, the span around a handler is part of the client's trace, sampled if that is, and the client's baggage is in the
-	// handler's context, so that a call is one trace from one end to the other. Otherwise the span has a link to the
-	// client's and is below the span around the handler, such as one of otelhttp, or without that begins a trace of which
-	// the server decides whether it is sampled; and the baggage is not read. A stranger could have everything sampled or
-	// nothing, put spans into the traces of others, and pass for whatever tenant the baggage names. That a request comes
-	// to the loopback says nothing about who sent it, with a proxy on the same machine or other users; so it makes no
-	// difference. Set it where only programs of your own can reach the server. telemetry.WithPublicEndpointFn may distrust
-	// more, request by request.
+	// TrustTraceContext trusts the trace context of clients without a principal. Clients with a principal are always
+	// trusted.
+	//
+	// For a trusted client, the span around a handler belongs to the client's trace and follows the client's sampling
+	// decision, and the handler's context has the client's baggage. So a call is one trace from end to end. For an
+	// untrusted client, the span links to the client's span. Its parent is the span around the HTTP handler, such as a
+	// span of otelhttp; without one, it starts a new trace, for which the server decides about sampling. The server
+	// ignores the baggage of an untrusted client.
+	//
+	// A stranger who is trusted could force or suppress sampling, add spans to the traces of others, and impersonate any
+	// tenant in the baggage. A loopback address is no proof of trust, because the request may come through a proxy or from
+	// another user of the machine. Set TrustTraceContext if only your own programs can reach the server.
+	// telemetry.WithPublicEndpointFn may distrust individual requests in addition.
 	TrustTraceContext bool
 }
 
-// distrusts reports whether a client has no say in traces.
+// distrusts reports whether the trace context of a client with this principal is untrusted.
 func (o *HTTPOptions) distrusts(principal string) bool {
 	return principal == "" && !o.TrustTraceContext
 }
 
-// bodyFrames is how many frames of the limit bodies may take together by default.
+// bodyFrames is the default of MaxBodies in units of the frame limit.
 const bodyFrames = 16
 
-// newHTTPConfig returns the options with every default filled in, for a server with this limit of frames.
+// newHTTPConfig returns the options with every default filled in, for a server with the given frame limit.
 func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 	var c HTTPOptions
 	if o != nil {
@@ -217,7 +229,7 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 	return c, nil
 }
 
-// forWeb returns the options of the handler of package web.
+// forWeb returns the options for the handler of package web.
 func (o *HTTPOptions) forWeb(s *Server) *web.Options {
 	return &web.Options{
 		Legacy: s.cfg.legacy, Modern: s.cfg.modern, FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID(), Total: s.total,

@@ -12,28 +12,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// httpServer is an HTTPHandler as package web sees it: the server behind HTTP.
+// httpServer is an HTTPHandler as a web.Server.
 type httpServer HTTPHandler
 
 func (h *httpServer) Observer(n instrument.Network) rpc.Observer { return h.s.observer(n) }
 
 func (h *httpServer) Unsupported(v mcp.Version) *mcp.Error { return rpc.WireError(h.s.unsupported(v)) }
 
-// statelessRequest is a stateless request as both packages have it.
+// statelessRequest holds the data of a stateless request for package web and for this package in one allocation.
 type statelessRequest struct {
 	web.Stateless
 	exchange exchange
 	sender   peer
 }
 
-// with completes x with a call, and returns the part of package web.
+// with connects x to its call, and returns the part for package web.
 func (x *statelessRequest) with(c *rpc.Call) *web.Stateless {
 	x.exchange.Server, x.exchange.client = &x.exchange, &x.sender
 	x.Exchange, x.Call = &x.exchange.Exchange, c
 	return &x.Stateless
 }
 
-// answeredStateless is a stateless request with its call, for a server that answers.
+// answeredStateless is a stateless request of the role answering, with its call.
 type answeredStateless struct {
 	request statelessRequest
 	call    call
@@ -64,7 +64,7 @@ func (h *httpServer) Prepare(x *rpc.Exchange, r *http.Request, c web.Client, t w
 	}
 }
 
-// recognize makes p the client c.
+// recognize sets the fields of p for the client c.
 func (h *httpServer) recognize(p *peer, c web.Client) {
 	p.Observer, p.principal, p.who, p.watching = c.Observer, c.Principal, c.Account, h.watching
 	p.Untrusted = h.cfg.distrusts(c.Principal)

@@ -76,7 +76,7 @@ func (c *connection) State() (st web.State) {
 func (c *connection) SetState(st *web.State) {
 	c.exchange.terms.confirmed.Store(st.Confirmed)
 	if st.Level.Defined() {
-		c.exchange.terms.level.Store(new(st.Level)) // st changes later
+		c.exchange.terms.level.Store(new(st.Level)) // a copy, because st changes later
 	}
 	c.watched.replace(st.Watched)
 }
@@ -84,10 +84,10 @@ func (c *connection) SetState(st *web.State) {
 func (c *connection) Restore(ctx context.Context, st *web.State) error {
 	a := &agreement{version: st.Version, client: st.Client, capabilities: st.Capabilities, declared: st.Declared}
 	for _, said := range []any{st.Client, st.Capabilities} {
-		text, _ := json.Marshal(said) // has been decoded from such
+		text, _ := json.Marshal(said) // cannot fail: said was decoded from JSON
 		a.weight += introduction.Weight(text, introduction.Values(text))
 	}
-	err := error(rpc.ErrInternal) // of a host that panics
+	err := error(rpc.ErrInternal) // the error if a host panics
 	c.exchange.Peer.Guard(ctx, mcp.MethodInitialize, func() { err = c.welcome(ctx, a) })
 	if err != nil {
 		return err
@@ -105,14 +105,14 @@ func (c *connection) Rewatch(ctx context.Context, before []string) {
 	after := c.watched.snapshot()
 	for _, uri := range after {
 		if h := x.s.resources.subscriber.Load(); h != nil && !slices.Contains(before, uri) {
-			// the client has been promised it
+			// the client was already told that it watches the resource, so an error has no effect
 			x.Peer.Guard(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) })
 		}
 	}
 	for _, uri := range before {
 		if !slices.Contains(after, uri) {
 			c.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
-			// an error could be told to no client
+			// no client could get the error
 			x.Peer.Guard(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
 		}
 	}
@@ -135,7 +135,7 @@ func (c *connection) Log(level mcp.LoggingLevel, frame []byte) { c.log(level, fr
 
 func (c *connection) Complete(elicitation string) { c.complete(elicitation) }
 
-// amend changes what a store keeps of a session, in all processes. See [web.Others].
+// amend changes the stored state of a session in all processes. See [web.Others].
 func (x *exchange) amend(ctx context.Context, change func()) error {
 	if x.conn == nil || x.conn.others == nil {
 		change()

@@ -9,78 +9,82 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Initializer is a part of a handler (see [Server.Implement]) that prepares for each session before it is opened, for
-// example with values that belong to it: see [Session.SetValue]. An error refuses the session: one of type [*mcp.Error]
-// goes to the client as it is, any other as -32603 with a neutral message.
+// Initializer is an optional interface of a handler (see [Server.Implement]). Init prepares a session before the
+// session opens, for example by setting values with [Session.SetValue]. An error rejects the session: an error of type
+// [*mcp.Error] is sent to the client unchanged, any other as -32603 with a neutral message.
 //
-// Sessions are those of legacy clients, one on each connection on which initialize succeeds, and one for each session
-// over HTTP. A modern request belongs to none, nor does one over stateless HTTP: nothing is called for these, and
-// [RequestInfo.Session] returns nil. What a handler needs for them, it has to find out with each request.
+// Only legacy clients have sessions: one for each connection on which initialize succeeds, or one for each session over
+// HTTP. Modern requests and requests over stateless HTTP have no session. For them, the server does not call Init, and
+// [RequestInfo.Session] returns nil. The handler must look up per-client data for each of these requests.
 //
-// ctx is that of the initialize request. What else the client sends over the same connection is not read meanwhile.
+// ctx is the context of the initialize request. The server does not read further messages from the connection until
+// Init returns.
 type Initializer interface {
 	Init(ctx context.Context, s *Session) error
 }
 
-// Terminator is a part of a handler (see [Server.Implement]) that cleans up after a session. It is called exactly once
-// for each session of which the handler knows: that it has let in, if it is an [Initializer] too, even if the session
-// was refused after that, or that was opened since Implement. By then all requests of the session have been answered,
-// unless their handlers ignore the end of their contexts.
+// Terminator is an optional interface of a handler (see [Server.Implement]) that cleans up after a session. The server
+// calls Terminate exactly once for each session that the handler knows. A new session reaches the handlers in the order
+// of Implement. A handler that is also an [Initializer] knows the session once its Init has succeeded, any other
+// handler once the session has reached it; that remains true if the session is rejected later. When Terminate is
+// called, all requests of the session have been answered, unless their handlers ignore the end of their contexts.
 //
-// reason is nil if the client has ended the session in order. Else it is [ErrShutdown], [ErrSessionTimeout], what
-// [Server.Serve] returns or why the session was refused. ctx ends after [Options.DrainTimeout], or a second if that is
-// longer; [Server.Serve] and [HTTPHandler.Shutdown] wait that long and a second more. The client hears nothing any
-// more.
+// reason is nil if the client has closed the session in the regular way. Otherwise it is [ErrShutdown],
+// [ErrSessionTimeout], the error that [Server.Serve] returns, or the reason for the rejection of the session. ctx ends
+// after [Options.DrainTimeout], but not before one second. [Server.Serve] and [HTTPHandler.Shutdown] wait for Terminate
+// until one second after the end of ctx. The server can no longer send messages to the client.
 type Terminator interface {
 	Terminate(ctx context.Context, s *Session, reason error)
 }
 
-// ClientCapabilitiesHandler is a part of a handler (see [Server.Implement]) that hears what the client of a new session
-// has declared that it can do, after Init. An error refuses the session, as that of an [Initializer] does. A modern
-// client says it with each request: see [RequestInfo.ClientCapabilities].
+// ClientCapabilitiesHandler is an optional interface of a handler (see [Server.Implement]). The server calls
+// HandleClientCapabilities after Init with the capabilities that the client of a new session has declared. An error
+// rejects the session, as an error of an [Initializer] does. A modern client declares its capabilities in each request:
+// see [RequestInfo.ClientCapabilities].
 type ClientCapabilitiesHandler interface {
 	HandleClientCapabilities(ctx context.Context, s *Session, c mcp.ClientCapabilities) error
 }
 
-// CapabilityDeclarer is a part of a handler (see [Server.Implement]) that has a say in what the server declares. It is
-// called for each client that asks, often at the same time; c has what was found out so far, for clients of the
-// revision v, and may be changed, but for its maps.
+// CapabilityDeclarer is an optional interface of a handler (see [Server.Implement]) that changes the capabilities that
+// the server declares. The server calls DeclareCapabilities for each client that asks for them, often concurrently. c
+// holds the capabilities collected so far for clients of revision v. The method may change c, but not the maps in it.
 type CapabilityDeclarer interface {
 	DeclareCapabilities(c *mcp.ServerCapabilities, v mcp.Version)
 }
 
-// LevelSetter is a part of a handler (see [Server.Implement]) that hears of the log level which a legacy client sets
-// for its session, before it holds; see [RequestInfo.Session] for which. It makes the server log, as [Options.Logging]
-// does. An error refuses the request. What the client sends after that is not read meanwhile.
+// LevelSetter is an optional interface of a handler (see [Server.Implement]). The server calls SetLevel when a legacy
+// client requests a log level for its session, before the level takes effect; [RequestInfo.Session] returns the
+// session. A handler with this interface enables log messages, as [Options.Logging] does. An error rejects the request.
+// The server does not read further messages of the client until SetLevel returns.
 type LevelSetter interface {
 	SetLevel(ctx context.Context, level mcp.LoggingLevel) error
 }
 
-// Implement lets h answer whatever it has the methods for: one value for a whole server or a part of it, instead of a
-// function for each tool, resource and prompt. What clients are told that the server can do follows from that. These
-// are the interfaces that it may have, at least one of them:
+// Implement adds a handler: one value whose methods implement a whole server or a part of it, in place of one function
+// for each tool, resource and prompt. The server declares the capabilities that match the methods of h. h must
+// implement at least one of these interfaces:
 //
 //   - tools: [ToolLister] and [ToolCaller], only together;
-//   - resources: [ResourceReader], together with a [ResourceLister], a [ResourceTemplateLister] or both, and with
-//     [ResourceSubscriber] for those who watch them;
+//   - resources: [ResourceReader], together with a [ResourceLister], a [ResourceTemplateLister] or both, and optionally
+//     [ResourceSubscriber] for clients that watch resources;
 //   - prompts: [PromptLister] and [PromptGetter], only together;
 //   - completion: [Completer];
 //   - logging: [LevelSetter];
 //   - sessions: [Initializer], [Terminator] and [ClientCapabilitiesHandler];
-//   - whatever else is to be declared: [CapabilityDeclarer].
+//   - other capabilities: [CapabilityDeclarer].
 //
-// Its methods are called by any number of goroutines at the same time. Their contexts are as those of a [ToolHandler]:
-// [RequestFrom] returns the request, with what is known of the client, the session with its values, the HTTP request,
-// and with logging and progress. A panic, and an error that is no [*mcp.Error], is -32603 with a neutral message to the
-// client, except where an interface says otherwise. Lists are paged by the handler's own cursors. A nil result is an
-// empty one. Results are shown to each client as its revision has them, and are not changed. Nothing that h returns is
-// checked against any schema.
+// Any number of goroutines call the methods concurrently. Their contexts are like the context of a [ToolHandler]:
+// [RequestFrom] returns the request, with the client, the session and its values, the HTTP request, logging and
+// progress. After a panic, or an error other than an [*mcp.Error], the client gets -32603 with a neutral message,
+// except where an interface specifies otherwise. The handler pages its lists with its own cursors. A nil result is an
+// empty result. The server adapts a copy of each result to the client's revision, and does not change the result
+// itself. The server does not validate results of h against any schema.
 //
-// Implement may be called for several values, before or after clients are connected; each of these finds out what the
-// server can do when it connects. It is an error if h has none of the interfaces, or only one half of what goes
-// together, or a method that has the name of one of them and not its type, or if another handler, or something added to
-// the server, answers one of the methods; then nothing has changed. Once h offers tools, say, none can be added by
-// [AddTool].
+// Implement may be called for several values, before or after clients connect; a client sees the capabilities of the
+// moment at which it connects. Implement returns an error, and changes nothing, if h has none of the interfaces or only
+// one half of a pair, if a method has the name of an interface method but another signature, or if another handler or
+// an added feature already handles one of the protocol methods. [AddTool] fails after Implement has added a handler for
+// tools; the same applies to the other features.
 func (s *Server) Implement(h any) error {
 	if h == nil {
 		return errors.New("implement: no handler")
@@ -125,24 +129,24 @@ func (s *Server) implementLevel(h LevelSetter) error {
 	return nil
 }
 
-// ToolsChanged tells clients that the list of a [ToolLister] has changed: legacy ones, and those modern ones that want
-// to know. Changes within 10 ms are told once.
+// ToolsChanged notifies clients that the list of a [ToolLister] has changed: legacy clients, and modern clients that
+// subscribe to such notifications. Changes within 10 ms result in one notification.
 func (s *Server) ToolsChanged() { s.changed(notice{method: mcp.NotificationToolListChanged}) }
 
-// ResourcesChanged is ToolsChanged for a [ResourceLister] and a [ResourceTemplateLister].
+// ResourcesChanged does the same as ToolsChanged for a [ResourceLister] and a [ResourceTemplateLister].
 func (s *Server) ResourcesChanged() { s.changed(notice{method: mcp.NotificationResourceListChanged}) }
 
-// PromptsChanged is ToolsChanged for a [PromptLister].
+// PromptsChanged does the same as ToolsChanged for a [PromptLister].
 func (s *Server) PromptsChanged() { s.changed(notice{method: mcp.NotificationPromptListChanged}) }
 
-// host is what of a handler concerns sessions.
+// host holds the interfaces of a handler that concern sessions.
 type host struct {
 	init         Initializer
 	terminate    Terminator
 	capabilities ClientCapabilitiesHandler
 }
 
-// hosts are those of all handlers of a server, in the order of Implement.
+// hosts are the hosts of all handlers of a server, in the order of Implement.
 type hosts struct{ list atomic.Pointer[[]*host] }
 
 func (t *hosts) all() []*host {
@@ -152,7 +156,7 @@ func (t *hosts) all() []*host {
 	return nil
 }
 
-// add adds a host. One goroutine at a time may do so.
+// add adds a host. Callers must not call it concurrently.
 func (t *hosts) add(h *host) {
 	old := t.all()
 	list := append(old[:len(old):len(old)], h)

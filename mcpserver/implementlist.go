@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// listed answers a list request with what list returns, nil for an empty list, as the client's revision has it. open
-// returns the entries of a result, which are of type T, and its hint.
+// listed answers a list request with the result of list, in the form of the client's revision. If list is nil, the
+// answer is an empty list. open returns the entries and the cache hint of a result.
 func listed[R, T any](
 	ctx context.Context, c *call, list func(context.Context, *ListRequest) (*R, error), members []member[T],
 	open func(*R) (*[]*T, *mcp.CacheHint),
@@ -45,7 +45,7 @@ func listed[R, T any](
 	return shown, nil
 }
 
-// hintOf returns the hint of a list with what it leaves open; a legacy client gets none.
+// hintOf fills the unset fields of a list's cache hint from the server's defaults; a legacy client gets no hint.
 func (c *call) hintOf(h mcp.CacheHint) mcp.CacheHint {
 	if c.info.Version.Era() == mcp.Legacy {
 		return mcp.CacheHint{}

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// methods returns what the handler answers.
+// methods returns the protocol methods that the handler supports.
 func (p *parts) methods(s *Server) (all []*method) {
 	find := unknown
 	if s.cfg.NameTargets {
@@ -38,7 +38,7 @@ func (p *parts) methods(s *Server) (all []*method) {
 	return all
 }
 
-// unknown finds nothing: only the handler knows its names, and so they stay out of metrics.
+// unknown finds no name. Only the handler knows its names, so metrics omit them.
 func unknown([]byte) (string, bool) { return "", false }
 
 func (p *parts) listTools(ctx context.Context, c *call) (any, error) {
@@ -48,7 +48,7 @@ func (p *parts) listTools(ctx context.Context, c *call) (any, error) {
 	})
 }
 
-// withSchemas returns the tools with an input schema for each, as tools must have one.
+// withSchemas returns the tools and adds an input schema to those without one, because the protocol requires it.
 func withSchemas(tools []*mcp.Tool) []*mcp.Tool {
 	all := make([]*mcp.Tool, len(tools))
 	for i, t := range tools {
@@ -61,7 +61,7 @@ func withSchemas(tools []*mcp.Tool) []*mcp.Tool {
 	return all
 }
 
-// anyArguments is the schema of tools that have none.
+// anyArguments is the input schema of tools without one.
 var anyArguments = json.RawMessage(`{"type":"object"}`)
 
 func (p *parts) callTool(ctx context.Context, c *call) (any, error) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// contracts are the interfaces that a handler may have.
+// contracts are the interfaces that a handler may implement.
 var contracts = []reflect.Type{
 	reflect.TypeFor[Initializer](), reflect.TypeFor[Terminator](), reflect.TypeFor[ClientCapabilitiesHandler](),
 	reflect.TypeFor[ToolLister](), reflect.TypeFor[ToolCaller](),
@@ -16,7 +16,7 @@ var contracts = []reflect.Type{
 	reflect.TypeFor[Completer](), reflect.TypeFor[LevelSetter](), reflect.TypeFor[CapabilityDeclarer](),
 }
 
-// mistaken finds a method of h that looks like one of a contract and would silently never be called.
+// mistaken returns an error if a method of h has the name of an interface method but the server would never call it.
 func mistaken(h any) error {
 	t := reflect.TypeOf(h)
 	for _, contract := range contracts {
@@ -33,7 +33,8 @@ func mistaken(h any) error {
 	return nil
 }
 
-// almost says what t, which has a method with the name of one of a contract, lacks for it.
+// almost returns an error if t has a method with the name of one of the contract's methods, but does not implement the
+// contract.
 func almost(t, contract reflect.Type) error {
 	var has, lacks string
 	for want := range contract.Methods() {

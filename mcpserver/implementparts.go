@@ -8,78 +8,79 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListRequest asks for a page of a list.
+// ListRequest requests one page of a list.
 type ListRequest struct {
 	*RequestInfo
-	Cursor *string // NextCursor of the page before, which may be empty; nil for the first page
+	Cursor *string // NextCursor of the previous page, which may be empty; nil for the first page
 }
 
-// ToolLister is a part of a handler that goes with a [ToolCaller]; see [Server.Implement]. A tool without an input
-// schema is shown with that of any object. What CacheHint leaves open is as [Options] have it; so it is for all lists.
-// When the list changes, [Server.ToolsChanged] tells clients.
+// ToolLister is an interface of a handler, together with [ToolCaller]; see [Server.Implement]. A tool without an input
+// schema gets the schema of any object. For unset fields of the CacheHint of this and any other list, the defaults of
+// [Options] apply. Call [Server.ToolsChanged] when the list changes.
 type ToolLister interface {
 	ListTools(ctx context.Context, r *ListRequest) (*mcp.ListToolsResult, error)
 }
 
-// ToolCaller is a part of a handler that goes with a [ToolLister]; see [Server.Implement]. CallTool is a [ToolHandler]
-// for all tools; it refuses one that does not exist with an [*mcp.Error] of the code -32602.
+// ToolCaller is an interface of a handler, together with [ToolLister]; see [Server.Implement]. CallTool is a
+// [ToolHandler] for all tools. For an unknown tool, CallTool should return an [*mcp.Error] with the code -32602.
 type ToolCaller interface {
 	CallTool(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error)
 }
 
-// ResourceLister is a part of a handler that goes with a [ResourceReader]; see [Server.Implement]. Without one, the
-// list is empty. When it changes, [Server.ResourcesChanged] tells clients.
+// ResourceLister is an interface of a handler, together with [ResourceReader]; see [Server.Implement]. Without a
+// ResourceLister, the list is empty. Call [Server.ResourcesChanged] when the list changes.
 type ResourceLister interface {
 	ListResources(ctx context.Context, r *ListRequest) (*mcp.ListResourcesResult, error)
 }
 
-// ResourceTemplateLister is a part of a handler that goes with a [ResourceReader]; see [Server.Implement]. Without one,
-// the list is empty. When it changes, [Server.ResourcesChanged] tells clients.
+// ResourceTemplateLister is an interface of a handler, together with [ResourceReader]; see [Server.Implement]. Without
+// a ResourceTemplateLister, the list is empty. Call [Server.ResourcesChanged] when the list changes.
 type ResourceTemplateLister interface {
 	ListResourceTemplates(ctx context.Context, r *ListRequest) (*mcp.ListResourceTemplatesResult, error)
 }
 
-// ResourceReader is a part of a handler that goes with one that lists resources; see [Server.Implement]. ReadResource
-// is a [ResourceHandler] for all resources, but for what that says of contents without a URI or a MIME type: they are
-// sent as they are. The request has no Variables.
+// ResourceReader is an interface of a handler, together with [ResourceLister] or [ResourceTemplateLister]; see
+// [Server.Implement]. ReadResource is a [ResourceHandler] for all resources, with two differences: the server does not
+// fill in a missing URI or MIME type of the contents, and the request has no Variables.
 type ResourceReader interface {
 	ReadResource(ctx context.Context, r *ReadResourceRequest) (*mcp.ReadResourceResult, error)
 }
 
-// ResourceSubscriber is a part of a handler that goes with a [ResourceReader]; see [Server.Implement]. Without it, no
-// resource can be watched.
+// ResourceSubscriber is an interface of a handler, together with [ResourceReader]; see [Server.Implement]. Without a
+// ResourceSubscriber, clients cannot watch the handler's resources.
 //
-// SubscribeResource hears of each resource that a client wants to watch; [Server.ResourceUpdated] tells those who do.
-// An error, [ResourceNotFound] for example, goes to a legacy client; a modern one finds that resource missing among
-// those that it may watch. UnsubscribeResource hears of it once when the client does not watch the resource any more:
-// because it says so, or because its session or subscription has ended; ctx may have no request then. Both should be
-// quick: what the client sends after that may not be read meanwhile. A legacy client may subscribe several times, and
-// needs to unsubscribe once only.
+// The server calls SubscribeResource for each resource that a client starts to watch; call [Server.ResourceUpdated] to
+// notify the clients that watch a resource. An error of SubscribeResource, such as [ResourceNotFound], is sent to a
+// legacy client. For a modern client, the server omits the resource from the resources that it confirms. The server
+// calls UnsubscribeResource once when the client stops watching the resource: when the client unsubscribes, or when its
+// session or subscription ends. In the second case, ctx may have no request. Both methods should return quickly,
+// because the server may not read further messages of the client before they return. A legacy client may subscribe to a
+// resource several times, and needs to unsubscribe only once.
 type ResourceSubscriber interface {
 	SubscribeResource(ctx context.Context, uri string) error
 	UnsubscribeResource(ctx context.Context, uri string) error
 }
 
-// PromptLister is a part of a handler that goes with a [PromptGetter]; see [Server.Implement]. When the list changes,
-// [Server.PromptsChanged] tells clients.
+// PromptLister is an interface of a handler, together with [PromptGetter]; see [Server.Implement]. Call
+// [Server.PromptsChanged] when the list changes.
 type PromptLister interface {
 	ListPrompts(ctx context.Context, r *ListRequest) (*mcp.ListPromptsResult, error)
 }
 
-// PromptGetter is a part of a handler that goes with a [PromptLister]; see [Server.Implement]. GetPrompt is a
-// [PromptHandler] for all prompts; nothing says that arguments which one requires are there. It refuses a prompt that
-// does not exist with an [*mcp.Error] of the code -32602.
+// PromptGetter is an interface of a handler, together with [PromptLister]; see [Server.Implement]. GetPrompt is a
+// [PromptHandler] for all prompts. The server does not check that required arguments are present. For an unknown
+// prompt, GetPrompt should return an [*mcp.Error] with the code -32602.
 type PromptGetter interface {
 	GetPrompt(ctx context.Context, r *GetPromptRequest) (*mcp.GetPromptResult, error)
 }
 
-// Completer is a part of a handler; see [Server.Implement]. Complete is a [CompletionHandler] for all arguments of
-// prompts and variables of resource templates. Nothing says that the client asks about one that exists.
+// Completer is an interface of a handler; see [Server.Implement]. Complete is a [CompletionHandler] for all arguments
+// of prompts and variables of resource templates. The server does not check that the argument or variable exists.
 type Completer interface {
 	Complete(ctx context.Context, r *CompleteRequest) ([]string, error)
 }
 
-// parts are the interfaces that a handler has, nil for those that it lacks.
+// parts are the interfaces of a handler; those that the handler does not implement are nil.
 type parts struct {
 	host
 	tools      ToolLister
@@ -114,7 +115,7 @@ func partsOf(h any) *parts {
 	return p
 }
 
-// check says what is missing.
+// check returns an error if an interface that must accompany another one is missing.
 func (p *parts) check() error {
 	listed := p.resources != nil || p.templates != nil
 	switch {
@@ -142,7 +143,7 @@ func (p *parts) check() error {
 
 func half(has, lacks string) error { return fmt.Errorf("it has %s, but no %s", has, lacks) }
 
-// feature returns what the handler answers and declares.
+// feature returns the methods and capabilities of the handler.
 func (p *parts) feature(s *Server) feature {
 	return feature{declare: p.declareAll, methods: p.methods(s)}
 }

@@ -14,43 +14,42 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// exchange is an exchange of the core with what a server of MCP knows of it: who sends the messages, on which terms,
-// and how they came.
+// exchange extends the core's exchange by the sender of the messages, its terms, and the HTTP request, if there is one.
 type exchange struct {
 	rpc.Exchange
 	s        *Server
 	role     role
 	client   *peer
 	terms    *terms
-	conn     *connection // of the client; nil for a stateless message over HTTP
-	audience *audience   // has the subscriptions
+	conn     *connection // nil for a stateless message over HTTP
+	audience *audience   // holds the subscriptions
 
-	headers     web.Headers   // of a modern message over HTTP; nil otherwise
-	httpRequest *http.Request // has brought the message; nil for any other connection
+	headers     web.Headers   // headers of a modern message over HTTP; nil otherwise
+	httpRequest *http.Request // HTTP request with the message; nil for any other connection
 }
 
-// role is what a server does with the messages of a client: it answers them, or passes them on.
+// role handles the messages of a client: a server answers them, a relay passes them on.
 type role interface {
-	// newCall returns the call of a request.
+	// newCall creates the call of a request.
 	newCall(x *exchange) *rpc.Call
 	// notified handles a valid notification.
 	notified(x *exchange, m *jsonrpc.Message) error
-	// cancellation returns the cause of the end of a request that the client has cancelled. reason is the client's.
+	// cancellation returns the cause for the context of a request that the client has cancelled. reason is the client's.
 	cancellation(reason string) error
-	// newStateless returns a stateless request over HTTP with its call.
+	// newStateless creates a stateless request over HTTP with its call.
 	newStateless() *web.Stateless
 
 	// drain waits until the requests of a connection are answered, after the client's last message.
 	drain()
-	// leave ends the requests of a connection because of reason, nil if the client has left.
+	// leave ends the requests of a connection. reason is nil if the client has disconnected.
 	leave(reason error)
-	// endStreams ends subscriptions when an HTTP handler is shut down.
+	// endStreams ends subscriptions during the shutdown of an HTTP handler.
 	endStreams()
 	// close ends the role after the last request of an HTTP handler.
 	close(ctx context.Context)
 }
 
-// roles makes the roles of a server, for each connection and each HTTP handler.
+// roles creates the roles of a server, one for each connection and each HTTP handler.
 type roles interface {
 	forConnection(c *connection) role
 	forHTTP(h *HTTPHandler) role
@@ -73,7 +72,7 @@ func (answering) cancellation(reason string) error { return rpc.Cancellation(rea
 
 func (a answering) drain() { rpc.Wait(a.c.exchange.Group, a.c.exchange.s.cfg.DrainTimeout) }
 
-// The handlers end with their contexts, and the subscriptions with their audience.
+// These methods are empty, because the handlers end with their contexts, and the subscriptions with their audience.
 
 func (answering) leave(error)           {}
 func (answering) endStreams()           {}
@@ -158,16 +157,16 @@ func (x *exchange) CountRefused(reason string, a rpc.Answer, told bool) {
 	x.Peer.Tel.Refused(x.Work, r)
 }
 
-// countRefusal counts a request that was refused with err because of a bound, a shutdown or a failing store of
-// sessions. The span of the request has the error.
+// countRefusal counts a request that was refused because of a limit, a shutdown or a failing session store. The span of
+// the request already has the error.
 func (x *exchange) countRefusal(err error) {
 	if reason := refusalReason(err); reason != "" {
 		x.CountRefused(reason, rpc.Answer{Err: err, Refused: true}, true)
 	}
 }
 
-// refusalReason returns the word for an error with which the server refuses a request, empty for an error about the
-// request itself.
+// refusalReason returns the reason label for an error with which the server refuses a request. It is empty for an error
+// in the request itself.
 func refusalReason(err error) string {
 	if e, _ := errors.AsType[*mcp.Error](err); e == web.ErrStore {
 		return names.RefusalStore

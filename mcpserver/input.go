@@ -13,33 +13,33 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// rounds is what the client has been asked for the sake of one request, and what it has answered: with this request and
-// with those before that it repeats.
+// rounds holds the questions to the client during one request, and its answers: those in this request and those of the
+// earlier rounds that this request continues.
 type rounds struct {
-	responses, sealed []byte // members of the params, raw; nil for none
+	responses, sealed []byte // inputResponses and requestState of the params, raw; nil if absent
 
 	mu      sync.Mutex
-	opened  bool                       // guarded by mu; the members have been read
-	invalid error                      // guarded by mu; why they could not be
-	past    state                      // guarded by mu; of the rounds before
-	given   mcp.InputResponses         // guarded by mu; in this round
-	kept    map[string]json.RawMessage // guarded by mu; answers that a handler has taken while it runs
-	asked   mcp.InputRequests          // guarded by mu; what it misses
-	used    map[string]bool            // guarded by mu; keys that it has used
-	begun   bool                       // guarded by mu; the handler has begun
-	before  map[string]bool            // guarded by mu; keys that middleware had used before that
+	opened  bool                       // guarded by mu; responses and sealed have been read
+	invalid error                      // guarded by mu; why they could not be read
+	past    state                      // guarded by mu; state of the earlier rounds
+	given   mcp.InputResponses         // guarded by mu; answers in this request
+	kept    map[string]json.RawMessage // guarded by mu; answers that the handler has used in this run
+	asked   mcp.InputRequests          // guarded by mu; questions without an answer
+	used    map[string]bool            // guarded by mu; keys used in this run
+	begun   bool                       // guarded by mu; the handler has started
+	before  map[string]bool            // guarded by mu; keys that middleware used before the handler started
 	done    map[string]json.RawMessage // guarded by mu; results of Once
 	doing   map[string]chan struct{}   // guarded by mu; closed when a Once has ended
 }
 
-// arrive notes what a request brings of the rounds before, if it is one that can.
+// arrive stores the members of the params that continue earlier rounds, for methods that support rounds.
 func (c *call) arrive(p *jsonrpc.Params) {
 	if c.modern() && asksInResult(c.info.Method) {
 		c.rounds.responses, c.rounds.sealed = p.InputResponses, p.RequestState
 	}
 }
 
-// resume reads what a request brings of the rounds before, if it brings anything.
+// resume reads the members that continue earlier rounds, if there are any.
 func (c *call) resume() error {
 	r := &c.rounds
 	if r.responses == nil && r.sealed == nil {
@@ -50,7 +50,7 @@ func (c *call) resume() error {
 	return r.open(c)
 }
 
-// open reads the members of the params. mu is held.
+// open reads responses and sealed, once. mu is held.
 func (r *rounds) open(c *call) error {
 	if r.opened {
 		return r.invalid
@@ -84,7 +84,8 @@ func (r *rounds) read(c *call) (past state, given mcp.InputResponses, err error)
 	return past, given, nil
 }
 
-// take gives items their keys and those answers that are there. It returns the others.
+// take assigns a unique key to each item and stores the answers that are present. It returns the items without an
+// answer.
 func (r *rounds) take(ctx context.Context, c *call, items []*inquiry) (left []*inquiry, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +94,7 @@ func (r *rounds) take(ctx context.Context, c *call, items []*inquiry) (left []*i
 	}
 	for _, it := range items {
 		it.key = r.name(it.key)
-		answer, ok := r.past.Answers[it.key] // what was answered once stays so
+		answer, ok := r.past.Answers[it.key] // an earlier answer is final
 		if !ok {
 			answer, ok = r.given[it.key]
 		}
@@ -112,7 +113,7 @@ func (r *rounds) take(ctx context.Context, c *call, items []*inquiry) (left []*i
 	return left, nil
 }
 
-// begin says that the handler begins, perhaps again: then it asks for the same under the same keys.
+// begin records that the handler starts. If it starts again, its questions get the same keys as before.
 func (r *rounds) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +124,7 @@ func (r *rounds) begin() {
 	r.used = maps.Clone(r.before)
 }
 
-// name gives out a key that has not been used since the handler began, or by middleware before. mu is held.
+// name returns a key that neither this run of the handler nor earlier middleware has used. mu is held.
 func (r *rounds) name(key string) string {
 	if r.used == nil {
 		r.used = map[string]bool{}
@@ -136,14 +137,14 @@ func (r *rounds) name(key string) string {
 	return unique
 }
 
-// keep notes an answer, for when the handler runs again.
+// keep stores an answer for the next run of the handler.
 func (r *rounds) keep(key string, answer json.RawMessage) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.keeping(key, answer)
 }
 
-// keeping is keep; mu is held.
+// keeping does the same as keep; mu is held.
 func (r *rounds) keeping(key string, answer json.RawMessage) {
 	if r.kept == nil {
 		r.kept = map[string]json.RawMessage{}
@@ -151,7 +152,7 @@ func (r *rounds) keeping(key string, answer json.RawMessage) {
 	r.kept[key] = bytes.Clone(answer)
 }
 
-// require notes what the client is to be asked for, and returns the error for the handler to return.
+// require stores the questions for the client, and returns the error for the handler to return.
 func (r *rounds) require(items []*inquiry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,10 +165,10 @@ func (r *rounds) require(items []*inquiry) error {
 	return &inputRequired{}
 }
 
-// inputRequired is the error of a handler whose client has to be asked first.
+// inputRequired is the error of a handler that needs answers of the client first.
 type inputRequired struct {
-	asks []*Ask  // besides what has been noted
-	own  *string // what the handler wants to know then; nil for what it wanted before
+	asks []*Ask  // questions in addition to rounds.asked
+	own  *string // the handler's new state; nil to keep the previous state
 }
 
 func (e *inputRequired) Error() string {
@@ -176,11 +177,11 @@ func (e *inputRequired) Error() string {
 
 func (e *inputRequired) Unwrap() []error { return []error{ErrInputRequired, errNoInput} }
 
-// errNoInput answers a request that needs input and cannot ask for it.
+// errNoInput is the answer to a request that needs input, if the client cannot be asked.
 var errNoInput = &mcp.Error{Code: mcp.CodeInternalError,
 	Message: "the request needs input for which the client cannot be asked"}
 
-// next returns what is to be remembered for the next round. mu is held.
+// next returns the state for the next round. mu is held.
 func (r *rounds) next(own *string) state {
 	next := state{Round: r.past.Round + 1, Answers: maps.Clone(r.past.Answers), Done: r.done, Own: r.past.Own}
 	if own != nil {
@@ -194,7 +195,7 @@ func (r *rounds) next(own *string) state {
 	return next
 }
 
-// inputResult returns the result that asks a modern client for what the handler needs.
+// inputResult returns the result that asks a modern client the handler's questions.
 func (c *call) inputResult(e *inputRequired) (any, error) {
 	if !asksInResult(c.info.Method) {
 		return nil, e

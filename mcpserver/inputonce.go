@@ -6,16 +6,17 @@ import (
 	"fmt"
 )
 
-// Once calls f and returns its result, and does not call it again while the request is being dealt with: when the
-// handler runs anew because the client has answered what it was asked, Once returns the result from before. So it is
-// the place for what must not be done twice, such as an order that is placed before the user is asked how to pay. An
-// error of f is returned, and forgets the call.
+// Once calls f and returns its result, and calls f only once for a request. When the handler runs again because the
+// client has answered a question, Once returns the earlier result. Use Once for side effects that must not happen
+// twice, for example to place an order before the user is asked how to pay. If f returns an error, Once returns the
+// error and does not remember the call.
 //
-// What f returns goes through JSON, each time: between the rounds it is kept by the client, encrypted. The key names
-// the call among those of the handler. Where the client asks nothing, and outside of a request, Once only calls f.
+// The result of f is converted to JSON and back, even in the first round, because the client keeps it between the
+// rounds, encrypted. The key identifies the call among the calls of the handler. Outside of a request, and if the
+// client is asked no questions, Once just calls f.
 //
-// A client may send its first request again, or one of the rounds as often as it likes until [Options.StateTTL] is
-// over. What must not happen twice whatever a client does has to be prevented where it happens.
+// A client may repeat its first request, and may repeat a later round any number of times within [Options.StateTTL].
+// Once does not protect against such clients; make the effect itself idempotent where that matters.
 // (specification 2026-07-28, basic/patterns/mrtr, "Server Requirements (Basic Workflow)")
 func Once[T any](ctx context.Context, key string, f func() (T, error)) (result T, err error) {
 	r := RequestFrom(ctx)
@@ -38,7 +39,7 @@ func Once[T any](ctx context.Context, key string, f func() (T, error)) (result T
 	return result, nil
 }
 
-// once returns the result that f has had, or calls f. While one caller does, others with the same key wait.
+// once returns the earlier result of f, or calls f. Concurrent callers with the same key wait for the first one.
 func (r *rounds) once(ctx context.Context, c *call, key string, f func() (json.RawMessage, error)) (json.RawMessage,
 	error) {
 	for {
@@ -57,8 +58,8 @@ func (r *rounds) once(ctx context.Context, c *call, key string, f func() (json.R
 	}
 }
 
-// enter returns the result under a key, or what to wait for until another goroutine has it, or neither: then it is for
-// the caller to do.
+// enter returns the result for key, or a channel that is closed when another goroutine has finished the call. If both
+// are nil, the caller must call do.
 func (r *rounds) enter(c *call, key string) (raw json.RawMessage, busy <-chan struct{}, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -78,7 +79,7 @@ func (r *rounds) enter(c *call, key string) (raw json.RawMessage, busy <-chan st
 	return nil, nil, nil
 }
 
-// do calls f and keeps its result, unless it fails or panics.
+// do calls f and stores its result, unless f fails or panics.
 func (r *rounds) do(key string, f func() (json.RawMessage, error)) (raw json.RawMessage, err error) {
 	defer func() {
 		r.mu.Lock()

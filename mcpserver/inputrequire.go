@@ -11,14 +11,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// RequireInput returns an error by which a handler says what it needs of the client, in its own words: requests under
-// keys of its choice, none if the client is only to come back, and what the handler wants to know then. The handler is
-// called again with [RequestInfo.InputResponses] and [RequestInfo.RequestState]. The state travels encrypted, as all
-// that is kept between rounds.
+// RequireInput returns an error for a handler to return if it needs input of the client. In contrast to [Elicit], the
+// handler spells out the requests, under keys of its choice, and a state for its next run. requests may be empty if the
+// client should only send the request again. The server then calls the handler again with [RequestInfo.InputResponses]
+// and [RequestInfo.RequestState]. The client keeps the state between the rounds, encrypted.
 //
-// Most handlers use [Elicit] and its like instead, which need no state. The same handler serves legacy clients, which
-// are sent the requests one by one; a legacy client that cannot be asked, and one of any era that has not declared what
-// it would have to, gets an error.
+// Most handlers use [Elicit] and similar functions instead, which need no state. The same handler also works with
+// legacy clients, which get the requests directly. The answer is an error if a legacy client cannot be asked, or if a
+// client of either era lacks a required capability.
 // (specification 2026-07-28, basic/patterns/mrtr, "InputRequiredResult")
 func RequireInput(requests mcp.InputRequests, state string) error {
 	e := &inputRequired{own: &state}
@@ -35,7 +35,7 @@ func RequireInput(requests mcp.InputRequests, state string) error {
 	return e
 }
 
-// askOf returns the ask that a request spells out.
+// askOf converts a request for input to an Ask.
 func askOf(key string, r mcp.InputRequest) (*Ask, error) {
 	var a *Ask
 	var err error
@@ -59,8 +59,8 @@ func askOf(key string, r mcp.InputRequest) (*Ask, error) {
 	return a, err
 }
 
-// InputResponses returns what the client has sent in answer to the requests of [RequireInput], by their keys: what
-// there is of this round, unchecked, in memory of its own. The keys may be any. It is nil if there is nothing.
+// InputResponses returns a copy of the client's answers to the requests of [RequireInput] in this round, by key. The
+// answers are not validated, and a client may send any keys. The map is nil if the request has no answers.
 func (r *RequestInfo) InputResponses() mcp.InputResponses {
 	if r == nil || r.call == nil {
 		return nil
@@ -78,8 +78,8 @@ func (r *RequestInfo) InputResponses() mcp.InputResponses {
 	return own
 }
 
-// RequestState returns what the handler has given [RequireInput] last, in one of the rounds before; empty if it has
-// not.
+// RequestState returns the latest state that the handler passed to [RequireInput] in an earlier round. It is empty if
+// there is no such state.
 func (r *RequestInfo) RequestState() string {
 	if r == nil || r.call == nil {
 		return ""
@@ -93,13 +93,13 @@ func (r *RequestInfo) RequestState() string {
 	return rounds.past.Own
 }
 
-// maxInputRounds is how often a handler may ask a legacy client by RequireInput.
+// maxInputRounds limits how often a handler may ask a legacy client by RequireInput.
 const maxInputRounds = 10
 
-// comeBack is the time before a handler that asked for nothing runs again. It doubles each time.
+// comeBack is the delay before a handler that asked no questions runs again. It doubles with each round.
 const comeBack = 50 * time.Millisecond
 
-// handleRounds calls the handler, as inRounds does.
+// handleRounds calls the handler until it requires no more input; see inRounds.
 func (c *call) handleRounds(ctx context.Context) (any, error) {
 	return c.inRounds(ctx, func() (any, error) {
 		c.rounds.begin()
@@ -107,8 +107,8 @@ func (c *call) handleRounds(ctx context.Context) (any, error) {
 	})
 }
 
-// inRounds calls h, a handler or middleware, again and again as long as it requires input of a client that is not
-// modern. A modern one sends the request again itself.
+// inRounds calls h, a handler or middleware. For a legacy client, it asks for the required input and calls h again
+// until h requires no more input. A modern client sends the request again itself.
 func (c *call) inRounds(ctx context.Context, h func() (any, error)) (any, error) {
 	for round := 0; ; round++ {
 		result, err := h()
@@ -128,8 +128,8 @@ func (c *call) inRounds(ctx context.Context, h func() (any, error)) (any, error)
 	}
 }
 
-// required answers with what is required of the client by err, an error of a handler or of middleware; any other error
-// it returns.
+// required converts an error that requires input to the result that asks the client. It returns any other error
+// unchanged.
 func (c *call) required(err error) (any, error) {
 	if e, ok := errors.AsType[*urlRequired](err); ok {
 		return c.urlResult(e)
@@ -140,7 +140,7 @@ func (c *call) required(err error) (any, error) {
 	return nil, err
 }
 
-// fulfil asks a legacy client for what a handler requires, and lets the handler find the answers.
+// fulfil asks a legacy client for the required input, and stores the answers for the handler's next run.
 func (c *call) fulfil(ctx context.Context, e *inputRequired, pause time.Duration) error {
 	if len(e.asks) == 0 {
 		select {
@@ -164,7 +164,7 @@ func (c *call) fulfil(ctx context.Context, e *inputRequired, pause time.Duration
 	return err
 }
 
-// again begins another round, in which items have been answered.
+// again starts the next round with the answers to items.
 func (r *rounds) again(items []*inquiry, own *string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

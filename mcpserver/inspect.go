@@ -15,7 +15,7 @@ import (
 )
 
 // Servers returns the servers of this process that serve a connection or have an [HTTPHandler] that is not shut down,
-// in the order in which they were made.
+// in the order of their creation.
 func Servers() []*Server {
 	var all []*Server
 	for _, v := range running.Servers.All() {
@@ -24,7 +24,7 @@ func Servers() []*Server {
 	return all
 }
 
-// enlist notes whether the server is at work. s.mu is held.
+// enlist adds the server to the list of running servers or removes it. s.mu is held.
 func (s *Server) enlist() {
 	if len(s.conns)+len(s.handlers) > 0 {
 		running.Enlist(&running.Servers, s.number, s)
@@ -33,8 +33,8 @@ func (s *Server) enlist() {
 	}
 }
 
-// Inspect returns what the server is doing. What it says of each connection, and of each handler over HTTP, is of one
-// moment; these moments are one after the other, for a server has no lock of all its connections.
+// Inspect returns a snapshot of the server's activity. The data of each connection and of each HTTP handler is
+// consistent, but the server collects them one after the other, because it has no lock over all its connections.
 func (s *Server) Inspect() inspect.Server {
 	i := inspect.Server{
 		Time: time.Now(), Number: s.number, Name: s.cfg.Name, InstanceID: s.cfg.InstanceID, Server: s.info.Name,
@@ -74,13 +74,13 @@ func (s *Server) Inspect() inspect.Server {
 	return in.done()
 }
 
-// inspector gathers an inspection.
+// inspector collects the data of an inspection.
 type inspector struct {
 	inspect.Server
 	calls []seenCall
 }
 
-// seenCall is a call as it was when it was looked at, for it belongs to another.
+// seenCall is a copy of the mutable state of a call, which another goroutine owns.
 type seenCall struct {
 	*rpc.Call
 	conn      uint64
@@ -93,13 +93,13 @@ func (in *inspector) add(c seenCall) {
 	in.calls = among(in.calls, c, func(a, b seenCall) int { return a.Arrived.Compare(b.Arrived) })
 }
 
-// among puts v into its place among the first [inspect.MaxListed] there are, if it is one of them.
+// among inserts v into the sorted list first. The list keeps at most [inspect.MaxListed] values.
 func among[T any](first []T, v T, compare func(a, b T) int) []T {
 	if len(first) == inspect.MaxListed && compare(v, first[inspect.MaxListed-1]) >= 0 {
 		return first
 	}
 	at, _ := slices.BinarySearchFunc(first, v, func(a, b T) int {
-		if compare(a, b) <= 0 { // behind those that are equal
+		if compare(a, b) <= 0 { // insert after equal values
 			return -1
 		}
 		return 1
@@ -150,8 +150,8 @@ func (in *inspector) connection(c *connection, session string) {
 	})
 }
 
-// shownSession is how much of the id of a session is shown: enough to tell a few apart, and far from enough to guess
-// it.
+// shownSession is the number of characters of a session id in an inspection: enough to distinguish sessions, and far
+// too few to guess the id.
 const shownSession = 6
 
 func (in *inspector) tasks(k *tasks.Keeper) {
@@ -176,10 +176,10 @@ func (in *inspector) network(o rpc.Observer) {
 	}
 }
 
-// done writes down the requests, and puts what has no order of its own into one.
+// done fills in the requests, and sorts the networks.
 func (in *inspector) done() inspect.Server {
 	for _, c := range in.calls {
-		ref := c.Op.Ref() // it never changes
+		ref := c.Op.Ref() // immutable
 		method, _ := c.Handler.About()
 		target, uri := c.Handler.(aboutTarget).aboutTarget()
 		in.Requests = append(in.Requests, inspect.Request{
@@ -194,10 +194,10 @@ func (in *inspector) done() inspect.Server {
 	return in.Server
 }
 
-// maxShown is how long texts in an inspection are, in bytes.
+// maxShown is the maximum length of texts in an inspection, in bytes.
 const maxShown = 128
 
-// excerpt returns a copy of the beginning of s: the whole may be part of a large frame.
+// excerpt returns a copy of the beginning of s. It copies because s may be part of a large frame.
 func excerpt(s string) string {
 	if len(s) > maxShown {
 		return strings.ToValidUTF8(s[:maxShown-len("…")], "") + "…"
@@ -219,7 +219,7 @@ func (a *audience) len() int {
 	return len(a.subs)
 }
 
-// len returns how many there are on the list; nil has none.
+// len returns the number of entries; a nil list has none.
 func (w *watchlist) len() int {
 	if w == nil {
 		return 0
@@ -229,13 +229,13 @@ func (w *watchlist) len() int {
 	return len(w.uris)
 }
 
-// placesOf returns how the places of a limiter are used; nil has none.
+// placesOf returns the usage of a limiter; a nil limiter has no places.
 func placesOf(l *quota.Limiter) inspect.Places {
 	u := l.Usage()
 	return inspect.Places{Used: u.Used, Holders: u.Holders, Hungry: u.Waiting, Scarce: u.Scarce}
 }
 
-// aboutTarget is the handler of a call that knows what its method is about.
+// aboutTarget is implemented by the handler of a call. It returns the tool or prompt, and the URI of the resource.
 type aboutTarget interface{ aboutTarget() (target, uri string) }
 
 func (c *call) aboutTarget() (target, uri string)        { return c.target, c.uri }

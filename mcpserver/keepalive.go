@@ -10,18 +10,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrSessionSilent is why a session ends whose client has not answered a ping; see [Options.KeepAlive].
+// ErrSessionSilent is the reason for the end of a session if the client has not answered a ping; see
+// [Options.KeepAlive].
 var ErrSessionSilent = errors.New("the client has not answered a ping")
 
-// watchOver begins to look after the client, if the options say so.
+// watchOver starts to ping a silent client, if [Options.KeepAlive] is set.
 func (c *connection) watchOver() {
 	if every := c.exchange.s.cfg.KeepAlive; every > 0 {
 		c.alive = keepalive.Start(every, func() bool { return c.ping(2 * every) }, func() { c.quit(ErrSessionSilent) })
 	}
 }
 
-// ping begins to ask the client for a sign of life, and reports whether it can be asked: a legacy one can, from the
-// answer to its initialize on. The session ends before patience does. (specification 2025-11-25, basic/utilities/ping)
+// ping starts to send a ping, and reports whether it can: only legacy clients get pings, after the answer to
+// initialize. patience limits the wait for the answer; the session ends earlier. (specification 2025-11-25,
+// basic/utilities/ping)
 func (c *connection) ping(patience time.Duration) bool {
 	agreed := c.exchange.terms.agreed.Load()
 	if agreed == nil {
@@ -34,7 +36,8 @@ func (c *connection) ping(patience time.Duration) bool {
 	return c.exchange.Group.Start(pinging{q, patience})
 }
 
-// pinging is the task that asks. Whatever the answer is, it is heard where messages come in.
+// pinging is the task that sends the ping. It ignores the answer, because every received message counts as a sign of
+// life.
 type pinging struct {
 	q        *inquirer
 	patience time.Duration
@@ -46,7 +49,7 @@ func (p pinging) Run() {
 	_ = p.q.inquire(ctx, &inquiry{question: pingQuestion{}, key: mcp.MethodPing})
 }
 
-// pingQuestion asks for a sign of life.
+// pingQuestion is the ping as a question to the client.
 type pingQuestion struct{}
 
 func (pingQuestion) Method() string { return mcp.MethodPing }
