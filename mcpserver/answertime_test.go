@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// slowConn takes one frame in, and some time for each frame out.
+// slowConn receives one frame, and takes some time to send each frame.
 type slowConn struct{ frames chan []byte }
 
 func (c *slowConn) Receive(context.Context) ([]byte, error) {
@@ -30,8 +30,8 @@ func (c *slowConn) Send(context.Context, []byte) error {
 
 func (c *slowConn) Close() error { return nil }
 
-// TestASpanEndsBeforeItsAnswerLeaves: once the answer is out, the client's span may end at any moment, and this one is
-// a part of it.
+// TestASpanEndsBeforeItsAnswerLeaves: the server's span is part of the client's, and the client's span may end as soon
+// as the answer has been sent.
 func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 	for name, tt := range map[string]struct{ span, frame string }{
 		"a call": {"tools/call tool", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool","_meta":{` +

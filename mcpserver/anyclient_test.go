@@ -25,7 +25,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// What any client may cost a server: time that its bounds allow, and memory in proportion to what it sent.
+// Limits for the damage that any client may do: processing time, and memory in proportion to the bytes that it sent.
 const (
 	anyLeave     = time.Minute // a client is gone by then, in virtual time
 	anySlack     = time.Second
@@ -35,9 +35,9 @@ const (
 	anyPerByte   = 64               // more for each byte that clients sent
 )
 
-// FuzzAnyClient lets clients that may send anything, as slowly as they like, and leave whenever they like, talk to the
-// HTTP handler. Each exchange ends when its client has left, a client that keeps to the protocol is served afterwards,
-// nothing panics, and no more memory is allocated than what the clients sent accounts for.
+// FuzzAnyClient connects clients to the HTTP handler that send random data at any speed and disconnect at any time. It
+// checks that each exchange ends when its client has disconnected, that the handler then still serves a correct client,
+// that nothing panics, and that the allocated memory is in proportion to the bytes received.
 func FuzzAnyClient(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rapid.MakeFuzz(func(r *rapid.T) { anyClient(t, r, drawVisits(r)) })(t, data)
@@ -145,7 +145,7 @@ func drawVisit(r *rapid.T) visit {
 	return v
 }
 
-// requests are the params of requests that are as they should be, by method.
+// requests are the params of valid requests, by method.
 var requests = map[string]string{
 	mcp.MethodInitialize: `{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{},"roots":{},` +
 		`"sampling":{}},"clientInfo":{"name":"n","version":"v"}}`,
@@ -167,7 +167,7 @@ var requests = map[string]string{
 	"acme/unknown":                   `{}`,
 }
 
-// clientMembers are names that mean something to a server.
+// clientMembers are names of JSON members that a server reads.
 var clientMembers = []string{
 	"jsonrpc", "id", "method", "params", "name", "uri", "arguments", "_meta", "progressToken", "cursor", "inputResponses",
 	"requestState", "task", "ttl",
@@ -176,7 +176,7 @@ var clientMembers = []string{
 	"resourceSubscriptions", "traceparent", "baggage", "result", "error", "level",
 }
 
-// anyJSON draws a JSON value.
+// anyJSON generates a JSON value.
 func anyJSON() *rapid.Generator[any] {
 	scalar := rapid.OneOf(rapid.SampledFrom([]any{
 		nil, true, json.Number("0"), json.Number("1e400"), json.Number("1e-99999999"), "", "x", "slow", "ask", "task",
@@ -191,7 +191,7 @@ func anyJSON() *rapid.Generator[any] {
 			func(m map[string]any) any { return m }))
 }
 
-// changed changes the value at a place of m, counted from the outside, or adds a member there.
+// changed replaces the value at position at of m, counted from the outermost object, or adds a member there.
 func changed(m map[string]any, at int, member string, value any) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if at--; at == 0 {
@@ -206,7 +206,7 @@ func changed(m map[string]any, at int, member string, value any) {
 	m[member] = value
 }
 
-// anyClient serves all visits and then one of a client that keeps to the protocol.
+// anyClient serves all visits and then the request of a correct client.
 func anyClient(t *testing.T, r *rapid.T, visits []visit) {
 	began := time.Now()
 	var sent int
@@ -257,7 +257,7 @@ func served(t *testing.T, visits []visit) (sent int, _ error) {
 	return sent, door.failed
 }
 
-// strangelyUsed is a server with something of everything.
+// strangelyUsed returns a server with features of every kind.
 func strangelyUsed(t *testing.T) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"},
 		&mcpserver.Options{FrameLimit: anyFrame, Telemetry: telemetry.Off()})
@@ -285,7 +285,7 @@ func strangelyUsed(t *testing.T) *mcpserver.Server {
 	return s
 }
 
-// door serves visits, as net/http would.
+// door serves visits in the way of net/http.
 type door struct {
 	h http.Handler
 
@@ -321,7 +321,7 @@ func (d *door) take(ctx context.Context, v visit) *httptest.ResponseRecorder {
 	return w.ResponseRecorder
 }
 
-// line is the connection of one exchange: its deadlines hold.
+// line is the connection of one exchange. It supports deadlines.
 type line struct {
 	*httptest.ResponseRecorder
 	mu   sync.Mutex
@@ -343,7 +343,7 @@ func (l *line) deadline() (time.Time, bool) {
 	return l.read, !l.read.IsZero()
 }
 
-// slowBody is a body that comes in parts, with pauses between them.
+// slowBody is a body that arrives in parts, with pauses between them.
 type slowBody struct {
 	ctx   context.Context
 	line  *line

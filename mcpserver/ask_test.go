@@ -21,7 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// initializeAble is an initialize of a client that answers everything.
+// initializeAble is the initialize request of a client with all capabilities.
 var initializeAble = strings.Replace(initialize, `"capabilities":{}`,
 	`"capabilities":{"roots":{},"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}}}`, 1)
 
@@ -29,7 +29,7 @@ func initializeAbleAs(version string) string {
 	return strings.Replace(initializeAble, "2025-11-25", version, 1)
 }
 
-// openedAble serves a connection on which a session of a client that answers everything is open.
+// openedAble serves a connection with an open session of a client with all capabilities.
 func openedAble(t *testing.T, s *mcpserver.Server, version string) *wire {
 	t.Helper()
 	w := serve(t, t.Context(), s)
@@ -38,7 +38,7 @@ func openedAble(t *testing.T, s *mcpserver.Server, version string) *wire {
 	return w
 }
 
-// rootsTool asks for the roots and tells how that ended.
+// rootsTool asks for the roots and returns the outcome as text.
 func rootsTool(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	roots, err := mcpserver.ListRoots(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ const (
 	rootsAnswer = `{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"%s"}]}}`
 )
 
-// expect says what the server must have sent since the last time.
+// expect checks the messages that the server has sent since the previous call.
 func (w *wire) expect(t *testing.T, want ...string) {
 	t.Helper()
 	got := w.taken()
@@ -205,7 +205,7 @@ func TestWhoeverStopsWaitingTellsTheClient(t *testing.T) {
 	}
 }
 
-// What a server sends about a question belongs to the conversation of the request that needs the answer.
+// Requests and cancellations that a server sends belong to the conversation of the request that needs the answer.
 func TestWhatIsAskedAndWithdrawnHasTheBaggageOfTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := mcpserver.Options{RequestTimeout: time.Second,
@@ -335,7 +335,7 @@ func TestAnAnswerThatIsTooLargeFailsTheHandler(t *testing.T) {
 	})
 }
 
-// asker asks the client where that cannot answer.
+// asker asks the client in places where the client cannot answer.
 type asker struct {
 	shelf
 	failed []error

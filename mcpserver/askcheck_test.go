@@ -84,7 +84,7 @@ func TestSampledMessagesAreCheckedBeforeTheyAreSent(t *testing.T) {
 	}
 }
 
-// TestEachRevisionIsAskedInItsWords compares the params of requests with what the schema of the revision has.
+// TestEachRevisionIsAskedInItsWords compares the params of requests with the schema of the revision.
 func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 	form := json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
 		`"plan":{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b","title":"B"}],"default":"a"},` +
@@ -173,7 +173,7 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 	}
 }
 
-// paramsIn returns the params of a request to a client, or of the one request in a result.
+// paramsIn returns the params of a request to a client, or of the only request in a result.
 func paramsIn(t *testing.T, frame string) json.RawMessage {
 	t.Helper()
 	var m struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// way is a revision and how it is reached.
+// way is a revision and a transport.
 type way struct {
 	version mcp.Version
 	http    bool
@@ -29,7 +29,7 @@ func (w way) String() string {
 	return string(w.version) + "/memory"
 }
 
-// everyWay yields all revisions from the first one on, over each transport.
+// everyWay returns all revisions from first on, over each transport.
 func everyWay(first mcp.Version) (all []way) {
 	for _, v := range mcp.SupportedVersions() {
 		if v >= first {
@@ -39,7 +39,7 @@ func everyWay(first mcp.Version) (all []way) {
 	return all
 }
 
-// able is a client that answers whatever a server asks.
+// able returns the options of a client that answers every question of a server.
 func able(features ...mcpclient.Feature) mcpclient.Options {
 	return mcpclient.Options{
 		Features: features,
@@ -51,7 +51,7 @@ func able(features ...mcpclient.Feature) mcpclient.Options {
 	}
 }
 
-// answers are handlers of a client: of forms, of samples and of roots.
+// answers returns handlers of a client for forms, samples and roots.
 func answers(name string) []mcpclient.Feature {
 	return []mcpclient.Feature{
 		mcpclient.HandleRequest(mcp.MethodElicit, func(context.Context, *mcpclient.Request) (any, error) {
@@ -107,7 +107,7 @@ func connect(t *testing.T, s *mcpserver.Server, w way, o mcpclient.Options) *mcp
 	return c
 }
 
-// callText calls a tool and returns the text that it answers with.
+// callText calls a tool and returns the text of its result.
 func callText(t *testing.T, c *mcpclient.Client, tool string) string {
 	t.Helper()
 	r, err := c.CallTool(t.Context(), tool, nil)

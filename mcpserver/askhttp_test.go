@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// openAble initializes a session of a client that answers everything.
+// openAble initializes a session of a client with all capabilities.
 func (w *web) openAble(version string) string {
 	w.t.Helper()
 	p := w.post(initializeAbleAs(version))

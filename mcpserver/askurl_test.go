@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestURLElicitationIsRequired serves clients that open URLs and those that do not.
+// TestURLElicitationIsRequired serves clients with and without support for URLs.
 func TestURLElicitationIsRequired(t *testing.T) {
 	signedIn := false
 	handler := func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// listing is a batch of n requests for the list of tools.
+// listing returns a batch of n requests for the list of tools.
 func listing(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -20,7 +20,7 @@ func listing(n int) string {
 	return "[" + b.String()[1:] + "]"
 }
 
-// The answers to a batch go back together, so a small one must not be able to ask for gigabytes.
+// The answers to a batch are sent together, so a small batch must not cause gigabytes of answers.
 func TestTheAnswersToABatchHaveABound(t *testing.T) {
 	for _, stateless := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// BenchmarkToolCall measures a call of a tool over a pair of OS pipes, driver and server in one process. The floor
-// reads a line, looks at none of it and writes an answer of the same size.
+// BenchmarkToolCall measures a call of a tool over a pair of OS pipes, with driver and server in one process. The floor
+// is a server that reads a line without parsing it and writes an answer of the same size.
 func BenchmarkToolCall(b *testing.B) {
 	const (
 		legacy = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":{"text":"hello, world"}}}`
@@ -49,7 +49,7 @@ func BenchmarkToolCall(b *testing.B) {
 	}
 }
 
-// drive keeps callers requests in flight until the benchmark is over.
+// drive keeps as many requests in flight as there are callers, until the benchmark ends.
 func drive(b *testing.B, callers int, request string, serve func(in, out *os.File)) {
 	toServer, fromClient, err := os.Pipe()
 	if err != nil {

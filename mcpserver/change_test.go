@@ -36,7 +36,7 @@ func newChanging(t *testing.T, tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// checkOneTrace checks that the notifications of one change are below one span, which begins the trace.
+// checkOneTrace checks that the notifications of one change have one parent span, which is the root of the trace.
 func checkOneTrace(t *testing.T, rec *telemetrytest.Recording, method string, clients int) {
 	t.Helper()
 	parents := rec.SpansNamed("mcp_server.change "+method, trace.SpanKindInternal)
@@ -96,7 +96,7 @@ func TestOneChangeIsOneTraceForAllClients(t *testing.T) {
 	}
 }
 
-// A client whose session has no stream yet gets the notice from a backlog.
+// If a session has no stream yet, its client gets the notification later, from a backlog.
 func TestALateNotificationIsInTheTraceOfItsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

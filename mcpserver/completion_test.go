@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// completing returns a handler that always returns the same.
+// completing returns a handler that always returns values.
 func completing(values ...string) mcpserver.CompletionHandler {
 	return func(context.Context, *mcpserver.CompleteRequest) ([]string, error) { return values, nil }
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// rich is content of all kinds, with all members there are.
+// rich returns content of all kinds, with all members.
 func rich() mcp.ContentList {
 	annotations := &mcp.Annotations{Priority: new(1.0), LastModified: "2025-01-12"}
 	meta := mcp.Meta(`{"k":1}`)
@@ -33,7 +33,7 @@ func rich() mcp.ContentList {
 	}
 }
 
-// richIn is what a client of a revision is to see of it.
+// richIn returns the blocks of rich that a client of revision v should get.
 func richIn(v mcp.Version) []string {
 	newest := []string{
 		`{"type":"text","text":"t","annotations":{"priority":1,"lastModified":"2025-01-12"},"_meta":{"k":1}}`,

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// inMemory lets clients reach s without a process or a network between them, which is also how to test a server.
+// inMemory connects clients to s within the process. This is also the way to test a server.
 func inMemory(s *mcpserver.Server) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
 }
@@ -30,15 +30,15 @@ func clientOf(s *mcpserver.Server, o *mcpclient.Options) *mcpclient.Client {
 	return client
 }
 
-// awaitSubscription waits until a client is to hear of changes of the server: once ready, it asks for them in the
-// background.
+// awaitSubscription waits until the client has subscribed to changes of the server. The client subscribes in the
+// background when it is ready.
 func awaitSubscription(s *mcpserver.Server) {
 	for s.Inspect().Subscriptions == 0 {
 		runtime.Gosched()
 	}
 }
 
-// bothEras calls a tool of s as a client of each era, whose user and model answer, and prints what the tool says.
+// bothEras calls a tool of s as a client of each era and prints the result. The users and models of the clients answer.
 func bothEras(s *mcpserver.Server, tool string) {
 	ctx := context.Background()
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
@@ -86,7 +86,7 @@ func ExampleElicit() {
 		case errors.Is(err, mcpserver.ErrUnsupported):
 			return "Hello, whoever you are!", nil
 		case err != nil:
-			return "", err // as it is: it may be that the client has to be asked first
+			return "", err // return the error unchanged: it may ask the client first
 		case answer.Action != mcp.ElicitAccept:
 			return "Never mind.", nil
 		}
@@ -179,7 +179,7 @@ func ExampleOnce() {
 	s := mcpserver.New(mcp.Implementation{Name: "shop", Version: "1.0"}, nil)
 	placed := 0
 	addTool(s, "buy", func(ctx context.Context, _ struct{}) (string, error) {
-		// A modern client has this handler run twice.
+		// For a modern client, this handler runs twice.
 		order, err := mcpserver.Once(ctx, "order", func() (int, error) {
 			placed++
 			return placed, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A notification of the user's own, which nothing answers.
+// The server handles a custom notification.
 func ExampleServer_HandleNotification() {
 	type opened struct {
 		File string `json:"file"`
@@ -21,12 +21,12 @@ func ExampleServer_HandleNotification() {
 	err := s.HandleNotification("notifications/acme/opened", func(ctx context.Context, n *mcpserver.Notification) {
 		var p opened
 		if err := json.Unmarshal(n.Params, &p); err != nil {
-			log.Print(err) // it is heard of nowhere else
+			log.Print(err) // the client gets no answer to a notification
 			return
 		}
 		select {
 		case files <- p.File:
-		case <-ctx.Done(): // the client has gone
+		case <-ctx.Done(): // the client has disconnected
 		}
 	})
 	if err != nil {
@@ -42,7 +42,7 @@ func ExampleServer_HandleNotification() {
 	// Output: the client has opened main.go
 }
 
-// A legacy client says that its roots have changed, and is asked which they are.
+// A legacy client reports that its roots have changed, and the server asks for the new roots.
 func ExampleServer_HandleRootsChanged() {
 	s := mcpserver.New(mcp.Implementation{Name: "editor", Version: "1.0"}, nil)
 	type answer struct {
@@ -55,7 +55,7 @@ func ExampleServer_HandleRootsChanged() {
 		a.err = session.AskAll(ctx, mcpserver.AskListRoots("roots", &a.roots))
 		select {
 		case answers <- a:
-		case <-ctx.Done(): // the client has gone
+		case <-ctx.Done(): // the client has disconnected
 		}
 	})
 	if err != nil {

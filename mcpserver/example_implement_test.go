@@ -10,34 +10,34 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Counter is a whole server in one value: its tools, and what it keeps for each session.
+// Counter is a whole server in one value: its tools, and the data of each session.
 type Counter struct{}
 
-// Init gives a session its own count.
+// Init gives each session its own count.
 func (Counter) Init(_ context.Context, s *mcpserver.Session) error {
-	s.SetValue(countKey{}, new(atomic.Int64)) // calls of the same session may run at the same time
+	s.SetValue(countKey{}, new(atomic.Int64)) // calls of one session may run concurrently
 	return nil
 }
 
 type countKey struct{}
 
-// Terminate is called when the session is over.
+// Terminate is called when the session has ended.
 func (Counter) Terminate(_ context.Context, s *mcpserver.Session, reason error) {
 	fmt.Println("the count of", s.Client().Name, "was", s.Value(countKey{}).(*atomic.Int64).Load())
 }
 
-// ListTools lists the one tool that there is.
+// ListTools returns the only tool.
 func (Counter) ListTools(context.Context, *mcpserver.ListRequest) (*mcp.ListToolsResult, error) {
 	return &mcp.ListToolsResult{Tools: []*mcp.Tool{{Name: "count", Description: "Counts its calls."}}}, nil
 }
 
-// CallTool calls it.
+// CallTool calls the tool.
 func (Counter) CallTool(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	if r.Name != "count" {
 		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "unknown tool: " + r.Name}
 	}
 	session := r.Session()
-	if session == nil { // a modern client, which has no session
+	if session == nil { // a modern client has no session
 		return nil, &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "there is nothing to count in"}
 	}
 	n := session.Value(countKey{}).(*atomic.Int64).Add(1)

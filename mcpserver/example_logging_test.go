@@ -37,7 +37,7 @@ func ExampleRequestInfo_Logger() {
 		Folder string `json:"folder"`
 	}) (string, error) {
 		logger := mcpserver.RequestFrom(ctx).Logger("walker").With("folder", in.Folder)
-		if logger.Enabled(ctx, slog.LevelDebug) { // not before the client has set the level
+		if logger.Enabled(ctx, slog.LevelDebug) { // false until the client has set the level
 			logger.DebugContext(ctx, "what takes long to find out")
 		}
 		record := slog.NewRecord(time.Time{}, slog.LevelWarn, "skipped files", 0) // WarnContext would add the time
@@ -56,7 +56,8 @@ func ExampleRequestInfo_Logger() {
 func ExampleServer_Log() {
 	s := mcpserver.New(mcp.Implementation{Name: "files", Version: "1.0"}, &mcpserver.Options{Logging: true})
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "fill"}, func(context.Context, struct{}) (string, error) {
-		// From anywhere in the program, to all clients with a session that want to hear of errors.
+		// Log may be called anywhere in the program. It sends the message to all clients with a session that have requested
+		// the level error.
 		return "filled", s.Log(mcp.LevelError, "disk", map[string]any{"free": 0})
 	})
 	if err != nil {

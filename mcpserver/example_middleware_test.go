@@ -10,7 +10,7 @@ import (
 )
 
 func ExampleOptions_middleware() {
-	// Middleware that refuses calls of tools after closing time.
+	// This middleware rejects calls of tools after closing time.
 	closed := func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 			if r.Method == mcp.MethodCallTool {
@@ -22,7 +22,7 @@ func ExampleOptions_middleware() {
 		}
 	}
 	s := mcpserver.New(mcp.Implementation{Name: "shop", Version: "1.0"}, &mcpserver.Options{
-		MaxTotal:   100, // requests at once, of all clients together
+		MaxTotal:   100, // concurrent requests of all clients together
 		Middleware: []func(mcpserver.RequestHandler) mcpserver.RequestHandler{closed},
 	})
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "buy"},

@@ -15,10 +15,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Two processes serve one address. The first round of a call comes to one of them and the second to the other, which
-// can read what the first has left with the client.
+// Two processes serve one address. The first round of a call reaches one process and the second round the other, which
+// can decrypt the state that the first process has left with the client.
 func ExampleOptions_stateKeys() {
-	key := []byte("a secret of exactly 32 bytes, ok") // of crypto/rand, in a program
+	key := []byte("a secret of exactly 32 bytes, ok") // a real program generates the key with crypto/rand
 	type name struct {
 		Name string `json:"name"`
 	}
@@ -69,7 +69,7 @@ func ExampleOptions_stateKeys() {
 	// Output: begun by process 0, ended by 1: hello, Ada
 }
 
-// Clients need not ask again for what stays the same for a while.
+// Clients may cache lists that stay the same for a while.
 func ExampleOptions_cacheTTL() {
 	counted := func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) {
@@ -103,7 +103,7 @@ func ExampleOptions_cacheTTL() {
 	// forecast
 }
 
-// A list in pages, which clients ask for one after the other by a cursor.
+// Clients request a long list page by page, with a cursor.
 func ExampleOptions_pageSize() {
 	s := mcpserver.New(mcp.Implementation{Name: "letters", Version: "1.0"}, &mcpserver.Options{PageSize: 2})
 	for _, name := range []string{"a", "b", "c"} {
@@ -124,7 +124,7 @@ func ExampleOptions_pageSize() {
 	// Output: 2 and 1 more: false
 }
 
-// The context of a handler ends when the client does not want the answer any more.
+// The context of a handler ends when the client cancels the call.
 func ExampleAddTool_cancel() {
 	s := mcpserver.New(mcp.Implementation{Name: "search", Version: "1.0"}, nil)
 	ended := make(chan error, 1)
@@ -148,7 +148,7 @@ func ExampleAddTool_cancel() {
 	// server: context canceled
 }
 
-// Tools may come and go; connected clients that want to know are told.
+// A server may add and remove tools at any time; it notifies connected clients that have asked for such notifications.
 func ExampleServer_RemoveTools() {
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, forecast); err != nil {
@@ -172,7 +172,7 @@ func ExampleServer_RemoveTools() {
 	// Output: 0 tools
 }
 
-// A client may call two tools at once, and from then on sixty in an hour.
+// A client may call two tools at once, and after that sixty tools an hour.
 func ExampleOptions_rates() {
 	s := mcpserver.New(mcp.Implementation{Name: "search", Version: "1.0"}, &mcpserver.Options{
 		Rates: mcpserver.Rates{ToolCalls: mcpserver.Rate{PerSecond: 1.0 / 60, Burst: 2}},

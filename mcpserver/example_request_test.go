@@ -23,7 +23,7 @@ func ExampleRequestInfo_HTTP() {
 		log.Fatal(err)
 	}
 	handler := s.HTTPHandler(&mcpserver.HTTPOptions{
-		// A program uses what authenticates its requests: bearer.Identity, for example.
+		// A real program uses the result of its authentication, for example bearer.Identity.
 		Principal: func(r *http.Request) string { user, _, _ := r.BasicAuth(); return user },
 	})
 	srv := httptest.NewServer(handler)

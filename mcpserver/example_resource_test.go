@@ -49,7 +49,7 @@ func ExampleServer_AddResourceTemplate() {
 	// {"jsonrpc":"2.0","id":2,"error":{"code":-32002,"message":"resource not found","data":{"uri":"weather://rome/today"}}}
 }
 
-// A client subscribes to a resource, and is told when to read it again.
+// A client subscribes to a resource, and gets a notification when it should read the resource again.
 func ExampleServer_ResourceUpdated() {
 	s := mcpserver.New(mcp.Implementation{Name: "stock", Version: "1.0"}, nil)
 	count := &mcp.Resource{URI: "stock://lamps", Name: "lamps"}

@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// Report is what the tool of the examples of tasks takes.
+// Report holds the arguments of the tool in the examples of tasks.
 type Report struct {
 	Year int `json:"year"`
 }
 
-// withTasks are the options of a client that knows tasks.
+// withTasks returns the options of a client that supports tasks.
 func withTasks() *mcpclient.Options {
 	return &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
 }
@@ -29,9 +29,9 @@ func ExampleAddTaskTool() {
 	figures := make(chan string)
 	err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {
 		select {
-		case total := <-figures: // which take hours to come
+		case total := <-figures: // arrives after some hours
 			return fmt.Sprintf("the total of %d is %s", in.Year, total), nil
-		case <-ctx.Done(): // the client has cancelled the task, or its time is up
+		case <-ctx.Done(): // the client has cancelled the task, or the task has expired
 			return "", ctx.Err()
 		}
 	})
@@ -55,7 +55,7 @@ func ExampleAddTaskTool() {
 	}
 	fmt.Println(result.Text())
 
-	if err := s.Shutdown(ctx); err != nil { // which waits for tasks that still run
+	if err := s.Shutdown(ctx); err != nil { // waits for running tasks
 		log.Fatal(err)
 	}
 	// Output:
@@ -68,7 +68,7 @@ func ExampleTaskWhenAsked() {
 	archive := map[int]string{2024: "the report of 2024"}
 	err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {
 		if report, ok := archive[in.Year]; ok {
-			return report, nil // at once
+			return report, nil // without a task
 		}
 		if err := mcpserver.RequestFrom(ctx).BeginTask(ctx); err != nil {
 			return "", err
@@ -98,10 +98,10 @@ func ExampleTaskWhenAsked() {
 	// task: true the report of 2025, after a while
 }
 
-// Servers that share a store answer for each other's tasks: copies behind a load balancer, or the same one after a
-// restart.
+// Servers that share a store can answer requests for each other's tasks: replicas behind a load balancer, or one server
+// before and after a restart.
 func ExampleTaskOptions() {
-	store := store.NewMemoryTasks(0, 0) // a program with many processes has one that they share
+	store := store.NewMemoryTasks(0, 0) // a program with several processes needs a shared store
 	server := func() *mcpserver.Server {
 		s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, &mcpserver.Options{
 			Tasks: &mcpserver.TaskOptions{Store: store, TTL: time.Hour, PollInterval: 100 * time.Millisecond},

@@ -14,13 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Forecast is what the tool of the examples takes; its tags become the input schema.
+// Forecast holds the arguments of the tool in the examples; its tags become the input schema.
 type Forecast struct {
 	City string `json:"city" jsonschema:"name of the city"`
 	Days int    `json:"days,omitzero" jsonschema:"how many days ahead, 1 if left out"`
 }
 
-// Weather is what it returns.
+// Weather is the output of the tool.
 type Weather struct {
 	Summary string  `json:"summary"`
 	Celsius float64 `json:"celsius"`
@@ -77,8 +77,8 @@ func ExampleServer_AddRawTool() {
 	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"arguments: {\"color\":\"red\"}"},{"type":"image","data":"R0lGODlhAQABAAAAACw=","mimeType":"image/gif"}]}}
 }
 
-// A tool that gets its arguments as JSON, which fit its schema: the default is filled in, and what does not fit never
-// comes.
+// The tool gets its arguments as JSON that matches its schema: the server fills in the default, and rejects arguments
+// that do not match.
 func ExampleChecked() {
 	s := mcpserver.New(mcp.Implementation{Name: "dice", Version: "1.0"}, nil)
 	tool := &mcp.Tool{
@@ -131,7 +131,7 @@ func ExampleRequestInfo_Progress() {
 		request := mcpserver.RequestFrom(ctx)
 		for i, name := range in.Names {
 			if err := request.Progress(ctx, float64(i+1), float64(len(in.Names)), name); err != nil {
-				return "", errors.Join(errors.New("stopped"), err) // the client does not wait for the rest
+				return "", errors.Join(errors.New("stopped"), err) // the client has cancelled the call
 			}
 		}
 		return "copied", nil
@@ -147,7 +147,7 @@ func ExampleRequestInfo_Progress() {
 	// {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"copied"}]}}
 }
 
-// ask opens a session, sends one request in it and prints what the server answers to that.
+// ask opens a session, sends one request in it and prints the server's messages.
 func ask(s *mcpserver.Server, request string) {
 	const open = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 		`"capabilities":{},"clientInfo":{"name":"example","version":"1.0"}}}`
@@ -157,7 +157,7 @@ func ask(s *mcpserver.Server, request string) {
 	}
 }
 
-// printer prints what is written to it, but for the first line.
+// printer prints everything that is written to it except the first line.
 type printer struct{ begun bool }
 
 func (p *printer) Write(b []byte) (int, error) {

@@ -8,15 +8,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// NetworkOf returns the transport that c says it runs over.
+// NetworkOf returns the transport of c according to its method Network.
 func NetworkOf(c Conn) string {
 	return c.(*streamConn).Network().Transport
 }
 
-// ContentIn returns content as a revision has it.
+// ContentIn converts content to the form of a revision.
 var ContentIn = contentIn
 
-// AskInTask puts requests to the client by way of the task that the handler whose context is ctx is working on.
+// AskInTask sends requests to the client through the task whose handler has the context ctx.
 func AskInTask(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
 	task, err := taskOf(ctx)
 	switch {
@@ -28,20 +28,22 @@ func AskInTask(ctx context.Context, requests mcp.InputRequests) (mcp.InputRespon
 	return task.Ask(ctx, requests)
 }
 
-// ErrNoTask is returned by AskInTask if what is asked has to go by way of the request.
+// ErrNoTask is the error of AskInTask if the handler must ask through the request instead.
 var ErrNoTask = errors.New("no task to ask in")
 
-// FirstTrust is after how many quick runs the goroutine that reads runs a handler, Patience how long it may keep it.
+// FirstTrust is the number of quick runs after which the reading goroutine itself runs a handler. Patience limits the
+// time that the handler may then take.
 const (
 	FirstTrust = rpc.FirstTrust
 	Patience   = rpc.Patience
 )
 
-// Taken is what an HTTP handler counts for requests: places, bytes of bodies, requests inside, and sessions, opened or
-// being opened, with what their clients have said about themselves. All are zero when nothing is going on.
+// Taken holds the resources that the requests of an HTTP handler use: places, bytes of bodies, requests in flight,
+// sessions that are open or being opened, the memory for their introductions, and accounts. An idle handler has only
+// zeros.
 type Taken struct{ Places, Bytes, Inside, Sessions, Introductions, Accounts int }
 
-// Taken returns what is taken now.
+// Taken returns the current usage.
 func (h *HTTPHandler) Taken() Taken {
 	l := h.web.Load()
 	return Taken{l.Requests, l.Bytes, l.Inside, l.Sessions, l.Introductions, l.Accounts}

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// severed is a store of sessions and events as one process sees it, until it is cut off from it.
+// severed is one process's view of a store of sessions and events. The process can lose the connection to the store.
 type severed struct {
 	store.Sessions
 	store.SharedEvents
@@ -117,14 +117,14 @@ func (s *severed) Behind(ctx context.Context, session string, id store.EventID) 
 	return s.SharedEvents.Behind(ctx, session, id)
 }
 
-// process is one of several that share a store.
+// process is one of several processes that share a store.
 type process struct {
 	*web
 	server *mcpserver.Server
 	store  *severed
 }
 
-// change changes what tools there are.
+// change changes the list of tools.
 func (p process) change() {
 	p.server.RemoveTools("changing")
 	if err := mcpserver.AddTool(p.server, &mcp.Tool{Name: "changing"}, greet); err != nil {
@@ -132,7 +132,7 @@ func (p process) change() {
 	}
 }
 
-// processes serves as many servers, with one store.
+// processes serves each server in a process of its own, with one store for all.
 func processes(t *testing.T, o mcpserver.HTTPOptions, servers ...*mcpserver.Server) []process {
 	t.Helper()
 	sessions := store.NewMemorySessions()
@@ -156,7 +156,7 @@ func twoProcesses(t *testing.T, o mcpserver.HTTPOptions) (a, b process) {
 	return all[0], all[1]
 }
 
-// isolated serves two servers in a bubble.
+// isolated serves two servers in a synctest bubble.
 func isolated(t *testing.T, o mcpserver.HTTPOptions, test func(t *testing.T, a, b process)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// FuzzConnection sends lines to a server. Whatever they are, the server lives, each well-formed request is answered
-// once, and nothing else but what may have been a request is answered.
+// FuzzConnection sends arbitrary lines to a server. It checks that the server survives, answers each well-formed
+// request once, and answers no line that cannot be a request.
 func FuzzConnection(f *testing.F) {
 	files, err := filepath.Glob("testdata/transcripts/*.txt")
 	if err != nil || len(files) == 0 {
@@ -52,7 +52,7 @@ func FuzzConnection(f *testing.F) {
 	})
 }
 
-// tally says how many answers each id may get.
+// tally counts the answers that each id may get.
 type tally struct {
 	least, most map[jsonrpc.ID]int
 	cancelled   bool // a notification cancelled something
@@ -89,7 +89,7 @@ func (a *tally) addMessage(m *jsonrpc.Message) {
 	}
 }
 
-// addBatch allows for answers to the messages of a batch, which some sessions take.
+// addBatch allows answers to the messages of a batch, which only some sessions support.
 func (a *tally) addBatch(frame []byte) {
 	elements, err := jsonrpc.Batch(bytes.Clone(frame))
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A server ends the stream of a call that its client has given up without an answer. That breaks no protocol. A stream
-// that ends without an answer while the caller waits does.
+// After a call is cancelled or times out, the server ends its stream without an answer, which is no protocol violation.
+// It is a violation if the stream ends without an answer while the caller waits.
 func TestOnlyAWaitingCallCountsTheMissingAnswerAsAViolation(t *testing.T) {
 	for _, way := range []struct {
 		version mcp.Version
@@ -74,7 +74,7 @@ func testMissingAnswers(t *testing.T, version mcp.Version, mode transport.HTTPMo
 	w.end()
 }
 
-// newStuckServer returns a server whose tool wait ends with its caller.
+// newStuckServer returns a server with a tool wait, whose calls last until the client cancels them.
 func newStuckServer(t *testing.T) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "stuck", Version: "1"}, nil)
 	must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ struct{}) (struct{}, error) {
@@ -84,7 +84,7 @@ func newStuckServer(t *testing.T) *mcpserver.Server {
 	return s
 }
 
-// withoutAnswerTo ends the stream of a request that has word in its body, and leaves others to h.
+// withoutAnswerTo ends the stream of each request with word in its body. It passes all other requests to h.
 func withoutAnswerTo(word string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

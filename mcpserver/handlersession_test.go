@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// host is a handler that is told of sessions, and does what its fields say.
+// host is a handler with methods for sessions. Its fields configure the methods.
 type host struct {
 	name   string
 	init   func(context.Context, *mcpserver.Session) error

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// diary notes what a server hears.
+// diary records the notifications that a server receives.
 type diary struct {
 	mu    sync.Mutex
 	lines []string
@@ -40,7 +40,7 @@ func (d *diary) wants(t *testing.T, want ...string) {
 	d.lines = nil
 }
 
-// heard notes a notification.
+// heard records a notification.
 func (d *diary) heard(_ context.Context, n *mcpserver.Notification) {
 	d.note("%s %s %q", n.Method, string(n.Params), n.Session.Version())
 }

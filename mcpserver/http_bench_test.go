@@ -18,10 +18,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// BenchmarkHTTPToolCall measures a call of a tool over HTTP on a loopback connection, driver and server in one process.
-// The driver writes bytes that are ready and looks at nothing of the answer but its length, so that nearly all is the
-// server's work. The floor is a plain handler of net/http that decodes the same request with encoding/json and encodes
-// the same answer; that below looks at nothing and writes an answer that is ready.
+// BenchmarkHTTPToolCall measures a call of a tool over HTTP on a loopback connection, with driver and server in one
+// process. The driver sends prepared bytes and checks only the length of the answer, so that the server does nearly all
+// of the work. The first floor is a plain net/http handler that decodes the same request and encodes the same answer
+// with encoding/json. The second floor ignores the request and writes a prepared answer.
 func BenchmarkHTTPToolCall(b *testing.B) {
 	const (
 		modern = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{` + bothMetas +
@@ -64,7 +64,7 @@ func answerBlindly(w http.ResponseWriter, r *http.Request) {
 			`"resultType":"complete","content":[{"type":"text","text":"hello, world"}]}}`)
 }
 
-// answerPlainly answers a call as a program would that knows nothing but this call.
+// answerPlainly answers a call like a program that supports only this call.
 func answerPlainly(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var request struct {
@@ -101,7 +101,7 @@ func answerPlainly(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer)
 }
 
-// driveHTTP sends one request again and again over one connection.
+// driveHTTP sends the same request repeatedly over one connection.
 func driveHTTP(b *testing.B, h http.Handler, body string, headers ...string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

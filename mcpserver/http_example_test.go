@@ -26,12 +26,12 @@ func ExampleServer_HTTPHandler() {
 	handler := s.HTTPHandler(nil)
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", handler)
-	srv := httptest.NewServer(mux) // a program has an http.Server here
+	srv := httptest.NewServer(mux) // a real program uses an http.Server
 	defer srv.Close()
-	defer handler.Shutdown(context.Background()) // first: it ends the streams that the server would wait for
+	defer handler.Shutdown(context.Background()) // runs before srv.Close, which waits for the streams that Shutdown ends
 
 	ctx := context.Background()
-	for _, v := range []mcp.Version{mcp.Version20250618, mcp.Version20260728} { // with a session, and without
+	for _, v := range []mcp.Version{mcp.Version20250618, mcp.Version20260728} { // with and without a session
 		client, err := mcpclient.Connect(ctx, &transport.HTTP{URL: srv.URL + "/mcp"},
 			&mcpclient.Options{Versions: []mcp.Version{v}})
 		if err != nil {

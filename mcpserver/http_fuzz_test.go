@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// FuzzHTTP sends requests that may be anything. SESSION in the headers stands for the id of an open session.
+// FuzzHTTP sends arbitrary requests. SESSION in the headers is replaced by the id of an open session.
 func FuzzHTTP(f *testing.F) {
 	const usual = "Content-Type: application/json\nAccept: application/json, text/event-stream\n"
 	modern := usual + "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: query\n"
@@ -63,7 +63,7 @@ func FuzzHTTP(f *testing.F) {
 	})
 }
 
-// leaver is a client that leaves when it has read something of a stream.
+// leaver is a client that disconnects after it has read a part of a stream.
 type leaver struct {
 	*httptest.ResponseRecorder
 	leave func()
@@ -71,7 +71,7 @@ type leaver struct {
 
 func (w *leaver) Flush() { w.leave() }
 
-// checkResponse says whether a response is one that a client can do something with.
+// checkResponse checks that a client can process the response.
 func checkResponse(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
 	body := w.Body.Bytes()

@@ -22,7 +22,7 @@ const (
 	bothMetas        = versionMeta + "," + capabilitiesMeta
 )
 
-// asked returns a modern request, with more params behind its _meta.
+// asked returns a modern request; params follow its _meta.
 func asked(id int, method, meta, params string) string {
 	if params != "" {
 		params = "," + params
@@ -220,7 +220,7 @@ func TestEveryRefusalHasItsStatusAndCode(t *testing.T) {
 	}
 }
 
-// servedBy returns how many spans there are of requests that a server handled.
+// servedBy returns the number of spans of handled requests.
 func servedBy(rec *telemetrytest.Recording) (n int) {
 	for _, s := range rec.Spans() {
 		if s.SpanKind() == trace.SpanKindServer {

@@ -18,10 +18,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// from is the header by which tests say which address a request comes from.
+// from is the header in which a test sets the remote address of a request.
 const from = "X-From"
 
-// serveAddresses serves s to clients at the addresses that they say.
+// serveAddresses serves s; each request has the remote address that its header names.
 func serveAddresses(t *testing.T, s *mcpserver.Server, o *mcpserver.HTTPOptions) *web {
 	t.Helper()
 	h := s.HTTPHandler(o)
@@ -33,7 +33,7 @@ func serveAddresses(t *testing.T, s *mcpserver.Server, o *mcpserver.HTTPOptions)
 	}), h)
 }
 
-// attack is a number of requests that are sent at once, and how they were answered.
+// attack is a number of concurrent requests with their responses.
 type attack struct {
 	leave   context.CancelFunc
 	running sync.WaitGroup
@@ -42,7 +42,7 @@ type attack struct {
 	statuses map[int]int // guarded by mu; 0 for no answer
 }
 
-// attack sends n requests, and returns when nothing moves any more. They end with the test.
+// attack sends n requests, and returns when all goroutines are blocked. The requests end with the test.
 func (w *web) attack(t *testing.T, n int, make func(ctx context.Context, i int) *http.Request) *attack {
 	t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
@@ -75,14 +75,14 @@ func (a *attack) end() {
 	a.running.Wait()
 }
 
-// answered returns how many got this status.
+// answered returns the number of responses with the given status.
 func (a *attack) answered(status int) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.statuses[status]
 }
 
-// partial is a body of which the beginning comes, and nothing more until its request ends.
+// partial is a body that stops after its first bytes until its request ends.
 type partial struct {
 	ctx  context.Context
 	sent int
@@ -101,14 +101,14 @@ func (p *partial) Read(b []byte) (int, error) {
 
 func (p *partial) Close() error { return nil }
 
-// stalled returns a request whose body is announced and of which only a part comes.
+// stalled returns a request that sends only a part of its announced body.
 func stalled(t *testing.T, ctx context.Context, announced int64, sent int, headers ...string) *http.Request {
 	r := request(t, ctx, "POST", "", headers...)
 	r.Body, r.ContentLength = &partial{ctx, sent}, announced
 	return r
 }
 
-// servedAtOnce says that a call of a client is answered, and no time passes.
+// servedAtOnce checks that the server answers a call of a client without any delay.
 func (w *web) servedAtOnce(t *testing.T, name string, headers ...string) {
 	t.Helper()
 	start := time.Now()
@@ -202,10 +202,10 @@ func TestABodyThatFindsNoRoomWaitsForIt(t *testing.T) {
 	})
 }
 
-// opaque is what some middleware makes of a writer: nothing of it can be reached but what every writer has.
+// opaque models a middleware that hides all methods of a ResponseWriter except the standard ones.
 type opaque struct{ http.ResponseWriter }
 
-// A writer that allows no deadlines lets no body stay for longer.
+// A writer without deadlines gives a body no more time.
 func TestABodyHasToComeAtARateBehindAWriterWithoutDeadlines(t *testing.T) {
 	for name, tt := range map[string]struct {
 		size, rate int // in bytes, and bytes a second

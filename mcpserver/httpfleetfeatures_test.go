@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// apart serves two servers in a bubble that share a store.
+// apart serves two servers that share a store, in a synctest bubble.
 func apart(t *testing.T, make func(t *testing.T, name string) *mcpserver.Server,
 	test func(t *testing.T, a, b process)) {
 	t.Helper()
@@ -124,7 +124,7 @@ func TestAnAnswerReachesTheProcessThatAsked(t *testing.T) {
 	}
 }
 
-// onlooker is a handler that hears what is watched, and of which sessions there are.
+// onlooker is a handler that records watched resources and sessions.
 type onlooker struct {
 	toolbox
 	shelf
@@ -139,7 +139,7 @@ func (w *onlooker) note(what string) {
 	w.heard = append(w.heard, what)
 }
 
-// took returns what was heard since the last time.
+// took returns the records since the previous call.
 func (w *onlooker) took() string {
 	synctest.Wait()
 	w.mu.Lock()

@@ -27,7 +27,7 @@ func TestAChangeIsToldWhenTheStoreIsBack(t *testing.T) {
 	})
 }
 
-// The client comes back to another process, or to the one that answered.
+// The client reconnects to another process, or to the process that answered.
 func TestAStreamWhoseEndTheStoreHasLostEnds(t *testing.T) {
 	for i, name := range []string{"another process", "the same process"} {
 		t.Run(name, func(t *testing.T) {
@@ -83,8 +83,8 @@ func TestAProcessThatHasMissedSomethingTakesEverythingToHaveChanged(t *testing.T
 	})
 }
 
-// The store fails over to a replica that lacks a signal. One process has received the signal and notices that the store
-// lost it; the other process sees no gap, and learns of it from the first one.
+// The store fails over to a replica that lacks a signal. One process has received the signal and notices the loss. The
+// other process sees no gap, and learns of the loss from the first one.
 func TestAProcessReportsSignalsThatTheStoreHasLost(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		s := b.stream("GET", "", "Mcp-Session-Id", b.open("2025-11-25"))
@@ -128,7 +128,7 @@ func TestAProcessTakesOverAStreamAlthoughTheStoreLosesItsSignal(t *testing.T) {
 	})
 }
 
-// A store that has lost signals yields those before them again. One says that the stream is read in another process.
+// A store that has lost signals repeats the earlier ones. One of them announces that another process reads the stream.
 func TestSignalsThatComeAgainEndNoStream(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		session := a.open("2025-11-25")

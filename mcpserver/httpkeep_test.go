@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestAFaultOfTheStoreEndsNoStream has the store fail for some of the events that lead to an answer. The client gets
-// all of them once, whether it reads at the time or comes back, to either process.
+// TestAFaultOfTheStoreEndsNoStream makes the store fail for some of the events before an answer. The client gets each
+// event once, whether it is connected at the time or reconnects to either process.
 func TestAFaultOfTheStoreEndsNoStream(t *testing.T) {
 	type fault struct {
 		name       string

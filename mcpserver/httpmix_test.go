@@ -17,12 +17,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// ending is how a handler ends that does not return.
+// ending ends a handler without a return, for example by a panic.
 type ending func()
 
 var endings = map[string]ending{"panic": func() { panic("oops") }, "Goexit": runtime.Goexit}
 
-// failsAt returns a middleware that fails in a method, before or behind its handler.
+// failsAt returns a middleware that fails in a method, before or after its handler.
 func failsAt(method string, end ending, behind bool) middleware {
 	return func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) {
@@ -106,7 +106,7 @@ func TestAMethodThatBreaksInASessionIsAnswered(t *testing.T) {
 	}
 }
 
-// Whatever clients and handlers do, in the end all places and bytes are there again.
+// After any behaviour of clients and handlers, all places and bytes are free again.
 func TestWhatIsTakenIsGivenBack(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -115,7 +115,7 @@ func TestWhatIsTakenIsGivenBack(t *testing.T) {
 	}
 }
 
-// chaos is a tool that does what its argument says.
+// chaos is a tool whose argument selects its behaviour.
 func chaos(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	do := string(r.Arguments)
 	if strings.Contains(do, "ask") {

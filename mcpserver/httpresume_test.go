@@ -142,8 +142,8 @@ func TestEventsThatAreGoneAreNotSkipped(t *testing.T) {
 	})
 }
 
-// The stream for what belongs to no request begins as the others do: a client that loses it before the first message
-// comes back with the id of an event.
+// The stream for messages outside of requests starts with an event id, like all streams: a client that loses the stream
+// before the first message can resume it.
 func TestAStreamOfASessionBeginsWithAnEventID(t *testing.T) {
 	for _, test := range []struct {
 		version string
@@ -194,7 +194,7 @@ func TestAStreamOfASessionBeginsWithAnEventID(t *testing.T) {
 	}
 }
 
-// first returns the first event of a stream, whatever it is.
+// first returns the first event of a stream, of any kind.
 func first(t *testing.T, e *events) sse.Event {
 	t.Helper()
 	event, err := e.reader.Next()

@@ -65,7 +65,7 @@ func TestAStreamOnWhichNothingIsAskedGivesWay(t *testing.T) {
 	})
 }
 
-// What one address does is at its own expense, even if it does all that an honest client does.
+// One address can use up only its own share, even with requests like those of an honest client.
 func TestOneAddressLeavesSessionsToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{MaxSessions: 100})
@@ -125,7 +125,8 @@ func TestOneSessionLeavesPlacesToOthers(t *testing.T) {
 	})
 }
 
-// A legacy client that leaves does not end its requests, so leaving makes no room for more of them.
+// The requests of a legacy client keep running after it disconnects, so disconnecting frees no places for more
+// requests.
 func TestWhatIsHandledKeepsItsPlaceWhenItsClientLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const places = 16
@@ -237,7 +238,7 @@ func TestWhatAClientSaysAboutItselfIsBounded(t *testing.T) {
 	})
 }
 
-// A count of sessions bounds no memory where each may have 64 KiB of introduction.
+// A limit for the number of sessions alone does not limit memory, because each session may have 64 KiB of introduction.
 func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const budget, said = 2 << 20, 60_000
@@ -310,7 +311,7 @@ func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
 	})
 }
 
-// Sessions that are not used are as short-lived where others know them too, and take no place there.
+// Unused sessions in a store expire as early as those of one process, and free their place in the store.
 func TestSessionsOfAStoreThatAreNotUsedGiveWayInItToo(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{MaxSessions: 3, KeepAlive: -1}, func(t *testing.T, a, b process) {
 		bare := func() string { return a.post(initialize).header.Get("Mcp-Session-Id") }

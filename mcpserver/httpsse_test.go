@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// oldSession opens HTTP+SSE and returns its stream and the address for messages.
+// oldSession opens HTTP+SSE and returns its stream and the URL for messages.
 func (w *web) oldSession(target string) (s *events, address string) {
 	w.t.Helper()
 	s = w.stream("GET", "", target)

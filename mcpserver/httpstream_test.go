@@ -21,7 +21,7 @@ import (
 
 const stepsParams = `"name":"steps","arguments":{"values":[1,2,2,5]}`
 
-// legacySteps calls a tool that reports progress.
+// legacySteps returns a call of a tool that reports progress.
 func legacySteps(id int) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"_meta":{"progressToken":"p"},%s}}`, id,
 		stepsParams)
@@ -115,8 +115,8 @@ func TestOnlyTheRevisionThatHasItGetsAnEmptyFirstEvent(t *testing.T) {
 	}
 }
 
-// gated returns a server with a tool that reports progress, waits for the gate, reports again and answers. cause is of
-// its context when it ends while it waits.
+// gated returns a server with a tool that reports progress, waits for the gate, reports again and answers. If the
+// context ends while the tool waits, cause receives the cause of the context.
 func gated(t *testing.T, o mcpserver.Options) (s *mcpserver.Server, gate chan struct{}, cause chan error) {
 	gate, cause = make(chan struct{}), make(chan error, 1)
 	s = withTool(t, o, "gated", func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -354,7 +354,7 @@ func TestAModernClientThatLeavesBeforeAnythingIsSentCancels(t *testing.T) {
 	})
 }
 
-// forgetful is a store that fails.
+// forgetful is a store whose operations fail.
 type forgetful struct{ append, behind error }
 
 func (s forgetful) Append(context.Context, string, store.Event) error { return s.append }
@@ -432,9 +432,9 @@ func TestAStreamIsClosedMoreThanOnceAndInABatch(t *testing.T) {
 	}
 }
 
-// What a session's streams carry is theirs alone: their messages, the ids of these, and what a client that comes back
-// gets again. (specification 2025-11-25, basic/transports, "Listening for Messages from the Server", "Resumability and
-// Redelivery")
+// The streams of a session are independent: each has its own messages and event ids, and a resumed stream repeats only
+// its own messages. (specification 2025-11-25, basic/transports, "Listening for Messages from the Server",
+// "Resumability and Redelivery")
 func TestTheStreamsOfASessionShareNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, gate, _ := gated(t, mcpserver.Options{})
@@ -487,7 +487,7 @@ func TestTheStreamsOfASessionShareNothing(t *testing.T) {
 	})
 }
 
-// says is what an event says, in short.
+// says returns a short description of an event.
 func says(t *testing.T, e sse.Event) string {
 	t.Helper()
 	if len(e.Data) == 0 {

@@ -15,13 +15,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// A greedy client and a modest one, at addresses of their own.
+// A greedy client and a modest one, at different addresses.
 const (
 	greedy = "192.0.2.1:1"
 	modest = "192.0.2.2:1"
 )
 
-// listening returns requests for subscriptions.
+// listening returns a function that creates requests for subscriptions.
 func listening(t *testing.T, filter, address string) func(context.Context, int) *http.Request {
 	return func(ctx context.Context, i int) *http.Request {
 		return request(t, ctx, "POST", listenFor(i+1, filter),
@@ -29,7 +29,7 @@ func listening(t *testing.T, filter, address string) func(context.Context, int) 
 	}
 }
 
-// listen opens a subscription, and returns what of its filter the server has granted.
+// listen opens a subscription, and returns the part of its filter that the server has granted.
 func (w *web) listen(t *testing.T, filter, address string) (s *events, granted mcp.SubscriptionFilter) {
 	t.Helper()
 	s = w.stream("POST", listenFor(1, filter), append(modernHeaders("subscriptions/listen", ""), from, address)...)
@@ -62,7 +62,7 @@ func TestOneAccountLeavesSubscriptionsToOthers(t *testing.T) {
 	})
 }
 
-// watching returns the filter of a subscription to so many resources with long URIs.
+// watching returns the filter of a subscription to n resources with long URIs.
 func watching(n int) string {
 	uris := make([]string, n)
 	for i := range uris {
@@ -115,13 +115,13 @@ func TestWhatOneAccountWatchesLeavesRoomToOthers(t *testing.T) {
 	})
 }
 
-// taskCall is a call of a tool by a client that knows tasks.
+// taskCall returns a call of a tool by a client that supports tasks.
 func taskCall(id int, tool, arguments, address string) (body string, headers []string) {
 	body = asked(id, "tools/call", tasksMeta, fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments))
 	return body, append(modernHeaders("tools/call", tool), from, address)
 }
 
-// begin begins so many tasks, and returns the ids of those that were taken and how many got 429.
+// begin starts n tasks, and returns the ids of the accepted tasks and the number of calls with status 429.
 func (w *web) begin(t *testing.T, n int, tool, arguments, address string) (ids []string, refused int) {
 	t.Helper()
 	for i := range n {

@@ -111,7 +111,7 @@ func TestEveryFormOfHTTP(t *testing.T) {
 	}
 }
 
-// redirect sends requests to an address, whatever they say.
+// redirect sends all requests to one address.
 type redirect struct {
 	http.RoundTripper
 	address string
@@ -143,7 +143,7 @@ func TestAHandlerThatEndsItsGoroutineIsAnswered(t *testing.T) {
 	}
 }
 
-// TestTheSpanOfTheHTTPRequestIsParentOrLink holds for what a middleware such as otelhttp puts into the context.
+// TestTheSpanOfTheHTTPRequestIsParentOrLink covers spans that a middleware such as otelhttp puts into the context.
 func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
 	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
 		TraceFlags: trace.FlagsSampled})
@@ -187,7 +187,8 @@ func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
 	}
 }
 
-// TestTheHeadersOfHTTPTellOfATrace where nothing else does: for clients whose HTTP is instrumented, and their MCP not.
+// TestTheHeadersOfHTTPTellOfATrace covers messages without a trace context: clients with instrumented HTTP but without
+// instrumented MCP.
 func TestTheHeadersOfHTTPTellOfATrace(t *testing.T) {
 	const trust, inMeta, middleware = 1, 2, 4
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {

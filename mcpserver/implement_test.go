@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// toolbox, shelf, phrasebook and the like are parts of handlers.
+// toolbox, shelf, phrasebook and similar types implement parts of a handler.
 type toolbox struct{}
 
 func (toolbox) ListTools(_ context.Context, r *mcpserver.ListRequest) (*mcp.ListToolsResult, error) {
@@ -99,7 +99,7 @@ func (phrasebook) Complete(_ context.Context, r *mcpserver.CompleteRequest) ([]s
 	return []string{r.Ref.Name + r.Argument + r.Value, r.Context["y"]}, nil
 }
 
-// watcher notes who watches what.
+// watcher records which resources are watched.
 type watcher struct {
 	shelf
 	mu  sync.Mutex
@@ -151,7 +151,7 @@ func (declarer) DeclareCapabilities(c *mcp.ServerCapabilities, v mcp.Version) {
 	c.Experimental = map[string]mcp.Object{"example.com/x": mcp.Object(`{"v":"` + string(v) + `"}`)}
 }
 
-// everything has all interfaces that answer something.
+// everything implements all interfaces that answer requests.
 type everything struct {
 	toolbox
 	*watcher
@@ -503,7 +503,7 @@ func TestALevelSetterHearsOfLevelsAndMayRefuseThem(t *testing.T) {
 	})
 }
 
-// slowWatcher takes its time over a subscription.
+// slowWatcher takes some time for each subscription.
 type slowWatcher struct {
 	*watcher
 	asked, proceed chan struct{}
@@ -536,7 +536,7 @@ func TestAHandlerHearsThatAClientWhichHasLeftWatchesNothing(t *testing.T) {
 	})
 }
 
-// holed returns a resource with a hole.
+// holed returns resource contents that are nil.
 type holed struct{ shelf }
 
 func (holed) ReadResource(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {

@@ -20,7 +20,7 @@ import (
 const ableMetas = versionMeta + `,"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":{"tools":{}},` +
 	`"elicitation":{"form":{},"url":{}}}`
 
-// caller is a modern client that calls one tool again and again.
+// caller is a modern client that calls one tool repeatedly.
 type caller struct {
 	t    *testing.T
 	w    *wire
@@ -32,7 +32,7 @@ func callerOf(t *testing.T, s *mcpserver.Server, tool string) *caller {
 	return &caller{t: t, w: serve(t, t.Context(), s), tool: tool}
 }
 
-// call calls the tool with more members of params.
+// call calls the tool with additional members of params.
 func (c *caller) call(members string) message {
 	c.t.Helper()
 	c.id++
@@ -44,7 +44,7 @@ func (c *caller) call(members string) message {
 	return c.w.reply(c.t)
 }
 
-// needs calls the tool, which must need input.
+// needs calls the tool, which must require input.
 func (c *caller) needs(members string) *mcp.InputRequiredResult {
 	c.t.Helper()
 	return needed(c.t, c.call(members))
@@ -63,7 +63,7 @@ func needed(t *testing.T, m message) *mcp.InputRequiredResult {
 	return r
 }
 
-// tells calls the tool, which must answer.
+// tells calls the tool, which must return a final result.
 func (c *caller) tells(members, want string) {
 	c.t.Helper()
 	m := c.call(members)
@@ -76,7 +76,7 @@ func (c *caller) tells(members, want string) {
 	}
 }
 
-// fails calls the tool, which must be refused with -32602.
+// fails calls the tool, which must fail with -32602.
 func (c *caller) fails(members, want string) {
 	c.t.Helper()
 	if m := c.call(members); m.Error == nil || m.Error.Code != mcp.CodeInvalidParams ||
@@ -92,7 +92,7 @@ func (c *caller) finish() {
 	}
 }
 
-// with returns the members of a further round: answers by their keys, as JSON, and a state, nil for none.
+// with returns the members of a further round: answers by key, as JSON, and a state, which may be nil.
 func with(answers, state any) string {
 	members := fmt.Sprintf(`"inputResponses":%s`, answers)
 	switch s := state.(type) {
@@ -387,7 +387,7 @@ func TestInputRequiredIsATypeOfResultInTelemetry(t *testing.T) {
 	})
 }
 
-// TestPromptsAndResourcesAskToo uses handlers of the user's own, which the server gives the params as they are.
+// TestPromptsAndResourcesAskToo uses custom handlers, which get the params unchanged.
 func TestPromptsAndResourcesAskToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})

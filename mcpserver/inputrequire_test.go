@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestAHandlerKeepsItsOwnState serves clients of both eras by a handler that spells out what it requires.
+// TestAHandlerKeepsItsOwnState serves clients of both eras with a handler that spells out its requests.
 func TestAHandlerKeepsItsOwnState(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20250618) {
 		t.Run(w.String(), func(t *testing.T) {

@@ -37,7 +37,7 @@ func withHold(t testing.TB, o mcpserver.Options) (_ *mcpserver.Server, release f
 	return s, sync.OnceFunc(func() { close(held) })
 }
 
-// listed reports whether s is among the servers of the process.
+// listed reports whether Servers returns s.
 func listed(s *mcpserver.Server) bool { return slices.Contains(mcpserver.Servers(), s) }
 
 const callHold = `"name":"hold","arguments":{}`
@@ -170,7 +170,8 @@ func TestInspectShowsTasksWithoutTheirIDs(t *testing.T) {
 	})
 }
 
-// Ten thousand requests on a thousand connections: the oldest and the busiest are shown, and how many there are.
+// With ten thousand requests on a thousand connections, an inspection lists only the oldest requests and the busiest
+// connections, with the total numbers.
 func TestInspectIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := withHold(t, mcpserver.Options{})
@@ -203,7 +204,7 @@ func TestInspectIsBounded(t *testing.T) {
 	})
 }
 
-// A program that forgets a handler without shutting it down gets its memory back.
+// The memory of a handler is freed even if the program forgets to shut it down.
 func TestForgottenServersAreNotKept(t *testing.T) {
 	collected := make(chan struct{})
 	func() {
@@ -252,8 +253,8 @@ func TestABrokenConnectionPutsTheFlightRecorderIntoTheLog(t *testing.T) {
 	})
 }
 
-// Connections that break again and again do not fill the log: a record counts what was left out before it, and the
-// older entries that it has no room for.
+// Repeatedly broken connections do not flood the log: each record contains the number of suppressed records before it
+// and of the older entries that did not fit.
 func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
@@ -280,7 +281,7 @@ func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
 	})
 }
 
-// Many clients come, call and go while others look. The race detector does the rest.
+// Many clients connect, call and disconnect during inspections. The race detector finds the faults.
 func TestInspectWhileClientsComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{Telemetry: telemetry.New(), MaxTotal: 16})

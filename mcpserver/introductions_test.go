@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// modernPing is a server/discover of a client that says this of itself, or nothing.
+// discovering returns a server/discover request with the given clientInfo, which may be empty.
 func discovering(id int, clientInfo string) string {
 	if clientInfo != "" {
 		clientInfo = `,"io.modelcontextprotocol/clientInfo":` + clientInfo
@@ -84,7 +84,8 @@ func TestTelemetrySaysWhichClientAsks(t *testing.T) {
 	}
 }
 
-// A client may say something else each time. What is remembered of that is bounded, and what is counted.
+// A client may send another clientInfo with each request. The memory for them is limited, and so is the number of names
+// in the metrics.
 func TestClientsThatSayOtherThingsEachTimeAreAllCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

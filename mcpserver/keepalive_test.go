@@ -44,7 +44,7 @@ func TestAClientThatIsSilentIsSentPings(t *testing.T) {
 	})
 }
 
-// elapsedUntil returns how long it takes until an error comes.
+// elapsedUntil waits for an error and returns the elapsed time.
 func elapsedUntil(result <-chan error, want string, t *testing.T) time.Duration {
 	t.Helper()
 	begun := time.Now()
@@ -106,7 +106,7 @@ func TestAClientOverHTTPIsSentPingsOnItsStream(t *testing.T) {
 	})
 }
 
-// leaving notes why a session ends.
+// leaving records the reason for the end of a session.
 type leaving struct{ why *error }
 
 func (l leaving) Terminate(_ context.Context, _ *mcpserver.Session, reason error) { *l.why = reason }
