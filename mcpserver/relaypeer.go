@@ -81,9 +81,10 @@ func (f *front) way(ctx context.Context) *relayedCall {
 	return f.latest()
 }
 
-// noticeWay is way for a notification. If the client has read the stream of the session and can resume it, the
-// notification waits for that stream. A change concerns the session, even if ctx belongs to a request: on the stream of
-// a request that the client gives up, the notification would be lost.
+// noticeWay is way for a notification. If the client reads the stream of the session, or has read it and can resume it,
+// the notification is sent on that stream, where it waits for the client if necessary. A change concerns the session,
+// even if ctx belongs to a request: on the stream of a request that the client gives up, the notification would be
+// lost.
 func (f *front) noticeWay(ctx context.Context, method string) *relayedCall {
 	by := f.during(ctx)
 	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.exchange.Version() == "") {
