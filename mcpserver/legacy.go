@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// lifecycle is how clients of both eras learn whom they are talking to.
+// lifecycle returns the methods of the lifecycle: initialize, ping, server/discover and subscriptions/listen.
 func lifecycle(s *Server) feature {
 	f := feature{methods: []*method{{name: mcp.MethodInitialize, handle: s.initialize, inline: true}}}
 	if len(s.cfg.legacy) > 0 {
@@ -21,11 +21,12 @@ func lifecycle(s *Server) feature {
 	return f
 }
 
-// ping answers that the server is there. (specification 2025-11-25, basic/utilities/ping)
+// ping answers ping with an empty result. (specification 2025-11-25, basic/utilities/ping)
 func ping(context.Context, *call) (any, error) { return nil, nil }
 
-// legacyTerms returns the revision of the session. Before there is one, only initialize and ping are answered. The
-// specification leaves the rest to the server; this one refuses what it would have to guess a revision for.
+// legacyTerms returns the revision of the session. Before there is a session, the server answers only initialize and
+// ping. The specification leaves other requests to the server; this server refuses them, because it would have to guess
+// their revision.
 // (specification 2025-11-25, basic/lifecycle; 2026-07-28, basic/index, "Per-request protocol fields")
 func (x *exchange) legacyTerms(method string) (mcp.Version, client, error) {
 	if a := x.terms.agreed.Load(); a != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// crew counts the requests that it handles, each of which takes a second.
+// crew counts the requests that it handles. Each request takes a second.
 type crew struct {
 	mu            sync.Mutex
 	running, most int

@@ -10,14 +10,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// page is one page of a list: its entries as they are shown to the client.
+// page is one page of a list, with the entries encoded for the client.
 type page struct {
-	member  string // of the result that holds the entries
+	member  string // name of the result's member for the entries
 	entries []json.RawMessage
-	next    *string // the cursor of the page behind, nil for the last
+	next    *string // cursor of the next page, nil for the last page
 }
 
-// appendResult appends the result that a list request has.
+// appendResult appends the result of a list request.
 // (specification 2026-07-28, server/utilities/pagination and caching)
 func (p *page) appendResult(dst []byte, w view) ([]byte, error) {
 	dst = append(dst, '{')
@@ -46,7 +46,7 @@ func (p *page) appendResult(dst []byte, w view) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// pageOf returns the page of r that a list request asks for, its entries encoded by show.
+// pageOf returns the page of r that a list request asks for. show encodes an entry.
 func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Version) (json.RawMessage, error)) (*page,
 	error) {
 	var p mcp.PageParams
@@ -71,11 +71,12 @@ func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Ve
 	return result, nil
 }
 
-// A cursor is the number of the last entry of the page before: it stays good when entries come and go.
+// cursorAfter returns a cursor with the number of a page's last entry. It stays valid when entries are added or
+// removed.
 func cursorAfter(number int64) string { return dressed(strconv.FormatInt(number, 10)) }
 
-// readCursor returns the number in a cursor, 0 for none, and false for what cursorAfter has not made, such as an empty
-// one.
+// readCursor returns the number in a cursor, 0 for nil. It reports false for a cursor that cursorAfter has not made,
+// such as an empty one.
 func readCursor(cursor *string) (number int64, ok bool) {
 	if cursor == nil {
 		return 0, true
@@ -86,12 +87,12 @@ func readCursor(cursor *string) (number int64, ok bool) {
 
 const cursorMark = "after:"
 
-// dressed makes a cursor of where a page has ended, so that clients do not take it for an offset.
+// dressed encodes the end of a page as a cursor, so that clients do not take it for an offset.
 func dressed(place string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(cursorMark + place))
 }
 
-// undressed returns what a cursor was made of, and the empty string if dressed has not made it.
+// undressed decodes a cursor of dressed. For any other cursor it returns the empty string.
 func undressed(cursor string) string {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	place, ours := strings.CutPrefix(string(text), cursorMark)

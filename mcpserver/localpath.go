@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// LocalPath returns the file path that a client means by name, relative to the directory whose files it may see: what a
-// variable of a template has in [ReadResourceRequest], such as the path of file:///docs/{+path}. It is a path of the
-// operating system, for an [os.Root]:
+// LocalPath converts name, the path by which a client names a file, to a path of the operating system for an [os.Root].
+// The path is relative to the directory that the client may read. name is the value of a template's variable in
+// [ReadResourceRequest], such as the path in file:///docs/{+path}:
 //
 //	name, err := mcpserver.LocalPath(r.Variables["path"])
 //	if err != nil {
@@ -21,14 +21,15 @@ import (
 //	}
 //	file, err := root.Open(name)
 //
-// The name has slashes between its elements on every system. It is refused, with an error that is [fs.ErrInvalid], if
-// it is absolute or empty, has an empty element or one that is . or .., a backslash, a control character, bytes that
-// are not UTF-8, or what the system has other plans with, such as NUL or a colon on Windows; and also if it still has a
-// dot, slash, backslash, percent sign or control character in percent-encoding: a variable has been decoded once, and
-// a client that encodes these twice hopes that the handler decodes once more.
+// On every system, slashes separate the elements of name. LocalPath refuses a name, with an error that is
+// [fs.ErrInvalid], if it is absolute or empty, if it has an empty element or an element . or .., a backslash, a control
+// character or bytes that are not UTF-8, or if the system reserves it, such as NUL or a name with a colon on Windows.
+// It also refuses a name with a dot, slash, backslash, percent sign or control character in percent-encoding: the
+// variable has been decoded once, and a client that encodes these characters twice hopes that the handler decodes them
+// again.
 //
-// A path says nothing of symbolic links. An [os.Root] follows none that leads out of it; a path that is only joined to
-// a directory does. (specification 2026-07-28, server/resources, "Security Considerations")
+// LocalPath does not look at symbolic links. An [os.Root] follows no link that leads out of it, but opening a path that
+// is only joined to a directory does. (specification 2026-07-28, server/resources, "Security Considerations")
 func LocalPath(name string) (string, error) {
 	local, err := localPath(name)
 	if err != nil {
@@ -57,7 +58,7 @@ func localPath(name string) (string, error) {
 	return local, nil
 }
 
-// encodesPath reports whether name has, in percent-encoding, a character that means something in paths.
+// encodesPath reports whether name has a percent-encoded character with a meaning in paths.
 func encodesPath(name string) bool {
 	for {
 		_, rest, found := strings.Cut(name, "%")

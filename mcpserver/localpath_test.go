@@ -62,7 +62,7 @@ func FuzzLocalPath(f *testing.F) {
 	})
 }
 
-// TestATemplateOfFilesKeepsToItsDirectory tries what clients may write in a URI, decoding by the template included.
+// TestATemplateOfFilesKeepsToItsDirectory reads URIs that clients may write, which the template decodes.
 func TestATemplateOfFilesKeepsToItsDirectory(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(dir, "docs", "sub"), 0o755))

@@ -10,22 +10,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// maxLogMessage is the size in bytes of the largest log message that is sent, as a frame.
+// maxLogMessage is the maximum size in bytes of the frame of a log message.
 const maxLogMessage = 1 << 20
 
-// Log sends the client a log message that belongs to the request, on the stream of its answer and before that. It does
-// nothing unless the server logs (see [Options.Logging]) and the client wants messages of that level: a legacy client
-// for its whole session, by logging/setLevel, or by [Options.LogLevel] as long as it has not said so; a modern client
-// for this request alone, by io.modelcontextprotocol/logLevel in its _meta, without which it gets none. Nor does it do
-// anything in a task of a modern client, which hears only what its status is; in one of 2025-11-25 it sends the message
-// in the session, as [Server.Log] does.
+// Log sends the client a log message that belongs to the request, on the stream of the answer and before it. It does
+// nothing unless the server logs (see [Options.Logging]) and the client wants messages of that level. A legacy client
+// sets its level by logging/setLevel for the whole session; before that, its level is [Options.LogLevel]. A
+// modern client sets its level by io.modelcontextprotocol/logLevel in the _meta of the request; without it, the client
+// gets no messages. In a task of a modern client, Log does nothing, because the client gets only the status of the
+// task. In a task of 2025-11-25, Log sends the message in the session, as [Server.Log] does.
 //
-// data is anything that encodes to JSON, and [encoding/json.RawMessage] is sent as it is; logger names the part of the
-// server that speaks, and may be empty. Nothing in either may be secret. Log waits as long as the client takes no
-// messages; ctx bounds that, or the request's context if ctx cannot end.
+// data is any value that encodes to JSON; [encoding/json.RawMessage] is sent unchanged. logger names the part of the
+// server that logs, and may be empty. Neither may contain secrets. Log waits while the client does not read; ctx bounds
+// the wait, or the request's context if ctx cannot end.
 //
-// The error says that the level is none of the protocol's, that data has no encoding or that the message is larger than
-// 1 MiB; or it is the cause of ctx, [ErrAnswered], or that of the connection.
+// Log returns an error if the protocol does not have the level, if data cannot be encoded, or if the message is larger
+// than 1 MiB. Otherwise an error is the cause of ctx, [ErrAnswered], or the error of the connection.
 // (specification 2026-07-28, server/utilities/logging)
 func (r *RequestInfo) Log(ctx context.Context, level mcp.LoggingLevel, logger string, data any) error {
 	switch {
@@ -38,7 +38,7 @@ func (r *RequestInfo) Log(ctx context.Context, level mcp.LoggingLevel, logger st
 		return r.logInTask(level, logger, data)
 	}
 	err := r.call.log(ctx, level, logger, data)
-	if err == ErrAnswered && r.TaskID() != "" { // it has become one meanwhile
+	if err == ErrAnswered && r.TaskID() != "" { // the request has become a task in the meantime
 		return nil
 	}
 	return err
@@ -48,7 +48,7 @@ func errLevel(level mcp.LoggingLevel) error {
 	return fmt.Errorf("log: the protocol has no level %q", level)
 }
 
-// logs reports whether the client wants messages of a level. About a task a modern one gets none: only its status.
+// logs reports whether the client wants messages of a level. In a task, a modern client gets none, only the status.
 func (r *RequestInfo) logs(level mcp.LoggingLevel) bool {
 	if r == nil || r.call == nil || r.TaskID() != "" && !r.inLegacyTask() {
 		return false
@@ -66,13 +66,13 @@ func (c *call) leastLevel() mcp.LoggingLevel {
 		return c.logLevel
 	case agreed == nil:
 		return ""
-	case c.x.conn != nil && agreed.declared.Logging == nil: // opened before the server logged
+	case c.x.conn != nil && agreed.declared.Logging == nil: // the session was opened before the server declared logging
 		return ""
 	}
 	return c.x.terms.leastLevel(&c.x.s.cfg)
 }
 
-// leastLevel returns the level that a legacy client has set, or else the server's.
+// leastLevel returns the level that a legacy client has set, or else the default of the server.
 func (t *terms) leastLevel(cfg *config) mcp.LoggingLevel {
 	if set := t.level.Load(); set != nil {
 		return *set
@@ -80,7 +80,7 @@ func (t *terms) leastLevel(cfg *config) mcp.LoggingLevel {
 	return cfg.LogLevel
 }
 
-// readLogLevel takes the level out of the _meta of a modern request.
+// readLogLevel reads the log level in the _meta of a modern request.
 // (specification 2026-07-28, server/utilities/logging, "Error Handling")
 func (c *call) readLogLevel(p *jsonrpc.Params) error {
 	if p.LogLevel == nil || c.info.Version.Era() != mcp.Modern {
@@ -93,7 +93,7 @@ func (c *call) readLogLevel(p *jsonrpc.Params) error {
 	return nil
 }
 
-// log sends a message.
+// log sends a log message on the stream of the request.
 func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, data any) error {
 	frame, err := logFrame(nil, level, logger, data)
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 	return nil
 }
 
-// logFrame encodes a message: the same for all revisions. meta goes into its _meta.
+// logFrame encodes a log message, which is the same for all revisions, with meta as its _meta.
 func logFrame(meta mcp.Meta, level mcp.LoggingLevel, logger string, data any) ([]byte, error) {
 	params, err := mcp.AppendParams(nil, struct {
 		Level  mcp.LoggingLevel `json:"level"`
@@ -144,8 +144,8 @@ func logFrame(meta mcp.Meta, level mcp.LoggingLevel, logger string, data any) ([
 	return frame, nil
 }
 
-// callLogger sends the log messages of one request one after the other, and none after the answer. It is made for the
-// first message, because most requests have none.
+// callLogger sends the log messages of one request one after the other, and none after the answer. It is created for
+// the first message, because most requests log nothing.
 type callLogger struct {
 	turn lock.Mutex
 	over bool // guarded by turn
@@ -163,7 +163,7 @@ func (c *call) callLogger() *callLogger {
 	return c.logger.Load()
 }
 
-// stopLogging waits for a message that is being sent, and lets no other follow it.
+// stopLogging waits for a message that is being sent, and prevents further messages.
 func (c *call) stopLogging() {
 	if v := c.logger.Swap(stoppedLogger); v != nil && v != stoppedLogger {
 		v.turn.Lock()
@@ -172,7 +172,7 @@ func (c *call) stopLogging() {
 	}
 }
 
-// lock locks the turn, unless ctx ends before.
+// lock locks the turn, unless ctx ends first.
 func (v *callLogger) lock(ctx context.Context) error {
 	if v == stoppedLogger {
 		return ErrAnswered

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// allLevels are those of the protocol, from the least severe on.
+// allLevels lists the levels of the protocol, the least severe first.
 var allLevels = []mcp.LoggingLevel{
 	mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert,
 	mcp.LevelEmergency,

@@ -10,15 +10,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Log sends a log message that belongs to no request to all legacy clients that want messages of its level. Modern ones
-// only get what belongs to a request of theirs: see [RequestInfo.Log], also for data and logger.
+// Log sends a log message that belongs to no request to all legacy clients that want messages of its level. Modern
+// clients get only messages that belong to their requests: see [RequestInfo.Log], which also describes data and logger.
 //
-// It does not wait. For each client, up to 256 messages and 1 MiB of them are kept until they can be sent; then the
-// oldest give way, and the client is told how many. Over HTTP, they are sent once the client listens to its session's
-// stream. It does nothing unless the server logs; see [Options.Logging].
+// Log does not wait. The server queues up to 256 messages, of up to 1 MiB in all, for each client. When the queue is
+// full, the server drops the oldest messages, and sends the client their number. Over HTTP, the messages are sent when
+// the client listens to the stream of its session. Log does nothing unless the server logs; see [Options.Logging].
 //
-// The error says that the level is none of the protocol's, that data has no encoding or that the message is larger than
-// 1 MiB.
+// Log returns an error if the protocol does not have the level, if data cannot be encoded, or if the message is larger
+// than 1 MiB.
 func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 	if !level.Defined() {
 		return errLevel(level)
@@ -27,7 +27,7 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 	conns, fleets := maps.Clone(s.conns), maps.Clone(s.fleets)
 	s.mu.Unlock()
 	maps.DeleteFunc(conns, func(c *connection, _ struct{}) bool { return !c.hears(level) })
-	if len(conns) == 0 && (len(fleets) == 0 || !s.logging.declared.Load()) { // who hears is known where the clients are
+	if len(conns) == 0 && (len(fleets) == 0 || !s.logging.declared.Load()) { // each session checks the level
 		return nil
 	}
 	frame, err := logFrame(nil, level, logger, data)
@@ -43,7 +43,7 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 	return nil
 }
 
-// log sends a message that belongs to no request, if the client wants it and no other process sends it.
+// log queues a message that belongs to no request, if the client wants it and no other process sends it.
 func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
 	if c.hears(level) && !c.away.Load() {
 		for range c.logs.add(frame) {
@@ -61,7 +61,7 @@ func (c *connection) hears(level mcp.LoggingLevel) bool {
 		level.Level() >= terms.leastLevel(&s.cfg).Level()
 }
 
-// tellLogs sends the messages that wait. A client that does not take one gets those behind it when it is back.
+// tellLogs sends the queued messages. If one cannot be sent, the client gets the messages behind it when it is back.
 func (c *connection) tellLogs() {
 	for frame := c.logs.next(); frame != nil; frame = c.logs.next() {
 		if c.exchange.Peer.SendCounted(c.exchange.Work, c.exchange.Out, mcp.NotificationMessage, frame) != nil {
@@ -73,18 +73,18 @@ func (c *connection) tellLogs() {
 	}
 }
 
-// maxWaiting is how many log messages wait for one client.
+// maxWaiting is the maximum number of log messages in the queue of one client.
 const maxWaiting = 256
 
-// logQueue are log messages, as frames, that one client has yet to be sent.
+// logQueue is the queue of log messages, as frames, for one client.
 type logQueue struct {
 	mu      sync.Mutex
-	frames  [][]byte // guarded by mu; shared with other clients, and not changed
-	bytes   int      // guarded by mu; of those
-	dropped int      // guarded by mu; since the last one was taken
+	frames  [][]byte // guarded by mu; shared with other clients, must not be changed
+	bytes   int      // guarded by mu; size of all frames together
+	dropped int      // guarded by mu; messages dropped since the last report of dropped messages
 }
 
-// add keeps a message and returns how many have given way.
+// add queues a message, and returns how many older messages it dropped.
 func (q *logQueue) add(frame []byte) (dropped int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,13 +98,13 @@ func (q *logQueue) add(frame []byte) (dropped int) {
 	return dropped
 }
 
-// next returns the next message, nil if there is none.
+// next removes and returns the next message, nil if there is none. After a drop, this is a report of dropped messages.
 func (q *logQueue) next() []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if n := q.dropped; n > 0 {
 		q.dropped = 0
-		// has an encoding
+		// a string always encodes
 		frame, _ := logFrame(nil, mcp.LevelWarning, "", fmt.Sprintf("log messages that were dropped: %d", n))
 		return frame
 	}
@@ -120,7 +120,7 @@ func (q *logQueue) empty() bool {
 	return len(q.frames) == 0 && q.dropped == 0
 }
 
-// pop takes the oldest message. mu is held.
+// pop removes and returns the oldest message. mu is held.
 func (q *logQueue) pop() []byte {
 	frame := q.frames[0]
 	q.frames[0] = nil

@@ -8,20 +8,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// logging is the part of a server that logs.
+// logging is the logging feature of a server.
 type logging struct {
 	s        *Server
 	once     sync.Once
-	declared atomic.Bool                 // whether it is declared
-	setter   atomic.Pointer[LevelSetter] // that hears which level clients want; nil for none
+	declared atomic.Bool                 // the server declares logging
+	setter   atomic.Pointer[LevelSetter] // is called when a client sets its level; nil for none
 }
 
-// offer makes the server declare that it logs, and legacy clients able to say how much they want to hear. It
-// reports false if logging/setLevel has a handler of the user's own.
+// offer declares logging and registers logging/setLevel. It reports false if logging/setLevel has a handler of the
+// user's own.
 func (l *logging) offer() bool {
 	l.once.Do(func() {
 		l.declared.Store(l.s.methods.add(feature{declare: declareLogging, methods: []*method{
-			{name: mcp.MethodSetLevel, handle: l.setLevel, inline: true}, // what comes next is held to it
+			{name: mcp.MethodSetLevel, handle: l.setLevel, inline: true}, // before the next message, to which the level applies
 		}}))
 	})
 	return l.declared.Load()
@@ -33,7 +33,7 @@ func declareLogging(c *mcp.ServerCapabilities, _ mcp.Version) {
 	}
 }
 
-// setLevel answers logging/setLevel. Where there is no session, nothing could remember the level.
+// setLevel answers logging/setLevel. Without a session, the level cannot be stored.
 // (specification 2025-11-25, server/utilities/logging, "Setting Log Level")
 func (l *logging) setLevel(ctx context.Context, c *call) (any, error) {
 	var p mcp.SetLevelParams

@@ -11,20 +11,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Logger returns a logger whose records become log messages to the client, as [RequestInfo.Log] sends them, from the
-// part of the server called name. The level of a message is that of [mcp.LoggingLevelOf], its data an object with the
-// members that [slog.JSONHandler] gives a record, but for the level. A logger that the client does not want to hear
-// costs next to nothing: it is not enabled. It may be used from any goroutine, and says nothing once the request has
-// been answered.
+// Logger returns a logger that sends its records to the client as log messages of the logger called name, as
+// [RequestInfo.Log] does. The level of a message is the result of [mcp.LoggingLevelOf]. Its data is an object with the
+// members that [slog.JSONHandler] writes, except for the level. If the client does not want a level, the logger is not
+// enabled for it, and costs almost nothing. The logger may be used from any goroutine. It sends nothing after the
+// request has been answered.
 //
-// Methods such as [slog.Logger.InfoContext] wait for a client that takes no messages as long as their context lets
-// them, those without one as long as the request lasts.
+// While the client does not read, methods such as [slog.Logger.InfoContext] wait until their context ends, and methods
+// without a context wait until the request ends.
 func (r *RequestInfo) Logger(name string) *slog.Logger {
 	return slog.New(&logHandler{request: r, name: name})
 }
 
-// logHandler is the slog.Handler of one request. It is immutable. Attributes and groups are kept as the steps that lead
-// to them: what is not sent is not encoded.
+// logHandler is the slog.Handler of one request. It is immutable. It stores attributes and groups as functions that
+// apply them, so that it encodes only records that it sends.
 type logHandler struct {
 	request *RequestInfo
 	name    string
@@ -52,7 +52,7 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.request.Log(ctx, mcp.LoggingLevelOf(r.Level), h.name, json.RawMessage(bytes.TrimSpace(data.Bytes())))
 }
 
-// recordOptions leave out the level, which is in the message.
+// recordOptions omit the level, which is a member of the message.
 var recordOptions = &slog.HandlerOptions{
 	Level: slog.Level(math.MinInt),
 	ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
@@ -65,12 +65,12 @@ var recordOptions = &slog.HandlerOptions{
 	},
 }
 
-// WithAttrs returns a handler whose messages have these attributes besides.
+// WithAttrs returns a handler that adds attrs to its messages.
 func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return h.with(func(to slog.Handler) slog.Handler { return to.WithAttrs(attrs) })
 }
 
-// WithGroup returns a handler that puts the attributes that follow into a group.
+// WithGroup returns a handler that puts later attributes into a group.
 func (h *logHandler) WithGroup(name string) slog.Handler {
 	if name == "" {
 		return h

@@ -15,35 +15,36 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// handler answers a request. The result is encoded in the way of [mcp.AppendResult], nil as an empty object.
+// handler answers a request. [mcp.AppendResult] encodes the result; nil is an empty object.
 type handler func(ctx context.Context, c *call) (any, error)
 
 // method is a method that a server answers.
 type method struct {
 	name   string
 	handle handler
-	inline bool // quick, so that the read loop answers it: before it reads on, whatever is running
+	inline bool // quick: the read loop answers it before it reads on, even while others run
 
-	// What the method is about, for methods that name one thing: find returns its name if it is there.
+	// kind is the kind of the method's target, and find returns the target's name if it is registered. Both are zero for
+	// methods that do not name a tool or prompt.
 	kind instrument.TargetKind
 	find func(name []byte) (string, bool)
 
-	byURI bool  // it is about a resource
-	rate  rated // how often a client may use it
+	byURI bool  // the target is a resource
+	rate  rated // limits how often a client may use the method
 
-	// of what its requests are about, nil if they are never to be answered where they are read
+	// pace returns the pace of a target. It is nil if requests are never answered in the goroutine that reads them.
 	pace func(target string) *rpc.Pace
 
-	rows []mcp.Method // what the protocol says about it; nil for a method of the user's own
-	own  bool         // the handler is the user's, and reads the params
+	rows []mcp.Method // the method's rows in the table of the protocol; nil for a method of the user's own
+	own  bool         // the handler is the user's, and decodes the params
 }
 
-// in reports whether the revision v has the method, as a request of the client.
+// in reports whether clients may send requests of the method in the revision v.
 func (m *method) in(v mcp.Version) bool {
 	return m.rows == nil || slices.ContainsFunc(m.rows, func(r mcp.Method) bool { return r.In(v) })
 }
 
-// target returns what a request by the method is about in the revision v.
+// target returns the kind of target that requests of the method have in the revision v.
 func (m *method) target(v mcp.Version) mcp.Target {
 	for i := range m.rows {
 		if m.rows[i].In(v) {
@@ -53,7 +54,7 @@ func (m *method) target(v mcp.Version) mcp.Target {
 	return mcp.TargetNone
 }
 
-// methods is the table of what a server answers. Reading it takes no lock.
+// methods is the table of the methods that a server answers. Reading it takes no lock.
 type methods struct {
 	mu       sync.Mutex // held to change the table
 	table    atomic.Pointer[map[string]*method]
@@ -76,8 +77,8 @@ func (t *methods) declarations() []func(*mcp.ServerCapabilities, mcp.Version) {
 	return nil
 }
 
-// add adds the methods of a feature, and what the feature declares. It reports false, and adds nothing, if there is one
-// of the methods already.
+// add adds the methods and the declaration of a feature. If the table has one of the methods already, add reports false
+// and adds nothing.
 func (t *methods) add(f feature) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,7 +101,7 @@ func (t *methods) add(f feature) bool {
 	return true
 }
 
-// rowsOf returns what the protocol says about requests that clients send by the method called name.
+// rowsOf returns the rows in the table of the protocol for requests of clients with this method.
 func rowsOf(name string) []mcp.Method {
 	var rows []mcp.Method
 	for m := range mcp.Methods() {
@@ -111,13 +112,13 @@ func rowsOf(name string) []mcp.Method {
 	return rows
 }
 
-// HandleRequest answers the requests of one method: of the user's own, in all revisions, or of a part of the protocol
-// that this package does not offer by itself, in the revisions that have it; what that declares goes into
-// [Options.Capabilities].
+// HandleRequest sets the handler for the requests of one method. The method is one of the user's own, in all revisions,
+// or one of the protocol that this package does not offer, in the revisions that have it; in the latter case, declare
+// its capability in [Options.Capabilities].
 //
-// The result is encoded as a JSON object, nil as an empty one; resultType and the server's name are added for modern
-// clients. An error of type [*mcp.Error] goes to the client as it is, any other as -32603 with a neutral message. It is
-// an error if the method has a handler already.
+// The server encodes the result as a JSON object, nil as an empty one. For modern clients it adds resultType and the
+// server's name. The client gets an error of type [*mcp.Error] unchanged, and any other error as -32603 with a neutral
+// message. It is an error if the method has a handler already.
 func (s *Server) HandleRequest(name string, h RequestHandler) error {
 	switch {
 	case name == "":
@@ -134,7 +135,7 @@ func (s *Server) HandleRequest(name string, h RequestHandler) error {
 			if err != nil {
 				return nil, err
 			}
-			raw, err := mcp.AppendResult(nil, result) // here, where a panic is caught
+			raw, err := mcp.AppendResult(nil, result) // encode here, where a panic is recovered
 			return json.RawMessage(raw), err
 		},
 	}}})

@@ -11,11 +11,11 @@ import (
 )
 
 // RequestHandler answers a request. The result of tools/call is a [*mcp.CallToolResult], unless the call gets another
-// kind of answer; those of other methods are not specified, and nil is an empty one. An error of type [*mcp.Error] goes
-// to the client as it is, any other as -32603 with a neutral message.
+// kind of answer, such as a task. The types of other results are not specified, and nil is an empty result. The client
+// gets an error of type [*mcp.Error] unchanged, and any other error as -32603 with a neutral message.
 type RequestHandler func(ctx context.Context, r *Request) (any, error)
 
-// answered is what a request comes to in the middle of all middleware.
+// answered is the innermost handler, inside all middleware.
 func answered(ctx context.Context, r *Request) (any, error) {
 	if r == nil || r.RequestInfo == nil || r.call == nil {
 		return nil, errForeign
@@ -26,7 +26,7 @@ func answered(ctx context.Context, r *Request) (any, error) {
 var errForeign = rpc.Fail(rpc.ErrInternal,
 	errors.New("middleware has passed on a request that is none of the server's"))
 
-// wrapped returns the handler of all requests, nil if there is no middleware.
+// wrapped returns the handler of all requests with the middleware around it, nil if there is no middleware.
 func wrapped(middleware []func(RequestHandler) RequestHandler) RequestHandler {
 	if len(middleware) == 0 {
 		return nil
@@ -38,24 +38,24 @@ func wrapped(middleware []func(RequestHandler) RequestHandler) RequestHandler {
 	return h
 }
 
-// throughMiddleware answers the request.
+// throughMiddleware passes the request to the middleware.
 func (c *call) throughMiddleware(ctx context.Context) (any, error) {
 	result, err := c.inRounds(ctx, func() (any, error) {
 		return c.x.s.middleware(ctx, &Request{RequestInfo: &c.info, Params: c.params})
 	})
 	switch {
-	case c.Deferred: // whatever the middleware makes of that, there is a subscription
+	case c.Deferred: // the subscription is open, whatever the middleware returns
 		return nil, nil
 	case err != nil:
 		return nil, err
 	case result == nil || ours(reflect.TypeOf(result)):
 		return result, nil
 	}
-	raw, err := mcp.AppendResult(nil, result) // here, where a panic is caught
+	raw, err := mcp.AppendResult(nil, result) // encode here, where a panic is recovered
 	return json.RawMessage(raw), err
 }
 
-// ours reports whether a type is of this module, or raw JSON.
+// ours reports whether t is a type of this package or of package mcp, or raw JSON.
 func ours(t reflect.Type) bool {
 	if t == reflect.TypeFor[json.RawMessage]() {
 		return true

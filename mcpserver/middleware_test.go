@@ -17,7 +17,7 @@ import (
 // middleware is one of [mcpserver.Options.Middleware].
 type middleware = func(next mcpserver.RequestHandler) mcpserver.RequestHandler
 
-// around returns middleware that does what f says with what comes next.
+// around returns middleware that calls f with the next handler.
 func around(f func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error)) middleware {
 	return func(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(ctx context.Context, r *mcpserver.Request) (any, error) { return f(ctx, r, next) }
@@ -235,8 +235,8 @@ func TestAHandlerThatMiddlewareCallsAgainFindsTheAnswers(t *testing.T) {
 	})
 }
 
-// The arguments of a tool are decoded into types of package mcp, too, whose texts are otherwise unescaped where they
-// lie.
+// The arguments of a tool may be decoded into types of package mcp too. Without a copy, decoding unescapes their
+// strings in place.
 func TestToolsDecodeTheirArgumentsAndLeaveTheRequestAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const params = `{"name":"relay","arguments":{"name":"a\n\"b\"","arguments":{}}}`

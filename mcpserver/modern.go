@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// modernTerms returns the revision that a modern request names, and who it says it is from.
+// modernTerms returns the revision of a modern request, and the client as it describes itself.
 // (specification 2026-07-28, basic/index, "Per-request protocol fields")
 func (s *Server) modernTerms(p *jsonrpc.Params) (mcp.Version, client, error) {
 	from := client{info: p.ClientInfo, capabilities: p.ClientCapabilities}
@@ -36,7 +36,7 @@ func (s *Server) modernTerms(p *jsonrpc.Params) (mcp.Version, client, error) {
 	return v, from, nil
 }
 
-// speaks returns the revision that raw, JSON, names, if it is a modern one that the server speaks.
+// speaks returns the revision that raw, a JSON value, names, if it is a modern revision that the server speaks.
 func (s *Server) speaks(raw []byte) (mcp.Version, bool) {
 	for _, known := range s.cfg.modern {
 		if jsonrpc.Is(raw, string(known)) {
@@ -46,8 +46,8 @@ func (s *Server) speaks(raw []byte) (mcp.Version, bool) {
 	return "", false
 }
 
-// unsupported refuses the revision that a modern request names. If it is a legacy one that the server speaks, only the
-// modern ones are offered: a request cannot ask for any other.
+// unsupported refuses the revision that a modern request names. If this is a legacy revision that the server speaks,
+// the error offers only the modern revisions, because a modern request cannot use a legacy one.
 func (s *Server) unsupported(requested mcp.Version) error {
 	if slices.Contains(s.cfg.legacy, requested) {
 		return unsupportedVersion(requested, s.cfg.modern)
@@ -65,10 +65,10 @@ func (s *Server) discover(_ context.Context, c *call) (any, error) {
 	}, nil
 }
 
-// shownResults are copies of results, for the time of being encoded: nothing else sees them.
+// shownResults pools copies of results that are being encoded.
 var shownResults = sync.Pool{New: func() any { return new(mcp.CallToolResult) }}
 
-// appendToolResult appends the result of a tool as the client's revision has it.
+// appendToolResult appends the result of a tool in the form of the client's revision.
 func (w view) appendToolResult(dst []byte, r *mcp.CallToolResult) ([]byte, error) {
 	shown := shownResults.Get().(*mcp.CallToolResult)
 	if r != nil {
@@ -76,12 +76,12 @@ func (w view) appendToolResult(dst []byte, r *mcp.CallToolResult) ([]byte, error
 	}
 	w.showToolResult(shown)
 	dst, err := mcp.AppendResult(dst, shown)
-	*shown = mcp.CallToolResult{} // if encoding has not panicked, which leaves it to the collector
+	*shown = mcp.CallToolResult{} // after a panic of AppendResult, shown is not reused
 	shownResults.Put(shown)
 	return dst, err
 }
 
-// showToolResult makes the result of a tool, a copy, what the client's revision has.
+// showToolResult converts shown, a copy of the result of a tool, to the form of the client's revision.
 func (w view) showToolResult(shown *mcp.CallToolResult) {
 	shown.Content = contentIn(shown.Content, w.version)
 	switch {
@@ -97,7 +97,7 @@ func (w view) showToolResult(shown *mcp.CallToolResult) {
 	shown.ResultType = ""
 }
 
-// isObject reports whether raw, JSON, is an object.
+// isObject reports whether raw, a JSON value, is an object.
 func isObject(raw []byte) bool {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	return len(raw) > 0 && raw[0] == '{'

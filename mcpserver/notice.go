@@ -13,11 +13,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// notice is a notification that says that something has changed, and nothing else: it need not be sent twice to a
-// client that has not been sent the first.
+// notice is a notification that reports a change and nothing else. A client for which one waits does not need an equal
+// one.
 type notice struct {
 	method string
-	uri    string // of the resource that was updated, or the id of the task that it is about; empty for a list
+	uri    string // URI of the updated resource, or id of the task; empty for a list
 }
 
 // params returns the params of the notification.
@@ -31,16 +31,16 @@ func (n notice) params() (json.RawMessage, error) {
 // queuedNotice is a notice in a backlog.
 type queuedNotice struct {
 	notice
-	parent instrument.Ref // the span of the change; zero if the notification begins a trace of its own
+	parent instrument.Ref // span of the change; zero if the notification starts its own trace
 }
 
-// backlog are notices that are yet to be sent, each once, in the order in which they came.
+// backlog holds notices that wait to be sent, each once, in the order in which they arrived.
 type backlog struct {
 	order []queuedNotice
 	known map[notice]struct{}
 }
 
-// push adds a notice, and reports false if it is there already. Then the first parent stays.
+// push adds a notice. If the backlog has it already, push reports false and keeps the first parent.
 func (b *backlog) push(n notice, parent instrument.Ref) bool {
 	if _, there := b.known[n]; there {
 		return false
@@ -53,7 +53,7 @@ func (b *backlog) push(n notice, parent instrument.Ref) bool {
 	return true
 }
 
-// pop takes the first one, false if there is none.
+// pop removes and returns the first notice, false if there is none.
 func (b *backlog) pop() (n queuedNotice, ok bool) {
 	if len(b.order) == 0 {
 		return queuedNotice{}, false
@@ -70,21 +70,21 @@ func (b *backlog) drop(n notice) {
 	}
 }
 
-// notices are those that one client has yet to be sent: a client which takes nothing gets one for all that changes
-// meanwhile in a list or a resource. A task of the group sends them.
+// notices is the queue of notices for one client. While the client does not read, the queue has one notice for all
+// changes of a list or a resource. A task of the group sends the notices.
 type notices struct {
 	group *rpc.Group
 	send  func(n queuedNotice)
 
-	coalesced func(n notice) // hears of a notice like one that is waiting; may be nil
+	coalesced func(n notice) // called if an equal notice is queued already; may be nil
 
 	mu      sync.Mutex
 	pending backlog // guarded by mu
-	sending bool    // guarded by mu; the task runs
-	held    bool    // guarded by mu; nothing is sent for now
+	sending bool    // guarded by mu; the task is running
+	held    bool    // guarded by mu; sending is suspended
 }
 
-// add queues a notice to be sent, with the span above that of its notification. It does not wait.
+// add queues a notice. parent is the parent of the notification's span. add does not wait.
 func (n *notices) add(one notice, parent instrument.Ref) {
 	n.mu.Lock()
 	added := n.pending.push(one, parent)
@@ -95,21 +95,21 @@ func (n *notices) add(one notice, parent instrument.Ref) {
 	}
 }
 
-// drop takes back a notice that is not being sent yet.
+// drop removes a notice that is not being sent yet.
 func (n *notices) drop(one notice) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.pending.drop(one)
 }
 
-// hold keeps back what is not being sent yet.
+// hold suspends sending. A notice that is being sent is not affected.
 func (n *notices) hold() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.held = true
 }
 
-// resume sends what was held back.
+// resume sends the queued notices after hold.
 func (n *notices) resume() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,14 +117,14 @@ func (n *notices) resume() {
 	n.begin()
 }
 
-// begin starts the task if there is need for it. mu is held.
+// begin starts the task if it has something to send and is not running. mu is held.
 func (n *notices) begin() {
 	if !n.held && !n.sending && len(n.pending.order) > 0 {
 		n.sending = n.group.Start(n)
 	}
 }
 
-// Run sends what is pending.
+// Run sends the queued notices.
 func (n *notices) Run() {
 	usercode.Pass(func() {
 		for one, ok := n.next(); ok; one, ok = n.next() {
@@ -133,7 +133,7 @@ func (n *notices) Run() {
 	}, n.dropped)
 }
 
-// dropped goes on in another goroutine behind the notice that has ended this one.
+// dropped continues with the next notice in another goroutine, because the user's code has ended this one.
 func (n *notices) dropped() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -141,7 +141,7 @@ func (n *notices) dropped() {
 	n.begin()
 }
 
-// next returns the next notice, false if there is none.
+// next removes and returns the next notice, false if there is none or sending is suspended.
 func (n *notices) next() (one queuedNotice, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -152,8 +152,8 @@ func (n *notices) next() (one queuedNotice, ok bool) {
 	return one, ok
 }
 
-// change is a notice for all clients. The span of the change is above those of all its notifications, so that these are
-// one trace. It starts with the first client that wants the notice. One goroutine uses a change.
+// change is a notice for all clients. Its span is the parent of the spans of all its notifications, so that they are
+// one trace. The span starts with the first client that wants the notice. Only one goroutine uses a change.
 type change struct {
 	notice
 	started bool
@@ -172,7 +172,7 @@ func announceAll(some []notice, announce func([]change)) {
 	}
 }
 
-// parent returns the span of the change, for a client with this telemetry.
+// parent returns the span of the change. tel, the telemetry of a client, starts the span if it has not started.
 func (c *change) parent(tel *instrument.Server) instrument.Ref {
 	if !c.started {
 		c.started, c.span = true, tel.StartChange(c.method, c.uri)
@@ -180,7 +180,7 @@ func (c *change) parent(tel *instrument.Server) instrument.Ref {
 	return c.span.Ref()
 }
 
-// wants reports whether the client has a session and has been promised a notice.
+// wants reports whether the client has a session in which the server has promised this notice.
 func (c *connection) wants(n notice) bool {
 	a := c.exchange.terms.agreed.Load()
 	switch {
@@ -192,7 +192,7 @@ func (c *connection) wants(n notice) bool {
 	return lists[n.method].declared(&a.declared)
 }
 
-// announce sends the client, and no other, the notices that it wants.
+// announce queues the notices that the client wants. No other client gets them.
 func (c *connection) announce(some []notice) {
 	for _, n := range some {
 		if c.wants(n) {
@@ -201,7 +201,7 @@ func (c *connection) announce(some []notice) {
 	}
 }
 
-// announceChanges is announce for changes that other clients are told too.
+// announceChanges queues the notices of the changes that the client wants. Other clients get them too.
 func (c *connection) announceChanges(some []change) {
 	for i := range some {
 		if n := &some[i]; c.wants(n.notice) {
@@ -210,7 +210,7 @@ func (c *connection) announceChanges(some []change) {
 	}
 }
 
-// tell sends a notice in a session.
+// tell sends a queued notice in a session.
 func (c *connection) tell(n queuedNotice) {
 	switch n.method {
 	case mcp.NotificationMessage:
@@ -224,10 +224,10 @@ func (c *connection) tell(n queuedNotice) {
 		return
 	}
 	x := c.exchange
-	_ = x.inform(x.Work, x.Out, x.Version(), n, nil) // a client that is gone need not know
+	_ = x.inform(x.Work, x.Out, x.Version(), n, nil) // ignore errors: the client has left
 }
 
-// silence takes out of c what a client without a session cannot be sent.
+// silence removes from c the notifications that a client without a session cannot get.
 func silence(c *mcp.ServerCapabilities) {
 	if c.Tools != nil {
 		c.Tools.ListChanged = false
@@ -240,8 +240,8 @@ func silence(c *mcp.ServerCapabilities) {
 	}
 }
 
-// lists says of each notification about a changed list which capability declares it, and by what a modern client
-// subscribes to it.
+// lists maps each notification of a changed list to the capability that declares it, and to the wish by which a modern
+// client subscribes to it.
 var lists = map[string]struct {
 	declared func(*mcp.ServerCapabilities) bool
 	wish     func(*mcp.SubscriptionFilter) *bool
@@ -260,15 +260,15 @@ var lists = map[string]struct {
 	},
 }
 
-// coalesced counts a notice like one that is waiting. Some methods stand for what is kept elsewhere: a log message, the
-// news of a task.
+// coalesced counts a notice as dropped because an equal one is queued. It does not count log messages and news of
+// tasks, whose notices only refer to data that is stored elsewhere.
 func (c *exchange) coalesced(n notice) {
 	if lists[n.method].declared != nil || n.method == mcp.NotificationResourceUpdated {
 		c.Peer.Tel.NotificationDropped(n.method, names.DropCoalesced)
 	}
 }
 
-// inform sends a notice. meta goes into its _meta.
+// inform sends a notice, with meta as its _meta.
 func (x *exchange) inform(ctx context.Context, out rpc.Sink, v mcp.Version, n queuedNotice, meta mcp.Meta) error {
 	params, err := n.params()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// flush waits until the log handler has taken what was told so far. It may hang, so it is not waited for longer than
-// for handlers.
+// flush waits until the log handler has accepted all records so far. Because the log handler may hang, flush waits no
+// longer than the server waits for handlers.
 func (s *Server) flush(ctx context.Context, all ...rpc.Observer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.patience())
 	defer cancel()
@@ -23,16 +23,16 @@ func (s *Server) flush(ctx context.Context, all ...rpc.Observer) {
 	}
 }
 
-// everyObserver returns those there are.
+// everyObserver returns the observers of all networks.
 func (s *Server) everyObserver() []rpc.Observer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Values(s.observers))
 }
 
-// observer returns the one for a network.
+// observer returns the observer of a network, and creates it if it is missing.
 func (s *Server) observer(n instrument.Network) rpc.Observer {
-	n.Address, n.Port = "", 0 // a server tells nothing about its own
+	n.Address, n.Port = "", 0 // telemetry does not report the server's own address
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, ok := s.observers[n]
@@ -47,10 +47,10 @@ func (s *Server) observer(n instrument.Network) rpc.Observer {
 	return o
 }
 
-// The server calls code of the user's as package usercode has it: handlers, stores, connections. Whatever that does,
-// the request gets its answer, and the server goes on and can be shut down.
+// The server calls the user's code, such as handlers, stores and connections, through package usercode. Whatever this
+// code does, the request gets an answer, and the server continues and can be shut down.
 
-// apart calls f in a goroutine of its own. The error is a failure of that code.
+// apart calls f in a goroutine of its own. The error reports that f panicked or ended the goroutine.
 func (s *Server) apart(ctx context.Context, name string, f func()) error {
 	if failure := usercode.Apart(f); failure != nil {
 		o := s.observer(instrument.Network{})

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// DefaultFrameLimit is the size in bytes of the largest frame a server accepts unless told otherwise.
+// DefaultFrameLimit is the default size in bytes of the largest frame that a server accepts.
 const DefaultFrameLimit = 16 << 20
 
 // Options configure a server. A nil *Options, and the zero value of every field, mean the defaults stated here.
@@ -19,124 +19,129 @@ type Options struct {
 	// Name is the server's name in telemetry (mcp_server.name). Zero means the implementation's name.
 	Name string
 
-	// InstanceID tells the server apart from others of its name, in this process and elsewhere: it is
-	// mcp_server.instance.id, which spans and log records have beside the name. Metrics do not have it, so that each
-	// server does not add series. Empty means 16 random hexadecimal digits; [Server.Inspect] tells which. If you set it,
-	// for example to the name of a pod, no two servers of one name may have the same.
+	// InstanceID distinguishes servers of the same name, in this process and in others. Spans and log records have it as
+	// mcp_server.instance.id; metrics do not, so that each server does not add series. Empty means 16 random hexadecimal
+	// digits, which [Server.Inspect] returns. If you set it, for example to the name of a pod, it must be unique among the
+	// servers of the same name.
 	InstanceID string
 
-	// Instructions tell the client's model how to use the server.
+	// Instructions explain to the client's model how to use the server.
 	Instructions string
 
-	// Versions pins the protocol revisions the server speaks. Zero means all of [mcp.SupportedVersions]. Without a legacy
-	// one, initialize is refused; without a modern one, server/discover and the _meta of modern requests are unknown.
+	// Versions restricts the protocol revisions that the server speaks. Zero means all of [mcp.SupportedVersions]. Without
+	// a legacy revision, the server refuses initialize; without a modern revision, it does not know server/discover and
+	// the _meta of modern requests.
 	Versions []mcp.Version
 
-	// Capabilities are declared beyond those of what the server offers: experimental ones and extensions.
+	// Capabilities are declared in addition to those that follow from the server's tools, resources and prompts:
+	// experimental capabilities, extensions, and features that the program adds later.
 	Capabilities mcp.ServerCapabilities
 
-	// MaxConcurrent is how many requests of one connection, or of one session over HTTP, are handled at once. Zero means
-	// 64. What modern clients send over HTTP is bounded by [HTTPOptions.MaxRequests] instead.
+	// MaxConcurrent is the maximum number of requests of one connection, or of one session over HTTP, that are handled at
+	// once. Zero means 64. [HTTPOptions.MaxRequests] bounds the requests of modern clients over HTTP instead.
 	MaxConcurrent int
 
-	// MaxQueued is how many more may wait for that. Those beyond are answered with an error, and so is a request that
-	// comes while others run or wait, if their frames and its own are larger than four times the FrameLimit together. Zero
-	// means 1,024, negative means none.
+	// MaxQueued is the maximum number of requests that wait while MaxConcurrent requests are handled. The server answers
+	// more requests with an error. It also refuses a request that arrives while others run or wait, if all their frames
+	// together are larger than four times FrameLimit. Zero means 1,024, negative means none.
 	MaxQueued int
 
-	// MaxTotal is how many requests are handled at once, over all connections, sessions and HTTP requests of the server:
-	// beyond what those bounds allow each of them. A connection or session that has a request handled lets more of them
-	// wait, as MaxQueued says; those of the others are answered with an error, over HTTP with the status 503. For two
-	// seconds after such a refusal, a connection that holds more than its share of places gets no more of them. Pings,
-	// what opens a session, changes of the log level and subscriptions that have been opened do not count, and neither do
-	// calls that have become tasks. A handler that waits for an answer of its client keeps its place, unless the client is
-	// modern: see RequestTimeout. Zero means no bound.
+	// MaxTotal is the maximum number of requests that are handled at once over all connections, sessions and HTTP requests
+	// of the server, in addition to the bound on each of them. When all places are taken, a connection or session that has
+	// a request handled may queue more requests, up to MaxQueued; the requests of all others are answered with an error,
+	// over HTTP with the status 503. For two seconds after such a refusal, a connection that holds more than its share of
+	// places gets no more of them. Pings, requests that open a session, changes of the log level, open subscriptions and
+	// calls that have become tasks do not count. A handler that waits for an answer of its client keeps its place, unless
+	// the client is modern: see RequestTimeout. Zero means no bound.
 	MaxTotal int
 
-	// RequestTimeout bounds the handling of each request, by the handler's context. Zero means none.
+	// RequestTimeout bounds the handling of each request: when it has passed, the handler's context ends. Zero means no
+	// bound.
 	RequestTimeout time.Duration
 
-	// DrainTimeout is how long handlers may go on when the client has sent its last message; then their contexts end.
+	// DrainTimeout is how long handlers may continue after the client has sent its last message; then their contexts end.
 	// Zero means 1 s, negative means that they end at once.
 	DrainTimeout time.Duration
 
-	// KeepAlive, if it is not zero, is how long a legacy client may say nothing before it is sent a ping; one that is
-	// silent for as long again is given up, and its session closed because of [ErrSessionSilent]: a client that hangs is
-	// found within three times KeepAlive. Whatever it sends is a sign of life. Over HTTP, only a client that has opened a
-	// stream by GET is sent pings; others have [HTTPOptions.SessionTimeout]. Modern clients cannot be sent requests, and
-	// are left alone. Zero means no pings. (specification 2025-11-25, basic/utilities/ping)
+	// KeepAlive is how long a legacy client may be silent before the server sends it a ping. If the client stays silent
+	// for as long again, the server closes the session with [ErrSessionSilent], so that it finds a hanging client within
+	// three times KeepAlive. Every message of the client is a sign of life. Over HTTP, the server pings only clients that
+	// have opened a stream by GET; for other clients see [HTTPOptions.SessionTimeout]. Modern clients get no pings,
+	// because a server cannot send them requests. Zero means no pings.
+	// (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
-	// Rates bound how often a client may do what costs more than it shows.
+	// Rates limit how often a client may send expensive requests, and how often handlers may notify it.
 	Rates Rates
 
-	// FrameLimit is the size in bytes of the largest frame that [Server.ServeStdio] and [Server.HTTPHandler] accept,
-	// exactly this size included. A larger one is skipped and its request, if it can be read, refused. Zero means
+	// FrameLimit is the size in bytes of the largest frame that [Server.ServeStdio] and [Server.HTTPHandler] accept. The
+	// server skips a larger frame and, if it can read the id of the request in it, refuses the request. Zero means
 	// [DefaultFrameLimit].
 	FrameLimit int
 
-	// PageSize is how many entries one page of a list has. Zero means 1,000.
+	// PageSize is the maximum number of entries on one page of a list. Zero means 1,000.
 	PageSize int
 
-	// CacheTTL is how long a modern client may keep lists and the answer to server/discover, in whole milliseconds. Zero
+	// CacheTTL is how long a modern client may cache lists and the answer to server/discover, in whole milliseconds. Zero
 	// means not at all.
 	CacheTTL time.Duration
 
-	// CacheScope says whom a modern client may share these with. Zero means [mcp.CachePublic] in the answers to a
-	// request without a principal, and [mcp.CachePrivate] in those to a request with one (see [HTTPOptions.Principal]):
-	// what was shown to one user may not be what another may see. Name a scope if it is the same for all.
+	// CacheScope defines with whom a modern client may share cached lists and answers to server/discover. Zero means
+	// [mcp.CachePublic] in the answers to requests without a principal, and [mcp.CachePrivate] in the answers to requests
+	// with a principal (see [HTTPOptions.Principal]), because two users may see different entries. Set a scope if all
+	// users see the same.
 	// (specification 2026-07-28, server/utilities/caching, "Security Considerations")
 	CacheScope mcp.CacheScope
 
-	// Logging declares that the server sends clients log messages: those of [RequestInfo.Log], [RequestInfo.Logger] and
-	// [Server.Log], which do nothing without it. The protocol has deprecated them in 2026-07-28, in favour of telemetry.
+	// Logging makes the server declare that it sends log messages, and enables [RequestInfo.Log], [RequestInfo.Logger] and
+	// [Server.Log], which do nothing otherwise. Revision 2026-07-28 deprecates log messages in favour of telemetry.
 	Logging bool
 
-	// LogLevel is the least severe level for a legacy client that has not set one by logging/setLevel; what such a client
-	// gets, the protocol leaves to the server. Zero means [mcp.LevelInfo].
+	// LogLevel is the least severe level of log messages for a legacy client that has not sent logging/setLevel; the
+	// protocol leaves this default to the server. Zero means [mcp.LevelInfo].
 	LogLevel mcp.LoggingLevel
 
-	// Middleware goes around the handling of each request, the first one outermost; what is refused before that, for its
-	// revision or because the server is busy, never gets there. Each is called once, by [New], with what comes next. It
-	// may answer by itself, ask the client as a handler may (see [AskAll]), pass on another context, or look at the result
-	// and change the error; the request that it passes on is the one that it got, and is answered as it came whatever has
-	// been changed in it. Each round of a modern request is a request, and middleware that requires input by
-	// [RequireInput] is called again whatever the client's era is; of a call that becomes a task, it sees that it has.
-	// Some requests keep what follows them on the connection from being read, initialize and ping for example, so it
-	// should not keep those. A panic is an internal error.
+	// Middleware wraps the handling of each request; the first function is the outermost. [New] calls each function once,
+	// with the next handler. Requests that the server refuses earlier, because of their revision or because the server is
+	// busy, do not reach the middleware. Middleware may answer a request itself, ask the client as a handler may (see
+	// [AskAll]), pass on another context, inspect the result, and replace the error. It must pass on the request that it
+	// got; the server ignores changes to this request. Each round of a modern request is a request of its own. Middleware
+	// that requires input by [RequireInput] is called again for clients of both eras. If a call becomes a task, the
+	// middleware gets the answer with the task. Some requests, for example initialize and ping, block the reading of the
+	// connection, so middleware should not delay them. A panic is an internal error.
 	Middleware []func(next RequestHandler) RequestHandler
 
-	// StateKeys encrypt what is kept by modern clients between the rounds of a request, when a handler asks them something
-	// (see [AskAll]): 32 random bytes each. The first one encrypts, all decrypt, so that a key can be replaced by putting
-	// another in front of it, and taking it away when StateTTL is over. All processes that serve the same clients need the
-	// same keys, and one key is good for four billion rounds. Nil means a random key: a client whose next round comes to
-	// another process, or after a restart, has to begin anew.
+	// StateKeys encrypt the state that modern clients keep between the rounds of a request when a handler asks them
+	// something (see [AskAll]). Each key has 32 random bytes. The first key encrypts, all keys decrypt: to replace a key,
+	// insert the new key in front of it, and remove the old key after StateTTL. All processes that serve the same clients
+	// need the same keys, and one key is good for four billion rounds. Nil means a random key: then a client whose next
+	// round reaches another process, or the same process after a restart, must send the request again from its beginning.
 	StateKeys [][]byte
 
-	// StateTTL is how long a client may take for a round. Zero means 15 min: time for a person to fill in a form, or to
-	// sign in somewhere, and not much more.
+	// StateTTL is how long a client may take for a round. Zero means 15 min, in which a person can fill in a form or sign
+	// in.
 	StateTTL time.Duration
 
-	// Tasks configure tasks, which the server offers if this is not nil or a tool makes some, see [AddTaskTool].
+	// Tasks configure tasks. The server offers tasks if Tasks is not nil or if it has a task tool, see [AddTaskTool].
 	Tasks *TaskOptions
 
-	// NameTargets has telemetry name the tools and prompts that handlers of [Server.Implement] are asked for, as many as
-	// its limits allow, whether they exist or not. Otherwise those names, which any client may make up, are "_OTHER" in
-	// metrics, and not in the names of spans.
+	// NameTargets makes telemetry record the names of the tools and prompts that clients request from the handlers of
+	// [Server.Implement], as many as the limits of telemetry allow, whether they exist or not. Otherwise metrics record
+	// these names as "_OTHER" and span names omit them, because a client may invent any name.
 	NameTargets bool
 
-	// Telemetry is where spans, metrics and log records go. Nil means [telemetry.New] without options: the global
+	// Telemetry receives spans, metrics and log records. Nil means [telemetry.New] without options: the global
 	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
 	Telemetry *telemetry.Telemetry
 }
 
-// config is Options with every default filled in, checked.
+// config is Options after validation, with every default filled in.
 type config struct {
 	Options
 	versions []mcp.Version // newest first
-	modern   []mcp.Version // those of the modern era
-	legacy   []mcp.Version // the others
-	sealer   *sealer       // of what modern clients keep
+	modern   []mcp.Version // modern revisions, newest first
+	legacy   []mcp.Version // legacy revisions, newest first
+	sealer   *sealer       // encrypts the state that modern clients keep
 	rates    rates
 }
 
@@ -205,14 +210,14 @@ func (c *config) sortVersions() error {
 	return nil
 }
 
-// nullID reports whether an error for what has no id has the id null before a revision is agreed on: as JSON-RPC has
-// it, until 2025-06-18. The schemas of later revisions have no null, and leave the id out.
+// nullID reports whether an error for a message without an id has the id null before a revision is agreed on. JSON-RPC
+// and the revisions until 2025-06-18 use null. The schemas of later revisions have no null and leave the id out.
 // (specification 2025-11-25, basic/index, "Error Responses")
 func (c *config) nullID() bool {
 	return len(c.modern) == 0 && !slices.Contains(c.legacy, mcp.Version20251125)
 }
 
-// cacheHint is what goes into every result for a principal, empty for none, that a modern client may keep.
+// cacheHint returns the hint in results that a modern client may cache. principal is empty for none.
 // (specification 2026-07-28, server/utilities/caching)
 func (c *config) cacheHint(principal string) mcp.CacheHint {
 	scope := c.CacheScope

@@ -89,7 +89,7 @@ func TestWhatAPrincipalIsShownIsPrivate(t *testing.T) {
 	}
 }
 
-// promptList implements a list and says nothing about caching.
+// promptList implements a list without a caching hint.
 type promptList struct{}
 
 func (promptList) ListPrompts(context.Context, *mcpserver.ListRequest) (*mcp.ListPromptsResult, error) {

@@ -149,7 +149,7 @@ var journeys = []journey{
 	{"HTTP, legacy", mcp.Legacy, true}, {"HTTP, modern", mcp.Modern, true},
 }
 
-// road is a connection of a client. Its methods return when the server has done what it can.
+// road is a connection of a client. Its methods return when the server has nothing left to do.
 type road interface {
 	send(o operation, id int, params string)
 	cancel() // request number 7
@@ -251,7 +251,7 @@ func attributeOf(s trace.ReadOnlySpan, key string) string {
 	return ""
 }
 
-// failing returns a server whose handlers of an operation have a misfortune.
+// failing returns a server whose handlers of an operation fail in a given way.
 func failing(
 	t *testing.T, o operation, m misfortune, options mcpserver.Options, release chan struct{},
 ) *mcpserver.Server {

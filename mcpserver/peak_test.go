@@ -15,10 +15,10 @@ import (
 
 func mib(bytes int) float64 { return float64(bytes) / (1 << 20) }
 
-// aFrame is what a frame takes that is read and decoded in place.
+// aFrame returns the memory for reading a frame and decoding it in place.
 func aFrame(size int) int { return size + 2<<20 }
 
-// Whatever the arguments of a call are decoded into, that takes no more memory than AddTool says.
+// Decoding the arguments of a call takes no more memory than the comment of AddTool states, whatever the type.
 func TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")

@@ -11,17 +11,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrAnswered is returned by [RequestInfo.Progress] and [RequestInfo.Log], and where a client is asked for something,
+// ErrAnswered is returned by [RequestInfo.Progress], [RequestInfo.Log] and functions that ask the client for something,
 // after the request has been answered.
 var ErrAnswered = rpc.ErrAnswered
 
-// Progress tells the client how far the request has come: progress of total, zero or less if that is not known, and a
-// message for people, if it is not empty. It does nothing if the client has not asked for progress, and for a value
-// that is not above the last one. It waits as long as the client takes no messages; ctx bounds that. In a task it is
-// the status message, and waits for nothing; clients of 2025-11-25 that have asked for progress are told the latest
-// besides.
+// Progress reports to the client how far the request has come: progress of total, where zero or less means unknown, and
+// a message for people, unless it is empty. It does nothing if the client has not requested progress, or if the value
+// is not above the last one. It waits while the client does not read; ctx bounds the wait. In a task, Progress sets the
+// status message and does not wait; clients of 2025-11-25 that have requested progress get the latest value too.
 //
-// The error is the cause of ctx, [ErrAnswered], or that of the connection. A handler may stop at any of them.
+// The error is the cause of ctx, [ErrAnswered], or the error of the connection. A handler may return when it gets an
+// error.
 // (specification 2026-07-28, basic/patterns/progress)
 func (r *RequestInfo) Progress(ctx context.Context, progress, total float64, message string) error {
 	switch {
@@ -33,16 +33,16 @@ func (r *RequestInfo) Progress(ctx context.Context, progress, total float64, mes
 		return nil
 	}
 	err := r.call.report(ctx, progress, total, message)
-	if err == ErrAnswered && r.TaskID() != "" { // it has become one meanwhile
+	if err == ErrAnswered && r.TaskID() != "" { // the request has become a task in the meantime
 		return r.task.Progress(ctx, progress, total, message)
 	}
 	return err
 }
 
-// progress is what has been told about one request. The goroutine that holds the turn owns the rest.
+// progress is the progress of one request. The goroutine that holds turn owns last and over.
 type progress struct {
 	token jsonrpc.ID
-	turn  lock.Mutex // one holds it: no notification follows the answer, nor a larger value
+	turn  lock.Mutex // serializes notifications: none follows the answer or a larger value
 	last  float64
 	over  bool
 }
@@ -51,7 +51,7 @@ func newProgress(token jsonrpc.ID) *progress {
 	return &progress{token: token, last: math.Inf(-1)}
 }
 
-// end waits for a notification that is being sent and lets no other follow. p may be nil.
+// end waits for a notification that is being sent, and prevents further notifications. p may be nil.
 func (p *progress) end() {
 	if p != nil {
 		p.turn.Lock()
@@ -90,7 +90,7 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	return nil
 }
 
-// progressFrame returns a notification of progress for a client of a revision, whose token names the request.
+// progressFrame encodes a progress notification for clients of a revision. token identifies the request.
 func progressFrame(
 	v mcp.Version, meta mcp.Meta, token jsonrpc.ID, value, total float64, message string,
 ) ([]byte, error) {

@@ -17,22 +17,22 @@ import (
 type GetPromptRequest struct {
 	*RequestInfo
 	Name      string
-	Arguments map[string]string // nil if there are none. All that the prompt requires are there
+	Arguments map[string]string // nil for none; contains all arguments that the prompt requires
 }
 
-// PromptHandler makes a prompt. A nil result is an empty one. An error of type [*mcp.Error] goes to the client as it
-// is, any other as -32603 with a neutral message. Content of a kind that the client's revision does not have is sent to
-// it as text.
+// PromptHandler creates a prompt. A nil result is an empty result. The client gets an error of type [*mcp.Error]
+// unchanged, and any other error as -32603 with a neutral message. The server converts content of a kind that the
+// client's revision does not have to text.
 //
-// It runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The result is not changed, and may
-// be returned again.
+// Each call runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The server does not change
+// the result, so a handler may return the same result again.
 type PromptHandler func(ctx context.Context, r *GetPromptRequest) (*mcp.GetPromptResult, error)
 
-// AddPrompt adds a prompt, of which a name is required. Requests that lack an argument which it requires are refused
-// with -32602; others that it does not list are left to h.
+// AddPrompt adds a prompt, which needs a name. The server refuses requests that lack a required argument with -32602.
+// It passes arguments that the prompt does not list to h.
 //
-// Clients that are connected are told that the list has changed. It is an error if the server has a prompt of that
-// name. (specification 2026-07-28, server/prompts)
+// Connected clients get a notification of the changed list. It is an error if the server has a prompt of that name.
+// (specification 2026-07-28, server/prompts)
 func (s *Server) AddPrompt(p *mcp.Prompt, h PromptHandler) error {
 	switch {
 	case p == nil:
@@ -63,15 +63,15 @@ func (s *Server) AddPrompt(p *mcp.Prompt, h PromptHandler) error {
 	return nil
 }
 
-// RemovePrompts removes prompts by name; requests that are being answered go on. Clients that are connected are told
-// that the list has changed, if it has.
+// RemovePrompts removes prompts by name. Requests in progress continue. Connected clients get a notification if the
+// list has changed.
 func (s *Server) RemovePrompts(names ...string) {
 	if s.prompts.remove(names...) {
 		s.changed(notice{method: mcp.NotificationPromptListChanged})
 	}
 }
 
-// prompt is a prompt as a server has it.
+// prompt is a prompt of a server.
 type prompt struct {
 	numbered
 	*mcp.Prompt
@@ -81,7 +81,7 @@ type prompt struct {
 
 func (p *prompt) key() string { return p.Name }
 
-// view returns the prompt as clients of a revision see it.
+// view returns the prompt, encoded for clients of a revision.
 func (p *prompt) view(v mcp.Version) (json.RawMessage, error) {
 	return viewOf(&p.views, p.Prompt, promptMembers, v)
 }
@@ -91,7 +91,8 @@ func (p *prompt) has(argument string) bool {
 	return slices.ContainsFunc(p.Arguments, func(a mcp.PromptArgument) bool { return a.Name == argument })
 }
 
-// promptMembers are what not every revision knows of a prompt. (schemas of the revisions, Prompt and PromptArgument)
+// promptMembers lists the members of a prompt that some revisions lack. (schemas of the revisions, Prompt and
+// PromptArgument)
 var promptMembers = []member[mcp.Prompt]{
 	{first: mcp.Version20250618, drop: func(p *mcp.Prompt) {
 		p.Title, p.Meta, p.Arguments = "", nil, slices.Clone(p.Arguments)
@@ -102,14 +103,14 @@ var promptMembers = []member[mcp.Prompt]{
 	{first: mcp.Version20251125, drop: func(p *mcp.Prompt) { p.Icons = nil }},
 }
 
-// prompts are those of a server.
+// prompts holds the prompts of a server.
 type prompts struct {
 	s *Server
 	registry[*prompt]
 	offered offering
 }
 
-// offer makes the server answer the methods of prompts, once there are some.
+// offer registers the methods of prompts, once.
 func (p *prompts) offer() error {
 	return p.offered.offer(&p.s.methods, feature{declare: declarePrompts, methods: []*method{
 		{name: mcp.MethodListPrompts, handle: p.list, pace: rpc.OnePace()},
@@ -117,7 +118,7 @@ func (p *prompts) offer() error {
 	}})
 }
 
-// declarePrompts says that there are prompts.
+// declarePrompts declares prompts and notifications of a changed list.
 func declarePrompts(c *mcp.ServerCapabilities, _ mcp.Version) {
 	if c.Prompts == nil {
 		c.Prompts = new(mcp.ListCapability)
@@ -143,7 +144,7 @@ func (p *prompts) get(ctx context.Context, c *call) (any, error) {
 
 var errNoPrompt = invalidParams("params.name is missing, empty or no string")
 
-// getPrompt lets h make the prompt that the request names, if the arguments are there that it requires.
+// getPrompt calls h for the prompt that the request names, if all required arguments are there.
 func (c *call) getPrompt(ctx context.Context, known []mcp.PromptArgument, h PromptHandler) (any, error) {
 	var arguments map[string]string
 	if err := decodeCopy(c.arguments, &arguments); err != nil {

@@ -42,7 +42,7 @@ func servePropagating(name string) error {
 	return err
 }
 
-// A child hears of the trace in each request, and of the attempt to connect in its environment.
+// A child gets the trace of each request in its message, and the trace of the attempt to connect in its environment.
 func TestAChildProcessIsToldOfItsTraceWhateverThePropagator(t *testing.T) {
 	exe, err := os.Executable()
 	must(t, err)

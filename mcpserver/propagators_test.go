@@ -42,7 +42,7 @@ func TestACallIsOneTraceWhateverThePropagator(t *testing.T) {
 	}
 }
 
-// checkParents holds that what was received belongs to what was sent: requests of both ends and notifications.
+// checkParents checks that the span of every received request and notification is a child of the sender's span.
 func checkParents(t *testing.T, p propagation.TextMapPropagator, spans []sdktrace.ReadOnlySpan) {
 	t.Helper()
 	sent := map[trace.SpanID]trace.TraceID{}
@@ -76,7 +76,7 @@ func arrived(p propagation.TextMapPropagator, rec *telemetrytest.Recording, name
 	return ""
 }
 
-// tracingServer serves a tool that tells of its trace, and asks a legacy client for its roots.
+// tracingServer serves a tool that returns its trace, and asks a legacy client for its roots.
 func tracingServer(t testing.TB, tel *telemetry.Telemetry) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "tracing", Version: "1"}, &mcpserver.Options{Telemetry: tel})
 	err := s.AddRawTool(&mcp.Tool{Name: "trace"},
@@ -94,7 +94,7 @@ func tracingServer(t testing.TB, tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// tracedClient returns a client of s, and what waits until s has handled what it said.
+// tracedClient returns a client of s, and a function that waits until s has handled the client's messages.
 func tracedClient(t *testing.T, s *mcpserver.Server, over string, tel *telemetry.Telemetry, v mcp.Version,
 ) (*mcpclient.Client, func()) {
 	t.Helper()

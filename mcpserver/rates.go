@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Rate is how often something may happen: Burst times at once, and PerSecond times a second in the long run.
+// Rate limits how often something may happen: Burst times at once, and PerSecond times a second on average.
 type Rate struct {
-	// PerSecond is the rate. Zero means the default of what it is about, negative means that there is no limit.
+	// PerSecond is the rate. Zero means the default in [Rates], negative means no limit.
 	PerSecond float64
 
-	// Burst is how often it may happen at once. Zero means as often as in a second, and once at least.
+	// Burst is how often it may happen at once. Zero means as often as in a second, but at least once.
 	Burst int
 }
 
@@ -25,23 +25,23 @@ func (r *Rate) tokens() tokens.Limit {
 	return tokens.Limit{PerSecond: r.PerSecond, Burst: float64(r.Burst)}
 }
 
-// Rates bound how often one client may ask for what costs more than it shows, and how often handlers tell it something.
-// A client is a connection; over HTTP an account (see [HTTPOptions.Account]), or without one a session. Requests over
-// HTTP that have neither have no limits.
+// Rates limit how often one client may send expensive requests, and how often handlers may notify it. A client is a
+// connection; over HTTP it is an account (see [HTTPOptions.Account]), or a session if there is no account. HTTP
+// requests with neither have no limits.
 //
-// A request beyond its rate is refused, and its handler not called: with -32603, and over HTTP with 429 and
-// Retry-After. A notification beyond its rate is not sent, and counted as mcp_server.notification.drops; the handler
-// that sends it gets no error. (specification 2026-07-28, server/utilities/completion, "Security"; server/tools,
-// "Security Considerations"; basic/patterns/progress)
+// The server refuses a request above its rate with -32603, over HTTP with 429 and Retry-After, and does not call its
+// handler. It drops a notification above its rate, and counts it as mcp_server.notification.drops; the handler that
+// sends it gets no error. (specification 2026-07-28, server/utilities/completion, "Security"; server/tools, "Security
+// Considerations"; basic/patterns/progress)
 type Rates struct {
-	ToolCalls   Rate // tools/call; no limit by default, for Options.MaxConcurrent bounds what they cost
+	ToolCalls   Rate // tools/call; no limit by default, because Options.MaxConcurrent bounds them
 	Completions Rate // completion/complete; by default 100 a second, 1,000 at once
 	Tasks       Rate // tasks/get, tasks/result, tasks/update, tasks/cancel; by default 1,000 a second, 5,000 at once
-	Progress    Rate // reports of progress, by all requests of a client together; no limit by default
+	Progress    Rate // progress notifications of all requests of a client; no limit by default
 	Logs        Rate // log messages of handlers to a client; no limit by default
 }
 
-// rated is what has a rate of its own.
+// rated is a kind of request or notification with a rate.
 type rated uint8
 
 const (
@@ -54,10 +54,10 @@ const (
 	allRated
 )
 
-// rates are the limits in force, by what they are about.
+// rates are the limits in force, indexed by rated.
 type rates [allRated]Rate
 
-// limits returns the limits in force.
+// limits returns the limits with the defaults filled in.
 func (r *Rates) limits() (rates, error) {
 	none := Rate{PerSecond: -1}
 	all := rates{
@@ -85,13 +85,13 @@ func orRate(r, usual Rate) Rate {
 	return r
 }
 
-// rateBook is how much of each rate one client has used: buckets of tokens, full when they are made.
+// rateBook holds the token bucket of one client for each rate. Buckets are full when they are created.
 type rateBook struct {
 	mu      sync.Mutex
 	buckets [allRated]tokens.Bucket
 }
 
-// allow takes a token, and reports false if there is none. A nil book has no end of them.
+// allow takes a token, and reports false if there is none. A nil rateBook has no limits.
 func (b *rateBook) allow(what rated, limits *rates, now time.Time) bool {
 	limit := &limits[what]
 	if b == nil || limit.PerSecond < 0 {
@@ -102,13 +102,13 @@ func (b *rateBook) allow(what rated, limits *rates, now time.Time) bool {
 	return b.buckets[what].Take(limit.tokens(), now) == 0
 }
 
-// untouched reports whether nothing of any rate is used, so that the book may be forgotten.
+// untouched reports whether all buckets are full, so that the rateBook may be deleted.
 func (b *rateBook) untouched(limits *rates, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for what := range b.buckets {
 		if limits[what].PerSecond < 0 {
-			continue // no limit: nothing is taken
+			continue // no limit: it uses no tokens
 		}
 		if !b.buckets[what].Full(limits[what].tokens(), now) {
 			return false
@@ -117,16 +117,16 @@ func (b *rateBook) untouched(limits *rates, now time.Time) bool {
 	return true
 }
 
-// maxRateBooks is of how many accounts a handler knows what they have used.
+// maxRateBooks is the maximum number of rateBooks that an HTTP handler keeps.
 const maxRateBooks = 10_000
 
-// rateBooks are those of the accounts of an HTTP handler.
+// rateBooks holds the rateBooks of the accounts of an HTTP handler.
 type rateBooks struct {
 	mu    sync.Mutex
 	books map[quota.Account]*rateBook // guarded by mu
 }
 
-// of returns the book of an account. Where there are too many, those that are untouched go, or else any.
+// of returns the rateBook of an account. If there are too many, it deletes untouched ones, or else arbitrary ones.
 func (r *rateBooks) of(who quota.Account, limits *rates, now time.Time) *rateBook {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,7 +144,7 @@ func (r *rateBooks) of(who quota.Account, limits *rates, now time.Time) *rateBoo
 	return b
 }
 
-// clear makes room. mu is held.
+// clear makes room for one rateBook. mu is held.
 func (r *rateBooks) clear(limits *rates, now time.Time) {
 	for who, b := range r.books {
 		if b.untouched(limits, now) {
@@ -159,15 +159,16 @@ func (r *rateBooks) clear(limits *rates, now time.Time) {
 	}
 }
 
-// allows takes a token of the client's, and reports false if there is none.
+// allows takes a token of the client, and reports false if there is none.
 func (x *exchange) allows(what rated) bool {
 	if what == unrated || x.s.cfg.rates[what].PerSecond < 0 {
-		return true // without a look at the clock
+		return true // do not read the clock
 	}
 	return x.client.rates.allow(what, &x.s.cfg.rates, time.Now())
 }
 
-// mayTell reports whether the client may be sent a notification of a handler's now. One that it may not is counted.
+// mayTell reports whether a handler may send the client a notification now. If not, it counts the notification as
+// dropped.
 func (x *exchange) mayTell(what rated, method string) bool {
 	if x.allows(what) {
 		return true

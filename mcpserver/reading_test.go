@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// turning is a tool that does nothing but when a call has arguments: then it does what is set.
+// turning is a tool that does nothing, unless a call has arguments: then it calls a function that the test sets.
 type turning struct {
 	then func(ctx context.Context) (*mcp.CallToolResult, error)
 }
@@ -47,7 +47,7 @@ func (w *wire) practise(t *testing.T, runs int) {
 	}
 }
 
-// read reports whether the server reads what the client sends.
+// read reports whether the server reads the messages of the client.
 func (w *wire) read(t *testing.T) bool {
 	t.Helper()
 	w.send(pingRequest)
@@ -58,7 +58,7 @@ func (w *wire) read(t *testing.T) bool {
 	return out != ""
 }
 
-// quick serves a client whose tool is run by the goroutine that reads; then is what it does with arguments.
+// quick serves a client whose tool runs in the goroutine that reads. A call with arguments runs then.
 func quick(t *testing.T, ctx context.Context, o mcpserver.Options,
 	then func(ctx context.Context) (*mcp.CallToolResult, error)) *wire {
 	t.Helper()
@@ -69,7 +69,7 @@ func quick(t *testing.T, ctx context.Context, o mcpserver.Options,
 	return w
 }
 
-// wait is what a tool does that waits for the end of its context.
+// wait is a tool that waits for the end of its context.
 func wait(ctx context.Context) (*mcp.CallToolResult, error) {
 	<-ctx.Done()
 	return nil, context.Cause(ctx)

@@ -71,7 +71,7 @@ func TestWhateverQuickToolsTurnToEachRequestIsAnsweredOnce(t *testing.T) {
 	}
 }
 
-// moods is a tool that does what its arguments say.
+// moods is a tool that behaves as its arguments say.
 func moods(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	switch string(r.Arguments) {
 	case `{"mood":"short"}`:

@@ -132,7 +132,7 @@ func TestEachRefusalIsCountedWithItsReason(t *testing.T) {
 	}
 }
 
-// blocking returns a handler that takes so long.
+// blocking returns a handler that runs for d.
 func blocking(d time.Duration) mcpserver.ToolHandler {
 	return func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		select {

@@ -6,24 +6,24 @@ import (
 	"sync"
 )
 
-// registry holds the things of one kind that a server offers, by name and in the order in which they were added. It is
+// registry holds the entries of one kind that a server offers, by name and in the order in which they were added. It is
 // safe for concurrent use.
 type registry[T entry] struct {
 	mu     sync.RWMutex
 	byName map[string]T // guarded by mu
-	order  []T          // guarded by mu; by number. It is appended to, or replaced, but never changed otherwise
-	last   int64        // guarded by mu; the highest number given
+	order  []T          // guarded by mu; sorted by number. It is appended to or replaced, but not changed in place
+	last   int64        // guarded by mu; the latest number
 }
 
-// entry is one thing in a registry.
+// entry is an entry of a registry.
 type entry interface {
 	comparable
 	key() string
-	number() int64 // where it stands among the others
+	number() int64 // position among the entries
 	enroll(number int64)
 }
 
-// add adds t under the next number, and reports false if its name is taken.
+// add adds t with the next number, and reports false if its name is taken.
 func (r *registry[T]) add(t T) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,7 +40,7 @@ func (r *registry[T]) add(t T) bool {
 	return true
 }
 
-// remove removes the named ones and reports whether there were any.
+// remove removes entries by name, and reports whether there were any.
 func (r *registry[T]) remove(names ...string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +62,7 @@ func (r *registry[T]) lookup(name string) (T, bool) {
 	return t, ok
 }
 
-// find returns the name as it is registered, for one that may lie in a frame.
+// find returns the registered name that equals name, which may be part of a frame.
 func (r *registry[T]) find(name []byte) (string, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -73,7 +73,7 @@ func (r *registry[T]) find(name []byte) (string, bool) {
 	return t.key(), true
 }
 
-// after returns up to n things that stand behind the given number, and whether there are more.
+// after returns up to n entries with numbers above number, and whether there are more.
 func (r *registry[T]) after(number int64, n int) (some []T, more bool) {
 	r.mu.RLock()
 	order := r.order
@@ -86,7 +86,7 @@ func (r *registry[T]) after(number int64, n int) (some []T, more bool) {
 	return order, false
 }
 
-// all returns everything in its order. It is not to be changed.
+// all returns all entries in order. The caller must not change the slice.
 func (r *registry[T]) all() []T {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

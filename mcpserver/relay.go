@@ -15,12 +15,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// NewRelay returns a server that answers nothing by itself, but for a ping before there is a session, and hands on to r
-// whatever clients send. It is for package mcpproxy: no other can make a Receiver. Of o, only the options count that
-// are about connections and telemetry; any other that is set is an error, and so is an empty Name. MaxConcurrent is how
-// many requests of one client wait for their answers at once: zero means 1,024, and those beyond are refused. Over HTTP
-// there are sessions of legacy clients, each a Peer of its own, and all modern clients are one; of [HTTPOptions],
-// Stateless and Sessions are mistakes in the program.
+// NewRelay returns a server that passes all messages of clients to r. It answers only a ping before there is a session.
+// NewRelay is for package mcpproxy: no other package can create a Receiver. o may have only options about connections
+// and telemetry; any other option that is set is an error, and so is an empty Name. MaxConcurrent is the maximum number
+// of requests of one client that wait for their answers at once: zero means 1,024, and the server refuses more. Over
+// HTTP, each session of a legacy client is a Peer, and all modern clients together are one Peer. To set Stateless or
+// Sessions in [HTTPOptions] is a mistake in the program.
 func NewRelay(r relay.Receiver, o *Options) (*Server, error) {
 	own := *cmp.Or(o, new(Options))
 	for name := range relayless(&own) {
@@ -30,7 +30,7 @@ func NewRelay(r relay.Receiver, o *Options) (*Server, error) {
 		return nil, errors.New("options: no Name")
 	}
 	own.MaxConcurrent = cmp.Or(own.MaxConcurrent, maxRelayed)
-	own.MaxQueued = -1 // what waits would lose its place among the messages of the client
+	own.MaxQueued = -1 // queued requests would lose their place among the client's messages
 	cfg, err := newConfig(&own, own.Name)
 	if err != nil {
 		return nil, err
@@ -43,16 +43,16 @@ func NewRelay(r relay.Receiver, o *Options) (*Server, error) {
 	return s, nil
 }
 
-// maxRelayed is how many requests of a client wait at once for what a receiver answers, and how many of the receiver's
-// for what the client answers.
+// maxRelayed is the maximum number of requests of a client that wait for the receiver at once, and of requests of the
+// receiver that wait for the client.
 const maxRelayed = 1024
 
-// relayOptions are those of [Options] that a relay has.
+// relayOptions names the fields of [Options] that a relay supports.
 var relayOptions = []string{
 	"Name", "InstanceID", "MaxConcurrent", "MaxTotal", "DrainTimeout", "KeepAlive", "FrameLimit", "Telemetry",
 }
 
-// relayless yields the names of options that are set and that a relay does not have.
+// relayless yields the names of options that are set but that a relay does not support.
 func relayless(o *Options) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		v := reflect.ValueOf(o).Elem()
@@ -65,7 +65,7 @@ func relayless(o *Options) func(yield func(string) bool) {
 	}
 }
 
-// relaying makes the roles of a relay.
+// relaying creates the roles of a relay.
 type relaying struct{ receiver relay.Receiver }
 
 func (r relaying) forConnection(c *connection) role {
@@ -98,7 +98,7 @@ func (f *front) newStateless() *web.Stateless {
 	return x.request.with(x.call.of(f, &x.request.exchange))
 }
 
-// cancellation keeps the client's reason as it is, because the receiver passes it on.
+// cancellation keeps the client's reason unchanged, because the receiver passes it on.
 func (f *front) cancellation(reason string) error {
 	if reason == "" {
 		return rpc.ErrCancelled

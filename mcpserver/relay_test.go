@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// behind is what stands behind a relay: it notes what it gets, and the test answers.
+// behind is the receiver of a relay: it records the messages that it gets, and the test answers them.
 type behind struct {
 	receive func(r *handed) // gets each request; nil for none
 	hear    func(ctx context.Context, m relay.Message, from relay.Peer)
@@ -70,7 +70,7 @@ func (b *behind) note(what string, from relay.Peer) {
 	b.peers[from] = true
 }
 
-// taken returns what has come since the last time.
+// taken returns the messages that have arrived since the last call.
 func (b *behind) taken() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,7 +90,7 @@ func (b *behind) last(t *testing.T) *handed {
 	return b.calls[len(b.calls)-1]
 }
 
-// peer returns the one that leads back.
+// peer returns the peer through which messages go back.
 func (b *behind) peer(t *testing.T) relay.Peer {
 	t.Helper()
 	b.mu.Lock()

@@ -31,10 +31,10 @@ type relayedCall struct {
 	name    string // the method
 	method  *method
 	version mcp.Version     // revision of the answer, empty if it is unknown
-	agreed  *agreement      // of the client's session; nil for none
+	agreed  *agreement      // terms of the client's session; nil for none
 	said    json.RawMessage // clientInfo of a modern client; nil for none
-	target  string          // the tool or prompt
-	uri     string          // the resource
+	target  string          // name of the tool or prompt
+	uri     string          // URI of the resource
 	params  json.RawMessage
 
 	header map[string]string // Mcp-Param-… by name; nil for a request without headers
@@ -44,10 +44,10 @@ type relayedCall struct {
 	box   mailbox.Box // messages for a modern client over HTTP, which shares its receiver with others
 
 	mu      sync.Mutex
-	stopped func() // guarded by mu; tells telemetry that a subscription is over; nil before it is acknowledged
+	stopped func() // guarded by mu; reports the end of a subscription to telemetry; nil before its acknowledgement
 }
 
-// relayedMethods are those of the protocol, for what telemetry says of their requests.
+// relayedMethods describes the requests of the protocol for telemetry.
 var relayedMethods = func() map[string]*method {
 	known := map[string]*method{}
 	for m := range mcp.Methods() {
@@ -69,13 +69,13 @@ var relayedMethods = func() map[string]*method {
 	return known
 }()
 
-// anyName takes every name for that of something: the server behind knows. Metrics tell only so many apart.
+// anyName accepts every name: only the server behind the receiver knows them. Metrics limit the number of names.
 func anyName(name []byte) (string, bool) { return string(name), true }
 
 var (
-	// anyMethod is a method of which the protocol knows nothing.
+	// anyMethod is a method that the protocol does not have.
 	anyMethod = new(method)
-	// earlyPing is ping before there is a session, which can be answered without one.
+	// earlyPing is ping before there is a session, which the relay answers itself.
 	earlyPing = &method{name: mcp.MethodPing, handle: ping, inline: true, own: true}
 )
 
@@ -109,7 +109,7 @@ func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params
 	r.Start(&in)
 }
 
-// identify finds the method, the revision and the client of the request, as far as it names them.
+// identify determines the method, the revision and the client of the request, as far as the request has them.
 func (r *relayedCall) identify(p *jsonrpc.Params) {
 	if r.method = relayedMethods[r.name]; r.method == nil {
 		r.method = anyMethod
@@ -129,8 +129,8 @@ func (r *relayedCall) identify(p *jsonrpc.Params) {
 	}
 }
 
-// readHeaders reads the headers of a modern request over HTTP, and compares them with its body. The server behind the
-// receiver decides about a revision that is unknown here.
+// readHeaders reads the headers of a modern request over HTTP, and compares them with its body. If the revision is
+// unknown here, the server behind the receiver decides.
 func (r *relayedCall) readHeaders(p *jsonrpc.Params) (err error) {
 	h := r.x.headers
 	r.said = p.ClientInfo
@@ -143,7 +143,7 @@ func (r *relayedCall) readHeaders(p *jsonrpc.Params) (err error) {
 	return err
 }
 
-// greeting returns what the params of initialize say of the client, as far as that can be read.
+// greeting returns the client that the params of initialize describe, as far as it can be read.
 func (s *Server) greeting(params json.RawMessage) *agreement {
 	p, weight, err := introduction.Decode(params)
 	if err == nil {
@@ -157,7 +157,7 @@ func (s *Server) greeting(params json.RawMessage) *agreement {
 	return a
 }
 
-// Handle passes the request to the receiver, and does not keep the frame.
+// Handle passes the request to the receiver, and releases the frame.
 func (r *relayedCall) Handle(ctx context.Context) (any, error) {
 	if r.Inline {
 		return verbatim{of: r.method, raw: json.RawMessage("{}")}, nil
@@ -178,8 +178,8 @@ func (r *relayedCall) Handle(ctx context.Context) (any, error) {
 	return nil, nil
 }
 
-// receive lets the receiver take a message. Those of a session come one after the other, also where HTTP requests bring
-// them at the same time; the error is the cause of ctx, which ends the wait for that.
+// receive calls take, which passes a message to the receiver. The messages of a session are passed one after the other,
+// even if HTTP requests carry them at the same time. The error is the cause of ctx, if ctx ends during the wait.
 func (f *front) receive(ctx context.Context, take func()) error {
 	if f.conn != nil {
 		if err := f.turn.LockContext(ctx); err != nil {
@@ -191,8 +191,8 @@ func (f *front) receive(ctx context.Context, take func()) error {
 	return nil
 }
 
-// acknowledged says that the client has been told of its subscription. As in any server, what was asked for is done
-// with that, and so is the operation: no span lasts as long as a stream.
+// acknowledged reports that the client has got the acknowledgement of its subscription. As in any server, the operation
+// ends with that: no span lasts as long as a stream.
 func (r *relayedCall) acknowledged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -203,7 +203,7 @@ func (r *relayedCall) acknowledged() {
 	}
 }
 
-// close ends the request, and reports false if it has ended before.
+// close ends the request, and reports false if it has already ended.
 func (r *relayedCall) close() bool {
 	if r.over.Swap(true) {
 		return false
@@ -232,14 +232,14 @@ func (r *relayedCall) answered(result json.RawMessage, err error) {
 	}
 }
 
-// abort ends the request without an answer, unless there is one.
+// abort ends the request without an answer, unless it has been answered.
 func (r *relayedCall) abort(why error) {
 	if r.close() {
 		r.GiveUp(why, nil)
 	}
 }
 
-// finish answers the request, or gives it up if the receiver's peer has cancelled it.
+// finish answers the request, or gives it up if the peer of the receiver has cancelled it.
 func (r *relayedCall) finish(result json.RawMessage, err error) {
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
 		r.GiveUp(err, func() {
@@ -259,7 +259,7 @@ func (r *relayedCall) finish(result json.RawMessage, err error) {
 
 func (r *relayedCall) Close(error) {}
 
-// Encode makes the answer of the receiver's. The answer to initialize has the terms of the session.
+// Encode encodes the answer of the receiver. The answer to initialize sets the terms of the session.
 func (r *relayedCall) Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
 	v, _ := result.(verbatim)
 	if r.hello != nil && err == nil {
@@ -273,7 +273,7 @@ func (r *relayedCall) Encode(dst []byte, result any, err error) (frame, rest []b
 
 func (r *relayedCall) Outcome(result any, err, lost error) instrument.Result {
 	if r.name == mcp.MethodInitialize {
-		if v := r.x.Version(); v != "" { // what the answer says
+		if v := r.x.Version(); v != "" { // the version in the answer
 			r.Op.Meet(r.x.Peer.Seen(v))
 		}
 	}
@@ -289,11 +289,11 @@ func (r *relayedCall) Value() any { return r }
 // Wait sends the messages of the request to a client that shares its receiver with others.
 func (r *relayedCall) Wait(over <-chan struct{}) { r.box.Run(over) }
 
-// verbatim is the result of a request by a method, as a peer wrote it.
+// verbatim is the result of a request with the method of, as a peer wrote it.
 type verbatim struct {
 	of    *method
 	raw   json.RawMessage
-	apart bool // it is no part of the frame that leads to it
+	apart bool // raw is not copied into the frame, but sent after it
 }
 
 // appendAnswer appends the frame of the answer, with err unless that is nil.
@@ -310,10 +310,10 @@ func (v verbatim) appendAnswer(dst []byte, id jsonrpc.ID, err error) []byte {
 	return jsonrpc.AppendAnswer(dst, id, "result", v.raw)
 }
 
-// maxSkimmed is how much of a large result is read for what it says of itself: its beginning, and its last member.
+// maxSkimmed is how much of a large result's beginning is read for telemetry, in addition to its last member.
 const maxSkimmed = 64 << 10
 
-// outcome returns what telemetry says of the result.
+// outcome returns the outcome that telemetry records for the result.
 func (v verbatim) outcome() (r instrument.Result) {
 	o := jsonscan.ObjectAt(v.raw[:min(len(v.raw), maxSkimmed)], 0)
 	for o.Next() {
@@ -330,7 +330,7 @@ func (v verbatim) outcome() (r instrument.Result) {
 	return r
 }
 
-// adopt makes what the client has said, and what it has been answered, the terms of the session.
+// adopt sets the terms of the session: a, the client as it describes itself, and the version in the answer.
 func (c *connection) adopt(a *agreement, answer json.RawMessage) {
 	raw, _ := mcp.Object(answer).Lookup("protocolVersion")
 	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.exchange.s.cfg.versions, v) {

@@ -300,7 +300,8 @@ func TestARelayKeepsNothingOutsideOfSessions(t *testing.T) {
 	s.HTTPHandler(&mcpserver.HTTPOptions{Stateless: true})
 }
 
-// TestALargeResultPassesAsItIsByEveryWay has a result that is sent apart from what leads to it, where that can be done.
+// TestALargeResultPassesAsItIsByEveryWay relays a result that is sent separately from its frame, where that is
+// possible.
 func TestALargeResultPassesAsItIsByEveryWay(t *testing.T) {
 	large := `{"text":"` + strings.Repeat("x", 200<<10) + `","z": 1}`
 	whole := `{"jsonrpc":"2.0","id":1,"result":` + large + `}`

@@ -22,7 +22,7 @@ import (
 // front is the client of a connection or a session, or all modern clients of an HTTP handler, as a [relay.Peer].
 type front struct {
 	conn     *connection  // nil for modern clients over HTTP
-	handler  *HTTPHandler // of those; nil for a connection
+	handler  *HTTPHandler // HTTP handler of the modern clients; nil for a connection
 	receiver relay.Receiver
 	observer rpc.Observer
 	turn     lock.Mutex // held while the receiver takes a message of the connection
@@ -30,10 +30,10 @@ type front struct {
 	unread *quota.Memory // memory of messages for modern clients over HTTP, until they have read them
 }
 
-// A modern client over HTTP that does not read may have so many bytes of notifications waiting, for each request.
+// maxUnreadNotices bounds the bytes of notifications that wait for each request of a modern client over HTTP.
 const maxUnreadNotices = 1 << 20
 
-// unreadFrames is how many frames of the FrameLimit may wait together for modern clients over HTTP that do not read.
+// unreadFrames bounds the messages that wait for all modern clients over HTTP together, in frames of FrameLimit.
 const unreadFrames = 16
 
 // post sends a message of n bytes by the stream of a request. Modern clients over HTTP share the goroutine that
@@ -59,7 +59,7 @@ func (f *front) post(by *relayedCall, n, limit int, send func()) bool {
 	return queued
 }
 
-// during returns the request of the client that ctx belongs to, nil for none, or if it has been answered.
+// during returns the client's request that ctx belongs to, nil if there is none or it has been answered.
 func (f *front) during(ctx context.Context) *relayedCall {
 	if r, ok := ctx.Value(rpc.InfoKey{}).(*relayedCall); ok && r.front == f && !r.over.Load() {
 		return r
@@ -67,9 +67,9 @@ func (f *front) during(ctx context.Context) *relayedCall {
 	return nil
 }
 
-// way returns the request of the client by whose stream to send a question that belongs to ctx, nil for the way of what
-// belongs to no request. Where that is not read, it is the request that came last: a server behind a pipe cannot say
-// which one it speaks of, and a client need not read any other stream.
+// way returns the client's request on whose stream to send a question that belongs to ctx, nil for the stream of the
+// session. If the client does not read that stream, way returns the latest request: a server behind a pipe cannot name
+// the request that its question belongs to, and a client need not read any other stream.
 func (f *front) way(ctx context.Context) *relayedCall {
 	by := f.during(ctx)
 	if by != nil || f.conn == nil {
@@ -81,9 +81,10 @@ func (f *front) way(ctx context.Context) *relayedCall {
 	return f.latest()
 }
 
-// noticeWay is way for a notification. It waits on the stream of the session for a client that has read that stream and
-// can resume it. A change concerns the session, whatever ctx says: with the stream of a request that the client gives
-// up, the change would be lost.
+// noticeWay is way for a notification. If the client reads the stream of the session, or has read it and can resume it,
+// the notification is sent on that stream, where it waits for the client if necessary. A change concerns the session,
+// even if ctx belongs to a request: on the stream of a request that the client gives up, the notification would be
+// lost.
 func (f *front) noticeWay(ctx context.Context, method string) *relayedCall {
 	by := f.during(ctx)
 	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.exchange.Version() == "") {
@@ -98,13 +99,13 @@ func (f *front) noticeWay(ctx context.Context, method string) *relayedCall {
 	return f.latest()
 }
 
-// aboutChange reports whether notifications of a method tell of a change in what the server offers.
+// aboutChange reports whether notifications of a method report a change of a list or a resource.
 func aboutChange(method string) bool {
 	_, list := lists[method]
 	return list || method == mcp.NotificationResourceUpdated
 }
 
-// latest returns the request that came last among those whose clients read a stream, nil for none.
+// latest returns the latest request among those whose clients read a stream, nil for none.
 func (f *front) latest() (by *relayedCall) {
 	for _, c := range f.conn.table.All() {
 		if r, ok := c.Handler.(*relayedCall); ok && c.Out.Reach().Asks && (by == nil || c.Arrived.After(by.Arrived)) {
@@ -148,7 +149,7 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 	return nil
 }
 
-// send sends a notification by a sink of x.
+// send sends a notification through out, a sink of x.
 func (f *front) send(ctx context.Context, x *exchange, out rpc.Sink, v mcp.Version, r instrument.Request,
 	m relay.Message) error {
 	ctx, cancel := joint(ctx, x.Life)
@@ -162,8 +163,8 @@ func (f *front) send(ctx context.Context, x *exchange, out rpc.Sink, v mcp.Versi
 	return x.Peer.SendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
 }
 
-// acknowledge finds the subscription that a notification acknowledges: the request that it belongs to, nil if that is
-// unknown, or the one that the params name.
+// acknowledge marks the subscription that a notification acknowledges: by, or, if that is nil, the request that the
+// params name.
 func (f *front) acknowledge(by *relayedCall, params json.RawMessage) {
 	if by == nil && f.conn != nil {
 		meta, _ := mcp.Object(params).Lookup("_meta")
@@ -178,7 +179,7 @@ func (f *front) acknowledge(by *relayedCall, params json.RawMessage) {
 	}
 }
 
-// appendMessage appends a message as it is, with an id unless that is zero.
+// appendMessage appends m unchanged, with an id unless the id is zero.
 func appendMessage(dst []byte, id jsonrpc.ID, m relay.Message) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0"`...)
 	if !id.IsZero() {
@@ -191,7 +192,7 @@ func appendMessage(dst []byte, id jsonrpc.ID, m relay.Message) []byte {
 	return append(dst, '}')
 }
 
-// errNoWay says that a client cannot be sent a request.
+// errNoWay reports that the client cannot be sent a request.
 var errNoWay = errors.New("there is no stream on which the client could be asked")
 
 // Request implements [relay.Peer].
@@ -221,8 +222,8 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 	}
 }
 
-// find finds the way to the client: where it waits for the answer to a request, nil for none, or else the one for what
-// belongs to no request.
+// find selects where to send the question: to the stream on which the client waits for the answer to by, or else to the
+// stream of the session.
 func (q *relayedAsk) find(by *relayedCall) (err error) {
 	if by != nil && by.Out.Reach().Asks {
 		back, ok := by.x.WaitForClient()
@@ -239,7 +240,7 @@ func (q *relayedAsk) find(by *relayedCall) (err error) {
 	return nil
 }
 
-// relayedAsk is a request to the client that was handed on, until its answer.
+// relayedAsk is a request of the receiver to the client, until its answer.
 type relayedAsk struct {
 	conn   *connection
 	out    rpc.Sink
@@ -248,9 +249,9 @@ type relayedAsk struct {
 	id     int64
 	ctx    context.Context // of the operation
 	op     instrument.Op
-	stop   func() bool   // ends the watch over ctx; nil if there is none
-	back   func()        // takes the place again that a request gives up while the client is asked; nil for none
-	sent   chan struct{} // closed when it is, or cannot be; the client may be faster than that
+	stop   func() bool   // stops watching ctx; nil for none
+	back   func()        // takes back the place that the waiting request has given up; nil for none
+	sent   chan struct{} // closed when the request is sent or has failed; the answer may arrive earlier
 }
 
 // send sends the request, with the trace context in its _meta if there is one.
@@ -272,7 +273,7 @@ func (q *relayedAsk) send(m relay.Message) (err error) {
 	return err
 }
 
-// Give implements [awaiter]. An answer is passed on in the goroutine that reads, before the client's next message.
+// Give implements [awaiter]. It passes an answer on in the goroutine that reads, before the client's next message.
 func (q *relayedAsk) Give(m *jsonrpc.Message) {
 	if m == nil {
 		q.conn.exchange.Group.Start(leaving{q})
@@ -282,7 +283,7 @@ func (q *relayedAsk) Give(m *jsonrpc.Message) {
 	q.conclude(m, nil)
 }
 
-// leaving is the task that ends a request whose client has left.
+// leaving is the task that ends a request after its client has left.
 type leaving struct{ *relayedAsk }
 
 func (q leaving) Run() {
@@ -290,7 +291,7 @@ func (q leaving) Run() {
 	q.conclude(nil, relay.ErrLeft)
 }
 
-// withdrawing is the task that tells the client that an answer is not wanted any more, unless it is there.
+// withdrawing is the task that cancels a request when its answer is no longer wanted, unless it has arrived.
 type withdrawing struct{ *relayedAsk }
 
 func (q withdrawing) Run() {
@@ -306,7 +307,7 @@ func (q withdrawing) Run() {
 	q.conclude(nil, why)
 }
 
-// conclude passes on the answer, m, or why there is none.
+// conclude passes on the answer m, or the error.
 func (q *relayedAsk) conclude(m *jsonrpc.Message, err error) {
 	defer q.op.End(rpc.BrokenOff)
 	if q.stop != nil {

@@ -50,7 +50,7 @@ func TestARelayWaitsForAClientThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// asking makes a request to the client, and returns what becomes of it.
+// asking sends a request to the client, and returns a string that will hold the outcome.
 func asking(ctx context.Context, to relay.Peer, method, params string) *string {
 	outcome := new(string)
 	to.Request(ctx, relay.Message{Method: method, Params: json.RawMessage(params)},

@@ -13,27 +13,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// RequestInfo is what a handler may want to know about the request that it answers. Its methods may be called from any
-// goroutine, and on nil, which stands for no request, they return zero values.
+// RequestInfo describes the request that a handler answers. Its methods may be called from any goroutine. For a nil
+// *RequestInfo, which means no request, they return zero values.
 type RequestInfo struct {
 	Method  string
 	ID      mcp.RequestID
-	Version mcp.Version // the revision by which the request is answered
-	Meta    mcp.Meta    // of the request, nil for none; not to be changed
+	Version mcp.Version // the revision of the answer
+	Meta    mcp.Meta    // of the request, nil for none; must not be changed
 
 	from client
 	call *call
-	task *tasks.Run // nil unless the handler is one whose call is a task or may become one
+	task *tasks.Run // nil unless the call is a task or may become one
 }
 
-// RequestFrom returns the request that a handler is answering, from the context that the handler was called with or one
-// derived from it; nil from any other context.
+// RequestFrom returns the request that a handler answers. ctx is the context of the handler or derived from it; for any
+// other context, RequestFrom returns nil.
 func RequestFrom(ctx context.Context) *RequestInfo {
 	r, _ := ctx.Value(rpc.InfoKey{}).(*RequestInfo)
 	return r
 }
 
-// Client returns who sent the request, by the client's own account. It is for display and logs, not for decisions.
+// Client returns the name and version that the client gives itself. Use it for display and logs, not for decisions.
 func (r *RequestInfo) Client() mcp.Implementation {
 	if r == nil {
 		return mcp.Implementation{}
@@ -41,8 +41,8 @@ func (r *RequestInfo) Client() mcp.Implementation {
 	return r.from.implementation()
 }
 
-// Principal returns who is asking, as [HTTPOptions.Principal] tells it; empty if that is unknown, and on any other
-// connection.
+// Principal returns the principal of the request, as [HTTPOptions.Principal] determined it. It is empty if the
+// principal is unknown, and for connections other than HTTP.
 func (r *RequestInfo) Principal() string {
 	if r == nil || r.call == nil {
 		return ""
@@ -50,8 +50,8 @@ func (r *RequestInfo) Principal() string {
 	return r.call.x.client.principal
 }
 
-// Session returns the session that the request belongs to, nil for a modern request, and for one of a legacy client of
-// stateless HTTP.
+// Session returns the session that the request belongs to. It is nil for a modern request, and for a request of a
+// legacy client over stateless HTTP.
 func (r *RequestInfo) Session() *Session {
 	if r == nil || r.call == nil || r.Version.Era() == mcp.Modern || r.call.x.conn == nil {
 		return nil
@@ -59,10 +59,10 @@ func (r *RequestInfo) Session() *Session {
 	return r.call.x.conn.public
 }
 
-// SessionID returns the id of the session over HTTP that the request belongs to, empty if there is none.
+// SessionID returns the id of the session over HTTP that the request belongs to, empty for none.
 func (r *RequestInfo) SessionID() string { return r.Session().ID() }
 
-// HTTP returns the HTTP request that has brought this one, nil if it came over any other connection.
+// HTTP returns the HTTP request that carried this request, nil for any other connection.
 func (r *RequestInfo) HTTP() *HTTPRequest {
 	if r == nil || r.call == nil || r.call.x.httpRequest == nil {
 		return nil
@@ -73,8 +73,8 @@ func (r *RequestInfo) HTTP() *HTTPRequest {
 	}
 }
 
-// HTTPRequest is what is known of the HTTP request that has brought a request: what the fields of [http.Request] of
-// these names say. Nothing in it is to be changed. Header may contain credentials.
+// HTTPRequest is a part of the HTTP request that carried a request. Its fields mean the same as the fields of
+// [http.Request] with these names, and must not be changed. Header may contain credentials.
 type HTTPRequest struct {
 	Method     string
 	URL        *url.URL
@@ -82,10 +82,10 @@ type HTTPRequest struct {
 	Host       string
 	Header     http.Header
 	RemoteAddr string
-	TLS        *tls.ConnectionState // nil without TLS, or where a proxy ends that
+	TLS        *tls.ConnectionState // nil without TLS, or if a proxy terminates it
 }
 
-// ClientCapabilities returns what the client has declared that it can do.
+// ClientCapabilities returns the capabilities that the client has declared.
 func (r *RequestInfo) ClientCapabilities() mcp.ClientCapabilities {
 	if r == nil {
 		return mcp.ClientCapabilities{}
@@ -93,14 +93,14 @@ func (r *RequestInfo) ClientCapabilities() mcp.ClientCapabilities {
 	return r.from.declared()
 }
 
-// Request is a request for a handler that [Server.HandleRequest] has added.
+// Request is a request for a [RequestHandler].
 type Request struct {
 	*RequestInfo
-	Params json.RawMessage // valid JSON, an object; nil for none
+	Params json.RawMessage // a valid JSON object; nil for none
 }
 
-// Decode decodes the params into v, a pointer, in the way of [mcp.Decode]. Nothing in v shares memory with the request.
-// Its error, returned by the handler, refuses the request with -32602.
+// Decode decodes the params into v, a pointer, as [mcp.Decode] does. v shares no memory with the request. If a handler
+// returns the error of Decode, the server refuses the request with -32602.
 func (r *Request) Decode(v any) error {
 	if err := decodeCopy(r.Params, v); err != nil {
 		return invalidParams("params: %w", err)
@@ -108,7 +108,7 @@ func (r *Request) Decode(v any) error {
 	return nil
 }
 
-// decodeCopy decodes raw, if there is any, and leaves it as it is. Icons that no client should load are left out.
+// decodeCopy decodes raw, unless it is nil, into v, and removes icons that a client should not load.
 func decodeCopy(raw json.RawMessage, v any) error {
 	if raw == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// origins tells where a request came from.
+// origins returns where a request came from.
 func origins(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	r := mcpserver.RequestFrom(ctx)
 	seen := map[string]any{"principal": r.Principal(), "session": r.SessionID(), "in a session": r.Session() != nil}

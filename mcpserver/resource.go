@@ -19,29 +19,29 @@ type ReadResourceRequest struct {
 	*RequestInfo
 	URI string
 
-	// Variables are what the URI has in the places of the template's variables, decoded, so that any of them may have
-	// slashes, dots and control characters in it: [LocalPath] checks one that is to be the path of a file. Of a variable
-	// that the URI leaves out there is none; a list is there with its separators. It is nil for a resource without a
-	// template.
+	// Variables are the decoded values of the template's variables in the URI. A value may contain slashes, dots and
+	// control characters: use [LocalPath] for a value that is the path of a file. A variable that the URI omits is not in
+	// the map. The value of a list includes its separators. Variables is nil for a resource without a template.
 	Variables map[string]string
 }
 
-// ResourceHandler reads a resource, or any of those that a template stands for. Contents without a URI or a MIME type
-// get those of the resource. A nil result, and [ResourceNotFound] as an error, say that there is no such resource. An
-// error of type [*mcp.Error] goes to the client as it is, any other as -32603 with a neutral message.
+// ResourceHandler reads a resource, or any of the resources that match a template. The server adds the URI and the MIME
+// type of the resource to contents that lack them. For a resource that does not exist, return a nil result, or
+// [ResourceNotFound] as the error. The client gets an error of type [*mcp.Error] unchanged, and any other error as
+// -32603 with a neutral message.
 //
-// What the CacheHint of the result leaves open is that a modern client keeps nothing, and shares it with no other user;
-// the CacheTTL of [Options] is not meant for contents.
+// If the CacheHint of the result has no TTL, a modern client does not cache the contents; if it has no scope, the
+// client does not share them with other users. The CacheTTL of [Options] does not apply to contents.
 //
-// It runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The result is not changed, and may
-// be returned again.
+// Each call runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The server does not change
+// the result, so a handler may return the same result again.
 type ResourceHandler func(ctx context.Context, r *ReadResourceRequest) (*mcp.ReadResourceResult, error)
 
-// AddResource adds a resource, of which a URI with a scheme and a name are required. It is found before any template
-// that its URI matches.
+// AddResource adds a resource, which needs a name and a URI with a scheme. A resource has precedence over templates
+// that match its URI.
 //
-// Clients that are connected are told that the list has changed. Those that watch the resource are told by
-// [Server.ResourceUpdated] when to read it again. It is an error if the server has a resource of that URI.
+// Connected clients get a notification of the changed list. Call [Server.ResourceUpdated] to notify the clients that
+// watch the resource of new contents. It is an error if the server has a resource of that URI.
 // (specification 2026-07-28, server/resources)
 func (s *Server) AddResource(r *mcp.Resource, h ResourceHandler) error {
 	switch {
@@ -74,15 +74,15 @@ func (s *Server) AddResource(r *mcp.Resource, h ResourceHandler) error {
 	return nil
 }
 
-// RemoveResources removes resources by their URIs; reads that run go on. Clients that are connected are told that the
-// list has changed, if it has.
+// RemoveResources removes resources by their URIs. Reads in progress continue. Connected clients get a notification if
+// the list has changed.
 func (s *Server) RemoveResources(uris ...string) {
 	if s.resources.remove(uris...) {
 		s.changed(notice{method: mcp.NotificationResourceListChanged})
 	}
 }
 
-// resource is a resource as a server has it.
+// resource is a resource of a server.
 type resource struct {
 	numbered
 	*mcp.Resource
@@ -92,12 +92,12 @@ type resource struct {
 
 func (r *resource) key() string { return r.URI }
 
-// view returns the resource as clients of a revision see it.
+// view returns the resource, encoded for clients of a revision.
 func (r *resource) view(v mcp.Version) (json.RawMessage, error) {
 	return viewOf(&r.views, r.Resource, resourceMembers, v)
 }
 
-// resourceMembers are what not every revision knows of a resource. (schemas of the revisions, Resource)
+// resourceMembers lists the members of a resource that some revisions lack. (schemas of the revisions, Resource)
 var resourceMembers = []member[mcp.Resource]{
 	{first: mcp.Version20250618, drop: func(r *mcp.Resource) {
 		r.Title, r.Meta, r.Annotations = "", nil, undated(r.Annotations)
@@ -105,27 +105,27 @@ var resourceMembers = []member[mcp.Resource]{
 	{first: mcp.Version20251125, drop: func(r *mcp.Resource) { r.Icons = nil }},
 }
 
-// resources are those of a server, and the templates for them.
+// resources holds the resources of a server, and the templates for resources.
 type resources struct {
 	s *Server
 	registry[*resource]
 	templates  registry[*template]
 	offered    offering
-	subscriber atomic.Pointer[ResourceSubscriber] // that hears who watches them; nil for none
+	subscriber atomic.Pointer[ResourceSubscriber] // is called when clients watch resources; nil for none
 }
 
-// offer makes the server answer the methods of resources, once there are some or a template for them.
+// offer registers the methods of resources, once.
 func (r *resources) offer() error {
 	return r.offered.offer(&r.s.methods, feature{declare: declareResources, methods: []*method{
 		{name: mcp.MethodListResources, handle: r.list, pace: rpc.OnePace()},
 		{name: mcp.MethodListResourceTemplates, handle: r.listTemplates, pace: rpc.OnePace()},
 		{name: mcp.MethodReadResource, handle: r.read, byURI: true},
-		{name: mcp.MethodSubscribe, handle: r.subscribe, byURI: true, inline: true}, // in the order in which they come
+		{name: mcp.MethodSubscribe, handle: r.subscribe, byURI: true, inline: true}, // in the order of arrival
 		{name: mcp.MethodUnsubscribe, handle: r.unsubscribe, byURI: true, inline: true},
 	}})
 }
 
-// declareResources says that there are resources, which can be watched.
+// declareResources declares resources, which clients can watch.
 func declareResources(c *mcp.ServerCapabilities, _ mcp.Version) {
 	if c.Resources == nil {
 		c.Resources = new(mcp.ResourcesCapability)
@@ -154,7 +154,7 @@ func (r *resources) read(ctx context.Context, c *call) (any, error) {
 	return at.complete(result, c.uri), nil
 }
 
-// readResource lets h read the resource that the request is about.
+// readResource calls h to read the resource that the request names.
 func (c *call) readResource(ctx context.Context, h ResourceHandler,
 	variables map[string]string) (*mcp.ReadResourceResult, error) {
 	r, err := h(ctx, &ReadResourceRequest{RequestInfo: &c.info, URI: c.uri, Variables: variables})
@@ -171,15 +171,15 @@ func (c *call) readResource(ctx context.Context, h ResourceHandler,
 
 var errNoURI = invalidParams("params.uri is missing, empty or no string")
 
-// location is what a URI leads to.
+// location is the handler for a URI, with the MIME type of the resource.
 type location struct {
 	handle    ResourceHandler
 	mimeType  string
-	variables map[string]string // nil unless it is by a template
+	variables map[string]string // nil for a resource without a template
 }
 
-// locate returns what a URI leads to: the resource of that URI, or else the first template that it matches, in the
-// order in which they were added.
+// locate finds the resource of a URI, or else the first template that matches the URI, in the order in which they were
+// added.
 func (r *resources) locate(uri string) (location, bool) {
 	if known, ok := r.lookup(uri); ok {
 		return location{handle: known.handle, mimeType: known.MIMEType}, true
@@ -192,7 +192,7 @@ func (r *resources) locate(uri string) (location, bool) {
 	return location{}, false
 }
 
-// complete returns r with what its contents leave to the resource: r itself if that is nothing.
+// complete adds the URI and the MIME type to contents that lack them. It returns r itself if there is nothing to add.
 func (at *location) complete(r *mcp.ReadResourceResult, uri string) *mcp.ReadResourceResult {
 	lacking := func(c *mcp.ResourceContents) bool {
 		return c.URI == "" || c.MIMEType == "" && at.mimeType != ""
@@ -218,9 +218,9 @@ func (at *location) complete(r *mcp.ReadResourceResult, uri string) *mcp.ReadRes
 	return &whole
 }
 
-// ResourceNotFound returns the error of a request about a resource that does not exist. The client gets it in the way
-// of its revision: with the code -32602 from 2026-07-28, with -32002 before that. As the error of a tool it is text for
-// the client's model, like any other.
+// ResourceNotFound returns the error for a resource that does not exist. The client gets it with the code of its
+// revision: -32602 from 2026-07-28, -32002 before that. As the error of a tool it is text for the client's model, like
+// any other.
 // (specification 2026-07-28, server/resources, "Error Handling")
 func ResourceNotFound(uri string) error { return &notFoundError{uri} }
 
@@ -228,7 +228,7 @@ type notFoundError struct{ uri string }
 
 func (e *notFoundError) Error() string { return "resource not found: " + e.uri }
 
-// in returns the error as a revision has it.
+// in returns the error in the form of a revision.
 func (e *notFoundError) in(v mcp.Version) error {
 	data, err := json.Marshal(mcp.ResourceNotFoundData{URI: e.uri})
 	if err != nil {

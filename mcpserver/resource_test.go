@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// readText is a handler that says what it was asked for.
+// readText is a handler that returns the URI and the variables of the request as text.
 func readText(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: fmt.Sprint(r.URI, " ", r.Variables)}}}, nil
 }
@@ -197,7 +197,7 @@ func TestAResourceIsFoundBeforeATemplateAndTheFirstTemplateBeforeTheNext(t *test
 	})
 }
 
-// What there is does not depend on the connection, nor on what was asked there before.
+// The lists do not depend on the connection, nor on earlier requests of the connection.
 // (specification 2026-07-28, server/tools, "Capabilities"; server/resources, "Capabilities")
 func TestAllConnectionsAreShownTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,28 +11,30 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What one session, or one subscription of a modern client, may watch at most.
+// Limits on the resources that one session, or one subscription of a modern client, watches.
 const (
-	maxWatched      = 1024      // URIs
-	maxWatchedBytes = 256 << 10 // in all of them together
+	maxWatched      = 1024      // number of URIs
+	maxWatchedBytes = 256 << 10 // bytes of all URIs together
 )
 
 const (
-	// maxWatchedAlone bounds the memory for watched URIs on a connection that is not over HTTP, in bytes.
+	// maxWatchedAlone bounds the memory in bytes for watched URIs on a connection that is not over HTTP.
 	maxWatchedAlone = 16 << 20
-	// watchCost is about how many bytes of memory a watched URI takes besides its text.
+	// watchCost is the approximate memory in bytes for a watched URI, in addition to its text.
 	watchCost = 128
 )
 
-// ResourceUpdated tells the clients that watch the resource with this URI that it should be read again: those that have
-// subscribed to it by resources/subscribe in a session, and modern ones that named it in subscriptions/listen. Updates
-// within 10 ms are told once, and a client that takes nothing meanwhile hears of each of its resources once.
+// ResourceUpdated notifies the clients that watch the resource with this URI that they should read it again. These are
+// the clients that have subscribed by resources/subscribe in a session, and modern clients that named the URI in
+// subscriptions/listen. Updates within 10 ms cause one notification. While a client does not read, one notification for
+// each of its resources waits.
 //
 // All notifications of an update are one trace, below one span. With a shared store, each process with subscribers has
 // one such trace.
 //
-// It does not wait, and may be called from any goroutine. The server need not have the resource any more. Who watches a
-// directory, say, is told by its URI, not by that of a file in it.
+// ResourceUpdated does not wait, and may be called from any goroutine. The server need not have the resource any more.
+// A client that watches a directory, for example, is notified if uri is the URI of the directory, not if it is the URI
+// of a file in it.
 // (specification 2026-07-28, server/resources, "Subscriptions")
 func (s *Server) ResourceUpdated(uri string) {
 	if uri != "" {
@@ -40,25 +42,26 @@ func (s *Server) ResourceUpdated(uri string) {
 	}
 }
 
-// watchlist are the URIs of the resources that a client watches. It is safe for concurrent use, and nil is empty.
+// watchlist holds the URIs of the resources that a client watches. It is safe for concurrent use. A nil watchlist is
+// empty.
 type watchlist struct {
 	mu     sync.Mutex
 	uris   map[string]struct{} // guarded by mu
-	bytes  int                 // guarded by mu; in all URIs together
-	closed bool                // guarded by mu; nothing is added any more
-	room   *quota.Memory       // guarded by mu; nil for as much as there is
-	who    quota.Account       // guarded by mu; that takes of it
-	taken  int                 // guarded by mu; of room
+	bytes  int                 // guarded by mu; length of all URIs together
+	closed bool                // guarded by mu; add refuses new URIs
+	room   *quota.Memory       // guarded by mu; budget for the memory of the list; nil for no limit
+	who    quota.Account       // guarded by mu; account that reserves memory of room
+	taken  int                 // guarded by mu; bytes that the list has reserved of room
 }
 
-// join makes an account take the memory for the list of a room.
+// join makes the list reserve its memory from room, for the account who.
 func (w *watchlist) join(room *quota.Memory, who quota.Account) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.room, w.who = room, who
 }
 
-// reserve takes so many bytes of the room, and reports whether they were there.
+// reserve reserves n bytes of the room, and reports whether they were available.
 func (w *watchlist) reserve(n int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,7 +80,7 @@ func (w *watchlist) take(n int) bool {
 	return true
 }
 
-// release gives back all that was taken of the room, and takes nothing more.
+// release returns all reserved memory to the room, and reserves no more.
 func (w *watchlist) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +90,7 @@ func (w *watchlist) release() {
 	}
 }
 
-// add reports false if there are too many, or if the list is closed. A URI that is there already is no other one.
+// add adds a URI, unless the list has it already. It reports false if the list is full or closed.
 func (w *watchlist) add(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,12 +103,12 @@ func (w *watchlist) add(uri string) bool {
 	if w.uris == nil {
 		w.uris = map[string]struct{}{}
 	}
-	w.uris[strings.Clone(uri)] = struct{}{} // it may lie in a large frame
+	w.uris[strings.Clone(uri)] = struct{}{} // uri may be part of a large frame
 	w.bytes += len(uri)
 	return true
 }
 
-// remove reports whether the URI was there.
+// remove removes a URI, and reports whether it was on the list.
 func (w *watchlist) remove(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,7 +134,7 @@ func (w *watchlist) has(uri string) bool {
 	return there
 }
 
-// replace makes the list one of these URIs, for which another process had room.
+// replace replaces the URIs of the list. Another process has already checked the limits.
 func (w *watchlist) replace(uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,14 +150,14 @@ func (w *watchlist) replace(uris []string) {
 	}
 }
 
-// close lets nothing be added any more.
+// close makes add refuse new URIs.
 func (w *watchlist) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
 }
 
-// snapshot returns what is on the list, sorted. With add, it can be restored.
+// snapshot returns the URIs of the list, sorted.
 func (w *watchlist) snapshot() []string {
 	if w == nil {
 		return nil
@@ -169,7 +172,8 @@ func (w *watchlist) snapshot() []string {
 	return uris
 }
 
-// watch has a client watch a resource, if that exists.
+// watch adds a resource to the list of a client, if the subscriber agrees or, without a subscriber, the resource
+// exists.
 func (r *resources) watch(ctx context.Context, w *watchlist, uri string) error {
 	if h := r.subscriber.Load(); h != nil {
 		if err := (*h).SubscribeResource(ctx, uri); err != nil {
@@ -179,13 +183,13 @@ func (r *resources) watch(ctx context.Context, w *watchlist, uri string) error {
 		return ResourceNotFound(uri)
 	}
 	if !w.add(uri) {
-		_ = r.unwatch(ctx, uri) // the limit is the reason
+		_ = r.unwatch(ctx, uri) // report the limit instead
 		return refusal(mcp.CodeInternalError, "too many subscriptions at once")
 	}
 	return nil
 }
 
-// unwatch tells the handler that a client does not watch a resource any more.
+// unwatch reports to the subscriber that a client no longer watches a resource.
 func (r *resources) unwatch(ctx context.Context, uri string) error {
 	if h := r.subscriber.Load(); h != nil {
 		return (*h).UnsubscribeResource(ctx, uri)
@@ -193,7 +197,7 @@ func (r *resources) unwatch(ctx context.Context, uri string) error {
 	return nil
 }
 
-// unwatchAll empties the list of a client that does not watch anything any more.
+// unwatchAll empties the list of a client that has left or whose subscription is over.
 func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
 	if x.s.resources.subscriber.Load() == nil {
 		return
@@ -205,7 +209,7 @@ func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
 	}
 	for _, uri := range w.snapshot() {
 		if w.remove(uri) {
-			// an error could be told to no client
+			// no client waits for an error
 			x.Peer.Guard(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
 		}
 	}
@@ -225,14 +229,14 @@ func (r *resources) subscribe(ctx context.Context, c *call) (any, error) {
 	}
 	if err := c.x.amend(ctx, func() { watched.add(c.uri) }); err != nil {
 		if watched.remove(c.uri) {
-			_ = r.unwatch(ctx, c.uri) // err is the reason
+			_ = r.unwatch(ctx, c.uri) // report err instead
 		}
 		return nil, err
 	}
 	return nil, nil
 }
 
-// unsubscribe answers resources/unsubscribe; what was not watched may be left too.
+// unsubscribe answers resources/unsubscribe. It succeeds also if the client does not watch the resource.
 func (r *resources) unsubscribe(ctx context.Context, c *call) (any, error) {
 	if c.uri == "" {
 		return nil, errNoURI

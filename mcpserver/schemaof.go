@@ -10,14 +10,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// SchemaOf returns the JSON Schema that [AddTool] makes of a type, for [mcp.Tool.InputSchema] and
-// [mcp.Tool.OutputSchema], changed by JSON merge patches (RFC 7396): a member of a patch replaces that of the schema,
-// an object is merged into an object, and null removes the member. It is for what tags of fields cannot say:
+// SchemaOf returns the JSON Schema that [AddTool] infers from a type, for [mcp.Tool.InputSchema] and
+// [mcp.Tool.OutputSchema], changed by JSON merge patches (RFC 7396): a member of a patch replaces the member of the
+// schema, an object is merged into an object, and null removes the member. Use it for keywords that the tags of fields
+// do not have:
 //
 //	input, err := mcpserver.SchemaOf[route](`{"dependentRequired": {"arrival": ["timezone"]}}`)
 //
-// It is an error if the type has no schema, a patch is no JSON object or the result no schema. A type of which there is
-// nothing to say, such as any, has an empty schema.
+// It is an error if the type has no schema, if a patch is no JSON object or if the result is no schema. A type that
+// allows any value, such as any, has an empty schema.
 func SchemaOf[T any](refine ...string) (json.RawMessage, error) {
 	t := reflect.TypeFor[T]()
 	raw, _, err := schema.InferOutput(t)
@@ -39,7 +40,7 @@ func SchemaOf[T any](refine ...string) (json.RawMessage, error) {
 	return json.RawMessage(s), nil
 }
 
-// merged returns o with a merge patch, which has to be an object.
+// merged applies a merge patch, which must be an object, to o.
 func merged(o mcp.Object, patch json.RawMessage) (mcp.Object, error) {
 	var changes mcp.Object
 	if err := json.Unmarshal(patch, &changes); err != nil {

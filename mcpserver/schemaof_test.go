@@ -59,7 +59,7 @@ type patience struct {
 
 func givenBack(_ context.Context, in patience) (patience, error) { return in, nil }
 
-// TestArgumentsComeWithDefaultsAndDurations calls a tool that gives back what it got.
+// TestArgumentsComeWithDefaultsAndDurations calls a tool that returns its arguments.
 func TestArgumentsComeWithDefaultsAndDurations(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20260728) {
 		t.Run(w.String(), func(t *testing.T) {

@@ -15,14 +15,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Serve answers one client over c until the client has sent its last message, then closes c and returns nil: handlers
-// that run then have [Options.DrainTimeout] to finish, and their answers are sent. The end of ctx ends it early: the
-// contexts of handlers end at once, what they still return is sent, and Serve returns the cause of ctx.
+// Serve serves one client over c until the client has sent its last message. Then Serve closes c and returns nil:
+// handlers that still run have [Options.DrainTimeout] to finish, and the server sends their answers. If ctx ends, Serve
+// ends the contexts of handlers at once, sends the answers that they still return, and returns the cause of ctx.
 //
-// When Serve returns, nothing of it runs any more, unless a handler ignores the end of its context for a second; then
-// the error says how many do; and its log records are written, if the log handler takes them within DrainTimeout, or a
-// second. Calls that have become tasks belong to the server and run on, see [Server.Shutdown]. The values of ctx are
-// there in the contexts of handlers.
+// When Serve returns, all its goroutines have ended, unless a handler ignores the end of its context for a second; then
+// the error has the number of such handlers. The log records are written, if the log handler accepts them within
+// DrainTimeout, or a second. Calls that have become tasks belong to the server and continue, see [Server.Shutdown]. The
+// contexts of handlers have the values of ctx.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
 	var network instrument.Network
 	if n, ok := c.(interface{ Network() instrument.Network }); ok {
@@ -66,40 +66,40 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	return err
 }
 
-// connection is one client, on one connection or in one session over HTTP.
+// connection is one client, on a connection or in a session over HTTP.
 type connection struct {
 	exchange *exchange
 	table    *rpc.Calls
 
-	public  *Session   // as handlers see it
+	public  *Session   // the session as handlers see it
 	watched watchlist  // resources that the client of a session watches
-	others  web.Others // that know the session too; nil if it is known in this process only
+	others  web.Others // other processes that know the session; nil if only this process knows it
 
-	sites   *sites    // where it was sent
-	notices *notices  // that the client of a session is yet to be sent
-	logs    *logQueue // likewise, of what belongs to no request
+	sites   *sites    // elicitations by URL
+	notices *notices  // notifications of changes that wait for the client of a session
+	logs    *logQueue // log messages without a request that wait for the client of a session
 	heard   *hearing  // notifications of the client that wait for their handlers
 
-	// introduced takes so many bytes of memory for what the client says about itself, in place of those it had, and
-	// reports whether they were there; nil where that has no budget.
+	// introduced replaces the reservation of memory for the client's description of itself by one of so many bytes, and
+	// reports whether they were available; nil without a budget.
 	introduced func(bytes int) bool
 
 	cut   context.CancelFunc // ends exchange.life
 	since time.Time
-	gone  func() // takes it out of the metrics of what is there now
+	gone  func() // removes the connection from the metrics of current connections
 
-	number uint64 // among those of the server
+	number uint64 // unique in the server
 
-	alive *keepalive.Watch   // nil for none; set before it is read from
-	quit  func(reason error) // ends it, without waiting; set before anybody sees its session
+	alive *keepalive.Watch   // nil for none; set before the connection is read
+	quit  func(reason error) // ends the connection, without waiting; set before handlers see the session
 
-	passing atomic.Bool // the session goes on without it: its end is none of the session
-	away    atomic.Bool // another process sends what belongs to no request
+	passing atomic.Bool // the session continues without the connection: do not report its end
+	away    atomic.Bool // another process sends messages that belong to no request
 }
 
-// open begins to serve a client; the goroutines of its handlers come from a group with so many spare ones. queued tells
-// how many messages wait to be sent, nil for none. stop ends the contexts of handlers for a reason, nil if the client
-// has left.
+// open starts serving a client. spare is the number of spare goroutines for handlers. queued returns the number of
+// messages that wait to be sent; it may be nil. stop ends the contexts of handlers with a reason, nil if the client has
+// left.
 func (s *Server) open(
 	ctx context.Context, p *peer, out rpc.Sink, spare int, queued func() int,
 ) (_ *connection, stop func(reason error)) {
@@ -139,8 +139,8 @@ func (s *Server) open(
 	}
 }
 
-// close waits for what still runs, whose contexts have ended, and returns how many handlers are left. lost says that
-// the connection broke.
+// close waits for running handlers, whose contexts have ended, and returns how many still run. lost means that the
+// connection broke.
 func (c *connection) close(lost bool) (left int) {
 	c.alive.Stop()
 	c.exchange.s.mu.Lock()
@@ -156,7 +156,7 @@ func (c *connection) close(lost bool) (left int) {
 	}
 	c.table.Close(context.Cause(c.exchange.Work), errShuttingDown)
 	rpc.CloseGroup(c.exchange.Group)
-	c.watched.close() // over HTTP, a request to watch may still be under way
+	c.watched.close() // over HTTP, a request to watch may still be in progress
 	left += c.dismiss(c.public.end(), nil)
 	c.watched.release()
 	c.cut()
@@ -164,7 +164,7 @@ func (c *connection) close(lost bool) (left int) {
 	return left
 }
 
-// ended tells telemetry that the session is over, if there was one, and what was held back.
+// ended reports the end of the session, if there was one, to telemetry, and logs the counts of suppressed records.
 func (c *connection) ended(lost bool) {
 	c.gone()
 	if a := c.exchange.terms.agreed.Load(); a != nil && !c.passing.Load() {
@@ -183,13 +183,13 @@ func (c *connection) ended(lost bool) {
 // inSession reports whether a session is open on the connection.
 func (c *connection) inSession() bool { return c.exchange.terms.agreed.Load() != nil }
 
-// measured is a connection that knows how long frames wait in it. measure is called once, before anything is sent; from
-// then on, the connection calls waited, and queued tells how many wait.
+// measured is a connection that measures how long frames wait in it. measure is called once, before anything is sent.
+// From then on, the connection calls waited for each frame, and queued returns the number of frames that wait.
 type measured interface {
 	measure(waited func(time.Duration)) (queued func() int)
 }
 
-// framesOf returns what receives the frames of a connection. A frame that was too large is the core's error.
+// framesOf returns a function that receives the frames of c, and converts the error for a frame that is too large.
 func framesOf(c Conn) func(context.Context) ([]byte, error) {
 	return func(ctx context.Context) ([]byte, error) {
 		frame, err := c.Receive(ctx)
@@ -203,7 +203,7 @@ func framesOf(c Conn) func(context.Context) ([]byte, error) {
 	}
 }
 
-// bufferedOf returns what reports whether more has come than a connection has received, nil for one that does not know.
+// bufferedOf returns a function that reports whether c has input that it has not returned yet, nil if c does not know.
 func bufferedOf(c Conn) func() bool {
 	if b, ok := c.(interface{ Buffered() bool }); ok {
 		return b.Buffered

@@ -17,21 +17,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Server is what a program offers to MCP clients. Make it with [New]; it is safe for concurrent use, and may serve any
-// number of connections at the same time.
+// Server offers tools, resources and prompts to MCP clients. Create it with [New]. A Server is safe for concurrent use
+// and may serve any number of connections at the same time.
 type Server struct {
 	info      mcp.Implementation
 	signature signature
 	cfg       config
-	number    uint64 // among those of the process
+	number    uint64 // unique in this process
 
-	total      *quota.Limiter // over all clients; nil for none
-	middleware RequestHandler // around the handlers of all requests; nil for none
+	total      *quota.Limiter // bounds the requests of all clients together; nil for no bound
+	middleware RequestHandler // wraps the handlers of all requests; nil for none
 	roles      roles
 
 	methods methods
 	hears   hearers
-	changes changes // of what is offered
+	changes changes // pending announcements of changed lists and resources
 
 	introductions introduction.Cache
 
@@ -46,16 +46,16 @@ type Server struct {
 	tasks       *serverTasks
 
 	mu        sync.Mutex
-	conns     map[*connection]struct{}            // guarded by mu; open ones, but for those of fleets
-	audiences map[*audience]struct{}              // guarded by mu; those who may listen now
-	fleets    map[*HTTPHandler]struct{}           // guarded by mu; that share a store of sessions
-	handlers  map[*HTTPHandler]struct{}           // guarded by mu; that are not shut down
+	conns     map[*connection]struct{}            // guarded by mu; open connections and sessions, except those of fleets
+	audiences map[*audience]struct{}              // guarded by mu; open subscriptions, by connection or handler
+	fleets    map[*HTTPHandler]struct{}           // guarded by mu; HTTP handlers with a shared store of sessions
+	handlers  map[*HTTPHandler]struct{}           // guarded by mu; HTTP handlers that are not shut down
 	lastConn  uint64                              // guarded by mu; number of the latest connection
 	observers map[instrument.Network]rpc.Observer // guarded by mu
 }
 
-// New returns a server that calls itself info and offers nothing yet. Like a wrong pattern for an HTTP handler, an
-// empty name and options that contradict themselves are mistakes in the program, and New panics.
+// New returns a server that introduces itself as info and offers nothing yet. New panics if info has no name or the
+// options contradict each other: like an invalid pattern for an HTTP handler, these are mistakes in the program.
 func New(info mcp.Implementation, o *Options) *Server {
 	if info.Name == "" {
 		panic("mcpserver: New: the implementation has no name")
@@ -79,7 +79,7 @@ func New(info mcp.Implementation, o *Options) *Server {
 	return s
 }
 
-// newServer returns a server that answers nothing.
+// newServer returns a server that answers no method.
 func newServer(info mcp.Implementation, cfg config) (*Server, error) {
 	s := &Server{
 		info:      info,
@@ -108,7 +108,8 @@ func newServer(info mcp.Implementation, cfg config) (*Server, error) {
 	return s, err
 }
 
-// offerDeclared makes the server answer the methods of what its options say that it has, before there is any.
+// offerDeclared registers the methods of the features that Options.Capabilities declares, even if the server has no
+// tool, resource or prompt yet.
 func (s *Server) offerDeclared() {
 	c := s.cfg.Capabilities
 	for _, f := range []struct {
@@ -119,26 +120,25 @@ func (s *Server) offerDeclared() {
 		{c.Completions != nil, s.completions.offer},
 	} {
 		if f.declared {
-			_ = f.offer() // nothing else answers them yet
+			_ = f.offer() // no other handler is registered yet
 		}
 	}
 }
 
-// feature is a part of the protocol that a server offers: what it declares to clients of a revision, and the methods
-// that it answers. Each feature is a file.
+// feature is a part of the protocol that a server offers: declare adds the capability for clients of a revision,
+// methods are its methods. Each feature has a file.
 type feature struct {
 	declare func(*mcp.ServerCapabilities, mcp.Version)
 	methods []*method
 }
 
-// offering is a feature that a server has once there is something of it.
+// offering registers a feature once, when the server gets the first tool, resource or prompt.
 type offering struct {
 	once    sync.Once
-	refused bool // written by once
+	refused bool // written by once; another handler has one of the methods
 }
 
-// offer makes a server of these methods answer those of a feature, once. It is an error if something else answers one
-// of them.
+// offer adds f to m, once. It is an error if one of the methods has another handler.
 func (o *offering) offer(m *methods, f feature) error {
 	o.once.Do(func() { o.refused = !m.add(f) })
 	if o.refused {
@@ -147,7 +147,7 @@ func (o *offering) offer(m *methods, f feature) error {
 	return nil
 }
 
-// capabilities returns what is declared to clients of a revision.
+// capabilities returns the capabilities that the server declares to clients of a revision.
 func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 	c := s.cfg.Capabilities
 	if c.Tools != nil {
@@ -163,7 +163,7 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 		declare(&c, v)
 	}
 	if _, declared := c.Extensions[mcp.ExtensionTasks]; declared && v.Era() == mcp.Legacy {
-		c.Extensions = maps.Clone(c.Extensions) // the others came into use before the revision that has a place for them
+		c.Extensions = maps.Clone(c.Extensions) // other extensions were in use before a revision defined the member
 		if delete(c.Extensions, mcp.ExtensionTasks); len(c.Extensions) == 0 {
 			c.Extensions = nil
 		}
@@ -177,7 +177,7 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 	return c
 }
 
-// changed sees to it that clients hear of a change in what is offered. Those who come later find it so.
+// changed queues a notification of a change for all clients. Clients that connect later see the change anyway.
 func (s *Server) changed(n notice) {
 	s.mu.Lock()
 	anybody := len(s.conns)+len(s.audiences)+len(s.fleets) > 0
@@ -212,18 +212,18 @@ func (s *Server) announce(some []notice) {
 	}
 }
 
-// changeWindow is how long changes are collected before clients are told, once.
+// changeWindow is how long changes are collected before clients get one notification.
 const changeWindow = 10 * time.Millisecond
 
-// changes collects changes of what a server offers.
+// changes collects changes of the lists and resources of a server.
 type changes struct {
 	announce func(some []notice)
 
 	mu      sync.Mutex
-	pending backlog // guarded by mu; if there is any, a timer will announce it
+	pending backlog // guarded by mu; while it is not empty, a timer is running
 }
 
-// note sees to it that clients are sent the notice soon: once, for all changes that come meanwhile.
+// note queues a notice. Clients get equal notices of the next changeWindow once.
 func (c *changes) note(n notice) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,27 +6,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What of a [Server] is told to all clients, a [Session] tells its own alone: for a server that has something of its
-// own for each of them, such as a connection to another server.
+// The methods of [Session] below notify the client of the session alone; the methods of [Server] notify all clients.
+// They are for a server that has something of its own for each client, such as a connection to another server.
 
-// ToolsChanged tells the client of the session that the list of tools has changed, as [Server.ToolsChanged] tells all.
+// ToolsChanged notifies the client of the session that the list of tools has changed, as [Server.ToolsChanged] notifies
+// all clients.
 func (s *Session) ToolsChanged() { s.say(notice{method: mcp.NotificationToolListChanged}) }
 
-// ResourcesChanged is ToolsChanged for the lists of resources and of their templates.
+// ResourcesChanged is ToolsChanged for the lists of resources and resource templates.
 func (s *Session) ResourcesChanged() { s.say(notice{method: mcp.NotificationResourceListChanged}) }
 
 // PromptsChanged is ToolsChanged for the list of prompts.
 func (s *Session) PromptsChanged() { s.say(notice{method: mcp.NotificationPromptListChanged}) }
 
-// ResourceUpdated tells the client of the session, if it watches this resource, what [Server.ResourceUpdated] tells
-// all.
+// ResourceUpdated notifies the client of the session, if it watches this resource, as [Server.ResourceUpdated] notifies
+// all clients.
 func (s *Session) ResourceUpdated(uri string) {
 	if uri != "" {
 		s.say(notice{mcp.NotificationResourceUpdated, uri})
 	}
 }
 
-// say sends a notice to the client, if it has been promised such.
+// say queues a notice for the client, if the client gets such notices.
 func (s *Session) say(n notice) {
 	if s != nil && s.conn != nil {
 		s.conn.announce([]notice{n})
@@ -48,7 +49,7 @@ func (s *Session) Log(level mcp.LoggingLevel, logger string, data any) error {
 	return err
 }
 
-// LogLevel returns the least severe level of the log messages that the client has asked for, empty if it has not.
+// LogLevel returns the level that the client has set by logging/setLevel, empty if it has set none.
 func (s *Session) LogLevel() mcp.LoggingLevel {
 	if s == nil || s.conn == nil {
 		return ""
@@ -65,9 +66,9 @@ func withSession(ctx context.Context, s *Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// SessionFrom returns the session that a handler's method is called for: that of the request which it answers, or, for
-// a [ResourceSubscriber] without a request, the one in which a resource was watched or is no longer. It is nil for
-// none.
+// SessionFrom returns the session of the request that a handler answers. For a [ResourceSubscriber] that is called
+// without a request, it returns the session that starts or stops watching a resource. It returns nil if there is no
+// session.
 func SessionFrom(ctx context.Context) *Session {
 	if s, ok := ctx.Value(sessionKey{}).(*Session); ok {
 		return s

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// sessions keeps the latest session, and those that watching was about.
+// sessions keeps the latest session, and the sessions in which resources were watched.
 type sessions struct {
 	*everything
 	latest  *mcpserver.Session

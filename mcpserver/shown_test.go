@@ -41,7 +41,7 @@ func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 	})
 }
 
-// TestAnAnswerThatNobodyWaitsForSaysWhy asks a client, gives up, and hears from it after all.
+// TestAnAnswerThatNobodyWaitsForSaysWhy asks a client, gives up, and gets the answer after all.
 func TestAnAnswerThatNobodyWaitsForSaysWhy(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":%d,"result":{"roots":[]}}`
 	synctest.Test(t, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestAPromptThatNeedsInputSaysSo(t *testing.T) {
 	})
 }
 
-// readOnly is a store of sessions that takes no changes.
+// readOnly is a store of sessions that refuses changes.
 type readOnly struct{ store.Sessions }
 
 func (readOnly) Replace(context.Context, string, []byte, int64) error { return errCutOff }

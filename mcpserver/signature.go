@@ -9,15 +9,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// signature is what a server says of itself with every modern result. It is immutable.
+// signature identifies the server in every modern result. It is immutable.
 // (specification 2026-07-28, basic/index, "Per-response protocol fields")
 type signature struct {
 	identity json.RawMessage   // the server's implementation as JSON
-	alone    mcp.Meta          // the _meta of a result that has no other
-	constant *jsonrpc.Constant // its members
+	alone    mcp.Meta          // _meta of a result that has no other
+	constant *jsonrpc.Constant // the members of alone
 }
 
-// newSignature encodes what a server says of itself, or says why that cannot be.
+// newSignature encodes info, or returns an error if that is impossible.
 func newSignature(info mcp.Implementation) (s signature, err error) {
 	if s.identity, err = mcp.AppendResult(nil, info); err != nil {
 		return s, err
@@ -28,7 +28,8 @@ func newSignature(info mcp.Implementation) (s signature, err error) {
 	return s, err
 }
 
-// append appends a modern result with what every such has: its type, and the server's name in _meta.
+// append appends a modern result with the members that every modern result has: its type, and the server's name in
+// _meta.
 // (specification 2026-07-28, basic/index, "ResultType")
 func (s *signature) append(dst []byte, raw json.RawMessage) ([]byte, error) {
 	if _, typed := mcp.Object(raw).Lookup("resultType"); !typed {
@@ -51,13 +52,13 @@ func (s *signature) meta(m mcp.Meta) mcp.Meta {
 	}
 	signed, err := m.With(mcp.MetaServerInfo, s.identity)
 	if err != nil {
-		return m // no JSON object: encoding it will say so
+		return m // not a JSON object: encoding the result fails later
 	}
 	return signed
 }
 
-// join returns the members of m with the server's name behind them, nil if m has one or is no JSON object. It takes one
-// allocation where [mcp.Object.With] takes nine.
+// join returns m with the server's name as the last member, nil if m has one already or is no JSON object. It makes one
+// allocation where [mcp.Object.With] makes nine.
 func (s *signature) join(m mcp.Meta) mcp.Meta {
 	o := jsonscan.ObjectAt(m, 0)
 	for o.Next() {
@@ -74,5 +75,5 @@ func (s *signature) join(m mcp.Meta) mcp.Meta {
 	}
 	joined := make(mcp.Meta, 0, len(members)+len(s.alone))
 	joined = append(append(joined, members...), ',')
-	return append(joined, s.alone[1:]...) // which begins with a bracket
+	return append(joined, s.alone[1:]...) // without the bracket
 }

@@ -47,7 +47,7 @@ func (h stuck) events() map[string]int {
 	return events
 }
 
-// toldOf is every kind of thing that a client can send, of whatever revision, of which the server tells its log.
+// toldOf has every kind of message of a client, in any revision, that makes the server write to its log.
 var toldOf = map[string]string{
 	"garbage":            `{"jsonrpc":`,
 	"no object":          `17`,
@@ -66,7 +66,7 @@ var toldOf = map[string]string{
 	"params that are none": `{"jsonrpc":"2.0","id":"p","method":"tools/list","params":[]}`,
 }
 
-// slowLogServer returns a server whose log handler is stuck.
+// slowLogServer returns a server whose log handler hangs.
 func slowLogServer(t *testing.T, h stuck) *mcpserver.Server {
 	t.Helper()
 	s := newServer(t, mcpserver.Options{FrameLimit: 32 << 10, Telemetry: telemetry.New(telemetry.WithLogger(slog.New(h)))})
@@ -109,7 +109,7 @@ func TestALogHandlerThatDoesNotReturnDelaysNoRequest(t *testing.T) {
 	}
 }
 
-// held is a log handler that does not return until it is released, and then does what another one does.
+// held is a log handler that blocks until it is released, and then calls another handler.
 type held struct {
 	slog.Handler
 	release chan struct{}

@@ -18,7 +18,7 @@ import (
 )
 
 // defaultStateTTL is long enough for a person to fill in a form, or to sign in at another site, and short enough that a
-// state which another client has got hold of is soon worth nothing.
+// state soon expires if another client has stolen it.
 const defaultStateTTL = 15 * time.Minute
 
 // Bounds on a sealed state.
@@ -28,24 +28,24 @@ const (
 	stateVersion = 1       // the first byte
 )
 
-// state is what a handler must not forget between the rounds of a request. It travels through the client, sealed.
+// state is the data of a handler that lasts from one round of a request to the next. The client stores it, encrypted.
 type state struct {
 	Expires int64                      `json:"e"`           // milliseconds of Unix time
 	Round   int                        `json:"r"`           // how often the client has been asked
-	Answers map[string]json.RawMessage `json:"a,omitempty"` // of rounds before, by their keys
-	Done    map[string]json.RawMessage `json:"d,omitempty"` // results of Once, by their keys
-	Own     string                     `json:"o,omitempty"` // what the handler itself has kept, by RequireInput
+	Answers map[string]json.RawMessage `json:"a,omitempty"` // answers of earlier rounds, by key
+	Done    map[string]json.RawMessage `json:"d,omitempty"` // results of Once, by key
+	Own     string                     `json:"o,omitempty"` // the handler's own state, set by RequireInput
 }
 
-// sealer encrypts states and tells those that it has made from all others: AES-256-GCM with a random nonce. It is
-// immutable.
+// sealer encrypts and authenticates states, by AES-256-GCM with a random nonce. It opens only states that it has
+// sealed. It is immutable.
 // (specification 2026-07-28, basic/patterns/mrtr, "Server Requirements (Basic Workflow)")
 type sealer struct {
 	keys []cipher.AEAD // the first seals, all open
 	ttl  time.Duration
 }
 
-// newSealer returns a sealer with a random key if none is given.
+// newSealer returns a sealer with a random key if keys is empty.
 func newSealer(keys [][]byte, ttl time.Duration) (*sealer, error) {
 	if len(keys) == 0 {
 		key := make([]byte, stateKeySize)
@@ -76,7 +76,7 @@ var (
 	errStateTooLarge = fmt.Errorf("what has to be remembered for the next round takes more than %d bytes", maxState)
 )
 
-// seal returns a state that only what has the same binding can open, and only for some time.
+// seal encrypts a state. It can be opened with the same binding only, until it expires.
 func (s *sealer) seal(st state, binding []byte, now time.Time) (string, error) {
 	st.Expires = now.Add(s.ttl).UnixMilli()
 	plain, err := mcp.AppendParams(nil, st)
@@ -91,7 +91,7 @@ func (s *sealer) seal(st state, binding []byte, now time.Time) (string, error) {
 	return text, nil
 }
 
-// open returns what was sealed. The error says nothing but whether the state was good once.
+// open decrypts a state. Its error reports only whether the state was valid once.
 func (s *sealer) open(text string, binding []byte, now time.Time) (state, error) {
 	if len(text) > maxState {
 		return state{}, errStateInvalid
@@ -118,11 +118,11 @@ func (s *sealer) open(text string, binding []byte, now time.Time) (state, error)
 	return state{}, errStateInvalid
 }
 
-// additional is what is authenticated besides the state itself.
+// additional returns the additional authenticated data of a state.
 func additional(binding []byte) []byte { return append([]byte{stateVersion}, binding...) }
 
-// binding says to which requests a state belongs: those of the same principal to this server by the same method with
-// the same params, the name of the target and the arguments among them.
+// binding identifies the requests that a state belongs to: the requests of the same principal to this server with the
+// same method and the same params, which include the name of the target and the arguments.
 func (c *call) binding() ([]byte, error) {
 	params, err := lastingParams(c.params)
 	if err != nil {
@@ -136,8 +136,8 @@ func (c *call) binding() ([]byte, error) {
 	return hash.Sum(nil), nil
 }
 
-// lastingParams returns the params that a request has in every round, in one order and with no space between: clients
-// may encode them anew.
+// lastingParams returns the params that are the same in all rounds of a request, ordered and without spaces: clients
+// may encode them differently in each round.
 func lastingParams(params json.RawMessage) ([]byte, error) {
 	o := mcp.Object(params)
 	for _, changing := range []string{"_meta", "inputResponses", "requestState"} {

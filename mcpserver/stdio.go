@@ -7,12 +7,12 @@ import (
 	"io"
 )
 
-// ServeStdio answers the client at the other end of standard input and output, as [Server.Serve] does, and returns when
-// standard input ends. One at a time may run in a program.
+// ServeStdio serves the client on standard input and output, as [Server.Serve] does, and returns when standard input
+// ends. A program may run one ServeStdio at a time.
 //
-// Standard output carries nothing but frames: on Linux, macOS and the BSDs, whatever else the program and its children
-// write to it goes to standard error until ServeStdio returns. Where reading cannot be interrupted, as from a terminal,
-// one goroutine waits for more input after ServeStdio has returned because ctx ended.
+// Standard output carries only frames: on Linux, macOS and the BSDs, all other output of the program and its children
+// to standard output goes to standard error until ServeStdio returns. If ctx ends and reading cannot be interrupted, as
+// from a terminal, one goroutine waits for more input after ServeStdio has returned.
 // (specification 2026-07-28, basic/transports/stdio)
 func (s *Server) ServeStdio(ctx context.Context) error {
 	in, out, restore, err := standardStreams()
@@ -22,7 +22,7 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 	return errors.Join(s.Serve(ctx, NewStreamConn(in, out, s.cfg.FrameLimit)), restore())
 }
 
-// interruptible returns a reader of r whose Close ends a Read that waits.
+// interruptible returns a reader of r whose Close interrupts a waiting Read.
 func interruptible(r io.ReadCloser) io.ReadCloser {
 	read, write := io.Pipe()
 	go func() { // ends with r, or with the first input after read was closed

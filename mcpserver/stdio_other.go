@@ -7,12 +7,12 @@ import (
 	"os"
 )
 
-// standardStreams returns standard input and output, and what gives them back.
+// standardStreams returns standard input and output, and a function that restores them.
 func standardStreams() (io.ReadCloser, io.WriteCloser, func() error, error) {
 	return interruptible(io.NopCloser(os.Stdin)), keepOpen{os.Stdout}, func() error { return nil }, nil
 }
 
-// keepOpen is a stream that is not closed with the connection.
+// keepOpen is a stream that stays open when the connection is closed.
 type keepOpen struct{ io.Writer }
 
 func (keepOpen) Close() error { return nil }

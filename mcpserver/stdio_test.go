@@ -157,8 +157,8 @@ func TestStandardStreamsMayBeSockets(t *testing.T) {
 	}
 }
 
-// TestStandardErrorKeepsItsMode runs a server whose standard output and standard error are one pipe. Nothing can keep
-// the two apart then, but writes to it must wait for the reader as ever.
+// TestStandardErrorKeepsItsMode runs a server whose standard output and standard error are the same pipe. They cannot
+// be separated, but writes to standard error must still wait for the reader.
 func TestStandardErrorKeepsItsMode(t *testing.T) {
 	cmd := child(t)
 	cmd.Stdin = strings.NewReader(initialize + "\n" + callOf(1, "noise", "{}") + "\n")

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// standardStreams returns standard input and output for the protocol alone, and what gives them back.
+// standardStreams returns standard input and output for the protocol alone, and a function that restores them.
 //
-// Both are duplicates: the number of standard output becomes another name of standard error. Pipes and sockets are put
-// into non-blocking mode, in which reading can be interrupted and writing never keeps a thread.
+// Both are duplicates: the descriptor of standard output refers to standard error. Pipes and sockets are put into
+// non-blocking mode, in which reading can be interrupted and writing never blocks a thread.
 func standardStreams() (io.ReadCloser, io.WriteCloser, func() error, error) {
 	in, blockIn, err := duplicate(syscall.Stdin, os.Stdin)
 	if err != nil {
@@ -35,8 +35,9 @@ func standardStreams() (io.ReadCloser, io.WriteCloser, func() error, error) {
 	return in, out, restore, nil
 }
 
-// duplicate returns a stream under another descriptor, in non-blocking mode if it is a pipe or a socket, and what
-// undoes that. A stream that is standard error too stays as it is: who writes to that does not expect it.
+// duplicate returns a stream under another descriptor, in non-blocking mode if it is a pipe or a socket, and a function
+// that restores the mode. A stream that is also standard error keeps its mode, because code that writes to standard
+// error does not expect the other mode.
 func duplicate(fd int, f *os.File) (*os.File, func() error, error) {
 	nothing := func() error { return nil }
 	d, err := dup(fd, f.Name())
@@ -58,7 +59,7 @@ func dup(fd int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(d), name), nil
 }
 
-// dupFD returns another descriptor for what fd names, which children do not inherit.
+// dupFD returns another descriptor for the file of fd. Children do not inherit it.
 func dupFD(fd int) (int, error) {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -70,7 +71,7 @@ func dupFD(fd int) (int, error) {
 	return d, nil
 }
 
-// divertOutput makes the number of standard output a name of standard error, and returns what undoes that.
+// divertOutput makes the descriptor of standard output refer to standard error, and returns a function that undoes it.
 func divertOutput() (giveBack func() error, err error) {
 	saved, err := dupFD(syscall.Stdout)
 	if err != nil {
@@ -88,7 +89,7 @@ func divertOutput() (giveBack func() error, err error) {
 // nonblocking reports whether the descriptor of f was in non-blocking mode when f was made.
 func nonblocking(f *os.File) bool { return f.SetDeadline(time.Time{}) == nil }
 
-// canWait reports whether f is of a kind that can be waited for.
+// canWait reports whether f is a pipe or a socket, for which the runtime can wait.
 func canWait(f *os.File) bool { return mode(f)&(fs.ModeNamedPipe|fs.ModeSocket) != 0 }
 
 func isTerminal(f *os.File) bool { return mode(f)&fs.ModeCharDevice != 0 }

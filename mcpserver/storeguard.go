@@ -9,10 +9,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// A store of the user's is asked in many places, most of which no request waits for. So each question has a goroutine
-// of its own, and if the store fails to answer, that is an error like any other. Those in memory answer by themselves.
+// The server calls the user's stores in many places, most of which are not part of a request. So each call runs in a
+// goroutine of its own, and a failure of the store is an error like any other. The server calls this module's stores in
+// memory directly.
 
-// guardEvents returns a store that does what events does, and always returns.
+// guardEvents returns events with calls that always return, with an error if the store's code fails.
 func (s *Server) guardEvents(events store.Events) store.Events {
 	if _, own := events.(identity.Own); own || events == nil {
 		return events
@@ -23,7 +24,7 @@ func (s *Server) guardEvents(events store.Events) store.Events {
 	return guardedEvents{s, events}
 }
 
-// guardSessions returns a store that does what sessions does, and always returns.
+// guardSessions returns sessions with calls that always return, with an error if the store's code fails.
 func (s *Server) guardSessions(sessions store.Sessions) store.Sessions {
 	if _, own := sessions.(identity.Own); own || sessions == nil {
 		return sessions
@@ -31,7 +32,7 @@ func (s *Server) guardSessions(sessions store.Sessions) store.Sessions {
 	return guardedSessions{s, sessions}
 }
 
-// guardTasks returns a store that does what tasks does, and always returns.
+// guardTasks returns tasks with calls that always return, with an error if the store's code fails.
 func (s *Server) guardTasks(tasks store.Tasks) store.Tasks {
 	if _, own := tasks.(identity.Own); own {
 		return tasks
@@ -54,7 +55,7 @@ func (g guardedEvents) Behind(ctx context.Context, session string, id store.Even
 }
 
 func (g guardedEvents) Forget(session string) {
-	_ = g.s.apart(context.Background(), "store.Events.Forget", func() { g.store.Forget(session) }) // which has been told
+	_ = g.s.apart(context.Background(), "store.Events.Forget", func() { g.store.Forget(session) }) // reported by apart
 }
 
 type guardedSharedEvents struct {
@@ -152,10 +153,10 @@ func (g guardedTasks) Watch(ctx context.Context, changed func(id string, revisio
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = g.s.apart(context.Background(), "store.Tasks.Watch", end) }, nil // which has been told
+	return func() { _ = g.s.apart(context.Background(), "store.Tasks.Watch", end) }, nil // reported by apart
 }
 
-// asked asks a store something and returns what it has set err to, or its failure.
+// asked calls ask. It returns the value that ask has assigned to err, or the failure of ask.
 func (s *Server) asked(ctx context.Context, name string, err *error, ask func()) error {
 	if failed := s.apart(ctx, name, ask); failed != nil {
 		return failed
@@ -163,8 +164,8 @@ func (s *Server) asked(ctx context.Context, name string, err *error, ask func())
 	return *err
 }
 
-// guardedSeq returns the sequence that a store returns, which ends with an error if the store fails. The loop over it
-// runs in the goroutine of the store.
+// guardedSeq returns the sequence that a store returns. If the store fails, the sequence ends with an error. The body
+// of a loop over the sequence runs in the goroutine of the store.
 func guardedSeq[T any](ctx context.Context, s *Server, name string, ask func() iter.Seq2[T, error]) iter.Seq2[T,
 	error] {
 	return func(yield func(T, error) bool) {

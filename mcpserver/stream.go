@@ -13,11 +13,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
-// NewStreamConn returns a connection over a pair of streams on which each line is a frame: pipes, or both times the
-// same socket. Frames of more than limit bytes are skipped; zero means [DefaultFrameLimit].
+// NewStreamConn returns a connection over a pair of streams on which each line is a frame: two pipes, or the same
+// socket twice. The connection skips frames of more than limit bytes; zero means [DefaultFrameLimit].
 //
-// Close closes both streams. The end of Receive's context ends the reading of r, by its deadline if it has one, else by
-// closing it.
+// Close closes both streams. When the context of Receive ends, the connection stops reading r: by a deadline if r
+// supports it, otherwise by closing r.
 // (specification 2026-07-28, basic/transports/stdio)
 func NewStreamConn(r io.ReadCloser, w io.WriteCloser, limit int) Conn {
 	if limit <= 0 {
@@ -36,17 +36,17 @@ type streamConn struct {
 	in      *ndjson.Reader
 	out     *ndjson.Writer
 
-	ctx  context.Context // of the latest Receive, which ends the reading; owned by Receive
-	stop func() bool     // ends the watch over ctx; owned by Receive
+	ctx  context.Context // context of the latest Receive, whose end interrupts the reading; owned by Receive
+	stop func() bool     // stops watching ctx; owned by Receive
 }
 
-// measure makes the connection tell how long frames wait.
+// measure makes the connection report how long frames wait.
 func (c *streamConn) measure(waited func(time.Duration)) (queued func() int) {
 	c.out = ndjson.NewWriter(c.w, 0, ndjson.Waited(waited))
 	return c.out.Queued
 }
 
-// Network says what the connection runs over.
+// Network returns the network of the connection.
 func (c *streamConn) Network() instrument.Network { return c.network }
 
 func networkOf(r io.Reader) instrument.Network {
@@ -64,8 +64,8 @@ func networkOf(r io.Reader) instrument.Network {
 
 func (c *streamConn) Send(ctx context.Context, frame []byte) error { return c.out.SendWait(ctx, frame) }
 
-// SendParts is Send for a frame in parts, which are not copied: it returns when the client has taken them. The end of
-// ctx ends the connection if that is in between.
+// SendParts is Send for a frame in parts, which are not copied: it returns when the client has read them. If ctx ends
+// before that, the connection ends.
 func (c *streamConn) SendParts(ctx context.Context, parts ...[]byte) error {
 	stop := context.AfterFunc(ctx, func() {
 		if d, ok := c.w.(interface{ SetWriteDeadline(time.Time) error }); !ok || d.SetWriteDeadline(time.Unix(1, 0)) != nil {
@@ -91,10 +91,10 @@ func (c *streamConn) Receive(ctx context.Context) ([]byte, error) {
 	return nil, err
 }
 
-// Buffered reports whether more has come than Receive has returned.
+// Buffered reports whether the connection has read input that Receive has not returned.
 func (c *streamConn) Buffered() bool { return c.in.Buffered() }
 
-// watch makes the end of ctx interrupt the reading. The same context, call after call, costs nothing.
+// watch makes the end of ctx interrupt the reading. To call it again with the same context costs nothing.
 func (c *streamConn) watch(ctx context.Context) {
 	if ctx == c.ctx {
 		return
@@ -112,18 +112,18 @@ func (c *streamConn) interrupt() {
 	_ = c.r.Close()
 }
 
-// flushTimeout is how long Close waits for the client to take what has been accepted.
+// flushTimeout is how long Close waits for the client to read accepted frames.
 const flushTimeout = time.Second
 
 func (c *streamConn) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	_ = c.out.Flush(ctx) // what the client does not take is lost
+	_ = c.out.Flush(ctx) // frames that the client does not read are lost
 	_ = c.out.Close(ctx) // before the stream, which may be a socket that both ends share
 	return errors.Join(c.w.Close(), ignoreClosed(c.r.Close()))
 }
 
-// ignoreClosed is for a stream that was closed before: by interrupt, or as the other half of a socket.
+// ignoreClosed ignores the error of a stream that is closed already: by interrupt, or as the other half of a socket.
 func ignoreClosed(err error) error {
 	if errors.Is(err, os.ErrClosed) || errors.Is(err, net.ErrClosed) {
 		return nil

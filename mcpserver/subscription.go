@@ -14,27 +14,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// maxListening is how many subscriptions one connection may have at once.
+// maxListening is the maximum number of subscriptions that one connection has at once.
 const maxListening = 1024
 
-// subscription is a subscriptions/listen that has been acknowledged and not yet concluded. It needs no goroutine.
+// subscription is a subscriptions/listen that is acknowledged and has not ended. It needs no goroutine.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 type subscription struct {
 	call    *call
-	filter  mcp.SubscriptionFilter // what of the wishes the server can fulfil, but for
-	watched watchlist              // the resources
-	meta    mcp.Meta               // of all that belongs to it
+	filter  mcp.SubscriptionFilter // the granted wishes, except for resources
+	watched watchlist              // the granted resources
+	meta    mcp.Meta               // of all messages of the subscription
 	notices notices
 
-	mu    sync.Mutex   // held while something is sent: nothing follows the result
+	mu    sync.Mutex   // held while sending, so that nothing follows the result
 	over  bool         // guarded by mu
 	tasks *tasks.Watch // guarded by mu; nil for no tasks
-	ended func()       // guarded by mu; tells telemetry; nil before it is acknowledged
+	ended func()       // guarded by mu; reports the end to telemetry; nil before the acknowledgement
 }
 
-// listen opens a subscription. It is acknowledged before anything else is sent, and concluded when its context ends or
-// the server's audience is sent home. Telemetry sees it end with the acknowledgement: no span lasts as long as a
-// stream.
+// listen opens a subscription. The acknowledgement is sent before anything else. The subscription ends when its context
+// ends or when the server closes the audience. For telemetry, the request ends with the acknowledgement: no span lasts
+// as long as a stream.
 func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	var p mcp.SubscriptionsListenParams
 	if err := decodeCopy(c.params, &p); err != nil {
@@ -61,7 +61,7 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 		return nil, rpc.ErrBusy
 	}
 	sub.filter.TaskIDs = granted.TaskIDs
-	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // all that keeps the frame in memory
+	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // release the frame
 	sub.notices = notices{group: c.x.Group, send: sub.tell, coalesced: c.x.coalesced, held: true}
 	if err := sub.open(granted); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	return nil, nil
 }
 
-// honour promises a client the part of its wishes that can be fulfilled, and returns it. Resources that do not exist
-// are not watched, and neither are those beyond the limit.
+// honour grants the client those wishes that the server can fulfil, and returns them. It does not watch resources that
+// do not exist or that exceed the limit.
 func (s *Server) honour(ctx context.Context, sub *subscription,
 	wishes mcp.SubscriptionFilter) (granted mcp.SubscriptionFilter) {
 	declared := s.capabilities(sub.call.info.Version)
@@ -86,7 +86,7 @@ func (s *Server) honour(ctx context.Context, sub *subscription,
 	if declared.Resources == nil || !declared.Resources.Subscribe {
 		return granted
 	}
-	room := maxWatchedBytes // for what is looked at, watched or not
+	room := maxWatchedBytes // for all URIs that are checked, watched or not
 	for _, uri := range wishes.ResourceSubscriptions[:min(len(wishes.ResourceSubscriptions), maxWatched)] {
 		if room -= len(uri); room < 0 || ctx.Err() != nil {
 			break
@@ -98,7 +98,7 @@ func (s *Server) honour(ctx context.Context, sub *subscription,
 	return granted
 }
 
-// wants reports whether the client has asked for a notice and been promised it.
+// wants reports whether the client has asked for a notice and the server has granted it.
 func (sub *subscription) wants(n notice) bool {
 	if n.uri != "" {
 		return sub.watched.has(n.uri)
@@ -106,9 +106,9 @@ func (sub *subscription) wants(n notice) bool {
 	return *lists[n.method].wish(&sub.filter)
 }
 
-// open makes the subscription one of the audience and acknowledges it, in this order: nothing that happens in between
-// is missed. If it ends in between, it is concluded none the less, and behind that. What was asked for is done with the
-// acknowledgement, and so is the operation.
+// open adds the subscription to the audience and then acknowledges it, so that the client misses no change in between.
+// If the subscription ends in between, its result follows the acknowledgement. The operation of the request ends with
+// the acknowledgement.
 func (sub *subscription) open(granted mcp.SubscriptionFilter) error {
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
@@ -134,7 +134,7 @@ func (sub *subscription) acknowledge(granted mcp.SubscriptionFilter) error {
 	return c.x.Peer.Send(c.x.Work, c.Out, c.info.Version, about, sub.meta, params)
 }
 
-// tell sends a notice, and ends the subscription if the client does not take it.
+// tell sends a notice, and ends the subscription if that fails.
 func (sub *subscription) tell(n queuedNotice) {
 	c := sub.call
 	sub.mu.Lock()
@@ -149,8 +149,8 @@ func (sub *subscription) tell(n queuedNotice) {
 	}
 }
 
-// Run concludes the request, once: with a result, unless the client has cancelled it. Before that, while the request is
-// still open, the server cancels it: one page of the specification demands the notification, another the result.
+// Run ends the subscription, once: with a result, unless the client has cancelled the request. Before the result, the
+// server cancels the request: one page of the specification requires the notification, another page the result.
 // (specification 2026-07-28, basic/patterns/cancellation; basic/patterns/subscriptions, "Graceful Closure")
 func (sub *subscription) Run() {
 	if !sub.call.x.audience.remove(sub) {
@@ -170,8 +170,8 @@ func (sub *subscription) Run() {
 	sub.watched.release()
 }
 
-// revoke tells the client that the server ends the subscription, unless it is not the server that does: then the client
-// has gone, or knows.
+// revoke notifies the client that the server ends the subscription. It does nothing if the client has left or has
+// cancelled the subscription itself.
 func (sub *subscription) revoke() {
 	c := sub.call
 	if why := context.Cause(c.Context()); why != nil && !errors.Is(why, errShuttingDown) {
@@ -184,7 +184,7 @@ func (sub *subscription) revoke() {
 	_ = c.x.Peer.Notify(c.x.Life, c.Out, c.info.Version, mcp.NotificationCancelled, sub.meta, params)
 }
 
-// audience are the subscriptions that are open on a connection, or on all streams of an HTTP handler.
+// audience holds the open subscriptions of a connection, or of all streams of an HTTP handler.
 type audience struct {
 	mu     sync.Mutex
 	places quota.Shares               // guarded by mu
@@ -210,7 +210,7 @@ func (a *audience) add(sub *subscription) error {
 	return nil
 }
 
-// remove reports whether sub was still there.
+// remove removes sub, and reports whether it was there.
 func (a *audience) remove(sub *subscription) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -228,7 +228,7 @@ func (a *audience) all() map[*subscription]struct{} {
 	return maps.Clone(a.subs)
 }
 
-// announce sends changes to the subscriptions that want them.
+// announce queues notices of changes for the subscriptions that want them.
 func (a *audience) announce(some []change) {
 	for sub := range a.all() {
 		for i := range some {
@@ -239,7 +239,7 @@ func (a *audience) announce(some []change) {
 	}
 }
 
-// close begins to end all subscriptions with a result, and admits no more.
+// close starts to end all subscriptions with a result, and refuses new ones.
 func (a *audience) close() {
 	a.mu.Lock()
 	a.closed = true

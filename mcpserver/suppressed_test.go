@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A client that asks in a revision the server does not know is refused each time; the warning that comes when one may
-// come again tells how many others there were.
+// The server refuses every request of a client in an unknown revision, and logs few warnings. The next warning contains
+// the number of suppressed warnings.
 func TestSuppressedWarningsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serve(t, t.Context(), newServer(t, mcpserver.Options{}))

@@ -55,7 +55,7 @@ func (c *talk) ask(method, params string) message {
 	return c.reply(c.t)
 }
 
-// result returns the result of a request, without what all results of modern revisions have.
+// result returns the result of a request, without the members that all results of modern revisions have.
 func (c *talk) result(method, params string) string {
 	c.t.Helper()
 	m := c.ask(method, params)
@@ -77,7 +77,7 @@ func (c *talk) refused(method, params string) string {
 	return fmt.Sprint(m.Error.Code, " ", m.Error.Message)
 }
 
-// bye ends the connection, after which the server must have nothing left to say.
+// bye ends the connection. The server must send nothing more.
 func (c *talk) bye() {
 	c.t.Helper()
 	if err := c.finish(); err != nil {
@@ -113,7 +113,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// wantError says that err is what was expected.
+// wantError checks the text of err.
 func wantError(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil || err.Error() != want {

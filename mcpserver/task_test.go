@@ -502,7 +502,7 @@ func TestAResultThatCannotBeReadFailsTheTask(t *testing.T) {
 	})
 }
 
-// What a handler returns is the final result, even if it says that it is a task, or that something is required.
+// The result of a handler is the final result, even if it looks like a task or like a request for input.
 // (tasks extension, "Polymorphic Results"; specification 2026-07-28, basic/patterns/mrtr, "Supported Requests")
 func TestAFinalResultLooksLikeNoOther(t *testing.T) {
 	for _, pretended := range []mcp.ResultType{mcp.ResultTask, mcp.ResultInputRequired} {

@@ -8,7 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// taskOf returns the task by which the handler whose context is ctx asks the client, nil if it asks by the request.
+// taskOf returns the task through which a handler with the context ctx asks the client, nil if it asks through the
+// request.
 func taskOf(ctx context.Context) (*tasks.Run, error) {
 	info := RequestFrom(ctx)
 	if info == nil || info.task == nil {
@@ -20,7 +21,7 @@ func taskOf(ctx context.Context) (*tasks.Run, error) {
 	return info.task, nil
 }
 
-// askIn asks by a task, and takes the answers.
+// askIn asks the client through a task, and stores the responses in items.
 func askIn(ctx context.Context, task *tasks.Run, items []*inquiry) error {
 	requests := mcp.InputRequests{}
 	for _, it := range items {

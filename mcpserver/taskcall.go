@@ -11,22 +11,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// taskCall is a call that is a task or may become one, and its handler.
+// taskCall is a call that is a task or may become one. It implements [tasks.Handler].
 type taskCall struct {
 	tasks.Run
-	info        RequestInfo // what the tool's handler gets
+	info        RequestInfo // for the tool's handler
 	bind        bindTask
 	work        taskWork
-	interrupted error // why the context of the failed tool had ended; nil otherwise
+	interrupted error // cause of the end of the context, if the tool failed after it; nil otherwise
 }
 
-// taskWork does the work of a call whose arguments are in order.
+// taskWork does the work of a call with valid arguments.
 type taskWork func(ctx context.Context) (*mcp.CallToolResult, error)
 
-// bindTask checks the arguments of a call. The error answers the call.
+// bindTask checks the arguments of a call. Its error is the answer to the call.
 type bindTask func(context.Context, *CallToolRequest) (taskWork, error)
 
-// call answers a call that may become a task.
+// call answers a call of a task tool.
 func (t *serverTasks) call(ctx context.Context, c *call, called *tool) (any, error) {
 	legacy, err := c.legacyTask()
 	switch {
@@ -49,7 +49,7 @@ func (t *serverTasks) call(ctx context.Context, c *call, called *tool) (any, err
 	return r.Do(ctx)
 }
 
-// Bind implements [tasks.Handler], as the methods below do.
+// Bind implements [tasks.Handler], like the methods below.
 func (r *taskCall) Bind(ctx context.Context) (err error) {
 	r.work, err = r.bind(ctx,
 		&CallToolRequest{RequestInfo: &r.info, Name: r.Tool, Arguments: r.info.call.arguments})
@@ -58,7 +58,8 @@ func (r *taskCall) Bind(ctx context.Context) (err error) {
 
 func (r *taskCall) Handle(ctx context.Context) (*mcp.CallToolResult, error) { return r.work(ctx) }
 
-// Answer gives a client of 2025-11-25 the error for [URLElicitationRequired] that it would get without a task.
+// Answer returns the answer to the call. A client of 2025-11-25 gets the same error for [URLElicitationRequired] as it
+// would get without a task.
 func (r *taskCall) Answer(ctx context.Context, result *mcp.CallToolResult, err error) (*mcp.CallToolResult, error) {
 	if required, ok := errors.AsType[*urlRequired](err); ok && r.Legacy != nil {
 		_, err = r.info.call.urlResult(required)

@@ -7,12 +7,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// taskClient returns the client of the call, as far as tasks depend on it.
+// taskClient returns the properties of the client that tasks depend on.
 func (c *call) taskClient() tasks.Client {
 	return tasks.Client{Principal: c.x.client.principal, Version: c.info.Version}
 }
 
-// declares reports whether the client has declared an extension, with this request.
+// declares reports whether the client declares an extension with this request.
 func (c *call) declares(extension string) bool {
 	if c.info.Version.Era() != mcp.Modern {
 		return false
@@ -21,14 +21,14 @@ func (c *call) declares(extension string) bool {
 	return declared.Extensions[extension] != nil
 }
 
-// missingExtension refuses a request for which the client has to declare an extension.
+// missingExtension refuses a request because the client has not declared an extension.
 func missingExtension(name string) error {
 	need := mcp.ClientCapabilities{Extensions: map[string]mcp.Object{name: mcp.Object("{}")}}
 	return missingCapability(need, fmt.Errorf("the client has not declared the extension %s", name))
 }
 
-// legacyTasks reports whether the server has declared tasks of 2025-11-25 to the client. To a client without a session,
-// it declares them whenever the client asks.
+// legacyTasks reports whether the server has declared tasks of 2025-11-25 to the client. A client without a session
+// gets the declaration with each initialize.
 func (c *call) legacyTasks() bool {
 	agreed := c.info.from.agreed
 	if c.info.Version != mcp.Version20251125 || agreed == nil || !c.x.s.tasks.offered.Load() {
@@ -37,11 +37,11 @@ func (c *call) legacyTasks() bool {
 	return c.x.conn == nil || agreed.declared.Tasks.Allows(mcp.MethodCallTool)
 }
 
-// wantsTask reports whether a call asks for a task of 2025-11-25. The wish of a client is ignored if the server has not
-// declared them. (specification 2025-11-25, basic/utilities/tasks, "Task Support and Handling")
+// wantsTask reports whether a call requests a task of 2025-11-25. The server ignores that if it has not declared tasks.
+// (specification 2025-11-25, basic/utilities/tasks, "Task Support and Handling")
 func (c *call) wantsTask() bool { return c.task != nil && c.legacyTasks() }
 
-// legacyTask returns the wish of a call for a task of 2025-11-25, nil for none.
+// legacyTask returns the parameters of the task that a client of 2025-11-25 requests with a call, nil for none.
 func (c *call) legacyTask() (*tasks.Legacy, error) {
 	if !c.wantsTask() {
 		return nil, nil
@@ -63,13 +63,13 @@ func (c *call) legacyTask() (*tasks.Legacy, error) {
 	return l, nil
 }
 
-// refuseTask refuses to make a task of a call.
+// refuseTask refuses a call that requests a task from a tool without tasks.
 // (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (c *call) refuseTask(t *tool) error {
 	return refusal(mcp.CodeMethodNotFound, "the tool %s does not run as a task", t.Name)
 }
 
-// refuseWithoutTask refuses a call that is answered by a task only.
+// refuseWithoutTask refuses a call without a task, because the tool runs only as a task.
 // (tasks extension, "Capability Negotiation"; 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (c *call) refuseWithoutTask(t *tool) error {
 	if c.info.Version.Era() == mcp.Modern {

@@ -37,7 +37,7 @@ func (s *breakableStore) Save(ctx context.Context, r *store.Task) error {
 	return s.Tasks.Save(ctx, r)
 }
 
-// inTwoServers runs a test with clients of two servers that share a store. view is what the first server sees of the
+// inTwoServers runs a test with clients of two servers that share a store. view is the first server's access to the
 // store.
 func inTwoServers(t *testing.T, test func(t *testing.T, one, other *tasker, view *breakableStore)) {
 	t.Helper()

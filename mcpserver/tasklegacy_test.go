@@ -65,7 +65,7 @@ func survey(ctx context.Context, _ struct{}) (string, error) {
 	return fmt.Sprint(said.Action, " ", len(roots.Roots)), nil
 }
 
-// dig says how far it has come, in every way there is.
+// dig reports its progress in every way that a handler has.
 func dig(ctx context.Context, _ struct{}) (string, error) {
 	r := mcpserver.RequestFrom(ctx)
 	for i := range 3 {
@@ -158,7 +158,7 @@ func (c *talk) begin(tool, more string) string {
 	return ""
 }
 
-// news returns what the server has sent, but for how tasks are.
+// news returns the messages that the server has sent, except for the states of tasks.
 func (c *talk) news() []string {
 	return slices.DeleteFunc(c.taken(),
 		func(f string) bool { return strings.Contains(f, mcp.NotificationLegacyTaskStatus) })
@@ -241,7 +241,7 @@ func TestTasksOfOneKindAreUnknownToClientsOfTheOther(t *testing.T) {
 	})
 }
 
-// A client that was told of no tasks has none, whatever it asks for.
+// A client to which the server has declared no tasks gets none, even if it requests them.
 func TestASessionFromBeforeThereWereTasksHasNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
@@ -299,7 +299,7 @@ func TestALegacyTaskThatIsCancelledStaysSo(t *testing.T) {
 	})
 }
 
-// Waiting for a task is not handling a request: it may take longer.
+// Waiting for a task is no handling of a request: RequestTimeout does not apply.
 func TestWaitingForALegacyTaskHasNoTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{RequestTimeout: time.Second})
@@ -317,7 +317,7 @@ func TestWaitingForALegacyTaskHasNoTimeout(t *testing.T) {
 	})
 }
 
-// A client that waits for a task whose time is up is told so.
+// A client that waits for a task gets an error when the task's TTL has passed.
 func TestALegacyTaskIsForgottenWhileItIsWaitedFor(t *testing.T) {
 	inLegacyBubble(t, func(t *testing.T, c *talk) {
 		c.send(c.request("tools/call", `"name":"compute","arguments":{"seconds":60},"task":{"ttl":5000}`))

@@ -30,7 +30,7 @@ func (c *webTasker) request(method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, c.last, method, params)
 }
 
-// ask sends a request, whose answer must be JSON.
+// ask sends a request and returns the answer, which must be JSON.
 func (c *webTasker) ask(method, params string) message {
 	c.t.Helper()
 	p := c.post(c.request(method, params), c.headers...)
@@ -58,7 +58,7 @@ func (c *webTasker) wait(id string) *events {
 	return c.stream("POST", c.request("tasks/result", about(id)), c.headers...)
 }
 
-// word returns the next message of a stream, without the events that only say where it is.
+// word returns the next message of a stream. It skips events that only state the position.
 func (e *events) word() message {
 	e.t.Helper()
 	event := e.next()

@@ -48,7 +48,7 @@ func (t *serverTasks) cancel(ctx context.Context, c *call) (any, error) {
 	return t.keeper.Cancel(ctx, c.taskClient(), id)
 }
 
-// result answers tasks/result, for which no time limit holds.
+// result answers tasks/result, which has no time limit.
 func (t *serverTasks) result(_ context.Context, c *call) (any, error) {
 	id, err := c.readTaskID(new(mcp.TaskParams))
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *serverTasks) result(_ context.Context, c *call) (any, error) {
 	return t.keeper.Result(&c.Call, resultAsker{c}, c.taskClient(), id)
 }
 
-// resultAsker asks the client of a tasks/result.
+// resultAsker asks the client through its tasks/result.
 type resultAsker struct{ c *call }
 
 func (a resultAsker) CanAsk() bool { return a.c.canAsk() == nil }
@@ -90,13 +90,13 @@ func (t *serverTasks) list(ctx context.Context, c *call) (any, error) {
 	return result, nil
 }
 
-// taskCursor returns the cursor for the tasks behind a place.
+// taskCursor returns the cursor for the tasks behind p.
 func taskCursor(p store.TaskPlace) string {
 	return dressed(strconv.FormatInt(p.Created, 10) + " " + p.ID)
 }
 
-// readTaskCursor returns the place in a cursor, the beginning for nil. It reports false for a cursor that taskCursor
-// has not made.
+// readTaskCursor returns the place in a cursor. For a nil cursor this is the beginning. It reports false for a cursor
+// that taskCursor has not made.
 func readTaskCursor(cursor *string) (p store.TaskPlace, ok bool) {
 	if cursor == nil {
 		return p, true
@@ -107,7 +107,7 @@ func readTaskCursor(cursor *string) (p store.TaskPlace, ok bool) {
 	return p, err == nil && n >= 0 && taskCursor(p) == *cursor
 }
 
-// readTaskID decodes the params of a method of tasks, and returns the id of the task in them.
+// readTaskID decodes the params of a task method, and returns the id of the task.
 func (c *call) readTaskID(params any) (id string, err error) {
 	if err := c.readTaskParams(params); err != nil {
 		return "", err
@@ -118,7 +118,7 @@ func (c *call) readTaskID(params any) (id string, err error) {
 	return id, nil
 }
 
-// readTaskParams decodes the params of a method of tasks, if the client knows tasks.
+// readTaskParams decodes the params of a task method. It refuses a client that does not know tasks.
 func (c *call) readTaskParams(params any) error {
 	switch {
 	case !c.modern() && !c.legacyTasks():
@@ -132,7 +132,7 @@ func (c *call) readTaskParams(params any) error {
 	return nil
 }
 
-// watchable returns those of the tasks that a client may watch.
+// watchable returns those tasks of ids that the client may watch.
 func (t *serverTasks) watchable(ctx context.Context, c *call, ids []string) ([]string, error) {
 	if len(ids) == 0 || !t.offered.Load() {
 		return nil, nil
@@ -147,7 +147,7 @@ func (t *serverTasks) watchable(ctx context.Context, c *call, ids []string) ([]s
 	return t.keeper.Watchable(ctx, c.taskClient(), ids)
 }
 
-// watchTasks begins to send the states of the subscription's tasks, if there are any.
+// watchTasks starts sending the states of the subscription's tasks, if there are any.
 func (sub *subscription) watchTasks(k *tasks.Keeper) {
 	if len(sub.filter.TaskIDs) == 0 {
 		return
@@ -161,7 +161,7 @@ func (sub *subscription) watchTasks(k *tasks.Keeper) {
 	}
 }
 
-// sendTask sends the state of a task, and reports whether that was possible.
+// sendTask sends the state of a task, and reports whether it could.
 func (sub *subscription) sendTask(params json.RawMessage) bool {
 	c := sub.call
 	sub.mu.Lock()

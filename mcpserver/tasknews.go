@@ -6,7 +6,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// maxTaskNotices bounds the notices of tasks that wait for one client. The client may ask for those that it has missed.
+// maxTaskNotices bounds the task notices in the queue of one client. The client may request the state of a task at any
+// time.
 const maxTaskNotices = 1024
 
 // NotifyTask implements [tasks.Session].
@@ -16,7 +17,7 @@ func (c *connection) NotifyTask(method, id string) {
 	}
 }
 
-// offer adds a notice unless most notices wait.
+// offer queues a notice, unless most notices are queued already.
 func (n *notices) offer(one notice, most int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -26,7 +27,7 @@ func (n *notices) offer(one notice, most int) {
 	}
 }
 
-// tellTask sends the state of a task.
+// tellTask sends the state of a task to the client.
 func (c *connection) tellTask(id string) {
 	x := c.exchange
 	params, err := x.s.tasks.keeper.LegacyStatus(x.Work, id)
@@ -37,7 +38,7 @@ func (c *connection) tellTask(id string) {
 	_ = x.Peer.Notify(x.Work, x.Out, x.Version(), mcp.NotificationLegacyTaskStatus, nil, params)
 }
 
-// tellTaskProgress sends the progress of a task that runs here.
+// tellTaskProgress sends the progress of a task that runs in this process.
 func (c *connection) tellTaskProgress(id string) {
 	p, due := c.exchange.s.tasks.keeper.DueProgress(id)
 	if !due {
@@ -49,7 +50,7 @@ func (c *connection) tellTaskProgress(id string) {
 	}
 }
 
-// sendNotification sends a notification that belongs to no request. A client that has left need not know.
+// sendNotification sends a notification that belongs to no request. It ignores errors: the client has left.
 func (c *connection) sendNotification(method string, frame []byte) {
 	_ = c.exchange.Peer.SendCounted(c.exchange.Work, c.exchange.Out, method, frame)
 }
@@ -57,7 +58,7 @@ func (c *connection) sendNotification(method string, frame []byte) {
 // inLegacyTask reports whether the handler works on a task of 2025-11-25.
 func (r *RequestInfo) inLegacyTask() bool { return r != nil && r.task != nil && r.task.Legacy != nil }
 
-// logInTask sends a log message about a task of 2025-11-25 to its session, if that has not ended. It does not wait.
+// logInTask queues a log message about a task of 2025-11-25 for the session, if there is one. It does not wait.
 func (r *RequestInfo) logInTask(level mcp.LoggingLevel, logger string, data any) error {
 	frame, err := logFrame(r.task.Meta(), level, logger, data)
 	if c := r.call.x.conn; err == nil && c != nil {

@@ -11,42 +11,44 @@ import (
 
 // TaskOptions configure tasks, see [AddTaskTool]. The zero value of every field means the default stated here.
 type TaskOptions struct {
-	// Store keeps the tasks. Nil means [store.NewMemoryTasks] with its defaults, until [Server.Shutdown].
-	// Servers that share a store, such as copies of one behind a load balancer, answer for each other's tasks.
+	// Store stores the tasks. Nil means [store.NewMemoryTasks] with its defaults, until [Server.Shutdown]. Servers that
+	// share a store, such as replicas behind a load balancer, answer requests about each other's tasks.
 	Store store.Tasks
 
-	// TTL is how long a task and its outcome are kept, from its creation; then the task is forgotten, and the context of a
-	// handler that still runs ends. Zero means 1 h, negative for ever. Clients of 2025-11-25 may ask for less.
+	// TTL is how long a task and its outcome are kept after its creation. Then the task is deleted, and the context of a
+	// handler that still runs ends. Zero means 1 h, negative means for ever. Clients of 2025-11-25 may request a shorter
+	// time.
 	TTL time.Duration
 
-	// PollInterval is how often clients are asked to look at a task. Zero means 1 s.
+	// PollInterval is how often clients should poll a task. Zero means 1 s.
 	PollInterval time.Duration
 
-	// MaxRunning is how many tasks run at once in this server, those that wait for input included; more are refused, over
-	// HTTP with 429. One [HTTPOptions.Account] gets half of them, two a third each, and so on. Zero means 1,024.
+	// MaxRunning is the maximum number of tasks that run in this server at once, including tasks that wait for input. The
+	// server refuses more tasks, over HTTP with 429. One [HTTPOptions.Account] may use half of the places, two may use a
+	// third each, and so on. Zero means 1,024.
 	MaxRunning int
 
-	// MaxKept is how many tasks of this server there may be at once, in whatever store: a task counts from its creation
-	// until its time is up, and for ever if its TTL is. More are refused, over HTTP with 429. One account gets half of
-	// them, as above. Zero means 10,000.
+	// MaxKept is the maximum number of tasks of this server in the store at once. A task counts from its creation until
+	// its TTL has passed, and always if the TTL is unlimited. The server refuses more tasks, over HTTP with 429. One
+	// account may use half of the places, as above. Zero means 10,000.
 	MaxKept int
 
-	// MaxKeptBytes is how many bytes the results of these tasks may have together, with what they ask and are told. A task
-	// whose result finds no room fails; a response that finds none is refused. One account gets half of it, as above. Zero
-	// means 256 MiB.
+	// MaxKeptBytes bounds the bytes of the results of these tasks, of their questions and of the client's responses, in
+	// all. A task fails if there is no room for its result; the server refuses a response if there is no room for it. One
+	// account may use half of the bytes, as above. Zero means 256 MiB.
 	MaxKeptBytes int
 
-	// MaxResult is how many bytes of JSON the result of a task may have; a task with a larger one fails. Zero means the
+	// MaxResult is the maximum size of a task's result in bytes of JSON; a task with a larger result fails. Zero means the
 	// [Options.FrameLimit].
 	MaxResult int
 
-	// Lease is how long after the last sign of life of the server that runs a task the others, which share its store,
-	// take it for gone and the task for failed. The sign is given three times as often. The clocks of the servers must
-	// agree much better than that. A server never takes itself for gone. Zero means 30 s.
+	// Lease is the time after the last heartbeat of a server when the other servers that share its store consider it dead
+	// and its tasks failed. A server sends three heartbeats in each Lease. The clocks of the servers must differ by much
+	// less than that. A server never considers itself dead. Zero means 30 s.
 	Lease time.Duration
 }
 
-// newTaskOptions returns the options with every default filled in, but for the store.
+// newTaskOptions returns the options with every default filled in, except for Store.
 func newTaskOptions(o *TaskOptions, frameLimit int) (TaskOptions, error) {
 	var c TaskOptions
 	if o != nil {
@@ -71,12 +73,14 @@ func newTaskOptions(o *TaskOptions, frameLimit int) (TaskOptions, error) {
 	return c, nil
 }
 
-// Shutdown ends the tasks that run in this server, after whatever serves its clients has ended: it lets no more begin,
-// and waits for those that run. When ctx ends before they do, the contexts of their handlers end, which fails the
-// tasks, and the cause of ctx is returned; a handler that ignores that for a second is left behind, its task failed all
-// the same, and the error says how many there are. A server that never had tasks need not be shut down.
+// Shutdown ends the tasks that run in this server. Call it after everything that serves clients has ended. Shutdown
+// refuses new tasks, and waits for the running ones. If ctx ends first, Shutdown ends the contexts of their handlers,
+// which fails the tasks, and returns the cause of ctx. It waits another second for these handlers; the error has the
+// number of handlers that still run then, whose tasks have failed all the same. A server without tasks need not be shut
+// down.
 //
-// The server forgets the tasks in a store of its own, one that [TaskOptions] do not name.
+// Shutdown deletes the tasks in the server's own store, which the server has if [TaskOptions] name none.
 //
-// A task whose process dies without that fails when its lease is over, if others share its store. See [TaskOptions].
+// If a process dies without Shutdown, its tasks fail at the end of their lease, provided that other servers share the
+// store. See [TaskOptions].
 func (s *Server) Shutdown(ctx context.Context) error { return s.tasks.keeper.Shutdown(ctx) }

@@ -12,16 +12,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// serverTasks are the tasks of a server.
+// serverTasks is the task feature of a server.
 type serverTasks struct {
 	s       *Server
 	keeper  *tasks.Keeper
 	ttl     time.Duration // the TTL of the options
-	once    sync.Once     // guards the offer
+	once    sync.Once     // registers the methods
 	offered atomic.Bool   // the server answers the methods of tasks; false if they have other handlers
 }
 
-// ownTasks is a store in memory that belongs to one server.
+// ownTasks is a memory store that belongs to one server.
 type ownTasks interface{ Close(identity.Mark) }
 
 func newServerTasks(s *Server) (*serverTasks, error) {
@@ -40,7 +40,7 @@ func newServerTasks(s *Server) (*serverTasks, error) {
 	return &serverTasks{s: s, keeper: keeper, ttl: cfg.TTL}, err
 }
 
-// offer makes the server answer the methods of tasks, and reports false if they have other handlers.
+// offer registers the methods of tasks, and reports false if they have other handlers.
 func (t *serverTasks) offer() bool {
 	t.once.Do(func() { t.offered.Store(t.s.methods.add(feature{declare: declareTasks, methods: t.methods()})) })
 	return t.offered.Load()

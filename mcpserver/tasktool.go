@@ -10,27 +10,31 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// AddTaskTool adds a tool that is a Go function, as [AddTool] does, and that may take longer than a client likes to
-// wait: for clients that declare the tasks extension each call becomes a task, unless its arguments do not fit. The
-// client is answered at once, polls for the outcome or subscribes to it, and may cancel. h runs on when the request is
-// over, until it returns or the [TaskOptions.TTL] has passed; its context has the values of the request's, and ends
-// when the client cancels the task, its time is up or the server shuts down, see [Server.Shutdown].
+// AddTaskTool adds a tool that a Go function implements, as [AddTool] does, for calls that take longer than a client
+// wants to wait. For clients that declare the tasks extension, each call with valid arguments becomes a task. The
+// client gets the task as the answer at once, polls for the outcome or subscribes to it, and may cancel the task. h
+// continues when the request is over, until it returns. Its context has the values of the request's context, and ends
+// when the client cancels the task, when its TTL ([TaskOptions.TTL] or [TaskTTL]) has passed or when the server shuts
+// down, see [Server.Shutdown].
 //
-// Clients of 2025-11-25 know tasks of another kind, and ask for each with the call: then it becomes one, whatever its
-// arguments, and is kept as long as the client asks for, but no longer than it would be anyway. What h asks the client
-// for waits until the client waits for the result. A task that is cancelled stays so, whatever h returns, and a result
-// with isError fails it. Tasks belong to the principal; where there is none, to every client that knows the id, which
-// cannot be guessed.
+// Clients of 2025-11-25 know another kind of task, and request a task with the call. Such a call becomes a task even if
+// its arguments are invalid. The task is kept for the time that the client requests, but never longer than other tasks.
+// Questions of h to the client wait until the client waits for the result. A cancelled task stays cancelled, whatever h
+// returns, and a result with isError fails the task.
 //
-// For all other clients, and calls that ask for no task, h runs as that of any tool, while they wait; if the Execution
-// of t says [mcp.TaskRequired] they are refused instead, modern ones with -32021 and legacy ones with -32601.
+// A task belongs to the principal of its request. Without a principal, it belongs to every client that knows its id,
+// which cannot be guessed.
 //
-// What h returns becomes the outcome as [ToolHandler] says: an error that is no [*mcp.Error] is a result with isError,
-// and so completes the task; any other fails it. After the client has cancelled, an error makes the task cancelled, and
-// a result completes it all the same. What h says by [RequestInfo.Progress] or [RequestInfo.TaskStatus] becomes the
-// task's status message.
+// For all other clients, and for calls that request no task, h runs as the function of any other tool while the client
+// waits. If the TaskSupport in the Execution of t is [mcp.TaskRequired], the server refuses such calls instead, to
+// modern clients with -32021 and to legacy clients with -32601.
 //
-// It is an error if the methods of tasks have handlers of one's own.
+// The outcome of a task is what h returns, in the form that [ToolHandler] describes: an error that is no [*mcp.Error]
+// is a result with isError, and so completes the task; an [*mcp.Error] fails the task. After the client has cancelled
+// the task, an error makes the task cancelled, and a result still completes it. The messages of [RequestInfo.Progress]
+// and [RequestInfo.TaskStatus] become the status message of the task.
+//
+// It is an error if the program has its own handlers for the methods of tasks.
 // (tasks extension, https://modelcontextprotocol.io/seps/2663-tasks-extension; specification 2025-11-25,
 // basic/utilities/tasks)
 func AddTaskTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in In) (Out, error),
@@ -57,7 +61,7 @@ func AddTaskTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context
 	})
 }
 
-// AddRawTaskTool adds a tool as [Server.AddRawTool] does, whose calls may become tasks as those of [AddTaskTool].
+// AddRawTaskTool adds a tool as [Server.AddRawTool] does. Its calls may become tasks, as those of [AddTaskTool] do.
 func (s *Server) AddRawTaskTool(t *mcp.Tool, h ToolHandler, options ...TaskToolOption) error {
 	if h == nil {
 		return errors.New("add tool: no handler")
@@ -71,29 +75,29 @@ func (s *Server) AddRawTaskTool(t *mcp.Tool, h ToolHandler, options ...TaskToolO
 	})
 }
 
-// TaskToolOption says something about the tasks of one tool.
+// TaskToolOption configures the tasks of one tool.
 type TaskToolOption func(*taskTool)
 
-// TaskWhenAsked makes no call a task unless the handler calls [RequestInfo.BeginTask]. Until then it answers the
-// request: it may ask the client for something, and return without there having been a task. A client of 2025-11-25
-// that asks for a task gets one at once.
+// TaskWhenAsked makes a call a task only when the handler calls [RequestInfo.BeginTask]. Until then, the handler
+// answers the request: it may ask the client for something, and may return without a task. A client of 2025-11-25 that
+// requests a task gets one at once.
 func TaskWhenAsked() TaskToolOption { return func(t *taskTool) { t.waits = true } }
 
-// TaskAfter makes a call a task only when the handler takes longer than d, so that clients get quick answers at once.
-// It is as TaskWhenAsked for the handler.
+// TaskAfter makes a call a task only when the handler takes longer than d, so that clients get the answers of quick
+// calls without a task. Otherwise it works like [TaskWhenAsked].
 func TaskAfter(d time.Duration) TaskToolOption {
 	return func(t *taskTool) { t.waits, t.after = true, d }
 }
 
-// TaskTTL is the [TaskOptions.TTL] of the tool's tasks: zero means that, negative for ever.
+// TaskTTL sets the TTL of the tool's tasks: zero means [TaskOptions.TTL], negative means for ever.
 func TaskTTL(d time.Duration) TaskToolOption { return func(t *taskTool) { t.ttl = d } }
 
-// taskTool is what a tool has beyond others whose calls may become tasks.
+// taskTool holds the task properties of a tool whose calls may become tasks.
 type taskTool struct {
 	bind     bindTask
-	required bool          // no call is answered in any other way
-	waits    bool          // no call becomes a task at once
-	after    time.Duration // but then; zero for never
+	required bool          // calls without a task are refused
+	waits    bool          // calls do not become tasks at once
+	after    time.Duration // with waits: when a call becomes a task; zero for never
 	ttl      time.Duration
 }
 

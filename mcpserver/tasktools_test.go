@@ -21,7 +21,7 @@ const (
 	tasksFilter = `"taskIds":[%s]`
 )
 
-// newTaskServer returns a server with tools whose calls become tasks, in the ways that handlers can go about it.
+// newTaskServer returns a server with task tools whose handlers use tasks in different ways.
 func newTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	t.Helper()
 	s := newServer(t, o)
@@ -46,7 +46,7 @@ func newTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	return s
 }
 
-// later begins its task in the middle, if it is told to.
+// later begins its task during the call, if its arguments say so.
 func later(ctx context.Context, in struct {
 	Begin bool `json:"begin"`
 }) (string, error) {
@@ -60,7 +60,7 @@ func later(ctx context.Context, in struct {
 	return "task: " + fmt.Sprint(mcpserver.RequestFrom(ctx).TaskID() != ""), ctx.Err()
 }
 
-// chatter reports what it is doing.
+// chatter reports its progress and its status.
 func chatter(ctx context.Context, in struct {
 	Messages []string `json:"messages"`
 	Pause    float64  `json:"pause,omitzero"`
@@ -158,7 +158,7 @@ func (c *tasker) askAs(meta, method, params string) message {
 	return c.reply(c.t)
 }
 
-// view is what an answer says of a task.
+// taskView is the part of an answer that describes a task.
 type taskView struct {
 	mcp.GetTaskResult
 	Result mcp.CallToolResult
@@ -179,7 +179,7 @@ func (c *tasker) call(tool, arguments string) mcp.CreateTaskResult {
 	return r
 }
 
-// get returns a task as it is now.
+// get returns the current state of a task.
 func (c *tasker) get(id string) taskView {
 	c.t.Helper()
 	m := c.ask("tasks/get", fmt.Sprintf(`"taskId":%q`, id))
@@ -232,7 +232,7 @@ func (c *tasker) respond(id, responses string) {
 	c.acknowledged(c.ask("tasks/update", fmt.Sprintf(`"taskId":%q,"inputResponses":%s`, id, responses)))
 }
 
-// inBubble runs a test with a client of a new server, which has nothing left to do at the end.
+// inBubble runs a test with a client of a new server. At the end, the server must have nothing left to do.
 func inBubble(t *testing.T, o mcpserver.Options, test func(t *testing.T, c *tasker)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

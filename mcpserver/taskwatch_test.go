@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// listen opens a subscription to tasks and returns its id and what the server sends at first.
+// listen opens a subscription to tasks and returns its id and the first messages of the server.
 func (c *tasker) listen(ids ...string) (subscription int, first []string) {
 	c.last++
 	quoted, _ := json.Marshal(ids)
@@ -21,7 +21,7 @@ func (c *tasker) listen(ids ...string) (subscription int, first []string) {
 	return c.last, c.taken()
 }
 
-// statuses returns what the server has sent since the last time: the id, status and result or questions of tasks.
+// statuses returns what tasks have sent since the last call: their id, status, and result or questions.
 func (c *tasker) statuses(subscription int) (all []string) {
 	c.t.Helper()
 	for _, frame := range c.taken() {

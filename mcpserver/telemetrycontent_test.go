@@ -24,7 +24,7 @@ import (
 
 const secret = "hunter2"
 
-// confidential is a server whose arguments, results and errors hold a secret.
+// confidential returns a server whose arguments, results and errors contain a secret.
 func confidential(t *testing.T, tel *telemetry.Telemetry) *mcpserver.Server {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "vault", Version: "1"}, &mcpserver.Options{Telemetry: tel})
@@ -43,7 +43,7 @@ func confidential(t *testing.T, tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// useAll has a client call all that such a server offers. When it returns, both have ended.
+// useAll makes a client call everything that such a server offers. When useAll returns, both have ended.
 func useAll(t *testing.T, tel *telemetry.Telemetry, w way) {
 	t.Helper()
 	t.Run("use", func(t *testing.T) {
@@ -60,8 +60,8 @@ func useAll(t *testing.T, tel *telemetry.Telemetry, w way) {
 	})
 }
 
-// bothSpans returns all spans once those of client and server are there with each of these names: a server ends its own
-// when the client has the answer already.
+// bothSpans waits for the spans of client and server with each of these names, and returns all spans. A server ends its
+// span after the client has got the answer.
 func bothSpans(t *testing.T, rec *telemetrytest.Recording, names ...string) []sdktrace.ReadOnlySpan {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
@@ -88,7 +88,7 @@ func attributesOf(s sdktrace.ReadOnlySpan) map[string]string {
 	return m
 }
 
-// told is everything in a recording but the attributes of spans, as text.
+// told returns everything in a recording except the attributes of spans, as text.
 func told(rec *telemetrytest.Recording) string {
 	var b strings.Builder
 	for _, m := range rec.Metrics() {

@@ -54,7 +54,7 @@ func budgetServer(t testing.TB, tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// costOnAStream returns how many allocations a call takes on a connection that allocates nothing.
+// costOnAStream returns the number of allocations of a call on a connection that allocates nothing.
 func costOnAStream(t testing.TB, tel *telemetry.Telemetry) float64 {
 	s := budgetServer(t, tel)
 	c := &steadyConn{requests: make(chan []byte), answers: make(chan struct{}, 1)}
@@ -72,7 +72,7 @@ func costOnAStream(t testing.TB, tel *telemetry.Telemetry) float64 {
 	return n
 }
 
-// bin is a http.ResponseWriter with deadlines, as that of net/http has them.
+// bin is an http.ResponseWriter with deadlines, like the one of net/http.
 type bin struct{ header http.Header }
 
 func (b *bin) Header() http.Header         { return b.header }
@@ -82,7 +82,7 @@ func (b *bin) WriteHeader(int)             {}
 func (b *bin) SetReadDeadline(time.Time) error  { return nil }
 func (b *bin) SetWriteDeadline(time.Time) error { return nil }
 
-// costOverHTTP returns how many allocations a modern call takes, without those of net/http.
+// costOverHTTP returns the number of allocations of a modern call, without those of net/http.
 func costOverHTTP(t testing.TB, tel *telemetry.Telemetry) float64 {
 	h := budgetServer(t, tel).HTTPHandler(nil)
 	body, headers := askedCall(7, "tool", "{}")

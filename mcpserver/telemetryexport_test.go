@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// exported is what a client and a server, with the SDK as programs have it, have sent over OTLP and shown on the
-// console.
+// exported holds the telemetry that a client and a server have sent over OTLP and printed to the console, with the SDK
+// as programs configure it.
 type exported struct {
 	otlpsink.Snapshot
 	console string
@@ -37,7 +37,7 @@ func (l *lockedBuffer) Write(p []byte) (int, error) {
 	return l.b.Write(p)
 }
 
-// export lets a client use a server with every level on, and returns what was told of it.
+// export makes a client use a server with all log levels enabled, and returns the exported telemetry.
 func export(t *testing.T, w way, use func(c *mcpclient.Client)) exported {
 	t.Helper()
 	sink, err := otlpsink.Listen("")
@@ -58,8 +58,8 @@ func export(t *testing.T, w way, use func(c *mcpclient.Client)) exported {
 	return exported{s, console.b.String()}
 }
 
-// spans returns the ids of the spans with this name of a kind, with those of their traces; with no name, of all
-// requests and notifications of that kind.
+// spans returns the ids of the spans of a kind with this name, and the ids of their traces. An empty name selects all
+// requests and notifications of the kind.
 func (e exported) spans(kind, name string) map[string]string {
 	m := map[string]string{}
 	for _, s := range e.Spans {

@@ -27,8 +27,8 @@ func countsOnly(t *testing.T) *telemetrytest.Recording {
 	return telemetrytest.Recorder(t, telemetry.WithTracerProvider(noop.NewTracerProvider()), telemetry.WithLogger(quiet))
 }
 
-// within fails the test if a metric has more series than the schema says, for one client or server. The Recording
-// checks that as well; here it is said which metrics were put to the test.
+// within fails the test if a metric has more series than the schema allows for one client or server. The Recording
+// checks this too; the calls of within show which metrics a test exercises.
 func within(t *testing.T, rec *telemetrytest.Recording, metrics ...string) {
 	t.Helper()
 	for _, row := range schema.Current.Metrics {
@@ -96,7 +96,7 @@ type hostile struct {
 	calls int
 }
 
-// answer answers one request, and says more than it was asked.
+// answer answers one request, and sends messages that the client does not expect.
 func (h *hostile) answer(ctx context.Context, frame []byte) {
 	id, method := field(frame, `"id":`), strings.Trim(field(frame, `"method":`), `"`)
 	send := func(format string, args ...any) { _ = h.p.Send(ctx, fmt.Appendf(nil, format, args...)) }
@@ -117,7 +117,7 @@ func (h *hostile) answer(ctx context.Context, frame []byte) {
 	}
 }
 
-// field returns what follows key in a frame, up to the next comma or brace.
+// field returns the text behind key in a frame, up to the next comma or brace.
 func field(frame []byte, key string) string {
 	_, rest, ok := strings.Cut(string(frame), key)
 	if !ok {

@@ -76,7 +76,7 @@ func TestOpenSessionsAreInTelemetry(t *testing.T) {
 	})
 }
 
-// TestWhatWaitsForAClientIsInTelemetry has a client that takes nothing for a while.
+// TestWhatWaitsForAClientIsInTelemetry uses a client that does not read for a while.
 func TestWhatWaitsForAClientIsInTelemetry(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
@@ -126,7 +126,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestWhatIsNotSentIsCountedAsDropped has a client that wants no stream, and one that does not listen.
+// TestWhatIsNotSentIsCountedAsDropped uses a client that wants no stream, and a client that does not listen.
 func TestWhatIsNotSentIsCountedAsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

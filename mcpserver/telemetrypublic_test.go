@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestTheSpanOfWhoIsNotTrustedIsARootWithLinks trusts those who say so in a header, request by request.
+// TestTheSpanOfWhoIsNotTrustedIsARootWithLinks trusts a client if the header of its request asks for that.
 func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
 	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
 		TraceFlags: trace.FlagsSampled})
@@ -107,8 +107,8 @@ func TestAServerDecidesItselfWhetherACallOfAnUntrustedClientIsSampled(t *testing
 	}
 }
 
-// A client over HTTP decides about traces and baggage if it has said who it is, or if the server's options say so. It
-// is on the loopback here, which makes no difference.
+// A client over HTTP decides about traces and baggage only if it has a principal, or if the server's options allow it.
+// A client on the loopback interface, as in this test, gets no exception.
 func TestAnAnonymousClientOverHTTPDecidesNothingAboutTraces(t *testing.T) {
 	alice := func(*http.Request) string { return "alice" }
 	for _, tt := range []struct {

@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// AddResourceTemplate adds a template by RFC 6570 for the URIs of resources, of which it and a name are required. It
-// stands for every URI that it can be expanded to, that of a variable without a value included; h says which of these
-// are resources. If several templates match, the server asks the one that was added first. URIs of more than 4 KiB
-// match none. Characters beyond ASCII match as they are and percent-encoded.
+// AddResourceTemplate adds a template by RFC 6570 for the URIs of resources. The template and a name are required. The
+// template matches every URI that it can be expanded to, even with variables that have no value; h decides which of
+// these URIs are resources. If several templates match, the server asks the first one that was added. URIs of more than
+// 4 KiB match none. Characters beyond ASCII match literally and percent-encoded.
 //
 // Connected clients get a notification of the changed list. The server refuses a text that is no template, a variable
 // that occurs twice, more than 16 variables in one expression, a prefix of more than 64 characters such as {id:65},
@@ -52,15 +52,15 @@ func (s *Server) AddResourceTemplate(t *mcp.ResourceTemplate, h ResourceHandler)
 	return nil
 }
 
-// RemoveResourceTemplates removes templates, named as they were added; reads that run go on. Clients that are connected
-// are told that the list has changed, if it has.
+// RemoveResourceTemplates removes templates by their text. Reads in progress continue. Connected clients get a
+// notification if the list has changed.
 func (s *Server) RemoveResourceTemplates(templates ...string) {
 	if s.resources.templates.remove(templates...) {
 		s.changed(notice{method: mcp.NotificationResourceListChanged})
 	}
 }
 
-// template is a template as a server has it.
+// template is a resource template of a server.
 type template struct {
 	numbered
 	*mcp.ResourceTemplate
@@ -72,12 +72,13 @@ type template struct {
 
 func (t *template) key() string { return t.URITemplate }
 
-// view returns the template as clients of a revision see it.
+// view returns the template, encoded for clients of a revision.
 func (t *template) view(v mcp.Version) (json.RawMessage, error) {
 	return viewOf(&t.views, t.ResourceTemplate, templateMembers, v)
 }
 
-// templateMembers are what not every revision knows of a template. (schemas of the revisions, ResourceTemplate)
+// templateMembers lists the members of a template that some revisions lack. (schemas of the revisions,
+// ResourceTemplate)
 var templateMembers = []member[mcp.ResourceTemplate]{
 	{first: mcp.Version20250618, drop: func(t *mcp.ResourceTemplate) {
 		t.Title, t.Meta, t.Annotations = "", nil, undated(t.Annotations)
@@ -90,7 +91,7 @@ func (r *resources) listTemplates(_ context.Context, c *call) (any, error) {
 	return pageOf(c, &r.templates, "resourceTemplates", (*template).view)
 }
 
-// template returns the template that is called so, or else the first that the URI matches.
+// template returns the template with this text, or else the first template that matches the URI.
 func (r *resources) template(uri string) (*template, bool) {
 	if t, ok := r.templates.lookup(uri); ok {
 		return t, true

@@ -7,12 +7,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// terms are what a legacy client and the server have agreed on. A connection has its own; those of a client without a
-// session last no longer than its message.
+// terms holds the outcome of initialize and the settings of a legacy client. Each connection has its own terms; those
+// of a client without a session last only for one message.
 type terms struct {
 	agreed    atomic.Pointer[agreement]        // nil before initialize
-	confirmed atomic.Bool                      // by notifications/initialized: from then on, notifications may be sent
-	level     atomic.Pointer[mcp.LoggingLevel] // by logging/setLevel; nil before that
+	confirmed atomic.Bool                      // after notifications/initialized: the server may send notifications
+	level     atomic.Pointer[mcp.LoggingLevel] // set by logging/setLevel; nil before that
 }
 
 // agreement is the outcome of initialize. It is immutable.
@@ -21,13 +21,13 @@ type agreement struct {
 	client       mcp.Implementation
 	capabilities mcp.ClientCapabilities
 	declared     mcp.ServerCapabilities
-	weight       int // bytes of memory that client and capabilities take, about
+	weight       int // approximate memory in bytes of client and capabilities
 }
 
-// client is who sent a request, by its own account: in initialize, or in the request itself.
+// client is the sender of a request, as it describes itself: in initialize, or in the request.
 type client struct {
 	agreed             *agreement      // nil for a modern client
-	info, capabilities json.RawMessage // what a modern client says, valid JSON objects, or nil
+	info, capabilities json.RawMessage // a modern client's description of itself, valid JSON objects, or nil
 }
 
 func (c *client) implementation() (i mcp.Implementation) {

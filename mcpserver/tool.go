@@ -15,30 +15,30 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// toolMethods are the methods that belong to tools, whether there are any or not.
+// toolMethods are reserved for tools: HandleRequest refuses them even if the server has no tools.
 var toolMethods = []string{mcp.MethodListTools, mcp.MethodCallTool}
 
 // CallToolRequest is a call of a tool.
 type CallToolRequest struct {
 	*RequestInfo
 	Name      string
-	Arguments json.RawMessage // a JSON object; nil if the call has none. They have not been checked against any schema
+	Arguments json.RawMessage // a JSON object, not checked against any schema; nil if the call has none
 }
 
-// ToolHandler answers the calls of one tool. A nil result is an empty one. An error of type [*mcp.Error] refuses the
-// request; the text of any other error is sent as a result with isError, for the client's model to read. ctx ends when
-// the client cancels the call, the connection ends or the server's time limit has passed.
+// ToolHandler handles the calls of one tool. A nil result is an empty result. An error of type [*mcp.Error] refuses the
+// request; the server sends the text of any other error as a result with isError, which the client's model reads. ctx
+// ends when the client cancels the call, when the connection ends or when the server's time limit has passed.
 //
-// It runs in a goroutine that does nothing else meanwhile, and may run several times at once. Where the handler has
-// been quick so far, that may be the goroutine which reads the connection: if it then takes longer than a millisecond,
-// or asks the client for something, another one reads on.
+// Calls run concurrently, each in a goroutine that does nothing else until the handler returns. If the handler has been
+// quick so far, this may be the goroutine that reads the connection: when the handler then takes longer than a
+// millisecond, or asks the client for something, another goroutine continues to read.
 type ToolHandler func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error)
 
-// AddRawTool adds a tool whose handler gets the arguments as they came and makes the result itself. The tool's input
-// schema, by default that of any object, and its output schema must be valid; neither is applied, unless the handler is
-// [Checked].
+// AddRawTool adds a tool whose handler gets the raw arguments and creates the result itself. The schemas of the tool
+// must be valid; the default input schema accepts any object. The server does not validate arguments and results
+// against the schemas, unless the handler is [Checked].
 //
-// Clients that are connected are told that the list has changed. It is an error if the server has a tool of that name.
+// Connected clients get a notification of the changed list. It is an error if the server has a tool of that name.
 func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
 	if h == nil {
 		return errors.New("add tool: no handler")
@@ -50,7 +50,7 @@ func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
 	return s.tools.register(added, h, nil)
 }
 
-// rawTool returns the tool for a handler that gets its arguments as they came.
+// rawTool returns a copy of t for a handler that gets the raw arguments, after checking its schemas.
 func rawTool(t *mcp.Tool) (*mcp.Tool, error) {
 	added, err := copyTool(t)
 	if err != nil {
@@ -63,34 +63,34 @@ func rawTool(t *mcp.Tool) (*mcp.Tool, error) {
 	return added, err
 }
 
-// RemoveTools removes tools by name; calls that run go on. Clients that are connected are told that the list has
-// changed, if it has.
+// RemoveTools removes tools by name. Calls in progress continue. Connected clients get a notification if the list has
+// changed.
 func (s *Server) RemoveTools(names ...string) {
 	if s.tools.remove(names...) {
 		s.changed(notice{method: mcp.NotificationToolListChanged})
 	}
 }
 
-// tool is a tool as a server has it.
+// tool is a tool of a server.
 type tool struct {
 	numbered
 	*mcp.Tool
 	handle   ToolHandler
 	task     *taskTool      // nil unless calls may become tasks
-	mirrored []mirror.Param // arguments that calls over HTTP repeat in headers
+	mirrored []mirror.Param // arguments that HTTP clients repeat in headers
 	views    views
 	pace     rpc.Pace
 }
 
 func (t *tool) key() string { return t.Name }
 
-// numbered is embedded by entries of a registry.
+// numbered holds the number of a registry entry.
 type numbered struct{ n int64 }
 
 func (e *numbered) number() int64  { return e.n }
 func (e *numbered) enroll(n int64) { e.n = n }
 
-// copyTool returns a copy of t that the caller can no longer change, after checking its name.
+// copyTool checks the name of t, and returns a copy that the caller cannot change.
 func copyTool(t *mcp.Tool) (*mcp.Tool, error) {
 	if t == nil {
 		return nil, errors.New("add tool: no tool")
@@ -110,7 +110,7 @@ func copyTool(t *mcp.Tool) (*mcp.Tool, error) {
 	return &c, nil
 }
 
-// compileSchemas compiles the schemas of a tool; output is nil if it has none.
+// compileSchemas compiles the schemas of a tool. output is nil if the tool has no output schema.
 func compileSchemas(t *mcp.Tool) (input, output *schema.Schema, err error) {
 	input, err = schema.Compile(t.InputSchema)
 	if err == nil && !input.IsObject() {
@@ -128,7 +128,7 @@ func compileSchemas(t *mcp.Tool) (input, output *schema.Schema, err error) {
 	return input, output, nil
 }
 
-// checkToolName holds the server to what the specification recommends.
+// checkToolName checks a name against the recommendations of the specification.
 // (specification 2026-07-28, server/tools, "Tool Names")
 func checkToolName(name string) error {
 	if name == "" {
@@ -145,14 +145,14 @@ func checkToolName(name string) error {
 	return nil
 }
 
-// tools are those of a server.
+// tools holds the tools of a server.
 type tools struct {
 	s *Server
 	registry[*tool]
 	offered offering
 }
 
-// register adds a tool, whose calls may become tasks if task is not nil.
+// register adds a tool. Its calls may become tasks if task is not nil.
 func (t *tools) register(info *mcp.Tool, h ToolHandler, task *taskTool) error {
 	mirrored, err := mirror.Params(info.InputSchema)
 	if err != nil {
@@ -172,7 +172,7 @@ func (t *tools) register(info *mcp.Tool, h ToolHandler, task *taskTool) error {
 	return nil
 }
 
-// offer makes the server answer the methods of tools, once there are some.
+// offer registers the methods of tools, once.
 func (t *tools) offer() error {
 	return t.offered.offer(&t.s.methods, feature{declare: declareTools, methods: []*method{
 		{name: mcp.MethodListTools, handle: t.list, pace: rpc.OnePace()},
@@ -181,8 +181,8 @@ func (t *tools) offer() error {
 	}})
 }
 
-// declareTools says that there are tools. Changes of the list are told to legacy clients, and to modern ones that
-// subscribe to them.
+// declareTools declares tools. Legacy clients, and modern clients that subscribe, get notifications of the changed
+// list.
 func declareTools(c *mcp.ServerCapabilities, _ mcp.Version) {
 	if c.Tools == nil {
 		c.Tools = new(mcp.ListCapability)
@@ -195,7 +195,7 @@ func (t *tools) list(_ context.Context, c *call) (any, error) {
 	return pageOf(c, &t.registry, "tools", (*tool).view)
 }
 
-// paceOf returns the pace of a tool, unless its calls may become tasks.
+// paceOf returns the pace of a tool, nil for an unknown tool and for a tool whose calls may become tasks.
 func (t *tools) paceOf(name string) *rpc.Pace {
 	if known, ok := t.lookup(name); ok && known.task == nil {
 		return &known.pace
@@ -224,7 +224,7 @@ var (
 	errNoArguments = invalidParams("params.arguments is no object")
 )
 
-// callTool lets h answer a call of the tool that the request names.
+// callTool calls h, the handler of the tool that the request names.
 func (c *call) callTool(ctx context.Context, h ToolHandler) (any, error) {
 	if !c.objectArguments() {
 		return nil, errNoArguments
@@ -233,10 +233,10 @@ func (c *call) callTool(ctx context.Context, h ToolHandler) (any, error) {
 	return toolAnswer(ctx, r, err, c.info.Version)
 }
 
-// objectArguments reports whether the arguments of a call are an object, or missing.
+// objectArguments reports whether the arguments of a call are missing or an object.
 func (c *call) objectArguments() bool { return c.arguments == nil || c.arguments[0] == '{' }
 
-// toolAnswer returns what answers a call whose handler returned r and err.
+// toolAnswer returns the answer to a call whose handler returned r and err.
 func toolAnswer(ctx context.Context, r *mcp.CallToolResult, err error, v mcp.Version) (any, error) {
 	if err != nil {
 		return toolError(rpc.CauseOf(ctx, err), v)
@@ -247,7 +247,7 @@ func toolAnswer(ctx context.Context, r *mcp.CallToolResult, err error, v mcp.Ver
 	return r, nil
 }
 
-// toolError returns what answers a call whose handler returned err.
+// toolError returns the answer to a call whose handler returned err.
 func toolError(err error, v mcp.Version) (any, error) {
 	if _, ok := errors.AsType[*mcp.Error](err); ok {
 		return nil, err

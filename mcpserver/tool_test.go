@@ -20,7 +20,7 @@ func modernCall(tool, arguments string) string {
 		`"io.modelcontextprotocol/clientCapabilities":{}},"name":"` + tool + `","arguments":` + arguments + `}}`
 }
 
-// answerOf returns what a server with one tool, which add adds, answers to a call with the arguments.
+// answerOf returns the answer to a call with the arguments, from a server whose only tool is added by add.
 func answerOf(t *testing.T, arguments string, add func(*mcpserver.Server, *mcp.Tool) error) (m message) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,7 +38,7 @@ func answerOf(t *testing.T, arguments string, add func(*mcpserver.Server, *mcp.T
 	return m
 }
 
-// typed adds a tool whose handler is h.
+// typed returns a function that adds a tool with the handler h.
 func typed[In, Out any](h func(In) (Out, error)) func(*mcpserver.Server, *mcp.Tool) error {
 	return func(s *mcpserver.Server, t *mcp.Tool) error {
 		return mcpserver.AddTool(s, t, func(_ context.Context, in In) (Out, error) { return h(in) })

@@ -2,15 +2,15 @@ package mcpserver
 
 import "sync/atomic"
 
-// toolRequest has what the handler of a tool gets. It is a part of the call, which that points to anyway. To allocate
-// it by itself was one of twelve allocations of a call on a pipe.
+// toolRequest holds the CallToolRequest of a call. It is part of the call, because the CallToolRequest refers to the
+// call anyway: a separate allocation was one of the twelve allocations of a call on a pipe.
 type toolRequest struct {
 	first CallToolRequest
 	taken atomic.Bool
 }
 
-// of returns what the handler gets, which belongs to it from then on: only the first round has it from r, and only one
-// of the handlers that a middleware calls.
+// of returns the CallToolRequest for the handler, which owns it from then on. Only the first handler gets r.first;
+// handlers of later rounds, and those that a middleware calls again, get a new one.
 func (r *toolRequest) of(c *call) *CallToolRequest {
 	asked := &r.first
 	if r.taken.Swap(true) {

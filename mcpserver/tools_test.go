@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// newServer returns a server with tools that show what handlers can do.
+// newServer returns a server with tools that show the abilities of handlers.
 func newServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	t.Helper()
 	if o.Telemetry == nil {
@@ -118,7 +118,7 @@ func echo(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult,
 	}, nil
 }
 
-// who tells what the server knows of a request.
+// who returns the properties of the request.
 func who(_ context.Context, r *mcpserver.Request) (any, error) {
 	var p struct {
 		X int `json:"x"`

@@ -59,7 +59,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// play lets a server answer the client of a transcript, and returns the transcript with what the server says now.
+// play makes a server answer the client of a transcript, and returns the transcript with the current answers.
 func play(t *testing.T, script string) (got string) {
 	synctest.Test(t, func(t *testing.T) {
 		lines := strings.Split(strings.TrimRight(script, "\n"), "\n")
@@ -140,7 +140,7 @@ func (a aliases) show(frame string) string {
 	return frame
 }
 
-// heard returns what of the frames goes into the transcript of a server with such tools.
+// heard returns the frames that go into the transcript of a server with these tools.
 func heard(frames []string, tools string) []string {
 	if tools != "" {
 		slices.Sort(frames)

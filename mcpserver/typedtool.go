@@ -16,42 +16,44 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// AddTool adds a tool that is a Go function. The schemas that t does not have are made from the types.
+// AddTool adds a tool that a Go function implements. AddTool infers the schemas that t does not have from the types.
 //
-// In is a struct, or a map with string keys. A struct's fields are the tool's arguments under their JSON names,
-// required unless omitempty, omitzero or with a default. Two tags of a field say more to the model:
+// In is a struct, or a map with string keys. The fields of a struct are the tool's arguments under their JSON names. An
+// argument is required unless its field has omitempty, omitzero or a default. Two tags describe an argument to the
+// model:
 //
 //	Units string   `json:"units" jsonschema:"how to say it" keywords:"enum=metric|imperial,default=metric"`
 //	Days  int      `json:"days,omitzero" keywords:"minimum=1,maximum=14"`
 //	Codes []string `json:"codes" keywords:"pattern='^[A-Z]{3,4}$',minItems=1"`
 //
-// jsonschema describes the argument. keywords sets those of JSON Schema: enum, default, minimum, maximum,
-// exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern, format, minItems, maxItems and
-// uniqueItems. Values with commas stand between single quotation marks, two of which are one; those of enum, and the
-// elements of a default, are separated by |. Of a list, what is not said of lists is said of its elements. A keyword
-// that is unknown, or not for the field's type, is an error, and so is a default that does not fit. [SchemaOf] is for
-// the rest. A time.Duration is a number of nanoseconds.
+// The tag jsonschema is the description. The tag keywords sets keywords of JSON Schema: enum, default, minimum,
+// maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern, format, minItems, maxItems
+// and uniqueItems. Put a value with commas between single quotation marks, and double a single quotation mark in it.
+// Separate the values of enum, and the elements of a default, by |. In the tag of a list, keywords that are not about
+// lists apply to its elements. An unknown keyword is an error, and so is a keyword that does not apply to the field's
+// type, or a default that violates the schema. For other keywords use [SchemaOf]. A time.Duration is a number of
+// nanoseconds.
 //
-// Defaults of the input schema are filled in, at most 10,000 of 1 MiB in all and none into another. Then the arguments
-// are checked against the schema, for as long as the context of the call lasts, and decoded. What does not fit never
-// reaches h: from 2025-11-25 on it is answered with a result with isError, so that the model can correct itself, and
-// with -32602 before that.
+// For each call, the server fills in the defaults of the input schema: at most 10,000 defaults of 1 MiB in all, and no
+// default within another. Then it validates the arguments against the schema, until the context of the call ends, and
+// decodes them. The server does not call h with invalid arguments. From 2025-11-25 on, the answer is a result with
+// isError, so that the model can correct itself; before that it is the error -32602.
 //
-// Out is how the tool answers:
-//   - [*mcp.CallToolResult]: the result as it is, nil for an empty one;
-//   - string: a block of text;
-//   - anything else: structured content, and the same JSON in a block of text for clients that know no other. Its
-//     output schema is listed. Clients of revisions before 2025-06-18 get only the text, and so do those before
-//     2026-07-28 if it is no JSON object.
+// Out determines the result:
+//   - [*mcp.CallToolResult]: the value is the result, nil for an empty one;
+//   - string: the result is a block of text;
+//   - any other type: the result has structured content, and the same JSON in a block of text for clients that know
+//     only text. The list of tools contains the output schema. Clients of revisions before 2025-06-18 get only the
+//     text, and clients of revisions before 2026-07-28 get only the text if the output is no JSON object.
 //
-// Arguments that would take more than 128 MiB as Go values, or eight times their text if that is more, do not fit. Two
-// million numbers do. [Server.AddRawTool] takes and gives JSON as it is; see [Checked].
+// Arguments are invalid if they would take more than 128 MiB as Go values, or more than eight times their text if that
+// is more. Two million numbers fit. [Server.AddRawTool] passes JSON unchanged; see [Checked].
 //
-// Structured content is checked against the output schema; one that does not fit is an internal error. Errors of h are
-// treated as [ToolHandler] says.
+// The server validates structured content against the output schema; a mismatch is an internal error. It treats errors
+// of h as [ToolHandler] describes.
 //
-// It is an error if a type has no schema, a schema is invalid, or the server has a tool of that name. Clients that are
-// connected are told that the list has changed.
+// It is an error if a type has no schema, if a schema is invalid, or if the server has a tool of that name. Connected
+// clients get a notification of the changed list.
 // (specification 2026-07-28, server/tools, "Structured Content" and "Error Handling")
 func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in In) (Out, error)) error {
 	if h == nil {
@@ -74,7 +76,7 @@ func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in
 	}, nil)
 }
 
-// typedTool returns the tool that a function from In to Out is, with its schemas.
+// typedTool returns a copy of t for a function from In to Out, and its compiled schemas.
 func typedTool[In, Out any](t *mcp.Tool) (added *mcp.Tool, input, output *schema.Schema, err error) {
 	if added, err = copyTool(t); err != nil {
 		return nil, nil, nil, err
@@ -102,25 +104,25 @@ func structured[Out any]() bool {
 	return true
 }
 
-// Checked returns a handler for [Server.AddRawTool] and [Server.AddRawTaskTool] that holds calls of h to the schemas of
-// t, as [AddTool] does: defaults are filled in, arguments that do not fit never reach h, and structured content that
-// does not fit is an internal error. What h gets and gives is JSON all the same. Of a call that becomes a task, this is
-// done within the task.
+// Checked returns a handler for [Server.AddRawTool] and [Server.AddRawTaskTool] that validates the calls of h against
+// the schemas of t, as [AddTool] does: it fills in defaults, it does not call h with invalid arguments, and structured
+// content that violates the output schema is an internal error. h still gets and returns raw JSON. If a call becomes a
+// task, the validation is part of the task.
 //
 //	err := s.AddRawTool(t, mcpserver.Checked(t, h))
 //
-// Invalid schemas are an error of AddRawTool. Checked takes the schemas that t has when it is called.
+// If a schema is invalid, AddRawTool returns an error. Checked uses the schemas that t has when Checked is called.
 func Checked(t *mcp.Tool, h ToolHandler) ToolHandler {
 	if h == nil || t == nil {
 		return h
 	}
 	held, err := rawTool(t)
 	if err != nil {
-		return h // which nothing takes, for the same reason
+		return h // AddRawTool refuses t for the same reason
 	}
 	input, output, err := compileSchemas(held)
 	if err != nil {
-		return h // likewise
+		return h // AddRawTool refuses t for the same reason
 	}
 	return func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
 		arguments, err := fitting(ctx, input, r.Arguments)
@@ -135,7 +137,7 @@ func Checked(t *mcp.Tool, h ToolHandler) ToolHandler {
 	}
 }
 
-// decodeArguments checks the arguments of a call and decodes them.
+// decodeArguments validates the arguments of a call and decodes them.
 func decodeArguments[In any](ctx context.Context, s *schema.Schema, arguments json.RawMessage) (in In, err error) {
 	if err = weigh.Decoding(arguments, &in); err == nil {
 		arguments, err = fitting(ctx, s, arguments)
@@ -149,7 +151,7 @@ func decodeArguments[In any](ctx context.Context, s *schema.Schema, arguments js
 	return in, nil
 }
 
-// fitting returns the arguments of a call with the defaults that they lack, if they fit.
+// fitting returns the arguments of a call with defaults filled in, after validating them.
 func fitting(ctx context.Context, s *schema.Schema, arguments json.RawMessage) (json.RawMessage, error) {
 	if arguments == nil {
 		arguments = json.RawMessage("{}")
@@ -161,7 +163,7 @@ func fitting(ctx context.Context, s *schema.Schema, arguments json.RawMessage) (
 	return arguments, s.Validate(ctx, arguments)
 }
 
-// invalidArguments is the error of a call whose arguments do not fit, or whose context has ended before that was known.
+// invalidArguments returns the error for a call with invalid arguments, or the cause of ctx if ctx ended first.
 func invalidArguments(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -169,7 +171,7 @@ func invalidArguments(ctx context.Context, err error) error {
 	return &argumentsError{err}
 }
 
-// resultOf makes the result of a tool that returned out.
+// resultOf returns the result of a tool whose function returned out.
 func resultOf(ctx context.Context, out any, s *schema.Schema) (*mcp.CallToolResult, error) {
 	switch out := out.(type) {
 	case string:
@@ -194,7 +196,7 @@ func resultOf(ctx context.Context, out any, s *schema.Schema) (*mcp.CallToolResu
 	return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(string(raw))}, StructuredContent: raw}, nil
 }
 
-// checkOutput holds a tool to its output schema.
+// checkOutput validates structured content against the output schema.
 func checkOutput(ctx context.Context, raw json.RawMessage, s *schema.Schema) error {
 	err := errors.New("no structured content")
 	if raw != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// usage yields what the connection uses of its limits. It is called when metrics are collected.
+// usage yields the connection's use of its limits. It is called when metrics are collected.
 func (c *connection) usage(yield rpc.YieldUsage) {
 	c.table.Usage(yield)
 	c.exchange.s.usage(yield)
@@ -20,7 +20,7 @@ func (c *connection) usage(yield rpc.YieldUsage) {
 	}
 }
 
-// usage yields what is used of the limits that all clients share.
+// usage yields the use of the limits that all clients share.
 func (s *Server) usage(yield rpc.YieldUsage) {
 	if s.total != nil {
 		u := s.total.Usage()
@@ -42,7 +42,7 @@ func (h *HTTPHandler) observeLimits() {
 	runtime.AddCleanup(h, func(gone func()) { gone() }, h.gone)
 }
 
-// usage yields what is used of the limits of the handler.
+// usage yields the use of the handler's limits.
 func (h *HTTPHandler) usage(yield rpc.YieldUsage) {
 	h.s.usage(yield)
 	yieldMemory(yield, names.MemoryWatched, h.watching)
@@ -53,7 +53,7 @@ func (h *HTTPHandler) usage(yield rpc.YieldUsage) {
 	yield(names.CapacitySubscription, subscriptions.Used, subscriptions.Limit)
 }
 
-// yieldMemory yields what is used of a budget of memory.
+// yieldMemory yields the use of a memory budget.
 func yieldMemory(yield rpc.YieldUsage, kind string, m *quota.Memory) {
 	used, limit := m.Usage()
 	yield(kind, used, limit)

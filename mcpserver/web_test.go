@@ -117,8 +117,8 @@ type page struct {
 	body   string
 }
 
-// request makes an HTTP request with the headers that all have; more of them come as names and values, and an empty
-// value takes one away.
+// request makes an HTTP request with the headers that all requests have. headers are names and values of more headers;
+// an empty value removes a header.
 func request(t testing.TB, ctx context.Context, method, body string, headers ...string) *http.Request {
 	t.Helper()
 	target := "http://localhost/mcp"
@@ -198,7 +198,7 @@ type events struct {
 	primed string // the id of a GET stream's first event, if that is empty
 }
 
-// stream sends a request whose response must be a stream.
+// stream sends a request and returns the response, which must be a stream.
 func (w *web) stream(method, body string, headers ...string) *events {
 	w.t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
@@ -240,7 +240,7 @@ func (e *events) message() message {
 	return decoded(e.t, string(e.next().Data))
 }
 
-// over says that nothing but the end of the stream follows.
+// over checks that the stream ends without another message.
 func (e *events) over() {
 	e.t.Helper()
 	if event, err := e.read(); err != io.EOF {

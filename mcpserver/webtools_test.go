@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// newWebServer returns a server with more tools, for what only HTTP has.
+// newWebServer returns a server with more tools, which only HTTP needs.
 func newWebServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	t.Helper()
 	s := newServer(t, o)

@@ -74,7 +74,7 @@ func (w *wire) Close() error {
 	return nil
 }
 
-// send gives frames to the server and waits until it has done with them what it can.
+// send sends frames to the server, and waits until the server has nothing left to do.
 func (w *wire) send(frames ...string) {
 	for _, f := range frames {
 		w.in <- received{frame: []byte(f)}
@@ -82,7 +82,7 @@ func (w *wire) send(frames ...string) {
 	synctest.Wait()
 }
 
-// taken returns what the server has sent since the last time.
+// taken returns the frames that the server has sent since the last call.
 func (w *wire) taken() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,13 +105,13 @@ func (w *wire) block() (release func()) {
 	}
 }
 
-// finish ends the connection from the client's side and returns what Serve returned.
+// finish ends the connection from the client's side, and returns the error of Serve.
 func (w *wire) finish() error {
 	close(w.in)
 	return <-w.result
 }
 
-// steadyConn takes frames of which the server may keep nothing, and allocates nothing.
+// steadyConn is a connection whose frames the server must not keep. It allocates nothing.
 type steadyConn struct {
 	requests chan []byte
 	answers  chan struct{}
