@@ -25,7 +25,7 @@ const (
 
 // key returns the key for data of a session, a process or a task; the empty id means all. Only this function makes
 // keys, because clients choose some ids. The id is the hash tag of the key: all keys of one id are in one slot of a
-// cluster, and no other part of the key has braces.
+// cluster. An id never adds braces to a key.
 func (s *Store) key(kind, id string) string { return s.cfg.Prefix + kind + ":{" + tag(id) + "}" }
 
 // writeKey returns the key for a new write to keys of an id.
