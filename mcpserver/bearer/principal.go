@@ -75,8 +75,7 @@ func (p *Principal) check(audiences []string) error {
 }
 
 // isAudience reports whether a is one of the audiences. It ignores a trailing slash, because canonical URIs should
-// have none
-// (specification 2026-07-28, basic/authorization, "Canonical Server URI").
+// have none (specification 2026-07-28, basic/authorization, "Canonical Server URI").
 func isAudience(a string, audiences []string) bool {
 	return slices.ContainsFunc(audiences, func(want string) bool {
 		return strings.TrimSuffix(a, "/") == strings.TrimSuffix(want, "/")

@@ -288,7 +288,7 @@ func (t *tree) list(skillPath, name string, r *mcp.Resource) {
 	d.children = append(d.children, r)
 }
 
-// addSkill adds the skill whose SKILL.md is f.
+// addSkill adds the skill with the SKILL.md f.
 func (t *tree) addSkill(f file) error {
 	frontmatter, _, err := skill.ParseManifest(f.content)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package tasks runs tool calls as tasks: those of the tasks extension, and those of revision 2025-11-25.
+// Package tasks runs tool calls as tasks, for the tasks extension and for revision 2025-11-25.
 //
 // A [Run] handles a call that is a task or may become one. Its [Handler] knows the tool. The [Keeper] has the store of
 // the tasks, bounds the running and the kept tasks, and answers the task methods. Servers that share a store answer

@@ -47,7 +47,7 @@ func (r *Run) initLegacy() error {
 }
 
 // legacyTTL returns the lifetime of a task. asked is the requested time in ms, or nil. most is the server's maximum,
-// and zero means no maximum. The result is at least least, so that the client can see the task.
+// and zero means no maximum. The result is not below least, unless the maximum is, so that the client can see the task.
 func legacyTTL(asked *int64, most, least time.Duration) time.Duration {
 	if asked == nil {
 		return most

@@ -97,8 +97,8 @@ type Progress struct {
 	Message      string
 }
 
-// DueProgress returns the progress that the client has not been notified of, and false if there is none. After the end
-// of the task there is none.
+// DueProgress returns the progress that the client has not been notified of. It reports false if there is no
+// such progress, or if the task has ended.
 func (k *Keeper) DueProgress(id string) (Progress, bool) {
 	r := k.run(id)
 	if r == nil {

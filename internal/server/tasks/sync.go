@@ -65,7 +65,7 @@ func (r *Run) sync() {
 	case known == nil && asking:
 		return // the client will send the request again, with the answer
 	case known == nil:
-		_ = r.Begin(r.request) // on failure, the handler goes on and answers the request
+		_ = r.Begin(r.request) // on failure, the handler continues and answers the request
 		return
 	case known.Status.Terminal():
 		return

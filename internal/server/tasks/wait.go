@@ -212,7 +212,7 @@ func (w *wait) askOne(ctx context.Context, key string, r mcp.InputRequest) {
 	if response, answered := responseOf(answer, err); answered {
 		w.respond(key, response)
 	}
-	if errors.Is(err, rpc.ErrClosed) { // the client sends no more answers, so the task cannot go on
+	if errors.Is(err, rpc.ErrClosed) { // the client sends no more answers, so the task cannot finish
 		w.cancel(w.keeper.Options.Stopping)
 	}
 }

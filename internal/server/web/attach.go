@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// session returns the principal's session with that id from the store, held, or nil if there is none.
+// session loads the principal's session with that id from the store and returns it held, or nil if it does not exist.
 func (f *fleet) session(r *http.Request, id, principal string) (*session, error) {
 	ctx, cancel := bounded(r.Context())
 	defer cancel()

@@ -179,8 +179,8 @@ func (c *follower) prepare(ctx context.Context, behind store.EventID) (missed []
 	return missed, err
 }
 
-// inspect reports whether the stream goes on after the missed events, by setting over or note. A stream that does not
-// go on must have its final event.
+// inspect determines whether the stream continues after the missed events, and sets over or note. A stream that does
+// not continue must have its final event.
 func (c *follower) inspect(ctx context.Context, behind store.EventID, missed []store.Event) ([]store.Event, error) {
 	complete := func() bool {
 		c.over = len(missed) > 0 && missed[len(missed)-1].Final

@@ -83,7 +83,7 @@ func (h *Handler) dispatch(p *post) {
 	}
 }
 
-// undeclared handles a message whose headers name neither a modern revision nor a session.
+// undeclared handles a message with headers that name neither a modern revision nor a session.
 func (h *Handler) undeclared(p *post) {
 	legacy := len(h.cfg.Legacy) > 0
 	if p.broken == nil && p.m.Kind == jsonrpc.Request {

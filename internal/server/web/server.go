@@ -42,7 +42,7 @@ type Server interface {
 	Close(ctx context.Context)
 }
 
-// Client identifies the client of an HTTP request by what the server knows before it reads a message.
+// Client identifies the client of an HTTP request before the server reads a message.
 type Client struct {
 	rpc.Observer
 	Principal string        // empty for none

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Stateless is an HTTP request whose message belongs to no session, together with its response. The server embeds it
+// Stateless is an HTTP request for a message without a session, together with its response. The server embeds it
 // in a struct with its exchange and its call, so that one allocation holds all of them.
 type Stateless struct {
 	Exchange *rpc.Exchange // exchange of the message

@@ -207,7 +207,7 @@ func (t *stream) leave() {
 	}
 }
 
-// detach detaches a reader whose connection has ended. The stream goes on.
+// detach detaches a reader whose connection has ended. The stream stays open.
 func (t *stream) detach(r *response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

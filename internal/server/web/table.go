@@ -19,7 +19,8 @@ type sessions struct {
 	closed        bool                // guarded by mu
 }
 
-// reserve reserves a place for a session; ok is false if there is none. The caller must end the evicted newcomers.
+// reserve reserves a place for a session. ok is false if all places are taken or the table is closed. The caller must
+// end the evicted newcomers.
 func (t *sessions) reserve(id string, who quota.Account) (evicted []*session, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
