@@ -1,12 +1,12 @@
-// Package relay joins a server of mcpserver to a connection of package upstream, for package mcpproxy: messages that
-// one peer has sent and another is to get. They are passed on as they are: checked as JSON and as JSON-RPC, and not
-// against a revision, a schema or the rules for names. Ids, the trace context in _meta and what belongs to a connection
-// are the business of each end.
+// Package relay connects a server of mcpserver with a connection of package upstream, for package mcpproxy: it passes
+// messages from one peer to the other. Messages are passed on unchanged. They are checked as JSON and as JSON-RPC, but
+// not against a revision, a schema or the rules for names. Each end handles its own ids, the trace context in _meta,
+// and its connection.
 //
-// What one peer has sent leaves in the order in which it came, each way: an end hands its messages to its [Receiver]
-// one at a time, in the goroutine that reads, and [Peer] sends them in the order of its calls. So a peer that does not
-// read keeps the other one from being read, as if there were nothing in between. Modern clients over HTTP share one
-// peer: messages for them wait in a queue for each request, so that a client which does not read delays no other.
+// The messages of a peer leave in the order in which they arrive, in both directions: an end passes its messages to
+// its [Receiver] one at a time, in the goroutine that reads, and [Peer] sends them in the order of its calls. So if a
+// peer does not read, the relay stops reading from the other one, as on a direct connection. Modern clients over HTTP
+// share one peer: their messages wait in a queue for each request, so that a slow client delays no other.
 package relay
 
 import (
@@ -20,18 +20,18 @@ import (
 
 // Message is a request or a notification.
 type Message struct {
-	// ID is that of a request, as the peer wrote it that has sent it: what the other one says about a subscription names
-	// it. A request has another id on the way. It is valid as long as the call that has it.
+	// ID is the id of a request as its sender wrote it; notifications about a subscription contain it. The relay sends
+	// the request with another id. ID is valid during the call that passes the message.
 	ID     json.RawMessage
 	Method string
-	Params json.RawMessage // a JSON object in one line; nil for none. It is valid as long as the call that has it
+	Params json.RawMessage // a JSON object in one line, or nil; valid during the call that passes the message
 
-	// Header has the headers Mcp-Param-… that came with a request, by name, with what they say. It is nil for a peer that
-	// repeats nothing in headers: then a client that has to finds out by itself what to repeat.
+	// Header has the decoded headers Mcp-Param-… of a request, by name. It is nil for a peer that mirrors no params in
+	// headers; a client that must mirror params then determines them itself.
 	Header map[string]string
 }
 
-// Size returns how much memory a message takes that waits, in bytes.
+// Size returns the memory of a waiting message, in bytes.
 func (m *Message) Size() int {
 	n := len(m.Params)
 	for name, value := range m.Header {
@@ -40,67 +40,68 @@ func (m *Message) Size() int {
 	return n
 }
 
-// Answer takes what becomes of a request: the result as the peer wrote it, in one line, or an error. An error that the
-// peer has answered with is an [*Error]. It is called once, by any goroutine, perhaps before the call returns that the
-// request was made by. The result of a client is valid until Answer returns; that of a server may be kept. Answer may
-// block while the peer that asked does not read, unless that peer is shared.
+// Answer receives the outcome of a request: the result as the peer wrote it, in one line, or an error. An error
+// response of the peer is an [*Error]. Answer is called once, from any goroutine, possibly before Request returns. The
+// result of a client is valid until Answer returns; the result of a server may be kept. Answer may block while the
+// requesting peer does not read, unless that peer is shared.
 type Answer func(result json.RawMessage, err error)
 
 // Peer sends messages to a client or a server. It is safe for concurrent use.
 type Peer interface {
-	// Request sends a request. It returns when the transport has taken it, or when it cannot be sent, which answer is
-	// told. When ctx ends before the answer has come, the peer is told so, and answer gets the cause. ctx carries the
-	// span that is the parent.
+	// Request sends a request. It returns when the transport has accepted the request; if that fails, answer gets the
+	// error. When ctx ends before the response, Request cancels the request at the peer, and answer gets the cause of
+	// ctx. The span in ctx is the parent.
 	Request(ctx context.Context, m Message, answer Answer)
-	// Notify sends a notification. It returns when the transport has taken it.
+	// Notify sends a notification. It returns when the transport has accepted the notification.
 	Notify(ctx context.Context, m Message) error
 }
 
-// Ender is a Peer in front of a server whose connection or session can be ended, as by itself.
+// Ender is a Peer for a client of the server. It can end the client's connection or session.
 type Ender interface {
 	Peer
-	// Shared reports whether it stands for any number of peers, which have no sessions: then it has no end, and its
-	// requests come at the same time.
+	// Shared reports whether the Peer stands for any number of clients without sessions. Then End has no effect, and
+	// requests arrive concurrently.
 	Shared() bool
-	// End ends it because of reason, and does not wait. The Receiver hears that the peer is gone.
+	// End ends the connection or session for a reason, and does not wait. The Receiver gets a call of Gone.
 	End(reason error)
 }
 
-// Receiver gets what a peer sends. Both methods are called in the goroutine that reads, for one message after the
-// other; nothing else is read from the peer before they return. from leads back to it: what is sent there during a
-// request, by its context, goes by the stream of that request if it has one.
+// Receiver receives the messages of a peer. ReceiveRequest and ReceiveNotification are called by the goroutine that
+// reads, one message at a time; it reads no more from the peer before they return. from sends messages back to the
+// peer. If a request has a stream, messages that are sent with the context of the request use that stream.
 type Receiver interface {
-	// ReceiveRequest gets a request, of any method; a server answers a ping before there is a session by itself. ctx ends
-	// with the answer, or when the peer has cancelled the request, whose reason is then the text of the cause, or is gone.
-	// An [*Error] goes back as it came, an [*mcp.Error] with its code and any other error as -32603 with its text.
+	// ReceiveRequest receives a request of any method, except a ping before there is a session, which a server answers
+	// itself. ctx ends after the answer, when the peer cancels the request (the cause has its reason), or when the peer
+	// is gone. An [*Error] is sent back unchanged, an [*mcp.Error] with its code, and any other error as -32603 with its
+	// text.
 	ReceiveRequest(ctx context.Context, m Message, from Peer, answer Answer)
-	// ReceiveNotification gets a notification, of any method but notifications/cancelled.
+	// ReceiveNotification receives a notification of any method except notifications/cancelled.
 	ReceiveNotification(ctx context.Context, m Message, from Peer)
-	// Gone says that the peer is gone, after all its messages; no more come from it.
+	// Gone reports that the peer is gone. It is called after all messages of the peer.
 	Gone(from Peer)
 }
 
-// Error is an error that a peer has answered with.
+// Error is an error response of a peer.
 type Error struct {
-	Object json.RawMessage // the error object, as it came, in one line
-	Server *mcp.Error      // what it says, as far as that can be read
+	Object json.RawMessage // the error object in one line, as received
+	Server *mcp.Error      // the decoded error, as far as it can be decoded
 }
 
 func (e *Error) Error() string { return e.Server.Error() }
 func (e *Error) Unwrap() error { return e.Server }
 
-// Cancelled is the error of a request that the peer which was asked has cancelled itself: it gives no answer.
-type Cancelled struct{ Reason string } // empty if it gave none
+// Cancelled is the error of a request that the receiving peer has cancelled itself: there is no response.
+type Cancelled struct{ Reason string } // empty if the peer gave no reason
 
 func (e *Cancelled) Error() string { return "the server has cancelled the request: " + e.Reason }
 
-// The causes of the contexts of requests that a server ends because it stops, and because the client has left.
+// Causes of the contexts of requests: the server stops, or the client has left.
 var (
 	ErrStopping = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
 	ErrLeft     = errors.New("the client has left")
 )
 
-// ReasonOf returns why ctx has ended, for the peer that is told of it; empty if that says no more than that it has.
+// ReasonOf returns the reason why ctx ended, for a cancellation message. It is empty if ctx has no cause of its own.
 func ReasonOf(ctx context.Context) string {
 	if why := context.Cause(ctx); why != ctx.Err() {
 		return why.Error()
@@ -108,36 +109,37 @@ func ReasonOf(ctx context.Context) string {
 	return ""
 }
 
-// Introduction is the first request of a connection to a server: initialize, or server/discover.
+// Introduction is the first request on a connection to a server: initialize or server/discover.
 type Introduction struct {
 	Message
-	// Confirmed says that the peer in front has sent notifications/initialized. Then the client sends it itself, in a
-	// session that takes the place of another. Else it comes by [Peer.Notify].
+	// Confirmed means that the peer in front has sent notifications/initialized. If a new session replaces an earlier
+	// one, the client then sends the notification itself. Otherwise [Peer.Notify] sends it.
 	Confirmed bool
 }
 
-// Client is what a client needs to know that only passes messages on.
+// Client configures a client that only passes messages on.
 type Client struct {
-	// Context has the span that is the parent of the first attempt to connect. Its end ends nothing.
+	// Context has the span that is the parent of the first connection attempt. Its end has no effect.
 	Context context.Context
-	// Receiver gets what the server sends.
+	// Receiver receives the messages of the server.
 	Receiver Receiver
-	// Introduce returns how the client introduces itself, for each connection anew.
+	// Introduce returns the first request. It is called for each connection.
 	Introduce func() Introduction
-	// Introduced gets the server's answer, for each connection. An error ends the client for good. A client that ends
-	// before there was an answer gives it why: it makes no second attempt at its first connection.
+	// Introduced receives the server's answer to the first request of each connection. An error ends the client for good.
+	// If the client ends before there was an answer, Introduced gets the reason: the client does not retry its first
+	// connection.
 	Introduced func(result json.RawMessage, err error) error
-	// Shared reports whether several peers without sessions are in front, which must not get what belongs to another.
+	// Shared reports whether several peers without sessions are in front. They must not get each other's messages.
 	Shared bool
-	// Patience is how long Request and Notify wait for a session. Zero means 30 s.
+	// Patience is the time for which Request and Notify wait for a session. Zero means 30 s.
 	Patience time.Duration
 }
 
-// Server is a connection to a server, which is made anew when it is lost.
+// Server is a connection to a server. A lost connection is replaced by a new one.
 type Server interface {
 	Peer
-	// Ready reports whether there is a session: if not, Request and Notify wait for one until ctx ends.
+	// Ready reports whether there is a session. Without one, Request and Notify wait until there is one or ctx ends.
 	Ready() bool
-	// Stop ends the connection and waits for what it has started.
+	// Stop closes the connection and waits for everything that it has started.
 	Stop(ctx context.Context) error
 }

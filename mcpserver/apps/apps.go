@@ -1,11 +1,11 @@
-// Package apps declares views for the tools of a server: the Apps extension of MCP (SEP-1865), with package mcp/app.
+// Package apps adds views to the tools of a server: the Apps extension of MCP (SEP-1865), with package mcp/app.
 //
 //	view := &apps.View{URI: "ui://weather/forecast", HTML: page}
 //	err := apps.AddTool(server, &mcp.Tool{Name: "forecast"}, view, forecast)
 //
-// A client that cannot show views calls the same tool: it must return something that is worth reading as text.
-// [Supported] tells a handler which of the two it answers. Rendering a view, and the conversation with it by
-// postMessage, are the host's.
+// A client that cannot show views calls the same tool, so the tool must return a result that is useful as text. A
+// handler can check with [Supported] whether the client shows views. The host renders a view and communicates with it
+// by postMessage.
 package apps
 
 import (
@@ -20,18 +20,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// View is an HTML page in which hosts show what tools return.
+// View is an HTML page in which hosts show the results of tools.
 type View struct {
-	URI         string // begins with ui://
-	Name        string // for programs; "" means the URI without ui://
-	Title       string // for people
+	URI         string // starts with ui://
+	Name        string // name for programs; "" means the URI without ui://
+	Title       string // name for people
 	Description string
-	HTML        string // a document of HTML5, in UTF-8
+	HTML        string // an HTML5 document in UTF-8
 	Meta        app.ResourceMeta
 }
 
-// AddView adds a view as a resource, for tools that [ForTool] gives it to. Remove it with
-// [mcpserver.Server.RemoveResources].
+// AddView adds a view as a resource; [ForTool] links tools to it. Remove it with [mcpserver.Server.RemoveResources].
 func AddView(s *mcpserver.Server, v *View) error {
 	if err := v.check(); err != nil {
 		return fmt.Errorf("add view: %w", err)
@@ -63,8 +62,8 @@ func (v *View) check() error {
 	return app.CheckURI(v.URI)
 }
 
-// ForTool returns a copy of t that names the view at uri, and who may see and call the tool: none named means both,
-// the model and apps. A tool that only [app.App] may call is for buttons and timers of a view.
+// ForTool returns a copy of t that names the view at uri and the callers that may see and call the tool. Without
+// visibility, both the model and apps may. A tool only for [app.App] serves the buttons and timers of a view.
 func ForTool(t *mcp.Tool, uri string, visibility ...app.Caller) (*mcp.Tool, error) {
 	if t == nil {
 		return nil, errors.New("no tool")
@@ -81,8 +80,8 @@ func ForTool(t *mcp.Tool, uri string, visibility ...app.Caller) (*mcp.Tool, erro
 	return &c, nil
 }
 
-// AddTool adds a tool with a view of its own: [AddView], [ForTool] and [mcpserver.AddTool] in one. An error leaves
-// neither.
+// AddTool adds a tool with a view: it calls [AddView], [ForTool] and [mcpserver.AddTool]. After an error neither the
+// tool nor the view is there.
 func AddTool[In, Out any](
 	s *mcpserver.Server, t *mcp.Tool, v *View, h func(ctx context.Context, in In) (Out, error), visibility ...app.Caller,
 ) error {
@@ -99,8 +98,8 @@ func AddTool[In, Out any](
 	return err
 }
 
-// Supported reports whether the client, whose request the handler with this context answers, can show views. If it
-// cannot, what is returned is read as text.
+// Supported reports whether the client can show views. ctx is the context of a handler. If it reports false, the
+// client shows the result as text.
 func Supported(ctx context.Context) bool {
 	return app.DeclaredBy(mcpserver.RequestFrom(ctx).ClientCapabilities())
 }

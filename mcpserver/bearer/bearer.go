@@ -1,6 +1,7 @@
-// Package bearer protects an MCP server over HTTP by access tokens, as the resource server of the specification
-// (2026-07-28, basic/authorization): [Require] lets requests with a good token through and tells others where to get
-// one, and [Metadata] is the document that it points to. Who asks is found in the context, by [PrincipalFrom].
+// Package bearer protects an MCP server over HTTP with access tokens. It implements the resource server of the
+// specification (2026-07-28, basic/authorization). [Require] passes requests with a valid token and tells other
+// clients where to get one. [Metadata] serves the document that it refers to. Handlers get the caller's identity from
+// the context with [PrincipalFrom].
 //
 //	const resource = "https://mcp.example.com/mcp"
 //	keys, err := bearer.NewJWT(bearer.JWT{Issuer: "https://as.example.com", KeysURL: "https://as.example.com/keys"})
@@ -12,10 +13,10 @@
 //		AuthorizationServers: []string{"https://as.example.com"},
 //	}))
 //
-// What may surprise: a token has to name this server as its audience, even if it is verified, because one that was
-// given for another server must not be good here, and its subject or its client, because everything that belongs to a
-// principal goes by them. Tokens bound to a key (DPoP, mutual TLS) are refused by [JWT]: nothing here checks the key.
-// And a token is looked for in the header Authorization only.
+// A token must name this server as its audience, even if the Verifier accepts it, because a token for another server
+// must not work here. It must also name its subject or its client, because sessions and tasks belong to them. [JWT]
+// refuses tokens that are bound to a key (DPoP, mutual TLS), because this package cannot check the key. The package
+// reads tokens only from the header Authorization.
 package bearer
 
 import (
@@ -34,20 +35,20 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// ErrInvalidToken is in the error of a [Verifier] when the token is no good. Any other error means that the Verifier
-// does not know.
+// ErrInvalidToken is wrapped in the error of a [Verifier] if the token is invalid. Any other error means that the
+// Verifier could not check the token.
 var ErrInvalidToken = errors.New("invalid token")
 
-// Verifier says whose a token is. Its method may be called from any goroutine.
+// Verifier checks tokens. Its method may be called from any goroutine.
 type Verifier interface {
-	// Verify returns what token is good for; audience, scopes and times are then checked by the caller, so they have to be
-	// those of the token. The request is for those who need more than the token, and its body is not to be read. An error
-	// without [ErrInvalidToken] in it is answered with HTTP 503: the client may try again. Errors are logged, so they must
-	// not quote the token.
+	// Verify returns the principal of a valid token. The caller then checks audience, scopes and times, so they must come
+	// from the token. Verify may use the request if it needs more than the token, but must not read its body. If the
+	// error does not wrap [ErrInvalidToken], the client gets HTTP 503 and may retry. Errors are logged, so they must not
+	// contain the token.
 	Verify(ctx context.Context, token string, r *http.Request) (*Principal, error)
 }
 
-// VerifierFunc is a function that is a [Verifier].
+// VerifierFunc is a function that implements [Verifier].
 type VerifierFunc func(ctx context.Context, token string, r *http.Request) (*Principal, error)
 
 // Verify calls f.
@@ -55,48 +56,48 @@ func (f VerifierFunc) Verify(ctx context.Context, token string, r *http.Request)
 	return f(ctx, token, r)
 }
 
-// Options of [Require].
+// Options configures [Require].
 type Options struct {
-	// Resource is the URL of the MCP server, as clients know it: the audience that tokens have to have. Required.
+	// Resource is the URL of the MCP server as clients know it: the audience that a token must have. Required.
 	Resource string
 
-	// Audiences are other audiences that are good enough, for authorization servers that know the server by another name.
+	// Audiences are alternative audiences, for authorization servers that know the server by another name.
 	Audiences []string
 
-	// Scopes that a token has to have, all of them.
+	// Scopes are the scopes that every request needs.
 	Scopes []string
 
-	// RequestScopes returns the scopes that one request needs besides, such as those of the tool in its header Mcp-Name.
-	// Nil means none. It should return all that are missing at once: each refusal may cost a person a visit to the
-	// authorization server.
+	// RequestScopes returns the additional scopes that one request needs, such as those of the tool in its header
+	// Mcp-Name. Nil means none. It should return all missing scopes at once, because after each refusal a person may have
+	// to visit the authorization server.
 	RequestScopes func(*http.Request) []string
 
-	// Implies says which narrower scopes a broader one contains, such as "files" those of "files:read" and "files:write":
-	// a token with the broader one has them all, and those that they imply in turn. Nil means that a scope contains itself
-	// only. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
+	// Implies maps a broader scope to the narrower scopes that it contains, for example "files" to "files:read" and
+	// "files:write". A token with the broader scope has them all, and the scopes that they imply in turn. Nil means that
+	// no scope implies another. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
 	Implies map[string][]string
 
-	// MetadataURL is where the protected-resource metadata is. Empty means the well-known URL for Resource.
+	// MetadataURL is the URL of the protected-resource metadata. Empty means the well-known URL for Resource.
 	MetadataURL string
 
-	// Logger is told why requests are refused: at debug, and at warn when the Verifier does not know. Nil means that
-	// nothing is logged.
+	// Logger logs the reasons of refusals: at debug, and at warn if the Verifier could not check the token. Nil logs
+	// nothing.
 	Logger *slog.Logger
 }
 
-// Require returns what puts a check before a handler: only requests with a token that v knows, meant for this server,
-// in time and with the scopes, get through, with their [Principal] in the context. The others get
+// Require returns a middleware that passes only requests with a valid token: accepted by v, meant for this server, not
+// expired, and with the needed scopes. Their context has the [Principal]. Other requests get
 //
-//   - 401 without a token, or with one that is no good (invalid_token),
-//   - 403 with too few scopes (insufficient_scope; the scopes that are needed are in the challenge),
+//   - 401 without a token, or with an invalid one (invalid_token),
+//   - 403 with too few scopes (insufficient_scope; the challenge lists the needed scopes),
 //   - 400 if the header Authorization is malformed (invalid_request),
-//   - 503 if v does not know,
+//   - 503 if v could not check the token.
 //
-// with a challenge as RFC 6750 §3 and RFC 9728 §5.1 have it. Directly in front of an mcpserver.HTTPHandler, the check
-// counts its refusals in the telemetry of the server, by HTTPHandler.Refused.
+// All but 503 have a challenge as in RFC 6750 §3 and RFC 9728 §5.1. If the next handler is an mcpserver.HTTPHandler,
+// its telemetry counts the refusals (HTTPHandler.Refused).
 //
-// The options are copied. A nil Verifier, nil options, or a
-// Resource or MetadataURL that is no absolute http or https URL without fragment, panics.
+// Require copies the options. It panics if v or options is nil, or if Resource or MetadataURL is not an absolute http
+// or https URL without fragment.
 func Require(v Verifier, options *Options) func(http.Handler) http.Handler {
 	if v == nil {
 		panic("bearer: nil Verifier")
@@ -113,7 +114,7 @@ func Require(v Verifier, options *Options) func(http.Handler) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	// there is no other place to tell
+	// nothing can report a failing log handler
 	o.Logger = slog.New(usercode.LogHandler(o.Logger.Handler(), func(*usercode.Failure) {}))
 	o.Audiences = append([]string{o.Resource}, o.Audiences...)
 	o.Scopes = slices.Clone(o.Scopes)
@@ -126,15 +127,15 @@ func Require(v Verifier, options *Options) func(http.Handler) http.Handler {
 	}
 }
 
-// guard is the check before a handler.
+// guard is the middleware of Require.
 type guard struct {
 	verifier Verifier
 	options  Options
 	next     http.Handler
-	warned   atomic.Int64 // when it last warned of a refusal, in nanoseconds since 1970
+	warned   atomic.Int64 // time of the last warning about a refusal, in nanoseconds since 1970
 }
 
-// refusalCounter is an mcpserver.HTTPHandler, which has the telemetry of the server.
+// refusalCounter is implemented by mcpserver.HTTPHandler, which has the telemetry of the server.
 type refusalCounter interface {
 	Refused(r *http.Request, status int, err error)
 }
@@ -154,7 +155,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r.WithContext(identity.With(ctx, p.identity())))
 }
 
-// level is that of the record about a refusal. One a second is a warning: strangers can cause as many as they like.
+// level returns the log level for a refusal. It allows one warning a second, because attackers can cause any number of
+// refusals.
 func (g *guard) level(refused *refusal) slog.Level {
 	level := refused.level()
 	if level < slog.LevelWarn {

@@ -21,7 +21,7 @@ const (
 	prm      = "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
 )
 
-// who answers with the principal it finds.
+// who answers with the principal of the request.
 var who = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	p, ok := bearer.PrincipalFrom(r.Context())
 	_, _ = fmt.Fprintf(w, "%v %s", ok, p.Subject)
@@ -219,7 +219,7 @@ func TestIdentityIsOfSubjectAndClient(t *testing.T) {
 	}
 }
 
-// Tokens without subject and client would all be one principal's: each could see the sessions and tasks of all.
+// All tokens without subject and client would share one principal, and so their sessions and tasks.
 func TestATokenWithoutSubjectAndClientIsRefused(t *testing.T) {
 	for _, p := range []bearer.Principal{{}, {Issuer: "i"}, {Claims: map[string]any{"sub": "alice"}}} {
 		p.Audience = []string{resource}

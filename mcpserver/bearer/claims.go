@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// oneOrMany is a claim that is a text or several.
+// oneOrMany is a claim that is a string or a list of strings.
 type oneOrMany []string
 
 func (o *oneOrMany) UnmarshalJSON(data []byte) error {
@@ -17,7 +17,7 @@ func (o *oneOrMany) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(o))
 }
 
-// words is a claim of scopes: a text with blanks between them (RFC 8693 §4.2), or a list of them.
+// words is a claim of scopes: a string with scopes separated by spaces (RFC 8693 §4.2), or a list of strings.
 type words []string
 
 func (w *words) UnmarshalJSON(data []byte) error {

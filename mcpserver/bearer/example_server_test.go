@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
 )
 
-// A whole MCP server behind tokens, and two clients, of which one has a good token.
+// An MCP server that requires tokens, with two clients: one with a valid token and one without.
 func ExampleRequire() {
 	s := mcpserver.New(mcp.Implementation{Name: "whoami", Version: "1.0"}, nil)
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "whoami"}, func(ctx context.Context, _ struct{}) (string, error) {
@@ -28,7 +28,7 @@ func ExampleRequire() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	const resource = "https://mcp.example.com/mcp" // as clients know the server
+	const resource = "https://mcp.example.com/mcp" // the URL that clients use
 	tokens := bearer.Static(map[string]*bearer.Principal{
 		"of-alice": {Subject: "alice", Audience: []string{resource}},
 	})

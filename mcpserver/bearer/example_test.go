@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
 )
 
-// A server with one token, which an operator gives to its only client. For tokens of an authorization server, NewJWT
-// takes the place of Static.
+// A server with one token, which an operator gives to its only client. For tokens of an authorization server, use
+// NewJWT instead of Static.
 func Example() {
 	const resource = "https://mcp.example.com/mcp"
 	tokens := bearer.Static(map[string]*bearer.Principal{

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
 )
 
-// hierarchy has a cycle, which a mistake of its author would be, and a step of two.
+// hierarchy contains a cycle, as after a configuration mistake, and an implication in two steps.
 var hierarchy = map[string][]string{
 	"read": {"list", "files:read"}, "list": {"count"}, "count": {"read"}, "admin": {"read", "write"},
 }

@@ -14,38 +14,39 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxToken is the size of a JWT that is looked at, in bytes.
+// maxToken bounds the size of a JWT, in bytes.
 const maxToken = 16 << 10
 
-// JWT says which JWTs are good access tokens (RFC 9068). They need the claims iss, aud, exp, and one of sub, client_id
-// and azp, and a signature by a key of the issuer. Give either Keys or KeysURL.
+// JWT configures a verifier of JWT access tokens (RFC 9068). A token needs the claims iss and aud and exp, one of sub,
+// client_id and azp, and a signature by a key of the issuer. Set either Keys or KeysURL.
 type JWT struct {
-	// Issuer is compared with the claim iss, byte for byte. Required.
+	// Issuer must equal the claim iss, byte for byte. Required.
 	Issuer string
 
 	// Keys is a JSON Web Key Set with the public keys of the issuer.
 	Keys []byte
 
-	// KeysURL is where the set is fetched from, the jwks_uri of the issuer's metadata: https, or http on loopback. It is
-	// fetched for the first token, again when it is an hour old, and when a token names a key that is not in it, but not
-	// more than twice a minute. What was fetched is good for a day: until new keys are there, tokens do not wait for them.
+	// KeysURL is the URL of the key set, the jwks_uri in the issuer's metadata: https, or http on loopback. The verifier
+	// fetches the set for the first token, when the set is an hour old, and when a token names an unknown key, but at
+	// most twice a minute. A fetched set is valid for a day: while the verifier fetches a new one, tokens with known keys
+	// do not wait.
 	KeysURL string
 
-	// Client fetches KeysURL. Nil means one of its own with a timeout of 10 s, which follows no redirect away from https;
-	// one of yours follows what it follows.
+	// Client fetches KeysURL. Nil means a client with a timeout of 10 s that refuses redirects from https to http. A
+	// client of your own follows redirects by its own rules.
 	Client *http.Client
 
-	// Algorithms that signatures may have. Empty means all asymmetric ones with SHA-2 and EdDSA; symmetric ones and none
-	// are never good.
+	// Algorithms are the accepted signature algorithms. Empty means all asymmetric ones with SHA-2, and EdDSA. Symmetric
+	// algorithms and "none" are never accepted.
 	Algorithms []string
 }
 
-// algorithms are all that JWT.Algorithms can have.
+// algorithms are all valid values of JWT.Algorithms.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// NewJWT returns the verifier of j. It does no I/O.
+// NewJWT returns a verifier for j. It does no I/O.
 func NewJWT(j JWT) (Verifier, error) {
 	if j.Issuer == "" {
 		return nil, errors.New("bearer: JWT without Issuer")
@@ -106,7 +107,7 @@ func (v *jwtVerifier) Verify(ctx context.Context, token string, _ *http.Request)
 	return nil, fmt.Errorf("%w: no key of the issuer has signed it", ErrInvalidToken)
 }
 
-// checkType keeps JWTs out that are made to be something else (RFC 8725 §3.11).
+// checkType rejects JWTs with another purpose (RFC 8725 §3.11).
 func checkType(h jose.Header) error {
 	typ, ok := h.ExtraHeaders[jose.HeaderType]
 	if !ok {
@@ -120,7 +121,7 @@ func checkType(h jose.Header) error {
 	return fmt.Errorf("%w: its type is %.50q, want at+jwt or JWT", ErrInvalidToken, name)
 }
 
-// claims are those that mean something here. Their names are exact, and unique in a token.
+// claims are the claims that the verifier reads. Their names are case-sensitive and must be unique in a token.
 type claims struct {
 	Issuer    string         `json:"iss"`
 	Subject   string         `json:"sub"`
@@ -166,8 +167,8 @@ func (v *jwtVerifier) principal(payload []byte) (*Principal, error) {
 	return p, nil
 }
 
-// date reads a NumericDate (RFC 7519 §2). What is out of the range of dates is at its nearer end: it has expired, or it
-// never will.
+// date converts a NumericDate (RFC 7519 §2). A value outside the range of dates becomes the nearest valid date: the
+// token has expired, or it never expires.
 func date(seconds float64) time.Time {
 	const end = 1 << 40
 	return time.Unix(int64(max(-end, min(end, seconds))), 0)

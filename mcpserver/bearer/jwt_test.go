@@ -79,7 +79,7 @@ func (a *authority) sign(payload string, header object) string {
 	return text
 }
 
-// token signs the usual claims with some changed; nil removes one.
+// token signs the usual claims with the changes applied; nil removes a claim.
 func (a *authority) token(change object) string {
 	claims := object{
 		"iss": issuer, "sub": "alice", "aud": resource, "client_id": "app", "scope": "a b", "exp": 2_000_000_000,
@@ -192,7 +192,7 @@ func TestJWTRefuses(t *testing.T) {
 	}
 }
 
-// TestSymmetricSignaturesAreNeverGood: with the public key as the secret they would be.
+// TestSymmetricSignaturesAreNeverGood uses the public key as the secret of a symmetric signature.
 func TestSymmetricSignaturesAreNeverGood(t *testing.T) {
 	a := newAuthority(t, "1")
 	public, err := json.Marshal(a.public())
@@ -278,7 +278,7 @@ func TestNewJWTRefuses(t *testing.T) {
 	}
 }
 
-// keyServer is a RoundTripper that has a set of keys.
+// keyServer is a RoundTripper that serves a set of keys.
 type keyServer struct {
 	asked  int
 	answer func() (status int, body []byte, err error)
@@ -383,8 +383,8 @@ func TestWaitingForKeysEndsWithTheRequest(t *testing.T) {
 	})
 }
 
-// A server of keys that hangs keeps no token waiting whose key is known: what is an hour old serves while new ones are
-// fetched.
+// A hanging key server does not delay tokens with known keys: the verifier uses an hour-old set while it fetches a new
+// one.
 func TestStaleKeysServeWhileNewOnesAreFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAuthority(t, "1")

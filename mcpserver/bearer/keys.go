@@ -18,15 +18,16 @@ import (
 )
 
 const (
-	keysAge      = time.Hour        // how old a fetched set may be
-	keysStale    = 24 * time.Hour   // how old if it cannot be fetched again
-	keysPause    = 30 * time.Second // between two fetches
+	keysAge      = time.Hour        // age at which a set is fetched again
+	keysStale    = 24 * time.Hour   // age until which a set is valid if fetching fails
+	keysPause    = 30 * time.Second // minimum time between two fetches
 	keysTimeout  = 10 * time.Second
-	keysLimit    = 1 << 20 // bytes of a set
-	maxCandidate = 8       // keys that one token is tried with
+	keysLimit    = 1 << 20 // maximum size of a set, in bytes
+	maxCandidate = 8       // maximum number of keys that are tried for one token
 )
 
-// keySource has the keys that can have made a signature. An error without ErrInvalidToken means that it does not know.
+// keySource finds the keys that may have made a signature. An error that does not wrap ErrInvalidToken means that the
+// keys are unavailable.
 type keySource interface {
 	find(ctx context.Context, id, alg string) ([]jose.JSONWebKey, error)
 }
@@ -50,7 +51,7 @@ func newKeySource(j JWT) (keySource, error) {
 	return &fetchedKeys{url: j.KeysURL, client: client}, nil
 }
 
-// secureRedirect keeps keys that were asked for over https from coming over anything else.
+// secureRedirect refuses a redirect from https to another scheme.
 func secureRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > 3 || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
 		return errors.New("redirect refused")
@@ -58,7 +59,7 @@ func secureRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// parseKeys returns the public signing keys of a set. Keys of kinds that are not known here do not matter.
+// parseKeys returns the public signing keys of a set. It ignores keys of unknown types.
 func parseKeys(data []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -79,7 +80,7 @@ func parseKeys(data []byte) ([]jose.JSONWebKey, error) {
 	return keys, nil
 }
 
-// candidates are the keys with an id; if a token names none, all of them.
+// candidates returns the keys that match the id and the algorithm. Without an id, all keys match.
 func candidates(keys []jose.JSONWebKey, id, alg string) []jose.JSONWebKey {
 	var found []jose.JSONWebKey
 	for _, k := range keys {
@@ -96,17 +97,17 @@ func (f fixedKeys) find(_ context.Context, id, alg string) ([]jose.JSONWebKey, e
 	return candidates(f, id, alg), nil
 }
 
-// fetchedKeys has the keys from a URL. One fetch is under way at a time, for all who wait for it.
+// fetchedKeys fetches the keys from a URL. All waiting requests share one fetch.
 type fetchedKeys struct {
 	url    string
 	client *http.Client
 
 	mu      sync.Mutex
-	keys    []jose.JSONWebKey // of the last fetch that succeeded; guarded by mu
-	fetched time.Time         // when that was; guarded by mu
-	tried   time.Time         // when the last fetch ended; guarded by mu
-	err     error             // of the last fetch; guarded by mu
-	flight  chan struct{}     // closed when the fetch under way ends; nil if there is none; guarded by mu
+	keys    []jose.JSONWebKey // keys of the last successful fetch; guarded by mu
+	fetched time.Time         // time of that fetch; guarded by mu
+	tried   time.Time         // end of the last fetch; guarded by mu
+	err     error             // error of the last fetch; guarded by mu
+	flight  chan struct{}     // closed when the running fetch ends; nil if none is running; guarded by mu
 }
 
 func (f *fetchedKeys) find(ctx context.Context, id, alg string) ([]jose.JSONWebKey, error) {
@@ -123,8 +124,8 @@ func (f *fetchedKeys) find(ctx context.Context, id, alg string) ([]jose.JSONWebK
 	}
 }
 
-// look returns what there is, or the fetch to wait for. Keys that are due to be fetched again serve meanwhile, so that
-// a server of keys that hangs delays only tokens of keys that are not known.
+// look returns the matching keys, or the running fetch to wait for. Known keys stay in use during a fetch, so that a
+// hanging key server delays only tokens with unknown keys.
 func (f *fetchedKeys) look(id, alg string) ([]jose.JSONWebKey, <-chan struct{}, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,7 +137,7 @@ func (f *fetchedKeys) look(id, alg string) ([]jose.JSONWebKey, <-chan struct{}, 
 	}
 	if f.flight == nil && (f.tried.IsZero() || now.Sub(f.tried) >= keysPause) {
 		f.flight = make(chan struct{})
-		go f.fetch() // ends with its timeout at the latest
+		go f.fetch() // bounded by keysTimeout
 	}
 	switch {
 	case age < keysStale && len(found) > 0:
@@ -149,13 +150,14 @@ func (f *fetchedKeys) look(id, alg string) ([]jose.JSONWebKey, <-chan struct{}, 
 	return nil, nil, nil
 }
 
-// fetch is for everyone who waits, so that it does not end with the request of any one.
+// fetch fetches the keys for all waiting requests. It has its own context, so that it does not end with one of the
+// requests.
 func (f *fetchedKeys) fetch() {
 	ctx, cancel := context.WithTimeout(context.Background(), keysTimeout)
 	defer cancel()
 	var keys []jose.JSONWebKey
 	var err error
-	if failed := usercode.Apart(func() { keys, err = f.get(ctx) }); failed != nil { // by the user's Client
+	if failed := usercode.Apart(func() { keys, err = f.get(ctx) }); failed != nil { // user code: Client
 		err = failed
 	}
 	f.mu.Lock()

@@ -10,22 +10,22 @@ import (
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// ResourceMetadata is what clients are told about a protected MCP server (RFC 9728 §2). Empty members are left out.
+// ResourceMetadata describes a protected MCP server to clients (RFC 9728 §2). Empty members are omitted.
 type ResourceMetadata struct {
-	Resource             string   `json:"resource"`              // the URL of the MCP server; required
+	Resource             string   `json:"resource"`              // URL of the MCP server; required
 	AuthorizationServers []string `json:"authorization_servers"` // issuers; at least one
 	ScopesSupported      []string `json:"scopes_supported,omitempty"`
-	// empty means header, the only one there is here
+	// BearerMethods are the ways to send a token. Empty means header, the only one that Require supports.
 	BearerMethods  []string `json:"bearer_methods_supported,omitempty"`
 	Name           string   `json:"resource_name,omitempty"`          // for people
 	Documentation  string   `json:"resource_documentation,omitempty"` // URL of a page for developers
 	Policy         string   `json:"resource_policy_uri,omitempty"`
 	TermsOfService string   `json:"resource_tos_uri,omitempty"`
-	JWKS           string   `json:"jwks_uri,omitempty"` // URL of the server's own keys, if it signs answers
+	JWKS           string   `json:"jwks_uri,omitempty"` // URL of the server's own keys, if it signs responses
 }
 
-// MetadataPath returns the path where clients look for the metadata of resource, to mount [Metadata] at: the well-known
-// path before the one of the resource (RFC 9728 §3.1). A resource that is no absolute URL panics.
+// MetadataPath returns the path at which to mount [Metadata] for resource: the well-known path, followed by the path
+// of the resource (RFC 9728 §3.1). It panics if resource is not an absolute URL.
 func MetadataPath(resource string) string {
 	return metadataURL(mustURL("Resource", resource)).EscapedPath()
 }
@@ -39,9 +39,10 @@ func metadataURL(resource *url.URL) *url.URL {
 	return u
 }
 
-// Metadata returns a handler that answers GET with m, to pages of every origin: there is nothing secret in it and no
-// credential is looked at. A Resource that is no absolute URL, or metadata without authorization servers, which every
-// MCP server has to name (specification 2026-07-28, basic/authorization/authorization-server-discovery), panics.
+// Metadata returns a handler that answers GET requests with m. It allows requests from web pages of every origin,
+// because the metadata is public and the handler reads no credentials. Metadata panics if Resource is not an absolute
+// URL, or if m has no authorization servers, which every MCP server must name
+// (specification 2026-07-28, basic/authorization/authorization-server-discovery).
 func Metadata(m ResourceMetadata) http.Handler {
 	mustURL("Resource", m.Resource)
 	if len(m.AuthorizationServers) == 0 {

@@ -12,24 +12,24 @@ import (
 	"github.com/mcpotel/mcpotel/internal/identity"
 )
 
-// clockSkew is how far the clocks of the authorization server and of this one may differ.
+// clockSkew is the tolerated difference between the clocks of the authorization server and of this server.
 const clockSkew = 30 * time.Second
 
-// Principal is who asks, and what the token is good for. Without a Subject and a ClientID it is refused: all such
-// tokens would be those of one principal, with one set of sessions and tasks. Nothing in it is secret.
+// Principal is the identity of a caller and the rights of its token. [Require] refuses a Principal without Subject and
+// ClientID: all such callers would share one set of sessions and tasks. A Principal contains no secrets.
 type Principal struct {
-	Subject   string         // whose token it is; a person or, for a client of its own, often the client
-	ClientID  string         // the client that was given it
-	Issuer    string         // the authorization server that gave it
-	Audience  []string       // the servers it is for; without this server the token is refused
-	Scopes    []string       // granted
-	Expiry    time.Time      // zero if it does not expire
-	NotBefore time.Time      // zero if it was good from the start
-	Implied   []string       // scopes that those imply, see Implies in [Options]; [Require] fills it in
-	Claims    map[string]any // whatever else the Verifier knows; may be nil
+	Subject   string         // owner of the token: a person, or the client itself
+	ClientID  string         // client that the token was issued to
+	Issuer    string         // authorization server that issued the token
+	Audience  []string       // servers that the token is valid for; must include this server
+	Scopes    []string       // granted scopes
+	Expiry    time.Time      // zero if the token does not expire
+	NotBefore time.Time      // zero if the token was valid from the start
+	Implied   []string       // scopes implied by Scopes (see Implies in [Options]); set by [Require]
+	Claims    map[string]any // further data from the Verifier; may be nil
 }
 
-// HasScopes reports whether all of the scopes were granted, or are implied by those that were.
+// HasScopes reports whether all of the scopes are granted or implied by granted scopes.
 func (p *Principal) HasScopes(scopes ...string) bool {
 	for _, s := range scopes {
 		if !slices.Contains(p.Scopes, s) && !slices.Contains(p.Implied, s) {
@@ -39,13 +39,14 @@ func (p *Principal) HasScopes(scopes ...string) bool {
 	return true
 }
 
-// with returns p as one that has also the scopes which its own imply. The Verifier may have given the same p to others.
+// with returns a copy of p with the implied scopes. It does not change p, because the Verifier may return the same p
+// for several requests.
 func (p *Principal) with(implies map[string][]string) *Principal {
 	if len(implies) == 0 {
 		return p
 	}
 	all := slices.Clone(p.Scopes)
-	for i := 0; i < len(all); i++ { // all grows by what each of its elements implies
+	for i := 0; i < len(all); i++ { // the loop also visits the elements that it appends
 		for _, narrow := range implies[all[i]] {
 			if !slices.Contains(all, narrow) {
 				all = append(all, narrow)
@@ -57,7 +58,7 @@ func (p *Principal) with(implies map[string][]string) *Principal {
 	return &twin
 }
 
-// check says what is wrong with the token now, for any of these audiences.
+// check returns an error if the token is not valid now for one of the audiences.
 func (p *Principal) check(audiences []string) error {
 	now := time.Now()
 	switch {
@@ -73,8 +74,8 @@ func (p *Principal) check(audiences []string) error {
 	return nil
 }
 
-// isAudience takes a slash at the end for none: canonical URIs are better without (specification 2026-07-28,
-// basic/authorization, "Canonical Server URI").
+// isAudience reports whether a is one of the audiences. It ignores a trailing slash, because canonical URIs should
+// have none (specification 2026-07-28, basic/authorization, "Canonical Server URI").
 func isAudience(a string, audiences []string) bool {
 	return slices.ContainsFunc(audiences, func(want string) bool {
 		return strings.TrimSuffix(a, "/") == strings.TrimSuffix(want, "/")
@@ -83,14 +84,15 @@ func isAudience(a string, audiences []string) bool {
 
 type principalKey struct{}
 
-// PrincipalFrom returns who asked, in the context of a request that [Require] let through.
+// PrincipalFrom returns the caller's principal from the context of a request that passed [Require].
 func PrincipalFrom(ctx context.Context) (*Principal, bool) {
 	p, ok := ctx.Value(principalKey{}).(*Principal)
 	return p, ok
 }
 
-// Identity returns a text that is the same for all tokens of one subject and client, and empty without [Require]. It is
-// what HTTPOptions.Principal of package mcpserver is unless set: a session then belongs to who opened it.
+// Identity returns a string that is the same for all tokens of one issuer, subject and client, and empty without
+// [Require]. It is the default of HTTPOptions.Principal in package mcpserver: a session then belongs to the principal
+// that opened it.
 func Identity(r *http.Request) string { return identity.From(r.Context()) }
 
 func (p *Principal) anonymous() bool { return p.Subject == "" && p.ClientID == "" }

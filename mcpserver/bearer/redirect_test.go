@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An attacker on the way could give keys of their own.
+// After a redirect to http, an attacker on the network could supply keys.
 func TestKeysThatAreAskedForOverHTTPSComeOverNothingElse(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"evil",` +

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// refusal is an answer instead of the handler's.
+// refusal is the response to a request that Require does not pass.
 type refusal struct {
 	status int
-	code   string // of RFC 6750 §3.1; empty if the client sent no token, and has done nothing wrong
+	code   string // error code of RFC 6750 §3.1; empty if the client sent no token
 	err    error  // for the log; nil if there is no token
 	scopes []string
 }
@@ -42,8 +42,8 @@ func (r *refusal) reason() string {
 	return r.err.Error()
 }
 
-// write answers with the challenge, unless it is not the client's token that is wrong. Of the error the client gets the
-// code: what a Verifier says is for the log.
+// write sends the refusal, with a challenge unless the token could not be checked. The client gets only the error
+// code; the Verifier's error goes to the log.
 func (r *refusal) write(w http.ResponseWriter, metadataURL string) {
 	if r.status == http.StatusServiceUnavailable {
 		http.Error(w, "the token cannot be verified now", r.status)
@@ -64,5 +64,5 @@ func (r *refusal) write(w http.ResponseWriter, metadataURL string) {
 
 var quoter = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\r", "", "\n", "")
 
-// quote makes a quoted string (RFC 9110 §5.6.4).
+// quote returns a quoted string (RFC 9110 §5.6.4).
 func quote(s string) string { return `"` + quoter.Replace(s) + `"` }

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
 )
 
-// No option has to say so: a session behind Require is that of the principal who opened it.
+// Without further options, a session behind Require belongs to the principal that opened it.
 func TestASessionBehindRequireBelongsToWhoOpenedIt(t *testing.T) {
 	const resource = "https://mcp.example.com/mcp"
 	s := mcpserver.New(mcp.Implementation{Name: "s", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})

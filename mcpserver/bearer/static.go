@@ -8,10 +8,10 @@ import (
 	"net/http"
 )
 
-// Static returns a [Verifier] for tokens known beforehand, such as one from the environment of a small deployment. The
-// principals have to name the server, as [Options.Resource] does, among their audiences, and are those that handlers
-// get. It keeps hashes of the tokens, and compares each token with all of them in a time that does not depend on what
-// it finds. A token that is empty, or a principal that is nil or has neither Subject nor ClientID, panics.
+// Static returns a [Verifier] for a fixed set of tokens, for example one from the environment of a small deployment.
+// The audiences of each principal must include [Options.Resource]. Static stores hashes of the tokens and compares a
+// token with all of them in constant time. It panics if a token is empty, or if a principal is nil or has neither
+// Subject nor ClientID.
 func Static(tokens map[string]*Principal) Verifier {
 	s := make(static, 0, len(tokens))
 	for token, p := range tokens {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// tokenOf returns the token of a request (RFC 6750 §2.1). A request with credentials of another scheme has none.
+// tokenOf returns the bearer token of a request (RFC 6750 §2.1). Credentials of another scheme count as no token.
 func tokenOf(r *http.Request) (string, *refusal) {
 	fields := r.Header.Values("Authorization")
 	if len(fields) == 0 {

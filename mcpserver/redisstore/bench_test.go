@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// BenchmarkCall is a tool call in a legacy session over HTTP, with its answer as JSON, and with one report of progress
-// before that as a stream.
+// BenchmarkCall measures a tool call in a legacy session over HTTP: with the answer as JSON, and with a progress
+// notification and the answer on a stream.
 func BenchmarkCall(b *testing.B) {
 	for _, kind := range []string{"json", "stream"} {
 		for name, options := range map[string]func(b *testing.B) *mcpserver.HTTPOptions{

@@ -28,7 +28,7 @@ const (
 	margin         = 8 * time.Second // for a busy machine
 )
 
-// chaos is the test: a load, and the Redis below it.
+// chaos is the state of TestRedisUnderFaults: the load and the Redis that it uses.
 type chaos struct {
 	*load
 	draw    *rand.Rand
@@ -39,7 +39,7 @@ type chaos struct {
 	wiped   int       // how often Redis has lost all its data
 }
 
-// fault is something that goes wrong.
+// fault is a kind of failure.
 type fault struct {
 	name string
 	fair bool // calls must not fail all the same
@@ -56,8 +56,8 @@ var faults = []fault{
 	{"Redis fails over to a replica that lags", false, (*chaos).failOver},
 }
 
-// TestRedisUnderFaults has legacy and modern clients use three processes that share a Redis, one fault after the other.
-// It checks what docs/guides/scale-out.md promises.
+// TestRedisUnderFaults runs legacy and modern clients against three processes that share a Redis, and injects one
+// fault after the other. It checks the promises of docs/guides/scale-out.md.
 func TestRedisUnderFaults(t *testing.T) {
 	seed := *chaosSeed
 	if seed == 0 {
@@ -134,12 +134,12 @@ func (c *chaos) problems() int {
 	return c.wrong
 }
 
-// between draws a duration.
+// between returns a random duration.
 func (c *chaos) between(from, to time.Duration) time.Duration {
 	return from + time.Duration(c.draw.Int64N(int64(to-from)))
 }
 
-// round has one fault, waits until all is well again, and lets it be well for a moment.
+// round injects one fault, waits until everything works again, and then waits for a moment.
 func (c *chaos) round(n int, f fault) {
 	time.Sleep(c.between(200*time.Millisecond, time.Second))
 	begun := time.Now()
@@ -180,7 +180,7 @@ func (c *chaos) killProcess() {
 
 func (c *chaos) cutClients() { c.f.cut() }
 
-// stopProcess has a process miss what goes on, until goOn.
+// stopProcess suspends a process until goOn.
 func (c *chaos) stopProcess() {
 	c.stopped = c.f.procs[c.draw.IntN(len(c.f.procs))].cmd
 	c.signal(c.stopped, syscall.SIGSTOP)
@@ -193,8 +193,8 @@ func (c *chaos) goOn() {
 	}
 }
 
-// wait lets a fault of Redis last. In this time resources cease to change, and it may be that a process is killed,
-// connections are cut, or a process stands still until the fault is over.
+// wait waits for the duration of a Redis fault. In this time it stops the changes of resources, and may also kill a
+// process, cut connections, or suspend a process until the fault is over.
 func (c *chaos) wait(lasts time.Duration) {
 	end := time.Now().Add(lasts)
 	defer time.AfterFunc(c.between(0, lasts+1), func() { c.quiet.Store(true) }).Stop()
@@ -206,7 +206,7 @@ func (c *chaos) wait(lasts time.Duration) {
 	time.Sleep(time.Until(end))
 }
 
-// killRedis loses no data: Redis writes before it replies.
+// killRedis kills Redis without loss of data: Redis writes before it replies.
 func (c *chaos) killRedis() {
 	c.redis.kill()
 	c.wait(c.between(0, 3*time.Second))
@@ -274,7 +274,7 @@ func (c *chaos) failOver() {
 	c.lose(begun, time.Now())
 }
 
-// sessions checks that a client has a new session only when Redis has lost all data.
+// sessions checks that clients have new sessions only if Redis has lost data.
 func (c *chaos) sessions() {
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()

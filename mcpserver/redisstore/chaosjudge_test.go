@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// change begins another weather: foul while calls may fail, fair while they must not.
+// change sets the weather. In foul weather calls may fail, in fair weather they must not.
 func (l *load) change(foul bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -26,10 +26,10 @@ func (l *load) change(foul bool) {
 	}
 }
 
-// span is the time between two moments.
+// span is a time interval.
 type span struct{ from, to time.Time }
 
-// fairSince returns how much of the time since from had fair weather: the store cannot be asked during a fault.
+// fairSince returns the duration of fair weather since from. A process can use the store only in fair weather.
 func (l *load) fairSince(from time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *load) fairSince(from time.Time) time.Duration {
 	return fair
 }
 
-// inTime checks that a call has ended, with err, within a lease of the death of its process.
+// inTime checks that a call has ended with err within a lease after the death of its process.
 func (l *load) inTime(id string, killed time.Time, lease time.Duration, err error) {
 	if took := l.fairSince(killed); took > lease+margin {
 		l.problem("%s ends after %v without a fault since its process was killed, want %v at most: %v", id, took,
@@ -55,7 +55,7 @@ func (l *load) inTime(id string, killed time.Time, lease time.Duration, err erro
 	}
 }
 
-// lose notes that Redis has lost data.
+// lose records that Redis has lost data.
 func (l *load) lose(from, to time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,24 +68,24 @@ func (l *load) lose(from, to time.Time) {
 	l.kept = slices.DeleteFunc(l.kept, func(k *keptTask) bool { return k.done.After(from.Add(-lag)) })
 }
 
-// lostBetween reports whether Redis has lost what was written between two moments.
+// lostBetween reports whether Redis has lost data that was written between two times.
 func (l *load) lostBetween(from, to time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.hasLost(from, to)
 }
 
-// lag is more than a replica lags behind, on a busy machine.
+// lag is an upper bound for the lag of a replica on a busy machine.
 const lag = 2 * time.Second
 
-// hasLost is lostBetween; mu is held.
+// hasLost implements lostBetween. mu is held.
 func (l *load) hasLost(from, to time.Time) bool {
 	return slices.ContainsFunc(l.lost, func(x span) bool {
 		return from.Before(x.to.Add(time.Second)) && to.After(x.from.Add(-lag))
 	})
 }
 
-// judge judges how a call has ended, and returns the process that has answered.
+// judge checks the outcome of a call, and returns the process that has answered.
 func (u *user) judge(kind, id string, weather int, started time.Time, r *mcp.CallToolResult, err error) (by string) {
 	l, ended := u.l, time.Now()
 	l.mu.Lock()
@@ -127,7 +127,7 @@ func (u *user) judge(kind, id string, weather int, started time.Time, r *mcp.Cal
 	return ""
 }
 
-// recover waits until all clients are served again and know of all changes.
+// recover waits until all clients are served again and have all changes.
 func (l *load) recover(alive []*proc) {
 	deadline := time.Now().Add(most)
 	for _, u := range l.users {
@@ -158,8 +158,8 @@ func (l *load) recover(alive []*proc) {
 	l.checkKept()
 }
 
-// known returns the latest version of a resource of which clients must know: a process that was killed may not have
-// told the others of its changes.
+// known returns the latest version of a resource that clients must have. A process that was killed may not have
+// announced its changes.
 func (l *load) known(uri string, alive []*proc) (version int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,7 +171,7 @@ func (l *load) known(uri string, alive []*proc) (version int) {
 	return version
 }
 
-// checkKept asks for some of the tasks that are done.
+// checkKept requests some of the finished tasks again.
 func (l *load) checkKept() {
 	l.mu.Lock()
 	all := slices.Clone(l.kept)
@@ -189,7 +189,7 @@ func (l *load) checkKept() {
 	}
 }
 
-// finish ends all clients, and judges what each handler has done.
+// finish stops all clients and checks the runs of all handlers.
 func (l *load) finish() {
 	close(l.stop)
 	l.work.Wait()

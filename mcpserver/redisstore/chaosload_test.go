@@ -23,7 +23,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Arguments of the tools of addLoad.
+// Arguments of the tools that addLoad adds.
 type (
 	unique struct {
 		ID string `json:"id"`
@@ -42,8 +42,8 @@ type (
 // uris are the resources of the servers.
 var uris = []string{"file:///0", "file:///1"}
 
-// addLoad adds the tools and resources that TestRedisUnderFaults uses. Each call has an id of its own. The process
-// prints "began ID" when a handler begins, and "ran ID" when it acts. A resource is a file with a version number.
+// addLoad adds the tools and resources of TestRedisUnderFaults. Each call has a unique id. The process prints "began
+// ID" when a handler starts, and "ran ID" when the handler acts. A resource is a file with a version number.
 func addLoad(s *mcpserver.Server, name, files string) {
 	add := func(err error) {
 		if err != nil {
@@ -109,7 +109,7 @@ func addLoad(s *mcpserver.Server, name, files string) {
 	}
 }
 
-// run is what is known of the call with one id.
+// run records the handler runs of one call.
 type run struct {
 	began []*proc
 	ran   int
@@ -117,7 +117,7 @@ type run struct {
 	asks  bool  // a handler of a modern server runs more than once
 }
 
-// load are clients that use a fleet all the time, and what they have found.
+// load is a set of clients that use a fleet continuously, with the results of the test.
 type load struct {
 	t     *testing.T
 	f     *fleet
@@ -141,14 +141,14 @@ type load struct {
 	wrong   int            // problems
 }
 
-// touch is a change of a resource that succeeded.
+// touch is a successful change of a resource.
 type touch struct {
 	version int
 	by      string
 	at      time.Time
 }
 
-// keptTask is a task whose result a client has got.
+// keptTask is a finished task of which a client has received the result.
 type keptTask struct {
 	u      *user
 	task   *mcpclient.Task
@@ -165,10 +165,10 @@ type user struct {
 	dirty  map[string]chan struct{} // by URI: an update was announced
 
 	mu   sync.Mutex
-	seen map[string]int // guarded by mu; by URI, the version that was read
+	seen map[string]int // guarded by mu; the last version read, by URI
 }
 
-// most is how long any call may take: a call that takes longer hangs.
+// most is the maximum duration of a call. A call that takes longer counts as hanging.
 const most = 25 * time.Second
 
 func (l *load) problem(format string, args ...any) {
@@ -179,7 +179,7 @@ func (l *load) problem(format string, args ...any) {
 	l.wrong++
 }
 
-// said reads what a process prints.
+// said processes a line that a process prints.
 func (l *load) said(p *proc, line string) {
 	what, id, _ := strings.Cut(line, " ")
 	l.mu.Lock()
@@ -195,7 +195,7 @@ func (l *load) said(p *proc, line string) {
 	}
 }
 
-// id returns an id for a call.
+// id returns a new id for a call, and the current weather.
 func (l *load) id(u *user, kind string) (id string, weather int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -263,10 +263,10 @@ func (u *user) leave() {
 	}
 }
 
-// tasks reports whether the revision of the client has tasks.
+// tasks reports whether the client's revision has tasks.
 func (u *user) tasks() bool { return u.modern || u.c.ProtocolVersion() == mcp.Version20251125 }
 
-// repeat makes calls, with pauses of so many milliseconds and up to three times as many.
+// repeat calls call repeatedly, with pauses between pause and three times pause milliseconds.
 func (u *user) repeat(pause int, call func()) {
 	for {
 		select {
@@ -315,7 +315,7 @@ func (u *user) counted() {
 	}
 }
 
-// touch changes a resource in some process. Only one goroutine changes it.
+// touch changes a resource in one of the processes. Only one goroutine changes a resource.
 func (u *user) touch(uri string, version int) {
 	by, _, err := u.call("touch", func(id string) any { return touched{id, uri, version} })
 	if err == nil {
@@ -325,7 +325,7 @@ func (u *user) touch(uri string, version int) {
 	}
 }
 
-// read reads a resource again whenever the client is notified of an update.
+// read reads a resource after each update notification.
 func (u *user) read(uri string) {
 	for {
 		select {
@@ -355,7 +355,7 @@ func (u *user) readOnce(uri string) error {
 	return err
 }
 
-// task starts a task and waits for its result. Only the death of its process may fail it, or the loss of its data.
+// task starts a task and waits for its result. The task may fail only if its process dies or Redis loses its data.
 func (u *user) task() {
 	l := u.l
 	id, weather := l.id(u, "task")
@@ -403,7 +403,7 @@ func (u *user) task() {
 	}
 }
 
-// visit connects a client for a moment.
+// visit connects a client for a short time.
 func (l *load) visit(name string, v mcp.Version) {
 	u, err := l.connect(name, v)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 
 const slots = 16384
 
-// startCluster starts a cluster of one, which has all slots: it refuses commands and scripts whose keys are in several,
-// as any.
+// startCluster starts a cluster of one node with all slots. Like every cluster it refuses commands and scripts with
+// keys in several slots.
 func startCluster(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +51,7 @@ func startCluster(t *testing.T) string {
 	return ""
 }
 
-// TestAClusterTakesAllKeysOfAnId has all that stores promise done in a cluster.
+// TestAClusterTakesAllKeysOfAnId runs the conformance tests of all stores in a cluster.
 func TestAClusterTakesAllKeysOfAnId(t *testing.T) {
 	cluster := startCluster(t)
 	open := func(t *testing.T, o redisstore.Options) *redisstore.Store {

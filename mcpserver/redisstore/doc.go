@@ -1,5 +1,5 @@
-// Package redisstore keeps the sessions and events of MCP servers in Redis, so that several processes behind one
-// address serve the same clients, and any of them may be killed.
+// Package redisstore stores the sessions, events and tasks of MCP servers in Redis. Several processes behind one
+// address can then serve the same clients, and each process may be killed at any time.
 //
 // Start with [New]:
 //
@@ -7,19 +7,21 @@
 //	defer store.Close()
 //	handler := server.HTTPHandler(&mcpserver.HTTPOptions{Sessions: store.Sessions(), Events: store.Events()})
 //
-// It needs Redis 6.2 or later, or what speaks like it, alone, with Sentinel or as a cluster: all keys of one session
-// have one hash tag. All changes are made by commands and scripts that are atomic. Processes tell each other of them by
-// pub/sub, which may lose messages: so readers look when they are told, when they have subscribed anew, and every few
-// seconds. Each process has one connection for that, however many streams it reads.
+// The package needs Redis 6.2 or later, or a compatible server: standalone, with Sentinel or as a cluster. In a
+// cluster all keys of one session share a hash tag. All changes are atomic commands or scripts. Processes notify each
+// other of changes by pub/sub, which may lose messages. Readers therefore check for changes after each notification,
+// after a new subscription, and every few seconds. Each process has one connection for notifications about sessions and
+// events, however many streams it reads, and one for each server with tasks.
 //
-// What may surprise:
+// Read this before production use:
 //
-//   - Keys must not be evicted: maxmemory-policy should be noeviction, or spare keys without expiry, and Redis sized
-//     for what [Options] allow each session.
-//   - What Redis loses in a crash or a failover is lost: by its own settings up to a second, or all. Clients whose
-//     session is gone open another; those whose events are gone are told that there is a gap.
-//   - What clients send is in Redis as it is, and session ids are part of keys as the server makes them. Who can read
-//     them can take over a session, but for what [mcpserver.HTTPOptions] Principal prevents.
-//   - Ids in keys that no server has made, long ones and those with other characters than letters, digits, '-', '_' and
-//     '.', are there as their SHA-256.
+//   - Redis must not evict keys: set maxmemory-policy to noeviction, or to a policy that spares keys without expiry,
+//     and give Redis enough memory for the limits in [Options].
+//   - Redis may lose writes in a crash or a failover: depending on its settings up to a second of them, or everything.
+//     After that, a client without its session opens a new one, and a client without its events gets an error about
+//     the gap.
+//   - Redis stores the data of clients unencrypted, and keys contain session ids as the server generates them. An
+//     attacker who can read the keys can take over a session, unless [mcpserver.HTTPOptions] Principal prevents that.
+//   - Ids that no server generates are stored as their SHA-256: long ones, and ids with characters other than letters,
+//     digits, '-', '_' and '.'.
 package redisstore

@@ -12,15 +12,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// events is the [store.SharedEvents].
+// events implements [store.SharedEvents].
 type events struct{ *Store }
 
 func (s events) keys(session string) []string {
 	return []string{s.key(kindEvents, session), s.key(kindStreams, session)}
 }
 
-// above is the beginning of scripts that number streams, events and messages: above(last) is a number above last, and
-// above all numbers that were given out before Redis lost its latest writes: microseconds of its clock.
+// above is the first part of scripts that number streams, events or messages. above(last) returns a number above last:
+// the clock of Redis in microseconds. The number is also above all numbers from before Redis lost its latest writes.
 const above = `
 local function above(last)
 	local now = redis.call('TIME')
@@ -28,8 +28,8 @@ local function above(last)
 end
 `
 
-// appendScript appends an event. A stream without a latest event is over if its number was given out by openScript; if
-// not, its caller numbers streams and events itself.
+// appendScript appends an event. A stream without a latest event is over if openScript has assigned its number.
+// Otherwise the caller numbers streams and events itself.
 var appendScript = writeScript(above + `
 local stream, sequence, size = ARGV[1], tonumber(ARGV[2]), #ARGV[3]
 local latest = redis.call('HGET', KEYS[2], 'l:' .. stream)
@@ -105,8 +105,9 @@ func (s events) Latest(ctx context.Context, session string) (sequence int64, err
 	return sequence, failed("ask for the latest event", err)
 }
 
-// readScript returns some events of a stream behind one: where it has come to, whether there may be more, whether the
-// stream is over, and then of each event its sequence, data, whether it is the final one, and the sequence before it.
+// readScript reads some events of a stream after a sequence. It returns the new cursor position, whether there may be
+// more events, whether the stream is over, and for each event its sequence, its data, whether it is final, and the
+// preceding sequence.
 var readScript = redis.NewScript(`
 local at, bytes, read, more = ARGV[1], 0, 0, 1
 local found = {}
@@ -126,15 +127,15 @@ local over = 0
 if ARGV[2] ~= '0' then over = 1 - redis.call('HEXISTS', KEYS[2], 'l:' .. ARGV[2]) end
 return {at, tostring(more), tostring(over), unpack(found)}`)
 
-// cursor is how far the events of a stream have been read.
+// cursor is a position in the events of a stream.
 type cursor struct {
-	at   string // in the events of the session
+	at   string // position in the events of the session
 	id   store.EventID
-	more bool // there may be more at once
-	over bool // the stream
+	more bool // there may be more events
+	over bool // the stream is over
 }
 
-// read reads some events.
+// read reads the next events and advances the cursor.
 func (s events) read(ctx context.Context, session string, c *cursor) (found []store.Event, err error) {
 	r, err := s.run(ctx, readScript, s.keys(session), c.at, c.id.Stream, c.id.Sequence).StringSlice()
 	if err != nil {
@@ -210,5 +211,5 @@ const forgetTimeout = 5 * time.Second
 func (s events) Forget(session string) {
 	ctx, cancel := context.WithTimeout(context.Background(), forgetTimeout)
 	defer cancel()
-	_ = s.client.Del(ctx, s.keys(session)...).Err() // or they expire
+	_ = s.client.Del(ctx, s.keys(session)...).Err() // on failure, the keys expire
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
 )
 
-// A server of which any number may run behind one address.
+// A server for any number of processes behind one address.
 func Example() {
 	// docs:handler
 	client := redis.NewClient(&redis.Options{Addr: "redis:6379"})
@@ -35,7 +35,7 @@ func Example() {
 	defer stop()
 	srv := &http.Server{Addr: ":8080", Handler: h}
 	context.AfterFunc(ctx, func() {
-		_ = h.Shutdown(context.Background()) // what is being handled is finished; sessions go on elsewhere
+		_ = h.Shutdown(context.Background()) // finish the running requests; sessions go on in other processes
 		_ = s.Shutdown(context.Background())
 		_ = srv.Shutdown(context.Background())
 	})
@@ -44,10 +44,10 @@ func Example() {
 	}
 }
 
-// A gateway of several servers, of which any number may run behind one address.
+// A gateway to several servers, for any number of processes behind one address.
 func Example_gateway() {
-	var members []mcpclient.Member // as those of package config: c.Members(nil)
-	var keys [][]byte              // the same in each process
+	var members []mcpclient.Member // for example c.Members(nil) of package config
+	var keys [][]byte              // the same keys in each process
 	// docs:gateway
 	client := redis.NewClient(&redis.Options{Addr: "redis:6379"})
 	defer client.Close()

@@ -13,8 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// TestWhoFollowsHearsWhatComesThoughTheBellIsCut cuts the connection on which readers are told that there is something
-// new.
+// TestWhoFollowsHearsWhatComesThoughTheBellIsCut cuts the pub/sub connection that notifies readers.
 func TestWhoFollowsHearsWhatComesThoughTheBellIsCut(t *testing.T) {
 	s, c := open(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -51,9 +50,9 @@ func TestWhoFollowsHearsWhatComesThoughTheBellIsCut(t *testing.T) {
 	<-heard
 }
 
-// TestAReceiverNoticesWhatRedisHasLost deletes messages that a receiver already has from Redis: all of them, as a
-// restart without data does, or the latest, as a replica that lagged does. As many messages follow, so the number of
-// messages is the same.
+// TestAReceiverNoticesWhatRedisHasLost deletes messages that a receiver already has: all of them, as in a restart
+// without data, or the latest ones, as in a failover to a lagging replica. The test then sends as many messages as it
+// deleted, so their number is the same.
 func TestAReceiverNoticesWhatRedisHasLost(t *testing.T) {
 	for _, kept := range []int{0, 1} {
 		for receiver, process := range map[string]string{"all": "", "one process": "process"} {
@@ -98,8 +97,8 @@ func TestAReceiverNoticesWhatRedisHasLost(t *testing.T) {
 	}
 }
 
-// TestAFollowerNoticesWhatRedisHasLost deletes events that a follower already has, as a failover to a replica that lags
-// does. As many events follow, and as many streams are opened.
+// TestAFollowerNoticesWhatRedisHasLost deletes events that a follower already has, as in a failover to a lagging
+// replica. The test then appends as many events and opens as many streams as it deleted.
 func TestAFollowerNoticesWhatRedisHasLost(t *testing.T) {
 	s, c := open(t, nil)
 	events, ctx := s.Events(), t.Context()
@@ -202,7 +201,7 @@ func restore(t *testing.T, c *redis.Client, prefix string, all map[string]string
 	}
 }
 
-// keys returns the keys that begin with a prefix.
+// keys returns the keys with a prefix.
 func keys(t *testing.T, c *redis.Client, prefix string) (all []string) {
 	t.Helper()
 	for i := c.Scan(t.Context(), 0, prefix+"*", 100).Iterator(); i.Next(t.Context()); {
@@ -211,7 +210,7 @@ func keys(t *testing.T, c *redis.Client, prefix string) (all []string) {
 	return all
 }
 
-// TestNothingIsKeptForEver looks at what would be left of a server that is never heard of again.
+// TestNothingIsKeptForEver checks the expiry of all keys of a server that has disappeared.
 func TestNothingIsKeptForEver(t *testing.T) {
 	s, c := open(t, &redisstore.Options{KeepEvents: time.Minute})
 	ctx, sessions, events := t.Context(), s.Sessions(), s.Events()

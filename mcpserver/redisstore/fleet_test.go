@@ -27,7 +27,7 @@ func (f *fleet) who(c *mcpclient.Client) string {
 	return r.Text()
 }
 
-// oneSession checks that there was one session all the time.
+// oneSession checks that the test has used only one session.
 func (f *fleet) oneSession() {
 	f.t.Helper()
 	f.mu.Lock()
@@ -126,7 +126,7 @@ func TestAnAnswerFindsTheProcessThatAsked(t *testing.T) {
 	f.oneSession()
 }
 
-// modern sends a modern request of a client that knows tasks, and returns the result.
+// modern sends a modern request of a client with tasks, and returns the result.
 func (f *fleet) modern(method, name, params string) json.RawMessage {
 	f.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,`+
@@ -158,7 +158,7 @@ func (f *fleet) modern(method, name, params string) json.RawMessage {
 	return m.Result
 }
 
-// begin begins a task in A, and returns its id.
+// begin starts a task in A and returns its id.
 func (f *fleet) begin(name string) (id string) {
 	f.t.Helper()
 	f.to(only(0))
@@ -172,7 +172,7 @@ func (f *fleet) begin(name string) (id string) {
 	return created.TaskID
 }
 
-// becomes asks B for a task until it has a status, and returns what is said of it then.
+// becomes polls a task in B until it has the status, and returns the task.
 func (f *fleet) becomes(id, status string) string {
 	f.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -213,7 +213,7 @@ func TestATaskOfAKilledProcessFails(t *testing.T) {
 	f.becomes(id, "failed")
 }
 
-// heard is the progress that a client was told of.
+// heard records the progress notifications of a client.
 type heard struct {
 	mu    sync.Mutex
 	all   []string
@@ -238,8 +238,8 @@ func (h *heard) is(want ...string) error {
 	return nil
 }
 
-// interrupted begins a call in A, whose stream is cut behind the first event. No stream is opened again before resume
-// is called. Two more events are sent meanwhile.
+// interrupted starts a call in A and cuts its stream after the first event. Until resume is called, the client cannot
+// open a stream. In this time A sends two more events.
 func (f *fleet) interrupted(c *mcpclient.Client) (progress *heard, result chan string, resume func()) {
 	f.t.Helper()
 	progress, result = &heard{first: make(chan struct{})}, make(chan string, 1)
@@ -330,7 +330,7 @@ func TestACallWithoutAStreamEndsWithItsProcess(t *testing.T) {
 	f.oneSession()
 }
 
-// TestClientsLiveOnWhenAProcessIsKilled has many clients call all the time.
+// TestClientsLiveOnWhenAProcessIsKilled kills a process while many clients send calls.
 func TestClientsLiveOnWhenAProcessIsKilled(t *testing.T) {
 	f := launch(t, 3)
 	const clients = 8

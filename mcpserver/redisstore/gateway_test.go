@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// gateways are two gateways of one server, with one store and one key, behind one address.
+// gateways are two gateways to one server, behind one address, with the same store and the same key.
 type gateways struct {
 	url         string
 	server      *mcptest.Server
@@ -82,7 +82,7 @@ func twoGateways(t *testing.T, member mcp.Version) *gateways {
 	return f
 }
 
-// addGatewayTools adds a tool that logs, one that asks, and a resource.
+// addGatewayTools adds a tool that logs, a tool that asks the client, and a resource.
 func addGatewayTools(s *mcptest.Server) {
 	for _, err := range []error{
 		mcpserver.AddTool(s.Server, &mcp.Tool{Name: "log"}, func(ctx context.Context, _ empty) (string, error) {
@@ -121,7 +121,7 @@ func (f *gateways) host(t *testing.T, v mcp.Version, features ...mcpclient.Featu
 	return c
 }
 
-// hears waits for what a host hears.
+// hears waits for the next notification of a host.
 func hears(t *testing.T, all <-chan string, want string) {
 	t.Helper()
 	select {
@@ -174,7 +174,7 @@ func TestASessionWithAGatewayGoesOnAtAnother(t *testing.T) {
 	}
 }
 
-// The question is asked in the answer to the call, and the call with the answer comes to the other gateway.
+// The first gateway's answer to the call contains the question. The call with the response goes to the other gateway.
 func TestAQuestionOfOneGatewayIsAnsweredAtAnother(t *testing.T) {
 	f := twoGateways(t, mcp.Version20260728)
 	c := f.host(t, mcp.Version20260728,

@@ -12,13 +12,13 @@ import (
 	"testing"
 )
 
-// maxKey is the longest key without its prefix, as Options.Prefix says.
+// maxKey is the documented maximum length of a key without its prefix (Options.Prefix).
 const maxKey = 99
 
 var kinds = []string{kindSession, kindEvents, kindStreams, kindProcess, kindMessages, kindPositions, kindTask,
 	kindTaskList, kindTaskEnds, kindWrite}
 
-// slot is that of a key in a cluster, as Redis reckons. (Redis cluster specification, "Hash tags")
+// slot returns the cluster slot of a key. (Redis cluster specification, "Hash tags")
 func slot(key string) uint16 {
 	if _, behind, ok := strings.Cut(key, "{"); ok {
 		if tag, _, ok := strings.Cut(behind, "}"); ok && tag != "" {
@@ -43,7 +43,7 @@ func crc16(s string) (crc uint16) {
 	return crc
 }
 
-// strange are ids that have broken keys, or might.
+// strange returns ids that might break keys.
 func strange() []string {
 	ids := []string{
 		"", "*", "{}", "{", "}", "}{", "}x{", "{a}", "a{b}c", "a}b", "}:{victim", "victim}:{x", "x}:events:{victim",
@@ -124,11 +124,11 @@ func TestAPrefixWhoseBracesAreNoTagIsRefused(t *testing.T) {
 	}
 }
 
-// makers are the functions that make keys and channels.
+// makers are the functions that return keys or channels.
 var makers = map[string]bool{"key": true, "keys": true, "taskNews": true, "writeKey": true}
 
-// TestOneFunctionMakesEveryKey reads the package: what a command of Redis is given in the place of a key comes from a
-// maker, and scripts take theirs from KEYS.
+// TestOneFunctionMakesEveryKey checks the source code: every key argument of a Redis command comes from a maker, and
+// scripts use only keys from KEYS.
 func TestOneFunctionMakesEveryKey(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {
@@ -180,7 +180,7 @@ func isFunc(d ast.Decl, name string) bool {
 	return ok && f.Name.Name == name
 }
 
-// madeIn returns the variables of a declaration that makers have set.
+// madeIn returns the variables of a declaration that are set from makers.
 func madeIn(d ast.Decl) map[string]bool {
 	made := map[string]bool{}
 	ast.Inspect(d, func(n ast.Node) bool {
@@ -196,7 +196,7 @@ func madeIn(d ast.Decl) map[string]bool {
 	return made
 }
 
-// isMade reports whether a value comes from a maker, or consists of such.
+// isMade reports whether a value comes from a maker, or consists only of such values.
 func isMade(e ast.Expr, made map[string]bool) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -218,7 +218,7 @@ func isMade(e ast.Expr, made map[string]bool) bool {
 	return false
 }
 
-// keyOf returns the argument of a call that is a key, or keys; nil for none.
+// keyOf returns the argument of a call that is a key or a list of keys, or nil.
 func keyOf(call *ast.CallExpr) ast.Expr {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	if !ok {

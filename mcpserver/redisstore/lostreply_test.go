@@ -23,8 +23,8 @@ type lossy struct {
 	runs sync.WaitGroup
 
 	mu    sync.Mutex
-	to    string                // guarded by mu; address of Redis, empty for none
-	conns map[net.Conn]struct{} // guarded by mu; of clients
+	to    string                // guarded by mu; address of Redis, or empty to reject clients
+	conns map[net.Conn]struct{} // guarded by mu; connections of clients
 }
 
 func newLossy(t *testing.T, redisAddress string) *lossy {
@@ -51,7 +51,7 @@ func newLossy(t *testing.T, redisAddress string) *lossy {
 	return p
 }
 
-// switchTo cuts all connections. Later ones are passed on to that address, and cut if it is empty.
+// switchTo cuts all connections. It connects later ones to the address, or rejects them if it is empty.
 func (p *lossy) switchTo(redisAddress string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +61,7 @@ func (p *lossy) switchTo(redisAddress string) {
 	}
 }
 
-// enter notes a client, and returns where it is to be connected to.
+// enter registers a client and returns the address of its Redis.
 func (p *lossy) enter(client net.Conn) (redisAddress string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,8 +109,8 @@ func (p *lossy) pass(client net.Conn) {
 	}
 }
 
-// TestAWriteWhoseReplyIsLostHappensOnce has the client of Redis repeat each kind of write. Each succeeds, with the
-// effect of one.
+// TestAWriteWhoseReplyIsLostHappensOnce makes the Redis client repeat each kind of write. Each write must succeed and
+// take effect once.
 func TestAWriteWhoseReplyIsLostHappensOnce(t *testing.T) {
 	proxy := newLossy(t, address)
 	c := redis.NewClient(&redis.Options{Addr: proxy.Addr().String()})

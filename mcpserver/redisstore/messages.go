@@ -10,8 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// publishScript: positions are the ids of a stream, microseconds of the clock of Redis. Each message has the position
-// of the one before it. So a receiver notices that Redis has lost messages, however many have followed.
+// publishScript appends a message. Its position is its id in the stream: microseconds of the clock of Redis. Each
+// message has the position of the preceding one, so that a receiver notices when Redis has lost messages.
 var publishScript = writeScript(above + `
 if ARGV[2] ~= '0' and redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local last = tonumber(redis.call('HGET', KEYS[3], 'n') or '0')
@@ -37,7 +37,7 @@ return 1`)
 func (s sessions) Publish(ctx context.Context, process string, message []byte) error {
 	keep := int64(0)
 	if process != "" {
-		keep = millis(undelivered) // until the process says that it lives
+		keep = millis(undelivered) // until the process first calls Beat
 	}
 	keys := []string{s.key(kindProcess, process), s.key(kindMessages, process), s.key(kindPositions, process)}
 	n, err := s.write(ctx, publishScript, process, keys, message, keep, s.cfg.MaxMessages, s.cfg.MaxMessageBytes).Int()
@@ -47,7 +47,8 @@ func (s sessions) Publish(ctx context.Context, process string, message []byte) e
 	return failed("publish a message", err)
 }
 
-// receiveScript returns some messages behind a position, and first drops those up to it that only one process gets.
+// receiveScript returns some messages after a position. For messages to one process, it first drops the ones up to
+// that position.
 var receiveScript = redis.NewScript(`
 local behind = tonumber(ARGV[1])
 if tonumber(redis.call('HGET', KEYS[2], 'n') or '0') < behind then behind = 0 end
@@ -91,7 +92,7 @@ func (s sessions) Receive(ctx context.Context, process string, behind int64) ite
 			}
 			for i := 0; i+2 < len(found); i += 3 {
 				position, _, _ := strings.Cut(found[i], "-")
-				behind, _ = strconv.ParseInt(position, 10, 64) // as the other script has written it
+				behind, _ = strconv.ParseInt(position, 10, 64) // no error: publishScript wrote the number
 				previous, _ := strconv.ParseInt(found[i+2], 10, 64)
 				if !yield(store.Message{Position: behind, Previous: previous, Data: []byte(found[i+1])}, nil) {
 					return

@@ -11,40 +11,40 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
-// notifier says when there may be something new under a key, by pub/sub. It says so once too often rather than once too
-// little: also when a subscription has begun, or begun anew. It belongs to a [Store], and its methods may be called
-// from any goroutine.
+// notifier signals by pub/sub that there may be new data under a key. It also signals after each new subscription,
+// because it may have missed earlier messages. It belongs to a [Store], and its methods may be called from any
+// goroutine.
 type notifier struct {
 	client redis.UniversalClient
 
-	subscribing sync.Mutex // held while subscriptions change: they must do so in order
+	subscribing sync.Mutex // held while changing subscriptions, to keep them in order
 
 	mu     sync.Mutex
 	topics map[string]*topic // guarded by mu; by channel
-	pubsub *redis.PubSub     // guarded by mu; nil until the first listener
+	pubsub *redis.PubSub     // guarded by mu; nil until there is a listener
 	closed bool              // guarded by mu
-	done   chan struct{}     // guarded by mu; closed when receive has ended
+	done   chan struct{}     // guarded by mu; closed at the end of receive
 }
 
-// topic is one channel, for all who listen on it.
+// topic is one channel with all its listeners.
 type topic struct {
 	listeners int
-	changed   broadcast.Signal // guarded by notifier.mu; sent when there may be something new
+	changed   broadcast.Signal // guarded by notifier.mu; sent when there may be new data
 }
 
-// poll is how often listeners look for themselves, whatever they are told.
+// poll is the interval at which listeners check for new data without a notification.
 const poll = 5 * time.Second
 
 var errClosed = errors.New("redis: the store is closed")
 
-// listener is a goroutine that listens on one channel.
+// listener is a subscription of one goroutine to one channel.
 type listener struct {
 	n       *notifier
 	channel string
 	t       *topic
 }
 
-// listen begins to listen on a channel.
+// listen adds a listener on a channel.
 func (n *notifier) listen(ctx context.Context, channel string) (*listener, error) {
 	n.subscribing.Lock()
 	defer n.subscribing.Unlock()
@@ -53,12 +53,12 @@ func (n *notifier) listen(ctx context.Context, channel string) (*listener, error
 		return nil, err
 	}
 	if t.listeners == 1 {
-		_ = p.Subscribe(ctx, channel) // what fails is done again when there is a connection
+		_ = p.Subscribe(ctx, channel) // on failure, go-redis subscribes when it reconnects
 	}
 	return &listener{n, channel, t}, nil
 }
 
-// join notes another listener, and begins to hear if it is the first of all. subscribing is held.
+// join registers a listener, and starts receive for the first of all. subscribing is held.
 func (n *notifier) join(ctx context.Context, channel string) (*redis.PubSub, *topic, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -78,18 +78,18 @@ func (n *notifier) join(ctx context.Context, channel string) (*redis.PubSub, *to
 	return n.pubsub, t, nil
 }
 
-// leave ends listening.
+// leave removes the listener.
 func (l *listener) leave() {
 	l.n.subscribing.Lock()
 	defer l.n.subscribing.Unlock()
 	if p := l.n.part(l); p != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), poll)
 		defer cancel()
-		_ = p.Unsubscribe(ctx, l.channel) // if it fails, messages come that no listener waits for
+		_ = p.Unsubscribe(ctx, l.channel) // on failure, the process gets notifications without a listener
 	}
 }
 
-// part notes that a listener is gone, and returns what to unsubscribe from if it was the last on its channel.
+// part unregisters a listener. If it was the last on its channel, part returns the PubSub to unsubscribe from.
 func (n *notifier) part(l *listener) *redis.PubSub {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -100,14 +100,14 @@ func (n *notifier) part(l *listener) *redis.PubSub {
 	return n.pubsub
 }
 
-// next returns a channel that is closed when there may be something new.
+// next returns a channel that is closed when there may be new data.
 func (l *listener) next() <-chan struct{} {
 	l.n.mu.Lock()
 	defer l.n.mu.Unlock()
 	return l.t.changed.Next()
 }
 
-// wait waits until changed is closed, or long enough to look again.
+// wait waits until changed is closed, poll has passed, or ctx ends.
 func wait(ctx context.Context, changed <-chan struct{}) {
 	timer := time.NewTimer(poll)
 	defer timer.Stop()
@@ -118,7 +118,7 @@ func wait(ctx context.Context, changed <-chan struct{}) {
 	}
 }
 
-// receive notifies listeners of what comes, until pubsub is closed.
+// receive notifies the listeners of each message and each new subscription until pubsub is closed.
 func (n *notifier) receive(from <-chan any, done chan struct{}) {
 	defer close(done)
 	for m := range from {

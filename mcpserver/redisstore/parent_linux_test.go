@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// diesWithParent ends the process when the test is killed, which runs no cleanup.
+// diesWithParent makes the process end when the test process is killed, because a killed test runs no cleanup.
 func diesWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -4,5 +4,5 @@ package redisstore_test
 
 import "os/exec"
 
-// diesWithParent does nothing where there is no way: a killed test leaves the process.
+// diesWithParent does nothing on systems without such a function: a killed test leaves the process running.
 func diesWithParent(*exec.Cmd) {}

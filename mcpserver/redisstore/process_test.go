@@ -31,7 +31,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
 )
 
-// The test binary serves instead of testing if it finds this variable: a served in JSON.
+// With this variable, the test binary runs a server instead of the tests. Its value is a served in JSON.
 const environmentServe = "REDISSTORE_TEST_SERVE"
 
 // served configures a server process.
@@ -43,10 +43,10 @@ type served struct {
 	TaskLease     time.Duration
 }
 
-// lease is short, so that the death of a process is noticed soon.
+// lease is short, so that the servers soon notice the death of a process.
 const lease = time.Second
 
-// serve is the server process. It prints where it listens, and serves until it is killed.
+// serve runs a server process. It prints its address, and serves until it is killed.
 func serve(config string) {
 	var o served
 	if err := json.Unmarshal([]byte(config), &o); err != nil {
@@ -81,7 +81,7 @@ type step struct {
 	Name string `json:"name"`
 }
 
-// addTools adds tools that a test steers by lists in Redis.
+// addTools adds tools that a test controls through lists in Redis.
 func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 	add := func(err error) {
 		if err != nil {
@@ -141,7 +141,7 @@ func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 	}))
 }
 
-// fleet are server processes behind one address.
+// fleet is a group of server processes behind one address.
 type fleet struct {
 	t      *testing.T
 	redis  *redis.Client
@@ -151,17 +151,17 @@ type fleet struct {
 	url    string
 
 	mu    sync.Mutex
-	procs []*proc // guarded by mu where a test replaces one
+	procs []*proc // guarded by mu in tests that replace a process
 	next  int     // guarded by mu
 	// guarded by mu; which process gets a request, negative for the next one; may be nil
 	route    func(*http.Request, []byte) int
-	hold     map[string]chan struct{} // guarded by mu; by method: requests wait until it is closed
-	cuts     map[*cuttable]struct{}   // guarded by mu; responses
-	sessions map[string]string        // guarded by mu; ids that were seen, each with the header X-Client
-	seen     map[string]map[int]int   // guarded by mu; how many requests of a method of HTTP each process got
+	hold     map[string]chan struct{} // guarded by mu; by HTTP method; requests wait until the channel is closed
+	cuts     map[*cuttable]struct{}   // guarded by mu; open responses
+	sessions map[string]string        // guarded by mu; the header X-Client for each session id
+	seen     map[string]map[int]int   // guarded by mu; number of requests, by HTTP method and process
 }
 
-// proc is one of them.
+// proc is a server process.
 type proc struct {
 	name   string
 	cmd    *exec.Cmd
@@ -170,14 +170,14 @@ type proc struct {
 	killed atomic.Pointer[time.Time]
 }
 
-// kill ends it as a crash of the machine would.
+// kill ends the process at once, like a crash of its machine.
 func (p *proc) kill() {
 	p.killed.CompareAndSwap(nil, new(time.Now()))
 	p.cmd.Process.Kill()
 	<-p.dead
 }
 
-// launch starts processes, and something in front of them that gives requests to each in turn.
+// launch starts n processes and a proxy that distributes requests among them in turn.
 func launch(t *testing.T, n int) *fleet {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: address})
@@ -188,7 +188,7 @@ func launch(t *testing.T, n int) *fleet {
 	return f
 }
 
-// launchServed does so with a configuration. said gets the lines that the processes print.
+// launchServed is launch with a configuration. said gets the lines that the processes print.
 func launchServed(t *testing.T, n int, o served, said func(*proc, string)) *fleet {
 	t.Helper()
 	f := &fleet{
@@ -256,19 +256,19 @@ func (f *fleet) start(name string) *proc {
 	return p
 }
 
-// to says which process gets the requests that a test does not route otherwise.
+// to sets the function that selects the process for each request.
 func (f *fleet) to(route func(r *http.Request, body []byte) int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.route = route
 }
 
-// only routes all requests to one process.
+// only routes all requests to process i.
 func only(i int) func(*http.Request, []byte) int {
 	return func(*http.Request, []byte) int { return i }
 }
 
-// held lets requests of a method of HTTP wait until release is called.
+// held delays requests with an HTTP method until release is called.
 func (f *fleet) held(method string) (release func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -284,7 +284,7 @@ func (f *fleet) held(method string) (release func()) {
 	}
 }
 
-// RoundTrip gives a request to a process, and to another if that one is not there.
+// RoundTrip sends a request to a process, and to another process if the first is unreachable.
 func (f *fleet) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -319,7 +319,7 @@ func (f *fleet) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, errors.New("no process is there")
 }
 
-// choose returns the process that a request goes to, and all that there are.
+// choose returns the number of the process for a request, and all processes.
 func (f *fleet) choose(r *http.Request, body []byte) (int, []*proc) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -333,7 +333,7 @@ func (f *fleet) choose(r *http.Request, body []byte) (int, []*proc) {
 	return f.next % len(procs), procs
 }
 
-// note remembers what is to be known of an exchange.
+// note records a response for the checks of the test.
 func (f *fleet) note(r *http.Request, resp *http.Response, i int) *http.Response {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -355,14 +355,14 @@ func (f *fleet) note(r *http.Request, resp *http.Response, i int) *http.Response
 	return resp
 }
 
-// got returns how many requests of a method of HTTP a process has answered.
+// got returns the number of requests with an HTTP method that a process has answered.
 func (f *fleet) got(method string, i int) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seen[method][i]
 }
 
-// cut cuts all responses that are open.
+// cut cuts all open responses.
 func (f *fleet) cut() {
 	f.mu.Lock()
 	var all []*cuttable
@@ -375,7 +375,7 @@ func (f *fleet) cut() {
 	}
 }
 
-// cuttable is the body of a response that may be cut.
+// cuttable is the body of a response that cut can interrupt.
 type cuttable struct {
 	io.ReadCloser
 	forget func()
@@ -406,10 +406,10 @@ func (f *fleet) connect(features ...mcpclient.Feature) *mcpclient.Client {
 	return c
 }
 
-// patience is how long anything may take that has to happen.
+// patience bounds each wait.
 const patience = 30 * time.Second
 
-// step steers the tool called steps.
+// step sends the next step to the tool named steps.
 func (f *fleet) step(name, what string) {
 	f.t.Helper()
 	if err := f.redis.RPush(f.t.Context(), f.prefix+name, what).Err(); err != nil {
@@ -417,7 +417,7 @@ func (f *fleet) step(name, what string) {
 	}
 }
 
-// did waits until the tool says what it has done.
+// did waits until the tool reports a step.
 func (f *fleet) did(name, want string) {
 	f.t.Helper()
 	v, err := f.redis.BLPop(f.t.Context(), patience, f.prefix+name+"-done").Result()

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store/storetest"
 )
 
-// address is that of the Redis of all tests.
+// address is the address of the Redis that all tests share.
 var address string
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// redisServer is a Redis that belongs to the tests.
+// redisServer is a Redis process of the tests.
 type redisServer struct {
 	address string
 	dir     string
@@ -45,8 +45,8 @@ type redisServer struct {
 	exited  chan error
 }
 
-// startRedis starts one on a free port, in a directory, empty for a new one, with more arguments. Another process may
-// take the port first: then it tries again.
+// startRedis starts Redis on a free port. dir is its directory; empty means a new one. If another process takes the
+// port first, startRedis tries again.
 func startRedis(dir string, arguments ...string) (*redisServer, error) {
 	binary, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -79,7 +79,7 @@ func tryRedis(binary, dir string, arguments []string) (*redisServer, error) {
 	return r, r.start(binary, port, arguments)
 }
 
-// start starts the process and waits until it answers.
+// start starts the process and waits until Redis answers.
 func (r *redisServer) start(binary string, port int, arguments []string) error {
 	r.cmd = exec.Command(binary, append([]string{
 		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", r.dir, "--save", "",
@@ -111,7 +111,7 @@ func (r *redisServer) start(binary string, port int, arguments []string) error {
 	return errors.New("redis-server does not answer")
 }
 
-// kill ends it, and leaves its directory.
+// kill kills the process and keeps its directory.
 func (r *redisServer) kill() {
 	r.cmd.Process.Kill()
 	<-r.exited
@@ -122,7 +122,7 @@ func (r *redisServer) stop() {
 	os.RemoveAll(r.dir)
 }
 
-// open returns a store in the Redis of all tests, under keys of its own.
+// open returns a store in the shared Redis, with a prefix of its own.
 func open(t testing.TB, o *redisstore.Options) (*redisstore.Store, *redis.Client) {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: address})
@@ -166,7 +166,7 @@ func TestTasks(t *testing.T) {
 	})
 }
 
-// pass waits until so much time has passed for Redis and for this process.
+// pass waits until d has passed for Redis and for this process.
 func pass(t *testing.T, d time.Duration) {
 	select {
 	case <-time.After(d):

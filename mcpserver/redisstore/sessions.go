@@ -9,10 +9,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// sessions is the [store.Sessions].
+// sessions implements [store.Sessions].
 type sessions struct{ *Store }
 
-// now is the beginning of scripts that ask for the time.
+// now is the first part of scripts that need the time.
 const now = `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -32,7 +32,7 @@ func (s sessions) Create(ctx context.Context, id string, record []byte, ttl time
 	return failed("create a session", err)
 }
 
-// useScript keeps the events of the session as long as the session.
+// useScript also sets the expiry of the session's events.
 var useScript = redis.NewScript(now + `
 local revision = redis.call('HGET', KEYS[1], 'revision')
 if not revision then return false end
@@ -91,7 +91,7 @@ func (s sessions) Delete(ctx context.Context, id string, unused time.Duration) (
 	return n == 1, failed("delete a session", err)
 }
 
-// undelivered is how long the messages to a process are kept after it counts as dead.
+// undelivered is the time for which messages to a process are kept after the process counts as dead.
 const undelivered = time.Minute
 
 func (s sessions) Beat(ctx context.Context, process string, ttl time.Duration) error {

@@ -10,36 +10,35 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Options configure a [Store]. A nil *Options, and the zero value of every field, mean the defaults stated here. All
-// processes that share a store should have the same.
+// Options configure a [Store]. A nil *Options or a zero field means the documented default. All processes that share a
+// store should have the same options.
 type Options struct {
-	// Prefix begins all keys and channels. What stands behind it in a key has 99 bytes at most, whatever ids clients send.
-	// With a hash tag of its own, such as "{app}:", all keys are in one slot of a cluster; with braces that are none, New
-	// panics. Zero means "mcp:".
+	// Prefix is the prefix of all keys and channels. The rest of a key has at most 99 bytes, whatever ids clients send.
+	// If Prefix contains a hash tag, such as "{app}:", all keys are in one slot of a cluster; New panics for braces that
+	// are not a hash tag. Empty means "mcp:".
 	Prefix string
 
-	// MaxEvents and MaxEventBytes bound what is kept of the events of one session: the latest, with so many bytes of data
-	// together. Zero means 1,000 events and 4 MiB.
+	// MaxEvents and MaxEventBytes bound the stored events of one session by their number and by the size of their data.
+	// The store keeps the latest events. Zero means 1,000 events and 4 MiB.
 	MaxEvents, MaxEventBytes int
 
-	// MaxMessages and MaxMessageBytes bound what is kept of the messages to one process, and of those to all: the latest,
-	// with so many bytes together, or the one latest if it is larger. Zero means 4,096 messages and 64 MiB.
+	// MaxMessages and MaxMessageBytes bound the stored messages to one process, and the messages to all. The store keeps
+	// the latest messages, and always the very latest, even if it is larger. Zero means 4,096 messages and 64 MiB.
 	MaxMessages, MaxMessageBytes int
 
-	// KeepEvents is how long events are kept of a session that is in no store of sessions. Others keep theirs as long as
-	// the session. Zero means 1 h.
+	// KeepEvents is the expiry of a session's events if the session itself is not in the store. Otherwise the events
+	// expire with the session. Zero means 1 h.
 	KeepEvents time.Duration
 }
 
-// Store keeps what servers share, in Redis. Make it with [New]; it is safe for concurrent use.
+// Store stores the shared state of servers in Redis. Make it with [New]; it is safe for concurrent use.
 type Store struct {
 	client   redis.UniversalClient
 	cfg      Options
 	notifier notifier
 }
 
-// New returns a store in the Redis that c talks to. Nothing is sent yet. The client remains the caller's to close,
-// after [Store.Close].
+// New returns a store that uses the client c. It sends nothing yet. The caller closes c after [Store.Close].
 func New(c redis.UniversalClient, o *Options) *Store {
 	s := &Store{client: c}
 	if o != nil {
@@ -59,21 +58,21 @@ func New(c redis.UniversalClient, o *Options) *Store {
 	return s
 }
 
-// Close ends what the store does besides. It is to be called after the Shutdown of the handlers that use it.
+// Close stops the notifications. Call it after the Shutdown of all handlers that use the store.
 func (s *Store) Close() error { return s.notifier.close() }
 
-// Sessions returns the part that keeps sessions.
+// Sessions returns the store of sessions.
 func (s *Store) Sessions() store.Sessions { return sessions{s} }
 
-// Events returns the part that keeps events.
+// Events returns the store of events.
 func (s *Store) Events() store.SharedEvents { return events{s} }
 
-// keepWrite is how long Redis remembers that it has carried out a write, in milliseconds: longer than a client of Redis
-// repeats one whose reply was lost.
+// keepWrite is the time for which Redis remembers the result of a write, in milliseconds. It is longer than the Redis
+// client repeats a command after a lost reply.
 const keepWrite = 30_000
 
-// writeScript returns a script that Redis carries out once for each of its last keys: repeated, it returns the same
-// again. body returns 0 or less for a write that it refuses.
+// writeScript returns a script that Redis runs only once for each value of its last key; a repetition returns the same
+// result. body returns 0 or less if it refuses the write. Such results are not remembered.
 func writeScript(body string) *redis.Script {
 	return redis.NewScript(fmt.Sprintf(`
 local write = #KEYS
@@ -87,8 +86,8 @@ if done > 0 then redis.call('SET', KEYS[write], string.format('%%.0f', done), 'P
 return done`, body, keepWrite))
 }
 
-// write runs a script of writeScript, once, with keys of that id: the client of Redis repeats a command whose reply was
-// lost, and the repetition has the same key of the write.
+// write runs a script of writeScript once, with keys of that id. If a reply is lost, the Redis client repeats the
+// command with the same write key.
 func (s *Store) write(ctx context.Context, script *redis.Script, id string, keys []string, args ...any) *redis.Cmd {
 	return s.run(ctx, script, append(keys, s.writeKey(id)), args...)
 }
@@ -98,7 +97,7 @@ func (s *Store) run(ctx context.Context, script *redis.Script, keys []string, ar
 	return script.Run(ctx, s.client, keys, args...)
 }
 
-// failed says what could not be done.
+// failed adds the name of the failed operation to an error. It returns nil for a nil error.
 func failed(what string, err error) error {
 	if err == nil {
 		return nil
@@ -106,7 +105,7 @@ func failed(what string, err error) error {
 	return fmt.Errorf("redis: %s: %w", what, err)
 }
 
-// millis returns a duration as Redis has it.
+// millis converts a duration for Redis: whole milliseconds, at least 1 if d is positive, and otherwise 0.
 func millis(d time.Duration) int64 {
 	if d <= 0 {
 		return 0

@@ -33,38 +33,38 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// pageSize is how many entries a page has at most. One of 512 files, the most there are, takes some 100 KB.
+// pageSize is the maximum number of entries on a page. An entry with the maximum of 512 files takes about 100 KB.
 const pageSize = 50
 
-// maxSkills is how many skills a catalog has at most, those inside others included.
+// maxSkills is the maximum number of skills in a catalog, including skills inside others.
 const maxSkills = 10_000
 
-// Capability declares the extension, with resources/directory/read, for Options.Capabilities of a server.
+// Capability returns the declaration of the extension, for Options.Capabilities of a server.
 func Capability() map[string]mcp.Object {
 	return map[string]mcp.Object{skill.Extension: mcp.Object(`{"directoryRead":true}`)}
 }
 
-// A Catalog holds the skills of a server. Its methods may be called at any time, from any goroutine.
+// Catalog holds the skills of a server. Its methods may be called from any goroutine.
 type Catalog struct {
 	server *mcpserver.Server
 
-	changing sync.Mutex // held while skills come and go
+	changing sync.Mutex // held while adding or removing skills
 
 	mu    sync.RWMutex
-	trees map[string]*tree        // guarded by mu; those that were added, by path
+	trees map[string]*tree        // guarded by mu; the added trees, by path
 	dirs  map[string]*directory   // guarded by mu; by URI
-	list  []*skill.Skill          // guarded by mu; sorted by URI, not changed
-	byURI map[string]*skill.Skill // guarded by mu
+	list  []*skill.Skill          // guarded by mu; sorted by URI, immutable
+	byURI map[string]*skill.Skill // guarded by mu; by URI
 }
 
-// tree is what one call of Add has added.
+// tree is the content that one call of Add has added.
 type tree struct {
 	skills []*skill.Skill
 	dirs   map[string]*directory
 	files  []file
 }
 
-// directory is what is directly in one.
+// directory lists the direct children of a directory.
 type directory struct{ children []*mcp.Resource }
 
 type file struct {
@@ -72,7 +72,7 @@ type file struct {
 	content  []byte
 }
 
-// Serve has the server answer skills/list, skills/get and resources/directory/read. The server has to declare
+// Serve registers handlers for skills/list, skills/get and resources/directory/read. The server must declare
 // [Capability].
 func Serve(s *mcpserver.Server) (*Catalog, error) {
 	c := &Catalog{server: s, trees: map[string]*tree{}}
@@ -84,16 +84,15 @@ func Serve(s *mcpserver.Server) (*Catalog, error) {
 	)
 }
 
-// Add adds the skill in fsys, which has a SKILL.md at its root, as skill://skillPath/SKILL.md. The last segment of
-// skillPath is its name, as its frontmatter says; what is before that is up to the server, and says nothing. All files
-// are read at once and kept in memory: 512 of them at most, and 16 MiB. Change a skill by removing it and adding it
-// anew.
+// Add adds the skill in fsys as skill://skillPath/SKILL.md. fsys must have a SKILL.md at its root. The last segment of
+// skillPath must be the name in the frontmatter; the server is free to choose the rest. Add reads all files at once
+// and keeps them in memory: at most 512 files and 16 MiB. To change a skill, remove it and add it again.
 //
 // A symbolic link in fsys is an error. If others can write the directory while Add reads it, use the FS of an
-// [os.Root], as in the example above, and not [os.DirFS]: a file that becomes a link in between is read outside of it.
+// [os.Root], as in the example above, and not [os.DirFS], which would follow a file that becomes a link during Add.
 //
-// A directory below with a SKILL.md of its own is a skill too, besides being part of this one, and has to be a proper
-// one. An error leaves everything as it was.
+// A subdirectory with its own SKILL.md is also a skill of its own, besides being part of this one, and must be valid.
+// After an error the catalog is unchanged.
 func (c *Catalog) Add(skillPath string, fsys fs.FS) error {
 	if err := c.add(skillPath, fsys); err != nil {
 		return fmt.Errorf("add skill %s: %w", skillPath, err)
@@ -127,7 +126,7 @@ func (c *Catalog) add(skillPath string, fsys fs.FS) error {
 	return nil
 }
 
-// admit reports why a tree cannot be added: one skill is inside another only if they were added together.
+// admit returns an error if a tree cannot be added. A skill may be inside another one only if both are added together.
 func (c *Catalog) admit(skillPath string, t *tree) error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -142,7 +141,7 @@ func (c *Catalog) admit(skillPath string, t *tree) error {
 	return nil
 }
 
-// Remove removes what was added under this path, and reports whether there was anything.
+// Remove removes the skills that Add added under this path, and reports whether there were any.
 func (c *Catalog) Remove(skillPath string) bool {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -163,7 +162,7 @@ func (c *Catalog) forget(skillPath string) *tree {
 	return t
 }
 
-// index makes what is looked things up in. c.mu is held.
+// index rebuilds list, dirs and byURI. c.mu is held.
 func (c *Catalog) index() {
 	c.list, c.dirs, c.byURI = nil, map[string]*directory{}, map[string]*skill.Skill{}
 	for _, t := range c.trees {
@@ -186,7 +185,7 @@ func uris(files []file) []string {
 	return all
 }
 
-// read reads a skill and those inside it.
+// read reads a skill and the skills inside it.
 func read(skillPath string, fsys fs.FS) (*tree, error) {
 	t := &tree{dirs: map[string]*directory{}}
 	total := int64(0)
@@ -231,7 +230,7 @@ func read(skillPath string, fsys fs.FS) (*tree, error) {
 	return t, nil
 }
 
-// readFile reads a regular file that has so many bytes at most.
+// readFile reads a regular file of at most room bytes.
 func readFile(fsys fs.FS, name string, room int64) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -283,13 +282,13 @@ func (t *tree) addFile(skillPath, name string, content []byte) error {
 	return nil
 }
 
-// list makes r a child of its directory.
+// list adds r to the children of its directory.
 func (t *tree) list(skillPath, name string, r *mcp.Resource) {
 	d := t.dirs[directoryURI(skillPath, path.Dir(name))]
 	d.children = append(d.children, r)
 }
 
-// addSkill adds the skill whose SKILL.md is f.
+// addSkill adds the skill with the SKILL.md f.
 func (t *tree) addSkill(f file) error {
 	frontmatter, _, err := skill.ParseManifest(f.content)
 	if err != nil {
@@ -307,7 +306,7 @@ func (t *tree) addSkill(f file) error {
 	return s.Validate()
 }
 
-// typeOf is the MIME type of a file, on every system the same for those that skills are made of.
+// typeOf returns the MIME type of a file. The usual file types of skills have the same MIME type on every system.
 func typeOf(name string, content []byte) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md":
@@ -332,7 +331,7 @@ func typeOf(name string, content []byte) string {
 	return "application/octet-stream"
 }
 
-// read answers resources/read.
+// read answers resources/read for the file.
 func (f file) read(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	contents := &mcp.ResourceContents{Text: string(f.content)}
 	if !utf8.Valid(f.content) {
@@ -388,7 +387,7 @@ func (c *Catalog) answerDirectory(_ context.Context, r *mcpserver.Request) (any,
 	return &mcp.ListResourcesResult{CacheHint: hint(r), NextCursor: next, Resources: some}, nil
 }
 
-// hint says that nothing is kept, in the revisions that want it said.
+// hint returns a cache hint that forbids caching, for revisions that require a hint.
 func hint(r *mcpserver.Request) mcp.CacheHint {
 	if r.Version.Era() == mcp.Legacy {
 		return mcp.CacheHint{}
@@ -396,8 +395,8 @@ func hint(r *mcpserver.Request) mcp.CacheHint {
 	return mcp.CacheHint{TTLMs: new(int64(0)), CacheScope: mcp.CachePrivate}
 }
 
-// page returns the entries of a sorted list behind a cursor, which is the last URI of the page before: it stays good
-// when entries come and go.
+// page returns the entries of a sorted list after a cursor. The cursor contains the last URI of the previous page, so
+// it stays valid when entries are added or removed.
 func page[T any](all []T, cursor *string, uri func(T) string) (some []T, next *string, err error) {
 	begin := 0
 	if cursor != nil {

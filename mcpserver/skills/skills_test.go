@@ -127,7 +127,7 @@ func TestWhatIsNoSkillIsNotAdded(t *testing.T) {
 	}
 }
 
-// What was listed stays listed once, and what stays is listed, while skills come and go between the pages.
+// While skills are added and removed between pages, every remaining skill is listed exactly once.
 func TestPagesAreGoodWhileSkillsComeAndGo(t *testing.T) {
 	uri := func(s string) string { return s }
 	var all []string

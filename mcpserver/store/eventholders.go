@@ -6,25 +6,25 @@ import (
 	"container/list"
 )
 
-// eventHolder is on whose account events are kept in a memory store: the sessions of an account together, and each
-// other session by itself.
+// eventHolder is the owner of events in a memory store: an account with all its sessions, or a single session without
+// an account.
 type eventHolder struct {
 	key   eventHolderKey
 	bytes int
-	ages  list.List // *kept for each event, of the session it is the oldest of, in the order of their coming
-	place int       // among all holders
+	ages  list.List // the *kept of each event, oldest event first
+	place int       // index in the heap of holders
 }
 
 type eventHolderKey struct {
 	account any
-	session string // if the account is that of clients which cannot be told apart
+	session string // set only for clients without an account
 }
 
-// oldest returns the number of the oldest event.
+// oldest returns the number of the holder's oldest event.
 func (h *eventHolder) oldest() uint64 { return h.ages.Front().Value.(*kept).events[0].number }
 
-// eventHolders are those that hold events, the one that holds most first, and of several the one with the oldest event.
-// So what one takes too much is at its own expense.
+// eventHolders is a heap of the holders: the largest first, and among equal ones the one with the oldest event. So an
+// account that stores too much loses its own events first.
 type eventHolders struct {
 	byKey map[eventHolderKey]*eventHolder
 	order []*eventHolder
@@ -44,7 +44,7 @@ func (e *eventHolders) of(account any, session string) *eventHolder {
 	return h
 }
 
-// add notes that an event of a session has come.
+// add records a new event of a session.
 func (e *eventHolders) add(k *kept, cost int) *list.Element {
 	h := k.holder
 	age := h.ages.PushBack(k)
@@ -57,7 +57,7 @@ func (e *eventHolders) add(k *kept, cost int) *list.Element {
 	return age
 }
 
-// remove notes that an event is gone.
+// remove removes an event.
 func (e *eventHolders) remove(h *eventHolder, age *list.Element, cost int) {
 	h.ages.Remove(age)
 	h.bytes -= cost
@@ -69,17 +69,17 @@ func (e *eventHolders) remove(h *eventHolder, age *list.Element, cost int) {
 	delete(e.byKey, h.key)
 }
 
-// most returns the session whose oldest event is to go.
+// most returns the session that must drop its oldest event.
 func (e *eventHolders) most() *kept { return e.order[0].ages.Front().Value.(*kept) }
 
-// Len, Less, Swap, Push and Pop are those of [heap.Interface].
+// Len, Less, Swap, Push and Pop implement [heap.Interface].
 
 func (e *eventHolders) Len() int { return len(e.order) }
 
 func (e *eventHolders) Less(i, j int) bool {
 	a, b := e.order[i], e.order[j]
 	if c := cmp.Compare(b.bytes, a.bytes); c != 0 || a.ages.Len() == 0 || b.ages.Len() == 0 {
-		// one that is about to go has none
+		// a holder that is being removed has no events
 		return c < 0
 	}
 	return a.oldest() < b.oldest()

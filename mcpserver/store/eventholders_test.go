@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// keptOf returns how many events of a session a store has.
+// keptOf returns the number of stored events of a session.
 func (s *memoryEvents) keptOf(session string) int {
 	if k := s.sessions[session]; k != nil {
 		return len(k.events)
@@ -51,7 +51,7 @@ func TestEventsOfOneAccountLeaveThoseOfOthers(t *testing.T) {
 	}
 }
 
-// TestHoldersOfEventsAreKnownByWhatTheyHold does anything to a store, and looks at its books.
+// TestHoldersOfEventsAreKnownByWhatTheyHold changes a store at random and checks the state of its holders.
 func TestHoldersOfEventsAreKnownByWhatTheyHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		store := NewMemoryEvents(5, 2000).(*memoryEvents)

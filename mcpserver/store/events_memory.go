@@ -13,12 +13,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/identity"
 )
 
-// NewMemoryEvents returns a store that keeps, for each session, the latest events: at most so many, with so many bytes
-// of data together. Zero means 1,000 events and 4 MiB. All sessions together keep 64 MiB, or what one may keep if that
-// is more, where an event counts 128 bytes besides its data. Beyond that the oldest events go of what has most: of the
-// sessions of one account together, as HTTPOptions.Account of mcpserver has it, or of a session without one. A store
-// that wraps this one has no accounts. Of the id of a session of 64 bytes and more it keeps a hash. It is a
-// [SharedEvents] for the handlers of one process.
+// NewMemoryEvents returns a memory store for the handlers of one process. For each session it keeps the latest events:
+// at most the given number, and at most size bytes of data. Zero means 1,000 events and 4 MiB. All sessions together
+// keep 64 MiB, or the limit of one session if that is higher; each event counts its data and 128 bytes. Beyond this
+// limit the store drops the oldest events of the largest holder. A holder is an account (HTTPOptions.Account of
+// mcpserver) with all its sessions, or a session without an account. If another store wraps this one, there are no
+// accounts. Session ids of 64 bytes or more are stored as a hash.
 func NewMemoryEvents(events, size int) SharedEvents {
 	events, size = cmp.Or(max(events, 0), 1000), cmp.Or(max(size, 0), 4<<20)
 	return &memoryEvents{
@@ -28,26 +28,26 @@ func NewMemoryEvents(events, size int) SharedEvents {
 }
 
 type memoryEvents struct {
-	events, size int // of one session
-	total        int // bytes of all
+	events, size int // limits of one session
+	total        int // limit of all sessions, in bytes
 
 	mu       sync.Mutex
 	sessions map[string]*kept // guarded by mu
 	holders  eventHolders     // guarded by mu
-	last     uint64           // guarded by mu; number of the latest event
-	bytes    int              // guarded by mu; with eventCost for each event
+	last     uint64           // guarded by mu; number of the latest event in the store
+	bytes    int              // guarded by mu; includes eventCost for each event
 
-	shared map[string]*numberedStreams // guarded by mu; sessions with streams from Open
-	news   broadcast.Signal            // guarded by mu; sent when something happens
+	shared map[string]*numberedStreams // guarded by mu; sessions with streams from Open; by session
+	news   broadcast.Signal            // guarded by mu; sent after each change
 }
 
-// keptInAll is how many bytes the events of all sessions may take, unless one may take more.
+// keptInAll is the default size limit of all sessions, in bytes.
 const keptInAll = 64 << 20
 
-// eventCost is about how many bytes an event takes besides its data.
+// eventCost is the approximate memory of an event without its data, in bytes.
 const eventCost = 128
 
-// kept are the events of a session, the oldest first.
+// kept holds the events of a session, oldest first.
 type kept struct {
 	session string
 	holder  *eventHolder
@@ -57,7 +57,7 @@ type kept struct {
 
 type keptEvent struct {
 	Event
-	number uint64 // counts the events of all sessions
+	number uint64 // position among the events of all sessions
 	age    *list.Element
 }
 
@@ -65,14 +65,14 @@ func (s *memoryEvents) Append(_ context.Context, session string, e Event) error 
 	return s.keep(nil, session, e)
 }
 
-// AppendFor is Append on an account: a value that can be compared, nil for none.
+// AppendFor is Append with an account to charge: a comparable value, or nil for none.
 func (s *memoryEvents) AppendFor(_ identity.Mark, account any, session string, e Event) error {
 	return s.keep(account, session, e)
 }
 
 func (s *memoryEvents) Own(identity.Mark) {}
 
-// keep is Append, on an account.
+// keep implements Append and AppendFor.
 func (s *memoryEvents) keep(account any, session string, e Event) error {
 	e.Data, session = bytes.Clone(e.Data), keptID(session)
 	s.mu.Lock()
@@ -129,7 +129,7 @@ func (s *memoryEvents) Behind(_ context.Context, session string, id EventID) ite
 	}
 }
 
-// behind returns the events of a stream behind one. mu is held.
+// behind returns the events of id's stream after id. mu is held.
 func (s *memoryEvents) behind(session string, id EventID) (found []Event) {
 	if k := s.sessions[session]; k != nil {
 		for _, e := range k.events {

@@ -6,15 +6,15 @@ import (
 	"iter"
 )
 
-// numberedStreams are the streams of a session to which a memory store has given numbers, or numbers of events.
+// numberedStreams are the streams of a session for which the memory store assigns the numbers of streams or events.
 type numberedStreams struct {
-	last int64 // stream
+	last int64 // number of the newest stream
 	open map[int64]*numberedStream
 }
 
 type numberedStream struct {
 	note   []byte
-	latest int64 // event
+	latest int64 // sequence of the latest event
 }
 
 // of returns the numbered streams of a session. mu is held.
@@ -30,7 +30,8 @@ func (s *memoryEvents) of(session string) *numberedStreams {
 	return n
 }
 
-// number sees to it that an event is behind the latest one of its stream, if that is a numbered one. mu is held.
+// number checks that an event comes after the latest one of its stream, and assigns its number if needed. Only
+// numbered streams are checked. mu is held.
 func (s *memoryEvents) number(session string, e *Event) error {
 	n := s.of(session)
 	st := n.open[e.ID.Stream]
@@ -38,7 +39,7 @@ func (s *memoryEvents) number(session string, e *Event) error {
 	case st == nil && e.ID.Stream <= n.last, st != nil && e.ID.Stream > 0 && e.ID.Sequence > 0 &&
 		e.ID.Sequence <= st.latest:
 		return ErrConflict
-	case st == nil: // from a caller that numbers streams itself
+	case st == nil: // the caller numbers its streams itself
 		return nil
 	case e.ID.Sequence == 0:
 		e.ID.Sequence = st.latest + 1
@@ -98,8 +99,8 @@ func (s *memoryEvents) Latest(_ context.Context, session string) (sequence int64
 	return 0, nil
 }
 
-// follow returns the events behind one, whether the stream is over with them, and a channel that is closed when there
-// may be more.
+// follow returns the events after id, whether they complete the stream, and a channel that is closed when there may be
+// more.
 func (s *memoryEvents) follow(session string, id EventID) (events []Event, over bool, news <-chan struct{}) {
 	session = keptID(session)
 	s.mu.Lock()

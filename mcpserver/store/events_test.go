@@ -19,7 +19,7 @@ func behind(t *rapid.T, s store.Events, session string, id store.EventID) (event
 	return events
 }
 
-// TestAMemoryEventStoreKeepsTheLatestWithinItsBounds compares it with a list of all events.
+// TestAMemoryEventStoreKeepsTheLatestWithinItsBounds compares the store with a list of all events.
 func TestAMemoryEventStoreKeepsTheLatestWithinItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 5).Draw(t, "events")

@@ -13,17 +13,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/identity"
 )
 
-// NewMemorySessions returns a store for handlers in one process: to serve one set of sessions under several of them,
-// and to test what is served by several processes. Of the messages to one handler, and of those to all, it keeps the
-// latest 4,096, with 64 MiB together. Of an id of 64 bytes and more it keeps a hash.
+// NewMemorySessions returns a memory store for the handlers of one process: for several handlers that serve the same
+// sessions, and for tests of several processes. For each handler, and for the messages to all, it keeps the latest
+// 4,096 messages, 64 MiB at most. Ids of 64 bytes or more are stored as a hash.
 func NewMemorySessions() Sessions {
 	return &memorySessions{
 		sessions: map[string]*keptSession{}, processes: map[string]time.Time{}, topics: map[string]*topic{},
 	}
 }
 
-// What a memory store keeps of the messages to one receiver: the latest, with so many bytes together, or the one latest
-// if it is larger.
+// Limits of the messages to one receiver. The store always keeps the latest message, even if it is larger.
 const (
 	maxMessages     = 4096
 	maxMessageBytes = 64 << 20
@@ -32,26 +31,26 @@ const (
 type memorySessions struct {
 	mu        sync.Mutex
 	sessions  map[string]*keptSession // guarded by mu
-	processes map[string]time.Time    // guarded by mu; until when they live
-	topics    map[string]*topic       // guarded by mu; by receiver
-	news      broadcast.Signal        // guarded by mu; sent when a message has come
+	processes map[string]time.Time    // guarded by mu; end of each lease
+	topics    map[string]*topic       // guarded by mu; by receiver; the empty one is all
+	news      broadcast.Signal        // guarded by mu; sent after each message
 }
 
 type keptSession struct {
 	record   []byte
 	revision int64
 	used     time.Time
-	until    time.Time // zero for ever
+	until    time.Time // zero for never
 }
 
-// topic are the messages to one receiver, or to all.
+// topic holds the messages to one receiver, or to all.
 type topic struct {
-	last     int64 // position of the latest
+	last     int64 // position of the latest message
 	messages [][]byte
 	bytes    int
 }
 
-// add keeps a message, at the expense of the oldest.
+// add adds a message, and drops the oldest ones beyond the limits.
 func (t *topic) add(message []byte) {
 	t.last++
 	t.messages = append(t.messages, bytes.Clone(message))
@@ -63,9 +62,9 @@ func (t *topic) add(message []byte) {
 	}
 }
 
-// find returns a session, nil if there is none. mu is held.
 func (t *memorySessions) Own(identity.Mark) {}
 
+// find returns a session, or nil. mu is held.
 func (t *memorySessions) find(id string) *keptSession {
 	s := t.sessions[keptID(id)]
 	if s != nil && !s.until.IsZero() && !time.Now().Before(s.until) {
@@ -75,7 +74,7 @@ func (t *memorySessions) find(id string) *keptSession {
 	return s
 }
 
-// use notes that a session is used now.
+// use restarts the expiry of the session.
 func (s *keptSession) use(ttl time.Duration) {
 	s.used, s.until = time.Now(), time.Time{}
 	if ttl > 0 {
@@ -154,7 +153,7 @@ func (t *memorySessions) Alive(_ context.Context, process string) (bool, error) 
 	return t.alive(process), nil
 }
 
-// alive is Alive; mu is held.
+// alive implements Alive. mu is held.
 func (t *memorySessions) alive(process string) bool {
 	return time.Now().Before(t.processes[keptID(process)])
 }
@@ -194,7 +193,7 @@ func (t *memorySessions) Receive(ctx context.Context, process string, behind int
 	}
 }
 
-// next returns the first message that is kept behind a position, or a channel that is closed when there is another.
+// next returns the first stored message after a position, or else a channel that is closed when a message arrives.
 func (t *memorySessions) next(process string, behind int64) (m Message, ok bool, news <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -207,8 +206,8 @@ func (t *memorySessions) next(process string, behind int64) (m Message, ok bool,
 	return Message{position, position - 1, from.messages[i]}, true, nil
 }
 
-// keptID returns what stands for an id in the tables of a memory store: the id itself if it is short, as those are that
-// the server makes, and otherwise its SHA-256. Two ids have two names: one as long as a hash is hashed too.
+// keptID returns the key of an id in a memory store: the id itself if it is short, as ids of servers are, or else its
+// SHA-256. Keys never collide, because ids as long as a hash are hashed too.
 func keptID(id string) string {
 	if len(id) < hex.EncodedLen(sha256.Size) {
 		return id

@@ -11,9 +11,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/identity"
 )
 
-// NewMemoryTasks returns a store that keeps tasks in this process: at most so many, with so many bytes of results and
-// of what they ask and are told. Zero means 10,000 tasks and 256 MiB. A task is kept as long as its client was
-// promised: when the store is full it takes no more, instead of forgetting some.
+// NewMemoryTasks returns a memory store for one process. It keeps at most the given number of tasks, and at most size
+// bytes of results, requests and responses. Zero means 10,000 tasks and 256 MiB. When the store is full, it rejects
+// new tasks instead of dropping old ones: clients were promised that their tasks stay until they expire.
 func NewMemoryTasks(tasks, size int) Tasks {
 	return &memoryTasks{
 		tasks: cmp.Or(max(tasks, 0), 10_000), size: cmp.Or(max(size, 0), 256<<20),
@@ -25,18 +25,18 @@ type memoryTasks struct {
 	tasks, size int
 
 	mu       sync.Mutex
-	byID     map[string]*Task                  // guarded by mu; records are replaced, never changed
+	byID     map[string]*Task                  // guarded by mu; records are immutable
 	bytes    int                               // guarded by mu
 	watchers map[*func(string, int64)]struct{} // guarded by mu
 	sweep    *time.Timer                       // guarded by mu; nil if no task expires
-	next     time.Time                         // guarded by mu; when it fires
-	closed   bool                              // guarded by mu; it keeps nothing any more
-	telling  sync.RWMutex                      // held for reading while watchers are called
+	next     time.Time                         // guarded by mu; when sweep fires
+	closed   bool                              // guarded by mu; the store rejects all tasks
+	telling  sync.RWMutex                      // read-locked while watchers are called
 }
 
 func (s *memoryTasks) Own(identity.Mark) {}
 
-// Close frees the tasks. The store keeps no others: to save one returns [ErrNoTask].
+// Close frees the tasks. After Close, Save returns [ErrNoTask].
 func (s *memoryTasks) Close(identity.Mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *memoryTasks) List(ctx context.Context, principal string, behind TaskPla
 	return found, nil
 }
 
-// of returns the tasks of a principal behind a place, in no order.
+// of returns the tasks of a principal after a place, unsorted.
 func (s *memoryTasks) of(principal string, behind TaskPlace, now time.Time) (found []*Task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *memoryTasks) of(principal string, behind TaskPlace, now time.Time) (fou
 	return found
 }
 
-// replace puts r in the place of the revision before it.
+// replace replaces the previous revision of a task by r.
 func (s *memoryTasks) replace(r *Task, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s *memoryTasks) replace(r *Task, now time.Time) error {
 	return nil
 }
 
-// full reports whether there is no room for r in the place of old, nil for none. mu is held.
+// full reports whether there is no room for r in place of old, which may be nil. mu is held.
 func (s *memoryTasks) full(old, r *Task) bool {
 	if old == nil {
 		return len(s.byID) >= s.tasks || s.bytes+r.Weight() > s.size
@@ -132,16 +132,16 @@ func (s *memoryTasks) full(old, r *Task) bool {
 	return grows > TaskSlack && s.bytes+grows > s.size
 }
 
-// drop forgets a task. mu is held.
+// drop removes a task. mu is held.
 func (s *memoryTasks) drop(r *Task) {
 	delete(s.byID, r.ID)
 	s.bytes -= r.Weight()
 }
 
-// sweepPause is how long expired tasks may stay, so that those which expire together are found together.
+// sweepPause is the delay of the timer after a task has expired, so that one sweep removes many tasks.
 const sweepPause = time.Second
 
-// expect sees to it that a task is dropped soon after it has expired. mu is held.
+// expect sets the timer for a task that expires at the given time. mu is held.
 func (s *memoryTasks) expect(expires, now time.Time) {
 	if expires.IsZero() || s.sweep != nil && !expires.Before(s.next) {
 		return
@@ -153,14 +153,14 @@ func (s *memoryTasks) expect(expires, now time.Time) {
 	s.sweep = time.AfterFunc(s.next.Sub(now), s.expire)
 }
 
-// expire drops the tasks whose time is up.
+// expire removes the expired tasks.
 func (s *memoryTasks) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.purge(time.Now())
 }
 
-// purge drops the tasks whose time is up, and waits for the next. mu is held.
+// purge removes the expired tasks and sets the timer for the next one. mu is held.
 func (s *memoryTasks) purge(now time.Time) {
 	if s.sweep != nil {
 		s.sweep.Stop()
@@ -186,12 +186,12 @@ func (s *memoryTasks) Watch(_ context.Context, changed func(id string, revision 
 		s.mu.Lock()
 		delete(s.watchers, &changed)
 		s.mu.Unlock()
-		s.telling.Lock() // until no listener is being told
+		s.telling.Lock() // wait for running calls of changed
 		defer s.telling.Unlock()
 	}, nil
 }
 
-// tell calls those who watch.
+// tell calls the watchers.
 func (s *memoryTasks) tell(id string, revision int64) {
 	s.telling.RLock()
 	defer s.telling.RUnlock()

@@ -12,11 +12,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// CanAsk reports whether the handler asks the client by the task, with Ask. Otherwise the handler asks by the request;
-// if that means that the client sends the request again, the call does not become a task by itself any more, because
+// CanAsk reports whether the handler asks the client through the task, with Ask. Otherwise the handler asks through
+// the request. If the client then has to send the request again, the call no longer becomes a task by itself, because
 // the handler is about to return. ctx is the context of the handler.
 func (r *Run) CanAsk(ctx context.Context) (bool, error) {
-	unlock, err := r.lock(ctx) // the task may be about to begin
+	unlock, err := r.lock(ctx) // another goroutine may be creating the task
 	if err != nil {
 		return false, err
 	}
@@ -29,9 +29,9 @@ func (r *Run) CanAsk(ctx context.Context) (bool, error) {
 	return r.record != nil, nil
 }
 
-// Ask sends requests to the client, all at once, each under a name that the caller has chosen, and returns the response
-// to each under the same name. It waits for the responses as long as ctx and the task allow. The error of a client of
-// 2025-11-25 that refuses is a [*rpc.RefusalError]. Several goroutines may ask at the same time.
+// Ask sends requests to the client, all at once, each under a name that the caller has chosen, and returns the
+// responses under the same names. It waits until all responses have arrived or ctx or the task ends. If a client of
+// 2025-11-25 refuses, the error is a [*rpc.RefusalError]. Several goroutines may call Ask concurrently.
 func (r *Run) Ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
 	if r.Legacy != nil {
 		return r.askLegacy(ctx, requests)
@@ -39,8 +39,8 @@ func (r *Run) Ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputRes
 	return r.ask(ctx, requests)
 }
 
-// ask opens requests of the task, under keys that the task uses once, and waits until the client has responded to each.
-// (tasks extension, "Task Update Requests")
+// ask adds requests to the task, under keys that the task uses only once, and waits until the client has responded to
+// each. (tasks extension, "Task Update Requests")
 func (r *Run) ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
 	names := slices.Sorted(maps.Keys(requests))
 	keys := make([]string, len(names))
@@ -76,7 +76,7 @@ func (r *Run) ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputRes
 	return named, nil
 }
 
-// await waits until the client has responded to the requests under the keys, and returns all responses.
+// await waits until the client has responded to the requests under the keys, and returns all responses of the task.
 func (r *Run) await(ctx context.Context, keys []string) (mcp.InputResponses, error) {
 	for {
 		r.mu.Lock()

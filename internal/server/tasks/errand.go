@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// errand calls do in a goroutine of a group when start is called: once at a time, and once more if start was called
-// during the call.
+// errand calls do in a goroutine of a group after start. Calls do not overlap. If start is called during a call, one
+// more call follows.
 type errand struct {
 	group *rpc.Group
 	do    func()
@@ -18,7 +18,7 @@ type errand struct {
 	again   bool // guarded by mu
 }
 
-// start does not wait.
+// start requests a call of do. It does not wait.
 func (e *errand) start() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -22,7 +22,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// bakery is a server as the author of another package writes one: its method bake may become a task.
+// bakery is a minimal server with tasks, as another package would write it. A call of its method bake may become a
+// task.
 type bakery struct {
 	t        *testing.T
 	keeper   *tasks.Keeper
@@ -31,7 +32,7 @@ type bakery struct {
 	last     int // the id of the latest request
 }
 
-// recipe is a way to handle bake.
+// recipe configures one kind of bake call.
 type recipe struct {
 	waits bool          // bake does not become a task at once
 	after time.Duration // but then
@@ -79,7 +80,7 @@ func bakeFor(d time.Duration) func(context.Context, *tasks.Run) (string, error) 
 	}
 }
 
-// newBakery returns a server with a store, nil for one of its own, which has ended with the test.
+// newBakery returns a server with the store of o, or with a memory store. The test ends the server.
 func newBakery(t *testing.T, o tasks.Options) *bakery {
 	if o.Store == nil {
 		o.Store, o.Free = store.NewMemoryTasks(0, 0), func() {}
@@ -102,7 +103,7 @@ func newBakery(t *testing.T, o tasks.Options) *bakery {
 	return b
 }
 
-// ask sends a request with these params, and returns what the server sends at once.
+// ask sends a request and returns the immediate answer.
 func (b *bakery) ask(method, params string, args ...any) string {
 	b.last++
 	b.exchange.Receive(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, b.last, method,
@@ -111,7 +112,7 @@ func (b *bakery) ask(method, params string, args ...any) string {
 	return b.client.take()
 }
 
-// bake begins a task, and returns its id.
+// bake starts a task and returns its id.
 func (b *bakery) bake(recipe string) string {
 	b.t.Helper()
 	answer := b.ask("bake", `"recipe":%q`, recipe)
@@ -136,7 +137,7 @@ func (b *bakery) is(id string, want mcp.TaskStatus) mcp.DetailedTask {
 	return task
 }
 
-// baker is the client, old is what it was in 2025.
+// baker is a modern client; old is the same client with revision 2025-11-25.
 var (
 	baker = tasks.Client{Principal: "baker", Version: mcp.Version20260728}
 	old   = tasks.Client{Principal: "baker", Version: mcp.Version20251125}
@@ -252,7 +253,7 @@ func (r *baking) Encode(cake *mcp.CallToolResult) (json.RawMessage, error) {
 	return mcp.AppendResult(nil, cake)
 }
 
-// client is a sink that keeps what is sent to it.
+// client is a sink that records the frames it gets.
 type client struct {
 	mu   sync.Mutex
 	sent []string

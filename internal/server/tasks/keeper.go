@@ -20,38 +20,39 @@ import (
 
 // Options configure a [Keeper].
 type Options struct {
-	// Store keeps the tasks. Its methods return, whatever happens.
+	// Store keeps the tasks. Its methods must return in bounded time.
 	Store store.Tasks
-	// Free frees all tasks of the store, which no other server has. It is nil for a store that servers share: then each
+	// Free removes all tasks from a store that only this server uses. It is nil for a store that servers share; then each
 	// running task has a lease.
 	Free func()
 
-	PollInterval time.Duration // how often clients are asked to look at a task
-	MaxRunning   int           // number of runs at once
-	MaxKept      int           // number of tasks of this server in the store
-	MaxKeptBytes int           // of the weights of these tasks
-	MaxResult    int           // bytes of the result of a task
-	Lease        time.Duration // how long a task runs without a renewal before other servers fail the task
-	Stopping     *mcp.Error    // the error of calls and tasks that Shutdown ends
+	PollInterval time.Duration // interval at which clients are asked to poll a task
+	MaxRunning   int           // maximum number of concurrent runs
+	MaxKept      int           // maximum number of tasks of this server in the store
+	MaxKeptBytes int           // maximum total weight of these tasks
+	MaxResult    int           // maximum size of a task's result, in bytes
+	Lease        time.Duration // time without a renewal after which other servers fail a task
+	Stopping     *mcp.Error    // error of calls and tasks that Shutdown ends
 }
 
-// Keeper keeps the tasks of a server: it runs the tasks that have begun here, and answers for all in the store.
+// Keeper keeps the tasks of a server. It runs the tasks that this server creates, and answers for all tasks in the
+// store.
 type Keeper struct {
-	Options Options // immutable once a task has begun
+	Options Options // immutable once the first task was created
 
-	owner  string     // identifies this server in the store
-	group  *rpc.Group // runs handlers, and errands to the store
+	owner  string     // id of this server in the store
+	group  *rpc.Group // runs handlers and errands
 	ledger *ledger
 
-	turn lock.Mutex // held to start and to stop watching the store
+	turn lock.Mutex // held while starting or stopping to watch the store
 
 	mu        sync.Mutex
-	runs      map[string]*Run                  // guarded by mu; by the ids of their tasks, begun or not
-	listeners map[string]map[listener]struct{} // guarded by mu; by the ids of tasks
-	claims    map[question]*wait               // guarded by mu; which wait asks the client a question of a task
-	places    quota.Shares                     // guarded by mu; number of runs
-	unwatch   func()                           // guarded by mu; stops watching the store; nil while it is not watched
-	closed    bool                             // guarded by mu; no run begins any more
+	runs      map[string]*Run                  // guarded by mu; by task id, even if the call has not become a task yet
+	listeners map[string]map[listener]struct{} // guarded by mu; by task id
+	claims    map[question]*wait               // guarded by mu; the wait that asks the client each question of a task
+	places    quota.Shares                     // guarded by mu; limits the number of runs
+	unwatch   func()                           // guarded by mu; stops watching the store; nil if not watching
+	closed    bool                             // guarded by mu; no more runs start
 }
 
 // New returns a Keeper.
@@ -64,7 +65,7 @@ func New(o Options) *Keeper {
 }
 
 var (
-	// ErrExpired is the cause of the end of a handler's context when its task has expired.
+	// ErrExpired is the cancellation cause of a handler's context when its task has expired.
 	ErrExpired = errors.New("the time of the task is up")
 
 	errTaken  = errors.New("the task was given up: no sign of life of this server was seen in time")
@@ -72,10 +73,10 @@ var (
 	errResult = &mcp.Error{Code: mcp.CodeInternalError, Message: "the result of the task is too large to be kept"}
 )
 
-// storeTimeout bounds the requests to the store that no client waits for.
+// storeTimeout bounds store calls that no client waits for.
 const storeTimeout = 10 * time.Second
 
-// lease returns the end of a lease that begins now, zero for a store that no other server has.
+// lease returns the end of a lease that starts at the given time, or zero for a store that only this server uses.
 func (k *Keeper) lease(at time.Time) time.Time {
 	if k.Options.Free != nil {
 		return time.Time{}
@@ -83,11 +84,11 @@ func (k *Keeper) lease(at time.Time) time.Time {
 	return at.Add(k.Options.Lease)
 }
 
-// renewal is the time between two renewals of a lease.
+// renewal returns the time between two renewals of a lease.
 func (k *Keeper) renewal() time.Duration { return k.Options.Lease / 3 }
 
-// orphaned reports whether the server that runs the task is gone. This server is never gone for itself: wall clocks
-// jump, processes pause, and stores are out of reach, so it renews the lease instead.
+// orphaned reports whether the server that runs the task is dead. For its own tasks a server always reports false:
+// wall clocks jump, processes pause, and stores become unreachable. It renews the lease instead.
 func (k *Keeper) orphaned(t *store.Task, at time.Time) bool {
 	if !lapsed(t, at) {
 		return false
@@ -99,16 +100,16 @@ func (k *Keeper) orphaned(t *store.Task, at time.Time) bool {
 	return r == nil
 }
 
-// run returns the run of a task, nil if the task does not run here.
+// run returns the run of a task, or nil if the task does not run in this server.
 func (k *Keeper) run(id string) *Run {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.runs[id]
 }
 
-// change changes a task by f and saves the revision. If another server has saved a revision meanwhile, change calls f
-// again with that. It begins with the known revision, or loads the task if that is nil. f reports whether there is
-// anything to save.
+// change applies f to a task and saves the new revision. If another server has saved a revision in the meantime,
+// change calls f again with that revision. known is the starting revision; if it is nil, change loads the task. f
+// reports whether it has changed anything.
 func (k *Keeper) change(ctx context.Context, id string, known *store.Task, f func(*store.Task) bool) (*store.Task,
 	error) {
 	for {
@@ -132,7 +133,7 @@ func (k *Keeper) change(ctx context.Context, id string, known *store.Task, f fun
 	}
 }
 
-// load loads a task. A task whose server is gone fails.
+// load loads a task. If the task's server is dead, load fails the task.
 func (k *Keeper) load(ctx context.Context, id string) (*store.Task, error) {
 	t, err := k.Options.Store.Load(ctx, id)
 	if err != nil || !k.orphaned(t, now()) {
@@ -148,10 +149,10 @@ func (k *Keeper) load(ctx context.Context, id string) (*store.Task, error) {
 	})
 }
 
-// listener gets each change of a task. changed does not wait.
+// listener is notified of each change of a task. changed must not wait.
 type listener interface{ changed(id string) }
 
-// listen adds a listener for a task, until unlisten. mu is held.
+// listen adds a listener for a task. mu is held.
 func (k *Keeper) listen(id string, l listener) {
 	if k.listeners[id] == nil {
 		k.listeners[id] = map[listener]struct{}{}
@@ -167,8 +168,8 @@ func (k *Keeper) unlisten(id string, l listener) {
 	}
 }
 
-// watch watches the store until Shutdown. Without it, this server sees the changes of other servers when it renews the
-// lease.
+// watch watches the store until Shutdown. Without watching, this server sees the changes of other servers only when it
+// renews the lease.
 func (k *Keeper) watch(ctx context.Context) {
 	if k.turn.LockContext(ctx) != nil {
 		return
@@ -203,7 +204,7 @@ func (k *Keeper) saved(id string, revision int64) {
 	}
 }
 
-// enter takes the place of a run, unless too many runs have one.
+// enter reserves a place for a run and registers the run.
 func (k *Keeper) enter(r *Run) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -218,7 +219,7 @@ func (k *Keeper) enter(r *Run) error {
 	return nil
 }
 
-// leave releases the place.
+// leave releases the place of a run.
 func (k *Keeper) leave(r *Run) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -228,7 +229,8 @@ func (k *Keeper) leave(r *Run) {
 	}
 }
 
-// Each calls see for each run, with its tool and the latest revision of its task, nil before the call becomes a task.
+// Each calls see for each run, with its tool and the latest revision of its task. The revision is nil before the call
+// becomes a task.
 func (k *Keeper) Each(see func(tool string, task *store.Task)) {
 	for _, r := range k.running() {
 		see(r.Tool, r.latest())
@@ -242,7 +244,7 @@ func (k *Keeper) running() []*Run {
 	return slices.Collect(maps.Values(k.runs))
 }
 
-// Usage yields the number of runs, the number of kept tasks, and their bytes, with the bounds of these.
+// Usage yields the number of runs, the number of kept tasks and their size, each with its limit.
 func (k *Keeper) Usage(yield rpc.YieldUsage) {
 	k.mu.Lock()
 	running, limit := k.places.Used, k.places.Limit
@@ -255,9 +257,9 @@ func (k *Keeper) Usage(yield rpc.YieldUsage) {
 	yield(names.MemoryTaskResult, bytes.Used, bytes.Limit)
 }
 
-// Shutdown lets no more runs begin, and waits for those that run. When ctx ends before they do, Shutdown ends the
-// contexts of their handlers, which fails the tasks, and returns the cause of ctx. A handler that ignores that for
-// [rpc.Settle] is left behind, its task failed all the same, and the error has the number of these.
+// Shutdown rejects new runs and waits for the running ones. If ctx ends first, Shutdown cancels the contexts of their
+// handlers, which fails the tasks, and returns the cause of ctx. After [rpc.Settle] it also fails the tasks of
+// handlers that ignore the cancellation; the error contains the number of these.
 func (k *Keeper) Shutdown(ctx context.Context) error {
 	k.mu.Lock()
 	k.closed = true
@@ -283,9 +285,9 @@ func (k *Keeper) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// stopWatching ends watch.
+// stopWatching undoes watch.
 func (k *Keeper) stopWatching() {
-	k.turn.Lock() // held by a goroutine that waits for the store, for as long as it waits at most
+	k.turn.Lock() // watch holds turn at most until its store call times out
 	defer k.turn.Unlock()
 	k.mu.Lock()
 	unwatch := k.unwatch
@@ -296,14 +298,14 @@ func (k *Keeper) stopWatching() {
 	}
 }
 
-// disown fails the tasks of runs that Shutdown does not wait for any more.
+// disown fails the tasks of runs that Shutdown no longer waits for.
 func (k *Keeper) disown(runs []*Run) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	var all sync.WaitGroup
 	for _, r := range runs {
 		all.Go(func() {
-			_, _ = k.change(ctx, r.id, nil, func(t *store.Task) bool { // after an error, the lease of the task will end
+			_, _ = k.change(ctx, r.id, nil, func(t *store.Task) bool { // on failure, the task's lease expires
 				if t.Status.Terminal() {
 					return false
 				}

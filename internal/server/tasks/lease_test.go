@@ -49,7 +49,7 @@ func (s *countingStore) Watch(ctx context.Context, changed func(string, int64)) 
 	return s.Tasks.Watch(ctx, changed)
 }
 
-// inTwoServers runs a test with two servers that share a store. view is what the first server sees of the store.
+// inTwoServers runs a test with two servers that share a store. view is the first server's access to the store.
 func inTwoServers(t *testing.T, test func(t *testing.T, one, other *bakery, view *countingStore)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestAWatchHasTheTasksOfOtherServers(t *testing.T) {
 	})
 }
 
-// leapingStore shows its server the store as if the wall clock had leapt forward.
+// leapingStore presents the tasks as if the server's wall clock had leapt forward.
 type leapingStore struct {
 	store.Tasks
 	leap atomic.Int64 // nanoseconds

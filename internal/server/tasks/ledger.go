@@ -8,28 +8,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// ledger has the accounts of the tasks that this server has created and that are kept, in whatever store, until they
-// expire. It bounds their number and their bytes, so that one account leaves room in the store to the others.
+// ledger records which account owns each task that this server has created and that has not expired. It bounds the
+// number and the size of the tasks, so that no account uses up the store. It works with any store.
 type ledger struct {
 	mu      sync.Mutex
-	tasks   quota.Shares      // guarded by mu; number of tasks
-	bytes   quota.Shares      // guarded by mu; their weights
-	entries map[string]*entry // guarded by mu; by the id of the task
+	tasks   quota.Shares      // guarded by mu; limits the number of tasks
+	bytes   quota.Shares      // guarded by mu; limits the total weight
+	entries map[string]*entry // guarded by mu; by task id
 }
 
 // entry is a task in the ledger.
 type entry struct {
 	who      quota.Account
-	weight   int         // of the revision, in bytes
-	revision int64       // the latest that was saved
-	end      *time.Timer // removes the task when it expires; nil for a task that never expires
+	weight   int         // weight of the revision, in bytes
+	revision int64       // latest saved revision
+	end      *time.Timer // removes the entry when the task expires; nil if it never expires
 }
 
 func newLedger(tasks, bytes int) *ledger {
 	return &ledger{tasks: quota.NewShares(tasks), bytes: quota.NewShares(bytes), entries: map[string]*entry{}}
 }
 
-// add adds a new task, and reports false if there is no room for the task.
+// add adds a new task, and reports false if there is no capacity for it.
 func (l *ledger) add(who quota.Account, r *store.Task) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,8 +62,8 @@ func (l *ledger) remove(id string) {
 	}
 }
 
-// save calls save to save the next revision of a task, or returns [store.ErrFull] if there is no room for its growth.
-// A task that another server has created is in the ledger of that server.
+// save calls save to save the next revision of a task, or returns [store.ErrFull] if the task may not grow that much.
+// A task of another server is in that server's ledger, so save does not limit it.
 func (l *ledger) save(r *store.Task, save func() error) error {
 	e, grows, ok := l.reserve(r)
 	if !ok {
@@ -76,7 +76,7 @@ func (l *ledger) save(r *store.Task, save func() error) error {
 	return err
 }
 
-// reserve reserves the bytes by which a task grows. A task may always grow a little, so that it can fail.
+// reserve reserves the bytes by which a task grows. A task may always grow by store.TaskSlack, so that it can fail.
 func (l *ledger) reserve(r *store.Task) (e *entry, grows int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,8 +91,7 @@ func (l *ledger) reserve(r *store.Task) (e *entry, grows int, ok bool) {
 	return e, grows, true
 }
 
-// settle releases the reserved bytes, and enters the weight of a revision that was saved, unless a later revision was
-// saved before.
+// settle releases the reservation. If the revision was saved and is the latest, settle records its weight.
 func (l *ledger) settle(e *entry, r *store.Task, reserved int, saved bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +104,7 @@ func (l *ledger) settle(e *entry, r *store.Task, reserved int, saved bool) {
 	l.bytes.Reserve(e.who, e.weight)
 }
 
-// close removes all tasks. No task is added after that.
+// close removes all tasks. The caller must not add tasks after it.
 func (l *ledger) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

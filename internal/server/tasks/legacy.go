@@ -12,26 +12,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// The files legacy.go, news.go and wait.go make the tasks of clients of 2025-11-25, which ask for each with the call.
-// Handlers and records are those of the extension.
+// The files legacy.go, news.go and wait.go implement the tasks of 2025-11-25, which clients request with the call.
+// Handlers and records are the same as for the extension.
 // (specification 2025-11-25, basic/utilities/tasks)
 
-// Legacy is the wish of a client of 2025-11-25 for a task, and what the session of the client knows of the task.
+// Legacy is the request of a client of 2025-11-25 for a task, together with the session's knowledge of the task.
 type Legacy struct {
-	TTL      *int64          // how long the client wants the task to be kept, in ms; nil if it does not matter
-	Token    jsonrpc.ID      // of progress notifications; zero for none
+	TTL      *int64          // requested lifetime of the task in ms; nil if the client does not request one
+	Token    jsonrpc.ID      // progress token; zero for none
 	Answered context.Context // ends when the client has the answer to the call
 	Session  Session         // nil for a client without a session
 
-	meta mcp.Meta // of all messages about the task
+	meta mcp.Meta // _meta of all messages about the task
 
-	introduced bool     // guarded by Run.mu; the client knows the task
+	introduced bool     // guarded by Run.mu; the client has got the task's id
 	change     int64    // guarded by Run.mu; the latest known change of the task
-	told       int64    // guarded by Run.mu; the latest change of which the session is notified
+	told       int64    // guarded by Run.mu; the latest change that the session was notified of
 	progress   progress // guarded by Run.mu
 }
 
-// initLegacy makes the run that of a task of 2025-11-25, which begins at once.
+// initLegacy prepares the run for a task of 2025-11-25, which is created at once.
 func (r *Run) initLegacy() error {
 	meta, err := mcp.Meta(nil).With(mcp.MetaRelatedTask, mcp.RelatedTask{TaskID: r.id})
 	if err != nil {
@@ -46,8 +46,8 @@ func (r *Run) initLegacy() error {
 	return nil
 }
 
-// legacyTTL returns how long a task is kept whose client has asked for some milliseconds, nil for any time: not longer
-// than the server keeps it, zero standing for ever, and not so short that the client would never see it.
+// legacyTTL returns the lifetime of a task. asked is the requested time in ms, or nil. most is the server's maximum,
+// and zero means no maximum. The result is not below least, unless the maximum is, so that the client can see the task.
 func legacyTTL(asked *int64, most, least time.Duration) time.Duration {
 	if asked == nil {
 		return most
@@ -60,10 +60,10 @@ func legacyTTL(asked *int64, most, least time.Duration) time.Duration {
 	return min(max(time.Duration(ms)*time.Millisecond, least), limit)
 }
 
-// Meta returns the _meta of all messages about a task of 2025-11-25.
+// Meta returns the _meta of messages about a task of 2025-11-25.
 func (r *Run) Meta() mcp.Meta { return r.Legacy.meta }
 
-// related returns a result whose _meta has the task of 2025-11-25.
+// related adds the related-task metadata of a task of 2025-11-25 to a result.
 // (specification 2025-11-25, basic/utilities/tasks, "Related Task Metadata")
 func (r *Run) related(answer *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 	if r.Legacy == nil {
@@ -78,13 +78,13 @@ func (r *Run) related(answer *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 	return answer, nil
 }
 
-// relate adds the task to a _meta.
+// relate adds the related-task metadata to a _meta.
 func (l *Legacy) relate(meta mcp.Meta) (mcp.Meta, error) {
 	task, _ := l.meta.Lookup(mcp.MetaRelatedTask)
 	return meta.With(mcp.MetaRelatedTask, task)
 }
 
-// relateParams adds the task to the params of a request, nil for none.
+// relateParams adds the related-task metadata to the params of a request. params may be nil.
 func (l *Legacy) relateParams(params json.RawMessage) (json.RawMessage, error) {
 	var meta mcp.Meta
 	if own, ok := mcp.Object(params).Lookup("_meta"); ok {
@@ -98,19 +98,19 @@ func (l *Legacy) relateParams(params json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(with), err
 }
 
-// Related returns the _meta for notifications about a request of the server: the task of 2025-11-25 in the params of
-// the request, if there is one.
+// Related returns the _meta for notifications about a request of the server: the related-task metadata in the
+// request's params, or nil.
 func Related(params json.RawMessage) mcp.Meta {
 	meta, _ := mcp.Object(params).Lookup("_meta")
 	task, ok := mcp.Object(meta).Lookup(mcp.MetaRelatedTask)
 	if !ok {
 		return nil
 	}
-	related, _ := mcp.Meta(nil).With(mcp.MetaRelatedTask, task) // which has been read
+	related, _ := mcp.Meta(nil).With(mcp.MetaRelatedTask, task) // no error: task was parsed from valid JSON
 	return related
 }
 
-// settleLegacy makes a task fail whose tool reports a failure. The result of the tool is still the result of the task.
+// settleLegacy marks a task as failed if its tool reports a failure. The tool's result remains the result of the task.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Execution Errors")
 func (r *Run) settleLegacy(t *store.Task, answer *mcp.CallToolResult) {
 	if r.Legacy == nil || answer == nil || !answer.IsError || t.Status != mcp.TaskCompleted {
@@ -119,7 +119,7 @@ func (r *Run) settleLegacy(t *store.Task, answer *mcp.CallToolResult) {
 	t.Status, t.Message = mcp.TaskFailed, shortened(answer.Text())
 }
 
-// maxStatusMessage bounds the part of a failed result that becomes a status message, in bytes.
+// maxStatusMessage bounds the excerpt of a failed result that becomes the status message, in bytes.
 const maxStatusMessage = 1 << 10
 
 func shortened(s string) string {

@@ -23,8 +23,8 @@ func (k *Keeper) Get(ctx context.Context, c Client, id string) (any, error) {
 	return &mcp.GetTaskResult{DetailedTask: k.show(t)}, nil
 }
 
-// Update answers tasks/update: the handler gets the responses to open requests, all others are ignored.
-// (tasks extension, "Task Update Requests")
+// Update answers tasks/update: it passes the responses to open requests to the handler and ignores all others. (tasks
+// extension, "Task Update Requests")
 func (k *Keeper) Update(ctx context.Context, c Client, id string, responses mcp.InputResponses) error {
 	t, err := k.find(ctx, c, id)
 	if err != nil {
@@ -54,8 +54,9 @@ func (k *Keeper) Cancel(ctx context.Context, c Client, id string) (any, error) {
 	return nil, clientError(err)
 }
 
-// List answers tasks/list with one page of the tasks that the client may ask for one by one, the oldest first: it looks
-// at up to size tasks behind a place. next is the place for the next page, nil for the last page.
+// List answers tasks/list with one page of the tasks that are visible to the client, oldest first. It examines at most
+// size tasks after the place behind, so a page may have fewer. next is the place for the next page, or nil after the
+// last page.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Listing")
 func (k *Keeper) List(ctx context.Context, c Client, behind store.TaskPlace, size int) (page []*mcp.LegacyTask,
 	next *store.TaskPlace, err error) {
@@ -83,7 +84,7 @@ func (k *Keeper) List(ctx context.Context, c Client, behind store.TaskPlace, siz
 	return page, next, nil
 }
 
-// find returns a task that the client may see. For other clients, the task does not exist.
+// find returns a task that is visible to the client. Other clients get the error for an unknown task.
 func (k *Keeper) find(ctx context.Context, c Client, id string) (*store.Task, error) {
 	t, err := k.load(ctx, id)
 	switch {
@@ -95,7 +96,7 @@ func (k *Keeper) find(ctx context.Context, c Client, id string) (*store.Task, er
 	return t, nil
 }
 
-// sees reports whether the client may see a task.
+// sees reports whether a task is visible to the client.
 func (c Client) sees(t *store.Task) bool {
 	return t.Principal == c.Principal && t.Version.Era() == c.Version.Era()
 }
@@ -103,7 +104,7 @@ func (c Client) sees(t *store.Task) bool {
 var errUnknown = &mcp.Error{Code: mcp.CodeInvalidParams,
 	Message: "unknown task: there is none with this id, or it has expired"}
 
-// clientError returns the error that a client gets for an error of the store.
+// clientError converts an error of the store into the error for the client.
 func clientError(err error) error {
 	switch {
 	case errors.Is(err, store.ErrNoTask):
@@ -135,7 +136,7 @@ func respond(t *store.Task, responses mcp.InputResponses) bool {
 	return true
 }
 
-// show returns a task as its client sees it. (tasks extension, "Tasks")
+// show converts a task for a client of the extension. (tasks extension, "Tasks")
 func (k *Keeper) show(r *store.Task) mcp.DetailedTask {
 	t := mcp.DetailedTask{Task: mcp.Task{
 		TaskID: r.ID, Status: r.Status, StatusMessage: r.Message, CreatedAt: r.Created.UTC().Format(timeFormat),
@@ -156,10 +157,10 @@ func (k *Keeper) show(r *store.Task) mcp.DetailedTask {
 	return t
 }
 
-// timeFormat is the format of times of ISO 8601.
+// timeFormat is the ISO 8601 format of times.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
-// showLegacy returns a task as clients of 2025-11-25 see it.
+// showLegacy converts a task for a client of 2025-11-25.
 func (k *Keeper) showLegacy(r *store.Task) mcp.LegacyTask {
 	t := k.show(r).Task
 	return mcp.LegacyTask{
@@ -174,7 +175,7 @@ func (k *Keeper) legacyResult(t *store.Task) any {
 	return &mcp.LegacyTaskResult{LegacyTask: k.showLegacy(t)}
 }
 
-// cancelLegacy answers tasks/cancel: the task is cancelled at once, whatever its handler returns.
+// cancelLegacy answers tasks/cancel: it cancels the task at once and ignores the later result of its handler.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
 func (k *Keeper) cancelLegacy(ctx context.Context, t *store.Task) (any, error) {
 	over := false

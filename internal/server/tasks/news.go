@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// introduce notes that the client knows the task. From now on, its session gets notifications.
+// introduce records that the client has got the task's id. From now on the session gets notifications about the task.
 func (r *Run) introduce() {
 	r.mu.Lock()
 	r.Legacy.introduced = true
@@ -30,7 +30,7 @@ func (r *Run) news(t *store.Task) {
 	r.notifyStatus()
 }
 
-// notifyStatus notifies the session of a change that it does not know. It does not wait.
+// notifyStatus notifies the session unless it was already notified of the latest change. It does not wait.
 func (r *Run) notifyStatus() {
 	r.mu.Lock()
 	l := r.Legacy
@@ -61,14 +61,15 @@ func (k *Keeper) LegacyStatus(ctx context.Context, id string) (json.RawMessage, 
 	return mcp.AppendParams(nil, &mcp.LegacyTaskStatusParams{LegacyTask: k.showLegacy(t)})
 }
 
-// progress is the latest progress that a handler has reported.
+// progress is the latest progress report of a handler.
 type progress struct {
 	last, total float64
 	message     string
-	due         bool // the client has not been told
+	due         bool // the client has not been notified yet
 }
 
-// report notifies the session of the progress, if the client has asked for progress. The client is told the latest.
+// report records progress and notifies the session, if the client has asked for progress. The notification has the
+// latest progress at the time of sending.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Progress Notifications")
 func (r *Run) report(value, total float64, message string) {
 	if r.Legacy == nil || r.Legacy.Token.IsZero() {
@@ -86,18 +87,18 @@ func (r *Run) report(value, total float64, message string) {
 	}
 }
 
-// Progress is the content of a notification of progress in a task.
+// Progress is the content of a progress notification of a task.
 type Progress struct {
-	Version mcp.Version // of the client
+	Version mcp.Version // revision of the client
 	Meta    mcp.Meta
 	Token   jsonrpc.ID
 
-	Value, Total float64 // Total is zero or less if it is unknown
+	Value, Total float64 // Total is zero or negative if unknown
 	Message      string
 }
 
-// DueProgress returns the progress that the client is to be told, false for none. After the end of the task, there is
-// none.
+// DueProgress returns the progress that the client has not been notified of. It reports false if there is no
+// such progress, or if the task has ended.
 func (k *Keeper) DueProgress(id string) (Progress, bool) {
 	r := k.run(id)
 	if r == nil {

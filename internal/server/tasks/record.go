@@ -10,35 +10,35 @@ import (
 // The functions of this file change a task that is about to be saved. They replace maps and never change one, because
 // revisions share them.
 
-// now returns the time for a record, in whole milliseconds: JSON loses nothing of it.
+// now returns the time for a record, in whole milliseconds, so that JSON preserves it.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// lapsed reports whether the lease of a running task is over. A task without a lease belongs to the only server that
-// uses its store.
+// lapsed reports whether the lease of a running task has expired. A task without a lease belongs to the only server of
+// its store.
 func lapsed(t *store.Task, at time.Time) bool {
 	return !t.Status.Terminal() && !t.Lease.IsZero() && at.After(t.Lease)
 }
 
-// change changes the status, or something that a client sees beside the status.
+// change sets the status and marks the task as changed for its client.
 func change(t *store.Task, status mcp.TaskStatus, at time.Time) {
 	t.Status, t.Updated = status, at
 	t.Change++
 }
 
-// end makes the status a final one.
+// end sets a final status.
 func end(t *store.Task, status mcp.TaskStatus, message string, at time.Time) {
 	t.Requests, t.Responses, t.Lease = nil, nil, time.Time{}
 	change(t, status, at)
 	t.Message = message
 }
 
-// fail ends a task whose request has failed. (tasks extension, "Task Execution Errors")
+// fail ends a task with an error. (tasks extension, "Task Execution Errors")
 func fail(t *store.Task, e *mcp.Error, at time.Time) {
 	end(t, mcp.TaskFailed, e.Message, at)
 	t.Error = e
 }
 
-// abandon ends a task that no handler works on any more.
+// abandon ends a task whose handler is gone.
 func abandon(t *store.Task, e *mcp.Error, at time.Time) {
 	if t.CancelRequested {
 		end(t, mcp.TaskCancelled, "", at)

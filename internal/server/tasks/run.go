@@ -20,51 +20,51 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// Run is the handling of a call that is a task or may become one. Before the call becomes a task, the run ends with the
-// request; after that, with the task.
+// Run handles a call that is a task or may become one. Before the call becomes a task, the run ends with the request;
+// after that, with the task.
 type Run struct {
 	Handler Handler
 	Keeper  *Keeper
-	Peer    *rpc.Peer     // has sent the call
-	Account quota.Account // of the place of the run, and of the kept task
-	Client  Client        // may ask for the task
-	Tool    string        // the name of the tool
-	Legacy  *Legacy       // the wish of the client for a task of 2025-11-25; nil for a task of the extension
-	Waits   bool          // the call does not become a task at once
-	After   time.Duration // the call becomes a task when the handler has run for so long; zero for never
-	TTL     time.Duration // of the task; zero for ever
+	Peer    *rpc.Peer     // sender of the call
+	Account quota.Account // account that the run and the kept task are charged to
+	Client  Client        // client that may see the task
+	Tool    string        // name of the tool
+	Legacy  *Legacy       // set if the client of 2025-11-25 requests a task; nil for the extension
+	Waits   bool          // the call becomes a task later or never
+	After   time.Duration // running time after which the call becomes a task; zero for never
+	TTL     time.Duration // lifetime of the task; zero for no limit
 
-	id      string          // of the task, if the call becomes one: 128 bits and more that cannot be guessed
-	request context.Context // of the call
+	id      string          // id of the task, if the call becomes one: at least 128 random bits
+	request context.Context // context of the call
 	untie   func() bool     // lets the handler outlive the request
-	ctx     context.Context // of the handler, but for the span
+	ctx     context.Context // context of the handler, without the span
 	cancel  context.CancelCauseFunc
-	within  context.Context // of the handler
-	started bool            // the handler runs or is about to; set before another goroutine has the run
-	invalid error           // what Bind has returned, for a task of 2025-11-25
+	within  context.Context // context of the handler
+	started bool            // the handler has started or is about to; set before another goroutine uses the run
+	invalid error           // error of Bind, for a task of 2025-11-25
 	errand  errand          // calls sync
 
-	turn     lock.Mutex          // held to begin the task and to end the handling
-	begun    chan struct{}       // closed when the task has begun; then first is set
-	first    *store.Task         // the first revision
-	answered chan struct{}       // closed when the handler has returned before a task began; then result and err are set
-	result   *mcp.CallToolResult // answers the request; nil for err
-	err      error               // answers the request; nil for result
+	turn     lock.Mutex          // held while creating the task and while ending the run
+	begun    chan struct{}       // closed after the task was created and first was set
+	first    *store.Task         // first revision
+	answered chan struct{}       // closed after the handler returned without a task; result and err are set before
+	result   *mcp.CallToolResult // answer to the request; nil if err is set
+	err      error               // answer to the request; nil if result is set
 	over     bool                // guarded by turn; the handler has returned
 	span     instrument.Task     // guarded by turn
 
 	mu      sync.Mutex
-	record  *store.Task      // guarded by mu; the latest known revision; nil before the task has begun; immutable
-	moved   broadcast.Signal // guarded by mu; sent with a later revision
-	message *string          // guarded by mu; the status message to be saved; nil for none
-	told    time.Time        // guarded by mu; when the last status message was saved
+	record  *store.Task      // guarded by mu; latest known revision, immutable; nil before the task is created
+	moved   broadcast.Signal // guarded by mu; sent after each later revision
+	message *string          // guarded by mu; status message that waits to be saved; nil for none
+	told    time.Time        // guarded by mu; time of the last saved status message
 	asking  bool             // guarded by mu; the handler asks the client by another round of the request
-	timer   *time.Timer      // guarded by mu; starts the errand: first to begin the task, then to renew the lease
-	still   bool             // guarded by mu; the timer is not set any more
+	timer   *time.Timer      // guarded by mu; starts the errand: first to create the task, then to renew the lease
+	still   bool             // guarded by mu; the timer is no longer set
 }
 
-// Do handles the call, whose context is ctx. It returns the answer to the request: that there is a task, or the answer
-// of a handler that has returned before there was one.
+// Do handles the call. It returns the created task, or the handler's answer if the handler returns before a task was
+// created.
 func (r *Run) Do(ctx context.Context) (answer any, err error) {
 	r.init(ctx)
 	if r.Legacy != nil {
@@ -100,12 +100,12 @@ func (r *Run) init(ctx context.Context) {
 	r.tie()
 }
 
-// tie makes the handler end with the request.
+// tie makes the handler's context end with the request's.
 func (r *Run) tie() {
 	r.untie = context.AfterFunc(r.request, func() { r.cancel(context.Cause(r.request)) })
 }
 
-// lock takes the turn.
+// lock locks turn.
 func (r *Run) lock(ctx context.Context) (unlock func(), err error) {
 	if err := r.turn.LockContext(ctx); err != nil {
 		return nil, err
@@ -113,8 +113,8 @@ func (r *Run) lock(ctx context.Context) (unlock func(), err error) {
 	return r.turn.Unlock, nil
 }
 
-// start starts the handler, in a task unless the task begins later. If it returns a result or an error, the handler was
-// not started, and that answers the request.
+// start starts the handler, and first creates the task unless Waits is set. If it returns a result or an error, it has
+// not started the handler, and the result or error answers the request.
 func (r *Run) start() (*mcp.CallToolResult, error) {
 	if err := r.Keeper.enter(r); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (r *Run) start() (*mcp.CallToolResult, error) {
 			r.Keeper.leave(r)
 			return r.Handler.Answer(r.request, nil, err)
 		}
-		r.invalid = err // the client waits for a task and nothing else
+		r.invalid = err // fail the task instead, because the client expects a task
 	}
 	if !r.Waits {
 		if err := r.Begin(r.request); err != nil {
@@ -146,14 +146,14 @@ func (r *Run) start() (*mcp.CallToolResult, error) {
 	return nil, nil
 }
 
-// bind checks the arguments. If user code fails in that, the place of the run is released.
+// bind checks the arguments. If user code ends the goroutine, bind releases the place of the run.
 func (r *Run) bind() (err error) {
 	usercode.Pass(func() { err = r.Handler.Bind(r.request) }, func() { r.Keeper.leave(r) })
 	return err
 }
 
-// Begin makes the call a task, if it is none yet: after that, requests about the task find the task. The error is the
-// cause of ctx or of the end of the request, [rpc.ErrAnswered], or says why there can be no task now.
+// Begin makes the call a task, unless it already is one. After Begin, requests about the task find the task. The error
+// is the cause of ctx or of the request's end, [rpc.ErrAnswered], or the reason why a task cannot be created now.
 // (tasks extension, "Task Creation")
 func (r *Run) Begin(ctx context.Context) error {
 	unlock, err := r.lock(ctx)
@@ -200,7 +200,7 @@ func (r *Run) newTask(at time.Time) *store.Task {
 	return t
 }
 
-// save saves the first revision, if there is room for the task.
+// save saves the first revision, if the ledger has capacity for the task.
 func (r *Run) save(ctx context.Context, t *store.Task) error {
 	if !r.Keeper.ledger.add(r.Account, t) {
 		return rpc.Fail(rpc.ErrBusy, store.ErrFull)
@@ -216,7 +216,7 @@ func (r *Run) save(ctx context.Context, t *store.Task) error {
 	return rpc.Fail(rpc.ErrInternal, fmt.Errorf("create the task: %w", err))
 }
 
-// Run implements [rpc.Task]: it calls the handler, which may end the goroutine.
+// Run implements [rpc.Task]: it calls the handler. User code may end the goroutine.
 func (r *Run) Run() {
 	var result *mcp.CallToolResult
 	err := error(rpc.ErrPanicked)
@@ -236,18 +236,18 @@ func (r *Run) handle(ctx context.Context) (result *mcp.CallToolResult, err error
 	return result, err
 }
 
-// answer returns what the handler returns, as an answer.
+// answer calls the handler and converts its result into an answer.
 func (r *Run) answer(ctx context.Context) (result *mcp.CallToolResult, err error) {
 	if err = r.invalid; err == nil {
 		result, err = r.Handler.Handle(ctx)
 	}
 	if err != nil && r.latest() != nil && errors.Is(context.Cause(r.ctx), rpc.ErrCancelled) {
-		return nil, rpc.ErrCancelled // whatever the error is: the client has asked for it
+		return nil, rpc.ErrCancelled // the client has cancelled, so the handler's own error does not matter
 	}
 	return r.Handler.Answer(r.ctx, result, err)
 }
 
-// end answers the request, or finishes the task.
+// end answers the request or finishes the task.
 func (r *Run) end(result *mcp.CallToolResult, err error) {
 	unlock, _ := r.lock(context.Background())
 	defer unlock()
@@ -266,7 +266,7 @@ func (r *Run) end(result *mcp.CallToolResult, err error) {
 	r.finish(result, err)
 }
 
-// finish saves the outcome of the task.
+// finish saves the outcome of the task and reports it.
 func (r *Run) finish(result *mcp.CallToolResult, err error) {
 	payload, err := r.payload(result, err)
 	t, lost := r.saveOutcome(func(t *store.Task) {
@@ -311,7 +311,7 @@ func (r *Run) payload(result *mcp.CallToolResult, err error) (json.RawMessage, e
 	return raw, nil
 }
 
-// settle gives a task its outcome. An error cancels a task that the client has cancelled.
+// settle sets the outcome of a task. If the client has requested cancellation, an error counts as cancelled.
 func settle(t *store.Task, payload json.RawMessage, err error, at time.Time) {
 	switch {
 	case err == nil:
@@ -324,8 +324,8 @@ func settle(t *store.Task, payload json.RawMessage, err error, at time.Time) {
 	}
 }
 
-// saveOutcome saves a final status, unless another server has ended the task. It retries for the time of a lease while
-// the store fails.
+// saveOutcome saves a final status, unless another server has ended the task. If the store fails, saveOutcome retries
+// for the duration of a lease.
 func (r *Run) saveOutcome(settle func(*store.Task)) (*store.Task, error) {
 	known, giveUp := r.latest(), time.Now().Add(r.Keeper.Options.Lease)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
@@ -347,7 +347,7 @@ func (r *Run) saveOutcome(settle func(*store.Task)) (*store.Task, error) {
 	}
 }
 
-// created returns the answer to a call that has become a task.
+// created returns the answer to a call that became a task.
 func (r *Run) created() any {
 	if r.Legacy != nil {
 		return &mcp.LegacyCreateTaskResult{Task: r.Keeper.showLegacy(r.first)}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// ID returns the id of the task, empty before the call becomes a task.
+// ID returns the id of the task; it is empty before the call becomes a task.
 func (r *Run) ID() string {
 	if r.latest() == nil {
 		return ""
@@ -18,22 +18,22 @@ func (r *Run) ID() string {
 	return r.id
 }
 
-// latest returns the latest known revision of the task, nil before the call becomes a task. The caller does not change
-// it.
+// latest returns the latest known revision of the task, or nil before the call becomes a task. The caller must not
+// change it.
 func (r *Run) latest() *store.Task {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.record
 }
 
-// saved learns of a revision that was saved, by this server or another.
+// saved starts the errand if the saved revision is newer than the known one.
 func (r *Run) saved(revision int64) {
 	if t := r.latest(); t == nil || t.Revision < revision {
 		r.errand.start()
 	}
 }
 
-// learn takes over a revision of the task, unless a later one is known.
+// learn records a revision of the task if it is newer than the known one.
 func (r *Run) learn(t *store.Task) {
 	r.mu.Lock()
 	if t.Revision <= r.record.Revision {
@@ -52,21 +52,20 @@ func (r *Run) learn(t *store.Task) {
 	}
 }
 
-// messagePause is the shortest time between two saved status messages, so that a handler may report as often as it
-// likes.
+// messagePause is the minimum time between two saved status messages, so that a handler may report at any rate.
 const messagePause = 250 * time.Millisecond
 
-// sync saves a status message and renews the lease, if these are due, and loads what other servers have saved. Before
-// the call becomes a task, sync begins the task.
+// sync saves a pending status message, renews the lease, and loads revisions of other servers. Before the call becomes
+// a task, sync creates the task.
 func (r *Run) sync() {
 	r.mu.Lock()
 	known, asking := r.record, r.asking
 	r.mu.Unlock()
 	switch {
 	case known == nil && asking:
-		return // the client sends the request again, with the answer
+		return // the client will send the request again, with the answer
 	case known == nil:
-		_ = r.Begin(r.request) // after an error, the handler goes on and answers the request
+		_ = r.Begin(r.request) // on failure, the handler continues and answers the request
 		return
 	case known.Status.Terminal():
 		return
@@ -98,7 +97,7 @@ func (r *Run) sync() {
 	r.setTimer(next)
 }
 
-// renew sets the lease and the status message, nil for none, and reports whether there is anything to save.
+// renew sets the lease and the status message, and reports whether there is anything to save. message may be nil.
 func (r *Run) renew(t *store.Task, message *string, at time.Time) bool {
 	lease := r.Keeper.lease(at)
 	if t.Status.Terminal() || message == nil && lease.Sub(t.Lease) < r.Keeper.renewal() {
@@ -112,7 +111,7 @@ func (r *Run) renew(t *store.Task, message *string, at time.Time) bool {
 	return true
 }
 
-// takeMessage returns the status message to be saved now, nil for none.
+// takeMessage removes and returns the status message that is due, or nil.
 func (r *Run) takeMessage(at time.Time) (message *string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,8 +135,8 @@ func (r *Run) setTimer(d time.Duration) {
 	r.timer = time.AfterFunc(max(d, 0), r.errand.start)
 }
 
-// SetMessage sets the status message of the task. The message is saved soon; SetMessage does not wait for that. The
-// error is the cause of the end of the handler's context.
+// SetMessage sets the status message of the task. It does not wait until the message is saved. The error is the
+// cancellation cause of the handler's context.
 func (r *Run) SetMessage(message string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -153,8 +152,8 @@ func (r *Run) SetMessage(message string) error {
 	return nil
 }
 
-// Progress makes a status message of the handler's progress, because tasks of the extension have nothing else for it,
-// and tells a client of 2025-11-25 the progress. (tasks extension, "Task Status Notifications")
+// Progress reports progress as a status message, because tasks of the extension have no progress notifications. A
+// client of 2025-11-25 also gets a progress notification. (tasks extension, "Task Status Notifications")
 func (r *Run) Progress(ctx context.Context, value, total float64, message string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -15,11 +15,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// A task of 2025-11-25 asks its client by a request of the server, on the stream of a tasks/result that waits for the
-// task, in whatever process that is. The answer reaches the handler as a response in the store.
+// A task of 2025-11-25 asks its client with a request of the server, on the stream of a tasks/result that waits for
+// the task in any process. The answer reaches the handler as a response in the store.
 // (specification 2025-11-25, basic/utilities/tasks, "Input Required Status")
 
-// askLegacy is Ask for a task of 2025-11-25.
+// askLegacy implements Ask for a task of 2025-11-25.
 func (r *Run) askLegacy(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
 	related := mcp.InputRequests{}
 	for name, q := range requests {
@@ -41,14 +41,15 @@ func (r *Run) askLegacy(ctx context.Context, requests mcp.InputRequests) (mcp.In
 	return responses, nil
 }
 
-// response is an answer of the client on its way to the handler, which may be in another process. It has one member.
+// response is the client's answer in the store, for a handler that may be in another process. Exactly one member is
+// set.
 type response struct {
 	Result json.RawMessage `json:"result,omitzero"`
-	Error  *mcp.Error      `json:"error,omitzero"`  // of a client that refuses
+	Error  *mcp.Error      `json:"error,omitzero"`  // the client refuses
 	Broken string          `json:"broken,omitzero"` // what is wrong with the answer
 }
 
-// responseOf returns the response for what Asker.Ask has returned, false if the client has not answered.
+// responseOf converts the results of Asker.Ask, and reports false if the client has not answered.
 func responseOf(answer json.RawMessage, err error) (response, bool) {
 	if err == nil {
 		return response{Result: answer}, true
@@ -76,9 +77,9 @@ func openResponse(raw json.RawMessage, method string) (json.RawMessage, error) {
 	return r.Result, nil
 }
 
-// Result answers tasks/result with the answer to the call that the task was made of, once there is one. It waits longer
-// than requests may take, because a task that is not done is no failure. While it waits, it asks the client the
-// questions of the task.
+// Result answers tasks/result with the answer to the original call, as soon as there is one. It may wait longer than
+// the request timeout, because an unfinished task is no failure. While it waits, it asks the client the questions of
+// the task.
 // (specification 2025-11-25, basic/utilities/tasks, "Result Retrieval")
 func (k *Keeper) Result(request *rpc.Call, a Asker, c Client, id string) (any, error) {
 	t, err := k.find(request.Context(), c, id)
@@ -102,22 +103,22 @@ func (k *Keeper) Result(request *rpc.Call, a Asker, c Client, id string) (any, e
 
 var errCancelled = &mcp.Error{Code: mcp.CodeInternalError, Message: "the task was cancelled"}
 
-// wait is a tasks/result that waits for its task. The goroutine that waits owns it.
+// wait is a tasks/result that waits for its task. Only the waiting goroutine uses it.
 type wait struct {
 	keeper  *Keeper
 	request *rpc.Call
 	asker   Asker
 	client  Client
-	id      string        // of the task
-	news    chan struct{} // has a value if the task may have changed
+	id      string        // id of the task
+	news    chan struct{} // capacity 1; signals that the task may have changed
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	questions map[string]context.CancelFunc // that were asked, by their keys in the task; answered ones too
-	asking    sync.WaitGroup                // goroutines that ask
+	questions map[string]context.CancelFunc // cancels each question, open or answered; by key in the task
+	asking    sync.WaitGroup                // goroutines that ask questions
 }
 
-// question is a request of a task.
+// question identifies a request of a task.
 type question struct{ id, key string }
 
 // wait waits until the task has ended.
@@ -144,7 +145,7 @@ func (w *wait) wait() (*store.Task, error) {
 			return t, err
 		}
 		w.ask(t)
-		pause := k.Options.Lease // a server that has died sends no news
+		pause := k.Options.Lease // a dead server sends no changes
 		if !t.Expires.IsZero() {
 			pause = min(pause, time.Until(t.Expires))
 		}
@@ -170,8 +171,8 @@ func (w *wait) changed(string) {
 	}
 }
 
-// ask asks the client the open questions of the task that no other wait asks, and withdraws those that are not open any
-// more.
+// ask asks the client the open questions of the task that no other wait asks, and withdraws questions that are no
+// longer open.
 func (w *wait) ask(t *store.Task) {
 	for key, cancel := range w.questions {
 		if _, open := t.Requests[key]; !open {
@@ -201,8 +202,8 @@ func (w *wait) withdraw() {
 	w.asking.Wait()
 }
 
-// askOne asks the client one question, and gives the task the response. Without a response, the next tasks/result asks
-// again.
+// askOne asks the client one question and passes the response to the task. Without a response, the next tasks/result
+// asks again.
 func (w *wait) askOne(ctx context.Context, key string, r mcp.InputRequest) {
 	defer w.keeper.unclaim(question{w.id, key}, w)
 	w.request.Exchange.Asks.Pause(w.request)
@@ -211,12 +212,12 @@ func (w *wait) askOne(ctx context.Context, key string, r mcp.InputRequest) {
 	if response, answered := responseOf(answer, err); answered {
 		w.respond(key, response)
 	}
-	if errors.Is(err, rpc.ErrClosed) { // the client sends no more answers, and the task cannot go on without one
+	if errors.Is(err, rpc.ErrClosed) { // the client sends no more answers, so the task cannot finish
 		w.cancel(w.keeper.Options.Stopping)
 	}
 }
 
-// respond gives the task a response.
+// respond adds a response to the task.
 func (w *wait) respond(key string, r response) {
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -232,7 +233,7 @@ func (w *wait) respond(key string, r response) {
 	}
 }
 
-// claim makes w the wait that asks a question, and reports false if another wait does whose client reads.
+// claim makes w the wait that asks a question. It reports false if another wait asks it and has a client that reads.
 func (k *Keeper) claim(q question, w *wait) bool {
 	k.mu.Lock()
 	holder := k.claims[q]
@@ -249,7 +250,7 @@ func (k *Keeper) claim(q question, w *wait) bool {
 	return true
 }
 
-// unclaim lets another wait ask the question.
+// unclaim releases a question and wakes the other waits, so that one of them can ask it.
 func (k *Keeper) unclaim(q question, w *wait) {
 	k.mu.Lock()
 	var others []listener
@@ -263,7 +264,7 @@ func (k *Keeper) unclaim(q question, w *wait) {
 	}
 }
 
-// asked is a request of a task as a question to the client. The handler checks the answer.
+// asked adapts a request of a task to [rpc.Question]. The handler checks the answer.
 type asked struct{ request mcp.InputRequest }
 
 func (q asked) Method() string                              { return q.request.Method }

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// MaxWatched is the largest number of tasks that a user may give one watch.
+	// MaxWatched is the maximum number of tasks in one watch.
 	MaxWatched = 1000
-	// WatchedCost is the approximate memory for a watched task, in bytes. A server has made the id of the task.
+	// WatchedCost is the approximate memory for a watched task, in bytes. The server generates task ids, so their length
+	// is bounded.
 	WatchedCost = 256
 )
 
-// Watch sends the states of tasks to one subscription: each state once, but for those that later ones have replaced
-// before the client took them.
+// Watch sends the states of tasks to one subscription. It skips states that a later one replaces before they are sent.
 // (tasks extension, "Task Status Notifications")
 type Watch struct {
 	keeper *Keeper
@@ -32,13 +32,13 @@ type Watch struct {
 	errand errand // calls sendDue
 
 	mu    sync.Mutex
-	sent  map[string]int64 // guarded by mu; the latest change that the client knows, for each task that has not ended
-	due   []string         // guarded by mu; tasks to look at
-	timer *time.Timer      // guarded by mu; makes all tasks due, because a server that has died sends no news
+	sent  map[string]int64 // guarded by mu; latest change sent for each unfinished task
+	due   []string         // guarded by mu; tasks to examine
+	timer *time.Timer      // guarded by mu; makes all tasks due, because a dead server sends no changes
 	over  bool             // guarded by mu
 }
 
-// Watchable returns those of the tasks that a client may watch.
+// Watchable returns the tasks among ids that are visible to the client.
 func (k *Keeper) Watchable(ctx context.Context, c Client, ids []string) ([]string, error) {
 	var known []string
 	for _, id := range ids {
@@ -53,8 +53,8 @@ func (k *Keeper) Watchable(ctx context.Context, c Client, ids []string) ([]strin
 	return known, nil
 }
 
-// NewWatch returns a watch of tasks, until ctx ends. send sends the params of notifications/tasks, and reports false if
-// the subscription is over; a task of the group calls it. NewWatch may wait for the store.
+// NewWatch returns a watch of tasks, which ends with ctx. send sends the params of notifications/tasks, and reports
+// false if the subscription is over; a task of the group calls send. NewWatch may wait for the store.
 func (k *Keeper) NewWatch(ctx context.Context, g *rpc.Group, ids []string, send func(json.RawMessage) bool) *Watch {
 	w := &Watch{keeper: k, ctx: ctx, ids: ids, send: send, sent: map[string]int64{}}
 	w.errand = errand{group: g, do: w.sendDue}
@@ -62,8 +62,8 @@ func (k *Keeper) NewWatch(ctx context.Context, g *rpc.Group, ids []string, send 
 	return w
 }
 
-// Start begins to send, first the states that the tasks have now: a state from before the client could listen is news
-// to the client. Start does not wait.
+// Start starts the watch. It first sends the current states of the tasks, because the client may have missed them.
+// Start does not wait.
 func (w *Watch) Start() {
 	w.mu.Lock()
 	for _, id := range w.ids {
@@ -101,7 +101,7 @@ func (w *Watch) lookAtAll() {
 	w.errand.start()
 }
 
-// sendDue looks at the tasks that are due, and sends the states that the client does not know.
+// sendDue examines the due tasks and sends states that are newer than the last one sent.
 func (w *Watch) sendDue() {
 	for id, known, ok := w.next(); ok; id, known, ok = w.next() {
 		ctx, cancel := context.WithTimeout(w.ctx, storeTimeout)
@@ -123,7 +123,7 @@ func (w *Watch) sendDue() {
 	}
 }
 
-// next returns a task that is due, and its latest change that the client knows.
+// next removes and returns a due task, with the latest change that was sent.
 func (w *Watch) next() (id string, known int64, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,7 +137,7 @@ func (w *Watch) next() (id string, known int64, ok bool) {
 	return "", 0, false
 }
 
-// noteSent notes that the client knows a state. Behind a final state there is nothing to send.
+// noteSent records the sent state. After a final state it forgets the task.
 func (w *Watch) noteSent(t *store.Task) {
 	if t.Status.Terminal() {
 		w.forget(t.ID)
@@ -157,7 +157,7 @@ func (w *Watch) forget(id string) {
 	w.keeper.unlisten(id, w)
 }
 
-// Stop ends the watch, which has started or is nil. No send begins after that.
+// Stop ends the watch. w may be nil; otherwise it must have started. No call of send starts after Stop.
 func (w *Watch) Stop() {
 	if w == nil {
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// accept says which forms of a response a client takes.
+// accept holds the response types that a client accepts.
 type accept struct{ json, stream bool }
 
 const (
@@ -14,10 +14,10 @@ const (
 	typeStream = "text/event-stream"
 )
 
-// usual is what the specification tells clients to send.
+// usual is the value that the specification requires from clients.
 const usual = typeJSON + ", " + typeStream
 
-// accepted reads the header Accept. A client that says nothing takes anything.
+// accepted parses the header Accept. A client without the header accepts both types.
 func accepted(h http.Header) (a accept) {
 	values := h["Accept"]
 	if len(values) == 0 || len(values) == 1 && values[0] == usual {
@@ -51,7 +51,7 @@ func (a *accept) add(entry string) {
 	}
 }
 
-// isJSON reports whether a request says that its body is JSON.
+// isJSON reports whether the content type of a request is JSON.
 func isJSON(h http.Header) bool {
 	values := h["Content-Type"]
 	if len(values) != 1 {
@@ -64,7 +64,7 @@ func isJSON(h http.Header) bool {
 	return strings.EqualFold(strings.TrimSpace(media), typeJSON) && knownCharset(params)
 }
 
-// knownCharset reports whether the parameters of a media type name no charset but that of JSON.
+// knownCharset reports whether the parameters of a media type name no charset other than UTF-8.
 func knownCharset(params string) bool {
 	for p := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(p, "=")

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
-// account returns on whose account a request goes.
+// account returns the account that a request is charged to.
 func (h *Handler) account(r *http.Request) quota.Account {
 	if h.cfg.Account != nil {
 		return quota.Account{Name: h.cfg.Account(r)}
@@ -19,17 +19,17 @@ func (h *Handler) account(r *http.Request) quota.Account {
 	return quota.Account{From: network(r.RemoteAddr)}
 }
 
-// client returns the client of a request on an account.
+// client returns the client of a request that is charged to who.
 func (h *Handler) client(r *http.Request, who quota.Account) Client {
 	return Client{Observer: h.observer(r), Principal: h.cfg.Principal(r), Account: who}
 }
 
-// network64 is how much of an IPv6 address says who it is: the rest is chosen by the one who has it. (RFC 4291, section
-// 2.5.4)
+// network64 is the length of the IPv6 prefix that identifies a client. The client itself chooses the rest of the
+// address. (RFC 4291, section 2.5.4)
 const network64 = 64
 
-// network returns what of a remote address an account is made of. It is the zero address for what cannot be told apart:
-// a Unix socket, and the machine itself, where others may be behind a proxy.
+// network returns the address that identifies an account. It is the zero address if the remote address does not
+// identify one client: for a Unix socket, and for the loopback, where a proxy may send the requests of many clients.
 func network(remote string) netip.Addr {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -40,7 +40,7 @@ func network(remote string) netip.Addr {
 	case hostname.LoopbackIP(addr):
 		return netip.Addr{}
 	case addr.Is6():
-		prefix, _ := addr.Prefix(network64) // shorter than any address
+		prefix, _ := addr.Prefix(network64) // no error: network64 is shorter than an IPv6 address
 		return prefix.Addr()
 	}
 	return addr

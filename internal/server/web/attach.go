@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// session returns a session of the store, held, nil if the principal has none with that id.
+// session loads the principal's session with that id from the store and returns it held, or nil if it does not exist.
 func (f *fleet) session(r *http.Request, id, principal string) (*session, error) {
 	ctx, cancel := bounded(r.Context())
 	defer cancel()
@@ -27,7 +27,7 @@ func (f *fleet) session(r *http.Request, id, principal string) (*session, error)
 	return s, err
 }
 
-// known returns the revision of a session that this process has, 0 if it has none.
+// known returns the revision of a session in this process, or 0 if this process does not know the session.
 func (f *fleet) known(id string) int64 {
 	if s := f.h.sessions.known(id); s != nil && s.shared != nil {
 		return s.shared.revision.Load()
@@ -35,7 +35,7 @@ func (f *fleet) known(id string) int64 {
 	return 0
 }
 
-// take returns the session that a record is of, held, nil if the principal has no such.
+// take returns the session of a record, held, or nil if it does not belong to the principal.
 func (f *fleet) take(r *http.Request, id, principal string, raw []byte, revision int64) (*session, error) {
 	if s := f.h.sessions.find(id, principal, false); s != nil {
 		err := s.shared.update(r.Context(), raw, revision)
@@ -45,7 +45,7 @@ func (f *fleet) take(r *http.Request, id, principal string, raw []byte, revision
 		}
 		return s, nil
 	}
-	if raw == nil { // what was known has ended meanwhile
+	if raw == nil { // the session that this process knew has ended in the meantime
 		var err error
 		if raw, revision, err = f.use(r.Context(), id, 0); err != nil {
 			return nil, err
@@ -58,12 +58,12 @@ func (f *fleet) take(r *http.Request, id, principal string, raw []byte, revision
 	return f.attach(r, id, record, revision)
 }
 
-// attach makes a session of the store known in this process, held.
+// attach adds a session of the store to this process and returns it held.
 func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revision int64) (*session, error) {
 	c := Client{Observer: f.h.observer(r), Principal: record.Principal, Account: f.h.account(r)}
 	s, fresh, evicted := f.h.sessions.attach(id, c.Account, func() *session {
 		s := f.restore(id, record, c)
-		s.shared.saving.Lock() // others wait until it is complete
+		s.shared.saving.Lock() // other requests wait until the session is complete
 		return s
 	})
 	f.h.evict(evicted)
@@ -90,20 +90,20 @@ func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revisio
 	return s, nil
 }
 
-// await waits until a session that is being attached is complete.
+// await waits until a session that another goroutine is attaching is complete.
 func (sh *shared) await() error {
 	sh.saving.Lock()
 	defer sh.saving.Unlock()
 	return sh.refused
 }
 
-// restore returns a session as a record has it, held, which is yet to be entered.
+// restore creates a held session from a record. The caller must then call enter.
 func (f *fleet) restore(id string, record sessionRecord, c Client) *session {
 	s := f.h.makeSession(id, c, record.Created, nil)
 	s.met = true
 	f.share(s, record)
 	s.conn.Exchange().Peer.EnterSession(record.Version, id)
-	s.conn.HoldNotices() // until the client reads here
+	s.conn.HoldNotices() // until the client reads its stream in this process
 	s.conn.SetAway(true)
 	return s
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// bodyWindow is how long a body may take for what BodyRate says comes in that time.
+// bodyWindow is the period over which BodyRate is measured.
 const bodyWindow = 10 * time.Second
 
-// bodyPatience is how long the first bytes of a body may take; zero or less for ever.
+// bodyPatience returns the time limit for the first bytes of a body; zero or negative means no limit.
 func (c *Options) bodyPatience() time.Duration {
 	switch {
 	case c.BodyRate < 0:
@@ -27,7 +27,8 @@ func (c *Options) bodyPatience() time.Duration {
 	return min(c.BodyTimeout, bodyWindow)
 }
 
-// readBody reads the body of a request, which then belongs to the caller. It refuses the request if that fails.
+// readBody reads the body of a request into p.frame, which the caller then owns. If that fails, it refuses the
+// request.
 func (h *Handler) readBody(p *post) (ok bool) {
 	patience := h.cfg.bodyPatience()
 	if patience > 0 {
@@ -46,28 +47,28 @@ func (h *Handler) readBody(p *post) (ok bool) {
 		p.frame, err = h.readLarge(p)
 	}
 	if err != nil {
-		if p.r.ProtoMajor == 1 { // nothing waits for the rest
+		if p.r.ProtoMajor == 1 { // do not wait for the rest of the body
 			p.w.Header().Set("Connection", "close")
 		}
 		h.refuse(p.w, p.r, bodyRefusal(err))
 		return false
 	}
-	if patience > 0 { // of what was refused, net/http reads the rest, in the time that is left
+	if patience > 0 { // after a refusal, the deadline still bounds how long net/http reads the rest
 		p.allow(time.Time{})
 	}
 	p.closeBody()
 	return true
 }
 
-// closeBody says that all of the body has been read. Otherwise net/http, for HTTP/1, looks for more of it before it
-// sends headers: a fortieth of what it allocates for a request.
+// closeBody closes a body that has been read completely. Otherwise net/http looks for more of an HTTP/1 body before it
+// sends headers, which costs a fortieth of its allocations for a request.
 func (p *post) closeBody() {
 	if p.pump == nil && p.r.ProtoMajor == 1 {
 		_ = p.r.Body.Close()
 	}
 }
 
-// body returns what to read the body from.
+// body returns the reader of the body.
 func (p *post) body() io.Reader {
 	if p.pump != nil {
 		return p.pump
@@ -75,7 +76,7 @@ func (p *post) body() io.Reader {
 	return p.r.Body
 }
 
-// allow gives the body time until then; the zero time is for ever.
+// allow sets the read deadline of the body; the zero time means none.
 func (p *post) allow(until time.Time) {
 	if p.pump != nil {
 		p.pump.until = until
@@ -84,7 +85,7 @@ func (p *post) allow(until time.Time) {
 	_ = p.ctl.SetReadDeadline(until)
 }
 
-// noDeadlines tells the operator, once, that a writer allows no deadlines, if that is what err says.
+// noDeadlines warns the operator, once, if err shows that the response writer supports no deadlines.
 func (h *Handler) noDeadlines(r *http.Request, err error) {
 	if errors.Is(err, http.ErrNotSupported) && !h.warned.Swap(true) {
 		o := h.observer(r)
@@ -92,14 +93,14 @@ func (h *Handler) noDeadlines(r *http.Request, err error) {
 	}
 }
 
-// upload is a body that may be large while it is being read: it takes room as it comes, and has to come at a rate. It
-// is used by the goroutine of its request.
+// upload reads a large body. It reserves memory as the buffer grows, and requires a minimum rate. Only the goroutine
+// of the request uses it.
 type upload struct {
 	*post
 	cfg   *Options
 	room  *quota.Memory
 	begun time.Time
-	came  int // in this window
+	came  int // bytes read in the current window
 }
 
 func (h *Handler) readLarge(p *post) ([]byte, error) {
@@ -108,7 +109,7 @@ func (h *Handler) readLarge(p *post) ([]byte, error) {
 	return b.Read(u)
 }
 
-// Read reads from the body. What keeps up with the rate gets more time.
+// Read reads from the body. A body that reaches the minimum rate gets more time.
 func (u *upload) Read(b []byte) (int, error) {
 	n, err := u.body().Read(b)
 	if u.came += n; err == nil && u.cfg.BodyRate >= 0 && u.came >= u.cfg.BodyRate*int(bodyWindow/time.Second) {
@@ -118,7 +119,7 @@ func (u *upload) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// extend gives the body some time from now on, within BodyTimeout.
+// extend moves the read deadline to d from now, but not beyond BodyTimeout.
 func (u *upload) extend(d time.Duration) {
 	until := time.Now().Add(d)
 	if end := u.begun.Add(u.cfg.BodyTimeout); u.cfg.BodyTimeout > 0 && end.Before(until) {
@@ -127,7 +128,7 @@ func (u *upload) extend(d time.Duration) {
 	u.allow(until)
 }
 
-// grow takes room for a larger buffer. Until the request has been answered, what it needs is the visit's.
+// grow reserves memory for a larger buffer. The visit owns the reservation until the request is answered.
 func (u *upload) grow(from, to int) (grown func(), err error) {
 	if !u.room.ReservePart(u.visit.who, to) && !u.await(to) {
 		return nil, ErrNoRoom
@@ -141,10 +142,10 @@ func (u *upload) grow(from, to int) (grown func(), err error) {
 	}, nil
 }
 
-// roomWait is how long a body waits for memory.
+// roomWait is the longest time a body waits for memory.
 const roomWait = 5 * time.Second
 
-// await waits for room. Meanwhile nothing is read, so the time does not count.
+// await waits for memory. The wait does not count towards the body's time limit, because the server reads nothing.
 func (u *upload) await(n int) bool {
 	if u.cfg.BodyRate >= 0 {
 		u.extend(roomWait + bodyWindow)
@@ -156,7 +157,7 @@ func (u *upload) await(n int) bool {
 	return u.room.WaitPart(ctx, u.visit.who, n)
 }
 
-// bodyRefusal returns the refusal of a request whose body could not be read.
+// bodyRefusal returns the refusal for an error while reading the body.
 func bodyRefusal(err error) refusal {
 	f := badRequest(names.RefusalBody, "the body is cut off")
 	switch {

@@ -2,7 +2,7 @@ package web
 
 import "strconv"
 
-// threeDigits has the texts of the numbers from 100 to 999, one behind the other.
+// threeDigits is the concatenation of the numbers from 100 to 999.
 var threeDigits = func() string {
 	var all []byte
 	for n := 100; n <= 999; n++ {
@@ -11,9 +11,9 @@ var threeDigits = func() string {
 	return string(all)
 }()
 
-// decimal returns the text of a number. For one of up to three digits, the length of a short answer, it allocates
-// nothing; [strconv.Itoa] does from 100 on, which was one of the fifteen allocations of this package for a tiny call
-// over HTTP.
+// decimal formats a number. It does not allocate for numbers of up to three digits, the usual length of a short
+// answer. [strconv.Itoa] allocates from 100 on: that was one of the fifteen allocations of this package for a tiny
+// call over HTTP.
 func decimal(n int) string {
 	if n < 100 || n > 999 {
 		return strconv.Itoa(n)

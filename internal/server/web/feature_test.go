@@ -20,8 +20,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// ferry is a server as the author of another package writes one: it echoes the method of each request, and tells the
-// client of it before if the method says so.
+// ferry is a minimal server for a Handler, as another package would write it. It echoes the method of each request.
+// For some methods it first sends a notification.
 type ferry struct {
 	*web.Handler
 	sessions map[string]*deck
@@ -42,7 +42,7 @@ type passage struct {
 	version mcp.Version
 }
 
-// ticket is a request that belongs to no session.
+// ticket is a stateless request.
 type ticket struct {
 	web.Stateless
 	passage passage
@@ -96,7 +96,7 @@ func (p *passage) Cancellation(reason string) error              { return rpc.Ca
 func (p *passage) CountRefused(string, rpc.Answer, bool)         {}
 func (p *passage) Elsewhere() rpc.Elsewhere                      { return nil }
 
-// deck is the connection of a session. Its methods for a store are those of a nil Conn.
+// deck is the connection of a session. It inherits the methods for sessions in a store from a nil Conn.
 type deck struct {
 	web.Conn
 	passage passage

@@ -16,52 +16,52 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// fleet are the processes that share a store of sessions, as the handler in one of them sees them: it says that it
-// lives, and hears what the others do. Each handler counts as a process of its own.
+// fleet represents the processes that share a store of sessions. It keeps the handler's process registered as alive,
+// and exchanges signals with the others. Each handler counts as a process of its own.
 type fleet struct {
 	h      *Handler
 	store  store.Sessions
-	events store.SharedEvents // nil if streams cannot be resumed
-	self   string             // this process
+	events store.SharedEvents // nil if clients cannot resume streams
+	self   string             // id of this process
 
 	stop context.CancelFunc
 	runs sync.WaitGroup
 
-	beaten atomic.Pointer[time.Time] // when the store last heard that this process lives
+	beaten atomic.Pointer[time.Time] // time of the last successful Beat
 
 	news   news
 	outbox outbox
 
-	at atomic.Int64 // position of the latest message to all
+	at atomic.Int64 // position of the latest signal to all processes
 }
 
-// fleetTimeout bounds what is asked of a store.
+// fleetTimeout bounds each call of the store.
 const fleetTimeout = 5 * time.Second
 
-// newFleet joins the processes that share the store of h, until stop is called.
+// newFleet joins the processes that share the store of h. leave ends the membership.
 func newFleet(h *Handler) *fleet {
 	f := &fleet{h: h, store: h.cfg.Sessions, self: rand.Text()}
 	f.outbox.f = f
 	f.events, _ = h.cfg.Events.(store.SharedEvents)
 	ctx, stop := context.WithCancel(h.life)
 	f.stop = stop
-	f.runs.Go(func() { f.live(ctx) }) // these end with ctx
+	f.runs.Go(func() { f.live(ctx) }) // all three goroutines end with ctx
 	f.runs.Go(func() { f.receive(ctx, "", f.hear) })
 	f.runs.Go(func() { f.receive(ctx, f.self, f.fetch) })
 	return f
 }
 
-// leave says that this process has ended.
+// leave unregisters this process.
 func (f *fleet) leave(ctx context.Context) {
 	f.stop()
 	f.runs.Wait()
 	ctx, cancel := context.WithTimeout(ctx, rpc.Settle)
 	defer cancel()
-	_ = f.store.Beat(ctx, f.self, 0) // it will be noticed
+	_ = f.store.Beat(ctx, f.self, 0) // on failure, the lease expires
 }
 
-// ttl is how long the store keeps a session that lasts so long when it is not used: a little longer than the process
-// that used it last, which is to see it end.
+// ttl returns how long the store keeps an idle session with the given timeout. It is a little longer than the timeout,
+// so that the process that used the session last can end it first.
 func ttl(lasts time.Duration) time.Duration {
 	if lasts < 0 {
 		return 0
@@ -69,17 +69,17 @@ func ttl(lasts time.Duration) time.Duration {
 	return lasts + lasts/8 + rpc.Settle
 }
 
-// bounded returns a context for one thing that is asked of the store.
+// bounded returns a context for one call of the store.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, fleetTimeout)
 }
 
-// live says again and again that this process lives, and that its sessions are used where they are.
+// live periodically renews the lease of this process and the idle timers of its active sessions.
 func (f *fleet) live(ctx context.Context) {
 	tick := time.NewTicker(f.h.cfg.Lease / 3)
 	defer tick.Stop()
 	for {
-		_ = f.beat(ctx) // or the next time
+		_ = f.beat(ctx) // on failure, the next tick tries again
 		for _, s := range f.h.sessions.all() {
 			if f.h.cfg.SessionTimeout > 0 && s.isHeld() && time.Since(*s.shared.used.Load()) > f.h.cfg.SessionTimeout/3 {
 				f.refresh(ctx, s)
@@ -104,7 +104,7 @@ func (f *fleet) beat(ctx context.Context) error {
 	return nil
 }
 
-// prove sees to it that the others know that this process lives.
+// prove renews the lease of this process if it is more than half over.
 func (f *fleet) prove(ctx context.Context) error {
 	if last := f.beaten.Load(); last != nil && time.Since(*last) < f.h.cfg.Lease/2 {
 		return nil
@@ -112,7 +112,7 @@ func (f *fleet) prove(ctx context.Context) error {
 	return f.beat(ctx)
 }
 
-// signal is what one process tells another.
+// signal is a message from one process to another, or to all.
 type signal struct {
 	From    string     `json:"from"`
 	Kind    signalKind `json:"kind"`
@@ -131,22 +131,22 @@ type signal struct {
 type signalKind string
 
 const (
-	signalChanged   signalKind = "changed"   // the record of a session
-	signalEnded     signalKind = "ended"     // a session
-	signalReading   signalKind = "reading"   // a stream, in that process and no other
-	signalCancelled signalKind = "cancelled" // a request, by the client
-	signalAnnounced signalKind = "announced" // notices to all clients that want them
-	signalLogged    signalKind = "logged"    // a log message, likewise
-	signalCompleted signalKind = "completed" // an elicitation
-	signalFollowed  signalKind = "followed"  // a stream of that process, in this one
-	signalFrame     signalKind = "frame"     // a message of the client, which only that process can deal with
-	signalLost      signalKind = "lost"      // the store has lost signals to all
+	signalChanged   signalKind = "changed"   // the record of a session changed
+	signalEnded     signalKind = "ended"     // a session ended
+	signalReading   signalKind = "reading"   // the sender reads a stream; all other readers must leave
+	signalCancelled signalKind = "cancelled" // the client cancelled a request
+	signalAnnounced signalKind = "announced" // notices for all subscribed clients
+	signalLogged    signalKind = "logged"    // a log message for all clients
+	signalCompleted signalKind = "completed" // an elicitation is done
+	signalFollowed  signalKind = "followed"  // the sender follows a stream of the receiver
+	signalFrame     signalKind = "frame"     // a client's message that only the receiver can process
+	signalLost      signalKind = "lost"      // the store has lost signals to all processes
 )
 
-// maxReason is how much of what a client says about a cancellation is passed on, in bytes.
+// maxReason bounds the cancellation reason that is passed on, in bytes.
 const maxReason = 1 << 10
 
-// tell sends a signal to a process, or to all.
+// tell sends a signal to a process; an empty process means all.
 func (f *fleet) tell(ctx context.Context, process string, sig signal) error {
 	sig.From = f.self
 	raw, err := json.Marshal(sig)
@@ -158,8 +158,8 @@ func (f *fleet) tell(ctx context.Context, process string, sig signal) error {
 	return f.store.Publish(ctx, process, raw)
 }
 
-// receive passes each message to a process, or to all, to take, once. It calls take with nil for a gap between two
-// messages. A store that has lost messages yields those before them again.
+// receive calls take once for each signal to a process, or to all processes if process is empty. It calls take with
+// nil if signals are missing between two. A store that has lost signals yields earlier ones again; receive skips them.
 func (f *fleet) receive(ctx context.Context, process string, take func(context.Context, *signal, int64)) {
 	at, latest := int64(0), int64(0)
 	for pause := time.Duration(0); ctx.Err() == nil; pause = min(2*pause+10*time.Millisecond, time.Second) {
@@ -175,7 +175,7 @@ func (f *fleet) receive(ctx context.Context, process string, take func(context.C
 				take(ctx, nil, max(m.Position-1, latest))
 			}
 			if m.Previous < at && process == "" {
-				// The store has lost signals that this process has received. A process that has not received them sees no gap.
+				// The store has lost signals that this process has received. Processes that have not received them see no gap.
 				f.outbox.add(signal{Kind: signalLost})
 			}
 			at, pause = m.Position, 0
@@ -191,7 +191,7 @@ func (f *fleet) receive(ctx context.Context, process string, take func(context.C
 	}
 }
 
-// hear deals with a signal to all. nil stands for any number of them that are not known.
+// hear handles a signal to all processes. A nil signal means that an unknown number of signals is missing.
 func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
 	f.at.Store(position)
 	switch {
@@ -218,7 +218,7 @@ func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
 	}
 }
 
-// broadcast deals with what concerns clients of all processes, and reports whether that is it.
+// broadcast handles signals for the clients of all processes, and reports false for any other signal.
 func (f *fleet) broadcast(sig *signal, position int64) bool {
 	switch sig.Kind {
 	case signalAnnounced:
@@ -233,7 +233,7 @@ func (f *fleet) broadcast(sig *signal, position int64) bool {
 	return true
 }
 
-// missed makes up for signals that were lost: everything may have changed.
+// missed handles lost signals: it assumes that everything has changed.
 func (f *fleet) missed(ctx context.Context, position int64) {
 	f.news.vague(position)
 	for _, s := range f.h.sessions.all() {
@@ -247,7 +247,7 @@ func (f *fleet) missed(ctx context.Context, position int64) {
 	f.h.server.AnnounceAll()
 }
 
-// fetch deals with a signal to this process.
+// fetch handles a signal to this process.
 func (f *fleet) fetch(ctx context.Context, sig *signal, _ int64) {
 	switch {
 	case sig == nil:
@@ -265,7 +265,7 @@ func (f *fleet) fetch(ctx context.Context, sig *signal, _ int64) {
 	}
 }
 
-// unreachable reports whether a process does not live, as far as the store can say.
+// unreachable reports whether the store knows that a process is dead.
 func (f *fleet) unreachable(ctx context.Context, process string) bool {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -273,15 +273,15 @@ func (f *fleet) unreachable(ctx context.Context, process string) bool {
 	return err == nil && !alive
 }
 
-// forget ends what this process has of a session that is over.
+// forget ends this process's part of a session that is over.
 func (f *fleet) forget(id string) {
 	if s := f.h.sessions.known(id); s != nil {
 		f.h.end(s)
 	}
 }
 
-// refresh notes in the store that a session is used, and takes over what others have changed. It reports false if the
-// session is over.
+// refresh renews the idle timer of a session in the store and loads a newer record. It reports false if the session is
+// over.
 func (f *fleet) refresh(ctx context.Context, s *session) bool {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -291,7 +291,7 @@ func (f *fleet) refresh(ctx context.Context, s *session) bool {
 		f.h.end(s)
 		return false
 	case err == nil:
-		_ = s.shared.update(ctx, record, revision) // a record that cannot be read is not known here
+		_ = s.shared.update(ctx, record, revision) // ignore a record that this process cannot decode
 	}
 	return true
 }

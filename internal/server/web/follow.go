@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// board is the sink of what belongs to no request in a session whose events are in a store for all processes. Who reads
-// the stream does so from there. Only the process that had the reader last writes to it.
+// board is the sink for messages that belong to no request, in a session with a store that processes share. Readers of
+// the stream read it from the store. Only the process that had the last reader writes to it.
 type board struct {
 	rpc.Mute
 	s *session
@@ -32,25 +32,25 @@ func (b board) Notify(ctx context.Context, frame []byte) error {
 	}
 	ctx, cancel := bounded(context.WithoutCancel(ctx))
 	defer cancel()
-	return b.s.append(ctx, sh.f.events, store.Event{Data: frame}) // as the next one
+	return b.s.append(ctx, sh.f.events, store.Event{Data: frame}) // the store assigns the sequence number
 }
 
-// Answer has nothing to do: requests have streams of their own.
+// Answer does nothing: requests have streams of their own.
 func (b board) Answer(context.Context, rpc.Answer) error { return nil }
 
-// streamNote is what the processes know of each other's streams.
+// streamNote is the information about a stream that its process leaves for others in the store.
 type streamNote struct {
 	Process string `json:"process"`
 	asked
 }
 
-// asked says which requests are to be answered on a stream.
+// asked lists the requests that a stream must answer.
 type asked struct {
 	Requests []jsonrpc.ID `json:"requests"`
-	Batch    bool         `json:"batch,omitzero"` // in one array
+	Batch    bool         `json:"batch,omitzero"` // the answers form one array
 }
 
-// open gives a number to a stream that begins.
+// open stores a new stream and its note; the store assigns the number.
 func (f *fleet) open(ctx context.Context, t *stream) error {
 	ctx, cancel := bounded(context.WithoutCancel(ctx))
 	defer cancel()
@@ -68,7 +68,7 @@ func (f *fleet) open(ctx context.Context, t *stream) error {
 	return err
 }
 
-// askedBy returns what a message asks for that may be a batch.
+// askedBy returns the requests in a message or batch.
 func askedBy(m *jsonrpc.Message, frame []byte) asked {
 	if m.Kind == jsonrpc.Request {
 		return asked{Requests: []jsonrpc.ID{m.ID}}
@@ -86,7 +86,7 @@ func askedBy(m *jsonrpc.Message, frame []byte) asked {
 	return a
 }
 
-// listen lets a client read a stream of a session, wherever it is written.
+// listen connects a client to a stream of a session, whichever process writes the stream.
 func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *session) {
 	resp := f.h.streamTo(w)
 	lastEventID := r.Header.Get(headerLastEventID)
@@ -96,7 +96,7 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *session) {
 		return
 	}
 	if t := s.stream(behind.Stream); t != nil {
-		// who reads elsewhere is late
+		// makes readers in other processes leave
 		_ = f.tell(r.Context(), "", signal{Kind: signalReading, Session: s.id, Stream: behind.Stream})
 		err := t.resume(r.Context(), resp, behind.Sequence)
 		switch {
@@ -126,23 +126,23 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *session) {
 	}
 }
 
-// follower lets a client read a stream from the store.
+// follower reads a stream from the store and writes it to a client.
 type follower struct {
 	f      *fleet
 	s      *session
 	r      *response
 	stream int64
 	fresh  bool  // the client knows no event of the stream
-	number int64 // among the readers of the session in this process
+	number int64 // number of this reader in the session in this process
 	leave  context.CancelFunc
-	note   streamNote // zero for a stream that is over or belongs to no request
+	note   streamNote // zero if the stream has ended or belongs to no request
 
-	over bool         // nothing follows what was missed
-	last atomic.Int64 // event that the client has
+	over bool         // the missed events include the end of the stream
+	last atomic.Int64 // sequence number of the last event that the client has
 }
 
-// prepare finds out what a client has missed and where it goes on, and tells the other processes that the stream is
-// read here. The error is errEventsGone if something is missing, or that of the store.
+// prepare reads the events that a client has missed, sets the position to continue from, and announces the reader to
+// the other processes. It returns errEventsGone if events are missing, or an error of the store.
 func (c *follower) prepare(ctx context.Context, behind store.EventID) (missed []store.Event, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -161,7 +161,7 @@ func (c *follower) prepare(ctx context.Context, behind store.EventID) (missed []
 			at = missed[len(missed)-1].ID.Sequence
 		}
 		if c.stream == 0 && err == nil && (behind.Sequence > latest || at < latest) {
-			err = errEventsGone // the store has lost some
+			err = errEventsGone // the store has lost events
 		}
 	}
 	c.last.Store(behind.Sequence)
@@ -179,7 +179,8 @@ func (c *follower) prepare(ctx context.Context, behind store.EventID) (missed []
 	return missed, err
 }
 
-// inspect finds out whether more is to come on a stream than was missed. If nothing is, it must have its end.
+// inspect determines whether the stream continues after the missed events, and sets over or note. A stream that does
+// not continue must have its final event.
 func (c *follower) inspect(ctx context.Context, behind store.EventID, missed []store.Event) ([]store.Event, error) {
 	complete := func() bool {
 		c.over = len(missed) > 0 && missed[len(missed)-1].Final
@@ -195,14 +196,14 @@ func (c *follower) inspect(ctx context.Context, behind store.EventID, missed []s
 	if !errors.Is(err, store.ErrNoStream) {
 		return nil, err
 	}
-	missed, err = replay(ctx, c.f.events, true, c.s.id, behind) // it may have ended just now
+	missed, err = replay(ctx, c.f.events, true, c.s.id, behind) // the stream may have ended in the meantime
 	if err == nil && !complete() {
 		err = errEventsGone
 	}
 	return missed, err
 }
 
-// serve writes what was missed and then what comes, until one of both ends the response.
+// serve writes the missed events and then new ones until the client, the stream or a newer reader ends the response.
 func (c *follower) serve(ctx context.Context, missed []store.Event) {
 	var watching sync.WaitGroup
 	defer func() {
@@ -229,12 +230,12 @@ func (c *follower) serve(ctx context.Context, missed []store.Event) {
 	})
 	for e, err := range c.f.events.Follow(ctx, c.s.id, store.EventID{Stream: c.stream, Sequence: c.last.Load()}) {
 		if err != nil || !follows(e, c.last.Load(), true) || !c.write(e) || e.Final {
-			return // a client that misses something comes back
+			return // after a gap the client reconnects
 		}
 	}
 }
 
-// open makes the response a stream.
+// open opens the response as a stream.
 func (c *follower) open() error {
 	if c.fresh {
 		return c.s.openBehind(store.EventID{Stream: c.stream, Sequence: c.last.Load()}.String(), c.r)
@@ -242,14 +243,15 @@ func (c *follower) open() error {
 	return c.r.open()
 }
 
-// write writes an event, and reports whether the client takes it.
+// write writes an event and reports whether that succeeded.
 func (c *follower) write(e store.Event) bool {
 	c.last.Store(e.ID.Sequence)
 	return e.Final && len(e.Data) == 0 ||
 		c.r.event(sse.Event{ID: e.ID.String(), HasID: true, Data: e.Data, HasData: true}) == nil
 }
 
-// watch waits for the end of the response, and sees to it that the stream ends if the process does that writes to it.
+// watch waits for the end of the response. Until then it calls ask at each tick, so that the stream ends even if its
+// process has died.
 func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
 	tick := time.NewTicker(c.f.h.cfg.Lease / 3)
 	defer tick.Stop()
@@ -265,8 +267,8 @@ func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-// ask asks the process that writes to the stream to end it if it is over there, see ended. If that process is gone, ask
-// ends the stream itself.
+// ask asks the stream's process to end the stream if that process has already finished it (see ended). If the process
+// is dead, ask ends the stream itself.
 func (c *follower) ask(ctx context.Context) {
 	sig := signal{Kind: signalFollowed, Session: c.s.id, Stream: c.stream}
 	switch process := c.note.Process; {
@@ -276,7 +278,7 @@ func (c *follower) ask(ctx context.Context) {
 	case c.f.unreachable(ctx, process):
 		c.conclude(ctx)
 	default:
-		_ = c.f.tell(ctx, process, sig) // or the next time
+		_ = c.f.tell(ctx, process, sig) // on failure, the next tick tries again
 	}
 }
 
@@ -291,8 +293,8 @@ var (
 	}
 )
 
-// conclude ends a stream to which no process writes any more. If there is an event that has not been read here yet, the
-// store refuses that.
+// conclude ends a stream whose process is dead. The store refuses the final event if it has an event that this
+// follower has not read yet.
 func (c *follower) conclude(ctx context.Context) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -300,7 +302,7 @@ func (c *follower) conclude(ctx context.Context) {
 		Data: c.note.fail(errAbandoned), Final: true})
 }
 
-// fail returns the answers to the requests, all of which have failed.
+// fail returns an error as the answer to each of the requests.
 func (a *asked) fail(e *mcp.Error) (data []byte) {
 	for i, id := range a.Requests {
 		if i > 0 {
@@ -314,8 +316,8 @@ func (a *asked) fail(e *mcp.Error) (data []byte) {
 	return data
 }
 
-// ended deals with the signal that a client waits for the end of a stream of this process. If the stream is over here,
-// the store has lost its end, as a replica that lags does.
+// ended handles the signal that a client in another process waits for the end of a stream. If this process has
+// finished the stream, the store has lost the end, as a lagging replica does; ended then appends an end.
 func (f *fleet) ended(ctx context.Context, sig *signal) {
 	if s := f.h.sessions.known(sig.Session); s != nil && s.stream(sig.Stream) != nil {
 		return
@@ -328,17 +330,17 @@ func (f *fleet) ended(ctx context.Context, sig *signal) {
 		return
 	}
 	_ = f.events.Append(ctx, sig.Session, store.Event{ID: store.EventID{Stream: sig.Stream},
-		Data: note.fail(errAnswerLost), Final: true}) // or the next time
+		Data: note.fail(errAnswerLost), Final: true}) // on failure, the next signal tries again
 }
 
-// reader is one who reads a stream from the store.
+// reader is a reader of a stream in the store.
 type reader struct {
-	leave  context.CancelFunc // makes it give way
-	number int64              // among those of the session in this process
-	first  bool               // all processes know that it is the one: others that read before it have given way
+	leave  context.CancelFunc // ends the reader
+	number int64              // number of the reader within the session in this process
+	first  bool               // all processes know this reader; earlier readers have left
 }
 
-// reads notes a new reader of a stream from the store, which takes the place of the one before, and returns its number.
+// reads registers a new reader of a stream, ends the previous one, and returns the number of the new one.
 func (sh *shared) reads(stream int64, leave context.CancelFunc) int64 {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -350,7 +352,7 @@ func (sh *shared) reads(stream int64, leave context.CancelFunc) int64 {
 	return sh.reader
 }
 
-// claims returns the signals of the readers that this process has not received itself: the store may have lost them.
+// claims returns the announcements of readers that this process has not received back: the store may have lost them.
 func (sh *shared) claims() (all []signal) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -362,7 +364,7 @@ func (sh *shared) claims() (all []signal) {
 	return all
 }
 
-// leaves notes that a reader does not read any more.
+// leaves removes a reader.
 func (sh *shared) leaves(stream, number int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -375,7 +377,7 @@ func (sh *shared) leaves(stream, number int64) {
 	}
 }
 
-// read deals with the signal that a stream is read in one process, and so in no other.
+// read handles the announcement of a reader: all readers of the stream in other processes must leave.
 func (f *fleet) read(sig *signal) {
 	s := f.h.sessions.known(sig.Session)
 	if s == nil || s.shared == nil {
@@ -391,12 +393,13 @@ func (f *fleet) read(sig *signal) {
 	s.shared.readElsewhere(sig.Stream)
 }
 
-// yielding is the task in which a stream lets go of its reader, who may be slow.
+// yielding is the task that detaches a stream's reader. It is a task of its own because the reader may be slow.
 type yielding struct{ t *stream }
 
 func (y yielding) Run() { y.t.yield() }
 
-// readHere notes that all processes know of a reader. From now on it gets what belongs to no request.
+// readHere records that all processes know a reader of this process. From now on the reader gets the messages that
+// belong to no request.
 func (sh *shared) readHere(stream, number int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -412,7 +415,7 @@ func (sh *shared) readHere(stream, number int64) {
 	}
 }
 
-// readElsewhere makes a reader give way, unless it came later.
+// readElsewhere ends the reader of a stream, unless it was announced after the reader in the other process.
 func (sh *shared) readElsewhere(stream int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -430,7 +433,7 @@ func (sh *shared) readElsewhere(stream int64) {
 	}
 }
 
-// close ends what reads from the store.
+// close ends all readers.
 func (sh *shared) close() {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

@@ -11,33 +11,33 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// gate counts the HTTP requests that are inside, and has places for POSTs whose body is there.
+// gate counts the HTTP requests in progress and limits the POSTs that are processed after their body has been read.
 type gate struct {
-	room *quota.Memory // for bodies
+	room *quota.Memory // memory for bodies
 
-	inside atomic.Int64 // HTTP requests, and what else keeps the gate from being empty
+	inside atomic.Int64 // HTTP requests and background work that Shutdown waits for
 	closed atomic.Bool
 
 	mu     sync.Mutex
-	places quota.Shares     // guarded by mu; those that are taken belong to POSTs that do not linger
+	places quota.Shares     // guarded by mu; places of POSTs, without lingering ones
 	waits  quota.Shares     // guarded by mu; handlers that wait for their clients
-	moved  broadcast.Signal // guarded by mu; sent when something leaves
+	moved  broadcast.Signal // guarded by mu; sent when a request ends or frees its place
 }
 
-// visit is the stay of one HTTP request inside, and what it takes. Calls that it has led to keep its place and its
-// bytes until they are concluded, though the request may be gone: they are what takes time and memory.
+// visit holds the resources of one HTTP request: its place and the memory of its body. The calls that it started keep
+// both until they are answered, even if the HTTP request has ended.
 type visit struct {
 	gate *gate
 	who  quota.Account
-	refs atomic.Int32 // the request, and the calls that it has led to
+	refs atomic.Int32 // the request and its unanswered calls
 
-	bytes     int  // of room; owned by the request's goroutine until there is a call, then constant
+	bytes     int  // memory of the body; owned by the request's goroutine until the first call, then constant
 	placed    bool // guarded by gate.mu
-	lingering int  // guarded by gate.mu; how often it is said to linger
-	gone      bool // guarded by gate.mu; it has given its place back
+	lingering int  // guarded by gate.mu; number of linger calls in effect
+	gone      bool // guarded by gate.mu; the place was released for good
 }
 
-// enter lets a request in, whose visit begins, or returns what refuses it.
+// enter starts the visit of a request, or returns the error that refuses the request.
 func (g *gate) enter(v *visit) *mcp.Error {
 	g.inside.Add(1)
 	if g.closed.Load() {
@@ -49,7 +49,7 @@ func (g *gate) enter(v *visit) *mcp.Error {
 	return nil
 }
 
-// place takes a place for a POST whose body is there, or returns what refuses it.
+// place reserves a place for a POST whose body has been read, or returns the error that refuses the POST.
 func (v *visit) place() *mcp.Error {
 	g := v.gate
 	g.mu.Lock()
@@ -65,10 +65,11 @@ func (v *visit) place() *mcp.Error {
 	return nil
 }
 
-// Retain says that the request has led to a call, which drops it when it is concluded. It implements rpcPlace.
+// Retain keeps the resources of the visit for one more call. The call releases them when it is answered. Retain
+// implements rpc.Place.
 func (v *visit) Retain() { v.refs.Add(1) }
 
-// Release says that such a call is concluded.
+// Release undoes one Retain.
 func (v *visit) Release() {
 	if v.refs.Add(-1) > 0 {
 		return
@@ -79,7 +80,7 @@ func (v *visit) Release() {
 	v.gate.room.Change(v.who, -v.bytes)
 }
 
-// leave lets the request out.
+// leave ends the HTTP request of the visit.
 func (v *visit) leave() {
 	g := v.gate
 	last := v.refs.Add(-1) == 0
@@ -95,7 +96,7 @@ func (v *visit) leave() {
 	}
 }
 
-// vacate gives the place back. gate.mu is held.
+// vacate releases the place. gate.mu is held.
 func (v *visit) vacate() {
 	if v.placed && v.lingering == 0 {
 		v.gate.places.Release(v.who, 1)
@@ -104,7 +105,7 @@ func (v *visit) vacate() {
 	v.gate.moved.Send()
 }
 
-// linger makes room for another POST while this one stays inside for long; back takes it again, unless it has left.
+// linger frees the place of a POST that stays for long. back reserves the place again unless the visit has ended.
 func (v *visit) linger() (back func()) {
 	g := v.gate
 	g.mu.Lock()
@@ -122,7 +123,7 @@ func (v *visit) linger() (back func()) {
 	}
 }
 
-// Wait is linger for a handler that waits for its client. It reports false if too many do.
+// Wait calls linger for a handler that waits for its client. It reports false if too many handlers wait.
 func (v *visit) Wait() (back func(), ok bool) {
 	g := v.gate
 	g.mu.Lock()
@@ -142,10 +143,10 @@ func (v *visit) Wait() (back func(), ok bool) {
 	}, true
 }
 
-// detain keeps the gate from being empty until something else is released.
+// detain makes Shutdown wait until release is called.
 func (g *gate) detain() { g.inside.Add(1) }
 
-// release lets go of what was detained.
+// release undoes one detain.
 func (g *gate) release() {
 	g.inside.Add(-1)
 	g.mu.Lock()
@@ -159,17 +160,17 @@ func (g *gate) close() {
 	g.closed.Store(true)
 }
 
-// waitPosts waits until no place is taken, or ctx ends.
+// waitPosts waits until all places are free or ctx ends.
 func (g *gate) waitPosts(ctx context.Context) {
 	g.wait(ctx, func() bool { return g.places.Used == 0 })
 }
 
-// waitAll waits until nothing is inside or ctx ends, and reports whether nothing is.
+// waitAll waits until no request or background work is left, and reports false if ctx ends first.
 func (g *gate) waitAll(ctx context.Context) bool {
 	return g.wait(ctx, func() bool { return g.inside.Load() == 0 })
 }
 
-// wait waits until done says so, which is called with mu held, or ctx ends, and reports which.
+// wait waits until done returns true, and reports false if ctx ends first. It calls done with mu held.
 func (g *gate) wait(ctx context.Context, done func() bool) bool {
 	return g.moved.Await(ctx, &g.mu, done) == nil
 }

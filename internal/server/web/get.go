@@ -12,9 +12,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// get opens a stream: the one of a session on which the server says what belongs to no request, or the rest of one that
-// broke, or that of HTTP+SSE. A second reader of a stream takes it from the first, whose connection may be broken
-// without anybody having noticed.
+// get opens a stream for reading: the stream of a session for messages that belong to no request, the rest of an
+// interrupted stream, or the stream of HTTP+SSE. A second reader of a stream replaces the first, because the
+// connection of the first may have broken unnoticed.
 // (specification 2025-11-25, basic/transports, "Listening for Messages from the Server")
 func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	id, versions := r.Header.Get(headerSession), r.Header[HeaderVersion]
@@ -45,7 +45,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// listen lets a client read a stream of its session until one of both ends it.
+// listen writes a stream of a session to a client until the client or the stream ends.
 func (h *Handler) listen(w http.ResponseWriter, r *http.Request, s *session) {
 	if s.shared != nil && h.fleet.events != nil {
 		h.fleet.listen(w, r, s)
@@ -67,12 +67,12 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request, s *session) {
 	t.serve(r.Context(), resp)
 }
 
-// streamTo returns a response that is to be a stream.
+// streamTo returns a response that will be a stream.
 func (h *Handler) streamTo(w http.ResponseWriter) *response {
 	return &response{cfg: &h.cfg, w: w, ctl: *http.NewResponseController(w), accept: accept{stream: true}}
 }
 
-// serve waits until a reader or the stream is gone.
+// serve waits until the response or its request ends, and detaches the reader.
 func (t *stream) serve(ctx context.Context, r *response) {
 	select {
 	case <-r.done():
@@ -81,8 +81,8 @@ func (t *stream) serve(ctx context.Context, r *response) {
 	t.detach(r)
 }
 
-// read connects a response to the stream that an event belongs to, behind that event, or to the general one. The error
-// says that something is missing; then nothing has been written.
+// read connects a response to the general stream, or to the stream of the event lastEventID, after that event. On an
+// error read has written nothing: the event or later ones are missing, or the store failed.
 func (s *session) read(ctx context.Context, r *response, lastEventID string) (*stream, error) {
 	if lastEventID == "" || s.cfg.Events == nil {
 		s.general.listen(r)
@@ -99,7 +99,7 @@ func (s *session) read(ctx context.Context, r *response, lastEventID string) (*s
 	return t, t.resume(ctx, r, id.Sequence)
 }
 
-// parseEventID reads what the String of an id has written.
+// parseEventID parses the result of store.EventID.String.
 func parseEventID(s string) (id store.EventID, ok bool) {
 	stream, sequence, _ := strings.Cut(s, "-")
 	id.Stream, _ = strconv.ParseInt(stream, 10, 64)

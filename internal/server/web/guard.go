@@ -12,14 +12,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// guard keeps web pages of others from talking to the server through a browser.
+// guard rejects requests that a foreign web page sends through a browser.
 // (specification 2026-07-28, basic/transports/streamable-http, "Security & Endpoint")
 type guard struct {
 	origins []string
 	hosts   []string
 }
 
-// CheckHosts finds what could never be the host of a request: it would keep all clients out.
+// CheckHosts returns an error for an entry that cannot match any request's host: such a list would reject all clients.
 func CheckHosts(allowed []string) error {
 	for _, h := range allowed {
 		if h != "*" && !hostname.Plain(h) && !hostname.Plain(hostname.Host(h)) {
@@ -29,7 +29,7 @@ func CheckHosts(allowed []string) error {
 	return nil
 }
 
-// check returns the refusal of a request, nil if the request may pass.
+// check returns the refusal of a request, or nil if the request is allowed.
 func (g *guard) check(r *http.Request) *refusal {
 	switch {
 	case !g.originAllowed(r):
@@ -45,7 +45,8 @@ func forbidden(reason, why string) *refusal {
 		err: &mcp.Error{Code: mcp.CodeInvalidRequest, Message: why}}
 }
 
-// originAllowed reports whether the page that sends the request may: of the host it addresses, or listed.
+// originAllowed reports whether the origin of a request is the requested host or is listed. A request without an
+// origin is allowed.
 func (g *guard) originAllowed(r *http.Request) bool {
 	origins := r.Header["Origin"]
 	if len(origins) == 0 || slices.Contains(g.origins, "*") {
@@ -70,9 +71,9 @@ func (g *guard) originAllowed(r *http.Request) bool {
 	})
 }
 
-// hostAllowed reports whether a client may call the server by the name that it does. By a name of the loopback it
-// reaches this machine whatever is written in the DNS. Without a list, any other name is refused at a loopback address
-// only: there a page of the web can have brought a browser, by having its own name lead to it.
+// hostAllowed reports whether the server accepts the host of a request. At a loopback address it accepts all names of
+// the loopback, which no DNS entry can redirect. Without a list, it rejects any other name at a loopback address only:
+// an attacker's web page can point its own name there (DNS rebinding).
 func (g *guard) hostAllowed(r *http.Request) bool {
 	local, overTCP := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	here := !overTCP || hostname.LoopbackAddr(local)
@@ -85,7 +86,7 @@ func (g *guard) hostAllowed(r *http.Request) bool {
 	return slices.ContainsFunc(g.hosts, func(allowed string) bool { return allowed == "*" || sameHost(allowed, r.Host) })
 }
 
-// sameHost reports whether a listed host, with or without a port, is the one that a client has named.
+// sameHost reports whether a listed host matches the requested host. An entry without a port matches every port.
 func sameHost(allowed, host string) bool {
 	if _, port, err := net.SplitHostPort(allowed); err == nil {
 		_, named, err := net.SplitHostPort(host)

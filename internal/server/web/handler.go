@@ -19,31 +19,31 @@ import (
 // Handler serves a [Server] over HTTP. Make it with [New], and end it with [Handler.Shutdown].
 // (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
 type Handler struct {
-	engine rpc.Engine // of what is answered by itself
+	engine rpc.Engine // for stateless messages
 	server Server
 	cfg    Options
 	guard  guard
 
 	gate      gate
-	room      *quota.Memory  // for bodies: those that are being read, and those of requests that are being answered
-	stateless statelessCalls // of those who are answered by themselves
+	room      *quota.Memory  // memory for bodies that are being read or answered
+	stateless statelessCalls // requests without a session
 	sessions  sessions
-	fleet     *fleet // nil if sessions are known in this process only
+	fleet     *fleet // nil if only this process knows the sessions
 
 	http1, http2 rpc.Observer
 
-	life context.Context // of sessions
+	life context.Context // context of all sessions
 	kill context.CancelFunc
 
-	warned atomic.Bool // that a writer allows no deadlines
+	warned atomic.Bool // the operator was warned that a response writer has no deadlines
 
-	stray atomic.Int64 // handlers of closed sessions that ignored the end of their contexts
+	stray atomic.Int64 // number of handlers of closed sessions that ignore the end of their contexts
 }
 
-// HTTP1 is the network of most clients.
+// HTTP1 describes the network of most clients.
 var HTTP1 = instrument.Network{Transport: "tcp", Protocol: "http", ProtocolVersion: "1.1"}
 
-// New returns a handler that serves s. With a store of sessions, it may call s before New returns.
+// New returns a handler that serves s. If cfg has a store of sessions, the handler may call s before New returns.
 func New(s Server, cfg *Options) *Handler {
 	h := &Handler{
 		server: s, cfg: *cfg,
@@ -93,7 +93,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// notAllowed refuses a method of HTTP. What is allowed depends on whether there may be sessions.
+// notAllowed refuses an HTTP method. The allowed methods depend on whether legacy clients get sessions.
 func (h *Handler) notAllowed(w http.ResponseWriter, r *http.Request) {
 	allowed := http.MethodPost
 	if h.hasSessions() {
@@ -107,7 +107,7 @@ func (h *Handler) notAllowed(w http.ResponseWriter, r *http.Request) {
 // hasSessions reports whether legacy clients get sessions.
 func (h *Handler) hasSessions() bool { return !h.cfg.Stateless && len(h.cfg.Legacy) > 0 }
 
-// observer returns the one for clients of the HTTP version of r.
+// observer returns the observer for clients with r's HTTP version.
 func (h *Handler) observer(r *http.Request) rpc.Observer {
 	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
 	switch {
@@ -130,7 +130,7 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 	for _, s := range h.sessions.close() {
 		drained.Go(func() {
 			x := s.conn.Exchange()
-			x.Asks.Close() // no answer is let in any more
+			x.Asks.Close() // accept no more answers from the client
 			x.Group.Wait(ctx)
 			s.conn.Because(ErrShutdown)
 			h.end(s)
@@ -145,7 +145,7 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 	} else {
 		err = context.Cause(ctx)
 		h.stateless.close(errStopping)
-		// sessions take that without one
+		// The contexts of stateless calls have ended. Sessions end after their own limits.
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*rpc.Settle+h.server.Farewell())
 		defer cancel()
 		h.gate.waitAll(last)

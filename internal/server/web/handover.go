@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// handOver gives a message for a session of HTTP+SSE to the process that has its stream. It returns
-// [store.ErrNoSession] if the principal has none with that id.
+// handOver passes a message for an HTTP+SSE session to the process that has the session's stream. It returns
+// [store.ErrNoSession] if the principal has no session with that id.
 func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) error {
 	ctx, cancel := bounded(r.Context())
 	defer cancel()
@@ -31,19 +31,19 @@ func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) er
 	return err
 }
 
-// handed are messages of a client that have come to another process, in their order. A task of the session's group
-// takes them: some are answered at once, and the client may be slow.
+// handed is the queue of messages that a client sent to other processes, in order. A task of the session's group
+// processes them, because the session answers some at once and the client may read slowly.
 type handed struct {
 	s *session
 
 	mu     sync.Mutex
 	frames [][]byte // guarded by mu
-	bytes  int      // guarded by mu; of those
-	taking bool     // guarded by mu
+	bytes  int      // guarded by mu; total size of frames
+	taking bool     // guarded by mu; the task is running
 }
 
-// maxHanded is how many wait; together they may be as large as one frame of the limit. A client that sends more without
-// taking what it gets loses them.
+// maxHanded bounds the number of queued messages; FrameLimit bounds their total size. Further messages are dropped:
+// the client sends more than it reads.
 const maxHanded = 1024
 
 func (h *handed) add(frame []byte) {
@@ -64,7 +64,7 @@ func (h *handed) Run() {
 	}
 }
 
-// next returns the next message, nil if there is none.
+// next removes and returns the oldest message, or nil.
 func (h *handed) next() []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -27,12 +27,12 @@ func headerMismatch(format string, args ...any) error {
 	return rpc.Fail(&mcp.Error{Code: mcp.CodeHeaderMismatch, Message: err.Error()}, err)
 }
 
-// Headers are the headers of an HTTP request that brings a modern message, of which they mirror parts; nil for any
-// other message. (specification 2026-07-28, basic/transports/streamable-http, "Server Validation")
+// Headers are the headers of an HTTP request with a modern message; they mirror parts of the message. Headers is nil
+// for other messages. (specification 2026-07-28, basic/transports/streamable-http, "Server Validation")
 type Headers http.Header
 
-// single returns the value of a header, which must be there once. Where it is there more often, a proxy on the way
-// may have gone by another value.
+// single returns the value of a header that must be present exactly once. If a header is repeated, a proxy may have
+// used another of its values.
 func (h Headers) single(name string) (string, error) {
 	switch values := h[name]; len(values) {
 	case 0:
@@ -43,7 +43,7 @@ func (h Headers) single(name string) (string, error) {
 	return "", headerMismatch("the header %s is there more than once", name)
 }
 
-// CheckVersion compares the header of the revision with the body. A body without a revision passes.
+// CheckVersion compares the header of the revision with the revision in the body. A body without a revision passes.
 func (h Headers) CheckVersion(p *jsonrpc.Params) error {
 	version, err := h.single(HeaderVersion)
 	if err == nil && p.ProtocolVersion != nil {
@@ -65,8 +65,8 @@ func (h Headers) CheckMethod(method string) error {
 	return nil
 }
 
-// CheckName compares Mcp-Name with what the request is about. One that does not say so needs no header, but must not
-// have one either.
+// CheckName compares Mcp-Name with the target of the request. If the params lack the target, the header must be absent,
+// too. A method without a target passes.
 func (h Headers) CheckName(about mcp.Target, p *jsonrpc.Params, params json.RawMessage) error {
 	var raw []byte
 	switch member := about.Member(); member {
@@ -101,7 +101,7 @@ func (h Headers) CheckName(about mcp.Target, p *jsonrpc.Params, params json.RawM
 	return nil
 }
 
-// CheckArguments compares the headers Mcp-Param-* with the arguments of a call.
+// CheckArguments compares the headers Mcp-Param-* with the arguments of a tool call.
 func (h Headers) CheckArguments(params []mirror.Param, arguments []byte) error {
 	values, err := mirror.Values(params, arguments)
 	if err != nil {
@@ -126,7 +126,7 @@ func (h Headers) CheckArguments(params []mirror.Param, arguments []byte) error {
 	return nil
 }
 
-// decoded returns what a header says, which must be there once.
+// decoded returns the decoded value of a header that must be present exactly once.
 func (h Headers) decoded(name string) (string, error) {
 	said, err := h.single(name)
 	if err != nil {
@@ -139,7 +139,7 @@ func (h Headers) decoded(name string) (string, error) {
 	return decoded, nil
 }
 
-// Params returns what all headers Mcp-Param-* say, by name; nil if there are no headers at all.
+// Params returns the decoded values of all headers Mcp-Param-* by header name, or nil if h is nil.
 func (h Headers) Params() (said map[string]string, err error) {
 	if h != nil {
 		said = map[string]string{}

@@ -10,26 +10,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// unkept are the events of a stream that the store has not taken yet, in the order of their numbers: it was out of
-// reach, or its answer was lost. A task of the session's group gives them to the store as soon as it takes them, so
-// that the numbers in the store have no gap and a client that comes back gets them.
+// unkept holds the events of a stream that the store has not confirmed yet, in the order of their numbers: the store
+// was unreachable, or its reply was lost. A task of the session's group retries them. So the numbers in the store have
+// no gap, and a client that reconnects gets the events.
 type unkept struct {
 	events []store.Event // guarded by the stream's mu
-	bytes  int           // guarded by the stream's mu; of the data of events
+	bytes  int           // guarded by the stream's mu; total size of the events' data
 }
 
-// maxUnkept bounds the events of a stream that wait for the store; together they may be as large as one frame of the
-// limit. An answer always waits, and a notification beyond is refused.
+// maxUnkept bounds the number of unconfirmed events of a stream; FrameLimit bounds their total size. Beyond the bounds
+// an answer still waits, and a notification is refused.
 const maxUnkept = 1024
 
-// affords reports whether there is room for a notification of n bytes. mu is held.
+// affords reports whether a notification of n bytes may wait for the store. mu is held.
 func (t *stream) affords(n int) bool {
 	waiting := len(t.unkept.events)
 	return waiting == 0 || waiting < maxUnkept && t.unkept.bytes+n <= t.s.cfg.FrameLimit
 }
 
-// keep gives an event to the store. A store that processes share gets it later if it fails now. The error is errGone if
-// another process has ended the stream. mu is held.
+// keep stores an event. If a shared store fails, keep queues the event for a retry. It returns errGone if another
+// process has ended the stream. mu is held.
 func (t *stream) keep(ctx context.Context, e store.Event) error {
 	ctx = context.WithoutCancel(ctx)
 	if t.s.shared == nil {
@@ -49,7 +49,7 @@ func (t *stream) keep(ctx context.Context, e store.Event) error {
 	return nil
 }
 
-// put gives an event to a store that processes share. mu is held.
+// put appends an event to a shared store. mu is held.
 func (t *stream) put(ctx context.Context, e store.Event) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -62,22 +62,22 @@ func (t *stream) put(ctx context.Context, e store.Event) error {
 	case err != nil && !errors.Is(err, errEventsGone):
 		return err
 	case len(kept) > 0 && kept[0].Final == e.Final && bytes.Equal(kept[0].Data, e.Data):
-		return nil // the store has taken it before, and its answer was lost
+		return nil // an earlier attempt succeeded, and its reply was lost
 	}
 	var note streamNote
 	raw, err := t.s.shared.f.events.Note(ctx, t.s.id, t.number)
 	switch {
 	case errors.Is(err, store.ErrNoStream):
-		return errGone // another process took this one for dead, and has told the client
+		return errGone // another process considered this one dead and has ended the stream for the client
 	case err != nil:
 		return err
 	case json.Unmarshal(raw, &note) != nil || note.Process != t.s.shared.f.self:
 		return errGone
 	}
-	return nil // the store is past this event
+	return nil // the store already has later events
 }
 
-// filling is the task that retries the events that a store did not take.
+// filling is the task that retries the events of unkept.
 type filling struct{ t *stream }
 
 func (f filling) Run() {
@@ -93,7 +93,7 @@ func (f filling) Run() {
 	}
 }
 
-// fill gives the store the events that it has not taken, and reports whether that is all.
+// fill stores the waiting events, and reports whether none is left.
 func (t *stream) fill() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +117,7 @@ func (t *stream) fill() bool {
 	return true
 }
 
-// abandon ends a stream that another process has ended. mu is held.
+// abandon drops a stream that another process has ended. mu is held.
 func (t *stream) abandon() {
 	t.unkept = unkept{}
 	t.over = true

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// postAlone answers a message of a legacy client without a session, by the revision that its header names.
+// postAlone answers a message of a legacy client without a session, in the revision of its header.
 // (specification 2025-06-18, basic/transports, "Protocol Version Header")
 func (h *Handler) postAlone(p *post) {
 	v := p.version
@@ -26,7 +26,8 @@ func (h *Handler) postAlone(p *post) {
 	h.serveLegacy(p, v)
 }
 
-// serveLegacy answers a message by itself, in a revision, or in none. A client that leaves does not cancel it.
+// serveLegacy answers a stateless legacy message in revision v, which may be empty. A closed connection does not
+// cancel the message.
 func (h *Handler) serveLegacy(p *post, v mcp.Version) {
 	x := h.newStateless(p, context.WithoutCancel(p.r.Context()), Terms{Version: v}, len(h.cfg.Legacy) == 0)
 	h.serveStateless(p, x)
@@ -43,17 +44,17 @@ func (h *Handler) initialize(p *post) {
 		h.full(p.w, p.r)
 		return
 	}
-	s.conn.HoldNotices() // there is no stream for them yet
+	s.conn.HoldNotices() // the session has no stream for notices yet
 	out := &opening{reply: reply{response: response{cfg: &h.cfg, w: p.w, ctl: p.ctl, accept: p.accept}}, h: h, s: s,
 		work: p.r.Context()}
-	defer func() { // even if a handler ends the goroutine
+	defer func() { // deferred, because a handler may end the goroutine
 		if !out.leave() {
 			h.end(s)
 		}
 		s.release()
 	}()
 	p.lead(func() { p.begin(s.conn.Serving(p.r), out) }, func() {})
-	if !out.isOver() { // a request that is passed on
+	if !out.isOver() { // a relay has passed the request on
 		select {
 		case <-out.done():
 		case <-p.r.Context().Done():
@@ -61,24 +62,24 @@ func (h *Handler) initialize(p *post) {
 	}
 }
 
-// full refuses another session.
+// full refuses a new session because there are too many.
 func (h *Handler) full(w http.ResponseWriter, r *http.Request) {
 	h.refuse(w, r, tooBusy(ErrTooManySessions))
 }
 
-// opening is the sink of an initialize, which opens the session if it succeeds.
+// opening is the sink of an initialize request. It opens the session if the request succeeds.
 type opening struct {
 	reply
 	h    *Handler
 	s    *session
 	work context.Context
 
-	mu     sync.Mutex // held while it is answered
+	mu     sync.Mutex // held while answering
 	opened bool       // guarded by mu
 	left   bool       // guarded by mu; the HTTP request is over
 }
 
-// leave says that the HTTP request is over, and reports whether the session was opened.
+// leave records that the HTTP request is over, and reports whether the session was opened.
 func (o *opening) leave() (opened bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -110,7 +111,7 @@ func (o *opening) Answer(ctx context.Context, a rpc.Answer) error {
 	return o.reply.Answer(ctx, a)
 }
 
-// postSession takes a message that belongs to a session.
+// postSession processes a message that belongs to a session.
 func (h *Handler) postSession(p *post) {
 	s := h.session(p.w, p.r, p.r.Header.Get(headerSession), false)
 	if s == nil {
@@ -145,8 +146,9 @@ func (h *Handler) postSession(p *post) {
 	respond()
 }
 
-// session returns the session of an HTTP request, of HTTP+SSE or of Streamable HTTP, held, or refuses the request and
-// returns nil. (specification 2025-11-25, basic/transports, "Session Management")
+// session returns the held session of an HTTP request. If there is none, it refuses the request and returns nil. sse
+// selects a session of HTTP+SSE instead of Streamable HTTP.
+// (specification 2025-11-25, basic/transports, "Session Management")
 func (h *Handler) session(w http.ResponseWriter, r *http.Request, id string, sse bool) *session {
 	var s *session
 	var err error
@@ -173,16 +175,16 @@ func (h *Handler) sessionNotFound(w http.ResponseWriter, r *http.Request) {
 		err: &mcp.Error{Code: codeSessionNotFound, Message: "session not found"}})
 }
 
-// unavailable refuses a request because the store of sessions fails.
+// unavailable refuses a request because the store of sessions has failed.
 func (h *Handler) unavailable(w http.ResponseWriter, r *http.Request) {
 	h.refuse(w, r, refusal{reason: names.RefusalStore, status: http.StatusServiceUnavailable, err: ErrStore})
 }
 
-// codeSessionNotFound goes with a 404 that asks a legacy client to open another session. The specification has none; it
-// is what other servers send.
+// codeSessionNotFound is the error code in the body of a 404, on which a legacy client opens a new session. The
+// specification defines no code; other servers send this one.
 const codeSessionNotFound = -32001
 
-// delete ends a session.
+// delete ends a session at the client's request.
 func (h *Handler) delete(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get(headerSession)
 	switch {

@@ -7,14 +7,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// news are what processes have told each other that has changed, for sessions that come to this one later.
+// news records which lists and resources have changed, for sessions that this process attaches later.
 type news struct {
 	mu     sync.Mutex
-	heard  map[Notice]int64 // guarded by mu; position of the latest
+	heard  map[Notice]int64 // guarded by mu; position of the latest signal for each notice
 	before int64            // guarded by mu; up to this position, anything may have changed
 }
 
-// maxNews is how many different ones are remembered.
+// maxNews bounds the number of recorded notices.
 const maxNews = 4096
 
 func (n *news) note(one Notice, position int64) {
@@ -29,14 +29,14 @@ func (n *news) note(one Notice, position int64) {
 	n.heard[one] = position
 }
 
-// vague notes that anything may have changed up to a position.
+// vague records that anything may have changed up to a position.
 func (n *news) vague(position int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.heard, n.before = nil, position
 }
 
-// behind returns what has changed behind a position, false if that is not known any more.
+// behind returns the notices after a position. known is false if some of them were forgotten.
 func (n *news) behind(position int64) (some []Notice, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -48,7 +48,8 @@ func (n *news) behind(position int64) (some []Notice, known bool) {
 	return some, position >= n.before
 }
 
-// catchUp announces to a session what has changed since it was created. Its client may have heard of that elsewhere.
+// catchUp sends a session the changes since it was created. Its client may have received some of them from another
+// process.
 func (f *fleet) catchUp(s *session) {
 	some, known := f.news.behind(s.shared.heard)
 	if !known {
@@ -58,11 +59,11 @@ func (f *fleet) catchUp(s *session) {
 	s.conn.Announce(some)
 }
 
-// announced notes notices to all clients, and sends them to those of this process.
+// announced records notices for all clients and sends them to the clients of this process.
 func (f *fleet) announced(sig *signal, position int64) {
 	some := make([]Notice, 0, len(sig.Notices))
 	for _, n := range sig.Notices {
-		if f.h.server.IsNotice(n) { // else it is from a process that knows more
+		if f.h.server.IsNotice(n) { // skip notices of a newer process that this server does not know
 			f.news.note(n, position)
 			some = append(some, n)
 		}
@@ -76,14 +77,14 @@ func (f *fleet) announced(sig *signal, position int64) {
 	f.h.server.Announce(some, to)
 }
 
-// logged sends a log message to the clients for which this process does so.
+// logged sends a log message to the clients that this process serves.
 func (f *fleet) logged(sig *signal) {
 	for _, s := range f.h.sessions.all() {
 		s.conn.Log(sig.Level, sig.Frame)
 	}
 }
 
-// completed tells the client that was asked for it, if that was here, that an elicitation is done.
+// completed notifies the client that an elicitation is done, if this process has sent the elicitation.
 func (f *fleet) completed(sig *signal) {
 	for _, s := range f.h.sessions.all() {
 		s.conn.Complete(sig.Elicitation)
@@ -93,8 +94,8 @@ func (f *fleet) completed(sig *signal) {
 // IsShared reports whether a store keeps the sessions.
 func (h *Handler) IsShared() bool { return h.fleet != nil }
 
-// The methods below are for a handler whose sessions a store keeps. They do not wait. This process gets the signals as
-// the others do: all signals have one order.
+// The methods below are only for a handler with a store of sessions. They do not wait. This process also receives its
+// own signals from the store, so that all processes see the same order.
 
 // Announce sends notices to the clients of all processes.
 func (h *Handler) Announce(some []Notice) {
@@ -106,23 +107,23 @@ func (h *Handler) Log(level mcp.LoggingLevel, frame []byte) {
 	h.fleet.outbox.add(signal{Kind: signalLogged, Level: level, Frame: frame})
 }
 
-// Complete tells the client, whatever process has it, that an elicitation is done.
+// Complete notifies the client, in whichever process, that an elicitation is done.
 func (h *Handler) Complete(elicitation string) {
 	h.fleet.outbox.add(signal{Kind: signalCompleted, Elicitation: elicitation})
 }
 
-// outbox are signals to all that are yet to be sent, in their order. A task of the handler's group sends them.
+// outbox is the queue of signals to all processes, in order. A task of the handler's group sends them.
 type outbox struct {
 	f *fleet
 
 	mu      sync.Mutex
 	signals []signal // guarded by mu
-	bytes   int      // guarded by mu; of the frames in them
-	sending bool     // guarded by mu
+	bytes   int      // guarded by mu; total size of the frames
+	sending bool     // guarded by mu; the task is running
 }
 
-// maxOutbox is how many signals wait. Log messages that are more, or larger than one may be in all, are lost to the
-// clients of other processes; of notices, the oldest.
+// maxOutbox bounds the number of queued signals. If the queue is full, or log messages exceed MaxLogBytes, a new log
+// message is dropped; any other new signal replaces the oldest one.
 const maxOutbox = 1024
 
 func (o *outbox) add(sig signal) {
@@ -141,8 +142,8 @@ func (o *outbox) add(sig signal) {
 	}
 }
 
-// Run sends the signals. While the store takes none, the clients of this process are told by themselves; a log message
-// is lost to the others then, and all else is sent again.
+// Run sends the signals. If the store fails, Run delivers the signal to the clients of this process directly. It
+// retries the signal for the other processes, unless it is a log message.
 func (o *outbox) Run() {
 	life := o.f.h.life
 	for sig, ok := o.next(); ok; sig, ok = o.next() {
@@ -172,7 +173,7 @@ func (o *outbox) next() (sig signal, ok bool) {
 	return o.pop(), true
 }
 
-// pop takes the oldest signal. mu is held.
+// pop removes and returns the oldest signal. mu is held.
 func (o *outbox) pop() signal {
 	sig := o.signals[0]
 	o.signals[0] = signal{}

@@ -9,14 +9,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// Options are the options of a handler. Nothing is filled in. The fields that package mcpserver has too are documented
-// at mcpserver.HTTPOptions and mcpserver.Options.
+// Options configures a handler. New sets no defaults. mcpserver.HTTPOptions and mcpserver.Options document the fields
+// that they share with Options.
 type Options struct {
 	Legacy, Modern []mcp.Version  // revisions of the server
 	FrameLimit     int            // in bytes
-	NullID         bool           // errors without an id have the id null until a revision is agreed on
-	Total          *quota.Limiter // of the requests of all clients; nil for none
-	MaxLogBytes    int            // of log messages that wait for the other processes
+	NullID         bool           // until a revision is agreed on, errors without an id have the id null
+	Total          *quota.Limiter // limits the requests of all clients; nil for no limit
+	MaxLogBytes    int            // maximum size of the log messages that wait for other processes
 
 	AllowedOrigins []string
 	AllowedHosts   []string
@@ -38,9 +38,9 @@ type Options struct {
 	Retry          time.Duration
 	Lease          time.Duration
 
-	Account   func(*http.Request) string // nil for the principal or the address
+	Account   func(*http.Request) string // nil to use the principal or the address
 	Principal func(*http.Request) string
 
 	Events   store.Events   // nil for none
-	Sessions store.Sessions // nil if sessions are known in this process only
+	Sessions store.Sessions // nil if only this process knows the sessions
 }

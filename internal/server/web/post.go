@@ -12,23 +12,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// post is a POST that has been read: one message, or a batch.
+// post is a POST request with its body: one message or a batch.
 type post struct {
 	w         http.ResponseWriter
 	r         *http.Request
 	visit     *visit
 	ctl       http.ResponseController
-	stateless *Stateless // of which it is a part; nil if it is none
-	pump      *pump      // reads the body where ctl has no deadlines; nil otherwise
+	stateless *Stateless // the Stateless that contains this post, or nil
+	pump      *pump      // reads the body if ctl supports no deadlines; otherwise nil
 	accept    accept
 	frame     []byte
 	m         jsonrpc.Message
-	params    *jsonrpc.Params    // nil unless they were read
-	broken    *jsonrpc.Violation // why the frame is no message; a batch is none
-	version   mcp.Version        // by the header, empty if there is none
+	params    *jsonrpc.Params    // nil until parsed
+	broken    *jsonrpc.Violation // the violation if the frame is not one message; a batch has one, too
+	version   mcp.Version        // from the header; empty if absent
 }
 
-// post handles a POST. It uses the memory of x for the request, unless x is nil.
+// post handles a POST request. It uses the memory of x for the request, unless x is nil.
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, v *visit, x *Stateless) {
 	p := x.ownPost()
 	p.w, p.r, p.visit, p.ctl, p.accept = w, r, v, *http.NewResponseController(w), accepted(r.Header)
@@ -56,13 +56,13 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, v *visit, x *Stat
 	h.dispatch(p)
 }
 
-// notAcceptable is the refusal of a client that does not accept the media types of responses.
+// notAcceptable returns the refusal for a client that does not accept the response types.
 func notAcceptable(id jsonrpc.ID, types string) refusal {
 	return refusal{reason: names.RefusalMediaType, status: http.StatusNotAcceptable, id: id,
 		err: &mcp.Error{Code: mcp.CodeInvalidRequest, Message: "the client must accept " + types}}
 }
 
-// dispatch decides by which rules a message is answered.
+// dispatch selects the rules by which the handler answers a message.
 // (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
 func (h *Handler) dispatch(p *post) {
 	versions := p.r.Header[HeaderVersion]
@@ -72,7 +72,7 @@ func (h *Handler) dispatch(p *post) {
 	switch {
 	case p.broken != nil && p.broken.Reason != jsonrpc.BatchFrame:
 		h.violation(p, p.broken)
-	case h.isSSE(p.r): // whatever the header says: the client listens to its stream
+	case h.isSSE(p.r): // before the version header: the client reads answers from its SSE stream
 		h.postSSE(p)
 	case p.version != "" && p.version.Era() == mcp.Modern:
 		h.modern(p)
@@ -83,7 +83,7 @@ func (h *Handler) dispatch(p *post) {
 	}
 }
 
-// undeclared deals with a message of which the headers do not say enough.
+// undeclared handles a message with headers that name neither a modern revision nor a session.
 func (h *Handler) undeclared(p *post) {
 	legacy := len(h.cfg.Legacy) > 0
 	if p.broken == nil && p.m.Kind == jsonrpc.Request {
@@ -98,7 +98,7 @@ func (h *Handler) undeclared(p *post) {
 			h.initialize(p)
 			return
 		case len(h.cfg.Modern) > 0 && (!legacy || params.Modern()):
-			h.modern(p) // which misses the headers
+			h.modern(p) // fails with an error about the missing headers
 			return
 		}
 	}
@@ -115,7 +115,8 @@ func (h *Handler) undeclared(p *post) {
 	}
 }
 
-// knownVersion refuses a message of a legacy client whose header names a revision that the server does not speak.
+// knownVersion reports whether the server supports the revision in the header of a legacy message, and refuses the
+// message otherwise.
 // (specification 2025-11-25, basic/transports, "Protocol Version Header")
 func (h *Handler) knownVersion(p *post) bool {
 	if p.version == "" || slices.Contains(h.cfg.Legacy, p.version) {
@@ -125,7 +126,7 @@ func (h *Handler) knownVersion(p *post) bool {
 	return false
 }
 
-// refuseVersion answers a client whose revision the server does not speak: in the way of modern servers if it is one.
+// refuseVersion refuses a message with an unsupported revision. A server with modern revisions uses the modern error.
 func (h *Handler) refuseVersion(p *post) {
 	e := h.server.Unsupported(p.version)
 	if len(h.cfg.Modern) == 0 {
@@ -134,20 +135,20 @@ func (h *Handler) refuseVersion(p *post) {
 	h.refuse(p.w, p.r, refusal{reason: names.RefusalVersion, status: http.StatusBadRequest, id: p.m.ID, err: e})
 }
 
-// violation answers a body that is no message.
+// violation counts and refuses a body that is not a valid message.
 func (h *Handler) violation(p *post, v *jsonrpc.Violation) {
 	o := h.observer(p.r)
 	o.Violation(v, p.frame, len(p.frame), 0)
 	h.refuseViolation(p, v)
 }
 
-// refuseViolation answers a body that is no message, after it has been counted.
+// refuseViolation refuses an invalid body that was already counted.
 func (h *Handler) refuseViolation(p *post, v *jsonrpc.Violation) {
 	h.refuse(p.w, p.r, refusal{reason: names.RefusalInvalid, status: http.StatusBadRequest, id: v.ID, told: true,
 		err: &mcp.Error{Code: rpc.CodeOf(v.Reason), Message: v.Error()}})
 }
 
-// modern answers a message of the modern era, by itself.
+// modern answers a message of the modern era as a stateless request.
 func (h *Handler) modern(p *post) {
 	switch {
 	case len(h.cfg.Modern) == 0:
@@ -168,7 +169,7 @@ func (h *Handler) modern(p *post) {
 	h.serveStateless(p, h.newStateless(p, p.r.Context(), Terms{Modern: true}, true))
 }
 
-// accept answers what is no request, of which err says that it is invalid or that a store has failed.
+// accept replies to a notification or response. err is nil, a validation error or a store failure.
 func (h *Handler) accept(p *post, err error) {
 	switch {
 	case errors.Is(err, ErrStore):

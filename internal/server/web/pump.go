@@ -8,32 +8,32 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// pump reads a body up to a deadline where the writer of the response allows none, as behind middleware whose writer
-// has no method Unwrap. It reads in a goroutine and into a buffer of its own, so a goroutine that waits for it can
-// leave. It is used by the goroutine of its request.
+// pump reads a body with a deadline if the response writer supports none, for example behind middleware that has no
+// method Unwrap. It reads in its own goroutine and buffer, so the goroutine that waits for it can leave at the
+// deadline. Only the goroutine of the request uses it.
 //
-// A read that is left behind ends soon after the handler has returned: net/http interrupts it then, over HTTP/1 and
-// over HTTP/2.
+// An abandoned read ends soon after the handler has returned, because net/http then interrupts it in HTTP/1 and
+// HTTP/2.
 type pump struct {
 	until time.Time     // the deadline; zero for none
-	want  chan struct{} // of one element: more is wanted; closed when nothing is
-	got   chan gulp     // of one element, so that no reader has to be there to take it
-	asked bool          // more was asked for and is not there yet
+	want  chan struct{} // capacity 1; asks for another read; closed by stop
+	got   chan gulp     // capacity 1, so that fill never blocks
+	asked bool          // a read was requested and has not returned yet
 	have  gulp
 }
 
-// gulp is what one read has returned.
+// gulp is the result of one read.
 type gulp struct {
 	data   []byte
 	err    error
-	failed *usercode.Failure // code of the user's around the body
+	failed *usercode.Failure // panic or exit of user code that wraps the body
 }
 
-const pumpSize = 4 << 10 // bytes that one read may return
+const pumpSize = 4 << 10 // maximum bytes of one read
 
 func newPump(body io.Reader, until time.Time) *pump {
 	p := &pump{until: until, want: make(chan struct{}, 1), got: make(chan gulp, 1)}
-	go func() { // ends with stop, or with the read that is under way then
+	go func() { // ends with stop, or after the read in progress
 		buf := make([]byte, pumpSize)
 		for range p.want {
 			p.fill(body, buf)
@@ -42,7 +42,7 @@ func newPump(body io.Reader, until time.Time) *pump {
 	return p
 }
 
-// fill reads once, whatever becomes of that.
+// fill reads once and sends the result.
 func (p *pump) fill(body io.Reader, buf []byte) {
 	var g gulp
 	defer func() { p.got <- g }()
@@ -53,7 +53,7 @@ func (p *pump) fill(body io.Reader, buf []byte) {
 	}, func(f *usercode.Failure) { g.failed = f })
 }
 
-// Read implements io.Reader. Beyond the deadline it returns os.ErrDeadlineExceeded.
+// Read implements io.Reader. After the deadline it returns os.ErrDeadlineExceeded.
 func (p *pump) Read(b []byte) (n int, err error) {
 	if len(p.have.data) == 0 && p.have.err == nil {
 		if err := p.await(); err != nil {
@@ -67,7 +67,7 @@ func (p *pump) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// await waits for more.
+// await waits for the result of a read.
 func (p *pump) await() error {
 	if !p.asked {
 		p.asked = true
@@ -91,5 +91,5 @@ func (p *pump) await() error {
 	return nil
 }
 
-// stop ends the pump's goroutine. Nothing may be read any more.
+// stop ends the pump's goroutine. The caller must not read after it.
 func (p *pump) stop() { close(p.want) }

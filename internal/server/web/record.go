@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// sessionRecord is what a [store.Sessions] keeps of a session, as JSON. What is added to it must be zero in the records
-// of older processes, and is lost in those that replace it.
+// sessionRecord is the content of a session in a [store.Sessions], as JSON. In records of older processes, a new field
+// has its zero value. An older process that replaces a record drops the new field.
 type sessionRecord struct {
 	Principal string    `json:"principal,omitzero"`
 	Created   time.Time `json:"created"`
-	Heard     int64     `json:"heard,omitzero"`   // position among the messages to all at which it was created
-	Process   string    `json:"process,omitzero"` // that has the stream of a session of HTTP+SSE
+	Heard     int64     `json:"heard,omitzero"`   // position of the latest signal to all at creation
+	Process   string    `json:"process,omitzero"` // process that has the stream of an HTTP+SSE session
 
 	State
 }
 
-// maxRecord is how large the record of a session may be, in bytes: clients say part of what is in it.
+// maxRecord bounds the size of a session's record in bytes: it contains data from the client.
 const maxRecord = 1 << 20
 
 var errRecordTooLarge = errors.New("the session's record is too large")

@@ -13,27 +13,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Errors with which the handler answers requests.
+// Errors of refused HTTP requests.
 var (
-	// ErrStore answers what cannot be done without the store.
+	// ErrStore is the error for a request that needs the store while the store fails.
 	ErrStore           = &mcp.Error{Code: mcp.CodeInternalError, Message: "the store of sessions cannot be reached"}
 	ErrNoRoom          = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many large requests at once"}
 	ErrTooManySessions = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many sessions"}
 
-	errStopping = relay.ErrStopping // the server's, too
+	errStopping = relay.ErrStopping // the error that the server uses, too
 )
 
-// refusal is a response to an HTTP request that does not become a request of MCP, or of which a session or a body
-// cannot be had.
+// refusal is an error response to an HTTP request that the handler rejects before it becomes an MCP request.
 type refusal struct {
-	reason string // one of the Refusal words
+	reason string // one of the constants names.Refusal…
 	status int
-	id     jsonrpc.ID // of the request, zero if it is not known
+	id     jsonrpc.ID // id of the JSON-RPC request; zero if unknown
 	err    *mcp.Error
-	told   bool // another record tells of it
+	told   bool // another log record already reports the error
 }
 
-// refuse answers an HTTP request with a refusal, and counts and logs it. Every refusal of the handler passes here.
+// refuse answers an HTTP request with a refusal, counts it and logs it. The handler sends all its refusals with
+// refuse.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, f refusal) {
 	o := h.observer(r)
 	o.Tel.Refused(r.Context(), instrument.Refusal{
@@ -44,12 +44,12 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, f refusal) {
 	}
 	w.Header()["Content-Type"] = jsonType
 	w.WriteHeader(f.status)
-	_, _ = w.Write(rpc.AppendError(nil, f.id, f.err)) // who is gone has no use for it
+	_, _ = w.Write(rpc.AppendError(nil, f.id, f.err)) // ignore the error: the client has disconnected
 }
 
-// turnAway refuses a request whose body has not been read. net/http reads it then, up to a point: no longer than this
-// handler would have, if the writer allows deadlines; otherwise for ever, which takes a connection and nothing of this
-// handler's.
+// turnAway refuses a request before its body is read. net/http then reads and discards part of the body. If the writer
+// supports deadlines, net/http has as much time as the handler would have had. Otherwise it has no limit, and a slow
+// client occupies a connection but no capacity of this handler.
 func (h *Handler) turnAway(w http.ResponseWriter, r *http.Request, f refusal) {
 	if d := h.cfg.bodyPatience(); r.ContentLength != 0 && d > 0 {
 		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(d)); err != nil {
@@ -59,13 +59,13 @@ func (h *Handler) turnAway(w http.ResponseWriter, r *http.Request, f refusal) {
 	h.refuse(w, r, f)
 }
 
-// badRequest is a refusal with the status 400.
+// badRequest returns a refusal with status 400.
 func badRequest(reason, message string) refusal {
 	return refusal{reason: reason, status: http.StatusBadRequest,
 		err: &mcp.Error{Code: mcp.CodeInvalidRequest, Message: message}}
 }
 
-// tooBusy is a refusal with the status 503: the server is busy or shuts down.
+// tooBusy returns a refusal with status 503: the server is overloaded or is shutting down.
 func tooBusy(err *mcp.Error) refusal {
 	reason := names.RefusalOverloaded
 	if err == errStopping {
@@ -74,7 +74,7 @@ func tooBusy(err *mcp.Error) refusal {
 	return refusal{reason: reason, status: http.StatusServiceUnavailable, err: err}
 }
 
-// Refused counts and logs a refusal of a middleware. See mcpserver.HTTPHandler.Refused.
+// Refused counts and logs the refusal of a middleware. See mcpserver.HTTPHandler.Refused.
 func (h *Handler) Refused(r *http.Request, status int, err error) {
 	reason := names.Other
 	switch status {

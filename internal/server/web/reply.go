@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// reply is the sink of what leads to one response and to no other: JSON if there is nothing but the answer, a stream of
-// events if a notification comes first.
+// reply is the sink of a response to one stateless message: JSON if there is only the answer, or a stream of events if
+// a notification comes first.
 type reply struct {
 	rpc.Mute
 	response
@@ -31,7 +31,7 @@ func (r *reply) Notify(ctx context.Context, frame []byte) error {
 func (r *reply) Answer(_ context.Context, a rpc.Answer) error {
 	status := StatusOf(a, r.modern)
 	switch {
-	case a.Frame == nil && r.modern: // its client has left
+	case a.Frame == nil && r.modern: // the client has disconnected
 		r.end(http.StatusServiceUnavailable)
 		return nil
 	case a.Frame == nil:
@@ -43,11 +43,11 @@ func (r *reply) Answer(_ context.Context, a rpc.Answer) error {
 	return r.document(status, a)
 }
 
-// message is the event of a frame.
+// message returns the event that carries a frame.
 func message(frame []byte) sse.Event { return sse.Event{Data: frame, HasData: true} }
 
-// StatusOf returns the status of a response that is one answer, to a modern client or to a legacy one. Legacy clients
-// take most errors from the body only: a 404 would tell them that their session is gone.
+// StatusOf returns the HTTP status of a response that consists of one answer. Legacy clients get most errors with
+// status 200, in the body only: they would take a 404 for the end of their session.
 // (specification 2026-07-28, basic/transports/streamable-http, "Protocol Version Header" and "Server Validation")
 func StatusOf(a rpc.Answer, modern bool) int {
 	e, ok := errors.AsType[*mcp.Error](a.Err)

@@ -10,35 +10,35 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-// response is the response to one HTTP request: one JSON document, or nothing, or a stream of events. What it will be
-// is decided by what is written first. No goroutine writes after that of the request has closed it.
+// response is the response to one HTTP request: one JSON document, a status alone, or a stream of events. The first
+// write decides which. No goroutine writes after the request's goroutine has closed the response.
 type response struct {
 	cfg    *Options
 	w      http.ResponseWriter
 	ctl    http.ResponseController
 	accept accept
 
-	mu     sync.Mutex  // held while something is written: cfg.WriteTimeout bounds that
-	opened bool        // guarded by mu; it is a stream
+	mu     sync.Mutex  // held while writing; cfg.WriteTimeout bounds each write
+	opened bool        // guarded by mu; the response is a stream
 	over   ending      // written with mu held
-	beat   *time.Timer // guarded by mu; writes comments to a stream
+	beat   *time.Timer // guarded by mu; timer of keep-alive comments; nil if there are none
 	buf    []byte      // guarded by mu
 	length [1]string   // guarded by mu; the value of Content-Length
 }
 
-// errGone is the error of a write that can reach no client.
+// errGone is the error of a write that can no longer reach the client.
 var errGone = errors.New("the client does not read the response any more")
 
-// Values of headers that are always the same.
+// Constant header values.
 var (
 	jsonType   = []string{typeJSON}
 	streamType = []string{typeStream}
 	unbuffered = []string{"no"}
 	uncached   = []string{"no-cache, no-transform"}
-	retryAfter = []string{"1"} // seconds, for refusals whose reason will pass
+	retryAfter = []string{"1"} // seconds; for refusals with a temporary reason
 )
 
-// document writes the whole response: JSON, the frame of an answer.
+// document writes the whole response: the answer as JSON.
 func (r *response) document(status int, a rpc.Answer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *response) document(status int, a rpc.Answer) error {
 	return err
 }
 
-// end ends the response where it is: if that is before its beginning, with a status and nothing else.
+// end ends the response. If nothing was written, it sends the status without a body.
 func (r *response) end(status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +75,7 @@ func (r *response) end(status int) {
 	r.finish()
 }
 
-// open makes the response a stream, unless it is one, and sends its headers.
+// open makes the response a stream and sends the headers.
 func (r *response) open() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +85,7 @@ func (r *response) open() error {
 	return r.send()
 }
 
-// begin makes the response a stream, unless it is one. The headers are sent with the next write. mu is held.
+// begin makes the response a stream. The next write sends the headers. mu is held.
 func (r *response) begin() error {
 	switch {
 	case r.over.is():
@@ -106,7 +106,7 @@ func (r *response) begin() error {
 	return nil
 }
 
-// event writes an event. A response whose client does not take it is over.
+// event writes an event. A failed write ends the response.
 func (r *response) event(e sse.Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +123,7 @@ func (r *response) last(e sse.Event) error {
 	return err
 }
 
-// keepAlive writes a comment, again and again while the stream is open.
+// keepAlive writes a comment and restarts its timer while the stream is open.
 func (r *response) keepAlive() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,7 +132,7 @@ func (r *response) keepAlive() {
 	}
 }
 
-// write writes what has been appended to buf. mu is held.
+// write writes b, which was appended to buf, and flushes it. mu is held.
 func (r *response) write(b []byte) error {
 	if cap(b) <= rpc.MaxKept {
 		r.buf = b
@@ -148,8 +148,8 @@ func (r *response) write(b []byte) error {
 	return err
 }
 
-// send sends what has been written, and lifts the deadline: over HTTP/2 it would end a stream that is only quiet. A
-// writer that cannot flush sends at the end. mu is held.
+// send flushes the response and clears the write deadline. With HTTP/2 the deadline would also end an idle stream. If
+// the writer cannot flush, net/http sends the data at the end. mu is held.
 func (r *response) send() error {
 	err := r.ctl.Flush()
 	if errors.Is(err, http.ErrNotSupported) {
@@ -161,14 +161,14 @@ func (r *response) send() error {
 	return err
 }
 
-// setDeadline bounds the next write, if the writer can.
+// setDeadline sets the deadline of the next write, if the writer supports deadlines.
 func (r *response) setDeadline() {
 	if r.cfg.WriteTimeout > 0 {
 		_ = r.ctl.SetWriteDeadline(time.Now().Add(r.cfg.WriteTimeout))
 	}
 }
 
-// finish lets the request's goroutine return. mu is held.
+// finish marks the response as over, which lets the request's goroutine return. mu is held.
 func (r *response) finish() {
 	if r.over.come() && r.beat != nil {
 		r.beat.Stop()
@@ -181,26 +181,26 @@ func (r *response) isOpen() bool {
 	return r.opened
 }
 
-// done returns a channel that is closed when the response is over. It does not wait for what is being written.
+// done returns a channel that is closed when the response is over. It does not wait for a write in progress.
 func (r *response) done() <-chan struct{} { return r.over.done() }
 
 func (r *response) isOver() bool { return r.over.is() }
 
-// close ends the response where it is.
+// close ends the response.
 func (r *response) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.finish()
 }
 
-// ending is whether something is over.
+// ending records whether something has ended.
 type ending struct {
 	mu    sync.Mutex
 	over  bool          // guarded by mu
-	ended chan struct{} // guarded by mu; closed when it is over; nil until done is called
+	ended chan struct{} // guarded by mu; closed at the end; nil until done is called
 }
 
-// come has it be over, and reports whether it was not.
+// come records the end, and reports false if it was already recorded.
 func (e *ending) come() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

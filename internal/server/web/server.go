@@ -11,143 +11,145 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Server is the server of MCP behind a handler.
+// Server is the MCP server behind a handler.
 type Server interface {
 	// Observer returns the observer of the clients on a network.
 	Observer(instrument.Network) rpc.Observer
 	// NewStateless returns a request with its Exchange and its Call.
 	NewStateless() *Stateless
-	// Prepare makes x, the exchange of a stateless request, one of a client on these terms. The handler sets the engine,
-	// the sink and the contexts of x before.
+	// Prepare initializes x, the exchange of a stateless request, for the client c and the terms t. The handler has set
+	// the engine, the sink and the contexts of x.
 	Prepare(x *rpc.Exchange, r *http.Request, c Client, t Terms)
-	// Open opens the connection of a session, whose context is life. stop ends the contexts of handlers for a reason, nil
-	// if the client has left.
+	// Open opens the connection of a session. The context life bounds the session. stop ends the contexts of its
+	// handlers; its reason is nil if the client ended the session.
 	Open(life context.Context, o *Opening) (c Conn, stop func(reason error))
 	// Unsupported returns the error for a revision that the server does not support.
 	Unsupported(mcp.Version) *mcp.Error
 
-	// IsNotice reports whether clients of this server may get a notice.
+	// IsNotice reports whether this server may send the notice to its clients.
 	IsNotice(Notice) bool
-	// Announce sends notices of another process to sessions, and to all subscriptions of the handler.
+	// Announce sends notices that come from another process, to the sessions in to and to all subscriptions of the
+	// handler.
 	Announce(some []Notice, to []Conn)
-	// AnnounceAll sends each notice to each subscription of the handler that it is for.
+	// AnnounceAll sends each subscription of the handler every notice that it subscribed to.
 	AnnounceAll()
 
-	// EndStreams ends the subscriptions when Shutdown begins.
+	// EndStreams ends the subscriptions when Shutdown starts.
 	EndStreams()
 	// Farewell returns the time that the server needs to clean up after a session.
 	Farewell() time.Duration
-	// Close ends the server's part of the handler after the last request.
+	// Close ends the server's part of the handler. The handler calls it after the last request.
 	Close(ctx context.Context)
 }
 
-// Client is the client of an HTTP request, as far as the server knows it without reading a message.
+// Client identifies the client of an HTTP request before the server reads a message.
 type Client struct {
 	rpc.Observer
 	Principal string        // empty for none
 	Account   quota.Account // zero for none
 }
 
-// Terms are the terms on which a stateless message is answered.
+// Terms are the protocol terms under which the server answers a stateless message.
 type Terms struct {
 	Modern  bool        // the headers of the message mirror its body
-	Version mcp.Version // a legacy revision that is agreed on; empty for none
+	Version mcp.Version // the agreed legacy revision; empty for none
 }
 
-// Opening is what a connection is opened with.
+// Opening holds the parameters for the connection of a session.
 type Opening struct {
 	Client
-	ID       string    // of the session
-	Out      rpc.Sink  // for what belongs to no request
-	Requests int       // bound of the requests that run or wait
+	ID       string    // session id
+	Out      rpc.Sink  // sends messages that belong to no request
+	Requests int       // maximum number of running and waiting requests
 	Since    time.Time // when the session was opened; zero for now
 
-	// Introduce takes bytes of memory for what the client says about itself, in place of the bytes before, and reports
-	// whether there is room.
+	// Introduce reserves bytes of memory for the client's introduction, releases the previous reservation, and reports
+	// whether there is enough memory.
 	Introduce func(bytes int) bool
-	// Quit ends the session for a reason, without waiting.
+	// Quit ends the session for a reason and does not wait for the end.
 	Quit func(reason error)
 }
 
-// Conn is the connection of a session to the server.
+// Conn is the connection between a session and the server.
 type Conn interface {
 	Principal() string
 	Account() quota.Account
-	// Exchange returns the exchange of what belongs to no HTTP request.
+	// Exchange returns the exchange for messages that belong to no HTTP request.
 	Exchange() *rpc.Exchange
 	// Serving returns a new exchange for the messages of one HTTP request.
 	Serving(*http.Request) *rpc.Exchange
 
 	// Watch starts the pings of a silent client.
 	Watch()
-	// Heard tells that the client has sent something.
+	// Heard records that the client has sent a message.
 	Heard()
-	// Busy reports whether a handler runs that does not wait for the client.
+	// Busy reports whether a handler is running and does not wait for the client.
 	Busy() bool
-	// HoldNotices keeps notices back until ResumeNotices.
+	// HoldNotices delays notices until ResumeNotices.
 	HoldNotices()
 	ResumeNotices()
 
-	// Because sets the reason for the end of the session, unless there is one.
+	// Because sets the reason for the end of the session. Later calls have no effect.
 	Because(reason error)
-	// Why returns the reason for the end of the session, nil if the client has ended it.
+	// Why returns the reason for the end of the session, or nil if the client ended it.
 	Why() error
 	// Leave ends the requests of the session because of reason.
 	Leave(reason error)
-	// Close waits for handlers, whose contexts have ended, and returns how many ignore that.
+	// Close waits for handlers after their contexts have ended, and returns the number of handlers that ignore the end.
 	Close() (left int)
 
 	// The methods below are for sessions in a store.
 
-	// Share makes the session one that other processes know: the handler sends its notices. If passing, the session goes
-	// on in others when this connection ends. others are nil for a session that lives in this process alone.
+	// Share makes the session known to other processes; from now on the handler sends its notices. If passing is set, the
+	// session continues in other processes when this connection ends. others is nil for a session that lives in this
+	// process only.
 	Share(others Others, passing bool)
-	// SetPassing changes passing.
+	// SetPassing changes the passing flag of Share.
 	SetPassing(bool)
-	// SetAway tells whether another process sends what belongs to no request.
+	// SetAway sets whether another process sends the messages that belong to no request.
 	SetAway(bool)
-	// State returns what the store keeps of the session.
+	// State returns the session's state for the store.
 	State() State
-	// SetState makes the session what it was when State was called, except for what was agreed, which never changes.
+	// SetState restores a state that State returned. Values that client and server agreed on never change.
 	SetState(*State)
-	// Restore opens a session of another process with its state. The server's hosts may refuse it.
+	// Restore opens a session of another process from its state. The server's hosts may refuse it.
 	Restore(ctx context.Context, st *State) error
-	// Watched returns the URIs of the resources that the client watches, sorted.
+	// Watched returns the URIs of the watched resources, sorted.
 	Watched() []string
-	// Rewatch tells the server what the client has begun or ceased to watch in another process. before is what Watched
-	// was.
+	// Rewatch informs the server of resources that the client started or stopped watching in another process. before is
+	// the earlier result of Watched.
 	Rewatch(ctx context.Context, before []string)
-	// Announce sends the notices that the client wants.
+	// Announce sends the notices that the client subscribed to.
 	Announce(some []Notice)
-	// AnnounceAll sends each notice that the client may want.
+	// AnnounceAll sends every notice that the client may have subscribed to.
 	AnnounceAll()
-	// Log sends a log message, if the client wants it.
+	// Log sends a log message if the client asked for its level.
 	Log(level mcp.LoggingLevel, frame []byte)
-	// Complete tells the client, if it was asked for an elicitation, that the elicitation is done.
+	// Complete notifies the client that an elicitation is done, if this session sent the elicitation.
 	Complete(elicitation string)
 }
 
-// Others are the other processes that know a session.
+// Others represents the other processes that know a session.
 type Others interface {
-	// Amend changes the state of the session in all processes. Amend may call change again, after changes of others. An
-	// error means that the change is known in this process only.
+	// Amend changes the state of the session in all processes. Amend may call change again after another process has
+	// changed the state. After an error, only this process has the change.
 	Amend(ctx context.Context, change func()) error
 	rpc.Elsewhere
 }
 
-// Notice is a notification that something has changed.
+// Notice is a change notification.
 type Notice struct {
 	Method string `json:"method"`
-	URI    string `json:"uri,omitzero"` // of the resource; empty for a list
+	URI    string `json:"uri,omitzero"` // of the changed resource; empty for a list
 }
 
-// State is the part of a session that outlives a process.
+// State is the part of a session that survives its process.
 type State struct {
 	Version      mcp.Version            `json:"version"`
 	Client       mcp.Implementation     `json:"client"`
 	Capabilities mcp.ClientCapabilities `json:"capabilities"`
 	Declared     mcp.ServerCapabilities `json:"declared"`
 	Confirmed    bool                   `json:"confirmed,omitzero"`
-	Level        mcp.LoggingLevel       `json:"level,omitzero"`   // of log messages, if the client has set one
-	Watched      []string               `json:"watched,omitzero"` // URIs of resources
+	Level        mcp.LoggingLevel       `json:"level,omitzero"`   // minimum for log messages; empty: none set
+	Watched      []string               `json:"watched,omitzero"` // URIs of watched resources
 }

@@ -15,45 +15,47 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
-// Why a session ends.
+// Reasons for the end of a session.
 var (
 	ErrShutdown = errors.New("the server is shutting down")
 	ErrTimeout  = errors.New("the session has expired")
 	ErrEvicted  = errors.New("the session was not used, and another needed its place")
 )
 
-// session is the session of a legacy client over HTTP. It lives between the requests that belong to it.
+// session is the session of a legacy client over HTTP. It outlives each of its requests.
 type session struct {
 	conn   Conn
 	id     string
-	holder any                // of its events in a store in memory: its account, nil for none
-	stop   func(reason error) // ends the contexts of handlers; a nil reason is that of the client
+	holder any                // owner of its events in a memory store: the account; nil for none
+	stop   func(reason error) // ends the contexts of handlers; the reason is nil if the client ended the session
 	cfg    *Options
-	// of what belongs to no request; nil in HTTP+SSE, and where a store has its events for all processes
+	// general is the stream for messages that belong to no request; nil in HTTP+SSE, and if a store has the events of all
+	// processes.
 	general  *stream
-	channel  *response // of all that is sent in HTTP+SSE; nil in any other session
-	shared   *shared   // nil if it is known in this process only
+	channel  *response // carries all messages to the client in HTTP+SSE; nil in other sessions
+	shared   *shared   // nil if only this process knows the session
 	idle     *time.Timer
-	newcomer *list.Element // guarded by sessions.mu; nil for one to which the client has come back
-	weight   int           // guarded by sessions.mu; bytes of memory that the introduction takes
+	newcomer *list.Element // guarded by sessions.mu; nil once the client has sent a second request
+	weight   int           // guarded by sessions.mu; memory for the introduction, in bytes
 
 	mu    sync.Mutex
-	held  int32 // guarded by mu; HTTP requests that belong to it
-	met   bool  // guarded by mu; the client has come back since it was opened
+	held  int32 // guarded by mu; number of HTTP requests in progress
+	met   bool  // guarded by mu; the client has sent a request after the one that opened the session
 	ended bool  // guarded by mu
-	last  int64 // guarded by mu; number of the latest stream
-	// guarded by mu; to which more is to be written; under negative numbers if they have none yet
+	last  int64 // guarded by mu; number of the newest stream
+	// streams holds the streams that are still written to, by number; the number is negative until the store assigns one;
+	// guarded by mu.
 	streams map[int64]*stream
 }
 
-// fewest is how many requests of a session may be handled or wait, however few a handler answers at once: those that
-// wait for answers of their client take no place.
+// fewest is the lowest limit for the requests of a session that run or wait. It applies even if the limit for running
+// handlers is lower, because handlers that wait for the client's answers occupy no place.
 const fewest = 4
 
-// newSession returns a session that is not open yet, held, nil if there are too many. All that is sent goes to channel,
-// or to streams of its own if that is nil.
+// newSession returns a held session that is not open yet, or nil if there are too many. The session writes all
+// messages to channel, or to its own streams if channel is nil.
 func (h *Handler) newSession(r *http.Request, channel *response) *session {
-	id := rand.Text() // 128 bits and more, in letters and digits
+	id := rand.Text() // at least 128 bits, as letters and digits
 	c := h.client(r, h.account(r))
 	evicted, ok := h.sessions.reserve(id, c.Account)
 	h.evict(evicted)
@@ -71,7 +73,7 @@ func (h *Handler) newSession(r *http.Request, channel *response) *session {
 	return s
 }
 
-// makeSession makes a session of c, held, whose account has its place.
+// makeSession creates a held session for c. The caller has reserved a place for the account.
 func (h *Handler) makeSession(id string, c Client, since time.Time, channel *response) *session {
 	s := &session{id: id, cfg: &h.cfg, channel: channel, streams: map[int64]*stream{}, held: 1}
 	if c.Account != (quota.Account{}) {
@@ -95,21 +97,21 @@ func (h *Handler) makeSession(id string, c Client, since time.Time, channel *res
 		},
 		Quit: func(reason error) { h.quit(s, reason) },
 	})
-	s.idle = time.AfterFunc(time.Hour, func() { // by its id: the runtime may keep a timer long after it was stopped
+	s.idle = time.AfterFunc(time.Hour, func() { // the runtime may keep a stopped timer for long, so it has only the id
 		if s := h.sessions.known(id); s != nil && s.expired() {
 			h.expire(s)
 		}
 	})
-	s.idle.Stop() // until it rests
+	s.idle.Stop() // rest starts the timer
 	s.conn.Watch()
 	return s
 }
 
-// expire ends a session in which nothing happens. One that others know too lives on if they have used it.
+// expire ends an idle session. A shared session lives on if another process has used it.
 func (h *Handler) expire(s *session) {
 	if s.shared != nil {
 		deleted, _ := s.shared.delete(h.life, s.patience())
-		if !deleted && !s.expired() { // it has been used meanwhile, here
+		if !deleted && !s.expired() { // this process has used it in the meantime
 			return
 		}
 	}
@@ -117,7 +119,8 @@ func (h *Handler) expire(s *session) {
 	h.end(s)
 }
 
-// quit ends a session as its client would, for a reason of the server's. A store is told in a goroutine of its own.
+// quit ends a session for a reason of the server, as if the client had ended it. It deletes a shared session from the
+// store in a goroutine of its own.
 func (h *Handler) quit(s *session, reason error) {
 	s.conn.Because(reason)
 	if s.shared == nil {
@@ -125,19 +128,18 @@ func (h *Handler) quit(s *session, reason error) {
 		return
 	}
 	h.gate.detain()
-	go func() { // ends with the store, which has an end
+	go func() { // ends with the store call, which has a timeout
 		defer h.gate.release()
 		_, _ = s.shared.delete(h.life, 0)
 		h.end(s)
 	}()
 }
 
-// evict ends sessions that have been taken off the table because their places are needed. One that others know too
-// lives on if they have used it.
+// evict ends sessions that the table has evicted. A shared session lives on if another process has used it.
 func (h *Handler) evict(evicted []*session) {
 	for _, s := range evicted {
 		if s.shared != nil {
-			const blur = 10 * time.Millisecond // the clock of the store is another
+			const blur = 10 * time.Millisecond // tolerance for the store's different clock
 			_, _ = s.shared.delete(h.life, max(time.Since(*s.shared.used.Load())-blur, 1))
 		}
 		s.conn.Because(ErrEvicted)
@@ -145,7 +147,7 @@ func (h *Handler) evict(evicted []*session) {
 	}
 }
 
-// end closes a session, once. It does not wait for handlers, whose contexts end.
+// end closes a session once. It ends the contexts of the session's handlers and does not wait for them.
 func (h *Handler) end(s *session) {
 	h.sessions.remove(s)
 	s.mu.Lock()
@@ -156,13 +158,14 @@ func (h *Handler) end(s *session) {
 	s.ended = true
 	s.idle.Stop()
 	h.gate.detain()
-	go func() { // ends soon: what it waits for has an end
+	go func() { // ends soon: every wait in shut is bounded
 		defer h.gate.release()
 		h.stray.Add(int64(s.shut()))
 	}()
 }
 
-// shut ends all that belongs to the session and returns how many handlers ignore the end of their contexts.
+// shut ends everything that belongs to the session and returns the number of handlers that ignore the end of their
+// contexts.
 func (s *session) shut() (left int) {
 	s.conn.Exchange().Asks.Close()
 	s.conn.Leave(s.conn.Why())
@@ -179,7 +182,7 @@ func (s *session) shut() (left int) {
 		s.channel.close()
 	}
 	if s.channel != nil && s.shared != nil {
-		_, _ = s.shared.delete(context.Background(), 0) // or it expires
+		_, _ = s.shared.delete(context.Background(), 0) // if this fails, the session expires
 	}
 	if s.cfg.Events != nil && (s.shared == nil || s.shared.deleted.Load()) {
 		s.cfg.Events.Forget(s.id)
@@ -187,8 +190,8 @@ func (s *session) shut() (left int) {
 	return left
 }
 
-// agree makes a session known whose client and server have agreed on a revision, false if no more are let in. The error
-// is that of the store.
+// agree publishes a session after client and server have agreed on a revision. ok is false if the table is closed; err
+// comes from the store.
 func (h *Handler) agree(ctx context.Context, s *session) (ok bool, err error) {
 	x := s.conn.Exchange()
 	x.Peer.EnterSession(x.Server.Version(), s.id)
@@ -213,7 +216,7 @@ func (s *session) newStream(reader *response) *stream {
 	return t
 }
 
-// enter notes the number that a stream has got.
+// enter records the number that the store has assigned to a stream.
 func (s *session) enter(t *stream, number int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,8 +225,8 @@ func (s *session) enter(t *stream, number int64) {
 	s.streams[number] = t
 }
 
-// stream returns the stream of that number, nil if there was none, or if others may have it too and nothing more is to
-// be written to it here.
+// stream returns the stream with that number. It returns nil if there was none, or if the session is shared and this
+// process writes no more to the stream.
 func (s *session) stream(number int64) *stream {
 	if number == 0 {
 		return s.general
@@ -239,14 +242,14 @@ func (s *session) stream(number int64) *stream {
 	return nil
 }
 
-// forget says that nothing more is to be written to a stream.
+// forget removes a stream that nothing more is written to.
 func (s *session) forget(t *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.streams, t.number)
 }
 
-// closeStreams closes the streams that are left.
+// closeStreams closes the remaining streams.
 func (s *session) closeStreams() {
 	s.mu.Lock()
 	left := slices.Collect(maps.Values(s.streams))
@@ -256,7 +259,7 @@ func (s *session) closeStreams() {
 	}
 }
 
-// hold keeps the session from expiring, and reports false if it has ended.
+// hold keeps the session from expiring until release, and reports false if the session has ended.
 func (s *session) hold() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,7 +273,7 @@ func (s *session) hold() bool {
 	return true
 }
 
-// release lets the session expire, some time after the last one has released it.
+// release undoes one hold. After the last release the session can expire.
 func (s *session) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -279,7 +282,7 @@ func (s *session) release() {
 	}
 }
 
-// await lets the session expire unless the client comes back, though it is held.
+// await starts the expiry timer of a held session unless the client has sent another request.
 func (s *session) await() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -288,14 +291,14 @@ func (s *session) await() {
 	}
 }
 
-// rest lets the session expire when its time is over. mu is held.
+// rest starts the expiry timer. mu is held.
 func (s *session) rest() {
 	if d := s.lasts(); d > 0 && !s.ended {
 		s.idle.Reset(d)
 	}
 }
 
-// lasts returns how long the session lasts in which nothing happens; zero or less for ever. mu is held.
+// lasts returns the idle time after which the session expires; zero or negative means never. mu is held.
 func (s *session) lasts() time.Duration {
 	if !s.met {
 		return s.cfg.ConfirmTimeout
@@ -303,22 +306,22 @@ func (s *session) lasts() time.Duration {
 	return s.cfg.SessionTimeout
 }
 
-// patience is lasts.
+// patience calls lasts with mu held.
 func (s *session) patience() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lasts()
 }
 
-// isHeld reports whether something happens in the session, in the way of expired.
+// isHeld reports whether a request or a handler keeps the session alive.
 func (s *session) isHeld() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.ended && (s.held > 0 || s.conn.Busy())
 }
 
-// expired reports whether nothing happens in the session. If there is something after all, it is asked again later.
-// That a handler waits for an answer of a client which is not there is nothing.
+// expired reports whether the session is idle. If a handler is busy, it restarts the expiry timer and reports false. A
+// handler that waits for an answer from the client does not count as busy.
 func (s *session) expired() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

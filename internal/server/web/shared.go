@@ -12,29 +12,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// shared is what a session has besides if a store keeps it: the process has it only for as long as it has to do with
-// it.
+// shared is the additional state of a session that a store keeps. A process has it while it serves the session.
 type shared struct {
 	f     *fleet
 	s     *session
-	heard int64 // position among the messages to all at which the session was created
+	heard int64 // position of the latest signal to all processes when the session was created
 
-	used     atomic.Pointer[time.Time] // when the store last heard that it is used, from this process
-	revision atomic.Int64              // of what this process knows of it; 0 before the store has it
-	deleted  atomic.Bool               // from the store, by this process
+	used     atomic.Pointer[time.Time] // when this process last recorded in the store that the session is in use
+	revision atomic.Int64              // revision of the record in this process; 0 until the store has one
+	deleted  atomic.Bool               // this process has deleted the session from the store
 
-	saving  sync.Mutex    // held while the record is read and replaced, and handlers hear of that
+	saving  sync.Mutex    // held while this process loads or replaces the record and informs its handlers
 	record  sessionRecord // guarded by saving
-	refused error         // guarded by saving; by a host in this process
+	refused error         // guarded by saving; why a host in this process refused the session
 
 	handed handed
 
 	mu      sync.Mutex
 	readers map[int64]reader // guarded by mu; by stream
-	reader  int64            // guarded by mu; number of the latest
+	reader  int64            // guarded by mu; number of the newest reader
 }
 
-// share makes a session one that a store keeps, as record says.
+// share makes s a session that the store keeps with this record.
 func (f *fleet) share(s *session, record sessionRecord) {
 	s.shared = &shared{f: f, s: s, heard: record.Heard, record: record, readers: map[int64]reader{}}
 	s.shared.handed.s = s
@@ -47,7 +46,7 @@ func (f *fleet) share(s *session, record sessionRecord) {
 	s.conn.Exchange().Asks.Process = f.self
 }
 
-// create keeps a new session in the store.
+// create adds a new session to the store.
 func (sh *shared) create(ctx context.Context) error {
 	sh.saving.Lock()
 	defer sh.saving.Unlock()
@@ -58,9 +57,9 @@ func (sh *shared) create(ctx context.Context) error {
 	}
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	lasts := sh.f.h.cfg.ConfirmTimeout // until it is used
+	lasts := sh.f.h.cfg.ConfirmTimeout // applies until the client uses the session
 	if sh.record.Process != "" {
-		lasts = sh.f.h.cfg.SessionTimeout // this process sees to its end
+		lasts = sh.f.h.cfg.SessionTimeout // this process ends the session
 	}
 	if err := sh.f.store.Create(ctx, sh.s.id, raw, ttl(lasts)); err != nil {
 		return err
@@ -70,7 +69,8 @@ func (sh *shared) create(ctx context.Context) error {
 	return nil
 }
 
-// update takes over a record that is newer than what this process knows. It waits while the session is being attached.
+// update loads a record if it is newer than the revision in this process. It waits while another goroutine attaches
+// the session.
 func (sh *shared) update(ctx context.Context, raw []byte, revision int64) error {
 	sh.used.Store(new(time.Now()))
 	if revision <= sh.revision.Load() {
@@ -87,7 +87,7 @@ func (sh *shared) update(ctx context.Context, raw []byte, revision int64) error 
 	return err
 }
 
-// set takes over a record that is newer. saving is held.
+// set loads a record if it is newer. saving is held.
 func (sh *shared) set(raw []byte, revision int64) error {
 	if revision <= sh.revision.Load() || raw == nil {
 		return nil
@@ -102,7 +102,7 @@ func (sh *shared) set(raw []byte, revision int64) error {
 	return nil
 }
 
-// enter makes a session of the store one of this process: its hosts hear of it. saving is held.
+// enter restores a session of the store in this process and passes it to the hosts. saving is held.
 func (sh *shared) enter(ctx context.Context, revision int64) error {
 	if err := sh.s.conn.Restore(ctx, &sh.record.State); err != nil {
 		return err
@@ -111,17 +111,17 @@ func (sh *shared) enter(ctx context.Context, revision int64) error {
 	return nil
 }
 
-// maxConflicts is how often a change of a session is tried that others change at the same time.
+// maxConflicts bounds the retries of a change that conflicts with changes of other processes.
 const maxConflicts = 10
 
-// Amend implements [Others]: it changes a session, and what the store has of it, and tells the others.
+// Amend implements [Others]: it changes the session here and in the store, and notifies the other processes.
 func (sh *shared) Amend(ctx context.Context, change func()) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	if err := sh.replace(ctx, change); err != nil {
 		return rpc.Fail(ErrStore, err)
 	}
-	_ = sh.f.tell(ctx, "", signal{Kind: signalChanged, Session: sh.s.id}) // they learn it with the next request
+	_ = sh.f.tell(ctx, "", signal{Kind: signalChanged, Session: sh.s.id}) // best effort: the next request loads it, too
 	return nil
 }
 
@@ -154,8 +154,8 @@ func (sh *shared) replace(ctx context.Context, change func()) error {
 	}
 }
 
-// delete ends the session in the store, if no request has used it for so long, and tells the others. It reports whether
-// this is the end.
+// delete deletes the session from the store if it has been unused for the given time, and notifies the other
+// processes. It reports whether the store deleted the session.
 func (sh *shared) delete(ctx context.Context, unused time.Duration) (bool, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -166,17 +166,17 @@ func (sh *shared) delete(ctx context.Context, unused time.Duration) (bool, error
 		if sh.f.events != nil {
 			sh.f.events.Forget(sh.s.id)
 		}
-		_ = sh.f.tell(ctx, "", signal{Kind: signalEnded, Session: sh.s.id}) // they learn it with the next request
+		_ = sh.f.tell(ctx, "", signal{Kind: signalEnded, Session: sh.s.id}) // best effort
 	}
 	return deleted, err
 }
 
-// newRecord returns the record of a session that is opened here.
+// newRecord returns the record of a new session.
 func (f *fleet) newRecord(principal, process string) sessionRecord {
 	return sessionRecord{Principal: principal, Created: time.Now(), Heard: f.at.Load(), Process: process}
 }
 
-// Cancel tells the other processes of a cancellation.
+// Cancel informs the other processes that the client has cancelled a request.
 func (sh *shared) Cancel(ctx context.Context, id jsonrpc.ID, reason string) error {
 	err := sh.f.tell(ctx, "", signal{Kind: signalCancelled, Session: sh.s.id, Request: id,
 		Reason: reason[:min(len(reason), maxReason)]})
@@ -186,7 +186,7 @@ func (sh *shared) Cancel(ctx context.Context, id jsonrpc.ID, reason string) erro
 	return nil
 }
 
-// Deliver gives a response to the process that has sent the request.
+// Deliver passes a response to the process that sent the request. It reports false if this process sent it.
 func (sh *shared) Deliver(ctx context.Context, m *jsonrpc.Message) (bool, error) {
 	process, ok := rpc.ProcessOf(m.ID)
 	if !ok || process == sh.f.self {

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// sessionParameter is where a client of HTTP+SSE says which session a message belongs to, because the server told it
-// so.
+// sessionParameter is the query parameter with the session id of an HTTP+SSE message. The server puts it into the URL
+// that it sends to the client.
 const sessionParameter = "sessionId"
 
 // hasSSE reports whether HTTP+SSE is served.
@@ -55,15 +55,15 @@ func (h *Handler) getSSE(w http.ResponseWriter, r *http.Request) {
 	h.end(s)
 }
 
-// endpoint returns the address for the messages of a session: that of the stream with another query, relative to it, so
-// that it is right behind any proxy.
+// endpoint returns the URL for the messages of a session. It consists of a query only: relative to the stream's URL,
+// it is right behind any proxy.
 func endpoint(u *url.URL, session string) []byte {
 	query := u.Query()
 	query.Set(sessionParameter, session)
 	return []byte("?" + query.Encode())
 }
 
-// postSSE takes a message that belongs to a session of HTTP+SSE. What it leads to goes to the session's stream.
+// postSSE handles a message for a session of HTTP+SSE. Answers go to the session's stream.
 func (h *Handler) postSSE(p *post) {
 	id := p.r.URL.Query().Get(sessionParameter)
 	if h.fleet != nil && h.sessions.known(id) == nil {
@@ -85,7 +85,7 @@ func (h *Handler) postSSE(p *post) {
 		return
 	}
 	accepted := func() {
-		p.w.Header()["Content-Length"] = []string{"0"} // so that it is whole when it is flushed
+		p.w.Header()["Content-Length"] = []string{"0"} // so that flushing sends the whole response
 		p.w.WriteHeader(http.StatusAccepted)
 	}
 	p.lead(func() {
@@ -98,7 +98,7 @@ func (h *Handler) postSSE(p *post) {
 	accepted()
 }
 
-// postElsewhere gives a message to the process that has the stream of its session.
+// postElsewhere passes a message to the process that has the stream of its session.
 func (h *Handler) postElsewhere(p *post, id string) {
 	switch err := h.fleet.handOver(p.r, id, h.cfg.Principal(p.r), p.frame); {
 	case errors.Is(err, store.ErrNoSession):

@@ -10,11 +10,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Stateless is an HTTP request whose message belongs to no session, and the response to it. The server embeds it in a
-// struct with its exchange and its call: all of them are one allocation.
+// Stateless is an HTTP request for a message without a session, together with its response. The server embeds it
+// in a struct with its exchange and its call, so that one allocation holds all of them.
 type Stateless struct {
-	Exchange *rpc.Exchange // of the message
-	Call     *rpc.Call     // of the message, if it is a request; its handler is a StatelessHandler
+	Exchange *rpc.Exchange // exchange of the message
+	Call     *rpc.Call     // call of a request; its handler is a StatelessHandler
 	reply    reply
 	post     post
 	visit    visit
@@ -23,13 +23,13 @@ type Stateless struct {
 // StatelessHandler is the handler of a stateless request.
 type StatelessHandler interface {
 	rpc.Handler
-	// Wait sends what belongs to the request, in the goroutine of the HTTP request, until the response is over.
+	// Wait sends the messages of the request, in the goroutine of the HTTP request, until the response is over.
 	Wait(over <-chan struct{})
 }
 
-// arrival returns the visit of an HTTP request, and the stateless request if the message will belong to no session, nil
-// otherwise. Both are one allocation, and not four: 39 instead of 43 for a tiny call, of which net/http has 30. A
-// request in a session has allocations of its own, because only some of them live as long as its call.
+// arrival returns the visit of an HTTP request, and a Stateless if its message will belong to no session. One
+// allocation holds both, instead of four: a tiny call needs 39 allocations instead of 43, of which net/http makes 30.
+// A request in a session allocates its parts separately, because only some of them live as long as its call.
 func (h *Handler) arrival(r *http.Request) (*Stateless, *visit) {
 	if r.Method != http.MethodPost || h.hasSessions() && !saysModern(r.Header) {
 		return nil, new(visit)
@@ -39,13 +39,13 @@ func (h *Handler) arrival(r *http.Request) (*Stateless, *visit) {
 	return x, &x.visit
 }
 
-// saysModern reports whether headers name a modern revision.
+// saysModern reports whether the headers name a modern revision.
 func saysModern(h http.Header) bool {
 	versions := h[HeaderVersion]
 	return len(versions) > 0 && mcp.Version(versions[0]).Era() == mcp.Modern
 }
 
-// ownPost returns the POST that is a part of x, or a new one if x is nil.
+// ownPost returns the post inside x, or a new one if x is nil.
 func (x *Stateless) ownPost() *post {
 	if x == nil {
 		return new(post)
@@ -53,8 +53,7 @@ func (x *Stateless) ownPost() *post {
 	return &x.post
 }
 
-// newStateless returns the stateless request of a POST, ready to handle the message. If modern, the response is one for
-// modern clients.
+// newStateless prepares the stateless request of a POST. modern selects the form of the response.
 func (h *Handler) newStateless(p *post, work context.Context, t Terms, modern bool) *Stateless {
 	x := p.stateless
 	if x == nil {
@@ -66,7 +65,7 @@ func (h *Handler) newStateless(p *post, work context.Context, t Terms, modern bo
 	return x
 }
 
-// serveStateless handles the message or the batch, and returns when the response is over.
+// serveStateless handles a message or a batch, and returns when the response is over.
 func (h *Handler) serveStateless(p *post, x *Stateless) {
 	if h.takes(p, x.Exchange) {
 		return
@@ -79,7 +78,7 @@ func (h *Handler) serveStateless(p *post, x *Stateless) {
 			p.beginAs(x.Call, x.Exchange, &x.reply)
 		}
 	}, x.reply.close)
-	if !x.reply.isOver() { // a subscription, or a request of a relay: the frame is not needed any more
+	if !x.reply.isOver() { // a subscription or a relayed request: release the frame
 		p.frame, p.m = nil, jsonrpc.Message{}
 		x.Call.Handler.(StatelessHandler).Wait(x.reply.done())
 	}
@@ -98,8 +97,8 @@ func (h *Handler) takes(p *post, x *rpc.Exchange) bool {
 	return true
 }
 
-// lead calls deal. If a handler ends the goroutine, respond completes the response, because net/http would send nothing
-// of it.
+// lead calls deal. If user code ends the goroutine, lead calls respond to complete the response, because net/http
+// would otherwise send nothing.
 func (p *post) lead(deal, respond func()) {
 	usercode.Pass(deal, func() {
 		respond()

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
-// statelessCalls admits stateless requests. The goroutine that brings a request serves it.
+// statelessCalls is the table of running stateless requests. The goroutine of the HTTP request serves each.
 type statelessCalls struct {
-	total *quota.Limiter // over all clients
+	total *quota.Limiter // limits the requests of all clients
 
 	mu     sync.Mutex
 	live   map[*rpc.Call]struct{} // guarded by mu
@@ -41,7 +41,7 @@ func (t *statelessCalls) Release() {
 	t.total.StartWaiting()
 }
 
-// Dismiss ends the contexts of stateless requests by a method.
+// Dismiss cancels the contexts of all stateless requests with the given method.
 func (h *Handler) Dismiss(method string, why error) {
 	for c := range h.StatelessCalls {
 		if m, _ := c.Handler.About(); m == method {
@@ -50,7 +50,7 @@ func (h *Handler) Dismiss(method string, why error) {
 	}
 }
 
-// StatelessCalls yields the calls of stateless requests. None of them ends meanwhile.
+// StatelessCalls yields the calls of stateless requests. No call ends during the iteration.
 func (h *Handler) StatelessCalls(yield func(*rpc.Call) bool) {
 	t := &h.stateless
 	t.mu.Lock()
@@ -62,20 +62,20 @@ func (h *Handler) StatelessCalls(yield func(*rpc.Call) bool) {
 	}
 }
 
-// Finish reports that c gets no answer if its client has closed the response, which is how a modern one cancels. The
-// context of any other does not end with the connection.
+// Finish returns an error if c gets no answer because its client has closed the response. A modern client cancels in
+// this way; the context of a legacy request does not end with the connection.
 func (t *statelessCalls) Finish(c *rpc.Call) error {
 	t.mu.Lock()
 	delete(t.live, c)
 	t.moved.Send()
 	t.mu.Unlock()
-	if c.Exchange.Work.Err() == context.Canceled { // a deadline would be that of a middleware, and the client waits
+	if c.Exchange.Work.Err() == context.Canceled { // after a middleware's deadline, the client still waits
 		return rpc.ErrCancelled
 	}
 	return nil
 }
 
-// close ends the contexts of those who are left.
+// close rejects new requests and cancels the contexts of the remaining ones.
 func (t *statelessCalls) close(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,20 +85,19 @@ func (t *statelessCalls) close(why error) {
 	}
 }
 
-// wait waits until all are answered or ctx ends. When a client goes, the goroutine that has brought its subscription
-// may leave a moment before that is concluded.
+// wait waits until no request is left or ctx ends. A subscription may stay a moment longer than its HTTP request.
 func (t *statelessCalls) wait(ctx context.Context) {
 	_ = t.moved.Await(ctx, &t.mu, func() bool { return len(t.live) == 0 })
 }
 
-// size returns how many there are.
+// size returns the number of running requests.
 func (t *statelessCalls) size() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return int64(len(t.live))
 }
 
-// What concerns ids means nothing here: they are the client's, and there are many clients.
+// Find and Cancel do nothing: request ids are unique only within one client, and this table has many clients.
 
 func (t *statelessCalls) Find(jsonrpc.ID) *rpc.Call { return nil }
 func (t *statelessCalls) Cancel(jsonrpc.ID, error)  {}

@@ -18,7 +18,7 @@ func (idle) EndStreams()                              {}
 func (idle) Farewell() time.Duration                  { return 0 }
 func (idle) Close(context.Context)                    {}
 
-// The goroutine of an HTTP request may be gone before the subscription that it has brought is concluded.
+// The goroutine of an HTTP request may end before the server has concluded its subscription.
 func TestShutdownWaitsForSubscriptionsWhoseClientHasGone(t *testing.T) {
 	for name, test := range map[string]struct {
 		after time.Duration

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// ErrNotResumable is the error of [CloseStream] if the client could not get the rest.
+// ErrNotResumable is the error of [CloseStream] if the client could not resume the stream.
 var ErrNotResumable = errors.New("the client cannot come back for the rest")
 
 // CloseStream closes the stream on which a client waits for an answer to out. See mcpserver.CloseStream.
@@ -29,22 +29,22 @@ func CloseStream(ctx context.Context, out rpc.Sink, retry time.Duration) error {
 	return ErrNotResumable
 }
 
-// stream is a stream of a legacy session: the sink of what leads to the response of one POST, or the one for all that
-// belongs to no request. It outlives the connections on which its events are read.
+// stream is a stream of a legacy session. It is the sink for the messages in the response to one POST, or for all
+// messages that belong to no request. It outlives the connections on which a client reads its events.
 type stream struct {
 	s      *session
-	number int64        // written with mu and that of the session held; negative before a store has given it one
-	events store.Events // nil if it cannot be resumed; guarded by mu
-	asked  asked        // where other processes want to know
+	number int64        // guarded by mu and the session's mu; negative until a store assigns one
+	events store.Events // nil if the stream cannot be resumed; guarded by mu
+	asked  asked        // set only if other processes may need to end the stream
 
 	mu     sync.Mutex
 	reader *response // guarded by mu; nil while the client does not read
-	begun  bool      // guarded by mu; it has events: the response is no JSON
+	begun  bool      // guarded by mu; the stream has events, so the response is not JSON
 	primed bool      // guarded by mu; its reader knows the id of an event
-	// guarded by mu; a client has read it
+	// wasRead is set once a client has read the stream; guarded by mu.
 	wasRead bool
 	over    bool   // guarded by mu
-	latest  int64  // guarded by mu; sequence number
+	latest  int64  // guarded by mu; sequence number of the latest event
 	unkept  unkept // guarded by mu
 }
 
@@ -71,7 +71,8 @@ func (t *stream) Reach() rpc.Reach {
 	return rpc.Reach{Asks: true, Read: t.reader != nil, Resumable: t.wasRead && t.events != nil}
 }
 
-// Ask makes the response a stream. A client that is not there at the moment gets the request when it comes back.
+// Ask sends a request to the client and makes the response a stream. A disconnected client gets the request when it
+// reconnects.
 func (t *stream) Ask(ctx context.Context, frame []byte) error {
 	t.mu.Lock()
 	deaf := t.reader != nil && !t.reader.accept.stream
@@ -82,7 +83,7 @@ func (t *stream) Ask(ctx context.Context, frame []byte) error {
 	return t.Notify(ctx, frame)
 }
 
-// Answer ends the stream.
+// Answer sends the answer and ends the stream.
 func (t *stream) Answer(ctx context.Context, a rpc.Answer) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +92,7 @@ func (t *stream) Answer(ctx context.Context, a rpc.Answer) error {
 	}
 	t.over = true
 	defer func() {
-		if len(t.unkept.events) == 0 { // else when the store has all of them
+		if len(t.unkept.events) == 0 { // otherwise fill removes the stream later
 			t.s.forget(t)
 		}
 	}()
@@ -101,7 +102,7 @@ func (t *stream) Answer(ctx context.Context, a rpc.Answer) error {
 		return nil
 	case t.begun:
 	case t.reader == nil:
-		return errGone // and has no event to begin behind
+		return errGone // the client has no event id from which to resume
 	case t.reader.accept.json || StatusOf(a, false) != http.StatusOK:
 		return t.reader.document(StatusOf(a, false), a)
 	default:
@@ -114,7 +115,8 @@ func (t *stream) Answer(ctx context.Context, a rpc.Answer) error {
 	return err
 }
 
-// endWithout ends the stream without an answer. A process that follows it reads the end in the store. mu is held.
+// endWithout ends the stream without an answer. Other processes that follow the stream find the end in the store. mu
+// is held.
 func (t *stream) endWithout(ctx context.Context) {
 	if t.s.shared != nil && t.begun && t.events != nil {
 		t.latest++
@@ -132,7 +134,7 @@ func (t *stream) begin(ctx context.Context) {
 	}
 	t.begun = true
 	if t.number < 0 && t.events != nil && t.s.shared.f.open(ctx, t) != nil {
-		t.events = nil // it is sent, and that is all
+		t.events = nil // send the events without storing them
 	}
 	if t.reader != nil && t.primes() {
 		t.primed = t.write(t.s.priming(t.id(0))) == nil
@@ -141,19 +143,19 @@ func (t *stream) begin(ctx context.Context) {
 
 func (t *stream) primes() bool { return t.events != nil && t.s.primes() }
 
-// primes reports whether the first event of a new stream is empty: with its id the client can go on if the connection
+// primes reports whether a new stream starts with an empty event. Its id lets the client resume if the connection
 // breaks. Only revision 2025-11-25 has such events.
 // (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
 func (s *session) primes() bool {
 	return s.cfg.Events != nil && s.conn.Exchange().Server.Version() == mcp.Version20251125
 }
 
-// priming returns that first event, with the id of the event behind which the stream begins.
+// priming returns the empty first event, with the id of the event after which the stream starts.
 func (s *session) priming(id string) sse.Event {
 	return sse.Event{ID: id, HasID: true, Retry: s.cfg.Retry, HasData: true}
 }
 
-// openBehind makes r a stream that begins behind the event with this id, which the client does not know.
+// openBehind opens r as a stream that starts after the event with this id. The client does not know the id yet.
 func (s *session) openBehind(id string, r *response) error {
 	if s.primes() {
 		return r.event(s.priming(id))
@@ -161,7 +163,7 @@ func (s *session) openBehind(id string, r *response) error {
 	return r.open()
 }
 
-// append keeps an event and writes it to the client if that reads. mu is held.
+// append stores an event and writes it to the reader, if there is one. mu is held.
 func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 	t.latest++
 	e := message(frame)
@@ -187,7 +189,7 @@ func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 	return nil
 }
 
-// write writes an event to the reader, and gives it up if it takes nothing. mu is held.
+// write writes an event to the reader, and detaches the reader if that fails. mu is held.
 func (t *stream) write(e sse.Event) error {
 	err := t.reader.event(e)
 	if err != nil {
@@ -196,7 +198,7 @@ func (t *stream) write(e sse.Event) error {
 	return err
 }
 
-// leave lets go of the reader. mu is held.
+// leave closes the reader's response and detaches the reader. mu is held.
 func (t *stream) leave() {
 	t.reader.close()
 	t.reader = nil
@@ -205,7 +207,7 @@ func (t *stream) leave() {
 	}
 }
 
-// detach says that a reader is gone, which does not end the stream.
+// detach detaches a reader whose connection has ended. The stream stays open.
 func (t *stream) detach(r *response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -215,7 +217,7 @@ func (t *stream) detach(r *response) {
 	r.close()
 }
 
-// yield lets go of the reader, who reads somewhere else.
+// yield detaches the reader, because the client reads the stream elsewhere.
 func (t *stream) yield() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -234,7 +236,7 @@ func (t *stream) close() {
 	}
 }
 
-// pause closes the connection of the reader, who comes back later.
+// pause closes the reader's connection and asks the client to reconnect after retry.
 func (t *stream) pause(ctx context.Context, retry time.Duration) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -258,13 +260,13 @@ func (t *stream) pause(ctx context.Context, retry time.Duration) error {
 	return nil
 }
 
-// id returns the id of an event, which tells its stream too.
+// id returns the id of an event, which includes the number of its stream.
 func (t *stream) id(sequence int64) string {
 	return store.EventID{Stream: t.number, Sequence: sequence}.String()
 }
 
-// resume lets a client read on behind an event. Nothing has been written to r yet; the error says that something is
-// missing, and then nothing is written.
+// resume connects a client to the stream after the event with the number behind. On an error resume has not written to
+// r: events are missing, or the store failed.
 func (t *stream) resume(ctx context.Context, r *response, behind int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -286,14 +288,14 @@ func (t *stream) resume(ctx context.Context, r *response, behind int64) error {
 	return nil
 }
 
-// listen lets a client read from now on.
+// listen connects a client to the stream from now on.
 func (t *stream) listen(r *response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.attach(r, func() error { return t.s.openBehind(t.id(t.latest), r) }, nil)
 }
 
-// attach lets a client read the stream, which open opens, beginning with the events that it has missed. mu is held.
+// attach connects a client to the stream: it calls open, then writes the missed events. mu is held.
 func (t *stream) attach(r *response, open func() error, missed []store.Event) {
 	if t.reader != nil {
 		t.leave()
@@ -322,7 +324,8 @@ var (
 	errNoSuchEvent = errors.New("there is no such event")
 )
 
-// follows reports whether an event is the next one behind a sequence. If shared, processes share the store.
+// follows reports whether an event is the next one after the sequence number behind. shared means that processes share
+// the store.
 func follows(e store.Event, behind int64, shared bool) bool {
 	if shared && e.ID.Stream == 0 {
 		return e.Previous == behind
@@ -330,7 +333,7 @@ func follows(e store.Event, behind int64, shared bool) bool {
 	return e.ID.Sequence == behind+1
 }
 
-// replay returns the events of a stream behind one of them, without a gap.
+// replay returns the events of a stream after the event behind. It returns errEventsGone if one is missing.
 func replay(ctx context.Context, from store.Events, shared bool, session string, behind store.EventID) (
 	events []store.Event, err error) {
 	at := behind.Sequence
@@ -347,7 +350,7 @@ func replay(ctx context.Context, from store.Events, shared bool, session string,
 	return events, nil
 }
 
-// append gives an event of the session to a store. Only one in memory knows of accounts.
+// append adds an event of the session to a store. Only the memory store counts the memory of an account.
 func (s *session) append(ctx context.Context, events store.Events, e store.Event) error {
 	if m, ok := events.(interface {
 		AppendFor(_ identity.Mark, account any, session string, e store.Event) error

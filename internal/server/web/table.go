@@ -7,19 +7,20 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
-// sessions are those of an HTTP handler. A session takes a place from before it is opened, and memory from its
-// introduction on. One to which the client has not come back since is a newcomer: it costs an attacker no more than one
-// request, so it gives way when its place or its memory is needed.
+// sessions is the table of an HTTP handler's sessions. A session occupies a place from the time before it is opened,
+// and memory from its introduction on. A session is a newcomer until its client sends a second request. Opening a
+// newcomer costs an attacker only one request, so the table evicts newcomers when it needs their place or memory.
 type sessions struct {
 	mu            sync.Mutex
-	byID          map[string]*session // guarded by mu; nil for one that is being opened
+	byID          map[string]*session // guarded by mu; nil while the session is being opened
 	places        quota.Shares        // guarded by mu
-	introductions quota.Shares        // guarded by mu; the memory of what clients say about themselves, in bytes
-	newcomers     list.List           // guarded by mu; of *session, the oldest first
+	introductions quota.Shares        // guarded by mu; memory of client introductions, in bytes
+	newcomers     list.List           // guarded by mu; of *session, oldest first
 	closed        bool                // guarded by mu
 }
 
-// reserve takes the place of a session, false if there is none. Newcomers that gave way are to be ended.
+// reserve reserves a place for a session. ok is false if all places are taken or the table is closed. The caller must
+// end the evicted newcomers.
 func (t *sessions) reserve(id string, who quota.Account) (evicted []*session, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -33,8 +34,8 @@ func (t *sessions) reserve(id string, who quota.Account) (evicted []*session, ok
 	return evicted, ok
 }
 
-// introduce takes memory for the introduction of a session, in place of what it had, false if there is none. Newcomers
-// that gave way are to be ended.
+// introduce reserves memory for the introduction of a session, releases its previous reservation, and reports false if
+// there is not enough memory. The caller must end the evicted newcomers.
 func (t *sessions) introduce(s *session, bytes int) (evicted []*session, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,13 +53,13 @@ func (t *sessions) introduce(s *session, bytes int) (evicted []*session, ok bool
 	return evicted, ok
 }
 
-// What a session takes of places and of introductions.
+// onePlace and weightOfSession return the share of places and of introductions that a session occupies.
 func onePlace(*session) int          { return 1 }
-func weightOfSession(s *session) int { return s.weight } // sessions.mu is held
+func weightOfSession(s *session) int { return s.weight } // sessions.mu must be held
 
-// clear sees to it that an account may take n of what sessions share, if need be by taking newcomers off the table, the
-// oldest first: those of the same account, so that what one does is at its own expense. Otherwise newcomers count as
-// free. If that is not enough, none gives way. mu is held.
+// clear makes room for n more units of a shared resource for an account. If necessary it removes newcomers from the
+// table, oldest first. It prefers newcomers of the same account, so that an account pays for its own sessions. Other
+// newcomers count as free capacity. If evicting newcomers cannot free enough, clear evicts none. mu is held.
 func (t *sessions) clear(
 	of *quota.Shares, who quota.Account, n int, takes func(*session) int,
 ) (evicted []*session, ok bool) {
@@ -92,7 +93,7 @@ func (t *sessions) clear(
 	return evicted, true
 }
 
-// open makes a session known whose place is reserved, unless no more are let in.
+// open publishes a session with a reserved place, and reports false if the table is closed.
 func (t *sessions) open(s *session) (ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,8 +104,8 @@ func (t *sessions) open(s *session) (ok bool) {
 	return !t.closed
 }
 
-// attach returns the session with that id, held: what fresh returns if there is none, and nil if there is no place.
-// Newcomers that gave way are to be ended.
+// attach returns the held session with that id. If there is none, attach calls fresh and adds its result. It returns
+// nil if there is no place. The caller must end the evicted newcomers.
 func (t *sessions) attach(
 	id string, who quota.Account, fresh func() *session,
 ) (s *session, isFresh bool, evicted []*session) {
@@ -130,14 +131,14 @@ func (t *sessions) attach(
 	return s, true, evicted
 }
 
-// known returns a session, nil if there is none with that id.
+// known returns the session with that id, or nil.
 func (t *sessions) known(id string) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.byID[id]
 }
 
-// all returns the sessions that are open.
+// all returns the open sessions.
 func (t *sessions) all() (open []*session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -149,7 +150,7 @@ func (t *sessions) all() (open []*session) {
 	return open
 }
 
-// find returns a session, held, nil if the principal has none with that id. It is no newcomer any more.
+// find returns the principal's session with that id, held, or nil. The session stops being a newcomer.
 func (t *sessions) find(id, principal string, sse bool) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -161,7 +162,7 @@ func (t *sessions) find(id, principal string, sse bool) *session {
 	return s
 }
 
-// remove forgets a session, or that its place was reserved.
+// remove removes a session from the table, or releases its reserved place.
 func (t *sessions) remove(s *session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -170,13 +171,13 @@ func (t *sessions) remove(s *session) {
 	}
 }
 
-// has reports whether a session is on the table, or its place is reserved. mu is held.
+// has reports whether a session is in the table or has a reserved place. mu is held.
 func (t *sessions) has(s *session) bool {
 	now, ok := t.byID[s.id]
 	return ok && (now == s || now == nil)
 }
 
-// drop takes a session off the table, which has it. mu is held.
+// drop removes a session from the table. The session must be in the table; mu is held.
 func (t *sessions) drop(s *session) {
 	delete(t.byID, s.id)
 	t.places.Release(s.conn.Account(), 1)
@@ -185,14 +186,14 @@ func (t *sessions) drop(s *session) {
 	t.meet(s)
 }
 
-// greet is meet for a session whose client has come back by way of another process.
+// greet marks a session as no newcomer, because its client has sent a request through another process.
 func (t *sessions) greet(s *session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.meet(s)
 }
 
-// meet says that a session is no newcomer any more. mu is held.
+// meet marks a session as no newcomer. mu is held.
 func (t *sessions) meet(s *session) {
 	if s.newcomer != nil {
 		t.newcomers.Remove(s.newcomer)
@@ -200,7 +201,7 @@ func (t *sessions) meet(s *session) {
 	}
 }
 
-// close lets no more sessions in and returns those that are open.
+// close rejects new sessions from now on and returns the open ones.
 func (t *sessions) close() (open []*session) {
 	t.mu.Lock()
 	t.closed = true

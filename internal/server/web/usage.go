@@ -7,18 +7,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Load is what a handler has at one moment. All numbers are zero when nothing is going on.
+// Load describes the current load of a handler. All numbers are zero when the handler is idle.
 type Load struct {
-	Inside        int // HTTP requests
+	Inside        int // HTTP requests in progress
 	Requests      int // POSTs that occupy a place
-	Bytes         int // of bodies
-	Sessions      int // with those that are being opened
-	Introductions int // bytes that clients of sessions say about themselves
-	Accounts      int // that have a share of anything
+	Bytes         int // memory of bodies
+	Sessions      int // including those that are being opened
+	Introductions int // memory of client introductions, in bytes
+	Accounts      int // accounts that use any resource
 	Closing       bool
 }
 
-// Load returns what the handler has now.
+// Load returns the current load of the handler.
 func (h *Handler) Load() (l Load) {
 	h.gate.mu.Lock()
 	l.Inside, l.Closing = int(h.gate.inside.Load()), h.gate.closed.Load()
@@ -44,7 +44,7 @@ func (h *Handler) Sessions() iter.Seq2[string, Conn] {
 	}
 }
 
-// Usage yields what is used of the limits of the handler.
+// Usage yields the usage and the limit of each resource of the handler.
 func (h *Handler) Usage(yield rpc.YieldUsage) {
 	h.gate.mu.Lock()
 	posts, waits := h.gate.places, h.gate.waits

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// TestEvents tests a store of events that processes share. It must keep a hundred events and one MiB of a session at
-// least, and not more than the given numbers.
+// TestEvents tests a shared store of events. The store must keep at least 100 events and 1 MiB of a session, and at
+// most the given numbers.
 func TestEvents(t *testing.T, events, size int, open func(t *testing.T) store.SharedEvents) {
 	for name, test := range map[string]func(*testing.T, store.SharedEvents){
 		"events are kept by stream":               keptEvents,
@@ -44,14 +44,14 @@ func event(stream, sequence int64, data string) store.Event {
 	return store.Event{ID: id(stream, sequence), Data: []byte(data)}
 }
 
-// last is the final event of a stream.
+// last returns the final event of a stream.
 func last(stream, sequence int64, data string) store.Event {
 	e := event(stream, sequence, data)
 	e.Final = true
 	return e
 }
 
-// opened begins a stream.
+// opened opens a stream and returns its number.
 func opened(t testing.TB, s store.SharedEvents, session string) int64 {
 	t.Helper()
 	n, err := s.Open(t.Context(), session, []byte("note"))
@@ -91,7 +91,7 @@ func keptEvents(t *testing.T, s store.SharedEvents) {
 	data := []byte("a\x00\xff\r\n")
 	given := store.Event{ID: id(one, 1), Data: slices.Clone(data)}
 	must(t, "Append", s.Append(t.Context(), session, given))
-	clear(given.Data) // it is not the store's
+	clear(given.Data) // the store must have its own copy
 	must(t, "Append", s.Append(t.Context(), session, event(two, 1, "b")))
 	must(t, "Append", s.Append(t.Context(), session, event(one, 2, "c")))
 	must(t, "Append", s.Append(t.Context(), session, last(one, 3, "")))
@@ -150,7 +150,7 @@ func ascending(t *testing.T, s store.SharedEvents) {
 	n, empty := opened(t, s, session), opened(t, s, session)
 	must(t, "Append", s.Append(t.Context(), session, event(n, 1, "a")))
 	want(t, "the first again", s.Append(t.Context(), session, event(n, 1, "x")), store.ErrConflict)
-	must(t, "Append", s.Append(t.Context(), session, event(n, 3, "c"))) // the store has lost the second
+	must(t, "Append", s.Append(t.Context(), session, event(n, 3, "c"))) // a gap: the store has lost event 2
 	want(t, "the second behind the third", s.Append(t.Context(), session, event(n, 2, "x")), store.ErrConflict)
 	must(t, "Append", s.Append(t.Context(), session, last(n, 4, "d")))
 	for sequence := range int64(6) {
@@ -233,8 +233,8 @@ func followed(t *testing.T, s store.SharedEvents) {
 	const all = 60
 	must(t, "Append", s.Append(t.Context(), session, event(n, 1, "1")))
 	var followers sync.WaitGroup
-	var got atomic.Int64                               // events, by all
-	caughtUp := func(i int64) int64 { return 4*i - 2 } // two of them begin behind the first event
+	var got atomic.Int64                               // number of events that all followers have read
+	caughtUp := func(i int64) int64 { return 4*i - 2 } // two of the four followers start after the first event
 	for i := range 4 {
 		followers.Go(func() {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -313,7 +313,7 @@ func forgotten(t *testing.T, s store.SharedEvents) {
 	want(t, "the note about a stream of a forgotten session", err, store.ErrNoStream)
 }
 
-// bounded checks that what is kept are the latest, without a gap, and neither too few nor too many.
+// bounded checks that the store keeps the latest events without a gap, and a number within the limits.
 func bounded(t *testing.T, s store.SharedEvents, events, size int) {
 	for _, length := range []int{1, 100 << 10} {
 		session := fresh()
@@ -357,9 +357,9 @@ func tooLarge(t *testing.T, s store.SharedEvents, size int) {
 	}
 }
 
-// anySessions checks that events and streams are those of their session, however long and strange its id is.
+// anySessions checks that sessions do not share events and streams, however long and unusual their ids are.
 func anySessions(t *testing.T, s store.SharedEvents) {
-	ids := append(strange(), "") // which needs a place of its own too
+	ids := append(strange(), "") // the empty id is a session, too
 	var streams []int64
 	for _, session := range ids {
 		s.Forget(session)

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store/storetest"
 )
 
-// testTasks is TestTasks of a package that has a store. This one is in memory, so time can be that of a bubble; a
-// database has its own clock, and neither Around nor such a short Unit.
+// testTasks calls TestTasks for a memory store, which runs in a bubble of testing/synctest. A database has its own
+// clock, so its package sets no Around and a longer Unit.
 func testTasks(t *testing.T) {
 	storetest.TestTasks(t, storetest.TasksHarness{
 		Open: func(*testing.T) (one, other store.Tasks) {

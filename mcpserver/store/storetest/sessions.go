@@ -1,11 +1,11 @@
-// Package storetest has the tests that a [store.Sessions], a [store.SharedEvents] and a [store.Tasks] must pass. Start
-// with [TestSessions], [TestEvents] and [TestTasks]:
+// Package storetest has the conformance tests for a [store.Sessions], a [store.SharedEvents] and a [store.Tasks].
+// Start with [TestSessions], [TestEvents] and [TestTasks]:
 //
 //	func TestMyStore(t *testing.T) {
 //		storetest.TestSessions(t, func(t *testing.T) store.Sessions { return open(t) })
 //	}
 //
-// The tests wait in real time, for as long as the store takes: a few seconds.
+// The tests wait in real time for the store: a few seconds.
 package storetest
 
 import (
@@ -22,11 +22,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// patience is how long anything may take that has to happen.
+// patience bounds each wait.
 const patience = 30 * time.Second
 
-// TestSessions tests a store of sessions. open returns a store, the same content each time or not: the tests use ids
-// and processes that no other test has, but they read all messages that there are.
+// TestSessions tests a store of sessions. open returns a store; all stores may share their content. The tests use
+// unique ids and processes, but they read the messages of all tests.
 func TestSessions(t *testing.T, open func(t *testing.T) store.Sessions) {
 	for name, test := range map[string]func(*testing.T, store.Sessions){
 		"a session is kept as it was given":         kept,
@@ -47,7 +47,7 @@ func TestSessions(t *testing.T, open func(t *testing.T) store.Sessions) {
 	}
 }
 
-// fresh returns a name that is not in use.
+// fresh returns an unused name.
 func fresh() string { return rand.Text() }
 
 func must(t testing.TB, what string, err error) {
@@ -68,7 +68,7 @@ func kept(t *testing.T, s store.Sessions) {
 	id, record := fresh(), []byte("{\"a\":\"\x00\xff\\n\"}")
 	given := slices.Clone(record)
 	must(t, "Create", s.Create(t.Context(), id, given, time.Minute))
-	clear(given) // it is not the store's
+	clear(given) // the store must have its own copy
 	got, revision, err := s.Use(t.Context(), id, 0, time.Minute)
 	must(t, "Use", err)
 	if string(got) != string(record) || revision != 1 {
@@ -142,7 +142,7 @@ func expires(t *testing.T, s store.Sessions) {
 	must(t, "Create", s.Create(t.Context(), id, nil, ttl))
 	must(t, "Create", s.Create(t.Context(), other, nil, ttl))
 	for start := time.Now(); time.Since(start) < 2*ttl; {
-		_, _, err := s.Use(t.Context(), id, 0, time.Minute) // from now on, a minute
+		_, _, err := s.Use(t.Context(), id, 0, time.Minute) // restarts the expiry: one minute from now
 		must(t, "Use", err)
 	}
 	_, _, err := s.Use(t.Context(), other, 0, ttl)
@@ -192,7 +192,7 @@ func usedIsKept(t *testing.T, s store.Sessions) {
 	})
 }
 
-// waitUntil asks until it is so.
+// waitUntil polls until is returns true.
 func waitUntil(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -232,7 +232,7 @@ func lives(t *testing.T, s store.Sessions) {
 	}
 }
 
-// receive receives messages until there are n of those that begin with prefix.
+// receive receives messages until n of them have the prefix.
 func receive(t testing.TB, s store.Sessions, process, prefix string, behind int64, n int) (all []store.Message) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -341,7 +341,7 @@ func receivingEnds(t *testing.T, s store.Sessions) {
 	}
 }
 
-// strange are ids as a client may send them, or parts of them. None is another.
+// strange returns ids as clients may send them, including parts of each other. All are different.
 func strange() []string {
 	name := fresh()
 	long := strings.Repeat(name, 1<<20/len(name))
@@ -351,7 +351,7 @@ func strange() []string {
 	}
 }
 
-// anyIDs checks that a session is that of its id and of no other, however long and strange these are.
+// anyIDs checks that ids do not share a session, however long and unusual they are.
 func anyIDs(t *testing.T, s store.Sessions) {
 	ids := strange()
 	for _, id := range ids {

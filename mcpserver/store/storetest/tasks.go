@@ -16,24 +16,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// TasksHarness is what [TestTasks] needs of a store.
+// TasksHarness provides the store and the clock for [TestTasks].
 type TasksHarness struct {
-	// Open returns two views of one new, empty store, as two processes would have it; the same one twice for a store that
-	// belongs to a process. It closes them when the test ends.
+	// Open returns two views of one new, empty store, as for two processes. A store of one process returns the same view
+	// twice. Open must close the views at the end of the test.
 	Open func(t *testing.T) (one, other store.Tasks)
 
-	// Pass lets so much time pass for the store.
+	// Pass lets the store's clock advance by d.
 	Pass func(t *testing.T, d time.Duration)
 
-	// Around, if not nil, is called with each test, and calls it: [testing/synctest.Test], for a store whose time is that
-	// of the bubble.
+	// Around calls each test, unless it is nil. Use [testing/synctest.Test] for a store that uses the bubble's clock.
 	Around func(t *testing.T, test func(t *testing.T))
 
-	// Unit is the smallest time that the store tells apart when tasks expire. Zero means 1 s.
+	// Unit is the resolution of expiry times in the store. Zero means 1 s.
 	Unit time.Duration
 }
 
-// TestTasks tests a store of tasks, each promise in a test of its own.
+// TestTasks tests a store of tasks, with a subtest for each requirement.
 func TestTasks(t *testing.T, h TasksHarness) {
 	if h.Around == nil {
 		h.Around = func(t *testing.T, test func(*testing.T)) { test(t) }
@@ -71,7 +70,7 @@ type rig struct {
 	one, other store.Tasks
 }
 
-// task returns a new task, of which everything is set that a task may have.
+// task returns a new task with all fields set.
 func (r *rig) task(id string) *store.Task {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	return &store.Task{
@@ -91,7 +90,7 @@ func (r *rig) task(id string) *store.Task {
 	}
 }
 
-// save saves r, which must succeed.
+// save saves t and requires success.
 func (r *rig) save(s store.Tasks, t *store.Task) {
 	r.Helper()
 	if err := s.Save(r.Context(), t); err != nil {
@@ -99,7 +98,7 @@ func (r *rig) save(s store.Tasks, t *store.Task) {
 	}
 }
 
-// load returns the task of that id, which must be there.
+// load loads a task and requires success.
 func (r *rig) load(s store.Tasks, id string) *store.Task {
 	r.Helper()
 	t, err := s.Load(r.Context(), id)
@@ -109,7 +108,7 @@ func (r *rig) load(s store.Tasks, id string) *store.Task {
 	return t
 }
 
-// fails checks that what was tried failed for the reason.
+// fails checks the error of a call.
 func (r *rig) fails(what string, got, want error) {
 	r.Helper()
 	if !errors.Is(got, want) {
@@ -117,7 +116,7 @@ func (r *rig) fails(what string, got, want error) {
 	}
 }
 
-// same checks that two records say the same.
+// same checks that two records are equal.
 func (r *rig) same(got, want *store.Task) {
 	r.Helper()
 	g, err := json.Marshal(got)
@@ -274,7 +273,7 @@ func postponed(r *rig) {
 	r.fails("Load of a task that was to expire later, then earlier again", err, store.ErrNoTask)
 }
 
-// list returns the ids of what the store lists.
+// list returns the ids that the store lists.
 func (r *rig) list(s store.Tasks, principal string, behind store.TaskPlace, limit int) (ids []string) {
 	r.Helper()
 	found, err := s.List(r.Context(), principal, behind, limit)
@@ -290,7 +289,7 @@ func (r *rig) list(s store.Tasks, principal string, behind store.TaskPlace, limi
 	return ids
 }
 
-// lists checks the ids of what the store lists.
+// lists checks the ids that the store lists.
 func (r *rig) lists(principal string, behind store.TaskPlace, limit int, want ...string) {
 	r.Helper()
 	for _, s := range []store.Tasks{r.one, r.other} {
@@ -320,7 +319,7 @@ func listed(r *rig) {
 		r.Fatalf("List: want the task, got %v and %v", found, err)
 	}
 	want := new(*t)
-	for _, t := range []*store.Task{found[0], want} { // which a list need not have
+	for _, t := range []*store.Task{found[0], want} { // fields that a list may omit
 		t.Requests, t.Responses, t.Result, t.Error = nil, nil, nil, nil
 	}
 	r.same(found[0], want)
@@ -409,7 +408,7 @@ func watched(r *rig) {
 	a.Revision = 4
 	r.save(r.one, a)
 	select {
-	case <-again: // what the first would have been told, too
+	case <-again: // the stopped watch would have been called, too
 	case <-time.After(patience):
 		r.Fatalf("who watches anew is told: got nothing in %v", patience)
 	}
@@ -427,8 +426,7 @@ func ended(r *rig) {
 	r.fails("Save with a context that has ended", r.one.Save(ctx, r.task("u")), context.Canceled)
 }
 
-// anyTaskIDs checks that a task is that of its id and of no other, however long and strange these are: clients ask for
-// any.
+// anyTaskIDs checks that ids do not share a task, however long and unusual they are: clients can send any id.
 func anyTaskIDs(r *rig) {
 	long := strings.Repeat("x", 1<<20)
 	ids := []string{
