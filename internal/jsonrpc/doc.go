@@ -9,7 +9,7 @@
 // Each Append function appends one message to the caller's buffer. [AppendParams] also writes the trace context and the
 // constant members of the session into params._meta.
 //
-// Notes:
+// Possible surprises:
 //
 //   - The envelope is strict, and stricter than JSON-RPC where MCP is: params, result and error are objects, an id is a
 //     string or an integer that an int64 holds exactly, member names are compared byte by byte and must not repeat.

@@ -7,7 +7,7 @@
 // exhausted, and also ends with its context; in both cases it does not know whether the value is valid. Inserting
 // defaults has its own bound, [ErrDefaults].
 //
-// Notes:
+// Possible surprises:
 //
 //   - Regular expressions are RE2, of package regexp. A pattern that RE2 does not support (look-ahead, back-reference,
 //     repetition above 1000, \u escapes) makes Compile fail with [ErrPattern]; the assertion is never silently dropped.
