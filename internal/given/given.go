@@ -115,7 +115,7 @@ type field struct {
 
 var (
 	mcpPackage = reflect.TypeFor[mcp.Tool]().PkgPath()
-	// maps reflect.Type to *plan, nil for types without checks; bounded by the number of types in the program
+	// plans maps reflect.Type to *plan, nil for types without checks; bounded by the number of types in the program
 	plans sync.Map
 )
 
