@@ -4,8 +4,8 @@ package within
 
 import "context"
 
-// Values returns a context that ends with life. It has the values of ctx and, for all other keys, the values of life. The
-// end of ctx has no effect.
+// Values returns a context that ends with life. It has the values of ctx and, for all other keys, the values of life.
+// The end of ctx has no effect.
 func Values(life, ctx context.Context) context.Context {
 	return joined{life, context.WithoutCancel(ctx)}
 }
