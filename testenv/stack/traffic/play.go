@@ -30,7 +30,7 @@ const linger = 3 * time.Second
 
 // shopper returns the assistant's client of the shop.
 func (f *Fleet) shopper(ctx context.Context) (*mcpclient.Client, error) {
-	comparing := mcpclient.UseDriftDetection(&mcpclient.DriftOptions{Baseline: drift.Tools{}}) // with an empty baseline, all tools are new
+	comparing := mcpclient.UseDriftDetection(&mcpclient.DriftOptions{Baseline: drift.Tools{}}) // all tools are new
 	return f.client(ctx, assistant, "shop", f.http("/mcp", transport.Auto),
 		mcpclient.Options{Features: []mcpclient.Feature{comparing}})
 }
