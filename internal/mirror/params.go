@@ -29,8 +29,8 @@ func (p *Param) Size() int {
 const annotation = "x-mcp-header"
 
 // Params returns the arguments that a tool with this input schema mirrors, at most [MaxParams], in the order of the
-// schema. It is fast for a text without marks; any other schema must be valid JSON. A [*SchemaError] describes the
-// invalid mark: such a tool must not be offered over Streamable HTTP. (specification 2026-07-28,
+// schema. It is fast if [MayMark] reports false; otherwise the schema must be valid JSON. A [*SchemaError] describes
+// the invalid mark: such a tool must not be offered over Streamable HTTP. (specification 2026-07-28,
 // basic/transports/streamable-http, "Schema Extension")
 func Params(inputSchema []byte) ([]Param, error) {
 	if !MayMark(inputSchema) {

@@ -44,8 +44,8 @@ const (
 // not a descriptor), the goroutine does all writes.
 //
 // Memory is bounded by twice the queue, plus one frame if that is larger than the queue, plus a time for each of these
-// frames with [Waited]. An idle writer returns up to 16 KiB to a pool shared by all writers. It keeps larger memory
-// until 64 writes in a row were small; after a burst of frames it releases more than 1 MiB at once.
+// frames with [Waited]. An idle writer returns up to 16 KiB to a pool shared by all writers. It keeps
+// larger memory until 64 writes in a row were small, but releases more than 1 MiB as soon as a burst of frames is over.
 //
 // The first error of the stream is final: the stream may have sent a part of a frame, so nothing can follow it.
 type Writer struct {

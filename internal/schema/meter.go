@@ -97,8 +97,8 @@ func entries[M ~map[string]V, V any](m *meter, all M) iter.Seq2[string, V] {
 	}
 }
 
-// back yields the items of a chain, starting with last: before[i] is the item that follows item i. Items count from 1
-// in the arguments; 0 ends the chain.
+// back yields a chain of items, from last back to the first: before[k] is the predecessor of item k. The values of last
+// and before count items from 1; 0 ends the chain.
 func back(m *meter, before []int, last int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := last; i > 0 && m.pay(1) && yield(i-1); {

@@ -78,7 +78,7 @@ func (l *lines) begin() bool {
 	return true
 }
 
-// skip drops the unread part of an unfinished line.
+// skip drops the buffered part of an unfinished line.
 func (l *lines) skip() { l.start = l.end }
 
 // fill makes room in the buffer and reads once. Lines returned before become invalid.

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// LogHandler wraps h so that its failures do not reach the caller. If h panics or ends its goroutine, LogHandler drops
-// the record and calls failed, which must not log.
+// LogHandler returns a handler that does the same as h, but hides panics of h from its caller. If h panics or ends its
+// goroutine, the record is lost, and LogHandler calls failed, which must not log.
 func LogHandler(h slog.Handler, failed func(*Failure)) slog.Handler { return logHandler{h, failed} }
 
 type logHandler struct {

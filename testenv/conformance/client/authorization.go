@@ -26,7 +26,7 @@ func newAuthorizer(o auth.Options) (*auth.Authorizer, error) {
 // byCode is authorization by a person, for a client that is not registered yet.
 func byCode(details) auth.Options { return auth.Options{Interact: consenting{}} }
 
-// byCodeForAll trusts metadata at the root of an origin to be for the whole origin.
+// byCodeForAll accepts that the server speaks for its whole origin, as metadata at the root may state.
 func byCodeForAll(d details) auth.Options {
 	origin, _, _ := strings.Cut(strings.TrimPrefix(d.URL, "http://"), "/")
 	return auth.Options{Interact: consenting{}, Resource: "http://" + origin}
