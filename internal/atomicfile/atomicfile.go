@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Suffix ends the names of files that Replace has not renamed yet. A crash may leave such a file behind.
+// Suffix is the suffix of files that Replace has not renamed yet. A crash may leave such a file behind.
 const Suffix = ".part"
 
 const (
@@ -22,7 +22,7 @@ const (
 )
 
 // Replace writes data to a new file in the directory of path, syncs it, and renames it to path. The directory must
-// exist. The file gets mode; zero means 0666 less the umask.
+// exist. The file gets mode; zero means 0666 minus the umask.
 //
 // Replace calls check, unless it is nil, immediately before the rename. If check fails, Replace returns its error and
 // changes nothing. ctx bounds the wait for another process that has path open, on Windows.

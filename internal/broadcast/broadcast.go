@@ -1,4 +1,4 @@
-// Package broadcast wakes all goroutines that wait for a change, each of which then looks for itself what has changed.
+// Package broadcast wakes all goroutines that wait for a change. Each then checks the changed state itself.
 package broadcast
 
 import (
@@ -6,10 +6,11 @@ import (
 	"sync"
 )
 
-// Signal is sent at each change to all that wait for the next one. The zero Signal is ready to be used. It has no lock
-// of its own: it is guarded by the mutex that guards what changes, so that no change falls between a look and the wait.
+// Signal is sent at each change to all goroutines that wait for the next one. The zero Signal is ready to use. It has
+// no lock of its own: the mutex of the changing state also guards the Signal, so that no change can happen between a
+// check and the wait.
 type Signal struct {
-	next chan struct{} // nil as long as no goroutine waits, which makes Send free
+	next chan struct{} // nil while no goroutine waits, which makes Send free
 }
 
 // Next returns a channel that the next Send closes.
@@ -20,7 +21,7 @@ func (s *Signal) Next() <-chan struct{} {
 	return s.next
 }
 
-// Send wakes all that wait.
+// Send wakes all waiting goroutines.
 func (s *Signal) Send() {
 	if s.next != nil {
 		close(s.next)
@@ -28,8 +29,9 @@ func (s *Signal) Send() {
 	}
 }
 
-// Await waits until done reports true, which it asks at once, at each Send and when ctx has ended; then it returns the
-// cause of ctx. mu is the mutex that guards s; done is called with it held, and it is not held otherwise.
+// Await waits until done reports true. It calls done immediately, after each Send and when ctx has ended; if done then
+// reports false, Await returns the cause of ctx's end. mu is the mutex that guards s; Await holds it only while it
+// calls done.
 func (s *Signal) Await(ctx context.Context, mu *sync.Mutex, done func() bool) error {
 	for {
 		next, ok := s.look(mu, done)
@@ -48,7 +50,7 @@ func (s *Signal) Await(ctx context.Context, mu *sync.Mutex, done func() bool) er
 	}
 }
 
-// look asks done, and returns the next change to wait for if that reports false.
+// look calls done. If that reports false, look returns the channel for the next change.
 func (s *Signal) look(mu *sync.Mutex, done func() bool) (next <-chan struct{}, ok bool) {
 	mu.Lock()
 	defer mu.Unlock()

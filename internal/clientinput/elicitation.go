@@ -1,5 +1,5 @@
-// Package clientinput checks what a server asks a client for (sampling and elicitation) and what the client answers: by
-// the same rules at both ends. The texts of its errors name members as the specification does.
+// Package clientinput validates a server's requests to a client (sampling and elicitation) and the client's answers, by
+// the same rules at both ends. Its errors name members as the specification does.
 package clientinput
 
 import (
@@ -13,13 +13,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// MaxVisit bounds what is to be shown and remembered of one visit to a URL, in bytes.
+// MaxVisit bounds the texts to show and store for one visit to a URL, in bytes.
 const MaxVisit = 64 << 10
 
-// ErrVisitSize says that there is more of an elicitation than a person can be shown.
+// ErrVisitSize means that the texts of an elicitation exceed MaxVisit.
 var ErrVisitSize = fmt.Errorf("message, url and elicitationId have more than %d bytes", MaxVisit)
 
-// CheckVisitSize says whether there is more of p than a person can be shown.
+// CheckVisitSize returns [ErrVisitSize] if the texts of p exceed [MaxVisit].
 func CheckVisitSize(p *mcp.ElicitParams) error {
 	if len(p.Message)+len(p.URL)+len(p.ElicitationID) > MaxVisit {
 		return ErrVisitSize
@@ -27,8 +27,8 @@ func CheckVisitSize(p *mcp.ElicitParams) error {
 	return nil
 }
 
-// CheckVisit says why a URL is not one to show to a user. (specification 2026-07-28, client/elicitation, "Safe URL
-// Handling")
+// CheckVisit returns an error if a client must not show the URL to a user. (specification 2026-07-28,
+// client/elicitation, "Safe URL Handling")
 func CheckVisit(u *url.URL) error {
 	host := u.Hostname()
 	switch {
@@ -44,8 +44,9 @@ func CheckVisit(u *url.URL) error {
 	return nil
 }
 
-// CheckForm says what of a form is not in the specification: clients need not know it. The form must be one that
-// compiles. (specification 2026-07-28, client/elicitation, "Requested Schema"; schema, PrimitiveSchemaDefinition)
+// CheckForm returns an error if a form uses a keyword that is not in the specification, because clients need not know
+// it. The form must compile. (specification 2026-07-28, client/elicitation, "Requested Schema"; schema,
+// PrimitiveSchemaDefinition)
 func CheckForm(raw json.RawMessage) error {
 	form := mcp.Object(raw)
 	if err := only(form, "$schema", "type", "properties", "required"); err != nil {
@@ -86,7 +87,7 @@ func checkField(field mcp.Object) error {
 
 var formats = []mcp.FormFormat{mcp.FormEmail, mcp.FormURI, mcp.FormDate, mcp.FormDateTime}
 
-// only says which member of an object is none of those named.
+// only returns an error if an object has a member with another name.
 func only(o mcp.Object, names ...string) error {
 	for name := range o.All() {
 		if !slices.Contains(names, name) {

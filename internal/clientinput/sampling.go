@@ -8,8 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// CheckMessages says what is wrong with a request for a message. Whether the client has declared what it needs is
-// another matter: see [UsesTools].
+// CheckMessages validates a request for a message. It does not check the capabilities of the client: see [UsesTools].
 func CheckMessages(p *mcp.CreateMessageParams) error {
 	switch {
 	case p.MaxTokens < 1:
@@ -23,7 +22,7 @@ func CheckMessages(p *mcp.CreateMessageParams) error {
 	return checkConversation(p.Messages)
 }
 
-// toolChoices are the modes there are, absent the first.
+// toolChoices are the valid modes; the empty mode means absent.
 var toolChoices = []mcp.ToolChoiceMode{"", mcp.ToolChoiceAuto, mcp.ToolChoiceRequired, mcp.ToolChoiceNone}
 
 func checkPreferences(p *mcp.ModelPreferences) error {
@@ -41,11 +40,11 @@ func checkPreferences(p *mcp.ModelPreferences) error {
 	return nil
 }
 
-// checkConversation says what is wrong with the messages of a request: every use of a tool has its result in the next
-// message, which is the user's and has nothing else.
-// (specification 2026-07-28, client/sampling, "Message Content Constraints")
+// checkConversation validates the messages of a request: the message after a tool use must come from the user and
+// contain the results of all tool uses, and nothing else. (specification 2026-07-28, client/sampling, "Message Content
+// Constraints")
 func checkConversation(messages []*mcp.SamplingMessage) error {
-	var open []string // the uses of the message before
+	var open []string // tool uses of the previous message
 	for i, m := range messages {
 		if m == nil {
 			return fmt.Errorf("messages[%d] is null", i)
@@ -74,7 +73,7 @@ func checkConversation(messages []*mcp.SamplingMessage) error {
 	return nil
 }
 
-// UsesTools reports whether a request needs the capability sampling.tools.
+// UsesTools reports whether a request requires the capability sampling.tools.
 func UsesTools(p *mcp.CreateMessageParams) bool {
 	return p.Tools != nil || p.ToolChoice != nil || slices.ContainsFunc(p.Messages, func(m *mcp.SamplingMessage) bool {
 		if m == nil {
@@ -85,7 +84,7 @@ func UsesTools(p *mcp.CreateMessageParams) bool {
 	})
 }
 
-// ToolRounds returns how often the messages of a request have results of tools.
+// ToolRounds returns the number of messages in a request that have tool results.
 func ToolRounds(p *mcp.CreateMessageParams) (rounds int) {
 	for _, m := range p.Messages {
 		if _, results, _ := sortContent(m.Content); len(results) > 0 {
@@ -95,8 +94,7 @@ func ToolRounds(p *mcp.CreateMessageParams) (rounds int) {
 	return rounds
 }
 
-// sortContent returns the ids of the tool uses, those that the tool results are of, and how many other blocks there
-// are.
+// sortContent returns the ids of the tool uses, the tool use ids of the tool results, and the number of other blocks.
 func sortContent(content mcp.SamplingContent) (uses, results []string, others int) {
 	for _, block := range content {
 		switch b := block.(type) {
@@ -111,13 +109,13 @@ func sortContent(content mcp.SamplingContent) (uses, results []string, others in
 	return uses, results, others
 }
 
-// sameMembers reports whether a and b are the same but for their order.
+// sameMembers reports whether a and b are equal except for their order.
 func sameMembers(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// CheckMessage says what is wrong with the answer to a request for a message: it is the assistant's, and uses no tools
-// but those of the request, which each have an id of their own.
+// CheckMessage validates the answer to a request for a message: its role must be assistant, and it may use only tools
+// of the request, each use with a unique id.
 func CheckMessage(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams) error {
 	_, results, _ := sortContent(r.Content)
 	switch {

@@ -1,4 +1,4 @@
-// Package glob has the patterns with which users name tools and methods: those of a shell, for whole names.
+// Package glob implements the patterns by which users select tools and methods: shell patterns for whole names.
 package glob
 
 import (
@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Compile makes a regular expression of a pattern of [path.Match] in which a slash is a character like any
-// other.
+// Compile compiles a pattern of [path.Match] to a regular expression. A slash has no special meaning.
 func Compile(pattern string) (*regexp.Regexp, error) {
 	if pattern == "" {
 		return nil, errors.New("a pattern is empty")
@@ -41,8 +40,8 @@ func Compile(pattern string) (*regexp.Regexp, error) {
 	return regexp.Compile(b.String())
 }
 
-// writeClass writes the class of characters that rest begins with, behind its bracket, and returns what follows it. A
-// range that is upside down has no characters.
+// writeClass writes the character class that follows an opening bracket in rest, and returns the text behind the class.
+// A reversed range has no characters.
 func writeClass(b *strings.Builder, rest []rune) []rune {
 	negated := rest[0] == '^'
 	if negated {

@@ -2,17 +2,17 @@ package groupname
 
 import "strings"
 
-// MaxAliases bounds, in bytes, what is remembered of the names of one list of one member. A name for which there is no
-// room is looked up in the list each time.
+// MaxAliases bounds the memory for the names of one list of one member, in bytes. A name that does not fit is looked up
+// in the list each time.
 const MaxAliases = 1 << 20
 
-// Aliases are the things of a member that do not have their own names in the group, by those that they have.
+// Aliases maps the names in the group to the original names, for things of a member whose two names differ.
 type Aliases struct {
 	names map[string]string
 	size  int
 }
 
-// Add adds a thing, if there is room for its names, which share no memory with the list then.
+// Add adds a name, if there is space. It copies the names, so that they share no memory with the list.
 func (a *Aliases) Add(name, own string) {
 	const overhead = 64
 	size := len(name) + len(own) + overhead
@@ -26,11 +26,11 @@ func (a *Aliases) Add(name, own string) {
 	a.size += size
 }
 
-// Own returns the own name of a thing, and whether it is remembered.
+// Own returns the original name, and whether Aliases has it.
 func (a *Aliases) Own(name string) (own string, known bool) {
 	own, known = a.names[name]
 	return own, known
 }
 
-// Len returns how many are remembered.
+// Len returns the number of names.
 func (a *Aliases) Len() int { return len(a.names) }

@@ -1,4 +1,4 @@
-// Package groupname makes the names that tools and prompts of several servers have together, for groups of clients and
+// Package groupname forms the names of tools and prompts in a collection of several servers, for groups of clients and
 // for gateways.
 package groupname
 
@@ -10,25 +10,25 @@ import (
 	"strings"
 )
 
-// Naming makes the names that the tools of a group have in it: what the member is called there, the separator, and the
-// tool's own name if that is possible. The first part never contains the separator, so that each name belongs to one
-// member, no matter how the others are called and what their servers list.
+// Naming forms the names of the tools in a group: the prefix of the member, the separator, and the tool's own name if
+// that is possible. The prefix never contains the separator, so each name belongs to exactly one member, whatever the
+// names of the other members and their tools are.
 type Naming struct {
 	separator string
-	limit     int // of a name's length
+	limit     int // maximum length of a name
 }
 
-// nameByte reports whether names of tools have b in them. (specification 2026-07-28, server/tools, "Tool Names")
+// nameByte reports whether tool names may contain b. (specification 2026-07-28, server/tools, "Tool Names")
 func nameByte(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || b == '_' || b == '-' || b == '.'
 }
 
 const (
-	hashDigits = 10             // of what makes the name of a tool unique that cannot have its own
-	aliasSpace = hashDigits + 2 // room for that, the dash before it and something of the name
+	hashDigits = 10             // digits of the hash that makes an alias unique
+	aliasSpace = hashDigits + 2 // space for the hash, the dash before it and at least one character of the name
 )
 
-// New checks what names are made by.
+// New returns a Naming after validating the separator and the maximum length of names.
 func New(separator string, limit int) (Naming, error) {
 	n := Naming{separator, limit}
 	if separator == "" || strings.Trim(separator, "_-.") != "" || n.filler() == 0 {
@@ -40,7 +40,7 @@ func New(separator string, limit int) (Naming, error) {
 	return n, nil
 }
 
-// filler returns the character that takes the place of what a name must not have, 0 if there is none.
+// filler returns the character that replaces invalid characters, or 0 if the separator leaves none.
 func (n Naming) filler() byte {
 	for _, b := range []byte("-_.") {
 		if strings.IndexByte(n.separator, b) < 0 {
@@ -50,7 +50,7 @@ func (n Naming) filler() byte {
 	return 0
 }
 
-// sanitize replaces what names must not have.
+// sanitize replaces the characters that names must not contain.
 func (n Naming) sanitize(name string) string {
 	b := []byte(nil)
 	for _, r := range name {
@@ -62,8 +62,8 @@ func (n Naming) sanitize(name string) string {
 	return string(b)
 }
 
-// Prefix returns what the names of a member's tools begin with: its own, in which what would be taken for the separator
-// is replaced, and the separator.
+// Prefix returns the prefix of the names of a member's tools: the name of the member, with separators in it replaced,
+// and the separator.
 func (n Naming) Prefix(member string) (string, error) {
 	p := []byte(n.sanitize(member))
 	for {
@@ -83,14 +83,14 @@ func (n Naming) Prefix(member string) (string, error) {
 	return string(p) + n.separator, nil
 }
 
-// Split returns the prefix of a name with the separator, and what follows.
+// Split returns the prefix of a name, including the separator, and the rest behind it.
 func (n Naming) Split(name string) (prefix, rest string, ok bool) {
 	before, rest, ok := strings.Cut(name, n.separator)
 	return before + n.separator, rest, ok
 }
 
-// own reports whether a tool can have its own name behind a prefix: it is neither too long nor has it characters that
-// names must not have.
+// own reports whether a tool can keep its own name behind a prefix: the name is short enough, has only valid
+// characters, and does not look like an alias.
 func (n Naming) own(prefix, tool string) bool {
 	if tool == "" || len(prefix)+len(tool) > n.limit || LooksLikeAlias(tool) {
 		return false
@@ -103,8 +103,8 @@ func (n Naming) own(prefix, tool string) bool {
 	return true
 }
 
-// alias returns the name of a tool that cannot have its own behind a prefix: what is left of it, and a hash of all of
-// it.
+// alias returns the name of a tool that cannot keep its own behind a prefix: the beginning of its sanitized name and a
+// hash of its whole name.
 func (n Naming) alias(prefix, tool string) string {
 	sum := sha256.Sum256([]byte(tool))
 	left := n.sanitize(tool)
@@ -112,7 +112,7 @@ func (n Naming) alias(prefix, tool string) string {
 	return prefix + left + "-" + hex.EncodeToString(sum[:])[:hashDigits]
 }
 
-// LooksLikeAlias reports whether a name ends like what alias returns.
+// LooksLikeAlias reports whether a name ends like the results of alias.
 func LooksLikeAlias(name string) bool {
 	i := len(name) - hashDigits - 1
 	if i < 0 || name[i] != '-' {
@@ -121,7 +121,7 @@ func LooksLikeAlias(name string) bool {
 	return strings.Trim(name[i+1:], "0123456789abcdef") == ""
 }
 
-// Name returns what a tool is called in the group.
+// Name returns the name of a tool in the group.
 func (n Naming) Name(prefix, tool string) string {
 	if n.own(prefix, tool) {
 		return prefix + tool

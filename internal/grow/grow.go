@@ -1,9 +1,10 @@
-// Package grow reads what a peer sends into memory that grows with what has come. What the peer announces, such as a
-// Content-Length, says when to stop; it is never a reason to allocate. Both ends read the bodies of HTTP messages so.
+// Package grow reads data from a peer into memory that grows with the received data. An announced length, such as a
+// Content-Length, only determines where to stop; it is never a reason to allocate. Both ends read the bodies of HTTP
+// messages with this package.
 //
-// A length that was announced lets the buffer grow in few large steps, because the last of them fits: 4 KiB, 64 KiB, 1
-// MiB, the rest. So a body of 16 MiB takes 1.07 times its size in all, and a peer has to send a sixteenth of what it
-// wants allocated.
+// With an announced length, the buffer grows in few large steps, because the last step fits exactly: 4 KiB, 64 KiB, 1
+// MiB, the rest. So a body of 16 MiB allocates 1.07 times its size in all, and a peer must send a sixteenth of the
+// bytes that it wants to be allocated.
 package grow
 
 import (
@@ -11,18 +12,18 @@ import (
 	"io"
 )
 
-// First is how much room there is before any byte has come.
+// First is the size of the first buffer.
 const First = 4 << 10
 
 const (
-	known   = 16 // times the size, where the length was announced
-	unknown = 4  // where it was not: the last step may be too large by so much
+	known   = 16 // growth factor with an announced length
+	unknown = 4  // growth factor without one, which limits the unused part of the last buffer
 )
 
-// ErrLimit says that there is more than the limit.
+// ErrLimit means that the data exceed the limit.
 var ErrLimit = errors.New("above the limit")
 
-// Start returns the size of the first buffer. announced is negative if the length is not known.
+// Start returns the size of the first buffer. announced is negative if the length is unknown.
 func Start(announced int64) int {
 	if announced < 0 {
 		return First
@@ -30,8 +31,8 @@ func Start(announced int64) int {
 	return int(min(announced, First))
 }
 
-// Next returns the size of the buffer that follows a full one of the given size. A length that is not known may come to
-// one byte above the limit, which is how that is found out.
+// Next returns the size of the buffer that replaces a full one of the given size. If the length is unknown, the buffer
+// may grow to one byte more than limit, to detect larger data.
 func Next(size int, announced int64, limit int) int {
 	if announced < 0 {
 		return int(min(max(unknown*int64(size), First), int64(limit)+1))
@@ -39,18 +40,18 @@ func Next(size int, announced int64, limit int) int {
 	return int(min(max(known*int64(size), First), announced))
 }
 
-// Body says what is read.
+// Body describes the data to read.
 type Body struct {
-	Announced int64 // length; negative if it is not known
-	Limit     int   // of its size in bytes
+	Announced int64 // length in bytes; negative if unknown
+	Limit     int   // maximum length in bytes
 
-	// Grow is asked before a buffer of the size from is replaced by one of the size to, and told when it has been: both
-	// are there for a moment. Nil lets all of them grow.
+	// Grow, if not nil, is called before a buffer of the size from is replaced by one of the size to, and may return an
+	// error to prevent that. Both buffers exist until the replacement; then grown is called.
 	Grow func(from, to int) (grown func(), err error)
 }
 
-// Read reads the body from r. The error is [ErrLimit], that of Grow, or that of r; io.ErrUnexpectedEOF if r ends before
-// the length that was announced.
+// Read reads the body from r. The error is [ErrLimit], or an error of Grow or r. It is io.ErrUnexpectedEOF if r ends
+// before the announced length.
 func (b *Body) Read(r io.Reader) ([]byte, error) {
 	if b.Announced > int64(b.Limit) {
 		return nil, ErrLimit
@@ -80,7 +81,7 @@ func (b *Body) Read(r io.Reader) ([]byte, error) {
 	return buf, nil
 }
 
-// next returns a larger buffer that begins with what is in buf.
+// next returns a larger buffer that begins with the contents of buf.
 func (b *Body) next(buf []byte) ([]byte, error) {
 	size := Next(len(buf), b.Announced, b.Limit)
 	grown := func() {}

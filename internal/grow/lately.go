@@ -1,20 +1,20 @@
 package grow
 
 const (
-	// Kept is how large a buffer may be that is kept when messages are small again.
+	// Kept is the maximum size of a buffer to keep when messages are small again.
 	Kept = 64 << 10
 
-	quiet = 64 // so many messages below Kept say that the large ones have stopped
-	part  = 32 // of what may come, one such part has to be there first
+	quiet = 64 // consecutive messages below Kept after which large messages are considered over
+	part  = 32 // a buffer must reach 1/part of the expected size before it grows to it at once
 )
 
-// Lately knows how large the latest messages of a stream were. The zero value has seen none.
+// Lately records the sizes of the latest messages of a stream. The zero value has seen no message.
 type Lately struct {
-	expected int // the size of a buffer for a message like the last that was not small; 0 if there was none
-	small    int // messages below Kept in a row
+	expected int // buffer size for a message like the last large one; 0 for none
+	small    int // consecutive messages below Kept
 }
 
-// Note notes a message of the given size.
+// Note records a message of the given size.
 func (l *Lately) Note(size int) {
 	if size < Kept {
 		if l.small++; l.Quiet() {
@@ -25,11 +25,11 @@ func (l *Lately) Note(size int) {
 	l.small, l.expected = 0, size+size/8
 }
 
-// Quiet reports whether there were none but small messages for a while.
+// Quiet reports whether all recent messages were small.
 func (l *Lately) Quiet() bool { return l.small >= quiet }
 
-// Next returns the size of the buffer, most at most, that follows a full one of the given size where the message may be
-// like the last large one, and zero where it may not.
+// Next returns the size, at most most, of the buffer that replaces a full one of the given size, on the assumption that
+// the message is like the last large one. It returns zero if there is no reason for this assumption.
 func (l *Lately) Next(size, most int) int {
 	next := min(l.expected, most)
 	if size < Kept || size >= next || size < next/part {

@@ -1,13 +1,13 @@
-// Package hostname has the one answer of this module to questions about hosts: whether one is this machine ([Loopback],
-// [LoopbackAddr]), whether every program understands it alike ([Plain], [Numeric]), whether two URLs are of one origin
-// ([SameOrigin], [Origin]), and what a header field may be called ([Token]).
+// Package hostname is the only place in this module that answers questions about hosts: whether a host is this machine
+// ([Loopback], [LoopbackAddr]), whether every program understands it the same way ([Plain], [Numeric]), whether two
+// URLs have the same origin ([SameOrigin], [Origin]), and which names a header field may have ([Token]).
 //
-// The answers decide who is trusted, so each errs on the safe side: what this package does not know for sure is not
-// loopback, not plain, and of another origin. Only letters of ASCII are compared without regard to case: beyond ASCII
-// there are letters that fold to one of ASCII ("localhoſt") or are mapped to one on the way to the network
+// The answers are the basis of trust decisions, so each errs on the safe side: if this package is not certain, a host
+// is not loopback, not plain, and of another origin. Only ASCII letters are compared without regard to case, because
+// some letters beyond ASCII fold to an ASCII letter ("localhoſt") or are mapped to one on the way to the network
 // ("①②⑦.0.0.1").
 //
-// A test in this package keeps other packages from answering these questions by themselves.
+// A test in this package keeps other packages from answering these questions themselves.
 package hostname
 
 import (
@@ -18,9 +18,9 @@ import (
 
 const local = "localhost"
 
-// Loopback reports whether a host is this machine whatever is written in the DNS: an address of the loopback, also in
-// the form of IPv4 mapped into IPv6 and with a zone; localhost, or a name below it (RFC 6761 §6.3), with or without the
-// dot at the end. The host may have the brackets of an address in a URL, and no port: see [Host].
+// Loopback reports whether a host is this machine regardless of DNS: a loopback address, also mapped into IPv6 and with
+// a zone; localhost, or a name below it (RFC 6761 §6.3), with or without the trailing dot. The host may have the
+// brackets of an address in a URL, but no port: see [Host].
 func Loopback(host string) bool {
 	if ip, ok := address(host); ok {
 		return LoopbackIP(ip)
@@ -29,13 +29,13 @@ func Loopback(host string) bool {
 	return name == local || strings.HasSuffix(name, "."+local) && name != "."+local
 }
 
-// LoopbackIP reports whether an address is of the loopback.
+// LoopbackIP reports whether ip is a loopback address.
 func LoopbackIP(ip netip.Addr) bool { return ip.Unmap().WithZone("").IsLoopback() }
 
 // LoopbackAddr reports whether one end of a network connection is on the loopback: a [net.TCPAddr], or another address
-// that prints as host and port. Nil is not.
+// that prints as host and port. It reports false for nil.
 func LoopbackAddr(a net.Addr) bool {
-	if tcp, ok := a.(*net.TCPAddr); ok { // which is not to be printed for each request: two allocations
+	if tcp, ok := a.(*net.TCPAddr); ok { // avoids two allocations per request for printing it
 		return LoopbackIP(tcp.AddrPort().Addr())
 	}
 	if a == nil {
@@ -45,8 +45,8 @@ func LoopbackAddr(a net.Addr) bool {
 	return err == nil && LoopbackIP(at.Addr())
 }
 
-// Host returns the host of "host", "host:port", "[host]" or "[host]:port", as the Host field of a request or [net.Dial]
-// has it, without brackets. It is empty if the text is none of these.
+// Host returns the host of "host", "host:port", "[host]" or "[host]:port", as in the Host field of a request or an
+// argument of [net.Dial], without brackets. It returns "" for any other text.
 func Host(hostport string) string {
 	if name, port, err := net.SplitHostPort(hostport); err == nil {
 		if strings.Trim(port, "0123456789") != "" {
@@ -62,9 +62,9 @@ func Host(hostport string) string {
 	return name
 }
 
-// Plain reports whether every program understands a host in the same way, so that what one has judged is what another
-// dials: an address in its usual form, or a name of ASCII letters, digits, hyphens, underscores and single dots that is
-// not [Numeric]. An international name is plain in its form of ASCII, xn--….
+// Plain reports whether every program understands a host in the same way, so that a check and a later dial agree: the
+// host is an address in its usual form, or a name of ASCII letters, digits, hyphens, underscores and single dots that
+// is not [Numeric]. An international name is plain in its ASCII form, xn--….
 func Plain(host string) bool {
 	if _, ok := address(host); ok {
 		return true
@@ -78,8 +78,9 @@ func Plain(host string) bool {
 	return !Numeric(host)
 }
 
-// Numeric reports whether a host is no address for this program and one of IPv4 for others: browsers, and resolvers of
-// C, take 3405803783, 0xCB007107, 203.7 and 127.0.0.1 with a dot at the end. (WHATWG URL, "ends in a number checker")
+// Numeric reports whether a host is not an address for this program but an IPv4 address for others: browsers, and the
+// resolvers of C, accept 3405803783, 0xCB007107, 203.7 and 127.0.0.1 with a trailing dot. (WHATWG URL, "ends in a
+// number checker")
 func Numeric(host string) bool {
 	if _, ok := address(host); ok {
 		return false
@@ -92,7 +93,8 @@ func Numeric(host string) bool {
 	return last != "" && strings.Trim(last, "0123456789") == ""
 }
 
-// Equal reports whether two hosts, without port, are the same name or address. No host is not even equal to itself.
+// Equal reports whether two hosts, without port, are the same name or address. The empty host does not even equal
+// itself.
 func Equal(a, b string) bool {
 	if lower(a) == lower(b) {
 		return a != ""
@@ -102,7 +104,7 @@ func Equal(a, b string) bool {
 	return first && second && x == y
 }
 
-// address reads a host that is an address.
+// address parses a host that is an address.
 func address(host string) (netip.Addr, bool) {
 	if inner, ok := strings.CutPrefix(host, "["); ok && strings.HasSuffix(inner, "]") {
 		host = inner[:len(inner)-1]
@@ -111,7 +113,7 @@ func address(host string) (netip.Addr, bool) {
 	return ip, err == nil
 }
 
-// lower returns s with the capitals of ASCII, and no others, made small.
+// lower returns s with ASCII letters, and no others, in lower case.
 func lower(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return 'A' <= r && r <= 'Z' }) {
 		return s

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Port returns the port that a URL names or, of http and https, means. It is empty if there is none.
+// Port returns the port in a URL, or the default port of http and https. It returns "" if there is none.
 func Port(u *url.URL) string {
 	if port := u.Port(); port != "" {
 		return port
@@ -20,14 +20,14 @@ func Port(u *url.URL) string {
 	return ""
 }
 
-// SameOrigin reports whether two URLs have the same scheme, host and port (RFC 6454 §5). URLs without a host are of no
-// origin, not even their own; user information does not count.
+// SameOrigin reports whether two URLs have the same scheme, host and port (RFC 6454 §5). A URL without a host has no
+// origin and does not even match itself; user information is ignored.
 func SameOrigin(a, b *url.URL) bool {
 	return lower(a.Scheme) == lower(b.Scheme) && Equal(a.Hostname(), b.Hostname()) && Port(a) == Port(b)
 }
 
-// Origin returns scheme, host and port of a URL in one form: URLs of the same origin have the same text, small and
-// without the port that the scheme means. It is empty without a host.
+// Origin returns the canonical form of a URL's scheme, host and port, equal for URLs of the same origin: in lower case
+// and without the default port of the scheme. It returns "" if the URL has no host.
 func Origin(u *url.URL) string {
 	host := lower(u.Hostname())
 	if host == "" {
@@ -45,7 +45,7 @@ func Origin(u *url.URL) string {
 	return scheme + "://" + host
 }
 
-// Root returns the URL of an origin, with a slash for its path.
+// Root returns the URL of an origin, with a slash as its path.
 func Root(u *url.URL) *url.URL {
 	return &url.URL{Scheme: lower(u.Scheme), Host: strings.TrimPrefix(Origin(u), lower(u.Scheme)+"://"), Path: "/"}
 }

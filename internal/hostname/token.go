@@ -2,7 +2,7 @@ package hostname
 
 import "strings"
 
-// Token reports whether s is a token (RFC 9110 §5.6.2), as the names of header fields are.
+// Token reports whether s is a token (RFC 9110 §5.6.2), such as the name of a header field.
 func Token[T string | []byte](s T) bool {
 	for i := range len(s) {
 		if !TokenByte(s[i]) {

@@ -1,22 +1,22 @@
-// Package identity carries who is asking from what authenticates HTTP requests to what serves them, so that neither
-// needs to know the other.
+// Package identity carries the identity of the caller from code that authenticates HTTP requests to code that serves
+// them, without a dependency between the two.
 package identity
 
 import "context"
 
 type key struct{}
 
-// With returns a context in which id is asking.
+// With returns a context for a request of the caller id.
 func With(ctx context.Context, id string) context.Context { return context.WithValue(ctx, key{}, id) }
 
-// From returns who is asking, empty for an unknown client.
+// From returns the identity of the caller, or "" for an unknown client.
 func From(ctx context.Context) string {
 	id, _ := ctx.Value(key{}).(string)
 	return id
 }
 
-// Mark is a parameter of methods that only packages of this module can declare or call.
+// Mark is a parameter type for methods that only packages of this module can declare or call.
 type Mark struct{}
 
-// Own is a store of this module's own: it answers at once, and does not fail.
+// Own marks a store of this module: it answers immediately and does not fail.
 type Own interface{ Own(Mark) }

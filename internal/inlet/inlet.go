@@ -1,5 +1,5 @@
-// Package inlet has a connection that receives more than its peer sends: frames that its owner gives it, now or at a
-// later time, and an end that the owner decides. What makes servers fail on purpose is built on it: package mcptest and
+// Package inlet provides a connection that receives more than its peer sends: its owner adds frames, immediately or for
+// a later time, and decides when the connection ends. Servers that fail on purpose are built on it: package mcptest and
 // package chaos.
 package inlet
 
@@ -13,45 +13,45 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Conn is such a connection. It has no goroutine: what waits is given out by the Receive that is asked. Its methods may
-// be called from any goroutine, but for Next, which is for one at a time.
+// Conn is a connection to which its owner can add received frames. It has no goroutine: Next returns the added frames.
+// All methods are safe for concurrent use, except that only one Next at a time is allowed.
 type Conn struct {
-	transport.Conn // the peer's
+	transport.Conn // connection to the peer
 
-	// Room is how many bytes of frames may wait for their time before no more are taken from the peer. Zero means that
-	// they always are.
+	// Room is the number of bytes of waiting frames from which Next reads no more frames from the peer. Zero means no
+	// limit.
 	Room int
 
 	mu        sync.Mutex
-	waiting   []parcel                // by their time, then by their order; guarded by mu, as all below
-	bytes     int                     // of those, with parcelOverhead
-	until     time.Time               // nothing is received before
-	over      error                   // how the owner has ended it
-	peerOver  error                   // how the peer has, while frames still wait
-	closed    bool                    // all that is left to receive is the error of the peer's connection
-	interrupt context.CancelCauseFunc // ends the wait of Next, nil for none
+	waiting   []parcel                // ordered by time, then by order of addition; mu guards this and all fields below
+	bytes     int                     // size of waiting, including parcelOverhead for each
+	until     time.Time               // receive nothing before this time
+	over      error                   // error from End; nil before
+	peerOver  error                   // error of the peer's connection, while frames still wait
+	closed    bool                    // Close was called; only the error of the peer's connection remains to be received
+	interrupt context.CancelCauseFunc // ends the wait of Next; nil if Next is not waiting
 }
 
-// parcel is a frame that waits.
+// parcel is a waiting frame.
 type parcel struct {
 	frame transport.Frame
 	at    time.Time
-	held  bool // until Release
+	held  bool // Release makes the frame due
 }
 
-// parcelOverhead is what a parcel takes besides the bytes of its frame.
+// parcelOverhead is the memory of a parcel besides the bytes of its frame.
 const parcelOverhead = 128
 
-// errLook ends the wait for the peer when there may be something else to receive.
+// errLook interrupts a wait for the peer when another frame may be due.
 var errLook = errors.New("look again")
 
-// Deliver has Next return f, behind what was delivered before and before what the peer sends.
+// Deliver makes Next return f after all frames that were delivered earlier, and before frames from the peer.
 func (c *Conn) Deliver(f transport.Frame) { c.put(parcel{frame: f}) }
 
-// DeliverAt has Next return f when it is time, and not before.
+// DeliverAt makes Next return f at the given time.
 func (c *Conn) DeliverAt(at time.Time, f transport.Frame) { c.put(parcel{frame: f, at: at}) }
 
-// Hold is DeliverAt for a frame that [Conn.Release] lets go earlier.
+// Hold is DeliverAt for a frame that [Conn.Release] can deliver earlier.
 func (c *Conn) Hold(at time.Time, f transport.Frame) { c.put(parcel{frame: f, at: at, held: true}) }
 
 func (c *Conn) put(p parcel) {
@@ -65,7 +65,7 @@ func (c *Conn) put(p parcel) {
 	c.look()
 }
 
-// insert puts p behind those that have its time or an earlier one. c.mu is held.
+// insert adds p behind all parcels with the same or an earlier time. The caller holds c.mu.
 func (c *Conn) insert(p parcel) {
 	at, _ := slices.BinarySearchFunc(c.waiting, p.at, func(q parcel, t time.Time) int {
 		if q.at.After(t) {
@@ -76,7 +76,7 @@ func (c *Conn) insert(p parcel) {
 	c.waiting = slices.Insert(c.waiting, at, p)
 }
 
-// Release lets go what was held, and reports whether there was anything.
+// Release delivers the first held frame now. It reports false if no frame is held.
 func (c *Conn) Release() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +92,7 @@ func (c *Conn) Release() bool {
 	return true
 }
 
-// Pause has nothing received until then, neither from the peer nor what was delivered.
+// Pause stops all receiving until the given time, both of frames from the peer and of delivered frames.
 func (c *Conn) Pause(until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -100,7 +100,7 @@ func (c *Conn) Pause(until time.Time) {
 	c.look()
 }
 
-// Full reports whether as much waits as there is room for.
+// Full reports whether the waiting frames have reached Room.
 func (c *Conn) Full() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +109,7 @@ func (c *Conn) Full() bool {
 
 func (c *Conn) full() bool { return c.Room > 0 && c.bytes >= c.Room }
 
-// End ends the connection: Next returns err from now on. The first call counts.
+// End ends the connection: Next returns err from now on. Only the first call has an effect.
 func (c *Conn) End(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,14 +119,14 @@ func (c *Conn) End(err error) {
 	c.look()
 }
 
-// Over returns what End was called with, nil as long as it was not.
+// Over returns the error passed to End, or nil before.
 func (c *Conn) Over() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.over
 }
 
-// Close drops what waits and closes the peer's connection.
+// Close drops the waiting frames and closes the peer's connection.
 func (c *Conn) Close(ctx context.Context) error {
 	c.mu.Lock()
 	c.closed = true
@@ -136,7 +136,7 @@ func (c *Conn) Close(ctx context.Context) error {
 	return c.Conn.Close(ctx)
 }
 
-// look has a Next that waits look again. c.mu is held.
+// look makes a waiting Next check again for frames. The caller holds c.mu.
 func (c *Conn) look() {
 	if c.interrupt != nil {
 		c.interrupt(errLook)

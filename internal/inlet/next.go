@@ -8,18 +8,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Next is Receive, and reports whether the frame was delivered by the owner. What the peer has sent is lost once the
-// owner has ended the connection; until then nothing is.
+// Next is Receive, and also reports whether the owner delivered the frame. After the owner has ended the connection,
+// frames from the peer are lost; before that, none is.
 func (c *Conn) Next(ctx context.Context) (f transport.Frame, delivered bool, err error) {
 	for {
 		f, delivered, err = c.next(ctx)
-		if !errors.Is(err, errLook) || ctx.Err() != nil { // the ctx of a Conn around this one ends with errLook, too
+		if !errors.Is(err, errLook) || ctx.Err() != nil { // the ctx of an outer Conn also ends with errLook
 			return f, delivered, err
 		}
 	}
 }
 
-// next returns errLook when it is to be called again.
+// next returns errLook if the caller must call it again.
 func (c *Conn) next(ctx context.Context) (transport.Frame, bool, error) {
 	if ctx.Err() != nil {
 		return transport.Frame{}, false, context.Cause(ctx)
@@ -46,7 +46,8 @@ func (c *Conn) next(ctx context.Context) (transport.Frame, bool, error) {
 	return f, false, nil
 }
 
-// ready returns what can be received without the peer, if done. c.mu is held.
+// ready returns a frame or an error that needs no receiving from the peer, and reports whether there is one. The caller
+// holds c.mu.
 func (c *Conn) ready(now time.Time) (f transport.Frame, done bool, err error) {
 	switch {
 	case c.over != nil:
@@ -65,7 +66,7 @@ func (c *Conn) ready(now time.Time) (f transport.Frame, done bool, err error) {
 	return f, false, nil
 }
 
-// waits returns the context of a wait, which ends when there may be something else to receive. c.mu is held.
+// waits returns the context of a wait. It ends when another frame may be due. The caller holds c.mu.
 func (c *Conn) waits(ctx context.Context) (context.Context, context.CancelCauseFunc) {
 	wait, interrupt := context.WithCancelCause(ctx)
 	c.interrupt = interrupt
@@ -83,12 +84,12 @@ func (c *Conn) waits(ctx context.Context) (context.Context, context.CancelCauseF
 	}
 }
 
-// asks reports whether the peer is asked for a frame. c.mu is held.
+// asks reports whether Next may receive from the peer. The caller holds c.mu.
 func (c *Conn) asks(now time.Time) bool {
 	return c.closed || !now.Before(c.until) && !c.full() && c.peerOver == nil
 }
 
-// received is what an error of the peer's connection means; nil for a frame that counts.
+// received maps an error of the peer's connection to the error of next. It returns nil for a valid frame.
 func (c *Conn) received(ctx context.Context, err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,16 +8,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// AppendRequest appends a request to dst, on one line, without the newline that delimits it. params is a raw JSON
-// object or empty for none, and meta what goes into its _meta; see [AppendParams]. If there is neither, the request has
-// no params. On an error, dst is returned as it was.
+// AppendRequest appends a request to dst, on one line and without the newline that delimits it. params is a raw JSON
+// object, or empty for none. AppendRequest adds meta to the _meta of params; see [AppendParams]. If params and meta are
+// both empty, the request has no params. On an error, AppendRequest returns dst unchanged.
 func AppendRequest(dst []byte, id ID, method string, meta Meta, params []byte) ([]byte, error) {
 	return appendParams(AppendRequestHead(dst, id, method), len(dst), &meta, params)
 }
 
-// AppendOwnRequest is [AppendRequest] for params that their maker vouches for, which are copied and not looked at: a
-// valid object on one line, that begins with its bracket and its first name, and of whose members only the first may be
-// _meta.
+// AppendOwnRequest is [AppendRequest] for params that the caller guarantees to be well formed: AppendOwnRequest copies
+// them without validation. params must be a valid object on one line, without space before the first member, and only
+// the first member may be _meta.
 func AppendOwnRequest(dst []byte, id ID, method string, meta Meta, params []byte) ([]byte, error) {
 	if len(params) == 0 || bytes.HasPrefix(params, []byte(`{"_meta"`)) {
 		return AppendRequest(dst, id, method, meta, params)
@@ -38,14 +38,14 @@ func AppendOwnRequest(dst []byte, id ID, method string, meta Meta, params []byte
 	return append(dst, '}'), nil
 }
 
-// AppendNotification appends a notification to dst; everything else is as for [AppendRequest].
+// AppendNotification appends a notification to dst. It treats meta, params and errors like [AppendRequest].
 func AppendNotification(dst []byte, method string, meta Meta, params []byte) ([]byte, error) {
 	n := len(dst)
 	dst = append(dst, `{"jsonrpc":"2.0","method":`...)
 	return appendParams(jsonscan.AppendString(dst, method), n, &meta, params)
 }
 
-// AppendRequestHead appends a request up to its method. What follows is for the caller to write.
+// AppendRequestHead appends a request up to and including its method. The caller writes the rest.
 func AppendRequestHead(dst []byte, id ID, method string) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = id.AppendJSON(dst)
@@ -65,8 +65,8 @@ func appendParams(dst []byte, n int, meta *Meta, params []byte) ([]byte, error) 
 	return append(dst, '}'), nil
 }
 
-// AppendResult appends the response to the request id to dst. result is a raw JSON object; it is validated. On an
-// error, dst is returned as it was.
+// AppendResult appends the response to the request id to dst. AppendResult validates result, a raw JSON object. On an
+// error, it returns dst unchanged.
 func AppendResult(dst []byte, id ID, result []byte) ([]byte, error) {
 	n := len(dst)
 	if first := jsonscan.Space(result, 0); first < len(result) && result[first] != '{' {
@@ -82,8 +82,8 @@ func AppendResult(dst []byte, id ID, result []byte) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// AppendAnswer appends the response to the request id to dst, whose member, result or error, is a valid JSON object on
-// one line: it is copied and not looked at.
+// AppendAnswer appends the response to the request id to dst. member is "result" or "error"; object, its value, must be
+// a valid JSON object on one line, because AppendAnswer copies it without validation.
 func AppendAnswer(dst []byte, id ID, member string, object []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
 	dst = id.AppendJSON(dst)
@@ -91,8 +91,8 @@ func AppendAnswer(dst []byte, id ID, member string, object []byte) []byte {
 	return append(append(dst, object...), '}')
 }
 
-// AppendError appends an error response to dst. The zero ID, for a request whose id could not be read, is left
-// out. e.Data is validated. On an error, dst is returned as it was.
+// AppendError appends an error response to dst. The response has no id if id is the zero ID, which stands for a request
+// with an unreadable id. AppendError validates e.Data. On an error, it returns dst unchanged.
 func AppendError(dst []byte, id ID, e *WireError) ([]byte, error) {
 	n := len(dst)
 	dst = append(dst, `{"jsonrpc":"2.0",`...)

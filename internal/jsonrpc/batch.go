@@ -7,9 +7,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Batch takes a batch apart: it validates the whole frame as a non-empty JSON array and returns its elements, each a
-// part of frame to be given to [Parse]. Only revision 2025-03-26 has batches.
-// (specification 2025-03-26, basic, "Batching")
+// Batch validates the whole frame as a non-empty JSON array and returns its elements, which are parts of frame. The
+// caller passes each element to [Parse]. Only revision 2025-03-26 has batches. (specification 2025-03-26, basic,
+// "Batching")
 func Batch(frame []byte) (iter.Seq[[]byte], error) {
 	frame = bytes.TrimPrefix(frame, []byte(byteOrderMark))
 	if err := jsonscan.Valid(frame); err != nil {

@@ -29,7 +29,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// params is a call with raw arguments that makes a request of 427 bytes, metadata included.
+// params is the params of a call with raw arguments. The request has 427 bytes, including metadata.
 const params = `{"name":"search_documents","arguments":{"query":"state machine of a client with reconnects and ` +
 	`timeout","limit":25,"filter":{"language":"en","tags":["go","mcp"]}}}`
 

@@ -1,20 +1,20 @@
 // Package jsonrpc reads and writes the JSON-RPC 2.0 envelope of MCP messages.
 //
-// [Parse] finds out what a frame is, its id and its method, and where its params, result or error lie, without looking
-// at the bytes of these: a frame of sixteen megabytes costs what a frame of two hundred bytes costs. The part not
-// looked at is [Message.Middle]; [Message.Consume] gives it to a decoder, once, and [Message.Check] has it validated.
-// Until one of the two has returned nil, nothing is known about the middle, and a frame that is not valid JSON may
+// [Parse] finds the kind of a frame, its id, its method and the position of its params, result or error. Parse does not
+// read the bytes of the latter, so parsing a frame of sixteen megabytes costs as much as parsing one of two hundred
+// bytes. The unread part is [Message.Middle]. [Message.Consume] passes it to a decoder, once, and [Message.Check]
+// validates it. Until one of the two has returned nil, the middle is unverified, and a frame with invalid JSON may
 // still look like a message.
 //
-// The Append functions write one message each by appending to the caller's buffer; [AppendParams] puts the trace
-// context and the session's constant members into params._meta on the way.
+// Each Append function appends one message to the caller's buffer. [AppendParams] also writes the trace context and the
+// constant members of the session into params._meta.
 //
-// What may surprise:
+// Possible surprises:
 //
-//   - The envelope is strict, stricter than JSON-RPC where MCP is: params, result and error are objects, ids are
-//     strings or integers that an int64 holds exactly, member names are compared byte by byte and may not repeat.
-//     Members the specification does not know are passed over.
-//   - Every complaint is a [*Violation] with a [Reason] out of a closed set, whose words are part of the published
-//     telemetry schema.
-//   - A batch (an array of messages, revision 2025-03-26 only) is a violation to Parse; [Batch] takes it apart.
+//   - The envelope is strict, and stricter than JSON-RPC where MCP is: params, result and error are objects, an id is a
+//     string or an integer that an int64 holds exactly, member names are compared byte by byte and must not repeat.
+//     Members that the specification does not define are ignored.
+//   - Every parse error is a [*Violation] with a [Reason] from a closed set. The names of the reasons are part of the
+//     published telemetry schema.
+//   - Parse rejects a batch, an array of messages in revision 2025-03-26, as a violation; [Batch] splits it.
 package jsonrpc

@@ -6,13 +6,13 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// The two-end scan. From the front, members are read up to the first params, result or error that is an object; from
-// the back, members are read up to that object's closing bracket. In valid JSON this is exact: in front of the last
-// bracket the reader is outside of every string, and, going backwards, a quote behind an even number of backslashes is
-// always a string's boundary. In JSON that is not valid the middle is not one value, which its decoder notices. What
-// stands at the two ends is validated like everything else.
+// The two-end scan. From the front, the parser reads members up to the first params, result or error that is an object;
+// from the back, it reads members up to the closing bracket of that object. For valid JSON this is exact: before the
+// last bracket the reader is outside every string, and, going backwards, a quote behind an even number of backslashes
+// always delimits a string. In invalid JSON the middle is not a single value, which its decoder detects. The members at
+// the two ends are validated like everything else.
 
-// parseEnds reads frame from both ends. It reports false for any frame that it cannot fully account for.
+// parseEnds reads frame from both ends. It reports false for a frame that it cannot fully account for.
 func parseEnds(frame []byte) (Message, bool) {
 	var e envelope
 	at, complete, ok := e.front(frame)
@@ -33,11 +33,11 @@ func parseEnds(frame []byte) (Message, bool) {
 	return m, r == 0
 }
 
-// usual is what most frames begin with.
+// usual is the beginning of most frames.
 const usual = `{"jsonrpc":"2.0",`
 
-// front reads members from the beginning up to the value of params, result or error, and returns where that begins; or,
-// if there is none, to the end of the object, and returns the offset behind it.
+// front reads members from the beginning up to the value of params, result or error, and returns the offset of that
+// value. Without such a value, it reads the whole object, reports complete and returns the offset behind the object.
 func (e *envelope) front(b []byte) (at int, complete, ok bool) {
 	i := jsonscan.Space(b, 0)
 	if i == len(b) || b[i] != '{' {
@@ -76,8 +76,8 @@ func (e *envelope) front(b []byte) (at int, complete, ok bool) {
 	}
 }
 
-// back reads members from the end up to the closing bracket of the object that begins at or behind b[lo] and returns
-// the offset behind that bracket.
+// back reads members backwards from the end to the closing bracket of the object that begins at or behind b[lo]. It
+// returns the offset behind that bracket.
 func (e *envelope) back(b []byte, lo int) (end int, ok bool) {
 	i := trimmed(b, len(b))
 	if i <= lo+1 || b[i-1] != '}' {
@@ -85,7 +85,7 @@ func (e *envelope) back(b []byte, lo int) (end int, ok bool) {
 	}
 	i = trimmed(b, i-1)
 	for i > lo+1 && b[i-1] != '}' {
-		// b[:i] ends with the value of a member. Its name and what is around it is looked for first.
+		// b[:i] ends with the value of a member. Find the name, the colon and the comma before the value first.
 		value := scalarStart(b, lo, i)
 		name := trimmed(b, value)
 		if value == i || name <= lo+1 || b[name-1] != ':' {
@@ -114,7 +114,7 @@ func (e *envelope) back(b []byte, lo int) (end int, ok bool) {
 	return i, i > lo+1
 }
 
-// trimmed returns the end of b[:i] without the space at its end.
+// trimmed returns the length of b[:i] without trailing space.
 func trimmed(b []byte, i int) int {
 	for i > 0 && (b[i-1] == ' ' || b[i-1] == '\n' || b[i-1] == '\t' || b[i-1] == '\r') {
 		i--
@@ -122,8 +122,8 @@ func trimmed(b []byte, i int) int {
 	return i
 }
 
-// scalarStart returns where the string, number or literal begins that b[lo:i] ends with, and i if it ends with anything
-// else.
+// scalarStart returns the offset of the string, number or literal at the end of b[lo:i], or i if b[lo:i] ends with
+// something else.
 func scalarStart(b []byte, lo, i int) int {
 	if b[i-1] == '"' {
 		return openingQuote(b, lo, i-1)
@@ -134,13 +134,13 @@ func scalarStart(b []byte, lo, i int) int {
 	return i
 }
 
-// isBare reports whether c can be a part of a number or a literal.
+// isBare reports whether c can be part of a number or a literal.
 func isBare(c byte) bool {
 	return c-'0' <= 9 || c|0x20-'a' < 26 || c == '-' || c == '+' || c == '.'
 }
 
-// openingQuote returns the offset of the quote that opens the string whose closing quote is b[i], and i if there is
-// none from b[lo] on: the nearest quote with an even number of backslashes before it.
+// openingQuote returns the offset of the quote that opens the string with the closing quote b[i]: the nearest quote,
+// from b[lo] on, with an even number of backslashes before it. It returns i if there is no such quote.
 func openingQuote(b []byte, lo, i int) int {
 	for q := i; ; {
 		if q = lo + bytes.LastIndexByte(b[lo:q], '"'); q < lo {

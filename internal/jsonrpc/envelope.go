@@ -2,7 +2,7 @@ package jsonrpc
 
 import "github.com/mcpotel/mcpotel/internal/jsonscan"
 
-// member is a member of the envelope that the protocol knows.
+// member is an envelope member that the protocol defines.
 type member uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	failure
 )
 
-// memberNamed compares a name with those the protocol knows, byte by byte.
+// memberNamed returns the member with the name, compared byte by byte, or unknown.
 func memberNamed(name []byte) member {
 	switch string(name) {
 	case "jsonrpc":
@@ -34,26 +34,26 @@ func memberNamed(name []byte) member {
 	return unknown
 }
 
-// envelope collects the members of one message in whatever order they come.
+// envelope collects the members of one message, in any order.
 type envelope struct {
 	seen       jsonscan.Seen
 	id         ID
 	nullID     bool
 	method     string
-	start, end int // the params, result or error
+	start, end int // bounds of the params, result or error in the frame
 }
 
 func (e *envelope) has(m member) bool { return e.seen>>m&1 != 0 }
 
-// add takes the member m whose value is frame[start:end] and returns the rule it breaks, 0 for none. The value is valid
-// JSON, or is an object, of which only the opening bracket needs to be there.
+// add stores the member m, whose value is frame[start:end], and returns the rule that it breaks, 0 for none. The value
+// must be valid JSON or start with the opening bracket of an object; add reads nothing behind that bracket.
 func (e *envelope) add(frame []byte, m member, start, end int) Reason {
 	if m == unknown {
 		return 0
 	}
 	if e.seen.Again(uint(m)) {
 		if m == id {
-			e.id = ID{} // which of the two is meant cannot be known
+			e.id = ID{} // neither of the two ids is certain
 		}
 		return DuplicateMember
 	}
@@ -99,7 +99,7 @@ func (e *envelope) addMethod(raw []byte) Reason {
 	return 0
 }
 
-// methodName returns the method that raw says. The methods that come by the thousand cost no allocation.
+// methodName returns the method that raw, a JSON string, encodes. Frequent methods cost no allocation.
 func methodName(raw []byte) (string, bool) {
 	switch string(raw) {
 	case `"tools/call"`:
@@ -122,7 +122,7 @@ func methodName(raw []byte) (string, bool) {
 	return Text(raw)
 }
 
-// kind returns what the members make up, or the rule that they break together.
+// kind returns the kind of the message, or the rule that the members break together.
 func (e *envelope) kind() (Kind, Reason) {
 	response := 0
 	for _, m := range [...]member{result, failure} {
@@ -153,7 +153,7 @@ func (e *envelope) kind() (Kind, Reason) {
 	return Notification, 0
 }
 
-// message returns the message that the members make up.
+// message returns the message that consists of the collected members, or the rule that they break.
 func (e *envelope) message(frame []byte, checked bool) (Message, Reason) {
 	k, r := e.kind()
 	return Message{
@@ -161,7 +161,7 @@ func (e *envelope) message(frame []byte, checked bool) (Message, Reason) {
 	}, r
 }
 
-// address writes on v whom it concerns, as far as it is known.
+// address copies into v the id, the method and the direction of the message, as far as they are known.
 func (e *envelope) address(v *Violation) {
 	v.ID, v.Method, v.Response = e.id, e.method, e.has(result) || e.has(failure)
 }

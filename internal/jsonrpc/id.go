@@ -7,7 +7,8 @@ import (
 )
 
 // ID is a request id: a string or an integer. IDs are comparable; the number 42 and the string "42" are different ids.
-// The zero ID is no id, which only an error response may have: on the wire it is absent there, and null for [Null].
+// The zero ID means no id, which only an error response may have. Such a response omits the id on the wire; with
+// [Null], its id is null.
 type ID struct {
 	text string
 	n    int64
@@ -23,18 +24,18 @@ const (
 	nullID
 )
 
-// Null is for an error response to what has no id that could be read, where JSON-RPC is to be followed rather than the
-// schemas of 2025-11-25 and later, which have no null.
+// Null is the id of an error response to a request with an unreadable id, for peers that expect JSON-RPC's null. The
+// schemas of 2025-11-25 and later have no null id.
 var Null = ID{kind: nullID}
 
-// IntID returns the id that is the integer n.
+// IntID returns n as an id.
 func IntID(n int64) ID { return ID{n: n, kind: intID} }
 
-// StringID returns the id that is the string s.
+// StringID returns s as an id.
 func StringID(s string) ID { return ID{text: s, kind: textID} }
 
-// ParseID reads raw, one JSON value, as an id. It reports false for null and for anything else that is not a string or
-// an integer within int64; see [jsonscan.Int] for what an integer is. The id has memory of its own.
+// ParseID parses raw, one JSON value, as an id. It reports false for null and for anything else that is not a string or
+// an integer within int64; see [jsonscan.Int] for the definition of an integer. The ID does not refer to raw.
 func ParseID(raw []byte) (ID, bool) {
 	if len(raw) > 0 && raw[0] == '"' {
 		s, ok := Text(raw)
@@ -47,17 +48,17 @@ func ParseID(raw []byte) (ID, bool) {
 	return IntID(n), true
 }
 
-// IsZero reports whether there is no id.
+// IsZero reports whether id is the zero ID or [Null].
 func (id ID) IsZero() bool { return id.kind == noID || id.kind == nullID }
 
-// Int returns the id as an integer, false if it is none.
+// Int returns the integer of the id, or false if the id is not an integer.
 func (id ID) Int() (int64, bool) { return id.n, id.kind == intID }
 
-// Text returns the id as a string, false if it is none.
+// Text returns the string of the id, or false if the id is not a string.
 func (id ID) Text() (string, bool) { return id.text, id.kind == textID }
 
-// String returns the id for people and for attributes: the digits, or the text without quotes. It does not tell 42 from
-// "42"; the zero ID is the empty string.
+// String returns the id for people and for attributes: the digits, or the text without quotes. The integer 42 and the
+// string "42" look the same; the zero ID and [Null] are the empty string.
 func (id ID) String() string {
 	if id.kind == intID {
 		return strconv.FormatInt(id.n, 10)
@@ -65,7 +66,7 @@ func (id ID) String() string {
 	return id.text
 }
 
-// AppendJSON appends the id as it stands on the wire, null for the zero ID.
+// AppendJSON appends the id as JSON, null for the zero ID.
 func (id ID) AppendJSON(dst []byte) []byte {
 	switch id.kind {
 	case intID:
@@ -79,7 +80,7 @@ func (id ID) AppendJSON(dst []byte) []byte {
 // MarshalJSON implements the interface of encoding/json.
 func (id ID) MarshalJSON() ([]byte, error) { return id.AppendJSON(nil), nil }
 
-// UnmarshalJSON implements the interface of encoding/json. It takes null for the zero ID.
+// UnmarshalJSON implements the interface of encoding/json. It reads null as the zero ID.
 func (id *ID) UnmarshalJSON(b []byte) error {
 	parsed, ok := ParseID(b)
 	if !ok && string(b) != "null" {
@@ -89,7 +90,7 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Text returns what raw, one JSON string, says, in memory of its own; false if raw is anything else.
+// Text decodes raw, one JSON string, into new memory. It reports false if raw is anything else.
 func Text(raw []byte) (string, bool) {
 	if len(raw) == 0 {
 		return "", false
@@ -105,7 +106,7 @@ func Text(raw []byte) (string, bool) {
 	return s, true
 }
 
-// Is reports whether raw is one JSON string that says text. One without escapes is not copied for that.
+// Is reports whether raw is one JSON string with the value text. Only strings with escapes are copied.
 func Is(raw []byte, text string) bool {
 	if end, escaped, err := jsonscan.String(raw, 0); err == nil && !escaped {
 		return end == len(raw) && string(raw[1:end-1]) == text

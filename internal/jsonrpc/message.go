@@ -7,17 +7,17 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Kind is what a message is.
+// Kind is the kind of a message.
 type Kind uint8
 
 const (
-	// Request has a method and an id, and is to be answered.
+	// Request has a method and an id, and requires a response.
 	Request Kind = iota + 1
 	// Notification has a method and no id.
 	Notification
 	// Result is a response with a result.
 	Result
-	// Error is a response with an error; its id may be missing, when the peer could not tell which request failed.
+	// Error is a response with an error. Its id may be missing if the peer does not know which request failed.
 	Error
 )
 
@@ -36,31 +36,31 @@ func (k Kind) String() string {
 	return "_OTHER"
 }
 
-// Message is a frame whose envelope has been read. It is owned by one goroutine at a time, and moved rather than
-// copied: [Message.Consume] takes the bytes from the Message it is called on.
+// Message is a frame with a parsed envelope. One goroutine at a time owns a Message, and passes it on rather than
+// copying it: [Message.Consume] takes the bytes from the Message it is called on.
 type Message struct {
 	Kind   Kind
 	ID     ID     // zero for a notification, and for an error response without an id
-	Method string // empty for a response; has memory of its own
-	Frame  []byte // what Parse was given; nil once it has been consumed
+	Method string // empty for a response; does not refer to Frame
+	Frame  []byte // argument of Parse; nil after Consume
 
-	size       int  // of the frame
-	start, end int  // the middle in Frame
-	checked    bool // the middle is valid
+	size       int  // length of the frame in bytes
+	start, end int  // bounds of the middle in Frame
+	checked    bool // whether the middle is known to be valid
 }
 
-// Broken returns a Message for a response of which nothing but the head is there. It has no middle and is not valid.
+// Broken returns a Message for a response of which only the head arrived. The Message has no middle and is not valid.
 func Broken(head []byte) *Message { return &Message{Frame: head, size: len(head)} }
 
-// Size returns the length of the frame in bytes, also when it has been consumed.
+// Size returns the length of the frame in bytes, even after Consume.
 func (m *Message) Size() int { return m.size }
 
-// Middle returns the params, the result or the error, from its opening bracket to its closing one, to be read; nil for
-// a message without params and for one that has been consumed. The capacity is cut, so that appending to it cannot
-// overwrite what follows in the frame.
+// Middle returns the params, the result or the error for reading, from its opening bracket to its closing one. It
+// returns nil for a message without params and after Consume. The capacity is cut, so that appending to the slice
+// cannot overwrite the rest of the frame.
 //
-// Unless Parse had to look at the whole frame, these bytes have not been validated, and they may be more than one
-// value; see [Message.Consume].
+// Unless Parse had to read the whole frame, these bytes are not validated and may be more than one value; see
+// [Message.Consume].
 func (m *Message) Middle() []byte {
 	if m.Frame == nil || m.start == m.end {
 		return nil
@@ -68,22 +68,21 @@ func (m *Message) Middle() []byte {
 	return m.Frame[m.start:m.end:m.end]
 }
 
-// Checked reports whether the middle has been validated, or there is none.
+// Checked reports whether the middle is validated or absent.
 func (m *Message) Checked() bool { return m.checked }
 
-// Consume gives the middle to decode, which validates what it reads as one value and returns how many bytes it took.
+// Consume passes the middle to decode, which validates what it reads as one value and returns how many bytes it read.
 // decode may overwrite these bytes and keep parts of them: strings that are unescaped in place look like any other JSON
-// afterwards. So the bytes are given out once, and Frame and Middle are nil from then on, whatever comes of it. What
-// has to be known of the message before, such as the type of a result, is read from Middle before.
+// afterwards. Consume therefore hands the bytes out once; Frame and Middle are nil afterwards, also on an error. Read
+// from Middle first if you need, for example, the type of a result.
 //
-// The error, a [*Violation] with the beginning of the frame as it came, is that of decode, see [Message.Invalid], or
-// says what is wrong behind the value. If decode stopped before the end of the middle, the frame may have an extension
-// member of object type behind the value; then the envelope is read again without looking into the consumed bytes, and
-// must turn out to be the same message.
+// The error, a [*Violation] with the first bytes of the original frame, is the error of decode, see [Message.Invalid],
+// or describes the problem behind the value. If decode stopped before the end of the middle, the frame may have an
+// extension member of object type behind the value. Consume then reads the envelope again, skipping the consumed bytes,
+// and requires that it is the same message.
 //
-// So one kind of frame is refused that a scan of the whole would accept: a request whose id stands behind its params
-// and in front of an extension member that is an object, for Parse took it for a notification. The violation carries
-// the id.
+// So Consume rejects one kind of frame that a full scan would accept: a request with its id behind its params and
+// before an extension member that is an object, because Parse took it for a notification. The violation carries the id.
 func (m *Message) Consume(decode func(middle []byte) (n int, err error)) error {
 	frame, middle := m.Frame, m.Middle()
 	var head [headSize]byte
@@ -101,11 +100,11 @@ func (m *Message) Consume(decode func(middle []byte) (n int, err error)) error {
 	return err
 }
 
-// headSize is as much of a frame as telemetry tells frames apart by.
+// headSize is the number of bytes by which telemetry tells frames apart.
 const headSize = 64
 
-// settle is told that n bytes of the middle have been read as one value. frame is what Parse was given. If n is all of
-// the middle, the frame is valid JSON. See [Message.Consume] for what else there may be.
+// settle records that a decoder read the first n bytes of the middle as one value. frame is the argument of Parse. If n
+// is the length of the middle, the frame is valid JSON. Otherwise settle scans the rest; see [Message.Consume].
 func (m *Message) settle(frame []byte, n int) error {
 	if n == m.end-m.start {
 		m.checked = true
@@ -122,8 +121,8 @@ func (m *Message) settle(frame []byte, n int) error {
 	return nil
 }
 
-// Check validates a middle that has not been looked at. It returns nil if the frame is a valid message, a [*Violation]
-// otherwise.
+// Check validates the middle unless it is validated already. It returns nil if the frame is a valid message, otherwise
+// a [*Violation].
 func (m *Message) Check() error {
 	if m.checked {
 		return nil
@@ -137,9 +136,9 @@ func (m *Message) Check() error {
 	return m.settle(m.Frame, end-m.start)
 }
 
-// Invalid returns the violation for a middle that its decoder refused with err, whose offset, if it has one, counts
-// from the beginning of the middle: invalid JSON if err holds a [*jsonscan.SyntaxError], the same reason if it holds a
-// [*Violation], else invalid params, result or error.
+// Invalid returns the violation for a middle that its decoder rejected with err. An offset in err counts from the
+// beginning of the middle. The reason is invalid JSON if err wraps a [*jsonscan.SyntaxError], the same reason if err
+// wraps a [*Violation], and otherwise invalid params, result or error.
 func (m *Message) Invalid(err error) *Violation {
 	v := located(err, m.start)
 	if inner, ok := errors.AsType[*Violation](err); ok {
@@ -153,8 +152,8 @@ func (m *Message) Invalid(err error) *Violation {
 	return v
 }
 
-// ViolationOf returns the error of reading m as a violation: as the one that err holds, found while the frame was taken
-// apart, or else as [Message.Invalid] makes one of a decoder's error. m may be nil if err holds a violation.
+// ViolationOf converts err, an error of reading m, to a violation. It returns the violation that err wraps, or else the
+// result of [Message.Invalid]. m may be nil if err wraps a violation.
 func ViolationOf(m *Message, err error) *Violation {
 	if v, ok := errors.AsType[*Violation](err); ok {
 		return v
@@ -162,7 +161,7 @@ func ViolationOf(m *Message, err error) *Violation {
 	return m.Invalid(err)
 }
 
-// middleReason returns the reason for a middle of the wrong shape.
+// middleReason returns the reason for a middle of the wrong type or shape.
 func (k Kind) middleReason() Reason {
 	switch k {
 	case Result:
@@ -179,7 +178,7 @@ func (m *Message) violation(r Reason, offset int) *Violation {
 	return v
 }
 
-// address writes on v whom it concerns.
+// address copies the id, the method and the direction of m into v.
 func (m *Message) address(v *Violation) {
 	v.ID, v.Method, v.Response = m.ID, m.Method, m.Kind == Result || m.Kind == Error
 }

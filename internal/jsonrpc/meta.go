@@ -10,24 +10,24 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Meta is what goes into params._meta of an outgoing message. The zero Meta adds nothing.
+// Meta holds the members to add to params._meta of an outgoing message. The zero Meta adds nothing.
 //
-// No member is written twice. When several sources have a member, the first of these counts: Const, ProgressToken,
-// the trace context, User, and the _meta that the params already have. A traceparent, tracestate or baggage from the
-// last two is never passed on, nor is what they have under the other keys of the trace context, not even when there is
-// none to put in its place: a message must not claim to belong to a trace that its sender does not know.
+// No member is written twice. If several sources have a member, the first of these wins: Const, ProgressToken, the
+// trace context, User, and the existing _meta of the params. A traceparent, tracestate or baggage from the last two is
+// always dropped, and so are the other keys of the trace context, even if there is no value to replace them: a message
+// must not claim to belong to a trace that its sender does not know.
 type Meta struct {
-	Const         *Constant // of the session; nil for none
+	Const         *Constant // members of the session; nil for none
 	ProgressToken ID        // zero for none
 	Traceparent   string    // W3C trace context; empty for none
 	Tracestate    string
 	Baggage       string
-	Propagated    map[string]string // what else the trace context has, by key; nil for nothing
-	Declared      []string          // keys that it may have, besides those
+	Propagated    map[string]string // other members of the trace context, by key; nil for none
+	Declared      []string          // other keys that the trace context may have
 	User          []byte            // a raw JSON object; empty or null for none
 }
 
-// Constant is a fixed set of members, encoded and checked once. It is immutable.
+// Constant is a fixed set of members, encoded and validated once. It is immutable.
 type Constant struct {
 	members []byte // encoded, without braces
 	names   []string
@@ -61,11 +61,12 @@ func (c *Constant) has(name []byte) bool {
 	return c != nil && slices.ContainsFunc(c.names, func(n string) bool { return n == string(name) })
 }
 
-// AppendParams appends the JSON object params, empty or null for one without members, to dst, with _meta as its first
-// member: what meta says, and what is left of a _meta that params have. There is no _meta if none of the two has one.
+// AppendParams appends the JSON object params to dst, with _meta as its first member. params may be empty or null for
+// an object without members. _meta combines the members of meta with those of an existing _meta in params, by the rules
+// of [Meta]. Without either, the object has no _meta.
 //
-// params and meta.User are validated, so that nothing in them can reach out of its object, and the line breaks between
-// their tokens become spaces. On an error, dst is returned as it was.
+// AppendParams validates params and meta.User, so that neither can break out of its object, and replaces line breaks
+// between their tokens by spaces. On an error, it returns dst unchanged.
 func AppendParams(dst []byte, meta Meta, params []byte) ([]byte, error) {
 	return meta.appendParams(dst, params)
 }
@@ -98,13 +99,13 @@ func (m *Meta) empty() bool {
 // isNone reports whether raw, an optional object, is missing.
 func isNone(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// append appends _meta; theirs is what the params have.
+// append appends _meta; theirs is the existing _meta of the params, nil for none.
 func (m *Meta) append(dst, theirs []byte) ([]byte, error) {
 	dst, err := m.appendMembers(append(dst, `"_meta":{`...), theirs)
 	return append(dst, '}'), err
 }
 
-// appendMembers appends the members of _meta.
+// appendMembers appends the members of _meta. theirs is the existing _meta of the params, nil for none.
 func (m *Meta) appendMembers(dst, theirs []byte) ([]byte, error) {
 	if !m.Const.empty() {
 		dst = append(comma(dst), m.Const.members...)
@@ -127,7 +128,7 @@ func (m *Meta) appendMembers(dst, theirs []byte) ([]byte, error) {
 	return m.appendUsers(dst, theirs)
 }
 
-// appendUsers appends what is left of the members that the user has chosen.
+// appendUsers appends the members of m.User and theirs that m does not reserve.
 func (m *Meta) appendUsers(dst, theirs []byte) (_ []byte, err error) {
 	var written names
 	if !isNone(m.User) {
@@ -143,7 +144,7 @@ func (m *Meta) appendUsers(dst, theirs []byte) (_ []byte, err error) {
 	return dst, nil
 }
 
-// comma separates the member that follows from the one before, if there is one.
+// comma appends a comma unless the next member is the first of its object.
 func comma(dst []byte) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
@@ -151,7 +152,7 @@ func comma(dst []byte) []byte {
 	return dst
 }
 
-// appendText appends a member of the trace context.
+// appendText appends a member of the trace context, unless its value is empty or m.Const has its name.
 func (m *Meta) appendText(dst []byte, name, value string) []byte {
 	if value == "" || m.Const.has([]byte(name)) {
 		return dst
@@ -161,7 +162,7 @@ func (m *Meta) appendText(dst []byte, name, value string) []byte {
 	return jsonscan.AppendString(dst, value)
 }
 
-// appendRest appends those members of the raw JSON object that have not been written and are not ours to write.
+// appendRest appends those members of the raw JSON object that m does not reserve and that are not in written.
 func (m *Meta) appendRest(dst, object []byte, written *names) ([]byte, error) {
 	o := jsonscan.ObjectAt(object, 0)
 	for o.Next() {
@@ -177,7 +178,8 @@ func (m *Meta) appendRest(dst, object []byte, written *names) ([]byte, error) {
 	return dst, jsonscan.Rest(object, o.End())
 }
 
-// stable returns a name that outlives the walk's next step: where it stands in the object, unless it is escaped there.
+// stable returns a name that stays valid after the next step of the iteration: the bytes in the object, or a copy if
+// the name has escapes there.
 func stable(name, in []byte) []byte {
 	if same := in[:len(name)]; string(same) == string(name) {
 		return same
@@ -185,7 +187,7 @@ func stable(name, in []byte) []byte {
 	return bytes.Clone(name)
 }
 
-// reserves reports whether the user's member of this name gives way to ours.
+// reserves reports whether m drops the user's member of this name.
 func (m *Meta) reserves(name []byte) bool {
 	switch string(name) {
 	case "traceparent", "tracestate", "baggage":
@@ -201,20 +203,20 @@ func (m *Meta) reserves(name []byte) bool {
 	return m.Const.has(name) || slices.ContainsFunc(m.Declared, func(key string) bool { return key == string(name) })
 }
 
-// openedParams are validated params, taken apart around their _meta.
+// openedParams are validated params, split around their _meta.
 type openedParams struct {
-	meta           []byte // the raw object, nil for none
+	meta           []byte // the raw object; nil for none
 	before, behind []byte // the other members, with the commas between them
 }
 
 var errTwoMetas = errors.New("member \"_meta\" is there twice")
 
-// openParams validates the raw object params, which may be empty or null.
+// openParams validates and splits the raw object params, which may be empty or null.
 func openParams(params []byte) (p openedParams, err error) {
 	if isNone(params) {
 		return p, nil
 	}
-	first, end := -1, -1  // the first member's name, the end of the latest value
+	first, end := -1, -1  // the first member's name; the end of the latest value
 	cut, resume := -1, -1 // the names of _meta and of the member behind it
 	front := -1           // the end of the value before _meta
 	o := jsonscan.ObjectAt(params, 0)

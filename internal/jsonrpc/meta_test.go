@@ -148,8 +148,8 @@ func TestNewConstantRefusesWhatIsNoSetOfMembers(t *testing.T) {
 	}
 }
 
-// checkParams asserts that what AppendParams writes is one JSON object on one line, with all of the user's members in
-// it that are not ours, and none of our names twice.
+// checkParams asserts that AppendParams writes one JSON object on one line, with all user members that AppendParams
+// does not reserve, and without duplicates of the reserved names.
 func checkParams(t interface{ Fatalf(string, ...any) }, meta jsonrpc.Meta, params []byte) {
 	line, err := jsonrpc.AppendParams(nil, meta, params)
 	if err != nil {
@@ -213,7 +213,8 @@ func checkParams(t interface{ Fatalf(string, ...any) }, meta jsonrpc.Meta, param
 	}
 }
 
-// checkOwn asserts that params which are one line with _meta in front need not be looked at.
+// checkOwn asserts that AppendOwnRequest gives the same result as AppendRequest for params on one line with _meta
+// first.
 func checkOwn(t interface{ Fatalf(string, ...any) }, meta jsonrpc.Meta, params []byte) {
 	want, err := jsonrpc.AppendRequest(nil, jsonrpc.IntID(1), "m", meta, params)
 	if err != nil {

@@ -1,13 +1,13 @@
 package jsonrpc
 
-// names is a set of member names. Few of them cost no allocation, many no more than linear time.
+// names is a set of member names. A few names cost no allocation; many take linear time.
 type names struct {
 	few  [8][]byte
 	n    int
-	more map[string]struct{} // in use once few is full
+	more map[string]struct{} // used once few is full
 }
 
-// again adds name, which must not change any more, and reports whether it was in the set before.
+// again adds name and reports whether the set had it already. The caller must not change name afterwards.
 func (s *names) again(name []byte) bool {
 	for _, known := range s.few[:s.n] {
 		if string(known) == string(name) {

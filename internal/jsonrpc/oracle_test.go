@@ -19,8 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan/jsontest"
 )
 
-// members reads a frame with another maker's tokenizer. Duplicate names and escaped lone surrogates are allowed,
-// invalid UTF-8 is not.
+// members splits a frame with an independent tokenizer. It accepts duplicate names and escaped lone surrogates, but not
+// invalid UTF-8.
 func members(frame []byte) (names []string, values []jsontext.Value, ok bool) {
 	if !utf8.Valid(frame) {
 		return nil, nil, false
@@ -51,7 +51,7 @@ func members(frame []byte) (names []string, values []jsontext.Value, ok bool) {
 	return names, values, errors.Is(err, io.EOF)
 }
 
-// oracle says what a frame is by the rules as the specification has them, "" if it is no message.
+// oracle returns the kind of a frame by the rules of the specification, or "" if it is not a message.
 func oracle(frame []byte) string {
 	names, values, ok := members(frame)
 	if !ok {
@@ -115,7 +115,7 @@ func oracle(frame []byte) string {
 	return ""
 }
 
-// describe puts a message in the words of oracle.
+// describe formats a message like oracle.
 func describe(m jsonrpc.Message) string {
 	id := "none"
 	if s, ok := m.ID.Text(); ok {
@@ -126,7 +126,7 @@ func describe(m jsonrpc.Message) string {
 	return fmt.Sprintf("%s %s %s %s", m.Kind, id, m.Method, m.Middle())
 }
 
-// decodeInPlace consumes the value at b[i] like a decoder would: from string to string, overwriting them.
+// decodeInPlace consumes the value at b[i] like a decoder: it visits every string and overwrites it.
 func decodeInPlace(b []byte, i int) (end int, err error) {
 	i = jsonscan.Space(b, i)
 	if i == len(b) {
@@ -152,7 +152,7 @@ func decodeInPlace(b []byte, i int) (end int, err error) {
 	return jsonscan.Value(b, i)
 }
 
-// refusedByDesign reports whether the frame is of the one form that only Consume refuses; see there.
+// refusedByDesign reports whether the frame has the one form that only Consume rejects; see Message.Consume.
 func refusedByDesign(frame []byte, err error) bool {
 	v, ok := errors.AsType[*jsonrpc.Violation](err)
 	if !ok || v.Reason != jsonrpc.InvalidEnvelope || v.ID.IsZero() {
@@ -165,14 +165,14 @@ func refusedByDesign(frame []byte, err error) bool {
 	})
 }
 
-// checkFrame asserts that a frame is taken and refused as the oracle says, whichever way it is read.
+// checkFrame asserts that every way of reading a frame agrees with the oracle.
 func checkFrame(t interface{ Fatalf(string, ...any) }, frame []byte) {
 	want := oracle(frame)
 	original := bytes.Clone(frame)
 
 	whole, err := jsonrpc.ParseWhole(frame)
 	if v, ok := errors.AsType[*jsonrpc.Violation](err); ok && v.Reason == jsonrpc.TooDeep {
-		return // the oracle goes deeper
+		return // the oracle allows deeper nesting
 	}
 	if (err == nil) != (want != "") {
 		t.Fatalf("scan of the whole of %q: %v, oracle says %q", frame, err, want)
@@ -226,7 +226,7 @@ func choose(t *rapid.T) jsontest.Choose {
 	return func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") }
 }
 
-// frame draws the text of an envelope whose members are right or nearly right.
+// frame draws the text of an envelope with correct or nearly correct members.
 func frame(t *rapid.T) []byte {
 	values := map[string][]string{
 		`"jsonrpc"`:       {`"2.0"`, `"2.0"`, `"2.0"`, `"1.0"`},

@@ -2,41 +2,41 @@ package jsonrpc
 
 import "github.com/mcpotel/mcpotel/internal/jsonscan"
 
-// Params are the parts of a request's or notification's params that are of interest before its own decoder reads them.
-// All are raw JSON and lie in the frame, with their capacity cut; a part that is missing or null is nil. They are valid
-// JSON, but nothing says that they have the type they should: see [Text] and [ParseID] to read them.
+// Params are the parts of a request's or notification's params that are needed before its own decoder runs. All are raw
+// JSON and refer to the frame, with their capacity cut; a part that is missing or null is nil. They are valid JSON, but
+// their types are not checked; read them with [Text] and [ParseID].
 type Params struct {
 	Meta      []byte // _meta, an object
-	Name      []byte // of the tool or the prompt
+	Name      []byte // name of the tool or the prompt
 	Arguments []byte
 	URI       []byte
 
-	Task []byte // what it asks for that is to become a task (revision 2025-11-25)
+	Task []byte // parameters of the task that the caller asks for (revision 2025-11-25)
 
-	InputResponses []byte // of a request that is sent again, and
-	RequestState   []byte // what it got then (revision 2026-07-28)
+	InputResponses []byte // answers to the server's questions in a retried request (revision 2026-07-28)
+	RequestState   []byte // state that the server sent with its questions (revision 2026-07-28)
 
-	ProgressToken []byte // the rest lies in _meta
+	ProgressToken []byte // this and all following parts are members of _meta
 	Traceparent   []byte
 	Tracestate    []byte
 	Baggage       []byte
 
-	ProtocolVersion    []byte // io.modelcontextprotocol/protocolVersion, and so on (revision 2026-07-28)
+	ProtocolVersion    []byte // these begin with io.modelcontextprotocol/ (revision 2026-07-28)
 	ClientInfo         []byte
 	ClientCapabilities []byte
 	LogLevel           []byte
 	SubscriptionID     []byte
 }
 
-// Modern reports whether _meta has anything that only modern requests have. Then the request is modern, whatever it
-// lacks. (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
+// Modern reports whether _meta has a member that only modern requests have. Such a request is modern even if it lacks
+// others. (specification 2026-07-28, basic/versioning, "Backward Compatibility with Initialization-Based Versions")
 func (p *Params) Modern() bool {
 	return p.ProtocolVersion != nil || p.ClientCapabilities != nil || p.ClientInfo != nil || p.LogLevel != nil
 }
 
-// Params validates the params of a request or notification in one pass, settles the message, and returns the parts of
-// interest; the zero Params if the message has no params. A part that is there twice is a violation, as is a _meta that
-// is not an object; the error is a [*Violation].
+// Params validates the params of a request or notification in one pass and returns their parts, or the zero Params if
+// the message has no params. The message is checked afterwards. The error is a [*Violation], for example for a
+// duplicate part or a _meta that is not an object.
 func (m *Message) Params() (Params, error) {
 	var p Params
 	if m.start == m.end {
@@ -52,7 +52,7 @@ func (m *Message) Params() (Params, error) {
 	return p, nil
 }
 
-// read takes the parts from the object at the beginning of b and returns its length.
+// read reads the parts from the object at the beginning of b and returns its length.
 func (p *Params) read(b []byte) (n int, err error) {
 	var seen jsonscan.Seen
 	o := jsonscan.ObjectAt(b, 0)
@@ -80,7 +80,7 @@ func (p *Params) read(b []byte) (n int, err error) {
 	return o.End(), o.Err()
 }
 
-// readMeta takes the parts from the _meta object at b[i].
+// readMeta reads the parts from the _meta object at b[i].
 func (p *Params) readMeta(b []byte, i int) (end int, err error) {
 	var seen jsonscan.Seen
 	o := jsonscan.ObjectAt(b, i)
@@ -109,14 +109,14 @@ func (p *Params) readMeta(b []byte, i int) (end int, err error) {
 	return o.End(), o.Err()
 }
 
-// take stores the current member of o, the nth that its reader knows, in part.
+// take stores the current member of o in part. n is the number of the member in seen.
 func take(o *jsonscan.Object, part *[]byte, seen *jsonscan.Seen, n uint) {
 	if first(o, seen, n) && !o.Null() {
 		*part = o.Raw()
 	}
 }
 
-// first reports whether the nth member that its reader knows has not been seen before, and ends the walk otherwise.
+// first reports whether the member with the number n is new, and otherwise ends the iteration with a violation.
 func first(o *jsonscan.Object, seen *jsonscan.Seen, n uint) bool {
 	if seen.Again(n) {
 		o.Fail(&Violation{Reason: DuplicateMember, Offset: o.KeyAt()})

@@ -6,14 +6,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// byteOrderMark stands in front of texts in UTF-8 of some programs. A parser may ignore it. (RFC 8259, section 8.1)
+// byteOrderMark is the mark that some programs put before UTF-8 text. A parser may ignore it. (RFC 8259, section 8.1)
 const byteOrderMark = "\uFEFF"
 
 // Parse reads the envelope of frame, one message without the newline that delimits it. Every error is a [*Violation].
 //
-// Frames as peers write them, in which nothing but the params, the result or the error is large, are read from both
-// ends and the middle is left alone; see [Message.Middle] for what that means. All others are validated from the first
-// byte to the last. Parse never changes frame and the Message keeps it. It ignores a byte order mark at the beginning.
+// Parse reads ordinary frames, in which only the params, the result or the error is large, from both ends and skips the
+// middle; see [Message.Middle] for the consequences. It validates all other frames from the first byte to the last.
+// Parse never changes frame, and the Message keeps it. Parse ignores a byte order mark at the beginning.
 func Parse(frame []byte) (Message, error) {
 	if m, ok := parseEnds(frame); ok {
 		return m, nil
@@ -22,7 +22,7 @@ func Parse(frame []byte) (Message, error) {
 	return scan(frame, -1, 0)
 }
 
-// scan validates the whole frame except for the n bytes from start on, which are known to be one value.
+// scan validates the whole frame except for the n bytes from start on, which are already known to be one value.
 func scan(frame []byte, start, n int) (Message, error) {
 	var e envelope
 	var broken Reason
@@ -59,7 +59,7 @@ func scan(frame []byte, start, n int) (Message, error) {
 	return Message{}, v
 }
 
-// notMessage returns the violation for a frame that is not one JSON object, which err says.
+// notMessage returns the violation for a frame that is not one JSON object. err describes the problem.
 func notMessage(frame []byte, err error) *Violation {
 	v := located(err, 0)
 	if first := jsonscan.Space(frame, 0); first < len(frame) && frame[first] == '[' {

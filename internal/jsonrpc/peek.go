@@ -1,9 +1,9 @@
 package jsonrpc
 
-// TooLarge returns the violation for a frame above the limit of which only the beginning and, if it has been skipped to
-// its end, the end are left. The id and the method are read from these as far as they go, so that the call that waits
-// for the frame can be told. Peers write the id in front of the result or behind it; if it is in neither piece, it is
-// zero.
+// TooLarge returns the violation for a frame above the size limit. head is the beginning of the frame; tail is its end,
+// if the reader skipped that far. TooLarge reads the id and the method from these pieces as far as it can, so that the
+// call that waits for the frame fails. Peers write the id before the result or behind it; if neither piece has it, the
+// ID is zero.
 func TooLarge(head, tail []byte) *Violation {
 	v := &Violation{Reason: FrameTooLarge}
 	var front, back envelope

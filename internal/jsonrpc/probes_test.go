@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
-// verdict is what a receiver learns about a frame that it parses and checks to the last byte.
+// verdict returns the result of parsing and checking a whole frame.
 func verdict(frame string) string {
 	m, err := jsonrpc.Parse([]byte(frame))
 	if err == nil {
@@ -51,7 +51,7 @@ func TestHostileFrames(t *testing.T) {
 		{"id with a NUL is not id", `{"jsonrpc":"2.0","id\u0000":1,"result":{}}`, "missing_id"},
 		{"jsonrpc with a space", `{"jsonrpc ":"2.0","id":1,"result":{}}`, "invalid_version"},
 
-		// Bytes: all of them are checked.
+		// Bytes: all bytes are checked.
 		{"invalid UTF-8 in the result", head + "{\"a\":\"\xff\"}}", "invalid_json"},
 		{"invalid UTF-8 in a name", "{\"jsonrpc\":\"2.0\",\"id\":1,\"\xff\":1,\"result\":{}}", "invalid_json"},
 		{"encoded surrogate", head + "{\"a\":\"\xed\xa0\x80\"}}", "invalid_json"},

@@ -2,8 +2,8 @@ package jsonrpc
 
 import "github.com/mcpotel/mcpotel/internal/jsonscan"
 
-// CompletedPrompt returns the name, a JSON string, of the prompt that the params of completion/complete refer to. It is
-// nil if they refer to a resource or to nothing. params is valid JSON.
+// CompletedPrompt returns the name, a JSON string, of the prompt that the params of completion/complete refer to. It
+// returns nil if they refer to a resource or to nothing. params must be valid JSON.
 func CompletedPrompt(params []byte) []byte {
 	var name []byte
 	prompt := false
@@ -21,7 +21,7 @@ func CompletedPrompt(params []byte) []byte {
 	return name
 }
 
-// memberOf returns a member of a JSON object, nil if it is not there.
+// memberOf returns the value of a member of a JSON object, or nil if the member is missing.
 func memberOf(object []byte, key string) []byte {
 	for o := jsonscan.ObjectAt(object, 0); o.Next(); {
 		if string(o.Key()) == key {

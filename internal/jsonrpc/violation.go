@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Reason says which rule of the protocol a frame breaks. The set is closed and its words are stable: they are the
-// values of the attribute mcp_client.violation.reason.
+// Reason names the protocol rule that a frame breaks. The set is closed and its strings are stable: they are the values
+// of the attribute mcp_client.violation.reason.
 type Reason uint8
 
 const (
@@ -23,13 +23,13 @@ const (
 	InvalidEnvelope
 	// InvalidVersion: "jsonrpc" is missing or is not "2.0".
 	InvalidVersion
-	// DuplicateMember: a member that the protocol knows is there twice.
+	// DuplicateMember: a member that the protocol defines occurs twice.
 	DuplicateMember
 	// MixedMembers: members that exclude each other, such as result and error, or method and result.
 	MixedMembers
 	// InvalidID: the id is neither a string nor an integer within int64.
 	InvalidID
-	// NullID: the id is null where only an error response may have that.
+	// NullID: the id is null in a message other than an error response.
 	NullID
 	// MissingID: a result without an id.
 	MissingID
@@ -37,21 +37,20 @@ const (
 	InvalidMethod
 	// InvalidParams: the params are not an object, or params._meta is not.
 	InvalidParams
-	// InvalidResult: the result is not an object, or not of the shape its method has.
+	// InvalidResult: the result is not an object, or does not have the shape that its method requires.
 	InvalidResult
 	// InvalidError: the error is not an object, or has no integer code or no message.
 	InvalidError
-	// FrameTooLarge: the frame is above the limit. Not reported by this package, which sees complete frames only, but by
-	// the owner of the connection; it is here because the set is closed.
+	// FrameTooLarge: the frame exceeds the limit. The owner of the connection reports this reason; this package sees
+	// complete frames only. The reason is here because the set is closed.
 	FrameTooLarge
-	// UnexpectedRequest: a request from a server whose revision has none of that direction. Reported by the owner of the
-	// connection too.
+	// UnexpectedRequest: a request from a server in a revision without requests from servers. The owner of the connection
+	// reports it.
 	UnexpectedRequest
-	// ForeignAnswer: the answer to another request, on a stream that belongs to one. Reported by the owner of the
-	// connection.
+	// ForeignAnswer: the answer to another request, on a stream that belongs to a single request. The owner of the
+	// connection reports it.
 	ForeignAnswer
-	// NoAnswer: what came instead of an answer is no message at all, such as a page of HTML. Reported by the owner of the
-	// connection.
+	// NoAnswer: the response is not a message at all, for example an HTML page. The owner of the connection reports it.
 	NoAnswer
 )
 
@@ -77,10 +76,10 @@ var reasons = [...]string{
 	NoAnswer:          "no_answer",
 }
 
-// Reasons returns the words of all reasons, for the published schema.
+// Reasons returns the strings of all reasons, for the published schema.
 func Reasons() []string { return slices.Clone(reasons[InvalidJSON:]) }
 
-// String returns the reason's stable word, or _OTHER, the conventions' word for a value outside the set.
+// String returns the reason's stable string, or _OTHER, the semantic conventions' value for anything outside the set.
 func (r Reason) String() string {
 	if r < InvalidJSON || int(r) >= len(reasons) {
 		return "_OTHER"
@@ -91,19 +90,20 @@ func (r Reason) String() string {
 // Violation is the error for a frame that breaks the protocol.
 type Violation struct {
 	Reason Reason
-	Offset int // in the frame, of what is wrong as nearly as it is known
+	Offset int // approximate position of the problem in the frame
 
-	// ID and Method are what could be read in spite of it, zero if nothing certain could. If Response is set, the frame
-	// has a result or an error: it was meant as the answer to the call with this ID, which gets no other.
+	// ID and Method are those of the frame as far as the parser could read them, otherwise zero. If Response is set, the
+	// frame has a result or an error: it is the only answer to the call with this ID.
 	ID       ID
 	Method   string
 	Response bool
 
-	// Head is how the frame began, of at most 64 bytes, if the frame has been consumed; nil if it is still there to be
+	// Head holds the first bytes of the frame, at most 64, if the frame has been consumed; nil if the frame can still be
 	// read.
 	Head []byte
 
-	// Cause says more, nil if the reason says all: a [*jsonscan.SyntaxError] or the error of a decoder.
+	// Cause holds the details: a [*jsonscan.SyntaxError] or the error of a decoder; nil if the reason is all that is
+	// known.
 	Cause error
 }
 
@@ -121,11 +121,11 @@ func (v *Violation) Error() string {
 // Unwrap returns the cause.
 func (v *Violation) Unwrap() error { return v.Cause }
 
-// ErrorType is the value of the attribute error.type for an operation that ends with a violation.
+// ErrorType returns the value of the attribute error.type for an operation that ends with a violation.
 func (v *Violation) ErrorType() string { return "protocol_violation" }
 
-// located returns the violation for an error of jsonscan, or of a decoder, whose offset counts from base: invalid JSON,
-// unless it is about the kind of a value, which is for the caller to say.
+// located returns the violation for err, an error of jsonscan or of a decoder. Offsets in err count from base. The
+// reason is invalid JSON or too deep for a syntax error; otherwise it is zero and the caller sets it.
 func located(err error, base int) *Violation {
 	v := &Violation{Offset: base, Cause: err}
 	if syntax, ok := errors.AsType[*jsonscan.SyntaxError](err); ok {

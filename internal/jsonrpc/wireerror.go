@@ -19,9 +19,9 @@ func (e *WireError) Error() string {
 	return e.Message + " (" + strconv.FormatInt(e.Code, 10) + ")"
 }
 
-// Failure decodes the error of an error response and settles the message, whose frame it does not keep. An integer code
-// and a message are required and members the specification does not know are passed over. When something is wrong the
-// error is a [*Violation], and what could be read is returned with it: the code, above all.
+// Failure decodes the error of an error response. The message is checked afterwards, and the WireError does not refer
+// to its frame. An integer code and a message are required; members that the specification does not define are ignored.
+// The error is a [*Violation], returned together with the fields that could be read, above all the code.
 func (m *Message) Failure() (WireError, error) {
 	middle := m.Middle()
 	e, n, err := decodeError(middle)

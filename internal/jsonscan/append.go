@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// AppendLine appends raw, which must be exactly one JSON value, to dst, so that no line break is in it: those that raw
-// has between its tokens (there can be none within) become spaces, and space around it is left out. If raw is not
-// valid, dst is returned as it was, with a [*SyntaxError].
+// AppendLine appends raw, which must be exactly one JSON value, to dst on a single line: it replaces line breaks
+// between tokens by spaces (tokens cannot contain any) and removes space around the value. If raw is not valid,
+// AppendLine returns dst unchanged and a [*SyntaxError].
 func AppendLine(dst, raw []byte) ([]byte, error) {
 	start := Space(raw, 0)
 	end, err := Value(raw, start)
@@ -21,7 +21,7 @@ func AppendLine(dst, raw []byte) ([]byte, error) {
 	return AppendOneLine(dst, raw[start:end]), nil
 }
 
-// AppendOneLine appends b, a piece of validated JSON, to dst, with spaces in place of the line breaks between tokens.
+// AppendOneLine appends b, a piece of validated JSON, to dst and replaces line breaks between tokens by spaces.
 func AppendOneLine(dst, b []byte) []byte {
 	n := len(dst)
 	dst = append(dst, b...)
@@ -29,7 +29,7 @@ func AppendOneLine(dst, b []byte) []byte {
 	return dst
 }
 
-// Blank puts spaces in place of the line breaks between the tokens of b, a piece of validated JSON.
+// Blank replaces the line breaks between the tokens of b, a piece of validated JSON, by spaces.
 func Blank(b []byte) {
 	blank(b, '\n')
 	blank(b, '\r')
@@ -46,13 +46,13 @@ func blank(b []byte, c byte) {
 	}
 }
 
-// longText is how long a text is for which memory is looked for at once.
+// longText is the length from which AppendString allocates memory in advance.
 const longText = 1 << 10
 
 // AppendString appends s to dst as a JSON string. Invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	if len(s) >= longText {
-		dst = slices.Grow(dst, len(s)+len(s)/16) // with what escapes take in most: otherwise it would grow in steps
+		dst = slices.Grow(dst, len(s)+len(s)/16) // includes room for escapes, to avoid growing in steps
 	}
 	dst = append(dst, '"')
 	done := 0
@@ -72,7 +72,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// appendEscape appends the escape for a byte that cannot stand in a string as it is.
+// appendEscape appends the escape of a byte that a string cannot contain literally.
 func appendEscape(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
 	switch {

@@ -32,7 +32,7 @@ func errorText(err error) string {
 	return err.Error()
 }
 
-// checkLine asserts that AppendLine changes nothing but line breaks, and those only between tokens.
+// checkLine asserts that AppendLine changes only line breaks between tokens.
 func checkLine(t interface{ Errorf(string, ...any) }, raw []byte) {
 	got, err := jsonscan.AppendLine(nil, raw)
 	if (err == nil) != (jsonscan.Valid(raw) == nil) {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// shapes are texts of about size bytes, from the easiest to the hardest for a scanner.
+// shapes returns texts of about size bytes, from the easiest to the hardest for a scanner.
 func shapes(size int) map[string][]byte {
 	repeat := func(unit string) []byte {
 		return []byte(`{"type":"text","text":"` + strings.Repeat(unit, size/len(unit)+1) + `"}`)

@@ -8,9 +8,9 @@ import (
 // TooDeep is the Reason of the error for a value nested deeper than [MaxDepth].
 const TooDeep = "nesting deeper than 1024 levels"
 
-// SyntaxError says why and where a text is not JSON.
+// SyntaxError reports why and where a text is not JSON.
 type SyntaxError struct {
-	Offset int    // of the offending byte, from the beginning of the text
+	Offset int    // offset of the invalid byte from the beginning of the text
 	Reason string // lower case, such as "invalid character 'x'"
 }
 
@@ -18,17 +18,17 @@ func (e *SyntaxError) Error() string {
 	return e.Reason + " at offset " + strconv.Itoa(e.Offset)
 }
 
-// TypeError says that a value is JSON but not of the kind its reader needs.
+// TypeError reports that a value is valid JSON, but not of the kind that its reader requires.
 type TypeError struct {
-	Offset int    // of the value's first byte
-	Want   string // such as "string"
+	Offset int    // offset of the value's first byte
+	Want   string // required kind, such as "string"
 }
 
 func (e *TypeError) Error() string {
 	return "no " + e.Want + " at offset " + strconv.Itoa(e.Offset)
 }
 
-// unexpected describes the byte at i, which the grammar does not allow there, or the end of the text.
+// unexpected returns the error for a byte at i that the grammar does not allow there, or for the end of the text.
 func unexpected(b []byte, i int) error {
 	if i >= len(b) {
 		return &SyntaxError{Offset: len(b), Reason: "unexpected end of JSON"}
@@ -40,7 +40,7 @@ func unexpected(b []byte, i int) error {
 	return &SyntaxError{Offset: i, Reason: "invalid character " + strconv.QuoteRune(r)}
 }
 
-// mistyped returns the error for a value at b[i] that is not of the kind wanted, or is no value at all.
+// mistyped returns the error for b[i]: a value of another kind than wanted, or an invalid value.
 func mistyped(b []byte, i int, want string) error {
 	if _, err := Value(b, i); err != nil {
 		return err

@@ -1,25 +1,25 @@
 package jsonscan
 
-// cursor stands at one value inside an object or array. It is owned by the decoder that made it.
+// cursor is the position of one value inside an object or array. It belongs to the decoder that made it.
 type cursor struct {
 	b       []byte
-	i       int  // behind the last thing read
-	at      int  // where the current value begins
-	pending bool // the current value has not been read
-	begun   bool // the opening bracket and a first value have been seen
+	i       int  // offset behind the last part read
+	at      int  // offset of the current value
+	pending bool // the current value has not been read yet
+	begun   bool // the opening bracket has been read
 	done    bool
 	err     error
 }
 
-// At returns the offset at which the current value begins.
+// At returns the offset of the current value.
 func (c *cursor) At() int { return c.at }
 
-// First returns the first byte of the current value, which tells its kind: one of { [ " - 0…9 t f n. It is 0 at the end
-// of the text.
+// First returns the first byte of the current value, which determines its kind: one of { [ " - 0…9 t f n. It returns 0
+// at the end of the text.
 func (c *cursor) First() byte { return at(c.b, c.at) }
 
-// Take says that the current value has been consumed up to the offset end by a function that validated it, or that this
-// ended with err: o.Take(jsonscan.Value(b, o.At())).
+// Take records that another function has validated and consumed the current value up to the offset end, or has failed
+// with err: o.Take(jsonscan.Value(b, o.At())).
 func (c *cursor) Take(end int, err error) {
 	c.pending, c.i = false, end
 	if err != nil {
@@ -27,8 +27,8 @@ func (c *cursor) Take(end int, err error) {
 	}
 }
 
-// Raw validates the current value and returns its bytes, capacity cut; nil if it is not valid, which [cursor.Err]
-// tells.
+// Raw validates the current value and returns its bytes, with their capacity cut. It returns nil for an invalid value;
+// [cursor.Err] then returns the error.
 func (c *cursor) Raw() []byte {
 	c.Take(Value(c.b, c.at))
 	if c.err != nil {
@@ -37,7 +37,7 @@ func (c *cursor) Raw() []byte {
 	return c.b[c.at:c.i:c.i]
 }
 
-// Text decodes the current value, which must be a string, in place; see [Text] for what that means.
+// Text decodes the current value, which must be a string, in place; see [Text] for the consequences.
 func (c *cursor) Text() string {
 	s, end, err := Text(c.b, c.at)
 	c.Take(end, err)
@@ -80,7 +80,7 @@ func (c *cursor) Null() bool {
 	return c.err == nil
 }
 
-// Fail ends the walk with an error, one of the decoder's own for instance. The first error stays.
+// Fail ends the iteration with an error, for example one of the decoder. The cursor keeps the first error.
 func (c *cursor) Fail(err error) {
 	if c.err == nil {
 		c.err = err
@@ -88,10 +88,10 @@ func (c *cursor) Fail(err error) {
 	c.done = true
 }
 
-// Err returns the error that ended the walk, nil if there was none.
+// Err returns the error that ended the iteration, or nil.
 func (c *cursor) Err() error { return c.err }
 
-// End returns, once Next has reported false and Err nil, the offset behind the closing bracket.
+// End returns the offset behind the closing bracket. It is valid after Next has returned false and Err nil.
 func (c *cursor) End() int { return c.i }
 
 func (c *cursor) want(ok bool, kind string) {
@@ -100,7 +100,7 @@ func (c *cursor) want(ok bool, kind string) {
 	}
 }
 
-// open reads the opening bracket, before the first value.
+// open reads the opening bracket.
 func (c *cursor) open(bracket byte, kind string) bool {
 	c.begun = true
 	c.i = Space(c.b, c.i)
@@ -112,8 +112,8 @@ func (c *cursor) open(bracket byte, kind string) bool {
 	return false
 }
 
-// advance passes over the current value, if it has not been read, and over the comma behind it, and leaves i where the
-// next member or element begins. It reports false at the end.
+// advance skips the current value, unless it has been read, and the comma behind it. It sets i to the beginning of the
+// next member or element. It reports false at the end.
 func (c *cursor) advance(opening, closing byte, kind string) bool {
 	if c.done {
 		return false
@@ -147,8 +147,8 @@ func (c *cursor) advance(opening, closing byte, kind string) bool {
 	return false
 }
 
-// Object walks over the members of an object and validates them on its way; see the package's example. A value that
-// is not read is validated by the following Next. It allocates nothing unless a name is escaped.
+// Object iterates over the members of an object and validates them on the way; see the example of the package. The next
+// call of Next validates a value that was not read. Object allocates memory only for escaped names.
 type Object struct {
 	cursor
 	key     []byte
@@ -156,19 +156,19 @@ type Object struct {
 	unquote []byte // memory for escaped names
 }
 
-// ObjectAt returns a walk over the object at b[i], leading space skipped. If there is no object, the first Next reports
-// false and Err a [*TypeError], or a [*SyntaxError] if it is no JSON value at all.
+// ObjectAt returns an iterator over the object at b[i], skipping leading space. If there is no object, the first Next
+// returns false, and Err returns a [*TypeError] for another valid kind of value, otherwise a [*SyntaxError].
 func ObjectAt(b []byte, i int) Object {
 	return Object{cursor: cursor{b: b, i: i}}
 }
 
-// Resume makes o, which is zero, walk over what is left of an object at b[i], behind a member that was validated
+// Resume makes o, a zero Object, iterate over the rest of an object from b[i] on, behind a member that was validated
 // elsewhere.
 func (o *Object) Resume(b []byte, i int) {
 	o.b, o.i, o.begun = b, i, true
 }
 
-// Next goes to the next member, false at the object's end and after an error.
+// Next advances to the next member. It reports false at the end of the object and after an error.
 func (o *Object) Next() bool {
 	if !o.advance('{', '}', "object") {
 		return false
@@ -192,24 +192,25 @@ func (o *Object) Next() bool {
 	return true
 }
 
-// Key returns the current member's name, its escapes decoded. It is valid until the next Next and must not be changed.
+// Key returns the name of the current member, without escapes. It is valid until the next call of Next and must not be
+// changed.
 func (o *Object) Key() []byte { return o.key }
 
 // KeyAt returns the offset of the current member's name, at its opening quote.
 func (o *Object) KeyAt() int { return o.keyAt }
 
-// Array walks over the elements of an array like [Object] does over members.
+// Array iterates over the elements of an array as [Object] does over members.
 type Array struct {
 	cursor
 }
 
-// ArrayAt returns a walk over the array at b[i], leading space skipped. If there is no array, the first Next reports
-// false and Err a [*TypeError], or a [*SyntaxError] if it is no JSON value at all.
+// ArrayAt returns an iterator over the array at b[i], skipping leading space. If there is no array, the first Next
+// returns false, and Err returns a [*TypeError] for another valid kind of value, otherwise a [*SyntaxError].
 func ArrayAt(b []byte, i int) Array {
 	return Array{cursor{b: b, i: i}}
 }
 
-// Next goes to the next element, false at the array's end and after an error.
+// Next advances to the next element. It reports false at the end of the array and after an error.
 func (a *Array) Next() bool {
 	if !a.advance('[', ']', "array") {
 		return false
@@ -218,10 +219,10 @@ func (a *Array) Next() bool {
 	return true
 }
 
-// Seen remembers which of up to 64 known names, numbered by the decoder that knows them, have been met in one object.
+// Seen records which of up to 64 known names have occurred in one object. The decoder assigns the numbers of the names.
 type Seen uint64
 
-// Again notes name number n and reports whether it had been met before.
+// Again records name number n and reports whether it had occurred before.
 func (s *Seen) Again(n uint) bool {
 	met := *s>>n&1 != 0
 	*s |= 1 << n

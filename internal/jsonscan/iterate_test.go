@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// transcript walks over the object or array at the beginning of text and writes down what it meets.
+// transcript iterates over the object or array at the beginning of text and returns a log of the members or elements.
 func transcript(text string) string {
 	var b strings.Builder
 	frame := []byte(text)

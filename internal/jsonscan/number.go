@@ -8,7 +8,7 @@ import (
 
 func isDigit(c byte) bool { return c-'0' <= 9 }
 
-// digits returns the offset behind the digits at b[i], of which there may be none.
+// digits returns the offset behind the digits at b[i]. There may be no digits.
 func digits(b []byte, i int) int {
 	for i < len(b) && isDigit(b[i]) {
 		i++
@@ -16,7 +16,7 @@ func digits(b []byte, i int) int {
 	return i
 }
 
-// number validates the number at b[i], which is a minus or a digit.
+// number validates the number at b[i], which starts with a minus or a digit.
 func number(b []byte, i int) (int, error) {
 	if b[i] == '-' {
 		i++
@@ -48,9 +48,9 @@ func number(b []byte, i int) (int, error) {
 	return i, nil
 }
 
-// Int returns the integer that raw, a JSON number, stands for, however it is written: 42, 42.0 and 4.2e1 are the same
-// number to JSON Schema and to many encoders. It is exact, and false for a number with a fraction, for a number that an
-// int64 cannot hold, for more than maxNumber bytes, and for anything that is not a number.
+// Int returns the integer value of raw, a JSON number in any spelling: 42, 42.0 and 4.2e1 are the same number to JSON
+// Schema and to many encoders. Int is exact. It reports false for a number with a fraction, for a number that an int64
+// cannot hold, for more than maxNumber bytes, and for anything other than a number.
 func Int(raw []byte) (n int64, ok bool) {
 	b := raw
 	negative := len(b) > 0 && b[0] == '-'
@@ -70,7 +70,7 @@ func Int(raw []byte) (n int64, ok bool) {
 	return signed(u, negative)
 }
 
-// signed returns u with its sign, false if an int64 cannot hold that.
+// signed returns u with its sign. It reports false if an int64 cannot hold the result.
 func signed(u uint64, negative bool) (n int64, ok bool) {
 	switch {
 	case negative && u <= -math.MinInt64:
@@ -81,10 +81,10 @@ func signed(u uint64, negative bool) (n int64, ok bool) {
 	return 0, false
 }
 
-// maxNumber is how long a number may be that is read as an integer, in bytes.
+// maxNumber is the maximum length of a number that Int accepts, in bytes.
 const maxNumber = 64
 
-// otherInt is Int for numbers that are not digits alone. It reports false for text that is no number.
+// otherInt is Int for numbers with characters other than digits. It reports false for text other than a number.
 func otherInt(raw []byte) (n int64, ok bool) {
 	if len(raw) == 0 || len(raw) > maxNumber || raw[0] != '-' && !isDigit(raw[0]) {
 		return 0, false
@@ -95,7 +95,7 @@ func otherInt(raw []byte) (n int64, ok bool) {
 	mantissa, negative := strings.CutPrefix(string(raw), "-")
 	exponent := 0
 	if i := strings.IndexAny(mantissa, "eE"); i >= 0 {
-		exponent, _ = strconv.Atoi(mantissa[i+1:]) // the nearest int, if it is beyond
+		exponent, _ = strconv.Atoi(mantissa[i+1:]) // Atoi returns the nearest int if it is out of range
 		mantissa = mantissa[:i]
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")
@@ -103,7 +103,7 @@ func otherInt(raw []byte) (n int64, ok bool) {
 	if digits == "" {
 		return 0, true
 	}
-	// The value is 0.digits with the point moved to the right by as many places.
+	// The value is 0.digits with the decimal point moved to the right by places.
 	places := len(strings.TrimLeft(whole+fraction, "0")) - len(fraction)
 	const most = len("9223372036854775808")
 	if exponent < len(digits)-places || exponent > most-places {
@@ -116,7 +116,8 @@ func otherInt(raw []byte) (n int64, ok bool) {
 	return signed(u, negative)
 }
 
-// Float returns the float64 nearest to raw, which must be a valid JSON number; false when it is beyond the range.
+// Float returns the float64 nearest to raw, which must be a valid JSON number. It reports false if the number is out of
+// range.
 func Float(raw []byte) (x float64, ok bool) {
 	x, err := strconv.ParseFloat(Alias(raw), 64)
 	return x, err == nil

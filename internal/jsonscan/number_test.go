@@ -54,7 +54,7 @@ func FuzzInt(f *testing.F) {
 			if wantOK = x.IsInt() && x.Num().IsInt64(); wantOK {
 				want = x.Num().Int64()
 			}
-		case longExponent.MatchString(s): // a big.Rat takes too long for it
+		case longExponent.MatchString(s): // a big.Rat would take too long
 			return
 		}
 		if got, ok := jsonscan.Int([]byte(s)); got != want || ok != wantOK {

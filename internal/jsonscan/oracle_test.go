@@ -26,13 +26,13 @@ type tester interface {
 	Fatalf(string, ...any)
 }
 
-// checkOracles asserts that Valid agrees with two other implementations, but for these differences:
+// checkOracles asserts that Valid agrees with two other implementations, except for these differences:
 //
-//   - Depth. Both stop at 10,000 levels, we at 1,024.
-//   - Invalid UTF-8. jsontext refuses it, as we do; encoding/json replaces it.
-//   - Escaped lone surrogates. encoding/json replaces them, as we do; jsontext refuses them unless invalid UTF-8 is
-//     allowed, and then it accepts raw invalid UTF-8 too.
-//   - Duplicate names. jsontext refuses them unless allowed; we and encoding/json leave them to the decoder.
+//   - Depth. Both allow 10,000 levels, Valid allows 1,024.
+//   - Invalid UTF-8. jsontext and Valid reject it; encoding/json replaces it.
+//   - Escaped lone surrogates. encoding/json and Unquote replace them; jsontext rejects them unless it allows invalid
+//     UTF-8, and then it also accepts raw invalid UTF-8.
+//   - Duplicate names. jsontext rejects them by default; Valid and encoding/json leave them to the decoder.
 func checkOracles(t tester, text []byte) {
 	t.Helper()
 	err := jsonscan.Valid(text)
@@ -82,7 +82,7 @@ func FuzzValid(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { checkOracles(t, text) })
 }
 
-// checkWalk asserts that walking over an object finds what a token reader of another make finds.
+// checkWalk asserts that iterating over an object finds the same members as an independent token reader.
 func checkWalk(t tester, text []byte) {
 	t.Helper()
 	o := jsonscan.ObjectAt(text, 0)
@@ -101,7 +101,7 @@ func checkWalk(t tester, text []byte) {
 	text = text[:o.End()]
 	if err := jsonscan.Valid(text); err != nil {
 		if syntax, ok := errors.AsType[*jsonscan.SyntaxError](err); ok && syntax.Reason == jsonscan.TooDeep {
-			return // a walk gives each member the whole depth again
+			return // each skipped member may have the whole depth again
 		}
 		t.Fatalf("walk over %q found %q, but it is not valid: %v", text, names, err)
 	}

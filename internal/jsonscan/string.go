@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// String validates the string whose opening quote is b[i] and returns the offset behind its closing quote, and whether
-// it holds an escape, that is, whether its contents differ from b[i+1:end-1].
+// String validates the string with the opening quote b[i] and returns the offset behind its closing quote. escaped
+// reports whether the string contains an escape, that is, whether its value differs from b[i+1:end-1].
 func String(b []byte, i int) (end int, escaped bool, err error) {
 	if at(b, i) != '"' {
 		return i, false, unexpected(b, i)
 	}
 	i++
-	// Names and most values are short: two words settle them, and what is longer starts with them.
+	// Fast path: names and most values fit into two words.
 	for range 2 {
 		if len(b)-i < 8 {
 			break
@@ -30,7 +30,7 @@ func String(b []byte, i int) (end int, escaped bool, err error) {
 	return contents(b, i)
 }
 
-// contents validates the rest of a string from b[i] on, as [String] does.
+// contents validates the rest of a string from b[i] on and returns the results of [String].
 func contents(b []byte, i int) (end int, escaped bool, err error) {
 	for {
 		if i, err = unescaping(b, i); err != nil {
@@ -48,8 +48,8 @@ func contents(b []byte, i int) (end int, escaped bool, err error) {
 	}
 }
 
-// unescaping validates the contents of a string from b[i] on up to the first backslash or, if there is none, the
-// closing quote, and returns the offset of that.
+// unescaping validates a string's contents from b[i] on, up to the first backslash or, without one, the closing quote.
+// It returns the offset of that byte.
 func unescaping(b []byte, i int) (int, error) {
 	for {
 		if len(b)-i < 8 {
@@ -78,12 +78,12 @@ const (
 	highs = 0x8080808080808080
 )
 
-// special marks, with its high bit, the first byte of w (in little-endian order) that a string cannot simply pass over:
-// a quote, a backslash, a control character, or a part of a multi-byte rune. Marks behind the first may be wrong.
+// special sets the high bit of the first byte of w (in little-endian order) that needs special handling: a quote, a
+// backslash, a control character, or a part of a multi-byte rune. The bits of bytes behind the first may be wrong.
 func special(w uint64) uint64 { return specials(w) & highs }
 
-// specials is special with bits of no meaning between the marks. Flipping one bit makes a quote the neighbour of the
-// control characters and leaves them below it.
+// specials is special with meaningless bits between the high bits. Flipping one bit maps a quote next to the control
+// characters and keeps these below it.
 func specials(w uint64) uint64 {
 	const flip = '"' ^ ' '
 	return w | (w ^ ones*flip - ones*(' '+1)) | (w ^ ones*'\\' - ones)
@@ -116,7 +116,7 @@ func plain(b []byte, i int) int {
 // isPlain reports whether c is not special.
 func isPlain(c byte) bool { return c-' ' < 0x80-' ' && c != '"' && c != '\\' }
 
-// escapedRune validates the \u escape whose backslash is b[i] and returns the offset behind it.
+// escapedRune validates the \u escape with the backslash b[i] and returns the offset behind it.
 func escapedRune(b []byte, i int) (int, error) {
 	if at(b, i+1) != 'u' {
 		return i + 1, unexpected(b, i+1)
@@ -129,7 +129,7 @@ func escapedRune(b []byte, i int) (int, error) {
 	return i + 6, nil
 }
 
-// hexDigit returns the value of the hexadecimal digit c, negative if it is none.
+// hexDigit returns the value of the hexadecimal digit c, or a negative number for any other byte.
 func hexDigit(c byte) rune {
 	switch {
 	case isDigit(c):
@@ -140,8 +140,8 @@ func hexDigit(c byte) rune {
 	return -1
 }
 
-// multibyte validates the run of multi-byte runes at b[i] and returns the offset behind it. Not valid are truncated and
-// overlong ones, surrogates, and what is above U+10FFFF.
+// multibyte validates the run of multi-byte runes at b[i] and returns the offset behind it. Truncated and overlong
+// runes, surrogates, and runes above U+10FFFF are invalid.
 func multibyte(b []byte, i int) (int, error) {
 	for i < len(b) && b[i] >= 0x80 {
 		w := word32(b, i)
@@ -167,7 +167,7 @@ func multibyte(b []byte, i int) (int, error) {
 	return i, nil
 }
 
-// word32 returns the four bytes at b[i] in little-endian order, zeros in place of those behind the end.
+// word32 returns the four bytes at b[i] in little-endian order. Bytes behind the end are zero.
 func word32(b []byte, i int) (w uint32) {
 	if len(b)-i >= 4 {
 		return binary.LittleEndian.Uint32(b[i:])

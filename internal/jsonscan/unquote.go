@@ -7,17 +7,17 @@ import (
 	"unsafe"
 )
 
-// Alias returns a string that shares the memory of b. It is the only place where this module lets a string point into
-// a frame, and the rule is ownership: the caller owns b and gives it up, so that from then on no code writes to
-// those bytes or puts them into a pool. The string keeps the whole frame in memory; [strings.Clone] it to keep ten
-// bytes of sixteen million.
+// Alias returns a string that shares the memory of b. It is the only place where this module lets a string point into a
+// frame. The rule is ownership: the caller owns b and gives it up, so that from then on no code writes to those bytes
+// or puts them into a pool. The string keeps the whole frame in memory; call [strings.Clone] to keep ten bytes instead
+// of sixteen million.
 func Alias(b []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// Text validates and decodes the string at b[i], leading space skipped, in place: the bytes of the string in b are
-// overwritten with what they mean, and s points to them, under the rule of [Alias]. So b must be the caller's own, and
-// the same string must not be read a second time. The error is a [*SyntaxError], or a [*TypeError] for any other value.
+// Text validates and decodes the string at b[i] in place, skipping leading space: it overwrites the string's bytes in b
+// with the decoded text, and s points to them, under the rule of [Alias]. So b must belong to the caller, who must not
+// read the same string twice. The error is a [*SyntaxError], or a [*TypeError] for any other value.
 func Text(b []byte, i int) (s string, end int, err error) {
 	i = Space(b, i)
 	if at(b, i) != '"' {
@@ -36,15 +36,15 @@ func Text(b []byte, i int) (s string, end int, err error) {
 	return Alias(b[start:w]), end + 1, nil
 }
 
-// Unquote replaces the escapes of b, the contents of a validated string without its quotes, in place, and returns the
-// part of b that holds the result, with its capacity cut. A surrogate escape without its other half becomes U+FFFD.
+// Unquote decodes the escapes of b, the contents of a validated string without its quotes, in place. It returns the
+// part of b with the result, with its capacity cut. A surrogate escape without its other half becomes U+FFFD.
 func Unquote(b []byte) []byte {
-	_, w, _ := unescape(b, 0) // it misses the closing quote and nothing else
+	_, w, _ := unescape(b, 0) // the only possible error is the missing closing quote
 	return b[:w:w]
 }
 
-// unescape validates the contents of a string from b[i] on and replaces the escapes on the way, so that each byte is
-// looked at once. It returns the offsets of the closing quote and of the end of what the contents mean.
+// unescape validates the contents of a string from b[i] on and decodes the escapes in the same pass. It returns the
+// offsets of the closing quote and of the end of the decoded contents.
 func unescape(b []byte, i int) (end, w int, err error) {
 	r := i
 	w = i
@@ -73,14 +73,14 @@ func unescape(b []byte, i int) (end, w int, err error) {
 	}
 }
 
-// slide moves the bytes from b[r] up to the next special one to b[w], which is not behind b[r], and returns the offsets
-// behind both.
+// slide moves the bytes from b[r] up to the next special byte to b[w], which is not behind b[r], and returns the
+// offsets behind source and target.
 func slide(b []byte, r, w int) (int, int) {
 	for len(b)-r >= 8 {
 		word := binary.LittleEndian.Uint64(b[r:])
 		if m := special(word); m != 0 {
 			n := bits.TrailingZeros64(m) / 8
-			if w+8 > r+n { // the bytes behind the nth would go where not all has been read
+			if w+8 > r+n { // writing a whole word would overwrite unread bytes
 				return r + n, w + copy(b[w:], b[r:r+n])
 			}
 			binary.LittleEndian.PutUint64(b[w:], word)
@@ -111,13 +111,12 @@ func slide(b []byte, r, w int) (int, int) {
 	return r, w
 }
 
-// unescaped is what an escape of two bytes means, by its letter.
+// unescaped maps the letter of a two-byte escape to its meaning.
 var unescaped = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
-// unescapeRune returns the rune that the \u escape at the beginning of b, or the surrogate pair of two, stands for, and
-// the number of bytes it takes.
+// unescapeRune returns the rune that b begins with, as a \u escape or a surrogate pair of two, and its number of bytes.
 func unescapeRune(b []byte) (r rune, n int) {
 	r = hex4(b[2:6])
 	if r < 0xd800 || r > 0xdfff {

@@ -37,14 +37,15 @@ func TestUnquoteReplacesEscapesInPlace(t *testing.T) {
 	}
 }
 
-// unquoted returns what jsonscan makes of the string text, quotes included, and whether it takes it.
+// unquoted returns the result of decoding the string text, quotes included, with jsonscan, and whether jsonscan accepts
+// it.
 func unquoted(text string) (string, bool) {
 	s, end, err := jsonscan.Text([]byte(text), 0)
 	return s, err == nil && end == len(text)
 }
 
-// checkValidating asserts that Text, which validates and decodes in one pass, takes what String takes, refuses the rest
-// for the same reason, and leaves alone what is behind the string.
+// checkValidating asserts that Text, which validates and decodes in one pass, accepts the same strings as String,
+// rejects others for the same reason, and does not change the bytes behind the string.
 func checkValidating(t interface{ Fatalf(string, ...any) }, text string) {
 	b := []byte(text)
 	_, end, err := jsonscan.Text(b, 0)
@@ -57,8 +58,8 @@ func checkValidating(t interface{ Fatalf(string, ...any) }, text string) {
 	}
 }
 
-// checkText compares Text with encoding/json, which replaces lone surrogates like Unquote does, but invalid UTF-8 as
-// well, which Text refuses.
+// checkText compares Text with encoding/json. Both replace lone surrogates; encoding/json also replaces invalid UTF-8,
+// which Text rejects.
 func checkText(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -67,7 +68,7 @@ func checkText(t interface {
 	checkValidating(t, text)
 	got, ok := unquoted(text)
 	if !ok {
-		return // what is valid is the matter of other tests
+		return // other tests cover validity
 	}
 	var want string
 	if err := json.Unmarshal([]byte(text), &want); err != nil || got != want {

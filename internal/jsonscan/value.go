@@ -1,10 +1,10 @@
 package jsonscan
 
-// MaxDepth is how many levels of arrays and objects one value may have. Where a decoder walks into a value with an
-// [Object] or an [Array], each value it passes over by [Value] has the whole depth again.
+// MaxDepth is the maximum number of nested arrays and objects in one value. If a decoder descends into a value with an
+// [Object] or an [Array], every value that it skips with [Value] may again have the full depth.
 const MaxDepth = 1024
 
-// Valid reports why b is not exactly one JSON value, space around it allowed; nil if it is.
+// Valid returns nil if b is exactly one JSON value, with optional space around it, and otherwise the reason why not.
 func Valid(b []byte) error {
 	end, err := Value(b, 0)
 	if err != nil {
@@ -13,7 +13,7 @@ func Valid(b []byte) error {
 	return Rest(b, end)
 }
 
-// Rest reports whether anything but space follows from b[i] on.
+// Rest returns an error if b[i:] has anything but space.
 func Rest(b []byte, i int) error {
 	if i = Space(b, i); i < len(b) {
 		return unexpected(b, i)
@@ -21,8 +21,8 @@ func Rest(b []byte, i int) error {
 	return nil
 }
 
-// Value validates the value that begins at b[i], leading space skipped, and returns the offset behind it.
-// What follows the value is not looked at. The error is a [*SyntaxError].
+// Value validates the value at b[i], skipping leading space, and returns the offset behind it. It ignores the text
+// behind the value. The error is a [*SyntaxError].
 func Value(b []byte, i int) (end int, err error) {
 	i = Space(b, i)
 	if i < len(b) && (b[i] == '{' || b[i] == '[') {
@@ -44,13 +44,13 @@ func isSpace(c byte) bool {
 	return c <= ' ' && uint64(set)>>c&1 != 0
 }
 
-// levels remembers for each open level whether it is an object (bit set) or an array.
+// levels records for each open level whether it is an object (bit set) or an array.
 type levels struct {
 	objects [MaxDepth / 64]uint64
 	n       int
 }
 
-// push opens a level, false when there are [MaxDepth] already.
+// push opens a level. It reports false if [MaxDepth] levels are open already.
 func (l *levels) push(object bool) bool {
 	if l.n == MaxDepth {
 		return false
@@ -64,7 +64,7 @@ func (l *levels) push(object bool) bool {
 	return true
 }
 
-// pop closes a level and reports whether the one around it is an object.
+// pop closes a level and reports whether the enclosing level is an object.
 func (l *levels) pop() (object bool) {
 	l.n--
 	if l.n == 0 {
@@ -78,9 +78,9 @@ func (l *levels) pop() (object bool) {
 func container(b []byte, i int) (int, error) {
 	var open levels
 	var err error
-	closing := byte(0) // the bracket that ends the innermost level
+	closing := byte(0) // closing bracket of the innermost level
 	for {
-		// b[i] is where a value begins: a member's, an element's, or the outermost.
+		// b[i] is the beginning of a value: a member's, an element's, or the outermost.
 		switch c := at(b, i); c {
 		case '{', '[':
 			if !open.push(c == '{') {
@@ -104,7 +104,7 @@ func container(b []byte, i int) (int, error) {
 		if err != nil {
 			return i, err
 		}
-		// b[i] is behind a value, or at the bracket that closes an empty level.
+		// b[i] is behind a value, or at the closing bracket of an empty level.
 		c := at(b, i)
 		for c != ',' {
 			if c <= ' ' {
@@ -131,7 +131,7 @@ func container(b []byte, i int) (int, error) {
 	}
 }
 
-// at returns b[i], or 0, which no JSON text holds outside its strings, behind the end.
+// at returns b[i]. Behind the end it returns 0, which valid JSON text never contains outside strings.
 func at(b []byte, i int) byte {
 	if i < len(b) {
 		return b[i]
@@ -146,7 +146,7 @@ func closer(object bool) byte {
 	return ']'
 }
 
-// name validates a member's name and its colon and returns where the value begins.
+// name validates a member's name and its colon and returns the offset of the value.
 func name(b []byte, i int) (int, error) {
 	i, _, err := String(b, i)
 	if err != nil {
@@ -155,7 +155,7 @@ func name(b []byte, i int) (int, error) {
 	return colon(b, i)
 }
 
-// colon returns where the value behind the colon begins that is expected from b[i] on.
+// colon reads a colon, skipping leading space, and returns the offset of the value behind it.
 func colon(b []byte, i int) (int, error) {
 	if at(b, i) != ':' {
 		if i = Space(b, i); at(b, i) != ':' {

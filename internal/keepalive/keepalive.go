@@ -1,5 +1,5 @@
-// Package keepalive finds out whether a peer that says nothing is still there: it is asked for a sign of life, and
-// given up if none comes. Anything that the peer says is one.
+// Package keepalive detects whether a silent peer is still there: it asks the peer for a sign of life, and gives the
+// peer up if none arrives. Every message from the peer is a sign of life.
 package keepalive
 
 import (
@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Watch looks after one peer. Nil does nothing. A Watch has no goroutine while it waits.
+// Watch monitors one peer. A nil Watch does nothing. A Watch has no goroutine while it waits.
 type Watch struct {
-	heard atomic.Uint64 // messages
+	heard atomic.Uint64 // number of messages received
 
 	mu    sync.Mutex
-	timer *time.Timer // guarded by mu; nil once the watch is over
+	timer *time.Timer // guarded by mu; nil once the watch has ended
 	next  observation // guarded by mu
 }
 
-// Heard notes a message of the peer.
+// Heard records a message from the peer.
 func (w *Watch) Heard() {
 	if w != nil {
 		w.heard.Add(1)
 	}
 }
 
-// Start returns a Watch that looks at the peer now and then. Behind silence for every to twice that, ask is called, and
-// reports whether the peer could be asked; if it goes on being silent for as long as every again, gone is called, and
-// nothing else behind that. Neither may wait.
+// Start returns a Watch that checks the peer periodically. After a silence of one to two intervals, it calls ask, which
+// reports whether it could ask the peer for a sign of life. If the peer remains silent for another interval, the Watch
+// calls gone and ends. Neither function may block.
 func Start(every time.Duration, ask func() bool, gone func()) *Watch {
 	w := new(Watch)
 	w.mu.Lock()
@@ -35,7 +35,7 @@ func Start(every time.Duration, ask func() bool, gone func()) *Watch {
 	return w
 }
 
-// Stop ends the looking. A look may be under way.
+// Stop ends the watch. A check may still be running.
 func (w *Watch) Stop() {
 	if w == nil {
 		return
@@ -59,7 +59,7 @@ func (w *Watch) look(every time.Duration, ask func() bool, gone func()) {
 	}
 }
 
-// decide does not say that a peer is there, or is not, once the watch is stopped.
+// decide returns the verdict of a check, or stopped after Stop.
 func (w *Watch) decide() (v verdict) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -73,7 +73,7 @@ func (w *Watch) decide() (v verdict) {
 	return v
 }
 
-// lookAgain looks after the given time. asked says whether silence proves anything then.
+// lookAgain schedules the next check. asked reports whether silence will be significant then.
 func (w *Watch) lookAgain(every time.Duration, asked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,23 +83,24 @@ func (w *Watch) lookAgain(every time.Duration, asked bool) {
 	}
 }
 
-// observation is what is known about a peer. A look at the peer makes the next one of it; it is a value, and pure.
+// observation is the state of a peer as of a check. The next check derives a new observation from it; it is an
+// immutable value.
 type observation struct {
-	heard uint64 // messages, by the latest look
-	asked bool   // for a sign of life, since then
+	heard uint64 // messages received as of the latest check
+	asked bool   // the peer has been asked for a sign of life since then
 }
 
-// verdict says what to do about a peer.
+// verdict is the result of a check.
 type verdict uint8
 
 const (
-	alive   verdict = iota // go on
-	silent                 // ask it
-	lost                   // give it up
-	stopped                // Stop has been called
+	alive   verdict = iota // continue
+	silent                 // ask the peer
+	lost                   // give the peer up
+	stopped                // Stop was called
 )
 
-// look decides about a peer of whom so many messages have been heard by now.
+// look returns the verdict about a peer with this number of messages, and the next observation.
 func (o observation) look(heard uint64) (observation, verdict) {
 	switch {
 	case heard != o.heard:

@@ -1,5 +1,5 @@
-// Package lock has a mutex for what may take long, such as asking a peer: waiting for it ends with a context. For
-// fields, sync.Mutex is the right one.
+// Package lock provides a mutex for operations that may take long, such as a request to a peer: a context can end the
+// wait for it. Use sync.Mutex to guard fields.
 package lock
 
 import (
@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// Mutex is held by one goroutine at a time, and given to those that wait in their order. The zero Mutex is free; it
+// Mutex is held by one goroutine at a time, and passed to waiting goroutines in order. The zero Mutex is unlocked; it
 // must not be copied.
 type Mutex struct {
-	// held is a channel of one element, which is there while the Mutex is held. The first that asks makes it.
+	// held is a channel with a buffer of one, which is full while the Mutex is locked. The first caller creates it.
 	held atomic.Pointer[chan struct{}]
 }
 
@@ -22,11 +22,11 @@ func (m *Mutex) hold() chan struct{} {
 	return *m.held.Load()
 }
 
-// Lock waits until the Mutex is free, however long that takes.
+// Lock locks the Mutex, and waits for it without a limit.
 func (m *Mutex) Lock() { m.hold() <- struct{}{} }
 
-// LockContext waits until the Mutex is free or ctx ends, and then returns the cause. A Mutex that is free is taken even
-// if ctx has ended.
+// LockContext locks the Mutex. If ctx ends while it waits, LockContext returns the cause. It locks an unlocked Mutex
+// even if ctx has ended.
 func (m *Mutex) LockContext(ctx context.Context) error {
 	held := m.hold()
 	select {
@@ -42,5 +42,5 @@ func (m *Mutex) LockContext(ctx context.Context) error {
 	}
 }
 
-// Unlock frees the Mutex, which the caller holds.
+// Unlock unlocks the Mutex, which the caller must hold.
 func (m *Mutex) Unlock() { <-*m.held.Load() }

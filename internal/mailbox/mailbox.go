@@ -1,30 +1,30 @@
-// Package mailbox queues messages for one reader that may be slow, so that the goroutine which produced them, and which
-// serves other readers as well, need not wait.
+// Package mailbox queues messages for one reader that may be slow. The goroutine that produces the messages also serves
+// other readers and must not wait.
 package mailbox
 
 import "sync"
 
-// Box is a queue of messages, which one goroutine sends in their order: see Run. The zero Box is ready for use. It is
-// safe for concurrent use.
+// Box is a queue of messages, which one goroutine sends in order: see Run. The zero Box is ready to use. It is safe for
+// concurrent use.
 type Box struct {
 	mu      sync.Mutex
 	queue   []message     // guarded by mu
-	bytes   int           // guarded by mu; of the queue, and of the message that is being sent
-	arrived chan struct{} // guarded by mu until it is made; holds a token while the queue may have a message
-	closed  bool          // guarded by mu; Run has returned, or is sending the last messages
+	bytes   int           // guarded by mu; size of the queue and of the message that is being sent
+	arrived chan struct{} // guarded by mu until it is created; holds a token while the queue may have a message
+	closed  bool          // guarded by mu; Run has returned or is sending the last messages
 }
 
-// A message takes so many bytes until it has been sent.
+// A message counts as the given number of bytes until it has been sent.
 type message struct {
 	bytes int
 	send  func()
 }
 
-// overhead is charged for each message besides its bytes, for the closure that sends it.
+// overhead is added to the bytes of each message, for the closure that sends it.
 const overhead = 256
 
-// Put queues a message of n bytes. It reports false, and queues nothing, if the messages in the box would then take
-// more than limit bytes; a limit of 0 means none. After the end of Run, Put calls send itself.
+// Put queues a message of n bytes. It reports false, and queues nothing, if the messages in the box would exceed limit
+// bytes; a limit of 0 means no limit. After the end of Run, Put calls send itself.
 func (b *Box) Put(n, limit int, send func()) bool {
 	n += overhead
 	b.mu.Lock()
@@ -41,12 +41,12 @@ func (b *Box) Put(n, limit int, send func()) bool {
 	b.queue = append(b.queue, message{n, send})
 	select {
 	case b.signal() <- struct{}{}:
-	default: // Run has not yet taken the token of an earlier message
+	default: // Run has not yet received the token of an earlier message
 	}
 	return true
 }
 
-// signal returns the channel arrived. mu is held.
+// signal returns the channel arrived. The caller holds mu.
 func (b *Box) signal() chan struct{} {
 	if b.arrived == nil {
 		b.arrived = make(chan struct{}, 1)
@@ -54,8 +54,9 @@ func (b *Box) signal() chan struct{} {
 	return b.arrived
 }
 
-// Run sends the messages of the box until done is closed, and then those that are left: each message is sent once,
-// also when the reader has gone, for send releases the memory and ends the operation of a message. It is called once.
+// Run sends the messages of the box until done is closed, and then the remaining messages. It sends each message once,
+// even if the reader has gone, because send releases the memory and ends the operation of a message. Run must be called
+// once.
 func (b *Box) Run(done <-chan struct{}) {
 	b.mu.Lock()
 	arrived := b.signal()
@@ -71,7 +72,7 @@ func (b *Box) Run(done <-chan struct{}) {
 	}
 }
 
-// sendNext sends the first message. Without one, it reports false, and closes the box if this was the last look.
+// sendNext sends the first message. If there is no message, it reports false, and closes the box if last is set.
 func (b *Box) sendNext(last bool) bool {
 	b.mu.Lock()
 	if len(b.queue) == 0 {

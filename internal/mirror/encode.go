@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// The marks around a value in base64. They are case-sensitive.
+// Delimiters of a base64 value. They are case-sensitive.
 const (
 	opening = "=?base64?"
 	closing = "?="
 )
 
-// strict takes exactly one spelling of each value: padded, and with no bits behind its end.
+// strict accepts exactly one spelling of each value: padded, and without stray bits at the end.
 var strict = base64.StdEncoding.Strict()
 
-// Encode returns value as a header can carry it: as it is if that is safe, else in base64 between =?base64? and ?=.
-// Safe are visible ASCII, and space and tab between. Invalid UTF-8 becomes U+FFFD, as it does in the body.
-// (specification 2026-07-28, basic/transports/streamable-http, "Value Encoding")
+// Encode returns value in a form that a header can carry: unchanged if that is safe, otherwise in base64 between
+// =?base64? and ?=. Visible ASCII is safe, and so are space and tab inside the value. Invalid UTF-8 becomes U+FFFD, as
+// it does in the body. (specification 2026-07-28, basic/transports/streamable-http, "Value Encoding")
 func Encode(value string) string {
 	if plain(value) && !isEncoded(value) {
 		return value
@@ -29,9 +29,9 @@ func Encode(value string) string {
 	return opening + strict.EncodeToString([]byte(value)) + closing
 }
 
-// Decode returns the value that the header carries. A value without the exact marks of base64 around it means itself.
-// It is an error if the header has characters that the specification does not allow, or blanks around it, which HTTP
-// takes away before anyone looks, or if what is between the marks is not base64 of valid UTF-8.
+// Decode returns the value in the header. A value without the exact base64 delimiters means itself. Decode returns an
+// error if the header has characters that the specification does not allow, if it has blanks at an end, which HTTP
+// strips, or if the text between the delimiters is not base64 of valid UTF-8.
 func Decode(header string) (string, error) {
 	if !plain(header) {
 		return "", fmt.Errorf("header value %s has characters that a header must not have", quote(header))
@@ -52,7 +52,7 @@ func Decode(header string) (string, error) {
 	return string(b), nil
 }
 
-// plain reports whether a header carries value unchanged.
+// plain reports whether a header can carry value unchanged.
 func plain(value string) bool {
 	if value == "" {
 		return true
@@ -70,12 +70,12 @@ func plain(value string) bool {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// isEncoded reports whether value has the marks of base64 at both ends; in "=?base64?=" they overlap.
+// isEncoded reports whether value has the base64 delimiters at both ends; in "=?base64?=" they overlap.
 func isEncoded(value string) bool {
 	return strings.HasPrefix(value, opening) && strings.HasSuffix(value, closing)
 }
 
-// quote returns the beginning of s, which a peer has written, for an error text.
+// quote returns the beginning of s, a string from a peer, for an error message.
 func quote(s string) string {
 	const most = 64
 	if len(s) <= most {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encodings are the examples of the specification and of the proposal behind it (SEP-2243), and what is near their
+// encodings are the examples of the specification and of the proposal behind it (SEP-2243), and values near their
 // edges.
 var encodings = []struct{ value, header string }{
 	{"us-west1", "us-west1"},
@@ -87,7 +87,7 @@ func TestDecodeErrorsQuoteLittle(t *testing.T) {
 	}
 }
 
-// text makes strings of which many are near the edges of the encoding.
+// text generates strings, many of them near the edges of the encoding.
 var text = rapid.OneOf(
 	rapid.String(),
 	rapid.StringMatching(`[ -~]*`),

@@ -8,8 +8,8 @@ import (
 
 const maxInteger = 1<<53 - 1
 
-// integer returns the decimal form of a JSON number that has an integer value within ±(2^53−1), however it is written:
-// 4.20e1 is 42 and -0 is 0. It is exact, which going through float64 is not.
+// integer returns the decimal form of a JSON number with an integer value within ±(2^53−1), in any spelling: 4.20e1 is
+// 42 and -0 is 0. It is exact; a conversion to float64 would not be.
 func integer(number string) (decimal string, ok bool) {
 	n, ok := jsonscan.Int([]byte(number))
 	if !ok || n < -maxInteger || n > maxInteger {

@@ -9,14 +9,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Param is one argument that calls of a tool mirror.
+// Param describes one argument that calls of a tool mirror.
 type Param struct {
-	Header string   // the whole name in canonical form, "Mcp-Param-Region"
-	Path   []string // the properties that lead to the argument, at least one
+	Header string   // complete name in canonical form, for example "Mcp-Param-Region"
+	Path   []string // names of the properties that lead to the argument; at least one
 	Type   string   // "string", "integer" or "boolean"
 }
 
-// Size returns how many bytes of memory p takes.
+// Size returns the memory of p in bytes.
 func (p *Param) Size() int {
 	size := len(p.Header) + int(unsafe.Sizeof(*p))
 	for _, step := range p.Path {
@@ -28,15 +28,15 @@ func (p *Param) Size() int {
 // annotation is the keyword that marks a property.
 const annotation = "x-mcp-header"
 
-// Params returns the arguments that a tool with this input schema mirrors, in the order of the schema, at most
-// [MaxParams]. It is quick when no mark can be in it; otherwise the schema must be valid JSON. A [*SchemaError] says
-// which mark breaks which rule: such a tool must not be offered over Streamable HTTP. (specification 2026-07-28,
+// Params returns the arguments that a tool with this input schema mirrors, at most [MaxParams], in the order of the
+// schema. It is fast if [MayMark] reports false; otherwise the schema must be valid JSON. A [*SchemaError] describes
+// the invalid mark: such a tool must not be offered over Streamable HTTP. (specification 2026-07-28,
 // basic/transports/streamable-http, "Schema Extension")
 func Params(inputSchema []byte) ([]Param, error) {
 	if !MayMark(inputSchema) {
 		return nil, nil
 	}
-	if err := jsonscan.Valid(inputSchema); err != nil { // bounds the depth, and with it the recursion
+	if err := jsonscan.Valid(inputSchema); err != nil { // this bounds the depth, and so the recursion
 		return nil, err
 	}
 	w := walk{text: inputSchema}
@@ -49,28 +49,28 @@ func Params(inputSchema []byte) ([]Param, error) {
 	return w.found, nil
 }
 
-// MayMark reports whether a mark can be in text, JSON. It is quick.
+// MayMark reports whether the JSON text may contain a mark. It only searches for substrings, which is fast.
 func MayMark(text []byte) bool {
 	return bytes.Contains(text, []byte(annotation)) || bytes.Contains(text, []byte(`\u`))
 }
 
-// walk goes through the subschemas of one schema, whose text is valid.
+// walk visits the subschemas of one schema with a valid text.
 type walk struct {
 	text  []byte
-	place []string // keywords, names and indexes from the root to where the walk is
+	place []string // keywords, names and indexes from the root to the current schema
 	found []Param
-	// the first name that stands twice where properties lead from the root, which is an error if there are marks
+	// the first duplicate name in an object that only properties lead to; it is an error if there are marks
 	twice error
 }
 
-// mark is what one schema object says about being mirrored.
+// mark is the mark of one schema object, with the type next to it.
 type mark struct {
 	there bool
-	name  []byte // nil if it is not a string
-	kind  string // the type, "" if there is not exactly one
+	name  []byte // nil if the mark is not a string
+	kind  string // the type; "" if there is not exactly one
 }
 
-// schema reads the schema at text[i], true and false too. static says that only properties lead to it.
+// schema reads the schema at text[i], which may be true or false. static means that only properties lead to it.
 func (w *walk) schema(i int, static bool) (end int, err error) {
 	if i = jsonscan.Space(w.text, i); w.text[i] != '{' {
 		return jsonscan.Value(w.text, i)
@@ -99,7 +99,8 @@ func (w *walk) schema(i int, static bool) (end int, err error) {
 	return o.End(), o.Err()
 }
 
-// properties reads the properties at text[i] of a schema that only properties lead to, or not.
+// properties reads the value of the keyword properties at text[i]. static means that only properties lead to its
+// schema.
 func (w *walk) properties(i int, static bool) (end int, err error) {
 	if w.text[i] != '{' {
 		return jsonscan.Value(w.text, i)
@@ -115,7 +116,7 @@ func (w *walk) properties(i int, static bool) (end int, err error) {
 	return o.End(), o.Err()
 }
 
-// keyword reads the value at text[i] of a keyword whose subschemas, if it has any, are not to be marked.
+// keyword reads the value at text[i] of any other keyword. Its subschemas must not have marks.
 func (w *walk) keyword(i int, key string) (end int, err error) {
 	switch applicators[key] {
 	case byName:
@@ -139,7 +140,7 @@ func (w *walk) keyword(i int, key string) (end int, err error) {
 	return jsonscan.Value(w.text, i)
 }
 
-// within reads the schema at text[i], to which the steps lead from where the walk is.
+// within reads the schema at text[i]. steps lead from the current place to it.
 func (w *walk) within(i int, static bool, steps ...string) (end int, err error) {
 	n := len(w.place)
 	w.place = append(w.place, steps...)
@@ -148,7 +149,7 @@ func (w *walk) within(i int, static bool, steps ...string) (end int, err error) 
 	return end, err
 }
 
-// once notes that a name stands for a second time in an object, if again is true.
+// once records a duplicate name, if again is true.
 func (w *walk) once(name string, again bool) {
 	if again && w.twice == nil {
 		w.twice = &SchemaError{Place: w.pointer(),
@@ -156,7 +157,7 @@ func (w *walk) once(name string, again bool) {
 	}
 }
 
-// note adds the marked property at which the walk is, or says what is wrong with the mark.
+// note adds the marked property at the current place, or returns the error of an invalid mark.
 func (w *walk) note(m mark, static bool) error {
 	if rule := m.broken(static && len(w.place) > 0); rule != "" {
 		return w.fail(m, rule)
@@ -181,7 +182,7 @@ func (w *walk) fail(m mark, rule string) error {
 	return &SchemaError{Place: w.pointer(), Name: string(m.name), Rule: rule}
 }
 
-// unquoted returns the meaning of raw if it is a string, else nil.
+// unquoted returns the decoded content of raw if raw is a string, otherwise nil.
 func unquoted(raw []byte) []byte {
 	if raw[0] != '"' {
 		return nil

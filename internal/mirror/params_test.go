@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan/jsontest"
 )
 
-// marked is the schema of a property with a mark, by its type and name.
+// marked returns the schema of a property with a mark, by its type and name.
 func marked(kind, name string) string {
 	return fmt.Sprintf(`{"type":%q,"x-mcp-header":%q}`, kind, name)
 }
 
-// with is the input schema with these members in its properties.
+// with returns an input schema with these members in its properties.
 func with(properties string) string {
 	return `{"type":"object","properties":{` + properties + `}}`
 }
@@ -222,7 +222,7 @@ func TestSchemaErrorsQuoteLittleAndSafely(t *testing.T) {
 	}
 }
 
-// TestMarksAreFoundWhereverTheyAre puts one mark at a random place and asks whether it counts there.
+// TestMarksAreFoundWhereverTheyAre puts one mark at a random place and checks whether it counts there.
 func TestMarksAreFoundWhereverTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schema, path, verdict := marked("string", "M"), []string{}, "param"
@@ -261,7 +261,7 @@ func TestMarksAreFoundWhereverTheyAre(t *testing.T) {
 	})
 }
 
-// worse is what becomes of a mark that something around it spoils, which data is beyond.
+// worse returns the verdict on a mark inside a construct that spoils it. A mark inside data remains ignored.
 func worse(verdict, by string) string {
 	if verdict == "nothing" {
 		return verdict
@@ -293,7 +293,7 @@ func FuzzParams(f *testing.F) {
 	})
 }
 
-// TestAnyJSONIsASchema feeds what is valid JSON and rarely a schema.
+// TestAnyJSONIsASchema uses valid JSON that is rarely a schema.
 func TestAnyJSONIsASchema(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := jsontest.Value(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") })

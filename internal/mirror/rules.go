@@ -7,12 +7,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// SchemaError says what makes an input schema with marks, and its tool, invalid. Its text quotes little of the schema,
-// safely.
+// SchemaError describes the problem that makes an input schema with marks, and its tool, invalid. Its text escapes and
+// truncates all quotes from the schema.
 type SchemaError struct {
-	Place string // JSON Pointer to the schema at fault
-	Name  string // what its mark says, "" if that is not a string or not at fault
-	Rule  string // what is wrong
+	Place string // JSON Pointer to the wrong schema
+	Name  string // value of its mark; "" if that is not a string or not the problem
+	Rule  string // the violated rule
 }
 
 func (e *SchemaError) Error() string {
@@ -23,8 +23,7 @@ func (e *SchemaError) Error() string {
 	return text + ": " + e.Rule
 }
 
-// broken returns which rule the mark breaks, "" if none. static says that it stands on a property to which only
-// properties lead.
+// broken returns the rule that the mark breaks, or "". static means that only properties lead to the marked property.
 func (m mark) broken(static bool) string {
 	switch {
 	case !static:

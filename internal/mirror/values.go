@@ -8,18 +8,18 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// Value is what one header says, before [Encode].
+// Value is the value of one header, before [Encode].
 type Value struct {
-	Header string // of the [Param]
+	Header string // Header of the [Param]
 	Value  string
 }
 
-// Values returns what a call with these arguments, JSON text or nothing, sends in its headers, in the order of params,
-// which are those of [Params]. An argument that is absent or null has no header.
+// Values returns the header values of a call with these arguments, which are JSON text or empty. The result has the
+// order of params, the result of [Params]. An argument that is absent or null has no header.
 //
-// It is an error if an argument has not the type of its parameter, if an integer is beyond ±(2^53−1), if a name on the
-// way to an argument stands twice, or if all values together are longer than [MaxValues]. Errors quote names, not
-// values.
+// Values returns an error if an argument does not have the type of its parameter, if an integer is beyond ±(2^53−1), if
+// an object on the way to an argument has a duplicate name, or if all values together are longer than [MaxValues].
+// Errors quote names, not values.
 func Values(params []Param, arguments []byte) ([]Value, error) {
 	if len(params) == 0 || len(arguments) == 0 {
 		return nil, nil
@@ -35,7 +35,7 @@ func Values(params []Param, arguments []byte) ([]Value, error) {
 	return slices.DeleteFunc(r.values, func(v Value) bool { return v.Header == "" }), nil
 }
 
-// Headers returns what [Values] returns, by header.
+// Headers returns the result of [Values] as a map from header to value.
 func Headers(params []Param, arguments []byte) (map[string]string, error) {
 	values, err := Values(params, arguments)
 	if err != nil {
@@ -48,18 +48,18 @@ func Headers(params []Param, arguments []byte) (map[string]string, error) {
 	return headers, nil
 }
 
-// set is some of the parameters, a bit for each.
+// set is a set of parameters, one bit each.
 type set uint64
 
-// reading takes the mirrored values out of the arguments of one call.
+// reading extracts the mirrored values from the arguments of one call.
 type reading struct {
 	text   []byte
 	params []Param
-	values []Value // one for each parameter, zero if there is no such argument
-	size   int     // of all values, in bytes
+	values []Value // one for each parameter; zero if the argument is absent or null
+	size   int     // bytes of all values
 }
 
-// value reads the value at text[i]. The first level steps of the paths of some parameters lead to it.
+// value reads the value at text[i]. The first level steps in the paths of the parameters in some lead to it.
 func (r *reading) value(i, level int, some set) (end int, err error) {
 	var deeper set
 	for n, p := range r.params {
@@ -79,8 +79,7 @@ func (r *reading) value(i, level int, some set) (end int, err error) {
 	return jsonscan.Value(r.text, i)
 }
 
-// object reads the object at text[i], in one of whose members the step at level of the paths of some parameters leads
-// on.
+// object reads the object at text[i]. Its members are the next step, at level, in the paths of the parameters in some.
 func (r *reading) object(i, level int, some set) (end int, err error) {
 	var met set
 	o := jsonscan.ObjectAt(r.text, i)
@@ -102,7 +101,7 @@ func (r *reading) object(i, level int, some set) (end int, err error) {
 	return o.End(), o.Err()
 }
 
-// take keeps the value at text[i] for parameter n, unless it is null.
+// take stores the value at text[i] for parameter n, unless it is null.
 func (r *reading) take(n, i int) error {
 	end, err := jsonscan.Value(r.text, i)
 	if err != nil {
@@ -125,12 +124,12 @@ func (r *reading) take(n, i int) error {
 	return nil
 }
 
-// wanted is what an argument must be, by the type of its parameter.
+// wanted describes the valid arguments, by the type of the parameter.
 var wanted = map[string]string{
 	"string": "a string", "boolean": "true or false", "integer": "an integer within ±(2^53−1)",
 }
 
-// convert returns the text form of raw, a JSON value, false if it is not of the type.
+// convert returns the text form of raw, a JSON value. It reports false if raw is not of the type.
 func convert(kind string, raw []byte) (text string, ok bool) {
 	switch kind {
 	case "string":
@@ -143,9 +142,9 @@ func convert(kind string, raw []byte) (text string, ok bool) {
 	}
 }
 
-// Equal reports whether what a header says is what the arguments say about p: header from [Decode], body from [Values].
-// Integers are compared by their value: 42.0 is 42. (specification 2026-07-28, basic/transports/streamable-http,
-// "Server Validation")
+// Equal reports whether a header has the same value as the arguments for p: header comes from [Decode], body from
+// [Values]. Integers are compared by value: 42.0 equals 42. (specification 2026-07-28,
+// basic/transports/streamable-http, "Server Validation")
 func Equal(p Param, header, body string) bool {
 	if p.Type != "integer" {
 		return header == body

@@ -168,7 +168,7 @@ func TestEqualComparesIntegersByValueAndTheRestByText(t *testing.T) {
 	}
 }
 
-// TestBothSidesAgree plays a call: what the client's headers say is what the server reads in the body.
+// TestBothSidesAgree simulates a call: the server reads the same values in the body as the client sends in the headers.
 func TestBothSidesAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		arguments := map[string]any{
@@ -221,7 +221,7 @@ func FuzzValues(f *testing.F) {
 		}
 		var oracle map[string]any
 		if len(arguments) == 0 || json.Unmarshal(arguments, &oracle) != nil {
-			return // not an object, which has no values
+			return // values other than objects have no headers
 		}
 		for _, v := range values {
 			if v.Header != text1.Header {

@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// batches are those that no writer has any use for now. Many writers have nothing to write, and need no memory to write
-// in.
+// batches holds batches that no writer needs at the moment. Of many writers, most are idle and need no memory.
 var batches = sync.Pool{New: func() any { return new(batch) }}
 
-// batch is frames that go out together, each with its newline.
+// batch holds frames that one write sends together, each with its newline.
 type batch struct {
 	data   []byte
 	frames int
-	since  []time.Time // when each began to wait; none if the times are not reported
+	since  []time.Time // start of each frame's wait; empty if waits are not reported
 }
 
 const stampSize = 24 // bytes of a time.Time
@@ -23,7 +22,7 @@ func (b *batch) add(frame []byte) {
 	b.frames++
 }
 
-// stamp notes that the frames added last, those that do not wait yet, begin to.
+// stamp records the current time as the start of the wait for all frames without one.
 func (b *batch) stamp() {
 	for len(b.since) < b.frames {
 		b.since = append(b.since, time.Now())
@@ -33,7 +32,7 @@ func (b *batch) stamp() {
 // reset drops the frames and keeps the memory.
 func (b *batch) reset() { *b = batch{data: b.data[:0], since: b.since[:0]} }
 
-// memory returns how many bytes the batch holds on to, if there is one.
+// memory returns how many bytes the batch holds, 0 for nil.
 func (b *batch) memory() int {
 	if b == nil {
 		return 0
@@ -41,7 +40,7 @@ func (b *batch) memory() int {
 	return cap(b.data) + cap(b.since)*stampSize
 }
 
-// report tells how long each frame has waited.
+// report calls waited with the time that each frame has waited.
 func (b *batch) report(waited func(time.Duration)) {
 	if len(b.since) == 0 {
 		return

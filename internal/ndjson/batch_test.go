@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a writer does not use, others do: in none of them is anything of another.
+// Writers share unused memory, which contains no data of another writer.
 func TestIdleWritersHoldNothingToWriteIn(t *testing.T) {
 	var outs [8]bytes.Buffer
 	var writers [len(outs)]*Writer

@@ -9,8 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// BenchmarkReader reads frames that another goroutine writes into a pipe. The floor reads the same bytes and drops
-// them.
+// BenchmarkReader reads frames that another goroutine writes into a pipe. The floor reads and drops the same bytes.
 func BenchmarkReader(b *testing.B) {
 	for _, size := range []int{1 << 10, 64 << 10, 3 << 19, 5 << 20, 16<<20 - 1} {
 		line := append(bytes.Repeat([]byte("x"), size), '\n')

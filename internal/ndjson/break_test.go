@@ -11,15 +11,15 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// The reader closes before the writer's first, second, ... attempt to write; what the sender gets depends on whether a
-// byte of its frame was out by then.
+// The reader closes the pipe before the writer's first, second, ... attempt to write. The sender's result depends on
+// whether a byte of its frame had left by then.
 func TestAnErrorMeansThatNoByteOfTheFrameHasLeft(t *testing.T) {
-	large := bytes.Repeat([]byte("L"), 1<<20) // no pipe takes it at once
+	large := bytes.Repeat([]byte("L"), 1<<20) // larger than any pipe
 	for _, tt := range []struct {
 		name    string
 		frame   []byte
-		breaks  int    // before this attempt
-		other   string // frame another sender queues meanwhile
+		breaks  int    // the reader closes before this attempt
+		other   string // frame that another sender queues in the meantime
 		refused bool
 	}{
 		{name: "small, before the first byte", frame: []byte("mine"), breaks: 1, refused: true},

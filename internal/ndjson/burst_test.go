@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A burst of many frames takes as much memory as the queue allows. When they have left, it is given up.
+// A burst of many frames takes as much memory as the queue allows. The writer releases the memory after the burst.
 func TestWhatACrowdHasWaitedInIsNotKept(t *testing.T) {
 	const queue = 8 << 20
 	for _, size := range []int{100, 10_000} {
@@ -30,7 +30,7 @@ func TestWhatACrowdHasWaitedInIsNotKept(t *testing.T) {
 	}
 }
 
-// gate is a stream that takes nothing until it is open.
+// gate is a stream that accepts nothing until it is opened.
 type gate struct{ open chan struct{} }
 
 func (g *gate) Write(p []byte) (int, error) {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Flush waits until all that has been accepted is written, or returns the error that prevents it, or the cause of ctx.
+// Flush waits until all accepted frames are written. It returns the error that prevents that, or the cause of ctx's
+// end.
 func (w *Writer) Flush(ctx context.Context) error {
 	var failed error
 	ended := w.changed.Await(ctx, &w.mu, func() bool {
@@ -16,13 +17,12 @@ func (w *Writer) Flush(ctx context.Context) error {
 	return cmp.Or(failed, ended)
 }
 
-// Close makes the writer refuse all frames from now on, drops those that wait, and waits until no goroutine writes to
-// the stream any more, or until ctx ends; then it returns the cause.
+// Close makes the writer refuse all further frames, drops the queued ones, and waits until no goroutine writes to the
+// stream. If ctx ends first, Close returns its cause.
 //
-// A write that waits for the peer is ended by its deadline if the stream has deadlines, as pipes and connections have;
-// the frame is then cut off in the middle. If the stream has none, the owner closes it before it calls Close; where
-// even that does not end a write, as on a pipe in blocking mode, the goroutine in it remains until the peer reads or
-// goes away.
+// If the stream has deadlines, as pipes and connections do, Close ends a blocked write by a deadline; this truncates
+// the frame. If the stream has no deadlines, its owner closes it before it calls Close. Where even that does not end a
+// write, as on a pipe in blocking mode, the writing goroutine remains until the peer reads or closes its end.
 func (w *Writer) Close(ctx context.Context) error {
 	w.mu.Lock()
 	if w.err == nil {
@@ -37,7 +37,7 @@ func (w *Writer) Close(ctx context.Context) error {
 		return nil
 	}
 	if s, ok := w.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
-		_ = s.SetWriteDeadline(time.Unix(1, 0)) // a stream without deadlines says so; nothing is lost
+		_ = s.SetWriteDeadline(time.Unix(1, 0)) // a stream without deadlines returns an error here, which is harmless
 	}
 	return w.changed.Await(ctx, &w.mu, func() bool { return w.writing == 0 })
 }

@@ -2,23 +2,22 @@ package ndjson
 
 import "runtime"
 
-// A sender that was alone looks for others after lookAfter frames, and lookAfter senders look after some were found.
-// Each look in vain doubles the number of frames before the next one, up to lookSeldom: a look costs a lonely sender a
-// tenth of a write.
+// A sender looks for other senders after lookAfter frames without any, and lookAfter more senders look after one look
+// succeeded. Each failed look doubles the number of frames before the next one, up to lookSeldom: for a lone sender, a
+// look costs a tenth of a write.
 const (
 	lookAfter  = 16
 	lookSeldom = 256
 )
 
-// contention guesses whether other goroutines are about to send as well. It belongs to a [Writer] and is guarded by its
-// mutex.
+// contention guesses whether other goroutines are about to send as well. The mutex of its [Writer] guards it.
 type contention struct {
-	looks int // so many senders more will find others, or so it seems
+	looks int // remaining senders that look unconditionally, after a successful look
 	alone int // frames since the last look
-	every int // how many frames there will be before the next look
+	every int // frames before the next look
 }
 
-// likely reports whether the sender of one frame should look for others.
+// likely reports whether the sender of a frame should look for other senders.
 func (c *contention) likely() bool {
 	if c.looks > 0 {
 		c.looks--
@@ -31,11 +30,11 @@ func (c *contention) likely() bool {
 	return true
 }
 
-// found notes that there were others.
+// found records a successful look.
 func (c *contention) found() { *c = contention{looks: lookAfter} }
 
-// gather lets goroutines that are about to send put their frames behind the one in out, so that one write takes them
-// all: a write costs more than all else that a small frame does. It yields the processor and waits for no goroutine.
+// gather lets goroutines that are about to send add their frames to out, so that one write sends them all: for a small
+// frame, the write costs more than everything else. gather yields the processor once and waits for no goroutine.
 func (w *Writer) gather() {
 	runtime.Gosched()
 	w.mu.Lock()

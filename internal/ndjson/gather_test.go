@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// echo sends frames of one size from so many senders, each of which waits for its frame to arrive before it sends the
-// next, as callers do. It returns in how many writes they all went.
+// echo sends frames of one size from this number of senders. Like a caller, each sender waits for the arrival of its
+// frame before it sends the next. echo returns the number of writes.
 func echo(t *testing.T, w *ndjson.Writer, e *eager, r interface{ Read([]byte) (int, error) }, senders, each,
 	size int) int {
 	t.Helper()

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// waiter is a place in the line of those that found no space in the queue of a [Writer]. The goroutine that writes puts
-// their frames into the queue, in their order, and wakes them then: none has to wake to find that the space went to
-// another, and one write takes the frames of all that there is space for.
+// waiter is a sender in the line for space in the queue of a [Writer]. The writing goroutine moves the frames of
+// waiters into the queue, in their order, and only then wakes their senders. So no sender wakes to find its space
+// taken, and one write sends as many frames as there was space for.
 type waiter struct {
-	frame  []byte     // what is to be sent
-	alone  bool       // it sends by itself, and needs the stream for that
-	served chan error // gets one value: nil when it is its turn, or why it will never be
+	frame  []byte     // frame to send
+	alone  bool       // the sender needs the stream for itself and writes the frame
+	served chan error // receives one value: nil when it is the sender's turn, or the error of the writer
 }
 
-// lineUp puts p at the end of the line. mu is held.
+// lineUp appends p to the line. The caller holds mu.
 func (w *Writer) lineUp(p *waiter) *waiter {
 	p.served = make(chan error, 1)
 	w.line = append(w.line, p)
 	return p
 }
 
-// wait waits in the line until it is p's turn, or returns the cause of ctx.
+// wait waits until p is served. If ctx ends first, wait removes p and returns the cause.
 func (w *Writer) wait(ctx context.Context, p *waiter) error {
 	select {
 	case err := <-p.served:
@@ -34,7 +34,7 @@ func (w *Writer) wait(ctx context.Context, p *waiter) error {
 	return <-p.served
 }
 
-// leave takes p out of the line. It reports false if it has been served.
+// leave removes p from the line. It reports false if p has been served already.
 func (w *Writer) leave(p *waiter) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -43,11 +43,11 @@ func (w *Writer) leave(p *waiter) bool {
 		return false
 	}
 	w.line = slices.Delete(w.line, i, i+1)
-	w.admit() // it may have been the one that was too large
+	w.admit() // p may have been the frame that was too large
 	return true
 }
 
-// admit puts frames of the line into the queue, in their order, as far as there is space. mu is held.
+// admit moves frames from the line to the queue, in order, while there is space. The caller holds mu.
 func (w *Writer) admit() {
 	n := 0
 	for _, p := range w.line {
@@ -61,8 +61,8 @@ func (w *Writer) admit() {
 	w.line = slices.Delete(w.line, 0, n)
 }
 
-// handOver gives the stream, on which all is written, to the first in the line, and reports whether there is one. mu is
-// held.
+// handOver makes the first sender in the line the owner of the idle stream. It reports false if the line is empty. The
+// caller holds mu.
 func (w *Writer) handOver() bool {
 	if len(w.line) == 0 {
 		return false
@@ -73,7 +73,7 @@ func (w *Writer) handOver() bool {
 	return true
 }
 
-// turnAway ends the line with the error of the writer. mu is held.
+// turnAway fails all waiters with the error of the writer. The caller holds mu.
 func (w *Writer) turnAway() {
 	for _, p := range w.line {
 		p.served <- w.err
@@ -81,7 +81,7 @@ func (w *Writer) turnAway() {
 	w.line = nil
 }
 
-// seize waits until nothing is being written, and makes the caller the one that writes.
+// seize waits until the stream is idle and makes the caller its owner.
 func (w *Writer) seize(ctx context.Context) error {
 	w.mu.Lock()
 	if w.err != nil {

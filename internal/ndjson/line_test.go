@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// fullWriter returns a writer with a frame that is being written and one in its queue of 10 bytes, which is full.
+// fullWriter returns a writer with a frame that is being written and a full queue of 10 bytes.
 func fullWriter(t *testing.T) (*gate, *ndjson.Writer) {
 	g := newGate()
 	w := ndjson.NewWriter(g, 10)
@@ -23,8 +23,7 @@ func fullWriter(t *testing.T) (*gate, *ndjson.Writer) {
 	return g, w
 }
 
-// inLine runs the senders, each of which has taken its place before the next comes. What they return comes in the
-// channel.
+// inLine starts the senders one by one; each is in the line before the next starts. The channel receives their results.
 func inLine(senders ...func() error) <-chan error {
 	done := make(chan error, len(senders))
 	for _, send := range senders {
@@ -46,7 +45,7 @@ func TestThoseInLineShareAWrite(t *testing.T) {
 			senders[i] = func() error { return w.SendWait(t.Context(), []byte(frame)) }
 		}
 		done := inLine(senders...)
-		for _, served := range []int{0, 5, 9} { // five of two bytes fill the queue
+		for _, served := range []int{0, 5, 9} { // five frames of two bytes fill the queue
 			synctest.Wait()
 			if len(done) != served {
 				t.Errorf("after %d writes %d of those in line are served, want %d", g.writes, len(done), served)
@@ -124,7 +123,7 @@ func TestTheEndOfAWriterEndsItsLine(t *testing.T) {
 		"the writer is closed": func(t *testing.T, w *ndjson.Writer, g *gate) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			_ = w.Close(ctx) // the write goes on
+			_ = w.Close(ctx) // the write continues
 			synctest.Wait()
 			g.pass <- nil
 		},

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// waits is what a writer has reported.
+// waits collects the waits that a writer reports.
 type waits struct {
 	mu  sync.Mutex
 	all []time.Duration
@@ -45,7 +45,7 @@ func TestEachFrameThatWaitedIsReportedWhenItHasLeft(t *testing.T) {
 		g, reports := newGate(), &waits{}
 		w := ndjson.NewWriter(g, 0, ndjson.Waited(reports.add))
 		wantQueued(t, w, "idle", 0)
-		for i := range 3 { // the first is being written, the others go out together
+		for i := range 3 { // the first is being written, the others leave together
 			if err := w.Send([]byte("frame")); err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestFramesThatAreDroppedAreNeitherQueuedNorReported(t *testing.T) {
 		"the writer is closed": func(t *testing.T, w *ndjson.Writer, g *gate) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			_ = w.Close(ctx) // drops what waits; the write goes on
+			_ = w.Close(ctx) // drops queued frames; the write continues
 			wantQueued(t, w, "closed", 1)
 			g.pass <- errors.New("cause")
 		},

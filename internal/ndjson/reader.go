@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	firstBuffer = 512     // what an idle connection holds that has seen small frames only
-	fullRead    = 4 << 10 // a smaller buffer grows when a read fills it: there is more
-	handOver    = 1 << 20 // from this size on, a frame keeps the buffer it was read into
-	huge        = 4 << 20 // up to this size, a buffer that is full becomes twice as large, and then four times
+	firstBuffer = 512     // buffer of a connection that has read only small frames
+	fullRead    = 4 << 10 // smaller buffers grow when a read fills them, because more data is likely
+	handOver    = 1 << 20 // frames from this size on keep the buffer that they were read into
+	huge        = 4 << 20 // below this size, a full buffer doubles; above, it grows fourfold
 )
 
 // Reader reads frames from a stream. It is not safe for concurrent use.
@@ -22,22 +22,22 @@ type Reader struct {
 	limit int
 	skip  bool
 
-	buf        []byte // its length is its capacity
-	start, end int    // what has been read and not been returned
-	scanned    int    // no newline in buf[start:scanned]
+	buf        []byte // length equals capacity
+	start, end int    // bounds of the unread data in buf
+	scanned    int    // buf[start:scanned] has no newline
 	lately     grow.Lately
-	err        error          // of r, or an oversize.Error that ends the reading
-	skipping   *oversize.Ends // of a line that is being dropped
+	err        error          // error of r, or an oversize.Error that ends reading
+	skipping   *oversize.Ends // ends of the line that is being dropped; nil for none
 }
 
-// ErrInterrupted is an error of a stream that goes on. [Reader.Next] returns it once, and loses nothing.
+// ErrInterrupted is an error of a stream that continues afterwards. [Reader.Next] returns it once and loses no data.
 var ErrInterrupted = errors.New("interrupted")
 
-// NewReader returns a reader of frames of at most limit bytes, the newline not counted; limit must be positive.
+// NewReader returns a reader of frames of at most limit bytes, not counting the newline; limit must be positive.
 //
-// At a frame above the limit, [Reader.Next] returns an [*oversize.Error]: at once, and for good, if skip is false. If
-// it is true, the rest of the frame is read and dropped first, up to its newline, and the next Next returns the frame
-// behind.
+// For a frame above the limit, [Reader.Next] returns an [*oversize.Error]. If skip is false, it does so at once and on
+// every further call. If skip is true, it first reads and drops the rest of the frame, and the next call returns the
+// frame behind it.
 func NewReader(r io.Reader, limit int, skip bool) *Reader {
 	if limit <= 0 {
 		panic("ndjson: limit must be positive")
@@ -45,12 +45,12 @@ func NewReader(r io.Reader, limit int, skip bool) *Reader {
 	return &Reader{r: r, limit: limit, skip: skip}
 }
 
-// Next returns the next frame, without its newline and a carriage return before that. Lines of nothing but space are
-// passed over. The end of the stream ends the last frame; after it comes [io.EOF]. Any other error of the stream drops
-// an unfinished frame and is returned as it is.
+// Next returns the next frame, without its newline and a carriage return before that. It skips blank lines. The end of
+// the stream also ends the last frame; after that, Next returns [io.EOF]. On any other error of the stream, Next drops
+// an unfinished frame and returns the error unchanged.
 //
-// The frame belongs to the caller: nothing else refers to its memory. A frame below 1 MiB has memory of just its size,
-// a larger one may be followed by as much unused memory again.
+// The frame belongs to the caller: nothing else refers to its memory. A frame below 1 MiB has memory of exactly its
+// size; a larger frame may have up to as much unused memory behind it.
 func (r *Reader) Next() ([]byte, error) {
 	for {
 		line, err := r.line()
@@ -63,10 +63,10 @@ func (r *Reader) Next() ([]byte, error) {
 	}
 }
 
-// Buffered reports whether there is more in memory than Next has returned.
+// Buffered reports whether the buffer has data that Next has not returned yet.
 func (r *Reader) Buffered() bool { return r.start < r.end }
 
-// line returns the next line as a part of the buffer; release or the next call of line ends its life.
+// line returns the next line as a part of the buffer. The line is valid until the next call of line.
 func (r *Reader) line() ([]byte, error) {
 	if r.skipping != nil {
 		return nil, r.overflow()
@@ -93,7 +93,7 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// limited returns the complete line without its carriage return, or the error that it is too large.
+// limited returns the complete line without its carriage return, or an error if it is too large.
 func (r *Reader) limited(line []byte) ([]byte, error) {
 	if chomped := chomp(line); len(chomped) <= r.limit {
 		return chomped, nil
@@ -103,7 +103,7 @@ func (r *Reader) limited(line []byte) ([]byte, error) {
 	return nil, r.tooLarge(&e)
 }
 
-// failed returns the error of the stream, which goes on after an interruption.
+// failed returns the error of the stream, and clears it if it is an interruption.
 func (r *Reader) failed() error {
 	err := r.err
 	if err == ErrInterrupted {
@@ -112,7 +112,7 @@ func (r *Reader) failed() error {
 	return err
 }
 
-// overflow handles a line of which more than the limit has been read and the end has not.
+// overflow handles an unfinished line that already exceeds the limit.
 func (r *Reader) overflow() error {
 	if !r.skip {
 		var e oversize.Ends
@@ -136,7 +136,7 @@ func (r *Reader) overflow() error {
 	return r.tooLarge(e)
 }
 
-// drop passes what is in the buffer of the current line to e and reports whether the line's end was there.
+// drop moves the buffered part of the current line to e and reports whether it contained the end of the line.
 func (r *Reader) drop(e *oversize.Ends) bool {
 	rest := r.buf[r.start:r.end]
 	i := bytes.IndexByte(rest, '\n')
@@ -154,7 +154,7 @@ func (r *Reader) drop(e *oversize.Ends) bool {
 	return false
 }
 
-// tooLarge returns the error for the line whose ends are given. Unless such lines are skipped, it is the last one.
+// tooLarge returns the error for an oversized line with the given ends. Unless r skips such lines, the error is final.
 func (r *Reader) tooLarge(e *oversize.Ends) error {
 	e.Chomp()
 	err := e.Over(r.limit, r.skip)
@@ -164,19 +164,19 @@ func (r *Reader) tooLarge(e *oversize.Ends) error {
 	return err
 }
 
-// release returns the line in memory that the reader does not use any more.
+// release returns the line in memory that the reader no longer uses.
 func (r *Reader) release(line []byte) []byte {
 	r.lately.Note(len(line))
 	if len(line) < handOver || len(line) < len(r.buf)/2 {
 		return bytes.Clone(line)
 	}
 	rest := r.buf[r.start:r.end]
-	r.buf = make([]byte, max(grow.Kept, len(rest))) // the next one may be as large
+	r.buf = make([]byte, max(grow.Kept, len(rest))) // the next frame may be as large
 	r.start, r.end, r.scanned = 0, copy(r.buf, rest), 0
 	return line[:len(line):len(line)]
 }
 
-// fill reads once, making room first.
+// fill makes room in the buffer and reads once.
 func (r *Reader) fill() {
 	r.makeRoom()
 	for range 100 {
@@ -189,9 +189,10 @@ func (r *Reader) fill() {
 	r.err = io.ErrNoProgress
 }
 
-// makeRoom leaves space behind buf[end]. The buffer grows fourfold, first to that of a full read and then up to a frame
-// of the limit with \r\n behind it, but twofold from 1 to 4 MiB, which many frames just exceed, and at once to what the
-// last large frame needed. One that is too large for its use by now is replaced.
+// makeRoom ensures space behind buf[end]. The buffer grows fourfold, first to the size of a full read and later to a
+// frame of the limit with \r\n behind it. It only doubles from 1 to 4 MiB, because many frames are slightly larger than
+// that, and grows at once to the size that the last large frame needed. makeRoom replaces a buffer that has become too
+// large for its use.
 func (r *Reader) makeRoom() {
 	size := len(r.buf)
 	unread, expected := r.end-r.start, r.lately.Next(size, r.limit+2)
@@ -220,7 +221,7 @@ func (r *Reader) makeRoom() {
 	r.move(make([]byte, size))
 }
 
-// move takes what is unread to the beginning of buf and goes on with that.
+// move copies the unread data to the beginning of buf and makes buf the buffer.
 func (r *Reader) move(buf []byte) {
 	r.scanned -= r.start
 	r.end = copy(buf, r.buf[r.start:r.end])
@@ -235,7 +236,7 @@ func chomp(line []byte) []byte {
 	return line
 }
 
-// blank reports whether there is nothing but space on the line.
+// blank reports whether the line consists of space.
 func blank(line []byte) bool {
 	for _, c := range line {
 		if c != ' ' && c != '\t' && c != '\r' {

@@ -19,8 +19,8 @@ import (
 
 const roomy = 16 << 20
 
-// frames reads all there is and describes it: each frame, each frame too large, and the end. Interruptions it passes
-// over.
+// frames reads the whole stream and describes it: each frame, each oversized frame, and the end. It skips
+// interruptions.
 func frames(r *ndjson.Reader) (got []string) {
 	for {
 		frame, err := r.Next()
@@ -40,8 +40,8 @@ func frames(r *ndjson.Reader) (got []string) {
 	}
 }
 
-// pace is a reader that gives at most n bytes a time, and asserts that no more are asked for than the bound allows. If
-// it is nervous, it is interrupted now and then, with and without bytes.
+// pace is a reader that returns at most n bytes at a time, and asserts that no read asks for more than the bound. A
+// nervous pace is interrupted occasionally, with and without bytes.
 type pace struct {
 	r       io.Reader
 	n       int
@@ -108,7 +108,7 @@ func TestReaderTakesExactlyTheLimit(t *testing.T) {
 	}
 }
 
-// Frames that come one at a time need little room; where many come at once, a read takes many.
+// Frames that arrive one by one need a small buffer; if many arrive at once, one read returns many.
 func TestReaderMakesRoomForWhatComesAtOnce(t *testing.T) {
 	stream := strings.Repeat(strings.Repeat("a", 199)+"\n", 100)
 	for _, tt := range []struct{ atOnce, most int }{{200, 512}, {len(stream), 4096}} {
@@ -141,7 +141,7 @@ func TestReaderStopsForGoodAtAFrameTooLarge(t *testing.T) {
 	}
 }
 
-// endless is a line that never ends. It notes how much it gave.
+// endless is a line that never ends. It counts the bytes that it has returned.
 type endless struct{ given, largest int }
 
 func (e *endless) Read(b []byte) (int, error) {
@@ -221,7 +221,7 @@ func TestAnInterruptedReaderGoesOn(t *testing.T) {
 	}
 }
 
-// once is a reader whose first Read is r's, and then it has ended.
+// once is a reader that ends after the first Read of r.
 type once struct{ r io.Reader }
 
 func (o *once) Read(p []byte) (int, error) {
@@ -316,8 +316,8 @@ func TestTheBufferForALargeFrameIsMadeAfterTheOneBefore(t *testing.T) {
 			p.largest = 0
 		}
 	}
-	// The first needs a buffer of 16 MiB, what fourfold growth comes to, and more than half of it would be wasted. The
-	// others get an eighth more than the one before had, until many small ones have come between.
+	// The first frame makes the buffer grow fourfold to 16 MiB, more than half of which would be unused. For the later
+	// ones, the buffer is an eighth larger than the previous frame, until many small frames have come between.
 	if len(largest) != 4 || largest[0] < 10 || largest[1] > 6 || largest[2] > 6 || largest[3] < 10 {
 		t.Errorf("the most that was read at once is %v MiB, want much, little, little, much", largest)
 	}
@@ -350,7 +350,7 @@ func TestALargeFrameTakesItsMemoryOnce(t *testing.T) {
 }
 
 func TestReadingIsLinear(t *testing.T) {
-	// With a byte a time, looking at all the bytes again after each read would take hours.
+	// The line arrives in single bytes; scanning all bytes again after each read would take hours.
 	line := strings.Repeat("x", 4<<20)
 	r := ndjson.NewReader(&pace{r: strings.NewReader(line + "\n" + line), n: 1}, roomy, false)
 	if got := frames(r); len(got) != 3 || got[0] != line || got[1] != line {
@@ -373,7 +373,7 @@ func TestSmallFramesCostOneAllocation(t *testing.T) {
 	}
 }
 
-// split is what a Reader has to return, written down without a buffer.
+// split returns the expected results of a Reader, computed without a buffer.
 func split(stream []byte, limit int) (want []string) {
 	for len(stream) > 0 {
 		line, rest, _ := bytes.Cut(stream, []byte("\n"))
@@ -395,7 +395,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(bytes.Repeat([]byte("0123456789abcdef"), 1000), uint8(200), uint64(2))
 	f.Add([]byte("\r\r\n\r"), uint8(0), uint64(3))
 	f.Add([]byte("frame\nlong line that is skipped, while it is interrupted\nframe\n"), uint8(7), uint64(4))
-	f.Add([]byte("0\r\r\n"), uint8(0), uint64(70)) // one byte too large with the first \r, which belongs to it
+	f.Add([]byte("0\r\r\n"), uint8(0), uint64(70)) // one byte too large with the first \r, which belongs to the frame
 	f.Fuzz(func(t *testing.T, stream []byte, small uint8, seed uint64) {
 		limit := int(small) + 1
 		if seed%3 == 0 {

@@ -4,10 +4,10 @@ package ndjson
 
 import "io"
 
-// tryWriter is for systems where a write can be tried without waiting.
+// tryWriter is unused here; other systems can attempt a write without waiting.
 type tryWriter struct{}
 
-// newTryWriter returns nil: here every write is left to the goroutine that may wait.
+// newTryWriter returns nil: on this system, the background goroutine does every write.
 func newTryWriter(io.Writer) *tryWriter { return nil }
 
 func (*tryWriter) write([]byte) (int, error) { panic("ndjson: no tryWriter on this system") }

@@ -9,10 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryWriter writes to a descriptor in non-blocking mode what it takes at once. It is used by one goroutine at a time.
+// tryWriter writes as much to a descriptor in non-blocking mode as it accepts at once. Only one goroutine at a time may
+// use it.
 type tryWriter struct {
 	conn syscall.RawConn
-	f    func(fd uintptr) bool // attempt, made once
+	f    func(fd uintptr) bool // method value of attempt, allocated once
 
 	b   []byte
 	n   int
@@ -42,7 +43,7 @@ func newTryWriter(w io.Writer) *tryWriter {
 	return t
 }
 
-// write writes the beginning of b, as much as fits, and returns how much that was. It never waits.
+// write writes as many bytes of b as the descriptor accepts at once, and returns their number. It never waits.
 func (t *tryWriter) write(b []byte) (n int, err error) {
 	t.b, t.n, t.err = b, 0, nil
 	err = t.conn.Write(t.f)
@@ -53,7 +54,7 @@ func (t *tryWriter) write(b []byte) (n int, err error) {
 	return t.n, err
 }
 
-// attempt makes the one call; true says that there will be no other.
+// attempt makes one system call. It returns true, so that the RawConn does not wait and call it again.
 func (t *tryWriter) attempt(fd uintptr) bool {
 	for {
 		n, err := unix.Write(int(fd), t.b)

@@ -14,76 +14,77 @@ import (
 )
 
 var (
-	// ErrBusy is returned by [Writer.Send] when the frames that wait to be written have reached the bound.
+	// ErrBusy is returned by [Writer.Send] when the queue is full.
 	ErrBusy = errors.New("write queue is full")
-	// ErrClosed is in every error after [Writer.Close], and after the stream has failed; then the cause is too.
+	// ErrClosed is wrapped by every error after [Writer.Close] or a failure of the stream. After a failure, the error also
+	// wraps the cause.
 	ErrClosed = errors.New("writer is closed")
-	// ErrNewline is returned for a frame that has a newline in it.
+	// ErrNewline is returned for a frame that contains a newline.
 	ErrNewline = errors.New("frame contains a newline")
 )
 
-// DefaultQueue is the bound of the queue when none is given: 256 KiB.
+// DefaultQueue is the default bound of the queue: 256 KiB.
 const DefaultQueue = 256 << 10
 
 const (
-	joined      = 64 << 10 // up to this size, a frame is copied, so that its newline goes out in the same write
-	maxWrites   = 16       // so often a sender that writes also writes what others have queued meanwhile
-	keptWriting = 16 << 10 // what is worth giving to other writers
-	quietWrites = 64       // so many writes in a row of a quarter of that at most make it idle
-	largeBurst  = 1 << 20  // what many frames have waited in is not kept if it is larger
+	joined      = 64 << 10 // up to this size, a frame is copied, so that one write sends it with its newline
+	maxWrites   = 16       // bound on the writes of one Send, for its own frame and for frames queued in the meantime
+	keptWriting = 16 << 10 // largest memory to return to batches
+	quietWrites = 64       // number of consecutive writes of at most keptWriting/4 after which the writer counts as quiet
+	largeBurst  = 1 << 20  // memory above this size is released after a burst of frames
 )
 
-// Writer writes frames to a stream, each with a newline behind it, never one inside another. All its methods may be
-// called from any goroutine.
+// Writer writes frames to a stream, each followed by a newline, never interleaved. All methods are safe for concurrent
+// use.
 //
-// A sender that finds the stream free writes, once and without waiting for the peer. What others send meanwhile is
-// queued and goes out together. Where many send at once, the one that writes first lets them add their frames to the
-// same write. What the stream does not take at once is left to a goroutine, which ends when all is written. A stream
-// that cannot be asked to write without waiting (a file, a terminal, a pipe in blocking mode, anything that is not a
-// descriptor) is left to that goroutine altogether.
+// A sender that finds the stream idle writes its frame, without waiting for the peer. Frames that others send during
+// that write are queued and go out together. If many goroutines send at once, the first sender lets them add their
+// frames to its write. If the stream does not accept everything at once, a background goroutine writes the rest and
+// then ends. If the stream cannot write without waiting (a file, a terminal, a pipe in blocking mode, anything that is
+// not a descriptor), the goroutine does all writes.
 //
-// So memory is bounded by twice the queue, plus one frame when that is larger than the queue; with [Waited], by a time
-// for each of these frames too. Up to 16 KiB that are not in use go to other writers. More is kept until 64 writes in a
-// row were small; more than 1 MiB in which many frames have waited is given up when they have left.
+// Memory is bounded by twice the queue, plus one frame if that is larger than the queue, plus a time for each of these
+// frames with [Waited]. An idle writer returns up to 16 KiB to a pool shared by all writers. It keeps
+// larger memory until 64 writes in a row were small, but releases more than 1 MiB as soon as a burst of frames is over.
 //
-// The first error of the stream is kept: a frame may have been written in part then, so nothing can follow it.
+// The first error of the stream is final: the stream may have sent a part of a frame, so nothing can follow it.
 type Writer struct {
 	w     io.Writer
 	try   *tryWriter // nil if w cannot write without waiting
 	bound int
 
-	waited func(time.Duration) // nil if the times are not reported
+	waited func(time.Duration) // nil if waits are not reported
 
-	mu    sync.Mutex // guards what follows, down to changed
-	queue *batch     // frames accepted while another was written; nil if there may be none
-	// frames being written; unless it is 0, one goroutine, the one that writes, owns the stream
+	mu    sync.Mutex // guards the fields down to changed
+	queue *batch     // frames accepted during a write; may be nil if empty
+	// number of frames being written; unless it is 0, one goroutine owns the stream
 	writing    int
-	large      bool             // what is being written is larger than the bound
-	line       []*waiter        // those that found no space, in their order
-	contention contention       // whether others are about to send
-	err        error            // why no frame is accepted any more
-	changed    broadcast.Signal // sent when the writing ends, and when it goes on
+	large      bool             // the current write is larger than bound
+	line       []*waiter        // senders that found no space, in order
+	contention contention       // guesses whether other senders are about to send
+	err        error            // final error; nil while the writer accepts frames
+	changed    broadcast.Signal // sent whenever a write ends
 
-	out       *batch // what is being written, owned by the goroutine that writes; nil if there may be nothing
-	few       int    // small writes in a row, owned by the goroutine that writes
-	burst     bool   // there have been many frames in much memory; owned by the goroutine that writes
-	gathering bool   // while it is set, by the goroutine that writes, out is guarded by mu and others may add to it
+	out       *batch // frames of the current write; the writing goroutine owns it; may be nil if empty
+	few       int    // consecutive small writes; the writing goroutine owns it
+	burst     bool   // a large batch with several frames was written; the writing goroutine owns it
+	gathering bool   // set by the writing goroutine; while it is set, mu guards out and other senders may add to it
 }
 
 // Option is an option of [NewWriter].
 type Option func(*Writer)
 
-// Waited makes the writer call f with the time each frame has waited, from its acceptance until it has left. A frame
-// that is written at once by its sender has not waited and is not reported, nor is one that is dropped. Frames that are
-// written together have left when the last of them has.
+// Waited makes the writer call f with the time that each frame has waited, from its acceptance until its write is
+// complete. Frames that their sender writes at once did not wait and are not reported, nor are dropped frames. Frames
+// of one write have all left when the last of them has.
 //
-// f is called without a lock held, from the goroutine that writes, which may be any that sends: it must be quick. When
-// [Writer.Flush] returns nil, it has been called for all that waited. A nil f is no option, and without it no clock is
-// read.
+// The writing goroutine, which may be any sender, calls f without holding a lock: f must be quick. When [Writer.Flush]
+// returns nil, all frames that waited have been reported. Waited(nil) has no effect; without the option, the writer
+// reads no clock.
 func Waited(f func(time.Duration)) Option { return func(w *Writer) { w.waited = f } }
 
-// NewWriter returns a writer to w whose queue holds at most queue bytes; zero means [DefaultQueue]. A frame that is
-// larger is accepted when no other is waiting. The Writer never closes w, and nothing else may write to it.
+// NewWriter returns a writer to w with a queue of at most queue bytes; zero means [DefaultQueue]. The writer accepts a
+// larger frame when the queue is empty. The Writer never closes w, and nothing else may write to w.
 func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 	if queue <= 0 {
 		queue = DefaultQueue
@@ -95,19 +96,19 @@ func NewWriter(w io.Writer, queue int, options ...Option) *Writer {
 	return nw
 }
 
-// Send accepts a frame without waiting, neither for the peer nor for other senders to finish; it does not keep frame.
-// nil means accepted, not written. [ErrBusy] says that there is no space for it now, [ErrClosed] that there never will
-// be.
+// Send accepts a frame without waiting, neither for the peer nor for other senders; it does not keep frame. nil means
+// accepted, not written. [ErrBusy] means that the queue is full now; [ErrClosed] means that the writer is closed for
+// good.
 //
-// An error means that no byte of the frame has left and none will. When the stream fails after a part of it, Send
-// returns nil, and the next call gets the error.
+// On an error, no byte of the frame has left and none will. If the stream fails after a part of the frame, Send returns
+// nil, and the next call returns the error.
 func (w *Writer) Send(frame []byte) error {
 	_, err := w.send(frame, false)
 	return err
 }
 
-// SendWait is Send that waits for space until ctx ends, and then returns the cause. Calls that wait are served in their
-// order, so that a frame larger than the queue is not overtaken for ever.
+// SendWait is like Send, but waits for space. If ctx ends first, it returns the cause. Waiting calls are served in
+// order, so smaller frames cannot overtake a frame larger than the queue forever.
 func (w *Writer) SendWait(ctx context.Context, frame []byte) error {
 	place, err := w.send(frame, true)
 	if place == nil {
@@ -116,8 +117,8 @@ func (w *Writer) SendWait(ctx context.Context, frame []byte) error {
 	return w.wait(ctx, place)
 }
 
-// SendParts is SendWait for a frame in parts, none of which it copies: it returns when they have left, or the stream
-// has failed. The end of ctx ends the wait for the frames before, and not that for the peer to take this one.
+// SendParts is like SendWait for a frame in parts. It copies no part, and returns when they have left or the stream has
+// failed. The end of ctx ends only the wait for earlier frames, not the write of this one.
 func (w *Writer) SendParts(ctx context.Context, parts ...[]byte) error {
 	for _, p := range parts {
 		if bytes.IndexByte(p, '\n') >= 0 {
@@ -138,7 +139,7 @@ func (w *Writer) SendParts(ctx context.Context, parts ...[]byte) error {
 	return nil
 }
 
-// send accepts the frame, or returns [ErrBusy] or, to a sender that waits, its place in the line.
+// send accepts the frame, or returns an error or, if waits is set, a waiter in the line.
 func (w *Writer) send(frame []byte, waits bool) (*waiter, error) {
 	if bytes.IndexByte(frame, '\n') >= 0 {
 		return nil, ErrNewline
@@ -150,8 +151,8 @@ func (w *Writer) send(frame []byte, waits bool) (*waiter, error) {
 	return place, err
 }
 
-// accept is send, except that it writes nothing: mine says that it is for the caller to write, now. The lock has one
-// defer, on the stack: those of many ways out took memory by which the stacks of a server's goroutines had to grow.
+// accept is like send, but writes nothing: mine means that the caller must now write the frame. accept has a single
+// defer, which stays on the stack: with a defer on each return path, the stacks of a server's goroutines had to grow.
 func (w *Writer) accept(frame []byte, waits bool) (place *waiter, mine bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -182,12 +183,12 @@ func (w *Writer) accept(frame []byte, waits bool) (place *waiter, mine bool, err
 	return nil, true, nil
 }
 
-// fits reports whether n bytes more may be accepted. mu is held.
+// fits reports whether the writer can accept n more bytes. The caller holds mu.
 func (w *Writer) fits(n int) bool {
 	return w.queued() == 0 && (n <= w.bound || !w.large) || w.queue != nil && len(w.queue.data)+n <= w.bound
 }
 
-// enqueue puts the frame into the queue. mu is held.
+// enqueue adds the frame to the queue. The caller holds mu.
 func (w *Writer) enqueue(frame []byte) {
 	if w.queue == nil {
 		w.queue = batches.Get().(*batch)
@@ -198,7 +199,7 @@ func (w *Writer) enqueue(frame []byte) {
 	}
 }
 
-// queued returns how many frames are in the queue. mu is held.
+// queued returns the number of frames in the queue. The caller holds mu.
 func (w *Writer) queued() int {
 	if w.queue == nil {
 		return 0
@@ -206,8 +207,8 @@ func (w *Writer) queued() int {
 	return w.queue.frames
 }
 
-// writeNow writes the frame, and what is queued meanwhile, as far as that goes without waiting. The caller has set
-// leaving. When the stream fails, it returns the error only if no byte of the frame has left.
+// writeNow writes the frame, and frames queued in the meantime, as far as that works without waiting. The caller owns
+// the stream. If the stream fails, writeNow returns the error only if no byte of the frame has left.
 func (w *Writer) writeNow(frame []byte) error {
 	if w.try == nil {
 		w.out.add(frame)
@@ -249,7 +250,7 @@ func (w *Writer) writeNow(frame []byte) error {
 	return nil
 }
 
-// writeLater leaves out to a goroutine. Frames in it that are not from the queue begin to wait now.
+// writeLater starts a goroutine that writes out. The wait of frames that were not queued begins now.
 func (w *Writer) writeLater() {
 	if w.waited != nil {
 		w.out.stamp()
@@ -257,8 +258,8 @@ func (w *Writer) writeLater() {
 	go w.flush()
 }
 
-// flush writes all there is and waits for the peer as long as that takes. It ends when nothing is left, or the stream
-// fails, which Close brings about.
+// flush writes all frames and waits for the peer as long as necessary. It ends when no frame is left, or when the
+// stream fails, which Close also causes.
 func (w *Writer) flush() {
 	for {
 		n, err := w.w.Write(w.out.data)
@@ -275,7 +276,8 @@ func (w *Writer) flush() {
 	}
 }
 
-// next takes the queue for out, which has been written. It reports false, and gives up the stream, if there is nothing.
+// next makes the queue the new out, after out has been written. It reports false if there is nothing to write; then the
+// caller no longer owns the stream.
 func (w *Writer) next() bool {
 	w.out.report(w.waited)
 	if w.few++; len(w.out.data) > keptWriting/4 {
@@ -290,7 +292,7 @@ func (w *Writer) next() bool {
 	if w.queued() == 0 {
 		w.admit()
 	}
-	if w.queued() > 0 { // else one of them has all the memory
+	if w.queued() > 0 { // otherwise keep the larger memory where it is
 		w.out, w.queue = w.queue, w.out
 	}
 	w.writing, w.large = w.out.frames, len(w.out.data) > w.bound
@@ -305,7 +307,7 @@ func (w *Writer) next() bool {
 	return false
 }
 
-// giveBack gives away what the writer has to write in, unless it has written much lately. mu is held.
+// giveBack releases the writer's memory, unless it has written much recently. The caller holds mu.
 func (w *Writer) giveBack() {
 	switch held := w.out.memory() + w.queue.memory(); {
 	case held <= keptWriting:
@@ -319,7 +321,7 @@ func (w *Writer) giveBack() {
 	w.out, w.queue, w.line, w.burst = nil, nil, nil, false
 }
 
-// fail gives up the stream for good because of err, and returns what Send has to return from now on.
+// fail closes the writer because of err, and returns the error for all further calls of Send.
 func (w *Writer) fail(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -332,8 +334,8 @@ func (w *Writer) fail(err error) error {
 	return w.err
 }
 
-// Queued returns how many of the frames accepted have not left, those that are being written included. Frames that are
-// written together leave when the last of them has.
+// Queued returns the number of accepted frames that have not left, including those being written. Frames of one write
+// leave together.
 func (w *Writer) Queued() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// pipe returns a pipe whose ends are closed with the test.
+// pipe returns a pipe. The end of the test closes both ends.
 func pipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -31,7 +31,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// fill sends until the writer is busy, and returns how many bytes it accepted.
+// fill sends until the writer is busy, and returns the number of accepted bytes.
 func fill(t *testing.T, w *ndjson.Writer, frame []byte) int {
 	t.Helper()
 	for n := 0; ; n += len(frame) + 1 {
@@ -76,8 +76,8 @@ func TestSendDoesNotWaitForAPeerThatNeverReads(t *testing.T) {
 			const queue = 64 << 10
 			w := ndjson.NewWriter(f, queue)
 			accepted := fill(t, w, bytes.Repeat([]byte("x"), size))
-			// The pipe holds 64 KiB, the flusher what was left of the frame that did not fit and then one queue, the queue
-			// another, or one frame that is larger than it.
+			// The pipe holds 64 KiB; the flusher holds the rest of the frame that did not fit and then one queue; the queue
+			// holds the same again, or one frame that is larger than it.
 			if most := 64<<10 + 2*queue + 2*(size+1); accepted > most {
 				t.Errorf("accepted %d bytes, want at most %d", accepted, most)
 			}
@@ -147,7 +147,7 @@ func TestFramesAreNeverInterleaved(t *testing.T) {
 			w := ndjson.NewWriter(f, queue)
 			var wg sync.WaitGroup
 			defer wg.Wait()
-			defer r.Close() // so that the senders end when the test fails
+			defer r.Close() // ends the senders if the test fails
 			for s := range senders {
 				wg.Go(func() {
 					for i := range each {
@@ -190,7 +190,7 @@ func TestFramesAreNeverInterleaved(t *testing.T) {
 	}
 }
 
-// gate is a stream without a descriptor. Each Write waits until the test lets it go.
+// gate is a stream without a descriptor. Each Write waits until the test releases it.
 type gate struct {
 	mu      sync.Mutex
 	written bytes.Buffer
@@ -241,7 +241,7 @@ func TestSendWaitWaitsForSpace(t *testing.T) {
 		g := newGate()
 		w := ndjson.NewWriter(g, 10)
 		_ = w.Send([]byte("writing"))
-		_ = w.Send([]byte("queued789")) // the queue is full with its newline
+		_ = w.Send([]byte("queued789")) // with its newline, it fills the queue
 		done := make(chan error)
 		go func() { done <- w.SendWait(t.Context(), []byte("waiting")) }()
 		synctest.Wait()
@@ -269,7 +269,7 @@ func TestSendWaitServesInOrder(t *testing.T) {
 		_ = w.Send([]byte("writing"))
 		_ = w.Send([]byte("queued789"))
 		var wg sync.WaitGroup
-		// The first is larger than the queue and needs it empty; the small ones behind it must not take its place.
+		// The first frame is larger than the queue and needs it empty; the small frames behind it must not overtake it.
 		for _, frame := range []string{"larger than the queue", "a", "b", "c"} {
 			wg.Go(func() {
 				if err := w.SendWait(t.Context(), []byte(frame)); err != nil {
@@ -306,7 +306,7 @@ func TestSendWaitEndsWithItsContext(t *testing.T) {
 		cause := errors.New("cause")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		errs := make(chan error)
-		for range 2 { // the one that waits for space, and the one that waits for its turn
+		for range 2 { // the sender that waits for space, and the sender that waits for its turn
 			go func() { errs <- w.SendWait(ctx, []byte("waiting")) }()
 			synctest.Wait()
 		}
@@ -362,7 +362,7 @@ func TestTheFirstFailureIsKept(t *testing.T) {
 	})
 }
 
-// short writes less than it is given and does not say why.
+// short writes less than requested and returns no error.
 type short struct{}
 
 func (short) Write(b []byte) (int, error) { return len(b) - 1, nil }
@@ -465,7 +465,7 @@ func TestSendAllocatesNothingWhenThePeerKeepsUp(t *testing.T) {
 	}
 }
 
-// eager is a pipe in which another goroutine sends whenever it is written to without waiting.
+// eager is a pipe to which another goroutine sends during each non-blocking write.
 type eager struct {
 	*os.File
 	meanwhile func()
@@ -510,7 +510,7 @@ func TestASenderDoesNotWriteForOthersForever(t *testing.T) {
 	}
 }
 
-// unready is a stream that cannot be asked for its descriptor.
+// unready is a stream that has no descriptor.
 type unready struct{ bytes.Buffer }
 
 func (*unready) SyscallConn() (syscall.RawConn, error) { return nil, errors.ErrUnsupported }

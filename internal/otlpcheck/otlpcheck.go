@@ -1,8 +1,9 @@
-// Package otlpcheck holds what processes exported over OTLP against the schema: the same check as that of package
-// telemetrytest, of what has really gone over the wire. It looks at nothing but what is of this module's scope.
+// Package otlpcheck checks the telemetry that processes exported over OTLP against the schema. It makes the same checks
+// as package telemetrytest, on the data that went over the wire. It ignores everything outside the scope of this
+// module.
 //
-// What cannot be seen there, it leaves out: with which attributes a span began, spans that have not ended, and, as
-// records below the level of the export are missing, whether each request that started has stopped.
+// It does not check facts that the exported data lack: the initial attributes of spans, and spans that have not ended.
+// It also does not check whether each started request has stopped, because records below the export level are missing.
 package otlpcheck
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// Watch checks everything that sink has received when the test ends. What is registered with t.Cleanup after Watch,
-// such as the end of what exports, comes before that.
+// Watch checks everything that sink has received when the test ends. Cleanup functions that are registered with
+// t.Cleanup after Watch, for example to end an exporter, run before the check.
 func Watch(t testing.TB, sink *otlpsink.Sink) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -27,7 +28,7 @@ func Watch(t testing.TB, sink *otlpsink.Sink) {
 	})
 }
 
-// Check fails the test for each respect in which what was received departs from the schema.
+// Check fails the test for each deviation of s from the schema.
 func Check(t testing.TB, s otlpsink.Snapshot) {
 	t.Helper()
 	signals := Signals(s)
@@ -39,7 +40,7 @@ func Check(t testing.TB, s otlpsink.Snapshot) {
 	}
 }
 
-// Signals brings what was received into the form that is checked.
+// Signals converts the received telemetry to the form that package schemacheck checks.
 func Signals(s otlpsink.Snapshot) *schemacheck.Signals {
 	signals := &schemacheck.Signals{}
 	for _, span := range s.Spans {
@@ -69,8 +70,7 @@ func spanOf(s *otlpsink.Span) schemacheck.Span {
 	return c
 }
 
-// metricsOf puts points together that are of one metric of one process. Of those that were exported more than once, one
-// is enough.
+// metricsOf groups the points by metric and process. Of points that were exported several times, it keeps one.
 func metricsOf(points []otlpsink.Point) (all []schemacheck.Metric) {
 	index, seen := map[string]int{}, map[string]bool{}
 	for _, p := range points {
@@ -111,7 +111,8 @@ func instrumentOf(p *otlpsink.Point) schemacheck.Instrument {
 	return schemacheck.Instrument(p.Kind)
 }
 
-// numberOf is not known of histograms, whose values OTLP sums up as float64 anyway.
+// numberOf returns the type of the point's values. It is unknown for histograms, because OTLP sums their values as
+// float64.
 func numberOf(p *otlpsink.Point) schema.Type {
 	switch {
 	case p.Kind != otlpsink.Sum && p.Kind != otlpsink.Gauge:
@@ -122,15 +123,14 @@ func numberOf(p *otlpsink.Point) schema.Type {
 	return schema.Double
 }
 
-// ours reports whether a record is an event of the schema, or looks as if it should be one: a program may log under the
-// same scope.
+// ours reports whether a record is an event of the schema or resembles one: a program may log under the same scope.
 func ours(r *otlpsink.Record) bool {
 	text, _ := r.Body.(string)
 	return r.Scope == telemetry.ScopeName &&
 		(r.EventName != "" || strings.HasPrefix(text, "mcp_client.") || strings.HasPrefix(text, "mcp_server."))
 }
 
-// infoSeverity is the number that OTLP gives the level Info; the levels of slog have the same distances.
+// infoSeverity is the OTLP severity of the level Info. The other slog levels have the same distances from it.
 const infoSeverity = 9
 
 func recordOf(r *otlpsink.Record) schemacheck.Record {

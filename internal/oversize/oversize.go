@@ -1,32 +1,32 @@
-// Package oversize has what is left of a frame above the limit: its size and its two ends, and the error that says so.
-// The readers of streams, events and bodies share it, so that what a peer sent too much of is told in one way.
+// Package oversize describes a frame above the limit: its size, its two ends, and the error. The readers of streams,
+// events and bodies share it, so that they all report oversized data in the same way.
 package oversize
 
 import "fmt"
 
-// Kept is how much of the beginning and of the end of a frame is kept, in bytes.
+// Kept is the number of bytes kept from the beginning and from the end of a frame.
 const Kept = 1 << 10
 
 // Error is the error for a frame above the limit.
 type Error struct {
-	Size  int // in bytes: of the whole frame if it was skipped, else as far as it was seen
+	Size  int // size in bytes of the whole frame if it was skipped, otherwise of the part that was read
 	Limit int
-	Head  []byte // its first KiB
-	Tail  []byte // its last KiB if it was skipped, else nil
+	Head  []byte // first KiB
+	Tail  []byte // last KiB if the frame was skipped, otherwise nil
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("frame of %d bytes or more is above the limit of %d", e.Size, e.Limit)
 }
 
-// Ends remembers the size, the beginning and the end of what is written to it. The zero value is that of nothing. It is
-// not safe for concurrent use.
+// Ends records the size, the beginning and the end of the written data. The zero value has no data. It is not safe for
+// concurrent use.
 type Ends struct {
-	head, tail []byte // of the tail a byte more than Kept, for the carriage return that Chomp takes away
+	head, tail []byte // tail has up to Kept+1 bytes, because Chomp may remove one
 	size       int
 }
 
-// Write adds to the end of the frame. It returns no error.
+// Write appends to the frame. It never returns an error.
 func (e *Ends) Write(b []byte) (int, error) {
 	e.size += len(b)
 	e.head = append(e.head, b[:min(len(b), Kept-len(e.head))]...)
@@ -37,7 +37,7 @@ func (e *Ends) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Chomp takes away a carriage return at the end, which is a part of the line and none of the frame.
+// Chomp removes a carriage return at the end, which belongs to the line and not to the frame.
 func (e *Ends) Chomp() {
 	if n := len(e.tail); n > 0 && e.tail[n-1] == '\r' {
 		e.tail, e.size = e.tail[:n-1], e.size-1
@@ -45,7 +45,7 @@ func (e *Ends) Chomp() {
 	}
 }
 
-// Over returns the error for the frame. skipped says that all of it was written.
+// Over returns the error for the frame. skipped means that the whole frame was written.
 func (e *Ends) Over(limit int, skipped bool) *Error {
 	err := &Error{Size: e.size, Limit: limit, Head: e.head}
 	if skipped {

@@ -1,7 +1,7 @@
-// Package running keeps which clients and which servers of the process are at work, for those who want to look at them.
+// Package running records the active clients and servers of the process, so that inspection pages can show them.
 //
-// A [Set] keeps nothing alive: what its user has forgotten without ending it, and nothing else refers to, is not in it
-// either.
+// A [Set] keeps nothing alive: members that the user has dropped without ending them, and that nothing else refers to,
+// disappear from it.
 package running
 
 import (
@@ -14,37 +14,37 @@ import (
 	"github.com/mcpotel/mcpotel/inspect"
 )
 
-// Client and Server are what can be looked at, without the code behind it.
+// Client and Server can be inspected, without a dependency on the code behind them.
 type (
 	Client interface{ Inspect() inspect.Client }
 	Server interface{ Inspect() inspect.Server }
 )
 
-// Those of the process.
+// The active clients and servers of the process.
 var (
 	Clients Set[Client]
 	Servers Set[Server]
 )
 
-// watched is true once the process has code that looks at its clients and servers.
+// watched is true once the process has code that inspects its clients and servers.
 var watched atomic.Bool
 
-// Watch says that the clients and servers of the process are looked at from now on, as by a debug page.
+// Watch records that the process inspects its clients and servers from now on, for example with a debug page.
 func Watch() { watched.Store(true) }
 
-// Watched reports whether [Watch] was called: whether what is there only to be looked at is worth finding out.
+// Watched reports whether [Watch] was called: whether information only for inspection is worth collecting.
 func Watched() bool { return watched.Load() }
 
-// Set is those of one kind that are at work. The zero Set is empty; it is safe for concurrent use.
+// Set is a set of active members of one kind. The zero Set is empty; it is safe for concurrent use.
 type Set[T any] struct {
 	mu   sync.Mutex
-	last uint64                           // guarded by mu; the latest number that was given out
-	all  map[uint64]func() (v T, ok bool) // guarded by mu; by their numbers. It is not ok if it was forgotten
-	// guarded by mu; how large the set may grow before the forgotten ones are looked for
+	last uint64                           // guarded by mu; the latest assigned number
+	all  map[uint64]func() (v T, ok bool) // guarded by mu; by number; ok is false for a member that was garbage collected
+	// guarded by mu; number of members from which the next add removes collected members
 	room int
 }
 
-// Number returns a number that nothing of this kind has had in the process, from 1. It is for [Enlist].
+// Number returns a new number, unique for this kind in the process, starting with 1. It is for [Enlist].
 func (s *Set[T]) Number() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *Set[T]) Number() uint64 {
 	return s.last
 }
 
-// Enlist adds v to a set under its number; *V is a T. Adding it again changes nothing.
+// Enlist adds v to a set under its number. *V must implement T. Adding v again has no effect.
 func Enlist[V, T any](s *Set[T], number uint64, v *V) {
 	p := weak.Make(v)
 	s.add(number, func() (T, bool) {
@@ -74,14 +74,14 @@ func (s *Set[T]) add(number uint64, get func() (T, bool)) {
 	}
 }
 
-// Remove takes away what has this number, if it is there.
+// Remove removes the member with this number, if there is one.
 func (s *Set[T]) Remove(number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, number)
 }
 
-// All returns those in the set, in the order of their numbers.
+// All returns the members in the order of their numbers.
 func (s *Set[T]) All() []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Set[T]) All() []T {
 	return all
 }
 
-// Ended is how many members have ended or were forgotten.
+// Ended returns the number of members that have ended or were garbage collected.
 func (s *Set[T]) Ended() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *Set[T]) Ended() int {
 	return int(s.last) - len(s.all)
 }
 
-// sweep takes away what was forgotten. mu is held.
+// sweep removes the members that were garbage collected. The caller holds mu.
 func (s *Set[T]) sweep() {
 	for n, get := range s.all {
 		if _, ok := get(); !ok {

@@ -17,16 +17,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// What a step may cost at most, here: on a busy machine, with the collector's work and the race detector's.
+// Bounds on the cost of a step in this test: on a busy machine, including the garbage collector and the race detector.
 const (
 	timePerStep  = 2 * time.Microsecond
 	timeAtOnce   = time.Second
-	bytesPerPaid = 64      // of memory, for each step
-	bytesAtOnce  = 1 << 20 // whatever the value is
+	bytesPerPaid = 64      // bytes of memory for each step
+	bytesAtOnce  = 1 << 20 // bytes of memory independent of the value
 )
 
-// TestAnySchemaWithAnyValueEnds: whatever a peer sends, the work is paid for by steps, and time and memory are in
-// proportion to those. Where a keyword has a loop that does not pay, or pays too little, they are not.
+// TestAnySchemaWithAnyValueEnds checks that time and memory are proportional to the paid steps, whatever a peer sends.
+// This fails if a keyword has a loop that does not pay, or pays too little.
 func TestAnySchemaWithAnyValueEnds(t *testing.T) {
 	verdicts := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -50,7 +50,7 @@ func TestAnySchemaWithAnyValueEnds(t *testing.T) {
 	}
 }
 
-// TestAHostileValueHasEveryKeyword: a keyword without an entry below would not be tried.
+// TestAHostileValueHasEveryKeyword checks that hostileKeywords has an entry for every keyword, so that each is tested.
 func TestAHostileValueHasEveryKeyword(t *testing.T) {
 	want := slices.Sorted(maps.Keys(keywords))
 	got := slices.Sorted(maps.Keys(hostileKeywords))
@@ -59,13 +59,13 @@ func TestAHostileValueHasEveryKeyword(t *testing.T) {
 	}
 }
 
-// failer is a test or what rapid draws one from.
+// failer is a test or a rapid test.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// checkWork validates a value, explains what is wrong and fills in defaults, holds time and memory against the steps,
+// checkWork validates a value, explains its problems and inserts defaults. It compares time and memory with the steps,
 // and returns the kind of the verdict.
 func checkWork(t failer, s *Schema, instance []byte) (verdict string) {
 	t.Helper()
@@ -86,7 +86,7 @@ func checkWork(t failer, s *Schema, instance []byte) (verdict string) {
 	return verdict
 }
 
-// work does all there is to do with a value, and counts the steps that were paid.
+// work does everything that the package can do with a value, and counts the paid steps.
 func work(s *Schema, instance []byte) (verdict string, steps int64) {
 	paid := func(m *meter, from int64) { steps += min(from, from-m.left) }
 	m := newMeter(context.Background(), len(instance))
@@ -116,7 +116,7 @@ func work(s *Schema, instance []byte) (verdict string, steps int64) {
 	return "invalid", steps
 }
 
-// hostileRoot draws a schema out of all keywords, with definitions that it refers to.
+// hostileRoot draws a schema with all keywords, with definitions that it refers to.
 func hostileRoot(t *rapid.T) json.RawMessage {
 	root := hostileMembers(t, 3)
 	if rapid.IntRange(0, 3).Draw(t, "draft-07") == 0 {
@@ -155,10 +155,10 @@ func members(all map[string]string) string {
 	return "{" + strings.Join(list, ",") + "}"
 }
 
-// hostileKeywords draws a value for each keyword: now and then a large one.
+// hostileKeywords draws a value for each keyword, occasionally a large one.
 var hostileKeywords map[string]func(t *rapid.T, depth int) string
 
-func init() { // not a literal: they draw from the table
+func init() { // not a literal, because the functions read the table
 	number := func(t *rapid.T, _ int) string { return rapid.SampledFrom(numbers).Draw(t, "number") }
 	length := func(t *rapid.T, _ int) string {
 		return rapid.SampledFrom([]string{"0", "1", "2", "1e3", "1e300"}).Draw(t, "length")
@@ -225,13 +225,13 @@ var numbers = []string{
 	"0." + strings.Repeat("0", 300) + "1", strings.Repeat("9", 300), "1e400",
 }
 
-// repeated draws how often s is written: seldom so often that it is large.
+// repeated repeats s a random number of times, rarely often enough to make it large.
 func repeated(t *rapid.T, s string) string {
 	n := rapid.SampledFrom([]int{0, 0, 1, 2, 2, 20, 1000}).Draw(t, "times")
 	return strings.Repeat(s, min(n, maxDrawn/len(s)))
 }
 
-// maxDrawn bounds how long a text gets by writing a part of it again.
+// maxDrawn bounds the length of a text made by repetition.
 const maxDrawn = 1 << 14
 
 // hostileValue draws a JSON text: deep, wide, long, or with numbers of extreme exponents.

@@ -5,7 +5,7 @@ func (r *run) array(n *node, a value, s site) bool {
 	return r.items(n, a, s) && r.contains(n, a, s) && r.countItems(n, a, s) && r.unique(n, a, s) && r.loose(n, a, s)
 }
 
-// items applies prefixItems and items, or what they are called in draft-07.
+// items applies prefixItems and items, or items and additionalItems in draft-07.
 func (r *run) items(n *node, a value, s site) bool {
 	if n.rest == nil && n.prefix == nil {
 		return true
@@ -29,7 +29,7 @@ func (r *run) items(n *node, a value, s site) bool {
 	return valid
 }
 
-// contains counts the items that match, no further than it has to.
+// contains counts the matching items. It stops as soon as the result is certain.
 func (r *run) contains(n *node, a value, s site) bool {
 	if n.contains == nil {
 		return true
@@ -74,17 +74,17 @@ func (r *run) countItems(n *node, a value, s site) bool {
 	return r.fail(s, f)
 }
 
-// uniqueCost is what an item pays for its place in a table, besides its hash.
+// uniqueCost is the cost of an item's entry in the hash table, in addition to the cost of its hash.
 const uniqueCost = unit
 
-// unique compares the items that have the same hash.
+// unique applies uniqueItems. It compares only items with equal hashes.
 func (r *run) unique(n *node, a value, s site) bool {
 	if !n.uniqueItems || a.size() < 2 || !r.pay(a.size()*uniqueCost) {
 		return true
 	}
-	last := make(map[uint64]int, a.size()) // the last item with a hash, from 1 on
+	last := make(map[uint64]int, a.size()) // by hash: the last item with this hash, counted from 1
 	all := make([]value, a.size())
-	before := make([]int, a.size()) // of an item, the one before it with its hash
+	before := make([]int, a.size()) // by item: the previous item with the same hash, counted from 1
 	for i, v := range inside(r.meter, a) {
 		h := r.hash(v)
 		all[i] = v

@@ -2,8 +2,7 @@ package schema
 
 import "math"
 
-// assert checks v against the keywords that need no subschema and nothing of
-// an array's or object's inside.
+// assert checks v against the keywords that need neither a subschema nor the items or properties of v.
 func (r *run) assert(n *node, v value, s site) bool {
 	var keyword string
 	switch {
@@ -30,7 +29,7 @@ func (r *run) oneOfValues(values []value, v value) bool {
 	return false
 }
 
-// measure returns the keyword for numbers or strings that v fails, if any.
+// measure returns the keyword for numbers or strings that v violates, or "".
 func (r *run) measure(n *node, v value) (keyword string) {
 	if v.kind() == '"' {
 		return r.measureText(n, v.bytes())
@@ -54,8 +53,7 @@ func (r *run) measure(n *node, v value) (keyword string) {
 	return ""
 }
 
-// multiple reports whether the quotient has no fraction; an infinite one does
-// not count.
+// multiple reports whether f/of has no fraction. It reports false if the quotient is infinite.
 func multiple(f, of float64) bool {
 	_, fraction := math.Modf(f / of)
 	return fraction == 0

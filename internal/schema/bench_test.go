@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// order is a schema as tools have them, and a valid argument of about 1 KiB.
+// order returns a schema like those of real tools, and a valid argument of about 1 KiB.
 func order(tb testing.TB) (*Schema, []byte) {
 	tb.Helper()
 	s := mustCompile(tb, `{
@@ -61,8 +61,7 @@ func BenchmarkValidate(b *testing.B) {
 	}
 }
 
-// BenchmarkParts shows what of BenchmarkValidate is decoding and what is
-// evaluation.
+// BenchmarkParts splits the work of BenchmarkValidate into decoding and evaluation.
 func BenchmarkParts(b *testing.B) {
 	s, instance := order(b)
 	v := mustDecode(b, instance)

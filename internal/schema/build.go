@@ -13,26 +13,26 @@ type builder struct {
 	nodes     []*node
 	pointers  map[string]*node
 	resources map[string]*resource
-	anchors   map[string][]*node // by $dynamicAnchor
+	anchors   map[string][]*node // by the name in $dynamicAnchor
 	refs      []reference
-	program   int  // instructions of all regular expressions
-	places    int  // bytes of all pointers
-	defaults  bool // there are some
-	scoped    bool // some references depend on the way to them
+	program   int  // instructions of all regular expressions together
+	places    int  // bytes of all pointers together
+	defaults  bool // whether some subschema has a default
+	scoped    bool // whether some references depend on the path that leads to them
 
 	dynamicEdges int
 }
 
-// maxPlaces bounds the bytes of the pointers to all subschemas together. They
-// are no part of the text: one long name is in the pointers of all below it.
+// maxPlaces bounds the bytes of the pointers to all subschemas together. The text of the schema does not bound them: a
+// long name is part of the pointer of every subschema below it.
 const maxPlaces = 8 << 20
 
-// fail makes an error about the keyword at pointer.
+// fail returns a [*CompileError] about the keyword at pointer.
 func fail(reason error, pointer, format string, args ...any) error {
 	return &CompileError{Path: pointer, Message: fmt.Sprintf(format, args...), Reason: reason}
 }
 
-// node builds the subschema v into n, which has its places set.
+// node builds n from the subschema v. The caller has set the pointer, depth and scope of n.
 func (b *builder) node(n *node, v value) error {
 	if n.depth > MaxDepth {
 		return fail(ErrLimit, n.pointer, "subschemas nested more than %d deep", MaxDepth)
@@ -57,7 +57,7 @@ func (b *builder) node(n *node, v value) error {
 	}
 }
 
-// place counts bytes of pointers.
+// place adds to the bytes of all pointers and checks their bound.
 func (b *builder) place(bytes int, pointer string) error {
 	if b.places += bytes; b.places > maxPlaces {
 		return fail(ErrLimit, pointer, "names too long")
@@ -87,11 +87,10 @@ func (b *builder) object(n *node) error {
 	return nil
 }
 
-// settle puts out of force what other keywords do, and sets what depends on
-// other keywords.
+// settle removes keywords that other keywords disable, and sets the fields that depend on several keywords.
 func (n *node) settle(d Dialect) {
 	if n.raw.has("$ref") && d == Draft07 {
-		n.rules, n.edges, n.refers = rules{}, nil, true // a reference has no siblings there
+		n.rules, n.edges, n.refers = rules{}, nil, true // in draft-07, $ref disables its siblings
 		return
 	}
 	if n.cond == nil {
@@ -122,21 +121,20 @@ func (n *node) settle(d Dialect) {
 	}
 }
 
-// below builds the subschema v at the given place below n.
+// below builds the subschema v at the given place below n and returns it.
 func (b *builder) below(n *node, v value, place string) (*node, error) {
 	c := &node{pointer: n.pointer + place, depth: n.depth + 1, scope: n.scope}
 	return c, b.node(c, v)
 }
 
-// child builds the subschema v at the given place below n and joins the two.
+// child builds the subschema v at the given place below n and adds an edge from n to it.
 func (b *builder) child(n *node, v value, place string, e *edge) (_ *edge, err error) {
 	e.to, err = b.below(n, v, place)
 	n.edges = append(n.edges, e)
 	return e, err
 }
 
-// field sets a field of a node's rules, whose type says what the value has to
-// be.
+// field sets the field of n's rules for the keyword. The Go type of the field determines the required type of v.
 func (b *builder) field(n *node, key string, v value) (err error) {
 	kw, pointer := keywords[key], n.pointer+token(key)
 	switch f := kw.field(&n.rules).(type) {
@@ -192,7 +190,7 @@ func (b *builder) byName(n *node, key string, v value) (namedEdges, error) {
 	return list, nil
 }
 
-// want returns an error that says what was wanted unless v is of a type.
+// want returns an error unless v is of a type in t. The text want describes the required value.
 func want(v value, t typeSet, pointer, want string) error {
 	if v.types()&t == 0 {
 		return fail(ErrInvalid, pointer, "want %s, not %s", want, show(v))
@@ -200,7 +198,7 @@ func want(v value, t typeSet, pointer, want string) error {
 	return nil
 }
 
-// str returns v if it is a string.
+// str returns the string v, or an error if v is not a string.
 func str(v value, pointer string) (string, error) {
 	if err := want(v, isString, pointer, "a string"); err != nil {
 		return "", err
@@ -208,8 +206,7 @@ func str(v value, pointer string) (string, error) {
 	return string(v.bytes()), nil
 }
 
-// limit takes a number: the nearest float64, which from 2^53 on may be a
-// neighbour.
+// limit returns the nearest float64 to the number v. From 2^53 on, that may be a neighbouring integer.
 func limit(v value, pointer string) (*float64, error) {
 	f, ok := float(v.number())
 	if !ok {

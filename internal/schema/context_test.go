@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// countdown is a context that ends after it was looked at so many times.
+// countdown is a context that ends after a number of checks.
 type countdown struct {
 	context.Context
 	left int
@@ -20,8 +20,7 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// TestValidationEndsWithItsContext: every kind of loop looks at the context, and goes on for no more than a look's
-// steps.
+// TestValidationEndsWithItsContext checks that every kind of loop checks the context at the documented interval.
 func TestValidationEndsWithItsContext(t *testing.T) {
 	rep := strings.Repeat
 	items := distinct(100_000, "1%d")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// distinct is an array of n different texts made by format.
+// distinct returns an array of n different texts with this format.
 func distinct(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -19,8 +19,8 @@ func distinct(n int, format string) string {
 	return "[" + b.String() + "0]"
 }
 
-// patience is far above what any validation takes, also under the race
-// detector on a busy machine, and far below what a hostile one would take.
+// patience is far longer than any validation takes, also under the race detector on a busy machine, and far shorter
+// than a hostile validation without a budget.
 const patience = 20 * time.Second
 
 var errEnded = errors.New("ended")
@@ -63,7 +63,7 @@ func TestHostileValidationsEnd(t *testing.T) {
 		{"enum of long texts that differ late", `{"items":{"enum":[` + rep(`"`+rep("x", 10_000)+`a",`, 90) + `1]}}`,
 			`[` + rep(`"`+rep("x", 10_000)+`b",`, 100) + `1]`, false},
 		{"many required for each item", `{"items":{"allOf":[{"required":[` + rep(`"a",`, 200_000) + `"b"]}]}}`,
-			`[` + rep(`{"a":0,"b":0},`, 1000) + `1]`, false}, // names are counted as they are read
+			`[` + rep(`{"a":0,"b":0},`, 1000) + `1]`, false}, // names are counted while reading
 		{"many required that are not there", `{"items":{"required":[` + rep(`"a",`, 200_000) + `"b"]}}`,
 			`[` + rep(`{},`, 1000) + `1]`, false},
 		{"many dependent for each item", `{"items":{"dependentRequired":{"a":[` + rep(`"a",`, 200_000) + `"b"]}}}`,
@@ -131,8 +131,7 @@ func TestHostileValidationsEnd(t *testing.T) {
 	}
 }
 
-// colliding is an array of about n²/2 different items that the library's hash
-// does not tell apart.
+// colliding returns an array of about n²/2 different items with equal hashes in the library.
 func colliding(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -143,8 +142,8 @@ func colliding(n int) string {
 	return "[" + b.String() + "0]"
 }
 
-// TestHashesTellItemsApart: values that are equal have one hash, others do
-// not, also those that are the same when written one after the other.
+// TestHashesTellItemsApart checks that equal values have the same hash, and that different values have different
+// hashes, even if the concatenation of their parts is the same.
 func TestHashesTellItemsApart(t *testing.T) {
 	zero := `"\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0002A\u0001"` // the bytes of 65
 	for _, c := range []struct {
@@ -184,7 +183,7 @@ func TestHashesTellItemsApart(t *testing.T) {
 	}
 }
 
-// TestNumbersCompareExactly: an integer of 64 bits is no float64.
+// TestNumbersCompareExactly checks that 64-bit integers are not compared as float64.
 func TestNumbersCompareExactly(t *testing.T) {
 	for _, c := range []struct {
 		number string
@@ -202,7 +201,7 @@ func TestNumbersCompareExactly(t *testing.T) {
 	}
 }
 
-// TestBudgetGrowsWithTheText: a value is never refused for its size alone.
+// TestBudgetGrowsWithTheText checks that a value is never rejected for its size alone.
 func TestBudgetGrowsWithTheText(t *testing.T) {
 	s := mustCompile(t, `{"items":{"$ref":"#/$defs/a"},"$defs":{"a":{"type":"integer"}}}`)
 	for _, n := range []int{1, 1000, 1 << 20} {

@@ -16,9 +16,10 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// decode reads data as exactly one JSON value, nested at most depth deep. The problem is that it is none, that a name
-// repeats, or that a number is beyond the range of float64, which anyNumber allows. An escaped lone surrogate becomes
-// U+FFFD, as on the wire. The error is the meter's. The value refers to data, which must not change.
+// decode reads data as exactly one JSON value, nested at most depth deep. It returns a problem if data is not JSON, is
+// nested too deep, has a duplicate name, or, unless anyNumber is set, has a number beyond the range of float64. An
+// escaped lone surrogate becomes U+FFFD, as on the wire. The error is that of the meter. The value refers to data,
+// which must not change.
 func (m *meter) decode(data []byte, depth int, anyNumber bool) (value, *Problem, error) {
 	if uint64(len(data)) > math.MaxUint32 {
 		return value{}, &Problem{Message: "larger than 4 GiB"}, nil
@@ -39,7 +40,7 @@ func (m *meter) decode(data []byte, depth int, anyNumber bool) (value, *Problem,
 	return value{doc, 0}, nil, nil
 }
 
-// most returns a number of parts that a document does not exceed. Each takes two bytes of the text at least.
+// most returns an upper bound of the number of parts in the document. Each part takes at least two bytes of the text.
 func (d *document) most() (n int) {
 	for _, separator := range []string{",", ":", "{", "["} {
 		n += bytes.Count(d.text, []byte(separator))
@@ -53,7 +54,7 @@ type decoder struct {
 	anyNumber bool
 }
 
-// value reads the value at text[i] and returns the offset behind it, negative if there is none.
+// value reads the value at text[i] and returns the offset behind it, or a negative number if the text is invalid there.
 func (d *decoder) value(i, depth int) (end int) {
 	if !d.pay(1) || i >= len(d.text) {
 		return -1
@@ -84,7 +85,7 @@ func (d *decoder) add(k kind, escaped bool, from, to int) {
 	d.parts = append(d.parts, part{k, escaped, uint32(from), uint32(to)})
 }
 
-// string reads the string at text[i].
+// string reads the string at text[i] and returns the offset behind it, negative on an error.
 func (d *decoder) string(i int) (end int) {
 	end, escaped, err := jsonscan.String(d.text, i)
 	switch {
@@ -101,12 +102,13 @@ func (d *decoder) string(i int) (end int) {
 	return end
 }
 
-// container reads the array or the object at text[i], in which there may be as many others in each other as depth says.
+// container reads the array or the object at text[i], with at most depth further levels of nesting inside it. It
+// returns the offset behind it, negative on an error.
 func (d *decoder) container(i, depth int) (end int) {
 	if depth < 0 {
 		return -1
 	}
-	at, closing := len(d.parts), d.text[i]+'}'-'{' // which is ]-[ as well
+	at, closing := len(d.parts), d.text[i]+'}'-'{' // ] for [: the distance between the brackets is the same
 	d.add(kind(d.text[i]), false, 0, 0)
 	count, marks := 0, uint64(0)
 	i = jsonscan.Space(d.text, i+1)
@@ -135,7 +137,7 @@ func (d *decoder) container(i, depth int) (end int) {
 	return i + 1
 }
 
-// name reads the name of a property at text[i], and the colon behind it. The object has count others before it.
+// name reads the name of a property at text[i] and the colon behind it. count properties of the object precede it.
 func (d *decoder) name(i, object, count int, marks *uint64) (end int) {
 	at := len(d.parts)
 	i = d.string(i)
@@ -148,8 +150,9 @@ func (d *decoder) name(i, object, count int, marks *uint64) (end int) {
 	return jsonscan.Space(d.text, i+1)
 }
 
-// repeats reports whether the name at a part is one of the first before it: index looks at the others. A name that has
-// another mark is none of them.
+// repeats reports whether the name at the part at occurs among the properties before it. It checks only the first
+// maxScanned properties; index checks larger objects. marks has one bit for each hash of a name that occurred, so most
+// names need no comparison.
 func (d *decoder) repeats(at, object, count int, marks *uint64) bool {
 	if count >= maxScanned {
 		return false
@@ -172,7 +175,7 @@ func (d *decoder) repeats(at, object, count int, marks *uint64) bool {
 	return false
 }
 
-// index makes the table of the names of an object, and reports false if one repeats or there is no budget for it.
+// index builds the hash table of an object's names. It reports false if a name repeats or the budget does not suffice.
 func (d *decoder) index(object, count int) bool {
 	if !d.pay(count * unit) {
 		return false
@@ -194,14 +197,14 @@ func (d *decoder) index(object, count int) bool {
 	return true
 }
 
-// Why a text is refused that may be JSON.
+// Reasons to reject a text that may be valid JSON.
 var (
 	errMore  = errors.New("more than one value")
 	errDeep  = errors.New("nested too deep")
 	errRange = errors.New("number out of range")
 )
 
-// problem says where and why data is not what decode reads.
+// problem describes where and why decode rejects data.
 func problem(data []byte, depth int, anyNumber bool) *Problem {
 	if !utf8.Valid(data) {
 		return &Problem{Message: "not JSON: invalid UTF-8"}
@@ -222,7 +225,7 @@ func problem(data []byte, depth int, anyNumber bool) *Problem {
 	return &Problem{Instance: path.String(), Message: clip(message, maxText)}
 }
 
-// fault returns the error of the first token that decode does not read.
+// fault returns the error of the first token that decode rejects.
 func fault(dec *jsontext.Decoder, depth int, anyNumber bool) error {
 	for {
 		tok, err := dec.ReadToken()

@@ -68,7 +68,7 @@ func TestValidateRefusesWhatIsNotOneValue(t *testing.T) {
 	}
 }
 
-// FuzzDecode: what decode accepts is what encoding/json decodes.
+// FuzzDecode checks that decode agrees with encoding/json on every accepted text.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,2.5,"x",null,true,{}]}`, `[1e5,-0,"\ud800\u00e9"]`, `"\uD83D\uDE00"`, ` [ ] `,
 		`{"a":1,"a":2}`, `1 2`} {
@@ -115,7 +115,7 @@ func plain(v value) any {
 	return v.number()
 }
 
-// floats turns numbers into what encoding/json makes of them.
+// floats converts numbers to the float64 that encoding/json returns.
 func floats(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -133,7 +133,7 @@ func floats(v any) any {
 	return v
 }
 
-// TestAValueIsReadWithoutBeingDecoded: what a tool's result costs does not grow with its values.
+// TestAValueIsReadWithoutBeingDecoded checks that the memory for a tool's result does not grow with its values.
 func TestAValueIsReadWithoutBeingDecoded(t *testing.T) {
 	s := mustCompile(t, `{"type":"array","items":{"type":"object","properties":{
 		"id":{"type":"integer"},"name":{"type":"string"},"at":{"$ref":"#/$defs/at"}},"required":["id"]},

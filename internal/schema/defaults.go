@@ -2,31 +2,27 @@ package schema
 
 import "context"
 
-// Bounds on the defaults that are filled into one value.
+// Bounds on the defaults that ApplyDefaults inserts into one value.
 const (
-	MaxDefaults     = 10_000 // defaults
+	MaxDefaults     = 10_000 // number of defaults
 	MaxDefaultBytes = 1 << 20
 )
 
-// A fallback is a default. It is not looked into, wherever it is filled in.
+// A fallback is the value of the keyword default. ApplyDefaults inserts it unchanged and does not look into it.
 type fallback struct {
 	value
 	size  int // bytes of its text
-	depth int // of the arrays and objects in it
+	depth int // nesting depth of arrays and objects
 }
 
-// ApplyDefaults returns the instance with the properties that it lacks and
-// whose schema has a default, required or not. It goes into the properties
-// that are there, follows $ref and allOf, and keeps everything else, numbers to
-// the last digit; names come out in order. What it fills in stays as it is in
-// the schema: nothing is filled into that. It does not look into arrays or
-// alternatives.
+// ApplyDefaults returns the instance with a default for each missing property whose schema has one, whether or not the
+// property is required. It descends into existing properties, follows $ref and allOf, and keeps everything else,
+// numbers to the last digit; names come out sorted. It copies a default unchanged from the schema and inserts nothing
+// into it. It does not descend into arrays or alternatives.
 //
-// It fills in at most [MaxDefaults] defaults of [MaxDefaultBytes] in all, none
-// nested deeper than [MaxInstanceDepth] in the result; else the error is
-// [ErrDefaults]. Nothing says that a default is valid: validate the result. The
-// error is a [*ValidationError] if the instance is not JSON, or else
-// [ErrBudget] or why ctx has ended.
+// ApplyDefaults inserts at most [MaxDefaults] defaults of [MaxDefaultBytes] in all, none nested deeper than
+// [MaxInstanceDepth] in the result; otherwise the error is [ErrDefaults]. A default need not be valid: validate the
+// result. The error is a [*ValidationError] if the instance is not JSON, or else [ErrBudget] or the cause of ctx's end.
 func (s *Schema) ApplyDefaults(ctx context.Context, instance []byte) ([]byte, error) {
 	if !s.defaults {
 		return instance, nil
@@ -46,14 +42,14 @@ func (s *Schema) ApplyDefaults(ctx context.Context, instance []byte) ([]byte, er
 	return v.appendTo(nil, f.added), nil
 }
 
-// A filling fills defaults into one value.
+// A filling collects the defaults for one value.
 type filling struct {
 	*meter
 	added        additions
-	count, bytes int // of the defaults filled in
+	count, bytes int // of the defaults inserted so far
 }
 
-// fill adds to v what n has defaults for. v is that deep in the whole.
+// fill collects the defaults in n for the properties that v lacks. depth is the nesting depth of v in the whole value.
 func (f *filling) fill(n *node, v value, depth int) {
 	if v.kind() != '{' || !f.pay(visitCost) {
 		return
@@ -73,7 +69,7 @@ func (f *filling) fill(n *node, v value, depth int) {
 	}
 }
 
-// fallback returns the default of n, or of what it refers to.
+// fallback returns the default of n, or of the subschema that n refers to.
 func (f *filling) fallback(n *node) *fallback {
 	if n.given != nil || n.ref == nil || !f.pay(1) {
 		return n.given
@@ -81,7 +77,7 @@ func (f *filling) fallback(n *node) *fallback {
 	return f.fallback(n.ref.to)
 }
 
-// insert adds a default to an object that is so deep, if there is room for it.
+// insert records a default for an object at the given depth. It stops the meter if a bound is exceeded.
 func (f *filling) insert(object value, name string, d *fallback, depth int) {
 	f.count++
 	f.bytes += len(name) + d.size

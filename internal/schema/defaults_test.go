@@ -37,7 +37,7 @@ func TestApplyDefaults(t *testing.T) {
 			`{"a":1,"n":{"a":1,"n":{"a":1}}}`},
 	} {
 		s := mustCompile(t, c.schema)
-		for range 2 { // the second time finds the schema unchanged
+		for range 2 { // the second run checks that the schema is unchanged
 			got, err := s.ApplyDefaults(t.Context(), []byte(c.instance))
 			if err != nil || string(got) != c.want {
 				t.Errorf("%s: want %s, got %s, %v", c.name, c.want, got, err)
@@ -46,8 +46,8 @@ func TestApplyDefaults(t *testing.T) {
 	}
 }
 
-// TestApplyDefaultsLeavesThemAlone: two schemas of the same property fill in
-// one default, which the other does not look into.
+// TestApplyDefaultsLeavesThemAlone checks that two schemas of the same property insert one default, and that the second
+// schema does not descend into it.
 func TestApplyDefaultsLeavesThemAlone(t *testing.T) {
 	s := mustCompile(t, `{"allOf":[{"properties":{"a":{"default":{}}}},`+
 		`{"properties":{"a":{"properties":{"b":{"default":1}}}}}],"const":{"a":{}}}`)
@@ -62,8 +62,7 @@ func TestApplyDefaultsLeavesThemAlone(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreBounded counts what is filled in, however small the schema
-// and the value are.
+// TestDefaultsAreBounded checks the bounds on inserted defaults for a small schema and a small value.
 func TestDefaultsAreBounded(t *testing.T) {
 	var tree strings.Builder
 	tree.WriteString(`{"properties":{"l":{"$ref":"#/$defs/0"},"r":{"$ref":"#/$defs/0"}},"$defs":{`)
@@ -109,7 +108,7 @@ func TestDefaultsAreBounded(t *testing.T) {
 	}
 }
 
-// numbered is n members made by format.
+// numbered returns n members with this format.
 func numbered(n int, format string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(distinct(n, format), "["), ",0]")
 }

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// equal reports whether two values are the same to JSON Schema: numbers by
-// their value, objects without regard to order.
+// equal reports whether two values are equal by the rules of JSON Schema: numbers by their value, objects without
+// regard to order.
 func (r *run) equal(a, b value) bool {
 	if !r.pay(1) || a.types()&b.types() == 0 {
 		return false
@@ -48,7 +48,7 @@ func (r *run) equalObjects(a, b value) bool {
 	return true
 }
 
-// canonical returns a number as the one Go value that all forms of it share.
+// canonical returns the Go value of the number v that is the same for all its spellings.
 func canonical(v any) any {
 	f, ok := v.(float64)
 	switch {
@@ -62,7 +62,7 @@ func canonical(v any) any {
 	return v
 }
 
-// compare compares the number v with f, exactly.
+// compare compares the number v with f exactly.
 func compare(v any, f float64) int {
 	whole := math.Trunc(f)
 	switch v := v.(type) {
@@ -88,14 +88,13 @@ func compare(v any, f float64) int {
 	return 0
 }
 
-// hashCost is what a value in a hash pays.
+// hashCost is the cost of hashing one value.
 const hashCost = 4
 
-// seed is one for the process: a peer does not see hashes, and cannot find
-// values that share one.
+// seed is random and fixed for the process. A peer cannot see hashes, so it cannot find values that share one.
 var seed = maphash.MakeSeed()
 
-// hash is the same for values that are equal.
+// hash returns the same number for equal values.
 func (r *run) hash(v value) uint64 {
 	if !r.pay(hashCost) {
 		return 0
@@ -114,7 +113,7 @@ func (r *run) hash(v value) uint64 {
 	case '{':
 		var h uint64
 		for _, name := range inside(r.meter, v) {
-			h += mix('o', r.hashText(name.bytes()), r.hash(name.next())) // in any order
+			h += mix('o', r.hashText(name.bytes()), r.hash(name.next())) // the sum does not depend on the order
 		}
 		return mix('O', uint64(v.size()), h)
 	}

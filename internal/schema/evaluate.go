@@ -1,24 +1,23 @@
 package schema
 
-// A run evaluates values. All its loops are the meter's.
+// A run evaluates values. The meter provides all its loops.
 type run struct {
 	*meter
-	scoped bool        // scopes are kept
-	scopes []*resource // entered on the way to the node that is visited
+	scoped bool        // whether to record scopes
+	scopes []*resource // resources on the path to the current node
 }
 
-// A site is where a value is, and who wants to know more than whether it is
-// valid. The zero site is for a verdict alone.
+// A site is the place of a value, with the collectors for more than a verdict. The zero site is for a verdict alone.
 type site struct {
-	out  *report // takes the problems; nil if they are not wanted
-	at   *path   // nil for the root, or without out
-	seen *bitset // takes the items or properties that were evaluated, by number; nil if they are not wanted
+	out  *report // collects problems; nil for none
+	at   *path   // place of the value; nil for the root, or if out is nil
+	seen *bitset // numbers of the evaluated items or properties; nil to collect none
 }
 
-// visitCost is what a visit pays: as much as a byte of the value allows.
+// visitCost is the cost of a visit: the budget that one byte of the value adds.
 const visitCost = unit
 
-// evaluate reports whether v is valid. It means nothing if the meter has ended.
+// evaluate reports whether v is valid. If the meter has stopped, the result is meaningless.
 func (s *Schema) evaluate(m *meter, v value, out *report) bool {
 	r := run{meter: m, scoped: s.scoped}
 	return r.visit(&edge{to: s.root}, v, site{out: out})
@@ -41,8 +40,8 @@ func (r *run) visit(e *edge, v value, s site) bool {
 	return valid
 }
 
-// node goes through the keywords of n until one fails. Those that tell what
-// has been evaluated of v come before those that ask.
+// node applies the keywords of n until one fails. Keywords that record evaluated parts of v come before the keywords
+// that need this record.
 func (r *run) node(n *node, v value, s site) bool {
 	if k := v.kind(); k != '{' && k != '[' && !n.refers && !n.combines {
 		return r.assert(n, v, s)
@@ -67,8 +66,7 @@ func (r *run) node(n *node, v value, s site) bool {
 	return valid
 }
 
-// asks reports whether n has a keyword for the parts of v that no other has
-// evaluated.
+// asks reports whether n has a keyword for the unevaluated parts of v.
 func (n *node) asks(v value) bool {
 	switch v.kind() {
 	case '[':
@@ -79,7 +77,7 @@ func (n *node) asks(v value) bool {
 	return false
 }
 
-// refer follows the references.
+// refer applies the subschemas that $ref and $dynamicRef point to.
 func (r *run) refer(n *node, v value, s site) bool {
 	if n.ref != nil && !r.visit(n.ref, v, s) {
 		return false
@@ -87,7 +85,7 @@ func (r *run) refer(n *node, v value, s site) bool {
 	return n.dynamic == nil || r.visit(r.target(n.dynamic), v, s)
 }
 
-// target finds where a dynamic reference leads.
+// target resolves a dynamic reference.
 func (r *run) target(d *dynamicRef) *edge {
 	if d.anchor == "" {
 		return d.static
@@ -123,8 +121,8 @@ func (r *run) combine(n *node, v value, s site) bool {
 	return branch == nil || r.visit(branch, v, s)
 }
 
-// try visits what v need not be valid against. What it evaluates counts if v
-// is.
+// try reports whether v is valid against the subschema that e leads to, without reporting problems. If v is valid, the
+// items or properties that the subschema evaluated count as evaluated.
 func (r *run) try(e *edge, v value, s site) bool {
 	own := site{seen: r.fork(s.seen)}
 	if !r.visit(e, v, own) {
@@ -142,7 +140,7 @@ func (r *run) anyOf(n *node, v value, s site) bool {
 	for _, e := range each(r.meter, n.anyOf) {
 		valid = r.try(e, v, s) || valid
 		if valid && s.seen == nil {
-			break // else each may evaluate more
+			break // otherwise later branches may evaluate more parts
 		}
 	}
 	return valid || r.alternatives(failure{node: n, keyword: "anyOf", value: v}, n.anyOf, s)

@@ -1,21 +1,20 @@
 package schema
 
-// A value that is not valid is evaluated once more, by a meter of its own, for
-// what is wrong with it. When that meter ends, the problems found until then
-// have to do.
+// A second evaluation of an invalid value, with a meter of its own, collects the problems. If that meter stops, the
+// problems found until then are reported.
 
 const (
-	maxProblems     = 8 // of a [ValidationError]
-	maxAlternatives = 4 // of anyOf and oneOf that are told about
+	maxProblems     = 8 // in a [ValidationError]
+	maxAlternatives = 4 // branches of anyOf or oneOf to explain
 )
 
-// mismatch is said when there is no time to find out more.
+// mismatch is the message if the meter stops before the first problem is found.
 const mismatch = "does not match the schema"
 
-// A report takes the problems of a value. A nil one takes none.
+// A report collects the problems of a value. A nil report collects none.
 type report struct{ problems []Problem }
 
-// explain says what is wrong with v, which is not valid.
+// explain returns the problems of v, which is not valid.
 func (s *Schema) explain(m *meter, v value) []Problem {
 	var out report
 	s.evaluate(m, v, &out)
@@ -25,11 +24,11 @@ func (s *Schema) explain(m *meter, v value) []Problem {
 	return out.problems
 }
 
-// full reports whether out takes no more problems.
+// full reports whether out accepts no more problems.
 func (out *report) full() bool { return out == nil || len(out.problems) >= maxProblems }
 
-// add adds a problem of the value at s, and returns false. What is found out
-// after the meter has ended is not true.
+// add records a problem of the value at s, and returns false. It records nothing after the meter has stopped, because
+// results are wrong then.
 func (r *run) add(s site, schema, keyword, message string) bool {
 	if r.err == nil && !s.out.full() {
 		s.out.problems = append(s.out.problems, Problem{s.at.String(), schema, keyword, clip(message, maxText)})
@@ -37,7 +36,7 @@ func (r *run) add(s site, schema, keyword, message string) bool {
 	return false
 }
 
-// fail adds a problem of a keyword, and returns false.
+// fail records that a value violates a keyword, and returns false.
 func (r *run) fail(s site, f failure) bool {
 	if s.out.full() {
 		return false
@@ -45,7 +44,7 @@ func (r *run) fail(s site, f failure) bool {
 	return r.add(s, f.node.pointer+token(f.keyword), f.keyword, messages[f.keyword](r, f))
 }
 
-// atItem is the site of an item of the array at s.
+// atItem returns the site of an item of the array at s.
 func (s site) atItem(i int) site {
 	if s.out == nil {
 		return site{}
@@ -53,7 +52,7 @@ func (s site) atItem(i int) site {
 	return site{out: s.out, at: &path{s.at, i}}
 }
 
-// atProperty is the site of a property of the object at s.
+// atProperty returns the site of a property of the object at s.
 func (s site) atProperty(name value) site {
 	if s.out == nil {
 		return site{}
@@ -61,8 +60,8 @@ func (s site) atProperty(name value) site {
 	return site{out: s.out, at: &path{s.at, string(name.bytes())}}
 }
 
-// alternatives reports that no branch of anyOf or oneOf matched, and why. If
-// only one looks as if it was meant, its problems are reported instead.
+// alternatives reports that no branch of anyOf or oneOf matched, and why. If only one branch appears to be the intended
+// one, alternatives reports the problems of this branch instead.
 func (r *run) alternatives(f failure, branches []*edge, s site) bool {
 	if s.out.full() {
 		return false
@@ -93,9 +92,8 @@ func (r *run) alternatives(f failure, branches []*edge, s site) bool {
 	return false
 }
 
-// elsewhere reports whether the problems tell that the value at the given
-// place was meant for another alternative: it has another type, or something
-// in it is a constant that differs.
+// elsewhere reports whether the problems indicate that the value at the given place was meant for another alternative:
+// its type differs, or a constant in it differs.
 func (r *run) elsewhere(problems []Problem, at *path) bool {
 	here := at.String()
 	for _, p := range each(r.meter, problems) {

@@ -47,7 +47,7 @@ func TestErrorsSayWhatToCorrect(t *testing.T) {
 		{`{"oneOf":[{"type":"integer"},{"minimum":0}]}`, `1`, `matches more than one of the alternatives, want exactly one`},
 		{`false`, `1`, `no value is allowed here`},
 
-		// Where it is.
+		// The place of the value.
 		{`{"properties":{"a":{"items":{"properties":{"b/c":{"type":"string"}}}}}}`, `{"a":[{},{"b/c":1}]}`,
 			`/a/1/b~1c: got integer, want string`},
 		{`{"properties":{"a":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`, `{"a":1}`,
@@ -88,7 +88,7 @@ func TestErrorsSayWhatToCorrect(t *testing.T) {
 		{`{"anyOf":[{"const":1},{"const":2},{"const":3},{"const":4},{"const":5}]}`, `6`,
 			`matches none of 5 alternatives; 1: got 6, want 1; 2: got 6, want 2; 3: got 6, want 3; 4: got 6, want 4`},
 
-		// A schema that is both referred to and applied to a part.
+		// A schema that is both a reference's target and the schema of a property.
 		{`{"$ref":"#/properties/a","properties":{"a":{"properties":{"b":{"type":"string"}}}}}`, `{"b":1}`,
 			`/b: got integer, want string`},
 		{`{"$ref":"#/properties/a","properties":{"a":{"properties":{"b":{"type":"string"}}}}}`, `{"a":{"b":1}}`,
@@ -134,7 +134,7 @@ func TestProblemsAreAtMostEight(t *testing.T) {
 	}
 }
 
-// TestErrorsAreTheSameEveryTime: problems are in the order of the text.
+// TestErrorsAreTheSameEveryTime checks that problems have the order of the text.
 func TestErrorsAreTheSameEveryTime(t *testing.T) {
 	s := mustCompile(t, `{
 		"properties": {"a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"},"d":{"type":"string"}},
@@ -151,7 +151,7 @@ func TestErrorsAreTheSameEveryTime(t *testing.T) {
 	}
 }
 
-// TestErrorsQuoteLittle: no more than 64 bytes of any value or name.
+// TestErrorsQuoteLittle checks that errors quote at most 64 bytes of any value or name.
 func TestErrorsQuoteLittle(t *testing.T) {
 	schemas := []string{
 		`{"type":"null"}`, `{"enum":[1]}`, `{"const":1}`, `{"maxLength":1}`, `{"pattern":"^$"}`, `{"not":true}`, `false`,
@@ -180,8 +180,7 @@ func TestErrorsQuoteLittle(t *testing.T) {
 	})
 }
 
-// TestExplanationsHaveABudget: when it is gone, problems get less precise, not
-// fewer than one.
+// TestExplanationsHaveABudget checks that an exhausted budget makes problems less precise, but leaves at least one.
 func TestExplanationsHaveABudget(t *testing.T) {
 	for _, c := range []struct{ schema, instance string }{
 		{`{"items":{"type":"string"}}`, `[1]`},
@@ -204,8 +203,8 @@ func TestExplanationsHaveABudget(t *testing.T) {
 	}
 }
 
-// TestDynamicScopeIsKept: where a dynamic reference leads depends on the way
-// to it, also for the problems of a part.
+// TestDynamicScopeIsKept checks that the target of a dynamic reference depends on the path to it, also in the problems
+// of a part.
 func TestDynamicScopeIsKept(t *testing.T) {
 	s := mustCompile(t, `{"$id":"https://example.com/a","$ref":"list","$defs":{
 		"item":{"$dynamicAnchor":"item","type":"string"},

@@ -5,17 +5,14 @@ import (
 	"slices"
 )
 
-// CompileForm compiles the schema of a form that a user is asked to fill in:
-// a flat object whose properties are strings, numbers, integers, booleans,
-// choices of one string or choices of several, as the specification has them.
-// Anything that leads further, such as a reference, an object in the form or a
-// combination of schemas, is a [*CompileError] of reason [ErrForm]; so is a
-// default of another type than its field. Keywords that assert nothing are
-// ignored, as JSON Schema wants.
+// CompileForm compiles the schema of a form for a user: a flat object with properties that are strings, numbers,
+// integers, booleans, choices of one string or choices of several, as the specification defines them. Anything else,
+// such as a reference, an object in the form or a combination of schemas, is a [*CompileError] with the reason
+// [ErrForm]; so is a default with another type than its field. CompileForm ignores keywords that assert nothing, as
+// JSON Schema requires.
 //
-// See https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation,
-// Requested Schema, and PrimitiveSchemaDefinition in the schemas of 2025-06-18 to
-// 2026-07-28.
+// See https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation, Requested Schema, and
+// PrimitiveSchemaDefinition in the schemas of 2025-06-18 to 2026-07-28.
 func CompileForm(raw json.RawMessage) (*Schema, error) {
 	s, err := Compile(raw)
 	if err != nil {
@@ -27,8 +24,8 @@ func CompileForm(raw json.RawMessage) (*Schema, error) {
 	return s, nil
 }
 
-// What the parts of a form may assert. The first ones are the specification's;
-// those behind them assert no more than it does, and servers send them.
+// Keywords that the parts of a form may have. In each list, the specification's keywords come first; the keywords
+// behind them assert no more than it does, and servers send them.
 var (
 	formKeywords   = []string{"$schema", "type", "properties", "required", "additionalProperties"}
 	textKeywords   = []string{"type", "default", "minLength", "maxLength", "enum", "oneOf", "pattern", "const"}
@@ -62,7 +59,7 @@ func checkForm(n *node) error {
 	return nil
 }
 
-// only refuses keywords that assert something and are not in the list.
+// only returns an error if n has a keyword of the dialect that is not in the list.
 func (n *node) only(list []string) error {
 	for _, name := range n.raw.sorted() {
 		key := string(name.bytes())
@@ -111,8 +108,8 @@ func checkField(n *node) error {
 	return items.checkChoice(items.anyOf)
 }
 
-// optional returns the field of a union of one and null, nil if n is none. The specification has no such union, but
-// pydantic makes one of each field that may be left out, and servers send it.
+// optional returns the field in a union of a field and null, or nil if n is not such a union. The specification has no
+// such union, but pydantic generates one for each optional field, and servers send it.
 func (n *node) optional() *node {
 	if n.raw.has("type") || len(n.anyOf) != 2 || n.only([]string{"anyOf", "default"}) != nil {
 		return nil
@@ -127,14 +124,13 @@ func (n *node) optional() *node {
 	return nil
 }
 
-// fits reports whether a default has the type of its field; that of a choice
-// of several is a list of strings.
+// fits reports whether the default v has the type of its field. The default of a choice of several is a list of
+// strings.
 func (n *node) fits(v value) bool {
 	return n.types&v.types() != 0 && !slices.ContainsFunc(v.items(), func(v value) bool { return v.kind() != '"' })
 }
 
-// checkChoice checks the values to choose from: strings, in enum or as options
-// with titles.
+// checkChoice checks the values to choose from: strings in enum, or options with titles.
 func (n *node) checkChoice(options []*edge) error {
 	for _, v := range n.enum {
 		if v.kind() != '"' {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// field is a form of one field, a.
+// field returns a form with one field, a.
 func field(schema string) string { return `{"type":"object","properties":{"a":` + schema + `}}` }
 
 func TestFormsAreFlat(t *testing.T) {
@@ -28,11 +28,11 @@ func TestFormsAreFlat(t *testing.T) {
 		field(`{"type":"string","oneOf":[{"const":"r","title":"Red"},{"const":"g","title":"Green"}],"default":"g"}`),
 		field(`{"type":"array","minItems":1,"maxItems":2,"items":{"type":"string","enum":["a","b"]},"default":["a"]}`),
 		field(`{"type":"array","items":{"anyOf":[{"const":"x","title":"X"},{"const":"y","title":"Y"}]},"default":[]}`),
-		// What asserts nothing is ignored, and what a primitive can be held to besides is applied.
+		// Keywords that assert nothing are ignored, and further keywords that restrict a primitive are applied.
 		field(`{"type":"string","$comment":"c","examples":["e"],"x-order":1,"readOnly":true,"format":"color",` +
 			`"pattern":"^a"}`),
 		field(`{"type":"integer","exclusiveMinimum":0,"exclusiveMaximum":9,"multipleOf":2}`),
-		// What pydantic makes of a field that may be left out.
+		// The union that pydantic generates for an optional field.
 		field(`{"anyOf":[{"type":"string","maxLength":9},{"type":"null"}],"default":null,"title":"T"}`),
 		field(`{"anyOf":[{"type":"null"},{"type":"integer"}],"default":3}`),
 	} {

@@ -5,28 +5,27 @@ import (
 	"strings"
 )
 
-// maxChain bounds how many subschemas apply to one value by way of each
-// other. With [MaxInstanceDepth] it bounds the stack.
+// maxChain bounds how many subschemas apply to one value by way of each other. With [MaxInstanceDepth] it bounds the
+// stack.
 const maxChain = 128
 
-// A composition walks the subschemas that apply to the same value. What it
-// finds out is about the schema alone; the work on one value is what its meter pays for.
+// A composition walks the subschemas that apply to the same value. It checks the schema alone; the meter of an
+// evaluation bounds the work on a value.
 type composition struct {
-	// seen has what is known of a node; while it is being walked, nothing yet.
+	// seen has the result for each finished node, and nil for a node on the trail.
 	seen map[*node]*reach
-	// trail are the nodes being walked.
+	// trail is the path of nodes from the start of the walk.
 	trail []*node
 }
 
-// reach is what one visit of a node leads to.
+// reach is the extent of one visit of a node.
 type reach struct {
-	visits int // visits of nodes for the same value, itself included
-	chain  int // the longest trail of them
+	visits int // visits of nodes for the same value, including this one
+	chain  int // length of the longest path through them
 }
 
-// checkComposition refuses a schema that validation could not end: one that
-// applies itself to the same value, and one that applies more subschemas to a
-// single value than may be visited in all.
+// checkComposition rejects schemas that would make validation endless or too long: a subschema that applies itself to
+// the same value, and a subschema that applies more subschemas to a single value than the budget allows.
 func checkComposition(nodes []*node) error {
 	c := composition{seen: make(map[*node]*reach, len(nodes))}
 	for _, n := range nodes {
@@ -69,7 +68,7 @@ func (c *composition) walk(n *node) (*reach, error) {
 	return r, nil
 }
 
-// cycle names the way from n to itself.
+// cycle returns the error for a cycle, with the path from n to itself.
 func (c *composition) cycle(n *node) error {
 	var way []string
 	for _, m := range c.trail[slices.Index(c.trail, n):] {

@@ -34,7 +34,7 @@ func TestCompileRefusesASchemaThatAppliesItself(t *testing.T) {
 		`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}`,
 		`{"$id":"https://example.com/a","allOf":[{"$ref":"/a"}]}`,
 		`{"properties":{"a":{"anyOf":[{"$ref":"#/properties/a"}]}}}`,
-		// The second anchor is reached only on the way by way of the first.
+		// The second anchor can be reached only through the first.
 		`{"$id":"https://example.com/a","$dynamicAnchor":"n","$ref":"b","$defs":{"b":{"$id":"b","$dynamicAnchor":"n",` +
 			`"allOf":[{"$dynamicRef":"#n"}]}}}`,
 	} {
@@ -80,8 +80,8 @@ func TestCycleErrorNamesTheWay(t *testing.T) {
 	}
 }
 
-// TestStackIsBounded: the longest trail of subschemas in the deepest value
-// needs far less than the gigabyte of stack that Go allows.
+// TestStackIsBounded checks that the longest chain of subschemas in the deepest value needs far less than the gigabyte
+// of stack that Go allows.
 func TestStackIsBounded(t *testing.T) {
 	defer debug.SetMaxStack(debug.SetMaxStack(128 << 20))
 	s := mustCompile(t, chain(maxChain-3, `{"items":{"$ref":"#"}}`))
@@ -91,7 +91,7 @@ func TestStackIsBounded(t *testing.T) {
 	}
 }
 
-// chain is a schema that applies last by way of n references.
+// chain returns a schema that applies last through n references.
 func chain(n int, last string) string {
 	var b strings.Builder
 	b.WriteString(`{"$ref":"#/$defs/0","$defs":{`)
@@ -144,7 +144,7 @@ func TestCompileBoundsTheSchema(t *testing.T) {
 	}
 }
 
-// doubling is a schema that applies 2^n subschemas to a value.
+// doubling returns a schema that applies 2^n subschemas to a value.
 func doubling(n int, keyword string) string {
 	var b strings.Builder
 	b.WriteString(`{"$ref":"#/$defs/0","$defs":{`)
@@ -155,7 +155,7 @@ func doubling(n int, keyword string) string {
 	return b.String()
 }
 
-// dynamic is a schema with n dynamic references that each have n targets.
+// dynamic returns a schema with n dynamic references, each with n targets.
 func dynamic(n int) string {
 	var b strings.Builder
 	b.WriteString(`{"$id":"https://example.com/0","$dynamicAnchor":"a","$defs":{`)
@@ -166,7 +166,7 @@ func dynamic(n int) string {
 	return b.String()
 }
 
-// TestHostileCompilationsEnd: no schema takes much more to compile than its text is long.
+// TestHostileCompilationsEnd checks that the cost of compiling a schema is about proportional to its text.
 func TestHostileCompilationsEnd(t *testing.T) {
 	rep := strings.Repeat
 	long := rep("n", 300_000)

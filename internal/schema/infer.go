@@ -12,22 +12,18 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// InferInput returns the JSON Schema of a Go type that a tool takes as its
-// arguments. It has to be a struct, a map with string keys, or one that holds
-// any JSON (any, json.RawMessage, jsontext.Value); a pointer stands for its
-// element.
+// InferInput returns the JSON Schema of a Go type that a tool uses for its arguments. The type must be a struct, a map
+// with string keys, or a type that holds any JSON (any, json.RawMessage, jsontext.Value); a pointer means its element.
 //
-// The schema describes what package json/v2 reads and writes. A struct's
-// properties are its fields under their JSON names, in order, required unless
-// omitempty, omitzero or with a default, and no others are allowed. A field tag
-// `jsonschema:"text"` is the property's description, and `keywords:"minimum=1"` sets
-// [tagKeywords]. A type with a text form of its own is a string, one with a JSON
-// form of its own is any value, a time.Duration a number of nanoseconds.
+// The schema describes the JSON that package json/v2 reads and writes. The properties of a struct are its fields under
+// their JSON names, in order. They are required unless they have omitempty, omitzero or a default, and other properties
+// are not allowed. A field tag `jsonschema:"text"` is the property's description, and `keywords:"minimum=1"` sets
+// [tagKeywords]. A type with its own text form becomes a string, a type with its own JSON form becomes any value, and a
+// time.Duration becomes a number of nanoseconds.
 //
-// Types that have no schema are an error that names the field: channels,
-// functions, complex numbers, interfaces with methods, maps with keys that are
-// not strings, types that contain themselves, and fields whose tag changes
-// their form (string, format, inline, unknown). Give a schema instead.
+// A type without a schema is an error that names the field: channels, functions, complex numbers, interfaces with
+// methods, maps with keys that are not strings, types that contain themselves, and fields with a tag that changes their
+// form (string, format, inline, unknown). Callers provide a schema for these.
 //
 // The same type always gives the same bytes.
 func InferInput(t reflect.Type) (json.RawMessage, error) {
@@ -45,13 +41,11 @@ func InferInput(t reflect.Type) (json.RawMessage, error) {
 	return encode(s)
 }
 
-// InferOutput returns the JSON Schema of a Go type that a tool returns as
-// structured content, by the rules of [InferInput] except that any type that
-// has a schema will do. The schema is nil if there is nothing to say, as for
-// any.
+// InferOutput returns the JSON Schema of a Go type that a tool returns as structured content. It follows the rules of
+// [InferInput], but accepts every type that has a schema. The schema is nil if it has no restrictions, as for any.
 //
-// It reports whether the value is an object. Only an object can be structured
-// content before version 2026-07-28 of the protocol.
+// isObject reports whether the value is an object. Before version 2026-07-28 of the protocol, structured content must
+// be an object.
 func InferOutput(t reflect.Type) (raw json.RawMessage, isObject bool, err error) {
 	s, err := infer(t)
 	if err != nil {
@@ -64,7 +58,7 @@ func InferOutput(t reflect.Type) (raw json.RawMessage, isObject bool, err error)
 	return raw, s.Type == "object", err
 }
 
-// base follows pointers.
+// base returns the type behind all pointers.
 func base(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -88,8 +82,8 @@ func infer(t reflect.Type) (*jsonschema.Schema, error) {
 	return s, i.refine(t, s, t.String())
 }
 
-// encode writes s. The library writes a schema without keywords as true, and
-// MCP wants the properties of a tool's schema to be objects: {}.
+// encode returns s as JSON. The library encodes a schema without keywords as true, but MCP requires the properties of a
+// tool's schema to be objects, so encode writes {} there.
 func encode(s *jsonschema.Schema) (json.RawMessage, error) {
 	raw, err := json.Marshal(s)
 	if err != nil {

@@ -121,8 +121,8 @@ func TestInferOutputGolden(t *testing.T) {
 	}
 }
 
-// TestInferredSchemaFitsTheType: what json/v2 writes for a value is valid
-// against the schema of its type.
+// TestInferredSchemaFitsTheType checks that the JSON that json/v2 writes for a value is valid against the schema of its
+// type.
 func TestInferredSchemaFitsTheType(t *testing.T) {
 	note := "n"
 	for _, v := range []any{

@@ -13,12 +13,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// An inspection walks a Go type before the library infers its schema. The
-// library looks at kinds only; here are the types and tags whose JSON form is
-// not that of their kind, and the errors say which field is at fault.
+// An inspection walks a Go type before the library infers its schema. The library looks at kinds only; the inspection
+// handles types and tags with another JSON form than their kind, and its errors name the field.
 type inspection struct {
-	forms map[reflect.Type]*jsonschema.Schema // handed to the library
-	open  map[reflect.Type]bool               // being walked
+	forms map[reflect.Type]*jsonschema.Schema // schemas that override the library's
+	open  map[reflect.Type]bool               // types on the path from the root
 }
 
 var (
@@ -32,14 +31,13 @@ func implementable[A, B any]() [2]reflect.Type {
 	return [2]reflect.Type{reflect.TypeFor[A](), reflect.TypeFor[B]()}
 }
 
-// implements reports whether t or a pointer to it has either form.
+// implements reports whether t or a pointer to it implements either interface.
 func implements(t reflect.Type, forms [2]reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return p.Implements(forms[0]) || p.Implements(forms[1])
 }
 
-// special returns the schema of a type whose JSON form is not that of its
-// kind, or nil.
+// special returns the schema of a type whose JSON form differs from its kind, or nil.
 func special(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -58,7 +56,7 @@ func special(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// inspect checks t, which is found at the given place.
+// inspect checks t. place names t in errors.
 func (i *inspection) inspect(t reflect.Type, place string) error {
 	t = base(t)
 	if i.forms[t] != nil {
@@ -110,7 +108,7 @@ func (i *inspection) fields(t reflect.Type, place string) error {
 	return nil
 }
 
-// checkTag refuses what the library does not see in a json tag.
+// checkTag rejects a json tag with options that the library ignores.
 func checkTag(f reflect.StructField, tag string) error {
 	name, options, _ := strings.Cut(tag, ",")
 	if strings.HasPrefix(name, "'") {

@@ -1,26 +1,25 @@
 package schema
 
-// A keyword is how one keyword of JSON Schema is read.
+// A keyword describes how the builder reads one keyword of JSON Schema.
 type keyword struct {
 	dialects Dialect
-	// field returns a pointer to the field of a node's rules. Its type is also
-	// the type that the keyword's value must have.
+	// field returns a pointer to the keyword's field in the rules. The type of the field is also the required type of the
+	// keyword's value.
 	field func(*rules) any
-	// on says where subschemas in the value apply.
+	// on is the part of a value that the subschemas of the keyword apply to.
 	on on
-	// read takes a value that has no one type. It replaces field.
+	// read reads a keyword whose value has several forms. It replaces field.
 	read func(b *builder, n *node, key string, v value) error
 }
 
 const both = Draft202012 | Draft07
 
-// keywords has every keyword that takes part in validation, and default. All others are
-// annotations here: kept in the raw schema, and ignored. So are "format" and
-// the content keywords, which assert nothing unless asked to, and the keywords
-// of the other dialect.
+// keywords has every keyword that takes part in validation, and default. All other keywords are annotations: they stay
+// in the raw schema and have no effect. Annotations include "format" and the content keywords, which assert nothing by
+// default, and the keywords of the other dialect.
 var keywords map[string]keyword
 
-func init() { // not a literal: builder methods read the table
+func init() { // not a literal, because builder methods read the table
 	keywords = map[string]keyword{
 		"$ref":           {dialects: both, read: (*builder).reference},
 		"$dynamicRef":    {dialects: Draft202012, read: (*builder).reference},

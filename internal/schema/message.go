@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// A failure is a keyword of a node that a value does not satisfy.
+// A failure is a keyword of a node that a value violates.
 type failure struct {
 	node       *node
 	keyword    string
 	value      value
-	missing    []string // properties
-	unexpected []value  // names of properties
-	pair       [2]int   // items that are equal
+	missing    []string // names of the missing properties
+	unexpected []value  // names of the properties that are not allowed
+	pair       [2]int   // numbers of two equal items
 
-	// Of the first branches of anyOf or oneOf, none of which matched.
+	// branches has the reports of the first branches of anyOf or oneOf, none of which matched.
 	branches []*report
-	count    int // of all branches
+	count    int // number of all branches
 	at       *path
 }
 
-// messages words a failure for someone who has to correct the value.
+// messages formats a failure for the author of the value.
 var messages = map[string]func(*run, failure) string{
 	"type": func(_ *run, f failure) string { return "got " + typeOf(f.value) + ", want " + f.types() },
 	"enum": func(_ *run, f failure) string {
@@ -64,10 +64,10 @@ var messages = map[string]func(*run, failure) string{
 	"not": func(*run, failure) string { return "matches the schema in not, want a value that does not" },
 }
 
-// bound shows the value of the keyword in the schema.
+// bound returns the value of the keyword in the schema.
 func (f failure) bound() string { return show(f.node.raw.get(f.keyword)) }
 
-// typeOf is the narrowest type of a value.
+// typeOf returns the narrowest type of a value.
 func typeOf(v value) string { return v.types().names()[0] }
 
 func (f failure) types() string {
@@ -75,7 +75,7 @@ func (f failure) types() string {
 	if named.kind() == '"' {
 		return string(named.bytes())
 	}
-	names := make([]string, named.size()) // a few: each is a type, and none may be there twice
+	names := make([]string, named.size()) // short, because duplicate types are invalid
 	for i, name := range named.items() {
 		names[i] = string(name.bytes())
 	}
@@ -104,7 +104,7 @@ func matches(want string) func(*run, failure) string {
 	}
 }
 
-// dependent lists the properties that others ask for.
+// dependent lists the missing properties that other properties require.
 func dependent(r *run, f failure) string {
 	var lines []string
 	for _, name := range each(r.meter, f.node.raw.get(f.node.dependencies()).sorted()) {
@@ -119,8 +119,7 @@ func dependent(r *run, f failure) string {
 	return strings.Join(lines, ", ")
 }
 
-// unexpected lists the properties that additionalProperties forbids, and those
-// there are to choose from.
+// unexpected lists the properties that additionalProperties forbids, and the known properties.
 func unexpected(_ *run, f failure) string {
 	if len(f.node.properties) == 0 {
 		return "unexpected " + listed(f.unexpected, show)
@@ -129,7 +128,7 @@ func unexpected(_ *run, f failure) string {
 	return "unexpected " + listed(f.unexpected, show) + "; known: " + known
 }
 
-// noneOf says why the first of some alternatives do not match.
+// noneOf explains why the first alternatives do not match.
 func (f failure) noneOf() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "matches none of %d alternatives", f.count)
@@ -144,7 +143,7 @@ func (f failure) noneOf() string {
 	return b.String()
 }
 
-// notAllowed words that a part is under the schema false.
+// notAllowed returns the message for a value under the schema false.
 func notAllowed(e *edge) string {
 	switch e.on {
 	case property:
@@ -159,7 +158,7 @@ func notAllowed(e *edge) string {
 
 const maxListed = 16 // values or names in one message
 
-// listed shows the first elements of a list.
+// listed joins the first elements of a list.
 func listed[T any](list []T, show func(T) string) string {
 	var b strings.Builder
 	for i, v := range list[:min(len(list), maxListed)] {

@@ -12,47 +12,48 @@ import (
 	"unicode/utf8"
 )
 
-// Schemas and values come from peers, and a small schema can ask for 2^depth visits of a small value. So all work on a
-// value is paid for: whatever takes longer the more a peer sends is in this file, as a loop or a function of the meter,
-// and the rest of the evaluation has no loop and no such call of its own. TestEveryLoopIsPaidFor holds it to that.
+// Schemas and values come from peers, and a small schema can require 2^depth visits of a small value. So a meter
+// accounts for all work on a value: every operation with a cost that grows with the input is a loop or a function of
+// the meter in this file, and the rest of the evaluation has no such loop or call of its own. TestEveryLoopIsPaidFor
+// checks this.
 //
-// A step is about ten nanoseconds. A meter that is empty, or whose context has ended, lets no loop go on; what is found
-// out after that means nothing, and the caller of the evaluation gets the meter's error instead.
+// A step takes about ten nanoseconds. An exhausted meter, or a meter with a cancelled context, ends every loop. Results
+// after that are meaningless; the caller of the evaluation gets the meter's error instead.
 
 const (
-	// baseWork is the work allowed for an empty text. Each byte of the text allows a unit more, so that the size of a
-	// value alone is never too much.
+	// baseWork is the work allowed for an empty text. Each byte of the text adds one unit, so that the size of a value
+	// alone never exhausts the budget.
 	baseWork = 1 << 20
 
-	unit         = 8       // steps
-	stepsPerLook = 1 << 14 // between two looks at the context
+	unit         = 8       // steps for each byte of the text
+	stepsPerLook = 1 << 14 // steps between two checks of the context
 
-	bytesPerStep  = 64 // of a text that is compared, counted or hashed
-	digitsPerStep = 8  // of a number that is read
-	matchPerStep  = 8  // instructions × bytes of a regular expression
+	bytesPerStep  = 64 // bytes compared, counted or hashed in one step
+	digitsPerStep = 8  // digits of a number parsed in one step
+	matchPerStep  = 8  // instructions × bytes of a regular expression matched in one step
 	matchAtOnce   = 1 << 10
 )
 
 type meter struct {
 	ctx  context.Context
-	left int64 // steps
-	look int64 // the context is looked at when so many are left
-	err  error // why the work has ended: ErrBudget or the context's error
+	left int64 // remaining steps
+	look int64 // check the context when left falls below this number
+	err  error // reason for the stop: ErrBudget or the cause of the context's end; nil while running
 }
 
-// newMeter returns a meter for the work on a text of so many bytes.
+// newMeter returns a meter for the work on a text of length bytes.
 func newMeter(ctx context.Context, length int) *meter {
 	left := (baseWork + int64(length)) * unit
 	return &meter{ctx: ctx, left: left, look: left}
 }
 
-// pay takes steps off, and reports whether the work may go on.
+// pay subtracts steps from the budget and reports whether the work may continue.
 func (m *meter) pay(steps int) bool {
 	m.left -= int64(steps)
 	return m.left >= m.look || m.pause()
 }
 
-// pause finds out whether there is anything left, and looks at the context.
+// pause checks the budget and the context, and reports whether the work may continue.
 func (m *meter) pause() bool {
 	if m.err == nil && m.left < 0 {
 		m.stop(ErrBudget)
@@ -67,10 +68,10 @@ func (m *meter) pause() bool {
 	return true
 }
 
-// stop ends the work.
+// stop ends the work with the error why.
 func (m *meter) stop(why error) {
 	if m.err == nil {
-		m.err, m.look = why, math.MaxInt64 // every step comes to pause now
+		m.err, m.look = why, math.MaxInt64 // makes every pay call pause
 	}
 }
 
@@ -85,7 +86,7 @@ func each[T any](m *meter, list []T) iter.Seq2[int, T] {
 	}
 }
 
-// entries yields what is in a map, in no order.
+// entries yields the entries of a map, in no particular order.
 func entries[M ~map[string]V, V any](m *meter, all M) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for name, v := range all {
@@ -96,8 +97,8 @@ func entries[M ~map[string]V, V any](m *meter, all M) iter.Seq2[string, V] {
 	}
 }
 
-// back yields the items from the given one back to the first, each found by
-// the one behind it; 1 is item 0, and 0 is none.
+// back yields a chain of items, from last back to the first: before[k] is the predecessor of item k. The values of last
+// and before count items from 1; 0 ends the chain.
 func back(m *meter, before []int, last int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i := last; i > 0 && m.pay(1) && yield(i-1); {
@@ -106,7 +107,8 @@ func back(m *meter, before []int, last int) iter.Seq[int] {
 	}
 }
 
-// inside yields the items of an array, or the names of the properties of an object, which are before their values.
+// inside yields the items of an array, or the names of an object's properties. The value of a property follows its
+// name.
 func inside(m *meter, v value) iter.Seq2[int, value] {
 	return func(yield func(int, value) bool) {
 		item, step := v.first(), 0
@@ -129,7 +131,7 @@ func (m *meter) sort(names []value) {
 	}
 }
 
-// A bitset is a set of small numbers. Any other number is in none. A nil one takes none.
+// A bitset is a set of numbers below its size; put ignores all others. A nil bitset is always empty.
 type bitset struct{ words []uint64 }
 
 const wordSize = 64
@@ -152,7 +154,7 @@ func (b *bitset) holds(i int) bool {
 	return b != nil && i/wordSize < len(b.words) && b.words[i/wordSize]&(1<<(i%wordSize)) != 0
 }
 
-// fork returns an empty set for the same numbers, nil for nil.
+// fork returns an empty set of the same size, or nil if b is nil.
 func (m *meter) fork(b *bitset) *bitset {
 	if b == nil {
 		return nil
@@ -160,7 +162,7 @@ func (m *meter) fork(b *bitset) *bitset {
 	return m.newBitset(len(b.words) * wordSize)
 }
 
-// fill puts all numbers into b.
+// fill adds all numbers to b.
 func (m *meter) fill(b *bitset) {
 	if b == nil {
 		return
@@ -180,7 +182,7 @@ func (m *meter) union(b, other *bitset) {
 	}
 }
 
-// runes counts the characters of a text.
+// runes returns the number of characters in a text.
 func (m *meter) runes(s []byte) int {
 	if !m.pay(len(s) / bytesPerStep) {
 		return 0
@@ -193,7 +195,7 @@ func (m *meter) same(a, b []byte) bool {
 	return len(a) == len(b) && m.pay(len(a)/bytesPerStep) && bytes.Equal(a, b)
 }
 
-// hashText hashes a text.
+// hashText returns the hash of a text.
 func (m *meter) hashText(s []byte) uint64 {
 	if !m.pay(len(s) / bytesPerStep) {
 		return 0
@@ -201,7 +203,7 @@ func (m *meter) hashText(s []byte) uint64 {
 	return maphash.Bytes(seed, s)
 }
 
-// number returns a number as a Go value, nil for anything else.
+// number returns a number as a Go value, or nil for anything else.
 func (m *meter) number(v value) any {
 	if v.types()&isNumber == 0 || !m.pay(len(v.bytes())/digitsPerStep) {
 		return nil
@@ -209,8 +211,7 @@ func (m *meter) number(v value) any {
 	return v.number()
 }
 
-// match reports whether e matches s. A long text is paid for as it is read,
-// which ends with the meter.
+// match reports whether s matches e. For a long text, match pays while it reads and stops with the meter.
 func (m *meter) match(e *expression, s []byte) bool {
 	if len(s) <= matchAtOnce {
 		return m.pay(1+e.program*len(s)/matchPerStep) && e.regexp.Match(s)
@@ -218,7 +219,7 @@ func (m *meter) match(e *expression, s []byte) bool {
 	return e.regexp.MatchReader(&paidRunes{m, 1 + e.program/matchPerStep, s})
 }
 
-// paidRunes are the characters of a text, each byte at a price.
+// paidRunes reads the characters of a text and pays price steps for each byte.
 type paidRunes struct {
 	meter *meter
 	price int

@@ -7,23 +7,23 @@ import (
 
 // A node is one subschema.
 type node struct {
-	pointer string // where it is in the raw schema
+	pointer string // JSON Pointer in the raw schema
 	depth   int
 	scope   *resource
-	raw     value // absent for true and false
-	never   bool  // it is the schema false
+	raw     value // absent for the schemas true and false
+	never   bool  // whether the schema is false
 	rules
-	edges   []*edge // all that lead from here and are in force
+	edges   []*edge // all edges in force
 	ref     *edge
 	dynamic *dynamicRef
-	given   *fallback // its default
+	given   *fallback // value of the keyword default; nil for none
 
-	refers, combines, asserts bool // there is a keyword for refer, combine, or assert that is not type
+	refers, combines, asserts bool // whether there are keywords for refer, for combine, and for assert other than type
 }
 
-// rules are the keywords of a node that are in force, but for references.
+// rules are the keywords of a node that are in force, except references.
 type rules struct {
-	types    typeSet // empty for any
+	types    typeSet // empty allows all types
 	enum     []value
 	constant value
 
@@ -32,29 +32,29 @@ type rules struct {
 	minLength, maxLength *int
 	pattern              *expression
 
-	prefix                   []*edge // to the first items, one by one
-	rest                     *edge   // to those behind them
-	more                     *edge   // additionalItems: the rest, if there is a prefix
+	prefix                   []*edge // for the first items, one each
+	rest                     *edge   // for the items behind prefix
+	more                     *edge   // additionalItems of draft-07: becomes rest if there is a prefix
 	contains                 *edge
 	minContains, maxContains *int
 	minItems, maxItems       *int
 	uniqueItems              bool
-	looseItems               *edge // to items that nothing else was applied to
+	looseItems               *edge // unevaluatedItems
 
 	properties                   namedEdges
-	named                        map[string]member // properties by their names
-	needed                       int               // of named, those that are required
-	matching                     namedEdges        // to the properties whose name matches
-	others                       *edge             // to the properties neither named nor matched
-	names                        *edge             // to the names of properties, as strings
+	named                        map[string]member // known properties by name
+	needed                       int               // number of required properties in named
+	matching                     namedEdges        // patternProperties
+	others                       *edge             // additionalProperties
+	names                        *edge             // propertyNames
 	minProperties, maxProperties *int
 	required                     []string
 	dependentRequired            map[string][]string
-	dependents                   namedEdges // to an object that has the property
-	looseProps                   *edge      // to properties that nothing else was applied to
+	dependents                   namedEdges // for an object with the property
+	looseProps                   *edge      // unevaluatedProperties
 
 	allOf, anyOf, oneOf []*edge
-	not, cond           *edge // cond is if
+	not, cond           *edge // cond is the keyword if
 	then, otherwise     *edge
 }
 
@@ -63,48 +63,47 @@ type edge struct {
 	to      *node
 	on      on
 	keyword string
-	name    string      // of namedEdges
-	pattern *expression // the name, of patternProperties
+	name    string      // of the property, in namedEdges
+	pattern *expression // compiled name, for patternProperties
 }
 
-// A member is what is said of a property by its name.
+// A member holds the rules for a property with a certain name.
 type member struct {
-	edge     *edge // nil if it is only required
+	edge     *edge // schema of the property; nil if it is only required
 	required bool
 }
 
-// namedEdges are the edges of a keyword whose value is an object, by name.
+// namedEdges are the edges of a keyword with an object of schemas, sorted by name.
 type namedEdges []*edge
 
-// on says what of a value an edge leads to.
+// on is the part of a value that an edge applies to.
 type on uint8
 
 const (
-	same     on = iota // the value itself: allOf, $ref and so on
-	property           // some of its properties
-	name               // the names of its properties
-	item               // some of its items
+	same     on = iota // the value itself, for example allOf and $ref
+	property           // some of the value's properties
+	name               // the names of the value's properties
+	item               // some of the value's items
 )
 
-// A resource is the root or a subschema with a URI of its own ($id): the base
-// of relative references and the scope of anchors.
+// A resource is the root or a subschema with its own URI ($id): the base of relative references and the scope of
+// anchors.
 type resource struct {
 	base    *url.URL
 	root    *node
 	anchors map[string]*node
-	dynamic map[string]*node // of them, those by $dynamicAnchor
+	dynamic map[string]*node // anchors from $dynamicAnchor
 }
 
-// A dynamicRef leads to the anchor of that name in the outermost resource on
-// the way to it, if one has it.
+// A dynamicRef refers to the anchor in the outermost resource on the path that has it.
 type dynamicRef struct {
-	anchor string          // empty if the way makes no difference
-	static *edge           // without such a resource
-	to     map[*node]*edge // all that the anchor may be
+	anchor string          // empty if the path makes no difference
+	static *edge           // target if no resource on the path has the anchor
+	to     map[*node]*edge // edges to all candidates
 }
 
 // An expression is a compiled regular expression.
 type expression struct {
 	regexp  *regexp.Regexp
-	program int // instructions
+	program int // number of instructions
 }

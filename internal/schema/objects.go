@@ -7,8 +7,8 @@ func (r *run) object(n *node, o value, s site) bool {
 		r.dependents(n, o, s) && r.looseProperties(n, o, s)
 }
 
-// properties applies properties, patternProperties and additionalProperties, and counts the properties that are
-// required.
+// properties applies properties, patternProperties and additionalProperties, and returns the number of required
+// properties that o has.
 func (r *run) properties(n *node, o value, s site) (required int, valid bool) {
 	if len(n.named) == 0 && n.matching == nil && n.others == nil {
 		return 0, true
@@ -40,8 +40,8 @@ func (r *run) properties(n *node, o value, s site) (required int, valid bool) {
 	return required, r.unexpected(n, o, unexpected, valid, s) && valid
 }
 
-// unexpected adds problems of properties that are not allowed: one for all if
-// nothing else is wrong with o so far.
+// unexpected reports properties that are not allowed: one problem for all if o has no other problem so far, otherwise
+// one for each.
 func (r *run) unexpected(n *node, o value, names []value, valid bool, s site) bool {
 	if valid && names != nil {
 		r.sort(names)
@@ -53,8 +53,8 @@ func (r *run) unexpected(n *node, o value, names []value, valid bool, s site) bo
 	return names == nil
 }
 
-// property applies e, which is nil or the schema for a property of the name, and those whose pattern matches the name.
-// It reports whether there was any.
+// property applies e, the schema for the property of this name or nil, and the schemas with a pattern that matches the
+// name. applied reports whether there was any.
 func (r *run) property(n *node, e *edge, name value, s site) (applied, valid bool) {
 	valid = true
 	if e != nil {
@@ -87,7 +87,7 @@ func (r *run) names(n *node, o value, s site) bool {
 	return valid
 }
 
-// name visits the name of a property, and says in problems that it is one.
+// name applies e to the name of a property. Its problems mention that they are about the name.
 func (r *run) name(e *edge, name value, s site) bool {
 	if s.out == nil {
 		return r.visit(e, name, s)
@@ -113,7 +113,7 @@ func (r *run) countProperties(n *node, o value, s site) bool {
 	return r.fail(s, f)
 }
 
-// required applies required, of whose names found are there, and dependentRequired.
+// required applies required and dependentRequired. found is the number of required properties that o has.
 func (r *run) required(n *node, o value, found int, s site) bool {
 	if found < n.needed {
 		f := failure{node: n, keyword: "required", value: o}
@@ -130,7 +130,7 @@ func (r *run) required(n *node, o value, found int, s site) bool {
 	return true
 }
 
-// dependencies is what dependentRequired is called in the schema.
+// dependencies returns the keyword that holds dependentRequired in the schema.
 func (n *node) dependencies() string {
 	if n.raw.has("dependentRequired") {
 		return "dependentRequired"
@@ -147,7 +147,7 @@ func (r *run) hasAll(o value, names []string) bool {
 	return true
 }
 
-// missing returns which of the names o lacks.
+// missing returns the names that o lacks.
 func (r *run) missing(o value, names []string) (missing []string) {
 	for _, name := range each(r.meter, names) {
 		if !o.has(name) {
@@ -157,7 +157,7 @@ func (r *run) missing(o value, names []string) (missing []string) {
 	return missing
 }
 
-// dependents applies dependentSchemas, or those of dependencies.
+// dependents applies dependentSchemas, or the schemas in dependencies.
 func (r *run) dependents(n *node, o value, s site) bool {
 	valid := true
 	for _, e := range each(r.meter, n.dependents) {

@@ -9,23 +9,23 @@ import (
 	"testing"
 )
 
-// paidFiles are those that evaluate what peers send.
+// paidFiles are the files that evaluate data from peers.
 var paidFiles = []string{
 	"evaluate.go", "assert.go", "arrays.go", "objects.go", "equal.go", "explain.go", "defaults.go",
 }
 
-// paidLoops are the functions that yield to a loop and pay for each turn.
+// paidLoops are the functions that yield to a loop and pay for each iteration.
 var paidLoops = []string{"each", "entries", "inside", "back"}
 
-// paidImports have nothing that takes longer for a longer argument, but for defaults.go, which encodes what has been
-// paid for.
+// paidImports have no functions with a cost that grows with their arguments, except in defaults.go, which encodes data
+// that has been paid for.
 var paidImports = []string{
 	"cmp", "context", "encoding/binary", "hash/maphash", "iter", "math",
 	"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext",
 }
 
-// TestEveryLoopIsPaidFor: what evaluates schemas and values loops over what the meter yields and over nothing else, and
-// imports no package whose functions loop.
+// TestEveryLoopIsPaidFor checks that the evaluation of schemas and values loops only over the iterators of the meter,
+// and imports only packages in paidImports.
 func TestEveryLoopIsPaidFor(t *testing.T) {
 	files := gotoken.NewFileSet()
 	for _, name := range paidFiles {
@@ -52,7 +52,7 @@ func TestEveryLoopIsPaidFor(t *testing.T) {
 	}
 }
 
-// called is the name of the function that an expression calls.
+// called returns the name of the function that an expression calls.
 func called(e ast.Expr) string {
 	call, ok := e.(*ast.CallExpr)
 	if !ok {
@@ -67,8 +67,7 @@ func called(e ast.Expr) string {
 	return ""
 }
 
-// TestRecursionIsPaidFor: of the functions that evaluate, those that take part in a cycle of calls do so only by way of
-// functions that pay first.
+// TestRecursionIsPaidFor checks that every cycle of calls in the evaluation goes through a function that pays first.
 func TestRecursionIsPaidFor(t *testing.T) {
 	paying := []string{"visit", "fill", "hash", "equal", "fallback"}
 	calls := map[string][]string{}

@@ -6,15 +6,13 @@ import (
 	"strings"
 )
 
-// A path is where a value is: a property or an item in another value. A nil
-// one is the root.
+// A path is the place of a value: a property or an item in another value. The nil path is the root.
 type path struct {
 	in   *path
-	step any // a name or a number
+	step any // name of a property or number of an item
 }
 
-// String is the path as a JSON Pointer, with names cut short. A place is at
-// most [MaxInstanceDepth] deep.
+// String returns the path as a JSON Pointer with truncated names. A path has at most [MaxInstanceDepth] steps.
 func (p *path) String() string {
 	var tokens []string
 	for ; p != nil; p = p.in {

@@ -10,9 +10,8 @@ const (
 	maxProgram = 1 << 17  // instructions of all regular expressions of a schema
 )
 
-// newExpression compiles a regular expression unless it has too many
-// instructions: nested counts such as ((a{100}){100}){100} are small as text
-// and huge when compiled.
+// newExpression compiles a regular expression unless it has too many instructions: nested counts such as
+// ((a{100}){100}){100} are small as text and huge when compiled.
 func newExpression(pattern string) (*expression, error) {
 	if len(pattern) > maxPattern {
 		return &expression{program: maxProgram + 1}, nil
@@ -28,7 +27,7 @@ func newExpression(pattern string) (*expression, error) {
 	return e, err
 }
 
-// instructions counts up to a little over [maxProgram].
+// instructions counts the instructions of re, and stops counting a little above [maxProgram].
 func instructions(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)
 	for _, sub := range re.Sub {

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestVerdictsAreTheLibrarys: for a schema that the library can take as it is,
-// its verdict on plain decoded JSON is ours.
+// TestVerdictsAreTheLibrarys checks that our verdict equals the library's on plain decoded JSON, for every schema that
+// the library accepts unchanged.
 func TestVerdictsAreTheLibrarys(t *testing.T) {
 	cycles, valid, invalid := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,7 +69,7 @@ func must[T any](v T, err error) T {
 
 var propertyNames = rapid.SampledFrom([]string{"a", "b", "c"})
 
-// drawSchema draws an object schema of a few keywords.
+// drawSchema draws an object schema with a few keywords.
 func drawSchema(t *rapid.T, depth int) map[string]any {
 	s := map[string]any{}
 	sub := func() any {
@@ -152,8 +152,8 @@ func drawValue(t *rapid.T, depth int) any {
 	}
 }
 
-// FuzzValidate: no schema and no value makes Compile or Validate panic, run
-// long, take more memory than is paid for, or give an error without its parts.
+// FuzzValidate checks that no schema and no value makes Compile or Validate panic, run long, use more memory than paid
+// for, or return an incomplete error.
 func FuzzValidate(f *testing.F) {
 	for _, seed := range []struct{ schema, instance string }{
 		{`true`, `1`},

@@ -2,8 +2,8 @@ package schema
 
 import "slices"
 
-// The readers of keywords whose value has more than one form, or a meaning
-// beyond its own subschema. See the table of keywords.
+// These methods read keywords with several forms, or with a meaning beyond their own subschema. See the table of
+// keywords.
 
 func (b *builder) types(n *node, key string, v value) (err error) {
 	pointer := n.pointer + token(key)
@@ -66,8 +66,7 @@ func (b *builder) compile(pattern, pointer string) (*expression, error) {
 	return e, nil
 }
 
-// patterns takes a schema for the properties that match each of some regular
-// expressions.
+// patterns reads patternProperties: schemas for the properties that match regular expressions.
 func (b *builder) patterns(n *node, key string, v value) (err error) {
 	if n.matching, err = b.byName(n, key, v); err != nil {
 		return err
@@ -80,7 +79,7 @@ func (b *builder) patterns(n *node, key string, v value) (err error) {
 	return nil
 }
 
-// items takes one schema for all items, or in draft-07 one for each.
+// items reads one schema for all items, or in draft-07 also one schema for each item.
 func (b *builder) items(n *node, key string, v value) (err error) {
 	if v.kind() != '[' {
 		n.rest, err = b.child(n, v, token(key), &edge{on: item, keyword: key})
@@ -94,8 +93,7 @@ func (b *builder) items(n *node, key string, v value) (err error) {
 	return err
 }
 
-// dependencies takes, per property, the properties it requires or, in
-// draft-07, a schema.
+// dependencies reads, for each property, the other properties that it requires or, in draft-07, a schema.
 func (b *builder) dependencies(n *node, key string, v value) error {
 	err := want(v, isObject, n.pointer+token(key), "an object")
 	if err != nil {
@@ -119,7 +117,7 @@ func (b *builder) dependencies(n *node, key string, v value) error {
 	return nil
 }
 
-// definitions takes schemas that only references apply.
+// definitions reads schemas that only references apply.
 func (b *builder) definitions(n *node, key string, v value) error {
 	if err := want(v, isObject, n.pointer+token(key), "an object of schemas"); err != nil {
 		return err

@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// References are resolved here, within the schema and nowhere else.
+// References are resolved within the schema and nowhere else.
 
-// rootURI is the base of a schema that does not name its own.
+// rootURI is the base URI of a schema without $id.
 var rootURI = &url.URL{Scheme: "schema", Path: "/"}
 
-// maxBase bounds the bytes of a resource's URI: each reference is resolved
-// against one.
+// maxBase bounds the bytes of a resource's URI, because every reference is resolved against one.
 const maxBase = 2048
 
 func newResource(base *url.URL, root *node) *resource {
@@ -29,11 +28,11 @@ func (b *builder) reference(n *node, key string, v value) error {
 	return err
 }
 
-// identify starts a new resource at n if it has an $id that names one.
+// identify starts a new resource at n if n has an $id with a new URI.
 func (b *builder) identify(n *node) error {
 	v := n.raw.get("$id")
 	if v.kind() == absent || n.raw.has("$ref") && b.dialect == Draft07 {
-		return nil // a reference has no siblings in draft-07
+		return nil // in draft-07, $ref disables its siblings
 	}
 	pointer := n.pointer + "/$id"
 	s, err := str(v, pointer)
@@ -86,7 +85,7 @@ func (b *builder) setAnchor(n *node, name, pointer string) error {
 	return nil
 }
 
-// link resolves all references and joins their ends.
+// link resolves all references and adds their edges.
 func (b *builder) link() error {
 	for _, r := range b.refs {
 		to, anchor, err := b.resolve(r)
@@ -104,8 +103,7 @@ func (b *builder) link() error {
 	return nil
 }
 
-// linkDynamic joins a $dynamicRef, which leads to the named anchor by e, with
-// all that it may lead to depending on the way taken to it.
+// linkDynamic adds edges from a $dynamicRef to all its candidates. e is the edge to the statically resolved anchor.
 func (b *builder) linkDynamic(from *node, e *edge, anchor string) error {
 	from.dynamic = &dynamicRef{static: e}
 	targets := b.anchors[anchor]
@@ -125,8 +123,7 @@ func (b *builder) linkDynamic(from *node, e *edge, anchor string) error {
 	return nil
 }
 
-// resolve returns the node that r leads to, and the name of the anchor if it
-// names one.
+// resolve returns the node that r refers to, and the name of the anchor if r uses one.
 func (b *builder) resolve(r reference) (to *node, anchor string, err error) {
 	pointer := r.from.pointer + token(r.keyword)
 	u, err := url.Parse(r.uri)

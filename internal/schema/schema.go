@@ -1,31 +1,24 @@
-// Package schema makes, checks and applies the JSON Schemas of tools: inferred
-// from Go types ([InferInput], [InferOutput]), compiled from what a peer sent
-// ([Compile]), and applied to arguments and results ([Schema.Validate]).
+// Package schema infers, compiles and applies the JSON Schemas of tools: it infers schemas from Go types ([InferInput],
+// [InferOutput]), compiles schemas from peers ([Compile]), and validates arguments and results ([Schema.Validate]).
 //
-// Schemas and values come from peers: this package reads both exactly, resolves
-// references within the schema and fetches nothing. A schema is bounded in size
-// and composition when compiled. Each validation has a budget, of about a tenth
-// of a second and as much again for each MiB of the value, and is refused with
-// [ErrBudget] when that is gone; it ends with its context too. Whether the value
-// is valid is then not known. Filling in defaults has a bound of its own,
-// [ErrDefaults].
+// Schemas and values come from peers. This package parses both strictly, resolves references within the schema and
+// fetches nothing. Compile bounds the size and the composition of a schema. Each validation has a budget of about a
+// tenth of a second, plus as much again for each MiB of the value. Validate returns [ErrBudget] when the budget is
+// exhausted, and also ends with its context; in both cases it does not know whether the value is valid. Inserting
+// defaults has its own bound, [ErrDefaults].
 //
-// What surprises:
+// Possible surprises:
 //
-//   - Regular expressions are RE2, of package regexp. A pattern it does not
-//     know (look-ahead, back-reference, repetition above 1000, \u escapes)
-//     makes the schema an [ErrPattern] rather than an assertion that is
-//     silently dropped.
+//   - Regular expressions are RE2, of package regexp. A pattern that RE2 does not support (look-ahead, back-reference,
+//     repetition above 1000, \u escapes) makes Compile fail with [ErrPattern]; the assertion is never silently dropped.
 //   - "format" and the content keywords are annotations and assert nothing.
-//   - A bound (minimum and the like) and multipleOf are float64. So is any
-//     number of a value that is not an integer of 64 bits, and a number above
-//     1.8e308 is refused: no number costs more than its text is long. multipleOf is a division of floats: 19.99 is no
-//     multiple of 0.01.
-//   - A reference leads to a subschema under a keyword of the dialect, by
-//     JSON Pointer, anchor or $id; not into unknown keywords.
+//   - Bounds such as minimum, and multipleOf, are float64. So is any number of a value that is not an integer of 64
+//     bits, and a number above 1.8e308 is rejected; this keeps the cost of a number proportional to its text.
+//     multipleOf divides floats: 19.99 is not a multiple of 0.01.
+//   - A reference leads to a subschema under a keyword of the dialect, by JSON Pointer, anchor or $id; it cannot lead
+//     into unknown keywords.
 //
-// See https://modelcontextprotocol.io/specification/2026-07-28/basic, JSON
-// Schema Usage.
+// See https://modelcontextprotocol.io/specification/2026-07-28/basic, JSON Schema Usage.
 package schema
 
 import (
@@ -37,14 +30,14 @@ import (
 
 // Bounds on schemas and values.
 const (
-	MaxBytes         = 1 << 20 // bytes of a schema
-	MaxDepth         = 64      // subschemas in each other, references not followed
-	MaxSubschemas    = 10_000  // subschemas of a schema, itself included
-	MaxInstanceDepth = 128     // arrays and objects in each other in a value
+	MaxBytes         = 1 << 20 // size of a schema in bytes
+	MaxDepth         = 64      // nesting of subschemas, without following references
+	MaxSubschemas    = 10_000  // subschemas of a schema, including the schema itself
+	MaxInstanceDepth = 128     // nesting of arrays and objects in a value
 )
 
-// maxNesting bounds arrays and objects in each other in a schema: two for each
-// subschema and some for the values of enum, default and the like.
+// maxNesting bounds the nesting of arrays and objects in a schema: two levels for each subschema and some for the
+// values of enum, default and similar keywords.
 const maxNesting = 4 * MaxDepth
 
 // Dialect is a version of JSON Schema.
@@ -56,7 +49,7 @@ const (
 	Draft07
 )
 
-// uri is the dialect's name.
+// uri returns the dialect's URI.
 func (d Dialect) uri() string {
 	if d == Draft07 {
 		return "http://json-schema.org/draft-07/schema#"
@@ -64,8 +57,7 @@ func (d Dialect) uri() string {
 	return "https://json-schema.org/draft/2020-12/schema"
 }
 
-// dialectOf reads $schema, with http or https and with or without an empty
-// fragment.
+// dialectOf returns the dialect that $schema names. It accepts http and https, with or without an empty fragment.
 func dialectOf(v value) (Dialect, bool) {
 	if v.kind() != '"' {
 		return 0, false
@@ -86,18 +78,18 @@ type Schema struct {
 	raw      json.RawMessage
 	root     *node
 	dialect  Dialect
-	defaults bool // there are some
-	scoped   bool // some references depend on the way to them
+	defaults bool // whether some subschema has a default
+	scoped   bool // whether some references depend on the path that leads to them
 }
 
-// Compile reads a JSON Schema of dialect 2020-12 or draft-07. It makes no
-// network or file access. The error is a [*CompileError].
+// Compile compiles a JSON Schema of dialect 2020-12 or draft-07, without network or file access. The error is a
+// [*CompileError].
 func Compile(raw json.RawMessage) (*Schema, error) {
 	if len(raw) > MaxBytes {
 		return nil, fail(ErrLimit, "", "%d bytes, more than %d", len(raw), MaxBytes)
 	}
 	raw = bytes.Clone(raw)
-	m := newMeter(context.Background(), len(raw)) // its budget is above what MaxBytes of text can take
+	m := newMeter(context.Background(), len(raw)) // the budget suffices for a text of MaxBytes
 	v, problem, err := m.decode(raw, maxNesting, false)
 	switch {
 	case err != nil:
@@ -138,7 +130,7 @@ func (b *builder) root(v value) (*node, error) {
 	return root, b.link()
 }
 
-// sameDialect refuses a subschema that switches to another dialect.
+// sameDialect rejects a subschema that switches to another dialect.
 func (b *builder) sameDialect(n *node, key string, v value) error {
 	if d, ok := dialectOf(v); !ok || d != b.dialect {
 		return unknownDialect(n.pointer+token(key), v)
@@ -151,20 +143,18 @@ func unknownDialect(pointer string, v value) error {
 		Draft07.uri())
 }
 
-// Raw returns the schema as it was given, which must not be changed.
+// Raw returns the original schema. The caller must not change it.
 func (s *Schema) Raw() json.RawMessage { return s.raw }
 
 // Dialect returns the schema's dialect.
 func (s *Schema) Dialect() Dialect { return s.dialect }
 
-// IsObject reports whether the root says "type": "object", as the schema of a
-// tool's input must in all versions of the protocol, and that of its output
-// before 2026-07-28.
+// IsObject reports whether the root has "type": "object". The schema of a tool's input must have it in all versions of
+// the protocol, and the schema of a tool's output before 2026-07-28.
 func (s *Schema) IsObject() bool { return s.root.raw.get("type").is("object") }
 
-// Validate checks the JSON text of a value. The error is a [*ValidationError],
-// [ErrBudget], or why ctx has ended. It takes some eight bytes of memory at most
-// for each of the text.
+// Validate validates the JSON text of a value. The error is a [*ValidationError], [ErrBudget], or the cause of ctx's
+// end. Validate uses at most about eight bytes of memory for each byte of the text.
 func (s *Schema) Validate(ctx context.Context, instance []byte) error {
 	m := newMeter(ctx, len(instance))
 	v, problem, err := m.decode(instance, MaxInstanceDepth, false)

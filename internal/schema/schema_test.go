@@ -146,7 +146,7 @@ func TestNumbersKeepTheirValue(t *testing.T) {
 func TestDialects(t *testing.T) {
 	for _, c := range []struct {
 		uri  string
-		want Dialect // 0: refused
+		want Dialect // 0: rejected
 	}{
 		{"https://json-schema.org/draft/2020-12/schema", Draft202012},
 		{"https://json-schema.org/draft/2020-12/schema#", Draft202012},
@@ -293,8 +293,7 @@ func TestCompileKeepsTheSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaIsConcurrent is for the race detector, the first failure included:
-// it prepares the explanations.
+// TestSchemaIsConcurrent is for the race detector. It includes the first failure, which prepares the explanations.
 func TestSchemaIsConcurrent(t *testing.T) {
 	s, valid := order(t)
 	invalid := []byte(strings.Replace(string(valid), `"count":3`, `"count":"3"`, 1))

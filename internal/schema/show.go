@@ -11,11 +11,11 @@ import (
 
 const (
 	maxShown = 64  // bytes of a value or a name in an error
-	maxText  = 512 // bytes of anything else in an error
+	maxText  = 512 // bytes of any other text in an error
 )
 
-// show renders v for a reader: as JSON if that is at most [maxShown] bytes,
-// else a string by its beginning and a container by its size.
+// show formats v for a reader: as JSON if that takes at most [maxShown] bytes, otherwise a string by its beginning and
+// a container by its size.
 func show(v value) string {
 	if b, ok := appendShort(nil, v); ok {
 		return string(b)
@@ -30,20 +30,19 @@ func show(v value) string {
 	}
 }
 
-// showText is show for a string.
+// showText formats a string like show.
 func showText(s string) string {
 	if b := appendQuoted(nil, s[:min(len(s), maxShown)]); len(s) < maxShown && len(b) <= maxShown {
 		return string(b)
 	}
-	for n := maxShown - len(`""`); ; n /= 2 { // quoting may make it longer
+	for n := maxShown - len(`""`); ; n /= 2 { // quoting may make the text longer
 		if b := appendQuoted(nil, clip(s, n)); len(b) <= maxShown+len("…") {
 			return string(b)
 		}
 	}
 }
 
-// appendShort appends v as JSON. It stops and reports false when b would get
-// longer than [maxShown].
+// appendShort appends v as JSON. It stops and reports false when b would get longer than [maxShown].
 func appendShort(b []byte, v value) ([]byte, bool) {
 	ok := true
 	switch v.kind() {
@@ -103,7 +102,7 @@ func appendQuoted[T ~[]byte | ~string](b []byte, s T) []byte {
 	return b
 }
 
-// clip cuts s to at most n bytes and a mark, between runes.
+// clip truncates s to at most n bytes, between runes, and appends an ellipsis.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -116,5 +115,5 @@ func clip(s string, n int) string {
 
 var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
-// token is one step of a JSON Pointer, with its slash.
+// token returns one step of a JSON Pointer, with its slash.
 func token(name string) string { return "/" + pointerEscaper.Replace(name) }

@@ -21,7 +21,7 @@ type suiteGroup struct {
 	}
 }
 
-// suiteDir returns the suite as the library carries it in its test data.
+// suiteDir returns the directory of the suite in the library's test data.
 func suiteDir(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/jsonschema-go").
@@ -33,14 +33,14 @@ func suiteDir(t *testing.T) string {
 	return dir
 }
 
-// TestOfficialSuite: every verdict of the official suite holds, except where a
-// schema refers to another document, which is refused.
+// TestOfficialSuite checks all verdicts of the official suite, except for schemas that refer to another document, which
+// Compile must reject.
 func TestOfficialSuite(t *testing.T) {
 	dir := suiteDir(t)
 	for _, c := range []struct {
 		dir, dialect string
-		verdicts     int // at least
-		remote       int // groups refused because they refer elsewhere
+		verdicts     int // minimum number of verdicts
+		remote       int // number of groups rejected for references to other documents
 	}{
 		{"draft2020-12", "https://json-schema.org/draft/2020-12/schema", 1050, 22},
 		{"draft7", "http://json-schema.org/draft-07/schema#", 880, 13},
@@ -93,7 +93,7 @@ func readSuite(t *testing.T, dir string) (groups []suiteGroup) {
 	return groups
 }
 
-// withDialect adds $schema to a schema that does not say.
+// withDialect adds $schema to a schema without it.
 func withDialect(t *testing.T, raw json.RawMessage, dialect string) json.RawMessage {
 	t.Helper()
 	var m map[string]json.RawMessage
@@ -108,8 +108,8 @@ func withDialect(t *testing.T, raw json.RawMessage, dialect string) json.RawMess
 	return raw
 }
 
-// checkProblems checks what holds for every error of Validate: it has one to
-// eight problems, and their pointers lead somewhere.
+// checkProblems checks the invariants of every error of Validate: it has one to eight problems, and their pointers are
+// valid.
 func checkProblems(t *testing.T, s *Schema, instance []byte, err error) {
 	t.Helper()
 	ve, ok := errors.AsType[*ValidationError](err)
@@ -129,8 +129,7 @@ func checkProblems(t *testing.T, s *Schema, instance []byte, err error) {
 	}
 }
 
-// leads reports whether the JSON Pointer leads to a value in the text. A name
-// that was cut leads anywhere.
+// leads reports whether the JSON Pointer leads to a value in the text. A truncated name matches anything.
 func leads(t *testing.T, raw []byte, pointer string) bool {
 	t.Helper()
 	var v any

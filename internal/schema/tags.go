@@ -15,11 +15,11 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// tagName is the key of the field tag with keywords: `keywords:"minimum=1,maximum=10,default=5"`.
+// tagName is the key of the field tag for keywords: `keywords:"minimum=1,maximum=10,default=5"`.
 const tagName = "keywords"
 
-// refine gives s, which was inferred from t, what the library does not say: the keywords of tags, and that lists are
-// never null, because package json/v2 writes an empty one for nil.
+// refine adds to s, which the library inferred from t, the keywords of tags. It also makes lists non-null, because
+// package json/v2 encodes a nil slice as an empty list.
 func (i *inspection) refine(t reflect.Type, s *jsonschema.Schema, place string) error {
 	t = base(t)
 	if i.forms[t] != nil {
@@ -48,7 +48,7 @@ func (i *inspection) refineFields(t reflect.Type, s *jsonschema.Schema, place st
 		}
 		p, place := s.Properties[name], place+"."+f.Name
 		if p == nil {
-			continue // another field of that name is nearer
+			continue // a less deeply nested field has the same name
 		}
 		if err := i.refine(f.Type, p, place); err != nil {
 			return err
@@ -63,16 +63,16 @@ func (i *inspection) refineFields(t reflect.Type, s *jsonschema.Schema, place st
 		if err := applyTag(p, tag); err != nil {
 			return fmt.Errorf("%s: tag %s:%q: %w", place, tagName, tag, err)
 		}
-		if p.Default != nil { // the one who leaves it out gets the default
+		if p.Default != nil { // a property with a default is not required
 			s.Required = slices.DeleteFunc(s.Required, func(r string) bool { return r == name })
 		}
 	}
 	return nil
 }
 
-// A tagKeyword sets a keyword of s from the value in a tag. kind is the type that s has besides null.
+// A tagKeyword sets a keyword of s from the value in a tag. kind is the type of s other than null.
 type tagKeyword struct {
-	kinds []string // of the schemas that it is for
+	kinds []string // types of the schemas that may have the keyword; nil for all
 	set   func(s *jsonschema.Schema, kind, value string) error
 }
 
@@ -82,7 +82,7 @@ var (
 	lists   = []string{"array"}
 )
 
-// tagKeywords are those that a tag may have.
+// tagKeywords are the keywords that a tag may have.
 var tagKeywords = map[string]tagKeyword{
 	"enum": {slices.Concat(numeric, textual), func(s *jsonschema.Schema, kind, value string) error {
 		for one := range strings.SplitSeq(value, "|") {
@@ -93,7 +93,7 @@ var tagKeywords = map[string]tagKeyword{
 			s.Enum = append(s.Enum, raw)
 		}
 		if s.Types != nil {
-			s.Enum = append(s.Enum, nil) // for a pointer
+			s.Enum = append(s.Enum, nil) // null, for a pointer
 		}
 		return nil
 	}},
@@ -141,7 +141,7 @@ func word(field func(*jsonschema.Schema) *string) func(*jsonschema.Schema, strin
 	}
 }
 
-// applyTag sets the keywords of a tag. What is not for a list is for its elements.
+// applyTag sets the keywords of a tag. On a list, keywords that are not for lists apply to its elements.
 func applyTag(s *jsonschema.Schema, tag string) error {
 	settings, err := parseTag(tag)
 	if err != nil {
@@ -169,7 +169,7 @@ func applyTag(s *jsonschema.Schema, tag string) error {
 
 func kindOf(s *jsonschema.Schema) string {
 	if s.Type == "" && len(s.Types) > 0 {
-		return s.Types[len(s.Types)-1] // behind null
+		return s.Types[len(s.Types)-1] // null comes first
 	}
 	return s.Type
 }
@@ -186,7 +186,8 @@ type setting struct{ key, value string }
 
 var errQuote = errors.New("a quotation mark is missing")
 
-// parseTag splits a tag at its commas. A value between single quotation marks may have commas; two such marks are one.
+// parseTag splits a tag at its commas. A value in single quotation marks may contain commas; two marks inside it mean
+// one.
 func parseTag(tag string) (all []setting, err error) {
 	for tag != "" {
 		var s setting
@@ -207,7 +208,7 @@ func parseTag(tag string) (all []setting, err error) {
 	return all, nil
 }
 
-// cutValue cuts a value off, and what follows it.
+// cutValue splits text into the first value and the rest.
 func cutValue(text string) (value, rest string, err error) {
 	quoted, ok := strings.CutPrefix(text, "'")
 	if !ok {
@@ -232,7 +233,7 @@ func cutValue(text string) (value, rest string, err error) {
 	}
 }
 
-// literal returns a value of a type as JSON.
+// literal returns the JSON of a tag's value for a schema of the given type.
 func literal(kind, value string) (json.RawMessage, error) {
 	raw := json.RawMessage(value)
 	if kind == "string" {
@@ -244,7 +245,7 @@ func literal(kind, value string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// defaultOf returns the default of a schema as JSON. Those of a list are its elements.
+// defaultOf returns the default of a schema as JSON. For a list, value holds its elements, separated by |.
 func defaultOf(s *jsonschema.Schema, kind, value string) (json.RawMessage, error) {
 	if kind != "array" || strings.HasPrefix(value, "[") {
 		return literal(kind, value)
@@ -260,7 +261,7 @@ func defaultOf(s *jsonschema.Schema, kind, value string) (json.RawMessage, error
 	return json.Marshal(all)
 }
 
-// checkValues holds the default and the values of enum to the schema that they stand in, which has to be one.
+// checkValues compiles the schema s and validates its default and its enum values against it.
 func checkValues(s *jsonschema.Schema) error {
 	raw, err := encode(s)
 	if err != nil {

@@ -102,7 +102,7 @@ func TestTagsOfEmbeddedFieldsSetKeywords(t *testing.T) {
 func TestTagsThatSayNothingAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		v    any
-		want []string // in the error
+		want []string // substrings of the error
 	}{
 		{struct {
 			A string `keywords:"minlength=1"`

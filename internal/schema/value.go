@@ -11,43 +11,44 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// A document is a JSON text that has been read once. It knows where each value is, so evaluation makes no Go values.
+// A document is a JSON text that has been parsed once. It records the position of each value, so evaluation creates no
+// Go values.
 type document struct {
 	text     []byte
-	unquoted []byte // the strings that have escapes, decoded
-	parts    []part // the values and the names of properties, in the order of the text; a name is before its value
-	// names has a hash table of the parts that are the names of an object, by the part that is the object, for those of
-	// more than maxScanned properties.
+	unquoted []byte // decoded strings that had escapes
+	parts    []part // the values and the names of properties, in the order of the text; a name precedes its value
+	// names has the hash table of the names of each object with more than maxScanned properties. The key is the object's
+	// index in parts; the entries are the indexes of the names.
 	names map[int][]uint32
-	room  [16]part // for the parts of a small text
+	room  [16]part // initial memory of parts, enough for a small text
 }
 
-// maxScanned bounds the properties of an object whose names are found by looking at each.
+// maxScanned bounds the properties of an object that get searches linearly.
 const maxScanned = 16
 
 // A part is a value or the name of a property.
 type part struct {
 	kind    kind
-	escaped bool // the string is in document.unquoted
-	// from and to are where a number is in the text, or a string without its quotation marks. Of an array or an object,
-	// from is the part behind it and all in it, and to is the number of its items or properties.
+	escaped bool // the string is in document.unquoted instead of document.text
+	// from and to are the bounds of a number in the text, or of a string without its quotation marks. For an array or an
+	// object, from is the index of the next part outside it, and to is the number of its items or properties.
 	from, to uint32
 }
 
-// A kind is the first byte of a value, except that it tells numbers apart.
+// A kind is the first byte of a value, except that there are three kinds of numbers.
 type kind byte
 
 const (
 	absent     kind = 0
-	isShort    kind = '1' // a number of digits and a sign, of at most shortNumber bytes
-	isWhole    kind = '0' // any other number without a fraction
+	isShort    kind = '1' // digits and an optional sign, at most shortNumber bytes
+	isWhole    kind = '0' // any other number without a fractional part
 	isFraction kind = '.'
 )
 
-// shortNumber is how many bytes an integer may have that surely fits into 64 bits.
+// shortNumber is a number of bytes in which every integer fits into 64 bits.
 const shortNumber = 18
 
-// A value is a value in a document, or the name of a property, which is a string. The zero value is absent.
+// A value is a value in a document, or the name of a property, which is a string. The zero value means absent.
 type value struct {
 	doc *document
 	at  int
@@ -68,7 +69,7 @@ func (v value) is(s string) bool { return v.kind() == '"' && string(v.bytes()) =
 // size returns the number of items or properties.
 func (v value) size() int { return int(v.part().to) }
 
-// bytes returns the text of a number or what a string means.
+// bytes returns the text of a number or the decoded content of a string.
 func (v value) bytes() []byte {
 	p := v.part()
 	if p.escaped {
@@ -80,10 +81,10 @@ func (v value) bytes() []byte {
 // first returns the first item of an array, or the name of the first property of an object.
 func (v value) first() value { return value{v.doc, v.at + 1} }
 
-// next returns the value of a property from its name.
+// next returns the value of a property; v is its name.
 func (v value) next() value { return value{v.doc, v.at + 1} }
 
-// after returns the item behind v in its array, or the name behind the value v of a property.
+// after returns the item behind v in its array, or the name behind v, the value of a property.
 func (v value) after() value {
 	if p := v.part(); p.kind == '{' || p.kind == '[' {
 		return value{v.doc, int(p.from)}
@@ -91,7 +92,7 @@ func (v value) after() value {
 	return value{v.doc, v.at + 1}
 }
 
-// get returns the value of the property of an object that has the name, absent if there is none.
+// get returns the value of the property with this name, or absent.
 func (v value) get(name string) value {
 	if v.kind() != '{' {
 		return value{}
@@ -112,7 +113,7 @@ func (v value) get(name string) value {
 	return value{}
 }
 
-// slot returns where a name is in a table, or where it would be.
+// slot returns the index of a name in the table, or the free index where it belongs.
 func (d *document) slot(table []uint32, name []byte) (i int) {
 	i = int(maphash.Bytes(seed, name)) & (len(table) - 1)
 	for table[i] != 0 && !bytes.Equal(value{d, int(table[i])}.bytes(), name) {
@@ -121,10 +122,10 @@ func (d *document) slot(table []uint32, name []byte) (i int) {
 	return i
 }
 
-// has reports whether an object has a property of the name.
+// has reports whether an object has a property with this name.
 func (v value) has(name string) bool { return v.get(name).kind() != absent }
 
-// items returns the items of an array. Nothing is paid for it, nor for names and sorted.
+// items returns the items of an array. The meter does not account for items, names and sorted.
 func (v value) items() []value {
 	if v.kind() != '[' {
 		return nil
@@ -150,7 +151,7 @@ func (v value) names() []value {
 	return names
 }
 
-// sorted returns the names of the properties of an object in order.
+// sorted returns the names of the properties of an object in sorted order.
 func (v value) sorted() []value {
 	names := v.names()
 	slices.SortFunc(names, compareNames)
@@ -172,10 +173,10 @@ const (
 	isString
 )
 
-// typeNames are the types in the order of their bits.
+// typeNames are the names of the types, in the order of their bits.
 var typeNames = []string{"array", "boolean", "integer", "null", "number", "object", "string"}
 
-// types returns the JSON Schema types of v; numbers without a fraction are integers too.
+// types returns the JSON Schema types of v; a number without a fraction is an integer too.
 func (v value) types() typeSet {
 	switch v.kind() {
 	case 'n':
@@ -194,7 +195,7 @@ func (v value) types() typeSet {
 	return isInteger | isNumber
 }
 
-// names lists the types.
+// names returns the names of the types.
 func (t typeSet) names() (names []string) {
 	for i, name := range typeNames {
 		if t&(1<<i) != 0 {
@@ -204,13 +205,13 @@ func (t typeSet) names() (names []string) {
 	return names
 }
 
-// number returns a number as an int64, a uint64 above int64, or the nearest float64, which has no fraction from 2^53
-// on, so every larger integer is still an integer. It returns nil for anything else.
+// number returns a number as an int64, a uint64 above int64, or the nearest float64. From 2^53 on, a float64 has no
+// fraction, so every larger integer is still an integer. number returns nil for anything else.
 func (v value) number() any {
 	switch v.kind() {
 	case isShort, isWhole:
 		if len(v.bytes()) > len("-9223372036854775808") {
-			break // the errors below would copy it
+			break // the errors of ParseInt and ParseUint would copy the text
 		}
 		if i, err := strconv.ParseInt(string(v.bytes()), 10, 64); err == nil {
 			return i
@@ -226,8 +227,8 @@ func (v value) number() any {
 	return f
 }
 
-// kindOfNumber returns the kind of a number, and whether it is in the range of float64. That of a short one without an
-// exponent is seen by its looks.
+// kindOfNumber returns the kind of a number, and whether it is in the range of float64. The digits alone decide for a
+// short number without an exponent.
 func kindOfNumber(text []byte) (kind, bool) {
 	looks := isShort
 	for _, c := range text {
@@ -247,7 +248,7 @@ func kindOfNumber(text []byte) (kind, bool) {
 	return looks, true
 }
 
-// float returns a Go number as the nearest float64.
+// float returns the nearest float64 to a Go number.
 func float(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -260,7 +261,7 @@ func float(v any) (float64, bool) {
 	return 0, false
 }
 
-// depth counts the arrays and objects in each other in v.
+// depth returns the nesting depth of arrays and objects in v.
 func (v value) depth() (depth int) {
 	if v.kind() != '[' && v.kind() != '{' {
 		return 0
@@ -274,10 +275,10 @@ func (v value) depth() (depth int) {
 	return depth + 1
 }
 
-// additions are properties that objects get when they are written.
+// additions are properties to add to objects while writing them, by object and name.
 type additions map[value]map[string]value
 
-// appendTo appends v as JSON with the additions, names in order and numbers as they are.
+// appendTo appends v as JSON with the additions. It sorts names and copies numbers unchanged.
 func (v value) appendTo(b []byte, added additions) []byte {
 	switch v.kind() {
 	case '{':

@@ -8,10 +8,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// other stands for every value that a closed or limited set does not hold.
+// other replaces every value outside a closed or limited set.
 const other = "_OTHER"
 
-// anyVariable stands for all keys that begin as it does.
+// anyVariable represents all keys with its prefix.
 const anyVariable = "gen_ai.prompt.variable.{name}"
 
 // rowKey returns the key of the row that declares an attribute.
@@ -22,7 +22,7 @@ func rowKey(key string) string {
 	return key
 }
 
-// rowOf returns the attribute's row, nil if there is none.
+// rowOf returns the row that declares an attribute, or nil.
 func rowOf(key string) *schema.Attribute {
 	all := schema.Current.Attributes
 	if i := slices.IndexFunc(all, func(a schema.Attribute) bool { return a.Key == key }); i >= 0 {
@@ -31,18 +31,18 @@ func rowOf(key string) *schema.Attribute {
 	return nil
 }
 
-// namespaces are those of this module, and of the conventions for MCP.
+// namespaces are the namespaces of this module and of the conventions for MCP.
 var namespaces = []string{"mcp_client.", "mcp_server.", "mcp."}
 
-// reserved reports whether a program must not use key for an attribute of its own: the schema, or a later one, may have
-// it.
+// reserved reports whether key is reserved: the schema, or a later version of it, may have the key, so a program must
+// not use it for its own attribute.
 func reserved(key string) bool {
 	return rowOf(rowKey(key)) != nil ||
 		slices.ContainsFunc(namespaces, func(space string) bool { return strings.HasPrefix(key, space) })
 }
 
-// check checks attributes against the uses that a row of the schema makes of them. If users is true, there may be
-// others, of the program's.
+// check checks attributes against the uses in a row of the schema. If users is true, it accepts other attributes of the
+// program.
 func (a Attrs) check(users bool, uses ...schema.Use) (problems []string) {
 	declared := map[string]*schema.Use{}
 	for i, u := range uses {
@@ -78,7 +78,7 @@ func (v Value) check(use *schema.Use) (problems []string) {
 	return problems
 }
 
-// wordsOf returns all values that a use of an attribute may have, nil if it may have any.
+// wordsOf returns all values that a use of an attribute may have, or nil if every value is allowed.
 func wordsOf(use *schema.Use, a *schema.Attribute) []string {
 	switch {
 	case use.Only != nil:

@@ -1,7 +1,7 @@
-// Package schemacheck holds telemetry against the schema, whatever it came as: what a test recorded through the SDK, or
-// what a process exported over OTLP. Its caller brings it into a neutral form, [Signals]; [Problems] says in what
-// respects it departs from the schema, and [Rows] which rows of the schema it has shown.
+// Package schemacheck checks telemetry against the schema, whatever its source: recorded in a test through the SDK, or
+// exported by a process over OTLP. The caller converts it to a neutral form, [Signals]. [Problems] returns the
+// deviations from the schema, and [Rows] returns the rows of the schema that occurred.
 //
-// With [Declared], the rows of a whole run of the tests show what is declared and never emitted; [AppendSeen] and
-// [ReadSeen] keep them in files meanwhile.
+// Compared with [Declared], the rows of a whole test run show which declared telemetry is never emitted. [AppendSeen]
+// and [ReadSeen] store the rows in files during the run.
 package schemacheck

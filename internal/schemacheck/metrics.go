@@ -60,7 +60,7 @@ func instrumentOf(row *schema.Metric) Instrument {
 	return Histogram
 }
 
-// count checks how many series and values there are for each client or server, which is told by what the user
+// count checks the number of series and values for each client or server, identified by the attributes that the user
 // configured.
 func (m *Metric) count(row *schema.Metric, toolNames int) (problems []string) {
 	type ofOne struct{ whose, key string }
@@ -97,7 +97,7 @@ func (m *Metric) count(row *schema.Metric, toolNames int) (problems []string) {
 	return problems
 }
 
-// configured are the values of the attributes that the user chose.
+// configured returns the attributes that the user chose, as text.
 func configured(attrs Attrs) string {
 	var parts []string
 	for key, v := range attrs {

@@ -2,7 +2,7 @@ package schemacheck
 
 import "slices"
 
-// Problems returns in what respects the telemetry departs from the schema, each once, in order.
+// Problems returns the deviations from the schema, sorted and without duplicates.
 func Problems(s *Signals) (problems []string) {
 	for i := range s.Spans {
 		problems = append(problems, s.Spans[i].check(s.Users)...)

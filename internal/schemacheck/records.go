@@ -30,8 +30,8 @@ func (r *Record) check(users bool) (problems []string) {
 	return problems
 }
 
-// Unpaired returns which requests started without exactly one stop or exception. It is for records of every level. Of a
-// client that has lost records it knows nothing.
+// Unpaired returns the requests that started without exactly one stop or exception. It requires records of every level.
+// It ignores clients and servers that have lost records.
 func Unpaired(records []Record) (problems []string) {
 	open := map[string]int{}
 	lossy := map[string]bool{}
@@ -60,7 +60,7 @@ func Unpaired(records []Record) (problems []string) {
 	return problems
 }
 
-// emitterOf names the client or the server that wrote r.
+// emitterOf returns the name of the client or the server that wrote r.
 func emitterOf(r Record) string {
 	text := func(key string) string { return r.Attrs[key].Text }
 	name := text(names.KeyMCPClientName) + text(names.KeyMCPServerName)

@@ -12,7 +12,7 @@ type Set map[string]bool
 
 func (s Set) add(format string, args ...any) { s[fmt.Sprintf(format, args...)] = true }
 
-// Sorted returns the rows in order.
+// Sorted returns the rows in sorted order.
 func (s Set) Sorted() []string {
 	rows := make([]string, 0, len(s))
 	for r := range s {
@@ -22,14 +22,14 @@ func (s Set) Sorted() []string {
 	return rows
 }
 
-// Missing returns the rows of s that the other set does not have, in order.
+// Missing returns the rows of s that are not in from, sorted.
 func (s Set) Missing(from Set) []string {
 	return slices.DeleteFunc(s.Sorted(), func(r string) bool { return from[r] })
 }
 
-// Declared returns what the schema declares: spans with their attributes, statuses and links, metrics with their
-// attributes, events with their fields and levels, attributes from the baggage; and of each closed attribute of a
-// metric every value.
+// Declared returns the declarations of the schema: spans with their attributes, statuses and links, metrics with their
+// attributes, events with their fields and levels, attributes from the baggage; and every value of each closed
+// attribute of a metric.
 func Declared() Set {
 	s := Set{}
 	for _, row := range schema.Current.Spans {
@@ -68,7 +68,7 @@ func Declared() Set {
 	return s
 }
 
-// Rows returns which of the declared rows the telemetry has shown.
+// Rows returns the declared rows that occur in the telemetry.
 func Rows(signals *Signals) Set {
 	s := Set{}
 	for i := range signals.Spans {

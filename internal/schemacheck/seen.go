@@ -10,18 +10,18 @@ import (
 	"sync"
 )
 
-// SeenVariable names the environment variable with the directory where tests leave the rows that they have seen.
-// Without it they leave nothing.
+// SeenVariable is the environment variable with the directory where tests store the rows that occurred. Without it,
+// they store nothing.
 const SeenVariable = "MCPOTEL_TELEMETRY_SEEN"
 
-// left are the rows that this process has left in each directory, so that each is written once.
+// left holds the rows that this process has stored in each directory, so that it writes each row once.
 var left struct {
 	sync.Mutex
 	in map[string]Set
 }
 
-// AppendSeen leaves rows in the directory that [SeenVariable] names, in a file for each process. It asks for them only
-// if there is one: to work them out takes longer than many a test.
+// AppendSeen stores rows in the directory in [SeenVariable], in one file for each process. It calls seen only if the
+// variable is set, because computing the rows takes longer than many tests.
 func AppendSeen(seen func() Set) error {
 	dir := os.Getenv(SeenVariable)
 	if dir == "" {
@@ -56,7 +56,7 @@ func AppendSeen(seen func() Set) error {
 	return f.Close()
 }
 
-// ReadSeen returns all rows that were left in a directory.
+// ReadSeen returns all rows stored in a directory.
 func ReadSeen(dir string) (Set, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil {

@@ -6,48 +6,48 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// Signals is telemetry in a neutral form. It has only what is of [telemetry.ScopeName].
+// Signals is telemetry in a neutral form, restricted to [telemetry.ScopeName].
 type Signals struct {
 	Spans   []Span
 	Metrics []Metric
 	Records []Record
 
-	// Users says that the program may have added attributes, events, links and a status to spans, and attributes to
-	// records. Only the names of the schema, and those of the namespaces of this module, are checked then.
+	// Users means that the program may have added attributes, events, links and a status to spans, and attributes to
+	// records. Then only names in the schema and in the namespaces of this module are checked.
 	Users bool
 
-	// ToolNameLimit is that of the Telemetry that emitted it, zero for the default.
+	// ToolNameLimit is the ToolNameLimit of the Telemetry that emitted the signals; zero means the default.
 	ToolNameLimit int
 }
 
-// Value is an attribute's value: its type in the words of the schema, or in other words one that the schema does not
-// know.
+// Value is the value of an attribute. Type is a type of the schema, or another name for a type that the schema does not
+// have.
 type Value struct {
 	Type schema.Type
 	Text string
 }
 
-// Attrs are the attributes of one thing.
+// Attrs are the attributes of a span, a point or a record.
 type Attrs map[string]Value
 
-// Statuses of spans.
+// The statuses of spans.
 const (
 	Unset = "Unset"
 	OK    = "Ok"
 	Error = "Error"
 )
 
-// Span is a span that has ended.
+// Span is an ended span.
 type Span struct {
 	Name    string
 	Kind    schema.SpanKind
-	AtStart Attrs // with which it began; nil if that is not known
+	AtStart Attrs // initial attributes; nil if unknown
 	Attrs   Attrs
 	Status  string
 	Events  int
 	Links   int
 	Dangling,
-	Endless bool // a link names no span; the end is before the start
+	Endless bool // Dangling: a link names no span; Endless: the end is before the start
 }
 
 // Metric is a metric with all its points.
@@ -57,7 +57,7 @@ type Metric struct {
 	Points                  []Point
 }
 
-// Instrument is what the data of a metric say about the instrument.
+// Instrument is the kind of instrument that the data of a metric indicate.
 type Instrument string
 
 const (
@@ -70,8 +70,8 @@ const (
 // Point is one series of a metric.
 type Point struct {
 	Attrs  Attrs
-	Bounds []float64   // of a histogram
-	Number schema.Type // of the values, Int or Double; empty if that is not known
+	Bounds []float64   // bucket bounds of a histogram
+	Number schema.Type // type of the values, Int or Double; empty if unknown
 }
 
 // Record is a log record.

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
-// check checks a span against the row that it fits best. If users is true, the program may have added to the span.
+// check checks a span against the best matching row. If users is true, the program may have added to the span.
 func (s *Span) check(users bool) []string {
 	best := []string{fmt.Sprintf("span %q: no row has kind %s", s.Name, s.Kind)}
 	found := false
@@ -30,8 +30,8 @@ func (s *Span) check(users bool) []string {
 	return best
 }
 
-// row returns the id of the row that the span is, empty for none. Where a notification that is sent could be a request
-// by its attributes, the method tells.
+// row returns the id of the row that matches the span, or "". If a sent notification also matches a request by its
+// attributes, the method decides.
 func (s *Span) row(users bool) (id string) {
 	notice := strings.HasPrefix(s.Attrs["mcp.method.name"].Text, "notifications/")
 	for _, row := range schema.Current.Spans {
@@ -73,8 +73,8 @@ func (s *Span) checkAs(row *schema.Span, users bool) []string {
 	return problems
 }
 
-// statusFits reports whether a span that has failed, or not, may have this status. A program may set one where the
-// library sets none, and OK prevails over the library's.
+// statusFits reports whether a span with this status is valid. failed means that it has error.type. A program may set a
+// status where the library sets none, and OK takes precedence over the library's status.
 func statusFits(status string, failed, users bool) bool {
 	if users {
 		return !failed || status != Unset
@@ -82,8 +82,8 @@ func statusFits(status string, failed, users bool) bool {
 	return status != OK && failed == (status == Error)
 }
 
-// hasForm reports whether a span's name is of a form: one literal word, "word {key}", or "{key} {key|key}" where the
-// second part is there if any of its attributes is. A resource's URI may be left out.
+// hasForm reports whether the name of a span has a form: one literal word, "word {key}", or "{key} {key|key}" with the
+// second part present if any of its attributes is. The URI of a resource may be omitted.
 func hasForm(name, form string, got Attrs) bool {
 	if !strings.HasPrefix(form, "{") {
 		word, key, keyed := strings.Cut(form, " ")

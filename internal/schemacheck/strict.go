@@ -1,6 +1,6 @@
 package schemacheck
 
-// Strict makes the recorders of package telemetrytest that are created from then on accept nothing that the schema
-// does not hold. Packages of this module whose tests show what the library emits set it when their tests are
-// initialized. The recorders of a user's tests accept what the user's code adds.
+// Strict makes recorders of package telemetrytest reject everything outside the schema. It applies to recorders created
+// after it is set. Packages of this module with tests of the library's telemetry set it when their tests are
+// initialized. The recorders of a user's tests accept additions by the user's code.
 var Strict bool

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// AppendEvent appends e to dst, the empty line that ends it included. Data with line breaks become several data lines;
-// a carriage return among them reads back as a line feed. Retry is written in milliseconds, rounded up, if it is
-// positive; data are written if there are any or HasData says so, an id likewise. An id or a name with a line break or
-// a NUL cannot be written and is left out.
+// AppendEvent appends e to dst, including the empty line that ends it. Data with line breaks become several data lines;
+// a carriage return in them reads back as a line feed. AppendEvent writes Retry in milliseconds, rounded up, if it is
+// positive. It writes the data if they are not empty or HasData is set, and the id likewise. It omits an id or a name
+// with a line break or a NUL, which cannot be written.
 func AppendEvent(dst []byte, e Event) []byte {
 	if (e.HasID || e.ID != "") && writable(e.ID) {
 		dst = appendField(dst, "id", e.ID)
@@ -29,8 +29,8 @@ func AppendEvent(dst []byte, e Event) []byte {
 	return append(dst, '\n')
 }
 
-// AppendComment appends text to dst as a comment, each line of it as one of its own. A comment means nothing to the
-// reader and keeps a quiet stream alive.
+// AppendComment appends text to dst as a comment, one for each line. Readers ignore comments; they keep a quiet stream
+// alive.
 func AppendComment(dst []byte, text string) []byte {
 	return appendLines(dst, ": ", []byte(text))
 }
@@ -44,7 +44,7 @@ func appendField(dst []byte, name, value string) []byte {
 	return append(dst, '\n')
 }
 
-// appendLines appends prefix and each line of text.
+// appendLines appends each line of text, with the prefix and a newline.
 func appendLines(dst []byte, prefix string, text []byte) []byte {
 	for {
 		dst = append(dst, prefix...)
@@ -62,7 +62,7 @@ func appendLines(dst []byte, prefix string, text []byte) []byte {
 	}
 }
 
-// lineEnd returns where the first line break of text begins, -1 if there is none.
+// lineEnd returns the offset of the first line break in text, or -1 if text has none.
 func lineEnd(text []byte) int {
 	lf := bytes.IndexByte(text, '\n')
 	if lf >= 0 {

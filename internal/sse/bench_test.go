@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-// BenchmarkReader reads events of different sizes. peer=floor copies the bytes and looks at none of them.
+// BenchmarkReader reads events of different sizes. peer=floor copies the bytes without reading them.
 func BenchmarkReader(b *testing.B) {
 	for _, size := range []int{200, 10_000, 1 << 20, 16 << 20} {
 		stream := sse.AppendEvent(nil, sse.Event{Name: "message", Data: bytes.Repeat([]byte("x"), size)})

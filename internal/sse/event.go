@@ -4,10 +4,10 @@ import "time"
 
 // Event is one event of a stream.
 type Event struct {
-	ID      string        // of this event itself, see [Reader.LastEventID]
-	HasID   bool          // there is one; it may be empty, which resets the last event id
-	Name    string        // the event field; empty means "message"
-	Data    []byte        // the data lines, joined by line feeds
-	HasData bool          // there is at least one data line; it may be empty
-	Retry   time.Duration // how long to wait before connecting again; negative if the event does not say
+	ID      string        // id of this event itself; see [Reader.LastEventID]
+	HasID   bool          // the event has an id; an empty id resets the last event id
+	Name    string        // value of the event field; empty means "message"
+	Data    []byte        // data lines, joined by line feeds
+	HasData bool          // the event has at least one data line, which may be empty
+	Retry   time.Duration // delay before the client reconnects; negative if the event has none
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
-// maxField is the longest line that is looked at, but for data.
+// maxField is the longest accepted line of a field other than data.
 const maxField = 16 << 10
 
-// field takes one line.
+// field processes one line.
 func (r *Reader) field(line []byte) {
 	name, value, colon := bytes.Cut(line, []byte(":"))
 	if !colon {
-		value = line[len(line):] // nothing, but not nil
+		value = line[len(line):] // empty, but not nil
 	}
 	value = trim(value)
 	if string(name) == "data" {
@@ -38,7 +38,7 @@ func (r *Reader) field(line []byte) {
 	}
 }
 
-// trim removes the one space that may stand in front of a value.
+// trim removes one leading space from a value.
 func trim(value []byte) []byte {
 	if len(value) > 0 && value[0] == ' ' {
 		return value[1:]
@@ -46,7 +46,7 @@ func trim(value []byte) []byte {
 	return value
 }
 
-// intern returns the id as a string, without copying it if it is the last one.
+// intern returns the id as a string, without an allocation if it equals the last id.
 func (r *Reader) intern(id []byte) string {
 	if string(id) == r.lastID {
 		return r.lastID
@@ -54,7 +54,7 @@ func (r *Reader) intern(id []byte) string {
 	return string(id)
 }
 
-// nameOf returns the name as a string, without copying it if it is one of those MCP uses.
+// nameOf returns the name as a string, without an allocation for the names that MCP uses.
 func nameOf(name []byte) string {
 	switch string(name) {
 	case "message":
@@ -65,7 +65,7 @@ func nameOf(name []byte) string {
 	return string(name)
 }
 
-// milliseconds reads the value of a retry field: digits and nothing else. A day is as long as any number gets.
+// milliseconds parses the value of a retry field, which may have digits only. It limits the result to one day.
 func milliseconds(value []byte) (time.Duration, bool) {
 	const most = 24 * time.Hour
 	var d time.Duration
@@ -92,16 +92,16 @@ func (r *Reader) addData(value []byte) {
 	}
 }
 
-// fits reports whether the data with one more line are within the limit.
+// fits reports whether the data plus one more line are within the limit. joined is set unless the line is the first.
 func (r *Reader) fits(value []byte, joined bool) bool {
 	size := len(r.held) + len(r.data) + len(value)
 	if joined {
-		size++ // the line feed between
+		size++ // line feed between the lines
 	}
 	return size <= r.limit
 }
 
-// overflow adds a line to data that are above the limit, or are so with it.
+// overflow adds a line to data that exceed the limit, with or without this line.
 func (r *Reader) overflow(value []byte, joined bool) {
 	if r.over == nil {
 		r.over = new(oversize.Ends)
@@ -118,8 +118,8 @@ func (r *Reader) overflow(value []byte, joined bool) {
 	}
 }
 
-// dispatch ends the event and returns it, or the error that it was too large. It reports false for an event that means
-// nothing.
+// dispatch ends the event and returns it, or an error if the event was too large. It reports false for an event without
+// data, id and retry time.
 func (r *Reader) dispatch() (Event, bool, error) {
 	r.own()
 	e, over := r.event, r.over

@@ -8,26 +8,27 @@ import (
 )
 
 const (
-	firstBuffer = 1 << 10 // of a reader at first: most events fit in
-	handOver    = 1 << 20 // from this size on, data keep the buffer they were read into
+	firstBuffer = 1 << 10 // first size of the buffer: most events fit
+	handOver    = 1 << 20 // data from this size on keep the buffer that they were read into
 )
 
-// lines finds the lines of a stream, which end with CR, LF or CRLF.
+// lines splits a stream into lines, which end with CR, LF or CRLF.
 type lines struct {
 	r   io.Reader
-	err error // of r
+	err error // error of r
 
-	buf        []byte // its length is its capacity
-	start, end int    // what has been read and not been returned
-	// where the next LF and CR are; end if there is none, anything below start if that has not been looked for
+	buf        []byte // length equals capacity
+	start, end int    // bounds of the unread data in buf
+	// offsets of the next LF and CR: end if there is none, below start if not searched yet
 	lf, cr  int
-	afterCR bool // an LF at start belongs to the line before
-	begun   bool // the beginning has been looked at for a byte order mark
+	afterCR bool // an LF at start belongs to the previous line
+	begun   bool // the start of the stream has been checked for a byte order mark
 
-	lately grow.Lately // data of events, of streams before this one, too
+	lately grow.Lately // recent sizes of event data, including those of earlier streams
 }
 
-// next returns the next line, as a part of the buffer, if it is there with its end, else what there is of it.
+// next returns the next line as a part of the buffer. If its end has not been read yet, next returns the part that has
+// been read and reports false.
 func (l *lines) next() (line []byte, whole bool) {
 	if !l.begin() {
 		return nil, false
@@ -48,8 +49,8 @@ func (l *lines) next() (line []byte, whole bool) {
 	return line, true
 }
 
-// find returns where the first c is, end if there is none. *at is what it returned the last time: no byte is looked at
-// twice, however short the lines are.
+// find returns the offset of the first c in the unread data, end if there is none. *at holds the previous result, so
+// that find reads no byte twice, however short the lines are.
 func (l *lines) find(at *int, c byte) int {
 	*at = max(*at, l.start)
 	if i := bytes.IndexByte(l.buf[*at:l.end], c); i >= 0 {
@@ -60,7 +61,7 @@ func (l *lines) find(at *int, c byte) int {
 	return *at
 }
 
-// begin skips a byte order mark and reports whether there is enough to tell.
+// begin skips a byte order mark. It reports false if more data is needed to recognize one.
 func (l *lines) begin() bool {
 	const mark = "\xEF\xBB\xBF"
 	if l.begun {
@@ -77,10 +78,10 @@ func (l *lines) begin() bool {
 	return true
 }
 
-// skip drops what there is of an unfinished line.
+// skip drops the buffered part of an unfinished line.
 func (l *lines) skip() { l.start = l.end }
 
-// fill reads once, making room first. It ends the life of every line.
+// fill makes room in the buffer and reads once. Lines returned before become invalid.
 func (l *lines) fill(limit int) {
 	l.makeRoom(limit)
 	for range 100 {
@@ -93,8 +94,8 @@ func (l *lines) fill(limit int) {
 	l.err = io.ErrNoProgress
 }
 
-// makeRoom leaves space behind buf[end]. The buffer grows fourfold, up to a data line of the limit, and at once to what
-// the last large event needed; one that is too large for its use by now is replaced.
+// makeRoom ensures space behind buf[end]. The buffer grows fourfold, up to a data line of the limit, or at once to the
+// size that the last large event needed. makeRoom replaces a buffer that has become too large for its use.
 func (l *lines) makeRoom(limit int) {
 	unread := l.end - l.start
 	switch size := len(l.buf); {
@@ -113,12 +114,11 @@ func (l *lines) makeRoom(limit int) {
 	}
 }
 
-// grown returns the size of a buffer that follows one of this size. It is most, rather than so little less that there
-// would have to be another one.
+// grown returns the next size of a full buffer. If that is close to most, grown returns most, to avoid another step.
 func grown(size, most int) int {
 	next := max(firstBuffer, 4*size)
 	if size == handOver {
-		next = 2 * size // many events are just above
+		next = 2 * size // many events are slightly larger than handOver
 	}
 	if 2*next > most {
 		return max(most, size+firstBuffer)
@@ -126,18 +126,18 @@ func grown(size, most int) int {
 	return next
 }
 
-// move takes what is unread to the beginning of buf and goes on with that.
+// move copies the unread data to the beginning of buf and makes buf the buffer.
 func (l *lines) move(buf []byte) {
 	l.lf, l.cr = l.lf-l.start, l.cr-l.start
 	l.end = copy(buf, l.buf[l.start:l.end])
 	l.buf, l.start = buf, 0
 }
 
-// release returns part, which is a part of the buffer in front of what is unread, in memory of its own.
+// release returns part, which lies in the buffer before the unread data, in memory that the reader no longer uses.
 func (l *lines) release(part []byte) []byte {
 	l.lately.Note(len(part))
 	if len(part) < handOver || len(part) < len(l.buf)/2 {
-		return append([]byte{}, part...) // exact in size, and not nil
+		return append([]byte{}, part...) // exact size, and not nil
 	}
 	l.move(make([]byte, max(firstBuffer, l.end-l.start)))
 	return part[:len(part):len(part)]

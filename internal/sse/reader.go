@@ -14,29 +14,30 @@ type Reader struct {
 	limit int
 	skip  bool
 
-	event  Event          // as far as it has been read, without its data
-	named  bool           // it has a name, maybe an empty one
-	held   []byte         // its data as a part of the buffer, until that changes, or
-	data   []byte         // in memory of their own, or
-	over   *oversize.Ends // what is left of them, once they are above the limit
-	cut    cut            // what becomes of the rest of the line
+	event  Event          // the current event without its data
+	named  bool           // the event has a name, perhaps an empty one
+	held   []byte         // data of the event, in the buffer of lines
+	data   []byte         // data of the event, in separate memory
+	over   *oversize.Ends // ends of data above the limit; nil if within the limit
+	cut    cut            // treatment of the rest of an overlong line
 	lastID string
-	err    error // what every Next returns from now on
+	err    error // error of all further calls of Next
 }
 
-// cut says what the rest of a line is whose beginning has been taken out of the buffer.
+// cut is the treatment of the rest of a line, after the reader has removed its beginning from the buffer.
 type cut uint8
 
 const (
 	uncut   cut = iota
-	ignored     // nothing
-	counted     // data above the limit
+	ignored     // drop the rest
+	counted     // the rest is data above the limit
 )
 
 // NewReader returns a reader of events with at most limit bytes of data; limit must be positive.
 //
-// At an event above the limit, [Reader.Next] returns an [*oversize.Error]: at once, and for good, if skip is false. If
-// it is true, the rest of the event is read and dropped first, and the next Next returns the event behind.
+// For an event above the limit, [Reader.Next] returns an [*oversize.Error]. If skip is false, it does so at once and on
+// every further call. If skip is true, it first reads and drops the rest of the event, and the next call returns the
+// event behind it.
 func NewReader(r io.Reader, limit int, skip bool) *Reader {
 	if limit <= 0 {
 		panic("sse: limit must be positive")
@@ -44,8 +45,8 @@ func NewReader(r io.Reader, limit int, skip bool) *Reader {
 	return &Reader{lines: lines{r: r}, limit: limit, skip: skip, event: Event{Retry: -1}}
 }
 
-// Reset makes the reader begin anew with another stream. It keeps its buffer unless that is large, its limit, what it
-// knows of the sizes of events, and nothing else.
+// Reset makes the reader read another stream from its beginning. The reader keeps only its limit, its record of event
+// sizes, and its buffer unless that is large.
 func (r *Reader) Reset(src io.Reader) {
 	buf := r.lines.buf
 	if len(buf) > grow.Kept {
@@ -55,15 +56,15 @@ func (r *Reader) Reset(src io.Reader) {
 	*r = Reader{lines: l, limit: r.limit, skip: r.skip, event: Event{Retry: -1}}
 }
 
-// LastEventID returns what a client sends as Last-Event-ID to go on behind the last event that is over: its id, or that
-// of the last one before it that had one, even without data. An id with a NUL counts for nothing.
+// LastEventID returns the value of the header Last-Event-ID that resumes behind the last complete event. It is the last
+// id that an event had, even an event without data. An id with a NUL is ignored.
 func (r *Reader) LastEventID() string { return r.lastID }
 
-// Next returns the next event that has data, an id or a retry time. Its data belong to the caller: nothing else refers
+// Next returns the next event that has data, an id or a retry time. The data belong to the caller: nothing else refers
 // to their memory.
 //
-// [io.EOF] says that the stream has ended behind an event, [io.ErrUnexpectedEOF] that its end has cut one off. Any
-// other error of the stream is returned as it is.
+// [io.EOF] means that the stream ended after a complete event; [io.ErrUnexpectedEOF] means that its end cut off an
+// event. Next returns any other error of the stream unchanged.
 func (r *Reader) Next() (Event, error) {
 	for r.err == nil {
 		line, whole := r.lines.next()
@@ -86,7 +87,7 @@ func (r *Reader) Next() (Event, error) {
 	return Event{Retry: -1}, r.err
 }
 
-// more reads more of the stream.
+// more reads from the stream once, or fails if the stream has ended.
 func (r *Reader) more() {
 	if err := r.lines.err; err != nil {
 		if err == io.EOF && (r.begun() || r.unfinished()) {
@@ -99,24 +100,24 @@ func (r *Reader) more() {
 	r.lines.fill(r.limit - len(r.data))
 }
 
-// begun reports whether there is a part of an event.
+// begun reports whether the current event has any field.
 func (r *Reader) begun() bool {
 	return r.event.HasData || r.event.HasID || r.event.Retry >= 0 || r.named
 }
 
-// unfinished reports whether there is a part of a line that is not a comment.
+// unfinished reports whether an unfinished line other than a comment has been read.
 func (r *Reader) unfinished() bool {
 	line, _ := r.lines.next()
 	return r.cut != uncut || len(line) > 0 && line[0] != ':'
 }
 
-// fail makes err what every Next returns from now on.
+// fail makes every further call of Next return err.
 func (r *Reader) fail(err error) {
 	r.err = err
 	r.lines, r.held, r.data, r.over = lines{}, nil, nil, nil
 }
 
-// own takes the data out of the buffer, which is about to change.
+// own moves the data out of the buffer before the buffer changes.
 func (r *Reader) own() {
 	if r.held != nil {
 		r.data = r.lines.release(r.held)
@@ -124,8 +125,7 @@ func (r *Reader) own() {
 	}
 }
 
-// check looks at the beginning of a line whose end has not been read yet, and takes it out of the buffer if it is too
-// long.
+// check handles an unfinished line. If the line is already too long, check removes its beginning from the buffer.
 func (r *Reader) check(line []byte) {
 	value, isData := bytes.CutPrefix(line, []byte("data:"))
 	switch {
@@ -140,7 +140,7 @@ func (r *Reader) check(line []byte) {
 	r.lines.skip()
 }
 
-// pass takes the next piece of such a line.
+// pass handles the next piece of an overlong line.
 func (r *Reader) pass(piece []byte, last bool) {
 	if r.cut == counted {
 		r.over.Write(piece)

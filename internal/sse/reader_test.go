@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// event returns an event with these data and nothing else.
+// event returns an event with only these data.
 func event(data string) sse.Event {
 	return sse.Event{Data: []byte(data), HasData: true, Retry: -1}
 }
@@ -98,7 +98,7 @@ func TestReaderFollowsTheStandard(t *testing.T) {
 	}
 }
 
-// lazy returns nothing every other time.
+// lazy returns no data from every second Read.
 type lazy struct {
 	r    io.Reader
 	busy bool
@@ -137,7 +137,7 @@ func TestReaderReturnsTheErrorOfTheStream(t *testing.T) {
 	}
 }
 
-// An event is delivered when its empty line has come, be it only a carriage return.
+// The reader returns an event as soon as its empty line has arrived, even if that is only a carriage return.
 func TestReaderDoesNotWaitForMore(t *testing.T) {
 	for _, stream := range []string{"data: a\n\n", "data: a\r\n\r", "data: a\r\r", "data: a\r\n\r\n"} {
 		r := sse.NewReader(io.MultiReader(strings.NewReader(stream), noMore{t}), 100, false)
@@ -155,7 +155,7 @@ func (n noMore) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// limits are the ways to write 100,000 bytes of data, with the line feeds between.
+// limits are the ways to write 100,000 bytes of data, including the line feeds between.
 var limits = map[string]func(size int) string{
 	"one line": func(size int) string { return "data: " + strings.Repeat("x", size) + "\n" },
 	"no space": func(size int) string { return "data:" + strings.Repeat("x", size) + "\r\n" },
@@ -316,7 +316,7 @@ func TestReaderBeginsAnew(t *testing.T) {
 	}
 }
 
-// TestReaderAgreesWithTheStandard compares with the standard's algorithm, written down as it stands there.
+// TestReaderAgreesWithTheStandard compares the reader with a literal implementation of the standard's algorithm.
 func TestReaderAgreesWithTheStandard(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{
 		"\n", "\r", "\r\n", "\n\n", "data", ":", " ", "data: x", "data:" + strings.Repeat("y", 2000), "id", "id: 1",
@@ -344,7 +344,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// agree fails the test unless the reader finds in the stream what the standard does, however it is read.
+// agree fails the test unless the reader returns the same events as standard, in every way of reading.
 func agree(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -379,7 +379,7 @@ func agree(t interface {
 	}
 }
 
-// standard is the algorithm of the standard. An event above the limit has its size as Retry and nothing else.
+// standard implements the standard's algorithm. An event above the limit has its size as Retry and no other fields.
 func standard(stream []byte, limit int) (events []sse.Event, lastID string) {
 	text := strings.TrimPrefix(string(stream), "\xEF\xBB\xBF")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
@@ -408,7 +408,7 @@ func standard(stream []byte, limit int) (events []sse.Event, lastID string) {
 		switch {
 		case name == "data":
 			data, e.HasData = data+value+"\n", true
-		case len(line) > 16<<10: // our own bound
+		case len(line) > 16<<10: // bound of this package
 		case name == "id" && !strings.Contains(value, "\x00"):
 			e.ID, e.HasID = value, true
 		case name == "event":

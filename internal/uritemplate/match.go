@@ -1,6 +1,6 @@
-// Package uritemplate matches URIs with templates by RFC 6570. (https://www.rfc-editor.org/rfc/rfc6570)
+// Package uritemplate matches URIs against RFC 6570 templates. (https://www.rfc-editor.org/rfc/rfc6570)
 //
-// A template becomes one regular expression of package regexp, whose time is linear in the length of a URI.
+// A template becomes one regular expression of package regexp, which matches in time linear in the length of the URI.
 package uritemplate
 
 import (
@@ -14,33 +14,33 @@ import (
 	rfc6570 "github.com/yosida95/uritemplate/v3"
 )
 
-// MaxURI is how many bytes a URI has at most: longer ones match no template.
+// MaxURI is the maximum length of a URI in bytes: longer URIs match no template.
 const MaxURI = 4 << 10
 
-// maxVariables is how many variables an expression has at most. Each variable of {?a,b,c} may be the first in a URI, so
-// the regular expression grows with the square of their number.
+// maxVariables is the maximum number of variables in an expression. Each variable of {?a,b,c} may be the first in a
+// URI, so the regular expression grows with the square of their number.
 const maxVariables = 16
 
-// maxPrefix is how many characters a prefix has at most.
+// maxPrefix is the maximum length of a prefix in characters.
 const maxPrefix = 64
 
-// Template is a template that is ready to be matched. Any number of goroutines may use it.
+// Template is a parsed template. It is safe for concurrent use.
 type Template struct {
-	prefix  string // of all URIs that match
+	prefix  string // prefix of all matching URIs
 	pattern *regexp.Regexp
-	groups  []group // of the pattern, in order
+	groups  []group // groups of the pattern, in order
 }
 
 // group describes the text that a group of the pattern matches: the value of a variable, or a part of it.
 type group struct {
 	name   string
-	prefix bool   // a part of the value, as in {id:3}
-	listed string // the separator of ?id=1&id=2, "" if the group contains no names
+	prefix bool   // the group matches a part of the value, as in {id:3}
+	listed string // separator of ?id=1&id=2; "" if the group contains no names
 	named  bool   // the group begins with "=", unless the value is empty
 }
 
-// Parse reads a template. No variable may be in it twice, but for prefixes of it such as {id:3}, and no expression may
-// have more than 16 variables, no prefix more than 64 characters.
+// Parse parses a template. A variable must not occur twice, except for prefixes of it such as {id:3}. An expression
+// must not have more than 16 variables, and a prefix not more than 64 characters.
 func Parse(text string) (*Template, error) {
 	if _, err := rfc6570.New(text); err != nil {
 		return nil, err
@@ -86,9 +86,9 @@ func Parse(text string) (*Template, error) {
 	return &t, err
 }
 
-// Match returns the values of the variables in a URI, false if the template cannot be expanded to it. Values of a list
-// keep the separator of the URI, with a comma instead of &id= or ;id=. A variable without a value is
-// left out, unless its value may be empty too. Characters beyond ASCII match as such and percent-encoded.
+// Match returns the values of the variables in a URI. It reports false if no expansion of the template gives the URI. A
+// list keeps the separator of the URI, except that a comma replaces &id= or ;id=. A variable without a value is
+// omitted, unless its value may also be empty. Characters beyond ASCII match both literally and percent-encoded.
 func (t *Template) Match(uri string) (map[string]string, bool) {
 	if len(uri) > MaxURI {
 		return nil, false
@@ -114,12 +114,12 @@ func (t *Template) Match(uri string) (map[string]string, bool) {
 	return values, true
 }
 
-// Has reports whether the template has a variable of that name.
+// Has reports whether the template has a variable with this name.
 func (t *Template) Has(name string) bool {
 	return slices.ContainsFunc(t.groups, func(g group) bool { return g.name == name })
 }
 
-// value returns the value of a variable from the text that the group matched.
+// value returns the value of a variable from the text of its group.
 func (g group) value(text string) string {
 	if g.listed != "" {
 		values := strings.Split(text, g.listed)
@@ -136,20 +136,20 @@ func (g group) value(text string) string {
 // expression is one expression of a template: the part between braces.
 type expression struct {
 	first, separator string
-	named            bool // each value has the name of its variable before it
-	mayEnd           bool // a name without "=" is an empty value
-	reserved         bool // values may have reserved characters
+	named            bool // the name of the variable precedes each value
+	mayEnd           bool // a name without "=" means an empty value
+	reserved         bool // values may contain reserved characters
 	variables        []variable
 }
 
 type variable struct {
-	spec     string // as the template has it, without "*"
+	spec     string // text in the template, without "*"
 	name     string
-	length   int // of a prefix, 0 for the whole value
+	length   int // length of a prefix; 0 for the whole value
 	exploded bool
 }
 
-// readExpression reads the part between braces of a valid template. (RFC 6570, section 2.2 and appendix A)
+// readExpression parses the part between the braces of a valid template. (RFC 6570, section 2.2 and appendix A)
 func readExpression(list string) expression {
 	e := expression{separator: ","}
 	switch list[0] {
@@ -174,18 +174,18 @@ func readExpression(list string) expression {
 	for spec := range strings.SplitSeq(list, ",") {
 		spec, exploded := strings.CutSuffix(spec, "*")
 		name, prefix, _ := strings.Cut(spec, ":")
-		length, _ := strconv.Atoi(prefix) // a template that is valid has a number
+		length, _ := strconv.Atoi(prefix) // cannot fail in a valid template
 		e.variables = append(e.variables, variable{spec, name, length, exploded})
 	}
 	return e
 }
 
-// write writes the pattern of the expression, all of whose variables may be without a value, and adds its groups to t.
+// write appends the pattern of the expression, in which every variable may lack a value, and adds its groups to t.
 func (e *expression) write(pattern *strings.Builder, t *Template) {
 	separator := regexp.QuoteMeta(e.separator)
 	pattern.WriteString("(?:" + regexp.QuoteMeta(e.first))
 	if e.named {
-		// The variables have names in the URI, so any of them may be the first that has a value.
+		// The URI contains the names of the variables, so any of them may be the first with a value.
 		pattern.WriteString("(?:")
 		for i := range e.variables {
 			if i > 0 {
@@ -204,7 +204,7 @@ func (e *expression) write(pattern *strings.Builder, t *Template) {
 			}
 			pattern.WriteString("(" + e.values(v))
 			if i < len(e.variables)-1 {
-				pattern.WriteByte('?') // of "1,2,3" the first variable has 1, and the last one the rest
+				pattern.WriteByte('?') // in "1,2,3", the first variable gets 1, and the last one gets the rest
 			}
 			pattern.WriteByte(')')
 			t.groups = append(t.groups, group{name: v.name, prefix: v.length > 0})
@@ -214,7 +214,7 @@ func (e *expression) write(pattern *strings.Builder, t *Template) {
 	pattern.WriteString(")?")
 }
 
-// pair returns the pattern of a name with its value, or of an exploded variable with all of them.
+// pair returns the pattern of a name with its value, or of all names and values of an exploded variable.
 func (e *expression) pair(v variable, t *Template) string {
 	g := group{name: v.name, prefix: v.length > 0, named: true}
 	value := "=" + e.values(v)
@@ -232,13 +232,13 @@ func (e *expression) pair(v variable, t *Template) string {
 	return "(" + one + "(?:" + regexp.QuoteMeta(e.separator) + one + ")*)"
 }
 
-// values returns the pattern of the values of a variable: a string or a list of them.
+// values returns the pattern of the values of a variable: a string or a list of strings.
 func (e *expression) values(v variable) string {
 	class := `A-Za-z0-9._~,\x{80}-\x{10FFFF}`
 	switch {
 	case e.reserved:
 		class += `:/?#\[\]@!$&'()*+;=`
-	case v.exploded && !e.named: // name=value, too
+	case v.exploded && !e.named: // also matches name=value
 		class += "=" + e.separator
 	}
 	class = "[" + class + "-]"
@@ -248,15 +248,15 @@ func (e *expression) values(v variable) string {
 	return class + "*"
 }
 
-// A byte that is percent-encoded, and is none of a character beyond ASCII, is one of these runes: the first of them is
-// that of the byte 0. They are for private use, and a URI that has them itself matches nothing.
+// A percent-encoded byte that is not part of a character beyond ASCII becomes one of these private-use runes; firstMark
+// means the byte 0. A URI that contains such a rune itself matches nothing.
 const (
 	firstMark = 0x10F800
 	lastMark  = firstMark + 0xFF
 )
 
-// runes returns a URI or a literal with one rune for each character, percent-encoded or not, false if that cannot be.
-// (RFC 3987, section 3.1; RFC 6570, section 3.1)
+// runes returns a URI or a literal with one rune for each character, percent-encoded or not. It reports false if the
+// text contains a rune reserved for percent-encoded bytes. (RFC 3987, section 3.1; RFC 6570, section 3.1)
 func runes(text string) (string, bool) {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -278,7 +278,7 @@ func runes(text string) (string, bool) {
 		case r >= firstMark && r <= lastMark:
 			return "", false
 		case size == 1 && text[0] == '%' && !encoded(text):
-			b.WriteByte('%') // which matches nothing
+			b.WriteByte('%') // matches nothing
 			text = text[1:]
 			continue
 		case size == 1:
@@ -301,16 +301,16 @@ func encoded(text string) bool {
 		strings.IndexByte(digits, text[2]) >= 0
 }
 
-// octet returns the byte with which a text begins, percent-encoded or not, and how long it is there.
+// octet returns the byte at the beginning of a text, percent-encoded or not, and the length of its encoding.
 func octet(text string) (byte, int) {
 	if !encoded(text) {
 		return text[0], 1
 	}
-	n, _ := strconv.ParseUint(text[1:3], 16, 8) // two digits
+	n, _ := strconv.ParseUint(text[1:3], 16, 8) // cannot fail: two digits
 	return byte(n), 3
 }
 
-// plain undoes runes: it returns the bytes that percent-encoded ones stand for.
+// plain reverses runes: it returns the original bytes of percent-encoded ones.
 func plain(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// LogHandler returns a handler that does what h does. If h panics, there is no record, and failed is told; so it is if
-// h ends its goroutine. failed must not log.
+// LogHandler returns a handler that does the same as h, but hides panics of h from its caller. If h panics or ends its
+// goroutine, the record is lost, and LogHandler calls failed, which must not log.
 func LogHandler(h slog.Handler, failed func(*Failure)) slog.Handler { return logHandler{h, failed} }
 
 type logHandler struct {
@@ -32,7 +32,7 @@ func (h logHandler) WithGroup(name string) slog.Handler {
 	return h.with(func() slog.Handler { return h.to.WithGroup(name) })
 }
 
-// with returns the handler that derive makes of h's, or h if that fails.
+// with returns a handler around the result of derive, or around h's handler if derive panics.
 func (h logHandler) with(derive func() slog.Handler) slog.Handler {
 	Run(func() { h.to = derive() }, h.failed)
 	return h

@@ -1,13 +1,12 @@
-// Package usercode is how code of the user's is called: a handler, a callback, a transport, a store. Such code returns,
-// panics, or ends its goroutine by [runtime.Goexit], as t.Fatal does in a test. A panic can be ended where it is
-// noticed. The end of a goroutine cannot; only what is deferred in it still runs. So there are four ways, by what the
-// code runs in:
+// Package usercode calls code of the user: a handler, a callback, a transport, a store. Such code returns, panics, or
+// ends its goroutine by [runtime.Goexit], as t.Fatal does in a test. A panic can be recovered. The end of a goroutine
+// cannot be stopped; only its deferred functions still run. So there are four ways to call such code:
 //
-//   - [Run] for what has an outcome: it is told before the goroutine goes on, or ends.
-//   - [Persist] for a loop that must go on: another goroutine goes on with it.
-//   - [Apart] for what is seldom called and whose outcome is waited for: it has a goroutine of its own to lose.
-//   - [Pass] for what runs in the goroutine of the user: things are put in order, and the panic or the end goes on to
-//     there.
+//   - [Run], for code with an outcome: Run reports a failure before the goroutine continues or ends.
+//   - [Persist], for a loop that must continue: if its goroutine ends, another goroutine continues the loop.
+//   - [Apart], for rare calls: Apart calls the code in a separate goroutine, which the code may end, and waits for the
+//     outcome.
+//   - [Pass], for code in a goroutine of the user: Pass cleans up, and the panic or the end of the goroutine continues.
 package usercode
 
 import (
@@ -17,17 +16,17 @@ import (
 	"runtime/debug"
 )
 
-// ErrExited is the value of a [Failure] by [runtime.Goexit].
+// ErrExited is the Value of a [Failure] caused by [runtime.Goexit].
 var ErrExited = errors.New("it has ended its goroutine (runtime.Goexit)")
 
-// Failure is how code of the user's has ended that has not returned.
+// Failure describes how the user's code failed to return.
 type Failure struct {
-	Value any    // of the panic, or ErrExited
-	Stack []byte // of the goroutine, down to where it happened
+	Value any    // value of the panic, or ErrExited
+	Stack []byte // stack of the goroutine at the failure
 }
 
-// Caught returns how code has failed, nil if it has returned. A deferred function calls it with what its own recover
-// has returned.
+// Caught returns the failure of the code, or nil if it returned. Call it from a deferred function, with the result of
+// that function's own recover.
 func Caught(recovered any, returned bool) *Failure {
 	switch {
 	case recovered != nil:
@@ -38,10 +37,10 @@ func Caught(recovered any, returned bool) *Failure {
 	return nil
 }
 
-// Exited reports whether the code has ended its goroutine, rather than panicked.
+// Exited reports whether the code ended its goroutine instead of panicking.
 func (f *Failure) Exited() bool { return f.Value == ErrExited }
 
-// Error implements error. What the value says may be meant for few eyes, so there is its type only.
+// Error implements error. It contains only the type of the panic value, because the value may be confidential.
 func (f *Failure) Error() string {
 	if f.Exited() {
 		return ErrExited.Error()
@@ -49,10 +48,10 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("panic of type %T", f.Value)
 }
 
-// ErrorType is the value of the attribute error.type.
+// ErrorType returns the value of the attribute error.type.
 func (f *Failure) ErrorType() string { return "panic" }
 
-// Repeat fails in the same way in this goroutine.
+// Repeat repeats the panic or the Goexit in this goroutine.
 func (f *Failure) Repeat() {
 	if f.Exited() {
 		runtime.Goexit()
@@ -60,8 +59,8 @@ func (f *Failure) Repeat() {
 	panic(f.Value)
 }
 
-// Run calls f. If f fails, failed is told, in the same goroutine; then Run returns if that was a panic, and the
-// goroutine ends otherwise.
+// Run calls f. If f fails, Run calls failed in the same goroutine; after a panic Run then returns, and after a Goexit
+// the goroutine ends.
 func Run(f func(), failed func(*Failure)) {
 	returned := false
 	defer func() {
@@ -73,7 +72,7 @@ func Run(f func(), failed func(*Failure)) {
 	returned = true
 }
 
-// Pass calls f. If f fails, broken is called, and the failure goes on.
+// Pass calls f. If f fails, Pass calls broken, and the panic or Goexit continues.
 func Pass(f, broken func()) {
 	returned := false
 	defer func() {
@@ -85,7 +84,7 @@ func Pass(f, broken func()) {
 	returned = true
 }
 
-// Apart calls f in a goroutine of its own, waits for it, and returns how it has failed, nil if it has not.
+// Apart calls f in a separate goroutine, waits for it, and returns its failure, or nil if f returned.
 func Apart(f func()) *Failure {
 	var failure *Failure
 	done := make(chan struct{})
@@ -97,8 +96,8 @@ func Apart(f func()) *Failure {
 	return failure
 }
 
-// Persist calls f, and if f ends its goroutine, calls f again in another, which start starts; and so on until f
-// returns, or panics. f must have taken note of what it was at, so as not to begin with that anew.
+// Persist calls f. If f ends its goroutine, Persist calls f again in a new goroutine, started with start, and so on
+// until f returns or panics. f must record its progress so that it does not repeat the work that ended the goroutine.
 func Persist(start func(func()), f func()) {
 	returned := false
 	defer func() {

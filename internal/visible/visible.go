@@ -1,9 +1,9 @@
-// Package visible makes a peer's text safe to show to a person, on a terminal or on a page: it can neither control the
-// terminal nor look like something else than it is.
+// Package visible makes a peer's text safe to display on a terminal or a page: the text can neither control the
+// terminal nor imitate other output.
 //
-// Controls of C0 and C1, DEL, characters that change the direction of the text around them, line and paragraph
-// separators, and code points without a glyph are replaced. Joiners stay, as scripts and emoji need them. Of the
-// combining marks on one character four stay; more would grow over the lines around it.
+// It replaces C0 and C1 controls, DEL, characters that change the direction of the surrounding text, line and paragraph
+// separators, and code points without a glyph. It keeps joiners, because scripts and emoji need them. It keeps at most
+// four combining marks on a character; more would cover the surrounding lines.
 package visible
 
 import (
@@ -21,8 +21,8 @@ import (
 // maxMarks bounds the combining marks on one character.
 const maxMarks = 4
 
-// Rune reports whether r may be shown as it is. Line breaks and tabs may not: where they may stand is a matter of
-// layout.
+// Rune reports whether r may be displayed unchanged. It reports false for line breaks and tabs, because the layout
+// decides where they are allowed.
 func Rune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= ' ' && r < 0x7f
@@ -30,8 +30,8 @@ func Rune(r rune) bool {
 	return unicode.IsGraphic(r) || r == '\u200c' || r == '\u200d'
 }
 
-// Map returns text with each character that may not be shown replaced by what instead returns for it; less than zero
-// drops it. Invalid UTF-8 becomes U+FFFD.
+// Map returns text with each unsafe character replaced by the result of instead; a negative result drops the character.
+// Invalid UTF-8 becomes U+FFFD.
 func Map(text []byte, instead func(rune) rune) []byte {
 	if !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c >= 0x7f }) {
 		return text
@@ -64,23 +64,23 @@ func Line(text string) string {
 	return string(Map([]byte(text), func(rune) rune { return utf8.RuneError }))
 }
 
-// FirstLine returns the first line of text that is not empty, as Line does.
+// FirstLine returns the first non-empty line of text, in the form of Line.
 func FirstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return Line(line)
 }
 
-// Short returns the Line of a text, of which most bytes are left, and an ellipsis for the rest.
+// Short returns the result of Line, cut to at most most bytes and an ellipsis.
 func Short(text string, most int) string {
-	text = Line(text[:min(len(text), 4*most)]) // the rest would not be shown, however long it is
+	text = Line(text[:min(len(text), 4*most)]) // bounds the work; the rest would be cut anyway
 	if len(text) <= most {
 		return text
 	}
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// Word returns a name that a peer may have chosen, for a sentence: as it is if it is one plain word, and else Short
-// between quotation marks, so that it ends where it ends.
+// Word returns a name that a peer may have chosen, for use in a sentence: unchanged if it is one plain word, otherwise
+// Short in quotation marks, so that its end is visible.
 func Word(text string, most int) string {
 	if len(text) <= most && strings.Trim(text, plain) == "" {
 		return text
@@ -88,12 +88,12 @@ func Word(text string, most int) string {
 	return strconv.Quote(Short(text, most))
 }
 
-// plain are the characters of names that cannot be taken for a sentence.
+// plain has the characters of names that cannot be mistaken for a sentence.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:"
 
-// Clean makes every string in the value that v points to Short, names in maps included. It is the door for answers that
-// are made of the words of peers and handed on as data, whatever each field has been given. Unexported fields are left
-// alone.
+// Clean applies Short to every string in the value that v points to, including keys of maps. It is for answers that
+// consist of texts from peers and are passed on as data, whatever their fields contain. Clean does not change
+// unexported fields.
 func Clean(v any, most int) { clean(reflect.ValueOf(v), most) }
 
 func clean(v reflect.Value, most int) {
@@ -138,7 +138,7 @@ func cleaned(v reflect.Value, most int) reflect.Value {
 	return c
 }
 
-// Text returns text with its line breaks and tabs.
+// Text returns a safe form of text that keeps its line breaks and tabs.
 func Text(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	return string(Map([]byte(text), func(r rune) rune {
@@ -149,8 +149,8 @@ func Text(text string) string {
 	}))
 }
 
-// Indented returns Text without the blanks around it. Every line but the first is indented, so that none can pass for a
-// line of the program that shows it.
+// Indented returns Text without surrounding space. All lines but the first are indented, so that none can imitate a
+// line of the program that displays it.
 func Indented(text string) string {
 	lines := strings.Split(Text(strings.TrimSpace(text)), "\n")
 	for i, line := range lines[1:] {
@@ -161,7 +161,7 @@ func Indented(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// JSON returns the same JSON text with every character that may not be shown as its \u escape. raw must be valid JSON.
+// JSON returns the same JSON text with every unsafe character as its \u escape. raw must be valid JSON.
 func JSON(raw []byte) []byte {
 	shown := make([]byte, 0, len(raw)+16)
 	for len(raw) > 0 {

@@ -8,15 +8,15 @@ import (
 	"reflect"
 )
 
-// A Budget bounds the JSON that answers to one question may have together: as text, and as Go values. Its zero value
-// allows nothing. It is not safe for concurrent use.
+// A Budget bounds the JSON of all answers to one question together: as text, and as Go values. Its zero value allows
+// nothing. It is not safe for concurrent use.
 type Budget struct {
-	Text   int // bytes of text that may still be read, of one answer or of several
-	Values int // bytes of memory that their values may still take
+	Text   int // remaining bytes of text, for one or several answers
+	Values int // remaining bytes of memory for their values
 }
 
-// Read decodes the JSON text in r into v, a pointer, and charges both. The error is an [ErrTooMuch] if the
-// budget does not suffice: nothing is decoded then.
+// Read decodes the JSON text in r into v, a pointer, and charges both. If the budget does not suffice, the error is
+// [ErrTooMuch] and nothing is decoded.
 func (b *Budget) Read(r io.Reader, v any) error {
 	var all bytes.Buffer
 	if _, err := all.ReadFrom(io.LimitReader(r, int64(b.Text)+1)); err != nil {
@@ -32,7 +32,7 @@ func (b *Budget) Read(r io.Reader, v any) error {
 	return stdjson.Unmarshal(text, v)
 }
 
-// Charge takes from the budget. The error is an [ErrTooMuch].
+// Charge subtracts from the budget. The error is [ErrTooMuch].
 func (b *Budget) Charge(text, values int) error {
 	if text > b.Text || values > b.Values {
 		return fmt.Errorf("%d KiB of JSON take %w, more than %d KiB", text>>10, ErrTooMuch, b.Values>>10)

@@ -9,25 +9,25 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 )
 
-var known sync.Map // of Weights by reflect.Type; there are as many types as programs have
+var known sync.Map // reflect.Type to Weights; bounded by the number of types in the program
 
-// small is a length of which no text is too much.
+// small is a length below which every text is acceptable.
 const small = 64 << 10
 
-// Decoding is [Weights.Check] for a text that is about to be decoded into what v points to.
+// Decoding is [Weights.Check] for a text before it is decoded into v, a pointer.
 func Decoding(text []byte, v any) error {
 	if len(text) < small {
 		return nil
 	}
 	t := reflect.TypeOf(v)
 	if t == nil || t.Kind() != reflect.Pointer {
-		return nil // nothing is decoded into that
+		return nil // decoding into v fails
 	}
 	return Of(t.Elem()).Check(text)
 }
 
-// Of returns the weights of what the lists, maps, pointers and interfaces of a type hold: of the largest there is of
-// each kind. Of types that decode themselves only the size is known.
+// Of returns the weights for the lists, maps, pointers and interfaces in a type: of each kind, the weight of the
+// largest. For a type that decodes itself, only its own size is known.
 func Of(t reflect.Type) Weights {
 	if w, ok := known.Load(t); ok {
 		return w.(Weights)
@@ -43,13 +43,13 @@ var decodeThemselves = []reflect.Type{
 	reflect.TypeFor[encoding.TextUnmarshaler](),
 }
 
-// add counts what a value of type t may hold, besides its own size.
+// add includes the values that a value of type t may hold, besides its own size.
 func (w *Weights) add(t reflect.Type, seen map[reflect.Type]bool) {
 	if seen[t] {
 		return
 	}
 	seen[t] = true
-	if t.Kind() == reflect.Interface { // any, or one for which a decoder finds the type
+	if t.Kind() == reflect.Interface { // any, or an interface with types known to a decoder
 		*w = Weights{max(w.scalar, Any.scalar), max(w.element, Any.element), max(w.entry, Any.entry)}
 		return
 	}
@@ -77,7 +77,7 @@ func (w *Weights) add(t reflect.Type, seen map[reflect.Type]bool) {
 	}
 }
 
-// addList counts the elements of a list.
+// addList includes the elements of a list.
 func (w *Weights) addList(t reflect.Type) {
 	size := grown * int(t.Size())
 	for t.Kind() == reflect.Pointer {

@@ -1,6 +1,6 @@
-// Package weigh says how much memory a JSON text takes as Go values, before it is decoded: two bytes of text may become
-// hundreds. It is cheap where a text is too short to be too much or holds few values, whatever it says; then only those
-// that are dense are looked at byte by byte.
+// Package weigh estimates how much memory a JSON text takes as Go values, before it is decoded: two bytes of text may
+// become hundreds. The estimate is cheap for texts that are short or have few values. Only dense texts are scanned byte
+// by byte.
 package weigh
 
 import (
@@ -10,44 +10,44 @@ import (
 )
 
 const (
-	// Free is how many bytes of memory the values of any text may take.
+	// Free is the number of bytes of memory that the values of any text may take.
 	Free = 128 << 20
 
-	// Factor is how many bytes of memory they may take for each byte of the text, if that is more than [Free].
+	// Factor is the number of bytes of memory for each byte of the text that values may take, if that is more than [Free].
 	Factor = 8
 )
 
 // ErrTooMuch is the error for a text that is small as JSON and large as Go values.
 var ErrTooMuch = errors.New("too much memory as Go values")
 
-// Weights say how many bytes of memory values take while a text is decoded into them, on the high side. The strings
-// themselves are not counted: they are no larger than the text. [Of] returns those of a type.
+// Weights are upper estimates of the bytes of memory that values take while a text is decoded into them. They do not
+// include the contents of strings, which are no larger than the text. [Of] returns the weights of a type.
 type Weights struct {
-	scalar  int // a string, a number or a boolean in a list
-	element int // anything else in a list, or an object behind a pointer
-	entry   int // of a map; 0 if no object becomes one
+	scalar  int // string, number or boolean in a list
+	element int // any other element of a list, or an object behind a pointer
+	entry   int // entry of a map; 0 if no object becomes a map
 }
 
 const (
 	word = 8 // bytes
 
-	grown     = 2        // a list is there twice while it is copied into a larger one
-	box       = 2 * word // a number or the head of a string, in an interface or behind a pointer
+	grown     = 2        // a list exists twice while it is copied into a larger one
+	box       = 2 * word // number or string header, in an interface or behind a pointer
 	mapHeader = 6 * word
-	mapGroup  = 8   // entries are allocated together, so many at least
-	perName   = 100 // what is remembered of a name to find it twice
-	manyNames = 32  // fewer names are remembered in passing
-	shortest  = 2   // bytes of a value and its comma
+	mapGroup  = 8   // number of map entries that are allocated together
+	perName   = 100 // memory to detect a duplicate of a name
+	manyNames = 32  // below this number, detecting duplicate names takes no extra memory
+	shortest  = 2   // bytes of the shortest value and its comma
 )
 
-// Any are the weights of a value of type any.
+// Any has the weights of a value of type any.
 var Any = Weights{scalar: grown*2*word + box, element: grown*2*word + 3*word, entry: 4 * word}
 
-// Check reports whether text may be decoded into values that weigh w. The error is an [ErrTooMuch]. What it says of a
-// text that is not valid JSON means nothing.
+// Check returns [ErrTooMuch] if text must not be decoded into values with the weights w. The result is meaningless for
+// text that is not valid JSON.
 func (w Weights) Check(text []byte) error {
 	limit := max(Free, Factor*len(text))
-	each := max(w.scalar, w.element, box) + perName + grown*(w.entry+1) // a value, and what a large object takes for it
+	each := max(w.scalar, w.element, box) + perName + grown*(w.entry+1) // a value and its share of a large object
 	object := max(w.object(0), w.object(mapGroup))                      // a small object
 	if len(text)/shortest*max(each, object) <= limit {
 		return nil
@@ -60,7 +60,7 @@ func (w Weights) Check(text []byte) error {
 	return fmt.Errorf("%d KiB of JSON take %w, more than %d MiB", len(text)>>10, ErrTooMuch, limit>>20)
 }
 
-// object is the weight of an object with so many members, without what is in them.
+// object returns the weight of an object with the given number of members, without their values.
 func (w Weights) object(members int) int {
 	n := w.element
 	switch {
@@ -75,10 +75,10 @@ func (w Weights) object(members int) int {
 	return n
 }
 
-// of weighs a text byte by byte.
+// of returns the weight of a text, which it scans byte by byte.
 func (w Weights) of(text []byte) (total int) {
 	const array = -1
-	open := make([]int, 1, 64) // how many members each open object has, or array
+	open := make([]int, 1, 64) // for each open level: number of members of an object, or array
 	for i := 0; i < len(text); i++ {
 		top := len(open) - 1
 		switch c := text[i]; c {
@@ -111,7 +111,7 @@ func (w Weights) of(text []byte) (total int) {
 	return total
 }
 
-// single is the weight of a string, a number or a boolean. The names in an object count as well.
+// single returns the weight of a string, a number or a boolean. The names in an object count, too.
 func (w Weights) single(listed bool) int {
 	if listed {
 		return w.scalar
@@ -119,7 +119,7 @@ func (w Weights) single(listed bool) int {
 	return box / 2
 }
 
-// stringEnd returns where the quotation mark is that ends the string at text[i].
+// stringEnd returns the offset of the closing quotation mark of the string at text[i].
 func stringEnd(text []byte, i int) int {
 	for i++; i < len(text) && text[i] != '"'; i++ {
 		if text[i] == '\\' {
@@ -129,7 +129,7 @@ func stringEnd(text []byte, i int) int {
 	return i
 }
 
-// scalarEnd returns where the last byte is of the number or word at text[i].
+// scalarEnd returns the offset of the last byte of the number or word at text[i].
 func scalarEnd(text []byte, i int) int {
 	for i+1 < len(text) {
 		switch text[i+1] {

@@ -1,11 +1,11 @@
-// Package within joins two contexts: what is done for a request of one peer, on a connection to another, has the values
-// of the request, its span among them, and lasts as long as the connection.
+// Package within joins two contexts: work for a request of one peer on a connection to another peer has the values of
+// the request, including its span, and the lifetime of the connection.
 package within
 
 import "context"
 
-// Values returns a context that ends with life. It has the values of ctx, and of life where ctx has none; that ctx ends
-// has no effect.
+// Values returns a context that ends with life. It has the values of ctx and, for all other keys, the values of life.
+// The end of ctx has no effect.
 func Values(life, ctx context.Context) context.Context {
 	return joined{life, context.WithoutCancel(ctx)}
 }

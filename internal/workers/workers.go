@@ -1,8 +1,8 @@
-// Package workers runs tasks in goroutines that run one task after the other.
+// Package workers runs tasks in goroutines that are reused for many tasks.
 //
-// A new goroutine has a small stack, which grows by copying. To answer a request, or to make one over HTTP, takes a
-// large one: a goroutine that is used again saves a third of the CPU of a server on a pipe with 64 callers, and 20 % of
-// a tiny call over HTTP.
+// A new goroutine has a small stack, which grows by copying. Answering a request, or making one over HTTP, needs a
+// large stack: reusing goroutines saves a third of the CPU of a server on a pipe with 64 callers, and 20 % of a tiny
+// call over HTTP.
 package workers
 
 import (
@@ -14,37 +14,38 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
-// Linger is the time after which a goroutine without a task ends; the goroutine may wait for twice as long. It is long
-// beside the time between two calls of one caller, and short beside the time of a person.
+// Linger is the time after which an idle goroutine ends; it may live up to twice as long. Linger is long compared with
+// the time between two calls of one caller, and short compared with the reaction time of a person.
 const Linger = 10 * time.Millisecond
 
 // Pool runs tasks of type T. Each of its goroutines has a value of type M to use for one task after the other. A Pool
 // is safe for concurrent use.
 type Pool[T, M any] struct {
 	run        func(T, *M)
-	keep, most int // goroutines that may wait for a task: for good, and for Linger
+	keep, most int // maximum number of idle goroutines: permanently, and for Linger
 
-	alive sync.WaitGroup // goroutines, and a sweep that is due
+	alive sync.WaitGroup // goroutines, and the pending sweep
 
 	mu     sync.Mutex
-	busy   int              // guarded by mu; tasks that run
-	idle   []*worker[T]     // guarded by mu; goroutines that wait, the one that has waited longest first
-	least  int              // guarded by mu; the smallest len(idle) since the last sweep
-	sweeps *time.Timer      // guarded by mu; nil if no sweep is due
+	busy   int              // guarded by mu; number of running tasks
+	idle   []*worker[T]     // guarded by mu; idle goroutines, longest idle first
+	least  int              // guarded by mu; smallest len(idle) since the last sweep
+	sweeps *time.Timer      // guarded by mu; nil if no sweep is pending
 	closed bool             // guarded by mu
 	done   broadcast.Signal // guarded by mu; sent when no task runs
 }
 
-// worker is a goroutine that waits. A closed channel ends it.
+// worker is an idle goroutine. Closing the channel ends it.
 type worker[T any] struct{ next chan T }
 
-// New returns a pool that calls run for each task. Of the goroutines without a task, it keeps some for good, and some
-// more, keep and these being most together, for [Linger].
+// New returns a pool that calls run for each task. It keeps up to keep idle goroutines permanently, and up to most idle
+// goroutines for [Linger].
 func New[T, M any](keep, most int, run func(T, *M)) *Pool[T, M] {
 	return &Pool[T, M]{run: run, keep: keep, most: most}
 }
 
-// Start runs t in a goroutine of the pool, which run may end. Start reports false if the pool is closed.
+// Start runs t in a goroutine of the pool; the function run may end the goroutine. Start reports false if the pool is
+// closed.
 func (p *Pool[T, M]) Start(t T) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +54,7 @@ func (p *Pool[T, M]) Start(t T) bool {
 	}
 	p.busy++
 	if last := len(p.idle) - 1; last >= 0 {
-		p.idle[last].next <- t // there is room for one
+		p.idle[last].next <- t // does not block: the channel has a buffer
 		p.idle[last] = nil
 		p.idle = p.idle[:last]
 		p.least = min(p.least, last)
@@ -64,12 +65,12 @@ func (p *Pool[T, M]) Start(t T) bool {
 	return true
 }
 
-// work runs t and all tasks that follow.
+// work runs t and all following tasks.
 func (p *Pool[T, M]) work(t T) {
 	defer p.alive.Done()
 	running := true
 	defer func() {
-		if running { // run has ended the goroutine
+		if running { // run has called runtime.Goexit or panicked
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.taskDone()
@@ -88,14 +89,14 @@ func (p *Pool[T, M]) work(t T) {
 	}
 }
 
-// taskDone counts a task that has ended. The caller holds mu.
+// taskDone records the end of a task. The caller holds mu.
 func (p *Pool[T, M]) taskDone() {
 	if p.busy--; p.busy == 0 {
 		p.done.Send()
 	}
 }
 
-// park counts a task that has ended, and makes its goroutine idle. It reports false if the goroutine is to end.
+// park records the end of a task and makes its goroutine idle. It reports false if the goroutine must end.
 func (p *Pool[T, M]) park(w *worker[T]) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -108,7 +109,7 @@ func (p *Pool[T, M]) park(w *worker[T]) bool {
 	}
 	p.idle = append(p.idle, w)
 	if len(p.idle) > p.keep && p.sweeps == nil {
-		p.least = p.keep // none of the others has waited yet
+		p.least = p.keep // the goroutines beyond keep became idle just now
 		p.setSweep()
 	}
 	return true
@@ -120,7 +121,7 @@ func (p *Pool[T, M]) setSweep() {
 	p.sweeps = time.AfterFunc(Linger, p.sweep)
 }
 
-// sweep ends the goroutines that have waited since the last sweep, but for those that the pool keeps.
+// sweep ends the goroutines that were idle since the last sweep, except those to keep.
 func (p *Pool[T, M]) sweep() {
 	defer p.alive.Done()
 	p.mu.Lock()
@@ -136,11 +137,11 @@ func (p *Pool[T, M]) sweep() {
 	if p.least = len(p.idle); p.least > p.keep {
 		p.setSweep()
 	} else {
-		p.idle = slices.Clone(p.idle) // the array may be long
+		p.idle = slices.Clone(p.idle) // releases a long array
 	}
 }
 
-// Wait waits until no task runs or ctx ends, and returns the number of tasks that run.
+// Wait waits until no task runs or ctx ends, and returns the number of running tasks.
 func (p *Pool[T, M]) Wait(ctx context.Context) (running int) {
 	_ = p.done.Await(ctx, &p.mu, func() bool {
 		running = p.busy
@@ -149,8 +150,8 @@ func (p *Pool[T, M]) Wait(ctx context.Context) (running int) {
 	return running
 }
 
-// Close refuses further tasks and ends the goroutines without one. The others end with their tasks: Close returns the
-// number of them.
+// Close refuses further tasks and ends the idle goroutines. The others end with their tasks; Close returns their
+// number.
 func (p *Pool[T, M]) Close() (running int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,5 +169,5 @@ func (p *Pool[T, M]) Close() (running int) {
 	return p.busy
 }
 
-// Join waits until all goroutines have ended. The pool is closed.
+// Join waits until all goroutines have ended. The pool must be closed.
 func (p *Pool[T, M]) Join() { p.alive.Wait() }

@@ -1,19 +1,19 @@
-// Package apps is the part of a host in the Apps extension of MCP (SEP-1865), with package mcp/app, that has to do with
-// servers: it declares the extension, keeps the tools of apps from the model and those of the model from apps, and
+// Package apps implements the server-facing part of a host in the Apps extension of MCP (SEP-1865), together with
+// package mcp/app. It declares the extension, keeps app-only tools from the model and model-only tools from apps, and
 // fetches views.
 //
 //	client, err := mcpclient.Connect(ctx, t, &mcpclient.Options{
 //		Capabilities: mcp.ClientCapabilities{Extensions: apps.Capability()},
 //	})
 //
-// Show a model the tools of [ModelTools] and make its calls with [CallModelTool]; both take a group of clients, too.
-// Fetch the view of a tool with [Fetch], and have [CallTool] make the calls that the view asks for; both take the
-// client of the one server whose view it is, which [mcpclient.Group.Client] returns for the Member of a tool. Servers
-// do not know of each other: two of them may give their views the same URI, so a host that keeps views keeps them by
-// server and URI.
+// Show a model the tools of [ModelTools] and make its calls with [CallModelTool]; both also accept a group of clients.
+// Fetch the view of a tool with [Fetch], and make the calls that the view asks for with [CallTool]. Both require the
+// client of the server that owns the view; for the tool of a group, [mcpclient.Group.Client] returns the client of its
+// Member. Servers do not know of each other: two servers may give their views the same URI, so a host that stores views
+// must use the server and the URI as the key.
 //
-// A view is code of the server's: rendering it in a sandboxed frame, with a policy that allows no more than its
-// metadata, and the conversation with it by postMessage, are the host's, and not part of this module.
+// A view is code from the server. The host renders it in a sandboxed frame, with a policy that allows no more than the
+// view's metadata, and talks to it by postMessage. Both are outside the scope of this module.
 package apps
 
 import (
@@ -28,25 +28,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// MaxBytes is how many bytes the HTML of a view may have: 8 MiB.
+// MaxBytes bounds the HTML of a view: 8 MiB.
 const MaxBytes = 8 << 20
 
 var (
-	// ErrNoView is in the chain of the error for a tool that has no view.
+	// ErrNoView is in the error chain for a tool without a view.
 	ErrNoView = errors.New("the tool has no view")
 
-	// ErrNotVisible is in the chain of the error for a call that a view, or a model, may not make.
+	// ErrNotVisible is in the error chain for a call that the view or the model must not make.
 	ErrNotVisible = errors.New("the tool is not visible to the caller")
 )
 
-// Capability declares the extension, for Options.Capabilities of a client that can show views.
+// Capability declares the extension. Use it in Options.Capabilities of a client that can show views.
 func Capability() map[string]mcp.Object {
 	return map[string]mcp.Object{app.Extension: mcp.Object(`{"mimeTypes":["` + app.MIMEType + `"]}`)}
 }
 
-// ModelTools yields the tools that a model may see: those of a [mcpclient.Client], or those of a [mcpclient.Group] by
-// their names in it. Order, errors and options are those of their Tools. [CallModelTool] makes the calls. (SEP-1865,
-// "Visibility")
+// ModelTools yields the tools that a model may see: the tools of a [mcpclient.Client], or the tools of a
+// [mcpclient.Group] under their names in the group. Order, errors and options are the same as for their method Tools.
+// [CallModelTool] makes the calls. (SEP-1865, "Visibility")
 func ModelTools[T *mcp.Tool | *mcpclient.GroupTool](
 	ctx context.Context,
 	from interface {
@@ -71,10 +71,10 @@ func toolOf[T *mcp.Tool | *mcpclient.GroupTool](t T) *mcp.Tool {
 }
 
 // CallModelTool makes a call that a model asks for, by the name that [ModelTools] yields for the same client or group.
-// A tool that its server does not list, or does not make visible to models, is an error with [ErrNotVisible] in its
-// chain, and is not called. All else, the options too, is as [CallTool] says, and no other member of a group is asked
-// for anything; a name that no member's tools have is an error with [mcpclient.ErrNoMember] in its chain. (SEP-1865,
-// "Visibility")
+// If the server does not list the tool, or does not make it visible to models, the error has [ErrNotVisible] in its
+// chain and the tool is not called. Everything else, including the options, is the same as for [CallTool].
+// CallModelTool sends no request to other members of a group; if no member has a tool of this name, the error has
+// [mcpclient.ErrNoMember] in its chain. (SEP-1865, "Visibility")
 func CallModelTool[From *mcpclient.Client | *mcpclient.Group](
 	ctx context.Context, from From, name string, arguments any, options ...mcpclient.CallOption,
 ) (*mcp.CallToolResult, error) {
@@ -88,7 +88,7 @@ func CallModelTool[From *mcpclient.Client | *mcpclient.Group](
 	return c.CallTool(ctx, original, arguments, options...)
 }
 
-// route returns the client that has the tool, and what the tool is called there.
+// route returns the client of the tool and the tool's name on the server.
 func route[From *mcpclient.Client | *mcpclient.Group](
 	ctx context.Context, from From, name string, options []mcpclient.CallOption,
 ) (*mcpclient.Client, string, error) {
@@ -98,11 +98,11 @@ func route[From *mcpclient.Client | *mcpclient.Group](
 	return any(from).(*mcpclient.Client), name, nil
 }
 
-// CallTool makes a call that a view asks for. c is the client of the server from which the view comes: a view calls no
-// tool of another. A tool that this server does not list, or does not make visible to apps, is an error with
-// [ErrNotVisible] in its chain, and is not called. The list is asked for before each call, unless the client may keep
-// it. The options are those of the list and of the call: [mcpclient.WithTimeout] bounds each of them. (SEP-1865,
-// "Visibility")
+// CallTool makes a call that a view asks for. c must be the client of the server that owns the view, because a view may
+// call only tools of its own server. If this server does not list the tool, or does not make it visible to apps, the
+// error has [ErrNotVisible] in its chain and the tool is not called. CallTool lists the tools before each call, unless
+// the client may use a cached list. The options apply to both the list and the call: [mcpclient.WithTimeout] bounds
+// each of them. (SEP-1865, "Visibility")
 func CallTool(
 	ctx context.Context, c *mcpclient.Client, name string, arguments any, options ...mcpclient.CallOption,
 ) (*mcp.CallToolResult, error) {
@@ -112,7 +112,7 @@ func CallTool(
 	return c.CallTool(ctx, name, arguments, options...)
 }
 
-// checkVisible returns nil if the server lists the tool and the caller may see it.
+// checkVisible returns nil if the server lists the tool and the caller who may see it.
 func checkVisible(ctx context.Context, c *mcpclient.Client, name string, who app.Caller,
 	options []mcpclient.CallOption) error {
 	for t, err := range c.Tools(ctx, options...) {
@@ -130,17 +130,17 @@ func checkVisible(ctx context.Context, c *mcpclient.Client, name string, who app
 	return ErrNotVisible
 }
 
-// View is a view as the server has it.
+// View is a view as the server provides it.
 type View struct {
 	URI  string
-	HTML string           // valid UTF-8, and otherwise as it came
-	Meta app.ResourceMeta // what the host may allow it, at most
+	HTML string           // valid UTF-8, otherwise unchanged
+	Meta app.ResourceMeta // the most that the host may allow
 }
 
-// Fetch reads the view of a tool from the server that lists the tool, whose client c is. A tool without one is an error
-// with [ErrNoView] in its chain. What is not a view is an error too: a URI with another scheme, for which nothing is
-// asked of the server, another MIME type than [app.MIMEType], contents beside it, more than [MaxBytes], text that is
-// not UTF-8, and metadata that [app.ResourceMetaOf] refuses. The other errors are those of
+// Fetch reads the view of a tool. c must be the client of the server that lists the tool. For a tool without a view,
+// the error has [ErrNoView] in its chain. Fetch also returns an error for an invalid view: a URI with another scheme
+// (without sending a request), another MIME type than [app.MIMEType], additional contents, more than [MaxBytes], text
+// that is not UTF-8, or metadata that [app.ResourceMetaOf] rejects. All other errors come from
 // [mcpclient.Client.ReadResource]. (SEP-1865, "UI Resource Format")
 func Fetch(ctx context.Context, c *mcpclient.Client, t *mcp.Tool, options ...mcpclient.CallOption) (*View, error) {
 	meta, err := app.ToolMetaOf(t)

@@ -2,25 +2,26 @@ package connstate
 
 import "log/slog"
 
-// Reason says why the connection moved from one state to another. The set is closed: a reason's word is the value of
-// the metric attribute mcp_client.connection.reason.
+// Reason is the reason why the connection moved from one state to another. The set is closed: a reason's string is the
+// value of the metric attribute mcp_client.connection.reason.
 type Reason uint8
 
 const (
-	// Other is the zero value and stands for every reason that is not listed here.
+	// Other is the zero value and represents every reason that is not listed here.
 	Other Reason = iota
 	// TransportUp: the transport opened a connection.
 	TransportUp
 	// OpenFailed: the transport could not open a connection; another attempt may succeed.
 	OpenFailed
-	// Refused: no further attempt can help, such as an executable that does not exist, credentials that are not
-	// accepted, or no protocol version in common; or the attempts allowed before the first success are used up.
+	// Refused: further attempts cannot succeed, for example because an executable does not exist, the server rejects the
+	// credentials, or there is no common protocol version; or all attempts allowed before the first success have failed.
 	Refused
 	// Negotiated: version and capabilities are agreed on and valid.
 	Negotiated
-	// NegotiationFailed: the server answered the handshake with an error or with something unusable.
+	// NegotiationFailed: the server answered the handshake with an error or an unusable response.
 	NegotiationFailed
-	// ProbeLost: the connection ended on the modern era's probe, as servers do that know only the legacy era.
+	// ProbeLost: the connection ended during the modern era's probe, which is how servers react that know only the legacy
+	// era.
 	ProbeLost
 	// InitTimeout: the connection was not opened, or not negotiated, within the init timeout.
 	InitTimeout
@@ -36,7 +37,7 @@ const (
 	DelayElapsed
 	// StopRequested: the user stopped the client.
 	StopRequested
-	// TransportClosed: after a stop or a refusal nothing is open any more.
+	// TransportClosed: after a stop or a refusal, everything has been closed.
 	TransportClosed
 	// CloseTimeout: after a stop or a refusal the connection took too long to close.
 	CloseTimeout
@@ -61,17 +62,17 @@ var reasonWords = [...]string{
 	CloseTimeout:      "close_timeout",
 }
 
-// Reasons lists every reason, [Other] first.
+// Reasons returns all reasons, [Other] first.
 func Reasons() []Reason { return list[Reason](len(reasonWords)) }
 
-// String returns the reason's stable word, such as "transport_down", or "_OTHER" for a value that is not listed.
+// String returns the reason's stable string, such as "transport_down", or "_OTHER" for a value that is not listed.
 func (r Reason) String() string { return word(reasonWords[:], int(r)) }
 
-// MarshalText returns the word of [Reason.String]. It never fails.
+// MarshalText returns the result of [Reason.String]. It never fails.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads the word of [Reason.String]. A word that is not listed is [Other], as a later version may have
-// it.
+// UnmarshalText parses the result of [Reason.String]. It reads an unknown string as [Other], because a later version
+// may have more reasons.
 func (r *Reason) UnmarshalText(text []byte) error {
 	i, err := lookup(reasonWords[:], "reason", text)
 	if err != nil {
@@ -81,5 +82,5 @@ func (r *Reason) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// LogValue makes a log record show the word of [Reason.String].
+// LogValue makes a log record show the result of [Reason.String].
 func (r Reason) LogValue() slog.Value { return slog.StringValue(r.String()) }

@@ -1,10 +1,10 @@
-// Package connstate holds the words a client uses for its connection: the five states, the reasons it moves between
+// Package connstate defines the vocabulary for a client's connection: the five states, the reasons for moving between
 // them, and the record of one move.
 //
-// The words are public and stable. They are what Client.State returns, what a log record and a metric attribute say,
-// and what dashboards query; a word is never renamed within a major version. Start at [State].
+// The strings are public and stable. Client.State returns them, log records and metric attributes contain them, and
+// dashboards query them; no string is renamed within a major version. Start at [State].
 //
-// What may surprise: there is no "closed" state. A client whose connection has ended stays [Closing], and its Done
+// A possible surprise: there is no "closed" state. A client with an ended connection stays [Closing], and its Done
 // channel is closed.
 package connstate
 
@@ -14,22 +14,22 @@ import (
 	"slices"
 )
 
-// other is the word for any value that this version of the package does not list.
+// other is the string for any value that this version of the package does not list.
 const other = "_OTHER"
 
-// State says what the connection is doing. Exactly one state holds at any time.
+// State is the state of a connection. Exactly one state holds at any time.
 type State uint8
 
 const (
-	// Starting means a connection is being opened.
+	// Starting means that the client is opening a connection.
 	Starting State = iota
-	// Initializing means the connection is open and era, version and capabilities are being agreed on.
+	// Initializing means that the connection is open, and client and server are negotiating era, version and capabilities.
 	Initializing
-	// Ready means calls are accepted.
+	// Ready means that the client accepts calls.
 	Ready
-	// Backoff means there is no connection; the next attempt waits for a delay.
+	// Backoff means that there is no connection, and the next attempt waits for a delay.
 	Backoff
-	// Closing means the client was stopped or cannot go on. No state follows.
+	// Closing means that the client was stopped or has given up. No state follows.
 	Closing
 )
 
@@ -41,26 +41,26 @@ var stateWords = [...]string{
 	Closing:      "closing",
 }
 
-// States lists every state in the order of a connection's life.
+// States returns all states in the order of a connection's life.
 func States() []State { return list[State](len(stateWords)) }
 
-// String returns the state's stable word, such as "ready", or "_OTHER" for a value that is not listed.
+// String returns the state's stable string, such as "ready", or "_OTHER" for a value that is not listed.
 func (s State) String() string { return word(stateWords[:], int(s)) }
 
-// MarshalText returns the word of [State.String]. It never fails.
+// MarshalText returns the result of [State.String]. It never fails.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the word of [State.String]. It is an error if no state has it.
+// UnmarshalText parses the result of [State.String]. It returns an error for an unknown string.
 func (s *State) UnmarshalText(text []byte) error {
 	i, err := lookup(stateWords[:], "state", text)
 	*s = State(i)
 	return err
 }
 
-// LogValue makes a log record show the word of [State.String].
+// LogValue makes a log record show the result of [State.String].
 func (s State) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
-// lookup returns which of the words text is.
+// lookup returns the index of text in words.
 func lookup(words []string, what string, text []byte) (uint8, error) {
 	i := slices.Index(words, string(text))
 	if i < 0 {

@@ -1,4 +1,4 @@
-// Package skills reads the skills of a server: the Skills extension of MCP (SEP-2640), with package mcp/skill.
+// Package skills reads the skills of a server: the Skills extension of MCP (SEP-2640), together with package mcp/skill.
 //
 //	for s, err := range skills.List(ctx, client) {
 //		if err != nil {
@@ -7,13 +7,13 @@
 //		fmt.Println(s.Name(), s.Description())
 //	}
 //
-// Nothing is fetched ahead of need: [List] and [Get] get entries, [Load] gets the text of one skill when it is to be
-// used, and [Loaded.Read] one of its files. All that is read is verified against the entry; what does not fit is not
-// returned.
+// The package fetches nothing in advance: [List] and [Get] fetch entries, [Load] fetches the text of one skill before
+// its use, and [Loaded.Read] fetches one of its files. Load and Read verify everything against the entry and return no
+// content that does not match it.
 //
-// What a skill says is untrusted text for a model. A host shows where it comes from, asks before it acts on a skill for
-// the first time and whenever its entry has changed, and executes nothing without asking. Its key for a skill is its
-// own name for the server together with the URI: the name of a skill identifies nothing.
+// The text of a skill is untrusted input for a model. A host shows the origin of a skill, asks the user before the
+// first use of a skill and after every change of its entry, and executes nothing without asking. The name of a skill
+// identifies nothing: a host uses its own name for the server together with the URI as the key.
 package skills
 
 import (
@@ -29,10 +29,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// List yields the entries of the skills that the server lists, which may be fewer than it has: [Get] finds the others.
-// The errors are those of [mcpclient.Client.Call]; a server that has not declared the extension is one with
-// [mcpclient.ErrUnsupported] in its chain. Entries come as the server has written them; [Load] refuses those that are
-// wrong.
+// List yields the entries of the skills that the server lists. A server may have more skills; [Get] finds these. The
+// errors come from [mcpclient.Client.Call]; if the server has not declared the extension, the error has
+// [mcpclient.ErrUnsupported] in its chain. List does not validate the entries; [Load] rejects invalid ones.
 func List(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) iter.Seq2[*skill.Skill, error] {
 	return func(yield func(*skill.Skill, error) bool) {
 		if err := require(c, skill.MethodList, declared); err != nil {
@@ -52,8 +51,8 @@ func List(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOpt
 	}
 }
 
-// Get returns the entry of one skill, by the URI of its SKILL.md, whether it is listed or not; it is also how to get a
-// newer entry after an error with [skill.ErrUnverified] in its chain. The entry is valid.
+// Get returns the entry of one skill, listed or not, by the URI of its SKILL.md. Get also fetches a newer entry after
+// an error with [skill.ErrUnverified] in its chain. The returned entry is valid.
 func Get(ctx context.Context, c *mcpclient.Client, uri string, options ...mcpclient.CallOption) (*skill.Skill, error) {
 	if err := require(c, skill.MethodGet, declared); err != nil {
 		return nil, err
@@ -71,9 +70,9 @@ func Get(ctx context.Context, c *mcpclient.Client, uri string, options ...mcpcli
 	return r.Skill, nil
 }
 
-// ReadDirectory yields what is directly in a directory, such as skill://acme/refunds/examples: files, and directories,
-// whose MIME type is [skill.DirectoryType]. A server that cannot do that is an error with [mcpclient.ErrUnsupported] in
-// its chain.
+// ReadDirectory yields the direct contents of a directory, such as skill://acme/refunds/examples: files, and
+// directories with the MIME type [skill.DirectoryType]. If the server does not support this, the error has
+// [mcpclient.ErrUnsupported] in its chain.
 func ReadDirectory(ctx context.Context, c *mcpclient.Client, uri string,
 	options ...mcpclient.CallOption) iter.Seq2[*mcp.Resource, error] {
 	return func(yield func(*mcp.Resource, error) bool) {
@@ -91,18 +90,20 @@ func ReadDirectory(ctx context.Context, c *mcpclient.Client, uri string,
 	}
 }
 
-// Loaded is a skill whose SKILL.md has been read. As long as its text is in a model's context, files are read by it:
-// against the entry from which it was loaded, and not against a newer one. It may be used from any goroutine.
+// Loaded is a skill with a loaded SKILL.md. As long as its text is in a model's context, read its files through Loaded:
+// Loaded verifies them against the entry that it was loaded from, not against a newer one. It is safe for concurrent
+// use.
 type Loaded struct {
 	Entry *skill.Skill
-	Text  string // of SKILL.md behind its frontmatter
+	Text  string // SKILL.md without its frontmatter
 
 	client *mcpclient.Client
 }
 
-// Load reads the SKILL.md of a skill and verifies it: its digest and size, unless its files are made on demand, and its
-// frontmatter, field by field. An entry that is wrong, and content that does not fit it, are errors; the latter has
-// [skill.ErrUnverified] in its chain. The entry is not to be changed afterwards.
+// Load reads the SKILL.md of a skill and verifies its digest and size, unless the skill's files are generated on
+// demand, and its frontmatter, field by field. Load returns an error for an invalid entry, and an error with
+// [skill.ErrUnverified] in its chain for content that does not match the entry. The entry must not be changed
+// afterwards.
 func Load(ctx context.Context, c *mcpclient.Client, s *skill.Skill, options ...mcpclient.CallOption) (*Loaded, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -121,10 +122,10 @@ func Load(ctx context.Context, c *mcpclient.Client, s *skill.Skill, options ...m
 	return &Loaded{Entry: s, Text: string(body), client: c}, nil
 }
 
-// Read returns the content of a file that the skill's text names by its path, such as references/FORMS.md. A file that
-// the entry does not list, and content that does not fit it, are errors with [skill.ErrUnverified] in their chain;
-// nothing is asked of the server for the former. Where files are made on demand, nothing can be verified, and each is
-// read.
+// Read returns the content of a file that the skill's text refers to by its path, such as references/FORMS.md. For a
+// file that the entry does not list, and for content that does not match the entry, the error has [skill.ErrUnverified]
+// in its chain; Read sends no request for an unlisted file. If the skill's files are generated on demand, Read cannot
+// verify anything and reads every file.
 func (l *Loaded) Read(ctx context.Context, path string, options ...mcpclient.CallOption) ([]byte, error) {
 	uri, err := l.Entry.Resolve(path)
 	if err != nil {
@@ -147,7 +148,7 @@ func (l *Loaded) Read(ctx context.Context, path string, options ...mcpclient.Cal
 	return content, nil
 }
 
-// read reads a file. What a cache has may be older than the entry.
+// read reads a file without the cache, which may be older than the entry.
 func read(ctx context.Context, c *mcpclient.Client, uri string, options []mcpclient.CallOption) ([]byte, error) {
 	options = append([]mcpclient.CallOption{mcpclient.WithoutCache()}, options...)
 	r, err := c.ReadResource(ctx, uri, options...)
@@ -169,7 +170,8 @@ func readsDirectories(settings mcp.Object) (yes bool) {
 	return err == nil && yes
 }
 
-// require reports what a server that is ready has not declared. Another says so itself when it is asked.
+// require returns an error if the server is ready and has not declared the feature. Other servers answer for
+// themselves.
 func require(c *mcpclient.Client, method string, have func(settings mcp.Object) bool) error {
 	if c.State() == connstate.Ready && !have(c.ServerCapabilities().Extensions[skill.Extension]) {
 		return fmt.Errorf("%s: %w: the extension %s", method, mcpclient.ErrUnsupported, skill.Extension)

@@ -31,7 +31,7 @@ type Browser struct {
 	folder string
 }
 
-// Chromium finds it.
+// Chromium returns the path of Chromium.
 func Chromium() (string, error) {
 	if path := os.Getenv("CHROMIUM"); path != "" {
 		return path, nil
@@ -44,8 +44,8 @@ func Chromium() (string, error) {
 	return "", errors.New("Chromium is missing: testenv/browser/install installs it, or name it in CHROMIUM")
 }
 
-// Start starts Chromium with an empty profile. It ends with [Browser.Close]. A Chromium that crashes as it starts,
-// which happens now and then, is started once more.
+// Start starts Chromium with an empty profile. [Browser.Close] ends it. If Chromium crashes at its start, which happens
+// occasionally, Start starts it once more.
 func Start(ctx context.Context) (*Browser, error) {
 	path, err := Chromium()
 	if err != nil {
@@ -95,7 +95,7 @@ func (b *Browser) Close() {
 	os.RemoveAll(b.folder)
 }
 
-// fontsConf makes the fonts of a desktop system's interface out of what Debian has, where that is installed.
+// fontsConf selects the fonts of a desktop system's interface from those of Debian, if they are installed.
 const fontsConf = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -107,22 +107,22 @@ const fontsConf = `<?xml version="1.0"?>
 </fontconfig>
 `
 
-// A Look is how a tab looks at pages.
+// A Look is the size and the style of a tab.
 type Look struct {
 	Width, Height int64
 	Scale         float64 // device pixels for each pixel of the page; zero means 1
 	Dark          bool
-	Phone         bool // as a phone does, with touch
+	Phone         bool // emulates a phone with touch
 }
 
-// The looks that pages must please.
+// The looks in which pages are tested.
 var (
 	Desktop = Look{Width: 1280, Height: 800}
 	Night   = Look{Width: 1280, Height: 800, Dark: true}
 	Phone   = Look{Width: 360, Height: 740, Phone: true}
 )
 
-// A Tab is one tab. Its methods may be called from one goroutine at a time.
+// A Tab is one tab. Only one goroutine at a time may call its methods.
 type Tab struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -187,14 +187,14 @@ func (t *Tab) hear(event any) {
 	}
 }
 
-// Complaints are the errors and warnings in the console since the tab was opened.
+// Complaints returns the errors and warnings in the console since the tab was opened.
 func (t *Tab) Complaints() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.complaints
 }
 
-// Hosts are whom the tab has sent requests to.
+// Hosts returns the hosts to which the tab has sent requests.
 func (t *Tab) Hosts() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -244,7 +244,7 @@ func (t *Tab) Await(expression string) error {
 	}
 }
 
-// Eval is the value of a JavaScript expression.
+// Eval returns the value of a JavaScript expression.
 func Eval[T any](t *Tab, expression string) (T, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
 	defer cancel()

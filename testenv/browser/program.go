@@ -33,7 +33,7 @@ func build(ctx context.Context, dir, command string) (string, error) {
 	return path, nil
 }
 
-// A Program is the command, running.
+// A Program is a running command.
 type Program struct {
 	cmd  *exec.Cmd
 	read sync.WaitGroup
@@ -41,11 +41,11 @@ type Program struct {
 	mu    sync.Mutex
 	out   strings.Builder // guarded by mu
 	err   strings.Builder // guarded by mu
-	news  chan struct{}   // guarded by mu: closed and replaced at each line
-	ended bool            // guarded by mu: its output
+	news  chan struct{}   // guarded by mu; closed and replaced after each line
+	ended bool            // guarded by mu; the output has ended
 }
 
-// Run starts the command at a path that [Build] returned, free of the environment's OpenTelemetry.
+// Run starts the command at a path that [Build] returned, without the OpenTelemetry variables of the environment.
 func Run(path string, args ...string) (*Program, error) {
 	p := &Program{cmd: exec.Command(path, args...), news: make(chan struct{})}
 	p.cmd.Env = Environment()
@@ -128,7 +128,7 @@ func (p *Program) Stop() error {
 	return p.cmd.Wait()
 }
 
-// Demo runs the demo and returns it and the URL of its page, once it has played all of its scenes.
+// Demo starts the demo, waits until it has played all of its scenes, and returns it and the URL of its page.
 func Demo(path string) (*Program, string, error) {
 	p, err := Run(path, "demo", "--web")
 	if err != nil {

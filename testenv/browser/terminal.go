@@ -13,12 +13,12 @@ import (
 	"github.com/creack/pty"
 )
 
-// InTerminal runs a command in a terminal of so many columns until it ends, and returns what the terminal was sent.
-// What the command writes to standard error is not part of it.
+// InTerminal runs a command in a terminal with this number of columns until it ends, and returns its output to the
+// terminal. Output to standard error is not included.
 func InTerminal(columns uint16, path string, args ...string) (string, error) {
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(Environment(), "TERM=xterm-256color")
-	cmd.Stderr = new(bytes.Buffer) // which keeps it off the terminal
+	cmd.Stderr = new(bytes.Buffer) // keeps it off the terminal
 	kill := time.AfterFunc(2*patience, func() { cmd.Process.Kill() })
 	defer kill.Stop()
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 200, Cols: columns})
@@ -27,18 +27,18 @@ func InTerminal(columns uint16, path string, args ...string) (string, error) {
 	}
 	defer tty.Close()
 	var out bytes.Buffer
-	_, _ = out.ReadFrom(tty) // ends with an error on Linux, when the program has ended
+	_, _ = out.ReadFrom(tty) // returns an error on Linux when the program has ended
 	if err := cmd.Wait(); err != nil {
 		return "", fmt.Errorf("%s: %w: %s", cmd, err, cmd.Stderr)
 	}
 	return strings.ReplaceAll(out.String(), "\r\n", "\n"), nil
 }
 
-// sgr is the only kind of sequence that the command sends to a terminal.
+// sgr matches the only kind of escape sequence that the command sends to a terminal.
 var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// TerminalPage makes a page of what a terminal was sent, in a window with a title, and returns its URL and what removes
-// it.
+// TerminalPage creates a page with the output of a terminal, in a window with a title. It returns the URL of the page
+// and a function that removes it.
 func TerminalPage(title, text string) (address string, remove func(), err error) {
 	var b strings.Builder
 	b.WriteString(strings.Replace(terminalHTML, "TITLE", html.EscapeString(title), 1))
@@ -67,13 +67,13 @@ func TerminalPage(title, text string) (address string, remove func(), err error)
 	return "file://" + f.Name(), remove, f.Close()
 }
 
-// blocks says how a terminal fills a cell for a character: from which eighth to which, from the left.
+// blocks maps a character to the part of its cell that a terminal fills: from and to, in eighths from the left.
 var blocks = map[rune][2]int{
 	'█': {0, 8}, '▉': {0, 7}, '▊': {0, 6}, '▋': {0, 5}, '▌': {0, 4}, '▍': {0, 3}, '▎': {0, 2}, '▏': {0, 1}, '▐': {4, 8},
 	'▕': {7, 8},
 }
 
-// cells escapes text. Blocks are drawn as a terminal draws them, from cell to cell: those of a font leave gaps.
+// cells escapes text. It draws block characters from cell to cell like a terminal, because those of a font leave gaps.
 func cells(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -2,8 +2,7 @@ package browser
 
 import "context"
 
-// Trouble builds a process with clients in every state into a directory, runs it, and returns it and the URL of its
-// debug page.
+// Trouble builds and runs a process with clients in every state. It returns the process and the URL of its debug page.
 func Trouble(ctx context.Context, dir string) (*Program, string, error) {
 	path, err := build(ctx, dir, "testenv/trouble")
 	if err != nil {

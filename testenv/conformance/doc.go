@@ -1,7 +1,7 @@
-// Package conformance runs the official MCP conformance suite against the client. The suite is pinned and installed by
-// testenv/conformance/install, whose directory the environment variable MCPOTEL_CONFORMANCE names; the client under
-// test is the program in the folder client, which uses the public API only.
+// Package conformance runs the official MCP conformance suite against the client. testenv/conformance/install installs
+// the pinned suite; the environment variable MCPOTEL_CONFORMANCE names its directory. The client under test is the
+// program in the folder client, which uses only the public API.
 //
-// For each scenario the suite starts a mock server, runs the client against it and judges what it saw. One process of
-// it runs those of a revision, one after the other.
+// For each scenario, the suite starts a mock server, runs the client against it and judges the client's behaviour. One
+// process of the suite runs all scenarios of a revision, one after the other.
 package conformance

@@ -1,8 +1,8 @@
-// Package quirks has MCP servers that refuse server/discover in every way that has been seen or must be expected of
-// servers older than it, and then serve the protocol in their own way. A client that prefers the newest revision has to
-// get along with each of them.
+// Package quirks provides MCP servers that reject server/discover in every way that older servers are known or expected
+// to use, and then serve the protocol in their own way. A client that prefers the newest revision must work with all of
+// them.
 //
-// [OverHTTP] and [OverStdio] list them. A server over HTTP is an [http.Handler]; one over stdio is run in a process of
-// its own by [ServeStdio]. All offer one tool, echo, which returns its argument text. They share no code with the
-// client.
+// [OverHTTP] and [OverStdio] list the servers. A server over HTTP is an [http.Handler]; [ServeStdio] runs a server over
+// stdio in its own process. Each has one tool, echo, which returns its argument text. The servers share no code with
+// the client.
 package quirks

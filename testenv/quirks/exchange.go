@@ -16,11 +16,11 @@ import (
 // exchange answers one POST.
 type exchange func(w http.ResponseWriter, r *http.Request, m *message)
 
-// endpoint is a URL of Streamable HTTP.
+// endpoint is an endpoint of Streamable HTTP.
 type endpoint struct {
-	discover exchange         // answers server/discover; nil leaves it to post
-	post     exchange         // answers all else
-	get      http.HandlerFunc // nil refuses with 405
+	discover exchange         // answers server/discover; nil means post
+	post     exchange         // answers all other messages
+	get      http.HandlerFunc // answers GET; nil means status 405
 }
 
 func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,7 @@ func (e endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read reads the message of a POST, or refuses it.
+// read reads the message of a POST, or rejects it.
 func read(w http.ResponseWriter, r *http.Request) (*message, bool) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -57,7 +57,7 @@ func read(w http.ResponseWriter, r *http.Request) (*message, bool) {
 	return m, true
 }
 
-// plain answers with JSON, notifications with 202.
+// plain answers requests with JSON, and notifications with 202.
 func plain(a answer) exchange {
 	return func(w http.ResponseWriter, _ *http.Request, m *message) {
 		switch reply := a(m); {
@@ -76,7 +76,7 @@ func isError(reply []byte, code int) bool {
 	return json.Unmarshal(reply, &m) == nil && m.Error.Code == code
 }
 
-// stateless is the legacy protocol without sessions, which insists on the version that it has agreed on.
+// stateless is the legacy protocol without sessions. It requires the negotiated version in each request.
 func stateless() exchange {
 	serve := plain(legacy(mcp.Version20251125))
 	return func(w http.ResponseWriter, r *http.Request, m *message) {
@@ -89,17 +89,17 @@ func stateless() exchange {
 	}
 }
 
-// sessions is the legacy protocol with sessions: what does not belong to one is refused.
+// sessions is the legacy protocol with sessions. It rejects messages without one.
 func sessions() exchange {
 	return (&sessionTable{refuse: func(w http.ResponseWriter, _ *http.Request, _ *message) {
 		sendJSON(w, http.StatusNotFound, failure(nil, -32001, "Session not found"))
 	}}).exchange
 }
 
-// sessionTable is the legacy protocol with sessions, which it can forget.
+// sessionTable is the legacy protocol with sessions that the server can forget.
 type sessionTable struct {
 	known  sync.Map
-	refuse exchange // what the messages of a session get that is not known
+	refuse exchange // answers messages of an unknown session
 }
 
 func (s *sessionTable) exchange(w http.ResponseWriter, r *http.Request, m *message) {
@@ -136,7 +136,7 @@ func streaming(e exchange) exchange {
 }
 
 func send(w http.ResponseWriter, status int, contentType, body string) {
-	w.Header()["Content-Type"] = nil // net/http would guess
+	w.Header()["Content-Type"] = nil // keeps net/http from guessing
 	if contentType != "" {
 		w.Header().Set("Content-Type", contentType)
 	}

@@ -13,8 +13,8 @@ import (
 // HTTP is a server over HTTP.
 type HTTP struct {
 	Name    string
-	Version mcp.Version         // the negotiated version for a client that prefers the newest revision
-	New     func() http.Handler // makes the server, which serves MCP at /mcp
+	Version mcp.Version         // negotiated version for a client that prefers the newest revision
+	New     func() http.Handler // returns a server, which serves MCP at /mcp
 }
 
 // OverHTTP returns the servers over HTTP.
@@ -23,7 +23,8 @@ func OverHTTP() []HTTP {
 		modernServers())
 }
 
-// refusingInJSON refuse with a message, over HTTP 200 as JSON and as a stream, and in the ways of real servers.
+// refusingInJSON returns servers that reject the probe with a JSON-RPC message, over HTTP 200 as JSON and as a stream,
+// and in the ways of real servers.
 func refusingInJSON() []HTTP {
 	var all []HTTP
 	for _, r := range refusals {
@@ -65,7 +66,7 @@ func refusingInJSON() []HTTP {
 	return all
 }
 
-// refusingInHTTP refuse with a status and a text of no JSON-RPC.
+// refusingInHTTP returns servers that reject the probe with a status and a text other than JSON-RPC.
 func refusingInHTTP() []HTTP {
 	const page = "<!DOCTYPE html><html><head><title>Error</title></head><body><pre>Cannot POST /mcp</pre></body></html>"
 	var all []HTTP
@@ -101,7 +102,7 @@ func refusingInHTTP() []HTTP {
 	return all
 }
 
-// modernServers are of 2026-07-28 and answer the probe, in ways of their own.
+// modernServers returns servers of 2026-07-28 that answer the probe in unusual ways.
 func modernServers() []HTTP {
 	return []HTTP{
 		{"modern", mcp.Version20260728, func() http.Handler { return endpoint{post: plain(modern)} }},
@@ -134,7 +135,7 @@ func modernServers() []HTTP {
 	}
 }
 
-// sorted yields the elements of m in the order of their names.
+// sorted yields the elements of m, sorted by name.
 func sorted[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// brokenAnswers answer the probe with something that is no answer.
+// brokenAnswers returns servers that answer the probe with an invalid answer.
 func brokenAnswers() []HTTP {
 	var all []HTTP
 	for name, e := range sorted(map[string]exchange{
@@ -63,11 +63,11 @@ func brokenAnswers() []HTTP {
 	}})
 }
 
-// hangUp writes raw text in place of a response and ends the connection.
+// hangUp writes raw text instead of a response and closes the connection.
 func hangUp(w http.ResponseWriter, text string, reset bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // not HTTP/1.1: end the stream
+		panic(http.ErrAbortHandler) // not HTTP/1.1: ends the stream
 	}
 	defer conn.Close()
 	conn.Write([]byte(text))
@@ -78,7 +78,7 @@ func hangUp(w http.ResponseWriter, text string, reset bool) {
 
 const oneSecond = time.Second
 
-// slowAnswers keep the client waiting.
+// slowAnswers returns servers that keep the client waiting.
 func slowAnswers() []HTTP {
 	notFound := func(m *message) []byte { return failure(m.ID, methodNotFound, "Method not found") }
 	return []HTTP{
@@ -120,7 +120,7 @@ func slowAnswers() []HTTP {
 	}
 }
 
-// first answers the first POST with one and the others with another.
+// first answers the first POST with one, and all further ones with others.
 func first(one, others exchange) exchange {
 	var heard atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request, m *message) {
@@ -135,7 +135,7 @@ func first(one, others exchange) exchange {
 // silent never answers.
 func silent(_ http.ResponseWriter, r *http.Request, _ *message) { <-r.Context().Done() }
 
-// after answers after a while.
+// after answers after d.
 func after(d time.Duration, e exchange) exchange {
 	return func(w http.ResponseWriter, r *http.Request, m *message) {
 		select {
@@ -146,7 +146,7 @@ func after(d time.Duration, e exchange) exchange {
 	}
 }
 
-// dripping answers with a few bytes at a time, the last of them after d.
+// dripping answers a few bytes at a time, the last of them after d.
 func dripping(a answer, d time.Duration) exchange {
 	return func(w http.ResponseWriter, r *http.Request, m *message) {
 		w.Header().Set("Content-Type", "application/json")
@@ -168,7 +168,7 @@ func drip(w http.ResponseWriter, r *http.Request, text string, d time.Duration) 
 	}
 }
 
-// redirects send the probe, or everything, elsewhere.
+// redirects returns servers that redirect the probe, or every request.
 func redirects() []HTTP {
 	const elsewhere = "/mcp/"
 	moved := func(status int) func() http.Handler {

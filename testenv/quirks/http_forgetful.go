@@ -2,15 +2,14 @@ package quirks
 
 import "net/http"
 
-// Forgetful is a server over HTTP that can forget its sessions, as servers do that are restarted, while connections
-// last.
+// Forgetful is a server over HTTP that can forget its sessions, like a restarted server, while connections stay open.
 type Forgetful struct {
 	Name   string
 	Server http.Handler // serves MCP at /mcp
 	Forget func()
 }
 
-// ForgetfulOverHTTP returns new servers, with every way of refusing a session that is not known any more.
+// ForgetfulOverHTTP returns new servers, with every way of rejecting an unknown session.
 func ForgetfulOverHTTP() []Forgetful {
 	json := func(status, code int, text string) exchange {
 		return func(w http.ResponseWriter, _ *http.Request, _ *message) {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// oldServers are of 2024-11-05: HTTP+SSE at one URL, with every way of refusing a POST to it.
+// oldServers returns servers of 2024-11-05: HTTP+SSE at one URL, with every way of rejecting a POST to it.
 func oldServers() []HTTP {
 	const page = "<html><body>no such thing</body></html>"
 	refusing := func(status int, contentType, body string) http.HandlerFunc {
@@ -54,12 +54,12 @@ func oldServers() []HTTP {
 	}})
 }
 
-// old is a server of HTTP+SSE: answers go to the stream that a GET has opened.
+// old is a server of HTTP+SSE: it sends answers on the stream that a GET has opened.
 type old struct {
 	endpoint func(r *http.Request, id string) string
 	refuse   http.HandlerFunc // answers a POST to the URL of the stream
 	answer   answer
-	accepted int // the status of a POST
+	accepted int // status of an accepted POST
 
 	mu      sync.Mutex
 	streams map[string]chan []byte // guarded by mu

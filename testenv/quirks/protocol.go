@@ -34,15 +34,15 @@ const (
 	invalidParams      = -32602
 )
 
-// answer returns the answer to a message; nil for no answer.
+// answer returns the answer to a message, or nil for no answer.
 type answer func(m *message) []byte
 
-// result is an answer with these members.
+// result returns an answer with these members.
 func result(m *message, members string) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, members)
 }
 
-// failure is an error answer. Some servers do not know any more which request it is to; then id is null.
+// failure returns an error answer. Some servers no longer know the id of the request; then id is null.
 func failure(id []byte, code int, text string) []byte {
 	if id == nil {
 		id = []byte("null")
@@ -55,7 +55,7 @@ const (
 	tools = `[{"name":"echo","inputSchema":{"type":"object","properties":{"text":{"type":"string"}}}}]`
 )
 
-// legacy answers as a server of the legacy era whose newest revision is newest.
+// legacy returns the answers of a legacy server with the given newest revision.
 func legacy(newest mcp.Version) answer {
 	versions := []mcp.Version{mcp.Version20251125, mcp.Version20250618, mcp.Version20250326, mcp.Version20241105}
 	versions = versions[slices.Index(versions, newest):]
@@ -78,7 +78,7 @@ func legacy(newest mcp.Version) answer {
 	}
 }
 
-// modern answers as a server of 2026-07-28 only.
+// modern returns the answers of a server that supports only 2026-07-28.
 func modern(m *message) []byte {
 	const common = `"resultType":"complete","_meta":{"io.modelcontextprotocol/serverInfo":` + info + `}`
 	if len(m.ID) > 0 && m.Params.Meta.ProtocolVersion != mcp.Version20260728 {
@@ -102,7 +102,7 @@ func modern(m *message) []byte {
 func textBlock(m *message) string {
 	text, err := json.Marshal(m.Params.Arguments.Text)
 	if err != nil {
-		panic(err) // a string always encodes
+		panic(err) // encoding a string never fails
 	}
 	return `{"type":"text","text":` + string(text) + `}`
 }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// refusal is an answer to server/discover that means, or should be taken to mean, that the server is of the legacy era.
-// They are the same over HTTP and stdio.
+// refusal is an answer to server/discover that means, or should be understood to mean, that the server is a legacy
+// server. The refusals are the same over HTTP and stdio.
 type refusal struct {
 	name   string
 	answer answer
 }
 
-// statuses are those of HTTP with which the refusal may come.
+// statuses returns the HTTP statuses that may accompany the refusal.
 func (r refusal) statuses() []int {
 	if strings.HasPrefix(r.name, "success") {
 		return []int{200}

@@ -17,14 +17,14 @@ import (
 // Stdio is a server over standard input and output.
 type Stdio struct {
 	Name    string
-	Version mcp.Version // the negotiated version for a client that prefers the newest revision
+	Version mcp.Version // negotiated version for a client that prefers the newest revision
 
-	discover reaction // to server/discover; nil leaves it to answer
-	answer   answer   // to all else
+	discover reaction // reaction to server/discover; nil means answer
+	answer   answer   // answers all other messages
 	late     time.Duration
 
-	// Deaf makes the server answer nothing after subscriptions/listen, like servers that are built on
-	// mcp-go 1.0.0 (mcp-grafana 1.4.0 to 1.6.0). It is usable for a client that does not listen.
+	// Deaf makes the server stop answering after subscriptions/listen, like servers based on mcp-go 1.0.0 (mcp-grafana
+	// 1.4.0 to 1.6.0). A client that does not listen can use it.
 	Deaf bool
 }
 
@@ -51,11 +51,11 @@ func ServeStdio(name string) int {
 // reaction is the behaviour of a server on server/discover.
 type reaction func(p *pipe, m *message)
 
-// pipe is where a server writes.
+// pipe is the output of a server.
 type pipe struct {
 	mu     sync.Mutex
 	out    io.Writer // guarded by mu
-	ended  bool      // owned by serve: stop reading
+	ended  bool      // owned by serve; stops reading
 	status int       // owned by serve
 }
 
@@ -88,7 +88,7 @@ func (s Stdio) serve(in io.Reader, out io.Writer) int {
 	return p.status
 }
 
-// oddPipes are of the legacy era and do on the probe what is no answer to it.
+// oddPipes returns legacy servers that react to the probe without answering it.
 func oddPipes() []Stdio {
 	notFound := func(m *message) string { return string(failure(m.ID, methodNotFound, "Method not found")) }
 	var all []Stdio
@@ -125,7 +125,7 @@ func oddPipes() []Stdio {
 			late: 3 * oneSecond})
 }
 
-// modernPipes answer the probe, each in its time.
+// modernPipes returns servers that answer the probe, each after a certain time.
 func modernPipes() []Stdio {
 	return []Stdio{
 		{Name: "modern", Version: mcp.Version20260728, answer: modern},

@@ -25,7 +25,7 @@ var (
 	prometheusTemplate = template.Must(template.New("prometheus.yaml").Parse(prometheusConfig))
 )
 
-// configurations writes what Jaeger and Prometheus read, and finds what the Collectors do.
+// configurations writes the configurations of Jaeger and Prometheus, and selects those of the Collectors.
 func (s *Stack) configurations() error {
 	for name, text := range map[string][]byte{"jaeger.yaml": jaegerConfig, "jaeger-disk.yaml": jaegerDiskConfig,
 		"agent-copy.yaml": agentCopyConfig} {
@@ -69,7 +69,7 @@ func (s *Stack) writePrometheus() error {
 	return os.WriteFile(s.file("prometheus.yaml"), []byte(text.String()), 0o600)
 }
 
-// jaegerFiles are the configurations of Jaeger.
+// jaegerFiles returns the configuration files of Jaeger.
 func (s *Stack) jaegerFiles() []string {
 	files := []string{s.file("jaeger.yaml")}
 	if s.options.Durable {
@@ -78,7 +78,8 @@ func (s *Stack) jaegerFiles() []string {
 	return files
 }
 
-// jaegerEnvironment also keeps Jaeger from tracing its own API, which would show up as one more service.
+// jaegerEnvironment returns the variables for Jaeger's configuration. They also keep Jaeger from tracing its own API,
+// which would appear as one more service.
 func (s *Stack) jaegerEnvironment() []string {
 	return []string{
 		"OTEL_TRACES_SAMPLER=always_off",
@@ -88,8 +89,8 @@ func (s *Stack) jaegerEnvironment() []string {
 	}
 }
 
-// agentEnvironment and gatewayEnvironment set what collector/README.md lists. Waiting is shortened: what is exported is
-// to be seen soon.
+// agentEnvironment returns the agent's variables, which collector/README.md lists, and gatewayEnvironment those of the
+// gateway. Both shorten waits so that exported data soon become visible.
 func (s *Stack) agentEnvironment() []string {
 	return append([]string{
 		"MCPOTEL_AGENT_OTLP_GRPC=" + address(s.Ports.AgentGRPC), "MCPOTEL_AGENT_OTLP_HTTP=" + address(s.Ports.AgentHTTP),
@@ -111,12 +112,12 @@ func (s *Stack) gatewayEnvironment() []string {
 		"MCPOTEL_TRACES_ENDPOINT=" + address(s.Ports.JaegerGRPC),
 		"MCPOTEL_GATEWAY_QUEUE_DIR=" + s.file("gateway"), "MCPOTEL_GATEWAY_BATCH_TIMEOUT=100ms",
 		"MCPOTEL_RED_FLUSH_INTERVAL=1s",
-		"MCPOTEL_SAMPLING_ERROR_SPANS=1000000", "MCPOTEL_SAMPLING_ERROR_BURST=1000000", // tests fail on purpose, and often
+		"MCPOTEL_SAMPLING_ERROR_SPANS=1000000", "MCPOTEL_SAMPLING_ERROR_BURST=1000000", // tests fail often and on purpose
 		"MCPOTEL_SAMPLING_PERCENTAGE=" + strconv.FormatFloat(cmp.Or(s.options.Sampling, 100), 'f', -1, 64),
 	}, s.options.CollectorEnv...)
 }
 
-// secondEnvironment is what differs for the second gateway, after what the first has.
+// secondEnvironment returns the gateway's variables, followed by overrides for the second gateway.
 func (s *Stack) secondEnvironment() []string {
 	return append(s.gatewayEnvironment(),
 		"MCPOTEL_GATEWAY_OTLP_GRPC="+address(s.Ports.SecondGRPC), "MCPOTEL_GATEWAY_OTLP_HTTP="+address(s.Ports.SecondHTTP),
@@ -125,7 +126,7 @@ func (s *Stack) secondEnvironment() []string {
 		"MCPOTEL_GATEWAY_PROMETHEUS="+address(s.Ports.SecondPrometheus), "MCPOTEL_GATEWAY_QUEUE_DIR="+s.file("second"))
 }
 
-// Repository is the directory of this project that the working directory is in.
+// Repository returns the root of this project's checkout, found from the working directory.
 func Repository() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

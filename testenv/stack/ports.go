@@ -8,24 +8,24 @@ import (
 	"reflect"
 )
 
-// Ports are where the stack listens, all on 127.0.0.1. One that is zero is a free one.
+// Ports are the ports of the stack, all on 127.0.0.1. A zero port means a free one.
 type Ports struct {
-	AgentGRPC, AgentHTTP       int // OTLP: here services export
-	AgentHealth, AgentMetrics  int // its health, and metrics of its own
-	GatewayGRPC, GatewayHTTP   int // OTLP: here agents export
+	AgentGRPC, AgentHTTP       int // OTLP from services
+	AgentHealth, AgentMetrics  int // health check; the agent's own metrics
+	GatewayGRPC, GatewayHTTP   int // OTLP from agents
 	GatewayHealth              int
-	GatewayMetrics             int // of its own
-	GatewayPrometheus          int // the services' metrics and those made of spans, for Prometheus to scrape
+	GatewayMetrics             int // the gateway's own metrics
+	GatewayPrometheus          int // metrics of the services and metrics derived from spans, for Prometheus
 	JaegerGRPC                 int // OTLP
-	JaegerUI, JaegerQuery      int // HTTP API and UI; the same over gRPC
+	JaegerUI, JaegerQuery      int // HTTP API and UI; the same API over gRPC
 	JaegerHealth, JaegerMetric int
 	Prometheus                 int // API
 
-	// Of the second gateway, if there is one.
+	// Ports of the second gateway, if there is one.
 	SecondGRPC, SecondHTTP, SecondHealth, SecondMetrics, SecondPrometheus int
 }
 
-// UsualPorts are the ones people know, for a stack to look at.
+// UsualPorts returns the well-known ports, for interactive use.
 func UsualPorts() Ports {
 	return Ports{
 		AgentGRPC: 4317, AgentHTTP: 4318, AgentHealth: 13133, AgentMetrics: 8888,
@@ -35,14 +35,14 @@ func UsualPorts() Ports {
 	}
 }
 
-// Ports are handed out in blocks, below the range from which kernels choose ports of connections. A program that
-// listens on the first port of a block owns the rest of it, so stacks do not disturb each other.
+// Ports are assigned in blocks below the range from which kernels choose ports of connections. The program that listens
+// on the first port of a block owns the whole block, so that stacks do not disturb each other.
 const (
 	firstPort, lastPort = 20_000, 32_000
 	block               = 32
 )
 
-// fill chooses the ports that are zero. The block is this process's until the returned listener is closed.
+// fill assigns the zero ports. This process owns the block until the returned listener is closed.
 func (p *Ports) fill() (net.Listener, error) {
 	for range 200 {
 		base := firstPort + block*rand.IntN((lastPort-firstPort)/block)
@@ -60,7 +60,7 @@ func (p *Ports) fill() (net.Listener, error) {
 	return nil, errors.New("no free ports")
 }
 
-// take gives zero ports their places in a block, and reports whether all are free.
+// take assigns the zero ports from a block, and reports whether all of them are free.
 func (p *Ports) take(base int) bool {
 	v := reflect.ValueOf(p).Elem()
 	for i := range v.NumField() {
@@ -80,5 +80,5 @@ func (p *Ports) take(base int) bool {
 
 func listen(port int) (net.Listener, error) { return net.Listen("tcp", address(port)) }
 
-// address is a port on loopback.
+// address returns the address of a port on loopback.
 func address(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }

@@ -14,32 +14,32 @@ import (
 	"time"
 )
 
-// A Process is one program of the stack. It may be stopped or killed and started again, on the same ports and with the
-// same data. Its methods may be called from any goroutine; they wait for each other.
+// A Process is one program of the stack. It can be stopped or killed and started again, with the same ports and data.
+// Its methods are safe for concurrent use, and run one at a time.
 type Process struct {
 	name    string
 	path    string
 	args    []string
-	env     []string // beyond that of this process
+	env     []string // in addition to the environment of this process
 	log     string
-	ready   string // URL that answers with a success once the process serves
+	ready   string // URL that answers with success once the process is ready
 	mu      sync.Mutex
-	running *running // guarded by mu; nil when there is none
+	running *running // guarded by mu; nil before the first start
 }
 
-// running is a process from its start to its end.
+// running is one run of the process.
 type running struct {
 	cmd    *exec.Cmd
-	exited chan struct{} // closed when it has ended and been waited for
+	exited chan struct{} // closed when the process has ended and been waited for
 }
 
-// Name is what the process is called in errors: agent, gateway, prometheus or jaeger.
+// Name returns the name of the process in errors, such as agent, gateway, prometheus or jaeger.
 func (p *Process) Name() string { return p.name }
 
-// Log is the file with what the process writes, over all its starts.
+// Log returns the path of the log with the output of all runs.
 func (p *Process) Log() string { return p.log }
 
-// Pid is the process's id, 0 when it does not run.
+// Pid returns the id of the process, or 0 if it does not run.
 func (p *Process) Pid() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,8 +49,8 @@ func (p *Process) Pid() int {
 	return p.running.cmd.Process.Pid
 }
 
-// Start starts the process and waits until it is ready; ctx bounds that. It is an error if it runs already, or ends
-// first.
+// Start starts the process and waits until it is ready or ctx ends. It returns an error if the process runs already, or
+// ends before it is ready.
 func (p *Process) Start(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,8 +70,8 @@ func (p *Process) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop asks the process to end and waits; when ctx ends first, it is killed and the error says so. A process that does
-// not run is no error.
+// Stop asks the process to end and waits for it. If ctx ends first, Stop kills the process and returns an error.
+// Stopping a process that does not run is not an error.
 func (p *Process) Stop(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +89,7 @@ func (p *Process) Stop(ctx context.Context) error {
 	}
 }
 
-// Kill ends the process at once, as a crash would, and waits until it is gone.
+// Kill kills the process, like a crash, and waits until it has ended.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *Process) Kill() {
 	}
 }
 
-// alive reports whether the process runs, under mu.
+// alive reports whether the process runs. The caller holds mu.
 func (p *Process) alive() bool {
 	if p.running == nil {
 		return false
@@ -112,8 +112,8 @@ func (p *Process) alive() bool {
 	}
 }
 
-// launch starts the program. The goroutine that does so keeps its thread until the program has ended, since on Linux
-// the program ends with the thread that has started it.
+// launch starts the program. On Linux, the program ends together with the thread that started it, so the starting
+// goroutine keeps its thread until the program has ended.
 func (p *Process) launch() (*running, error) {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -124,7 +124,7 @@ func (p *Process) launch() (*running, error) {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = attributes()
 	r := &running{cmd: cmd, exited: make(chan struct{})}
-	started := make(chan error, 1) // the one result
+	started := make(chan error, 1) // receives one result
 	go func() {
 		defer close(r.exited)
 		defer log.Close()
@@ -133,7 +133,7 @@ func (p *Process) launch() (*running, error) {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // how it ended is in its log
+			_ = cmd.Wait() // the log shows how it ended
 		}
 	}()
 	if err := <-started; err != nil {
@@ -142,7 +142,8 @@ func (p *Process) launch() (*running, error) {
 	return r, nil
 }
 
-// environment is that of this process without what would change what the programs do.
+// environment returns the environment of this process without variables that would change the behaviour of the
+// programs.
 func environment() []string {
 	var env []string
 	for _, v := range os.Environ() {
@@ -153,7 +154,7 @@ func environment() []string {
 	return env
 }
 
-// await waits until the process says it is ready.
+// await waits until the process is ready.
 func (p *Process) await(ctx context.Context, r *running) error {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -167,14 +168,14 @@ func (p *Process) await(ctx context.Context, r *running) error {
 		}
 	}
 	select {
-	case <-r.exited: // and another program has answered
+	case <-r.exited: // another program answered the request
 		return errors.New("another process has its port")
 	default:
 		return nil
 	}
 }
 
-// succeeds reports whether a GET is answered with a success.
+// succeeds reports whether a GET request is answered with success.
 func succeeds(ctx context.Context, url string) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -188,7 +189,7 @@ func succeeds(ctx context.Context, url string) bool {
 	return resp.StatusCode/100 == 2
 }
 
-// tail is the end of the log, or the beginning of a panic there.
+// tail returns the end of the log, or the beginning of a panic in it.
 func (p *Process) tail() string {
 	const enough = 2048
 	text, err := os.ReadFile(p.log)

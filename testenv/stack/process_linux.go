@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// attributes puts a process into a group of its own, and lets it end with this one.
+// attributes starts a process in its own process group and makes it end with its parent.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// terminate asks the group to end, kill ends it. An error says that it has ended.
+// terminate asks the process group to end; kill kills it. An error means that it has ended.
 func terminate(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 func kill(cmd *exec.Cmd)      { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -10,7 +10,7 @@ import (
 
 func attributes() *syscall.SysProcAttr { return nil }
 
-// terminate asks a process to end, where processes can be asked.
+// terminate asks the process to end, or kills it on systems without such a request.
 func terminate(cmd *exec.Cmd) {
 	if cmd.Process.Signal(os.Interrupt) != nil {
 		kill(cmd)

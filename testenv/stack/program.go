@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// Program finds one of otelcol, prometheus, promtool and jaeger: the one that the environment variable of its name and
-// _BIN names, or the one in the directory MCPOTEL_STACK.
+// Program returns the path of otelcol, prometheus, promtool or jaeger: the value of the variable with the program's
+// name and the suffix _BIN, or the program in the directory MCPOTEL_STACK.
 func Program(name string) (string, error) {
 	variable := variables[name]
 	path := os.Getenv(variable)
@@ -30,7 +30,7 @@ var variables = map[string]string{
 	"otelcol": "OTELCOL_BIN", "prometheus": "PROMETHEUS_BIN", "promtool": "PROMTOOL_BIN", "jaeger": "JAEGER_BIN",
 }
 
-// find finds several, and names all that are missing.
+// find returns the paths of several programs. Its error names all missing ones.
 func find(names ...string) (map[string]string, error) {
 	paths := map[string]string{}
 	var missing []error

@@ -17,69 +17,70 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 
-// Options configure a stack. The zero value is a stack for a test.
+// Options configure a stack. The zero value suits tests.
 type Options struct {
-	// Dir takes logs, queues and data. Empty means a new one, which Stop removes.
+	// Dir is the directory for logs, queues and data. Empty means a temporary directory, which Stop removes.
 	Dir string
 
-	// Ports are where it listens. Zero ones are free ones.
+	// Ports are the ports of the stack. A zero port means a free one.
 	Ports Ports
 
-	// Agent and Gateway are the configurations of the Collectors, of which a later file wins over an earlier one. Nil
-	// means collector/agent.yaml and collector/gateway.yaml of the repository that the working directory is in.
+	// Agent and Gateway are the configuration files of the Collectors; later files override earlier ones. Nil means
+	// collector/agent.yaml and collector/gateway.yaml of the repository that contains the working directory.
 	Agent, Gateway []string
 
-	// SecondGateway adds one, to which nothing goes but what Agent and Gateway bring there.
+	// SecondGateway adds a second gateway. It receives data only if the configurations in Agent and Gateway send data to
+	// it.
 	SecondGateway bool
 
-	// Idle are the names of processes that Up leaves to their Start.
+	// Idle are the names of processes that Up does not start.
 	Idle []string
 
-	// Copy is where a copy of everything goes that the agent takes, by OTLP/gRPC to "host:port". Empty means nowhere.
+	// Copy is the OTLP/gRPC address, "host:port", to which the agent sends a copy of all data. Empty means no copy.
 	Copy string
 
-	// Sampling is the percentage of traces that the gateway keeps, besides slow and failed ones. Zero means 100.
+	// Sampling is the percentage of traces that the gateway keeps, in addition to slow and failed ones. Zero means 100.
 	Sampling float64
 
-	// Durable lets Jaeger keep traces on disk and acknowledge only what is there. Without it they are in memory, and gone
-	// when it is killed.
+	// Durable makes Jaeger store traces on disk and acknowledge them only afterwards. Otherwise Jaeger keeps traces in
+	// memory and loses them when it is killed.
 	Durable bool
 
-	// CollectorEnv sets variables of the Collectors' configurations, "NAME=value", over those that the stack sets.
+	// CollectorEnv sets variables for the Collectors' configurations, "NAME=value", and overrides those of the stack.
 	CollectorEnv []string
 
 	// Rules are files of recording rules and alerts for Prometheus.
 	Rules []string
 
-	// Interval is how often Prometheus scrapes and evaluates rules. Zero means a second.
+	// Interval is the interval at which Prometheus scrapes and evaluates rules. Zero means a second.
 	Interval time.Duration
 
-	// Log is told what happens, a line each. Nil means that nothing is logged.
+	// Log receives one line for each event. Nil means no log.
 	Log io.Writer
 }
 
-// A Stack runs from Up to Stop.
+// A Stack is a running stack, from Up to Stop.
 type Stack struct {
 	Agent, Gateway, Prometheus, Jaeger *Process
 
-	// Second is the second gateway, nil if there is one only.
+	// Second is the second gateway, or nil.
 	Second *Process
 
-	// Traces is Jaeger's API, Metrics that of Prometheus.
+	// Traces queries Jaeger, and Metrics queries Prometheus.
 	Traces  *jaeger.Client
 	Metrics *prom.Client
 
-	// Ports are those it listens on.
+	// Ports are the ports of the stack.
 	Ports Ports
 
 	dir     string
-	own     bool // the directory goes with the stack
+	own     bool // Stop removes the directory
 	owner   net.Listener
 	options Options
 }
 
-// Up starts Jaeger, Prometheus, the gateways and the agent, and returns when all are ready. ctx bounds that, nothing
-// else. On an error nothing is left running.
+// Up starts Jaeger, Prometheus, the gateways and the agent, and returns when all are ready. ctx bounds only the start.
+// On an error, Up stops everything that it has started.
 func Up(ctx context.Context, o Options) (_ *Stack, err error) {
 	programs, err := find("jaeger", "prometheus", "otelcol")
 	if err != nil {
@@ -130,17 +131,17 @@ func (s *Stack) say(format string, args ...any) {
 	}
 }
 
-// OTLP is where services export over gRPC, "127.0.0.1:port".
+// OTLP returns the address for OTLP over gRPC, "127.0.0.1:port".
 func (s *Stack) OTLP() string { return address(s.Ports.AgentGRPC) }
 
-// OTLPHTTP is the same over HTTP.
+// OTLPHTTP returns the address for OTLP over HTTP, "127.0.0.1:port".
 func (s *Stack) OTLPHTTP() string { return address(s.Ports.AgentHTTP) }
 
-// Dir is where logs and data are.
+// Dir returns the directory of logs and data.
 func (s *Stack) Dir() string { return s.dir }
 
-// Stop ends the agent, the gateways, Prometheus and Jaeger, in this order, and waits for all. When ctx ends first,
-// those left are killed.
+// Stop ends the agent, the gateways, Prometheus and Jaeger, in this order, and waits for all. If ctx ends first, Stop
+// kills the remaining processes.
 func (s *Stack) Stop(ctx context.Context) error {
 	err := s.stop(ctx)
 	return errors.Join(err, s.release(err))
@@ -154,13 +155,13 @@ func (s *Stack) stop(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// processes are all of them, each before those that it sends to.
+// processes returns all processes, each before those that receive its data.
 func (s *Stack) processes() []*Process {
 	return slices.DeleteFunc([]*Process{s.Agent, s.Second, s.Gateway, s.Prometheus, s.Jaeger},
 		func(p *Process) bool { return p == nil })
 }
 
-// release gives back ports and directory; what went wrong keeps its logs.
+// release frees the ports and removes a temporary directory, unless failure is set: then the logs remain.
 func (s *Stack) release(failure error) error {
 	if s.owner != nil {
 		s.owner.Close()
@@ -175,7 +176,7 @@ func (s *Stack) release(failure error) error {
 	return os.RemoveAll(s.dir)
 }
 
-// prepare writes the configurations of the programs.
+// prepare writes the configurations and defines the processes.
 func (s *Stack) prepare(programs map[string]string) error {
 	if err := s.configurations(); err != nil {
 		return err
@@ -209,7 +210,7 @@ func configs(files []string) (args []string) {
 	return args
 }
 
-// file is one in the stack's directory.
+// file returns the path of a file in the stack's directory.
 func (s *Stack) file(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *Stack) interval() time.Duration { return cmp.Or(s.options.Interval, time.Second) }

@@ -1,5 +1,5 @@
-// Command trouble is a process with clients and servers in every kind of trouble, for those who look at its debug page.
-// It prints where that is, and ends when it is interrupted:
+// Command trouble is a process with clients and servers in every kind of trouble, to show its debug page. It prints the
+// URL of the page, and ends when it is interrupted:
 //
 //	go run ./testenv/trouble
 package main
@@ -26,10 +26,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// hostile is the name of a tool that an attacker has made up to break a page.
+// hostile is a tool name with which an attacker tries to break a page.
 const hostile = "<script>alert(1)</script>\u202egnp.\x1b[31m" + `"><img src=x onerror=alert(1)>`
 
-// troubled is the clients and servers.
+// troubled holds the clients and servers.
 type troubled struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -45,12 +45,12 @@ type troubled struct {
 	clients []*mcpclient.Client
 }
 
-// start starts them, and returns when each client is in the state it is to be seen in:
+// start starts the clients and servers, and returns when each client has reached its state:
 //
 //	weather    ready: calls that succeed, fail, time out and are under way, and a task
 //	calendar   in backoff, after its server died in the middle of a call
-//	search     initializing, with a server that says nothing, and a call that waits
-//	mail       gave up, for its server hangs up at once
+//	search     initializing, with a silent server and a waiting call
+//	mail       gave up, because its server closes the connection at once
 //	archive    ready, over HTTP, with a session of 2025-11-25
 //
 // The caller must stop them.
@@ -129,7 +129,7 @@ func (p *troubled) serve(context.Context) error {
 	return nil
 }
 
-// inMemory is a transport to s.
+// inMemory returns a transport to s.
 func inMemory(s *mcpserver.Server) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
 }
@@ -143,7 +143,7 @@ func (p *troubled) client(name string, t transport.Transport, o mcpclient.Option
 	return c, err
 }
 
-// callWeather calls tools in every way a call can end, and leaves some under way.
+// callWeather calls tools with every outcome, and leaves some calls in flight.
 func (p *troubled) callWeather(ctx context.Context) error {
 	c, err := p.client("weather", inMemory(p.weather),
 		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}})
@@ -154,7 +154,7 @@ func (p *troubled) callWeather(ctx context.Context) error {
 		return err
 	}
 	call := func(ctx context.Context, tool string, options ...mcpclient.CallOption) {
-		_, _ = c.CallTool(ctx, tool, city{"Oslo"}, options...) // how it ends is on the page
+		_, _ = c.CallTool(ctx, tool, city{"Oslo"}, options...) // the page shows how it ends
 	}
 	var calls sync.WaitGroup
 	for n := range 120 {
@@ -185,7 +185,7 @@ func (p *troubled) callWeather(ctx context.Context) error {
 	return until(ctx, func() bool { return c.Inspect().InFlight == 5 }, "calls under way")
 }
 
-// loseCalendar has a server die in the middle of a call.
+// loseCalendar makes a server die in the middle of a call.
 func (p *troubled) loseCalendar(ctx context.Context) error {
 	calendar := mcpserver.New(mcp.Implementation{Name: "calendar", Version: "0.9"},
 		&mcpserver.Options{Telemetry: telemetry.Off()})
@@ -224,7 +224,7 @@ func (p *troubled) loseCalendar(ctx context.Context) error {
 	return c.WaitForState(ctx, connstate.Backoff)
 }
 
-// waitForSearch has a client wait for a server that says nothing.
+// waitForSearch makes a client wait for a silent server.
 func (p *troubled) waitForSearch(ctx context.Context) error {
 	t := transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 		for {
@@ -246,7 +246,7 @@ func (p *troubled) waitForSearch(ctx context.Context) error {
 	}, "a call to wait for search")
 }
 
-// refuseMail has a client give up.
+// refuseMail makes a client give up.
 func (p *troubled) refuseMail(ctx context.Context) error {
 	t := transport.InMemory(func(_ context.Context, peer *transport.Peer) { _ = peer.Close() })
 	c, err := p.client("mail", t, mcpclient.Options{InitialAttempts: 2, BackoffMin: time.Millisecond})
@@ -261,7 +261,7 @@ func (p *troubled) refuseMail(ctx context.Context) error {
 	}
 }
 
-// openArchive opens a session over HTTP, and leaves a call under way in it.
+// openArchive opens a session over HTTP, and leaves a call in flight.
 func (p *troubled) openArchive(ctx context.Context) error {
 	c, err := p.client("archive", &transport.HTTP{URL: p.url},
 		mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}})

@@ -1,12 +1,11 @@
-// Package wire holds what passes between clients and servers against the specification's own JSON schemas, one for each
-// revision. Begin with [Load]; a [Watch] follows one conversation, [Tap] makes a client's transport feed one, and
+// Package wire validates the messages between clients and servers against the specification's own JSON schemas, one for
+// each revision. Start at [Load]. A [Watch] follows one conversation; [Tap] connects a client's transport to one, and
 // [Handler] a server's HTTP handler.
 //
-// The schemas are not part of this repository. [Environment] names the variable that says where a checkout of
-// github.com/modelcontextprotocol/modelcontextprotocol has them; tests that need them are skipped, and say so, where it
-// is not set, and fail where it is wrong.
+// The schemas are not part of this repository. [Environment] is the variable with the directory of the schemas in a
+// checkout of github.com/modelcontextprotocol/modelcontextprotocol. Tests that need the schemas skip with a message if
+// it is not set, and fail if it is wrong.
 //
-// What may surprise: the check is stricter than the schemas. They allow members that they do not know nearly
-// everywhere; here a member that the revision does not define is a fault, so that what belongs to a later revision is
-// noticed.
+// A possible surprise: the check is stricter than the schemas, which allow unknown members nearly everywhere. Here, a
+// member that the revision does not define is an error, so that members of a later revision are detected.
 package wire

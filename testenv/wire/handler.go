@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Handler returns a handler that does what next does and watches what passes over it. Messages that belong to a session
-// are one conversation; any other request and what answers it are another. report is as for [Tap].
+// Handler returns a handler that calls next and validates all its messages. The messages of a session form one
+// conversation; any other request and its answer form another. report is the same as for [Tap].
 func Handler(next http.Handler, s *Schemas, report func(Side, error)) http.Handler {
 	return &handler{next: next, schemas: s, report: report, sessions: map[string]*Watch{}}
 }
@@ -42,7 +42,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.end()
 }
 
-// watch returns the Watch of a request's session, or one of its own.
+// watch returns the Watch of the request's session, or a new one.
 func (h *handler) watch(r *http.Request) *Watch {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -54,7 +54,8 @@ func (h *handler) watch(r *http.Request) *Watch {
 	return w
 }
 
-// sessionParameter is where the endpoint of an HTTP+SSE session of package mcpserver has its id.
+// sessionParameter is the query parameter with the session id in the endpoint of an HTTP+SSE session of package
+// mcpserver.
 const sessionParameter = "sessionId"
 
 func sessionOf(r *http.Request) string {
@@ -76,17 +77,17 @@ func (h *handler) see(w *Watch, from Side, message []byte) {
 	}
 }
 
-// watched is a response that is looked at before it is sent.
+// watched is a response that is validated while it is written.
 type watched struct {
 	http.ResponseWriter
 	h      *handler
 	watch  *Watch
 	begun  bool
 	events bool
-	kept   []byte // what makes no whole message yet
+	kept   []byte // incomplete message
 }
 
-// Unwrap lets [http.NewResponseController] reach the writer.
+// Unwrap gives [http.NewResponseController] access to the writer.
 func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w *watched) WriteHeader(status int) {
@@ -94,7 +95,7 @@ func (w *watched) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// begin looks at the header.
+// begin reads the header of the response.
 func (w *watched) begin() {
 	if w.begun {
 		return
@@ -120,7 +121,7 @@ func (w *watched) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// event looks at one event of a stream.
+// event validates one event of a stream.
 func (w *watched) event(text string) {
 	var data []string
 	endpoint := false
@@ -143,7 +144,7 @@ func (w *watched) event(text string) {
 	}
 }
 
-// end looks at a response that was one message.
+// end validates a response that consists of one message.
 func (w *watched) end() {
 	if !w.events && len(w.kept) > 0 && strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
 		w.h.see(w.watch, Server, w.kept)

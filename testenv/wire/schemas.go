@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Environment is the variable that names the directory with the schemas: schema/ of the specification's repository,
-// with one directory for each revision.
+// Environment is the variable with the directory of the schemas: schema/ of the specification's repository, with one
+// directory for each revision.
 const Environment = "MCPOTEL_SPEC"
 
 // Schemas are the schemas of all revisions. They are safe for concurrent use.
@@ -39,7 +39,7 @@ func Load(dir string) (*Schemas, error) {
 	return s, nil
 }
 
-// Check holds a value against the definition called name.
+// Check validates a value against the definition with this name.
 func (s *Schemas) Check(v mcp.Version, name string, value json.RawMessage) error {
 	r := s.of[v]
 	if r == nil {
@@ -48,15 +48,15 @@ func (s *Schemas) Check(v mcp.Version, name string, value json.RawMessage) error
 	return r.check(name, value)
 }
 
-// revision is one schema.json.
+// revision is one parsed schema.json.
 type revision struct {
-	key         string // under which it has its definitions
+	key         string // key of the definitions in the file
 	definitions map[string]any
-	requests    map[string]string // method to the name of the definition
-	errors      map[int64]string  // code to the name of the definition
+	requests    map[string]string // name of the definition by method
+	errors      map[int64]string  // name of the definition by error code
 
 	mu       sync.Mutex
-	resolved map[string]*jsonschema.Resolved // guarded by mu; by definition
+	resolved map[string]*jsonschema.Resolved // guarded by mu; by the name of the definition
 }
 
 func newRevision(v mcp.Version, text []byte) (*revision, error) {
@@ -89,8 +89,8 @@ func newRevision(v mcp.Version, text []byte) (*revision, error) {
 	return r, nil
 }
 
-// mend corrects what is known to be wrong in published schemas: the generator made integers of the numbers of a form,
-// until it was noticed, and of those in its answer.
+// mend corrects known errors in published schemas: the generator wrote integer instead of number for the bounds and the
+// default of a form's number, until this was noticed, and still does for the numbers in the answer.
 func mend(v mcp.Version, definitions map[string]any) {
 	walk(at(definitions, "ElicitResult", "properties", "content"), func(o map[string]any) {
 		if types := list(o["type"]); slices.Contains(types, any("integer")) {
@@ -107,7 +107,7 @@ func mend(v mcp.Version, definitions map[string]any) {
 	}
 }
 
-// has reports whether there is a definition of that name.
+// has reports whether there is a definition with this name.
 func (r *revision) has(name string) bool { _, ok := r.definitions[name]; return ok }
 
 func (r *revision) check(name string, value json.RawMessage) error {
@@ -150,7 +150,7 @@ func (r *revision) resolve(name string) (*jsonschema.Resolved, error) {
 	return resolved, nil
 }
 
-// at returns what is in nested objects under these names, nil if there is nothing.
+// at returns the value under these names in nested objects, or nil.
 func at(v any, names ...string) any {
 	for _, name := range names {
 		o, _ := v.(map[string]any)
@@ -164,10 +164,10 @@ func list(v any) []any {
 	return all
 }
 
-// forbidUnknown makes every object of known members refuse others, where the schema says nothing about them. Left as
-// they are: definitions that are parts of others, by allOf, for each of them knows some members only; the envelopes of
-// messages; _meta, which is open, and which the params of every message may have whether their definition says so or
-// not; and the schemas of tools.
+// forbidUnknown makes objects reject unknown members where the schema does not decide this. It does not change
+// definitions that are parts of others through allOf, because each of them has only some of the members; the envelopes
+// of messages; _meta, which is open, and which the params of every message may have even if their definition does not
+// mention it; and the schemas of tools.
 func forbidUnknown(definitions map[string]any) {
 	parts := map[string]bool{}
 	walk(definitions, func(o map[string]any) {
@@ -192,7 +192,7 @@ func forbidUnknown(definitions map[string]any) {
 	}
 }
 
-// forbidIn does so in v and what is in that.
+// forbidIn does this for v and all values in it.
 func forbidIn(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -213,7 +213,7 @@ func forbidIn(v any) {
 	}
 }
 
-// open are the names of what may have any member.
+// open are the names of members with any contents.
 var open = []string{"allOf", "_meta", "inputSchema", "outputSchema"}
 
 // walk calls f with every object in v.

@@ -6,8 +6,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Tap returns t, with each connection watched: report hears of every message of either side
-// that its schema does not accept. It may be called from any goroutine.
+// Tap returns t with a Watch on each connection. It calls report for every message of either side that violates its
+// schema. report must be safe for concurrent use.
 func Tap(t transport.Transport, s *Schemas, report func(Side, error)) transport.Transport {
 	return &tap{t, s, report}
 }
@@ -33,7 +33,7 @@ type tapped struct {
 }
 
 func (c *tapped) Send(ctx context.Context, m transport.Message) error {
-	c.see(Client, m.Data) // before the server can answer it
+	c.see(Client, m.Data) // before the server can answer
 	return c.Conn.Send(ctx, m)
 }
 

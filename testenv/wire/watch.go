@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Side is who sends a message.
+// Side is the sender of a message.
 type Side uint8
 
 // The sides of a conversation.
@@ -21,37 +21,37 @@ const (
 
 func (s Side) String() string { return [...]string{"client", "server"}[s] }
 
-// Watch holds the messages of one conversation against the schema of the revision they are in, which it learns from
-// them. Its methods may be called from any goroutine; a response must come after the request it answers.
+// Watch validates the messages of one conversation against the schema of their revision, which it derives from the
+// messages. It is safe for concurrent use; a response must come after its request.
 type Watch struct {
 	schemas *Schemas
 
 	mu      sync.Mutex
-	agreed  mcp.Version               // guarded by mu; of the session, once initialize is answered
-	waiting [2]map[string]waitingCall // guarded by mu; requests of each side that have no answer yet, by id
-	checked int                       // guarded by mu
+	agreed  mcp.Version               // guarded by mu; revision of the session, set by the answer to initialize
+	waiting [2]map[string]waitingCall // guarded by mu; unanswered requests of each side, by id
+	checked int                       // guarded by mu; number of validated messages
 }
 
-// waitingCall is what is remembered of a request.
+// waitingCall is an unanswered request.
 type waitingCall struct {
 	method  string
 	version mcp.Version
-	task    bool // is to become a task of 2025-11-25
+	task    bool // the request asks for a task of 2025-11-25
 }
 
-// NewWatch returns a Watch of a conversation that has yet to begin.
+// NewWatch returns a Watch for a new conversation.
 func (s *Schemas) NewWatch() *Watch {
 	return &Watch{schemas: s, waiting: [2]map[string]waitingCall{{}, {}}}
 }
 
-// Checked returns how many messages have been held against a schema.
+// Checked returns the number of validated messages.
 func (w *Watch) Checked() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.checked
 }
 
-// frame is what of a message matters here.
+// frame has the members of a message that Watch reads.
 type frame struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -59,7 +59,7 @@ type frame struct {
 		Meta struct {
 			Version mcp.Version `json:"io.modelcontextprotocol/protocolVersion"`
 		} `json:"_meta"`
-		Version mcp.Version     `json:"protocolVersion"` // of initialize
+		Version mcp.Version     `json:"protocolVersion"` // parameter of initialize
 		Task    json.RawMessage `json:"task"`
 	} `json:"params"`
 	Result json.RawMessage `json:"result"`
@@ -68,7 +68,7 @@ type frame struct {
 	} `json:"error"`
 }
 
-// Message checks one message, or a batch of them.
+// Message validates one message, or a batch of messages.
 func (w *Watch) Message(from Side, text []byte) error {
 	var batch []json.RawMessage
 	if json.Unmarshal(text, &batch) == nil {
@@ -90,7 +90,7 @@ func (w *Watch) Message(from Side, text []byte) error {
 	return nil
 }
 
-// check checks a message. mu is held.
+// check validates a message. The caller holds mu.
 func (w *Watch) check(from Side, f *frame, text []byte) error {
 	if f.Method == "" {
 		return w.answer(from, f, text)
@@ -101,7 +101,7 @@ func (w *Watch) check(from Side, f *frame, text []byte) error {
 	}
 	r, name := w.schemas.of[v], "JSONRPCNotification"
 	if r == nil {
-		return nil // of a revision that is asked for and not supported, or before any is agreed on
+		return nil // an unsupported revision was requested, or none has been agreed on
 	}
 	if f.ID != nil {
 		name = "JSONRPCRequest"
@@ -113,7 +113,7 @@ func (w *Watch) check(from Side, f *frame, text []byte) error {
 	return r.check(name, text)
 }
 
-// version returns the revision of a request or notification. mu is held.
+// version returns the revision of a request or notification. The caller holds mu.
 func (w *Watch) version(f *frame) mcp.Version {
 	switch {
 	case f.Method == mcp.MethodInitialize:
@@ -123,10 +123,10 @@ func (w *Watch) version(f *frame) mcp.Version {
 	case w.agreed != "":
 		return w.agreed
 	}
-	return mcp.Version20260728 // a notification of a conversation without sessions
+	return mcp.Version20260728 // notification in a conversation without sessions
 }
 
-// answer checks a response. mu is held.
+// answer validates a response. The caller holds mu.
 func (w *Watch) answer(from Side, f *frame, text []byte) error {
 	asker := Server
 	if from == Server {
@@ -160,7 +160,7 @@ func (w *Watch) answer(from Side, f *frame, text []byte) error {
 	return nil
 }
 
-// failure checks an error response. mu is held.
+// failure validates an error response. The caller holds mu.
 func (w *Watch) failure(v mcp.Version, code int64, text []byte) error {
 	r := w.schemas.of[v]
 	if r == nil {
@@ -174,7 +174,8 @@ func (w *Watch) failure(v mcp.Version, code int64, text []byte) error {
 	return r.check(name, text)
 }
 
-// resultOf returns the definition of the result of a call, empty if the schema has none: that of an extension.
+// resultOf returns the name of the definition for the result of a call. It returns "" if the schema has none, as for
+// the result of an extension.
 func (r *revision) resultOf(call waitingCall, result json.RawMessage) string {
 	var typed struct {
 		Type mcp.ResultType  `json:"resultType"`

@@ -1,14 +1,14 @@
-// Package best measures what takes little time on a machine that may be busy: the best of some tries shows what is
-// needed.
+// Package best measures short operations on a machine that may be busy: the best of several tries shows the time that
+// an operation needs.
 package best
 
 import "time"
 
-// tries is how often something is tried. A run on a busy machine takes long for a while, but not every time.
+// tries is the maximum number of tries. On a busy machine some tries take long, but not all.
 const tries = 20
 
-// Of calls try until it takes no longer than limit, 20 times at most, and returns the shortest time. What is always
-// slower is found all the same.
+// Of calls try until a try takes no longer than limit, at most 20 times, and returns the shortest time. An operation
+// that is always too slow still exceeds the limit.
 func Of(limit time.Duration, try func() time.Duration) time.Duration {
 	shortest := try()
 	for range tries - 1 {

@@ -1,5 +1,5 @@
-// Package conversation has a server of all that can be recorded, and a client that uses all of it, for tests of what
-// records and replays.
+// Package conversation provides a server with everything that can be recorded, and a client that uses all of it, for
+// tests of recording and replaying.
 package conversation
 
 import (
@@ -21,12 +21,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Server is what serves a connection.
+// Server serves connections.
 type Server interface {
 	Serve(ctx context.Context, c mcpserver.Conn) error
 }
 
-// Reach is a transport to a server in this process.
+// Reach returns a transport to a server in this process.
 func Reach(s Server) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) { _ = s.Serve(ctx, p) })
 }
@@ -42,11 +42,11 @@ type input struct {
 	N int `json:"n"`
 }
 
-// Full is a server of all that can be recorded.
+// Full returns a server with everything that can be recorded.
 func Full(t *testing.T) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "full", Version: "1"},
 		&mcpserver.Options{Logging: true, PageSize: 2, Tasks: &mcpserver.TaskOptions{PollInterval: time.Second}})
-	t.Cleanup(func() { _ = s.Shutdown(context.Background()) }) // tasks that were not waited for
+	t.Cleanup(func() { _ = s.Shutdown(context.Background()) }) // ends unfinished tasks
 	tool := func(name string, h func(context.Context, input) (input, error)) error {
 		return mcpserver.AddTool(s, &mcp.Tool{Name: name}, h)
 	}
@@ -89,11 +89,11 @@ func Full(t *testing.T) *mcpserver.Server {
 	return s
 }
 
-// host is a client that notes what it is told.
+// host is a client that logs what the server sends to it.
 type host struct {
 	*mcpclient.Client
 	mu  sync.Mutex
-	log []string // guarded by mu
+	log []string // guarded by mu; messages from the server
 }
 
 func (h *host) note(what string, v any) {
@@ -103,7 +103,8 @@ func (h *host) note(what string, v any) {
 	h.log = append(h.log, what+" "+string(text))
 }
 
-// Use has a client of this revision do all it can with a server, always the same, and returns what it was told.
+// Use makes a client with this revision use all features of a server, always in the same way, and returns the sorted
+// log of the messages from the server.
 func Use(t *testing.T, tr transport.Transport, v mcp.Version) []string {
 	t.Helper()
 	h := &host{}
@@ -126,8 +127,8 @@ func Use(t *testing.T, tr transport.Transport, v mcp.Version) []string {
 	synctest.Wait()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	slices.Sort(h.log)           // what is told beside calls comes when it comes
-	return slices.Compact(h.log) // a change of tools is told again when a subscription takes the place of another
+	slices.Sort(h.log)           // messages outside of calls arrive at any time
+	return slices.Compact(h.log) // a replaced subscription repeats a change of tools
 }
 
 func (h *host) converse(t *testing.T, v mcp.Version) {
@@ -162,7 +163,7 @@ func (h *host) converse(t *testing.T, v mcp.Version) {
 	h.note("read", read)
 }
 
-// Record returns what a recorder has written of what a client did with a server.
+// Record runs use with a recording transport and returns the recording.
 func Record(t *testing.T, tr transport.Transport, content bool, use func(transport.Transport)) []byte {
 	t.Helper()
 	var file bytes.Buffer

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package cputime says how much CPU time a test has used, which a busy machine changes less than the clock.
+// Package cputime measures the CPU time of a test, which depends less on other load than wall-clock time does.
 package cputime
 
 import (
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Used is what the process has used so far.
+// Used returns the CPU time of the process so far.
 func Used() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Used is what the process has used so far.
+// Used returns the CPU time of the process so far.
 func Used() time.Duration {
 	process, err := syscall.GetCurrentProcess()
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
-// Variables that make a test binary a server.
+// Environment variables that make a test binary a server.
 const (
 	envServer   = "FLEET_SERVER"
 	envEndpoint = "FLEET_ENDPOINT"
 )
 
-// Served makes this process the server that [Child] has started it as, by its name, and ends it then. It is the first
-// that TestMain calls. A server serves standard input until its end, and tells tel what it does, which is nil in a
-// plain one.
+// Served must be the first call in TestMain. If [Child] has started this process, Served runs the server with the given
+// name and then exits. A server serves standard input until its end and reports to tel, which is nil for a server
+// without telemetry.
 func Served(servers map[string]func(ctx context.Context, tel *telemetry.Telemetry) error) {
 	name := os.Getenv(envServer)
 	if name == "" {
@@ -49,8 +49,8 @@ func serve(server func(context.Context, *telemetry.Telemetry) error) (err error)
 	return server(ctx, p.Telemetry())
 }
 
-// Child is how to start this test binary as a server: the command and what it adds to the environment. Its spans go to
-// the sink, nil for a server that is not observed.
+// Child returns the command that starts this test binary as a server, and the variables to add to its environment. The
+// server sends its spans to sink; nil means a server without telemetry.
 func Child(t testing.TB, server string, sink *otlpsink.Sink) (command string, env []string) {
 	t.Helper()
 	command, err := os.Executable()
@@ -64,7 +64,7 @@ func Child(t testing.TB, server string, sink *otlpsink.Sink) (command string, en
 	return command, env
 }
 
-// Sink returns a receiver for the spans of a child.
+// Sink returns a receiver for the spans of a child process.
 func Sink(t testing.TB) *otlpsink.Sink {
 	t.Helper()
 	s, err := otlpsink.Listen("")

@@ -1,6 +1,6 @@
-// Package fleet tests clients and servers of several SDKs with each other: one table of promises about the traces of
-// the calls between them, for each pair of a client library and a server library.
+// Package fleet tests clients and servers of several SDKs with each other: it checks the same guarantees about the
+// traces of their calls for each pair of a client library and a server library.
 //
-// Start at [Test]. A server of the fleet offers the tools of [Tools]; [Ours] and [Dial] are this module's own server
-// and client. [Served] is the server as a child process.
+// Start at [Test]. A server of the fleet offers the tools in [Tools]; [Ours] and [Dial] provide this module's own
+// server and client. [Served] runs the server in a child process.
 package fleet

@@ -16,28 +16,29 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// Way is a way to send a request with a client of an SDK.
+// Way is one method of an SDK's client that sends a request.
 type Way struct {
-	Name   string // of the method in Go
+	Name   string // name of the Go method
 	Method string
-	Target string // in the name of the span, empty for none
-	Legacy bool   // there is no such request in 2026-07-28
+	Target string // target in the name of the span; empty for none
+	Legacy bool   // the request does not exist in 2026-07-28
 	Call   func(ctx context.Context) error
 }
 
-// SDK is an SDK whose clients an adapter observes.
+// SDK describes an SDK with an adapter that instruments its clients.
 type SDK struct {
 	Versions []string
-	// Connect connects a client, observed by tel, with a server, and returns each way to send a request.
+	// Connect connects a client, instrumented with tel, to a server and returns all its methods that send a request.
 	Connect func(t *testing.T, server net.Conn, tel *telemetry.Telemetry, version string) []Way
-	// EndsEarly is true if the SDK itself fails a request whose context has ended before, so that the adapter sees none.
+	// EndsEarly is true if the SDK itself fails a request with a context that has already ended, so that the adapter does
+	// not see the request.
 	EndsEarly bool
 }
 
-// failing is a way in which a request can fail.
+// failing is one way in which a request can fail.
 type failing struct {
 	name, errorType string
-	suits           func(w *Way) bool // nil for all
+	suits           func(w *Way) bool // reports whether it applies to w; nil for always
 	happen          func(s *scripted, w *Way) error
 }
 
@@ -79,8 +80,8 @@ var everyFailing = []failing{
 	}},
 }
 
-// EveryFailure has each request fail in each way: that is one CLIENT span with the error, one point of the duration and
-// one record.
+// EveryFailure makes each request fail in each way, and checks that each failure emits one CLIENT span with the error,
+// one point of the duration and one record.
 func EveryFailure(t *testing.T, sdk *SDK) {
 	for _, version := range sdk.Versions {
 		for _, f := range everyFailing {
@@ -143,11 +144,11 @@ func oneFailure(t *testing.T, r *telemetrytest.Recording, w *Way, errorType stri
 	}
 }
 
-// scripted is a server that answers a handshake. Whoever makes a request answers it.
+// scripted is a server that answers only the handshake. The test answers all other requests.
 type scripted struct {
 	version      string
 	client, conn net.Conn
-	asked        chan json.RawMessage // ids of requests behind the handshake
+	asked        chan json.RawMessage // ids of the requests after the handshake
 	done         chan struct{}
 }
 
@@ -158,7 +159,7 @@ func newScripted(t *testing.T, version string) *scripted {
 		s.conn.Close()
 		<-s.done
 	})
-	go func() { // ends with the connection
+	go func() { // ends when the connection is closed
 		defer close(s.done)
 		for lines := bufio.NewScanner(s.conn); lines.Scan(); {
 			s.read(lines.Bytes())
@@ -192,12 +193,12 @@ func (s *scripted) read(line []byte) {
 	}
 }
 
-// write sends a message. After the client has gone it is lost, as it should be.
+// write sends a message. If the client has closed the connection, the message is lost, as intended.
 func (s *scripted) write(format string, arguments ...any) {
 	_, _ = fmt.Fprintf(s.conn, format+"\n", arguments...)
 }
 
-// during makes a request, and has then happen once the server has it.
+// during starts call, and calls then when the server has received its request.
 func (s *scripted) during(call func() error, then func(id json.RawMessage)) error {
 	done := make(chan error, 1)
 	go func() { done <- call() }()

@@ -19,20 +19,20 @@ const (
 	ServerName = "fleet-server"
 )
 
-// Tools are what each server of the fleet offers: echo returns its argument text, fail reports an error, wait gets a
-// URL and returns when it is cancelled, and ask asks the user for a name and greets them with it.
+// Tools are the tools of each server in the fleet. echo returns its argument text, fail reports an error, wait sends a
+// GET request to a URL and returns when it is cancelled, and ask asks the user for a name and returns a greeting.
 var Tools = []string{"echo", "fail", "wait", "ask"}
 
-// ErrFailed is what fail reports.
+// ErrFailed is the error that the tool fail reports.
 var ErrFailed = errors.New("it failed, as it should")
 
-// Question is what ask asks the user.
+// Question is the message of the tool ask to the user.
 const Question = "What is your name?"
 
-// Form is the schema of the answer to that.
+// Form is the schema of the answer to Question.
 const Form = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`
 
-// User is the name of the user.
+// User is the user's answer to Question.
 const User = "Ada"
 
 // Ours returns this module's server.
@@ -62,14 +62,15 @@ func Ours(tel *telemetry.Telemetry) *mcpserver.Server {
 
 func add[In any](s *mcpserver.Server, name string, h func(context.Context, In) (string, error)) {
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: name}, h); err != nil {
-		panic(err) // the tool is wrong
+		panic(err) // the definition of the tool is wrong
 	}
 }
 
-// Call calls a tool, with whatever client library.
+// Call calls a tool with some client library.
 type Call func(ctx context.Context, tool string, arguments map[string]any) (text string, isError bool, err error)
 
-// Dial returns what calls the tools of a server by this module's client, which speaks one version of the protocol.
+// Dial connects this module's client, limited to one version of the protocol, and returns a function that calls tools
+// with it.
 func Dial(t testing.TB, tr transport.Transport, tel *telemetry.Telemetry, version string) Call {
 	t.Helper()
 	c, err := mcpclient.Connect(t.Context(), tr, &mcpclient.Options{

@@ -14,13 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// Span is a span that has ended, wherever it was recorded. Ids are hexadecimal; the ParentID of a root is empty.
+// Span is an ended span from any source. Ids are hexadecimal; the ParentID of a root is empty.
 type Span struct {
 	TraceID, ID, ParentID string
-	Name, Kind, Status    string // CLIENT, SERVER or INTERNAL; UNSET or ERROR
+	Name, Kind, Status    string // Kind is CLIENT, SERVER or INTERNAL; Status is UNSET or ERROR
 	Start, End            time.Time
 	Attributes            map[string]string
-	Links                 []string // ids of spans
+	Links                 []string // ids of the linked spans
 }
 
 func (s Span) String() string {
@@ -28,13 +28,13 @@ func (s Span) String() string {
 		s.Start.Format("05.000000"), s.End.Format("05.000000"), s.Attributes["error.type"])
 }
 
-// Spans is where spans are found: those of this process, and those that others have sent.
+// Spans collects the spans of this process and those received from other processes.
 type Spans struct {
 	Recorded []*telemetrytest.Recording
-	Sink     *otlpsink.Sink // nil for none
+	Sink     *otlpsink.Sink // nil if there are no other processes
 }
 
-// Tracer makes spans of the test's own.
+// Tracer returns a tracer for the test's own spans.
 func (s *Spans) Tracer() trace.Tracer { return s.Recorded[0].TracerProvider().Tracer("fleet") }
 
 // All returns the spans that have ended so far.
@@ -57,7 +57,7 @@ func (s *Spans) Trace(id string) []Span {
 	return slices.DeleteFunc(s.All(), func(span Span) bool { return span.TraceID != id })
 }
 
-// Await waits until the spans of a trace are as they should be, and returns them.
+// Await waits until good reports true for the spans of a trace, and returns these spans.
 func (s *Spans) Await(t testing.TB, id, what string, good func([]Span) bool) []Span {
 	t.Helper()
 	var spans []Span
@@ -68,7 +68,7 @@ func (s *Spans) Await(t testing.TB, id, what string, good func([]Span) bool) []S
 	return spans
 }
 
-// Until waits for something that nothing tells of.
+// Until polls happened until it reports true.
 func Until(t testing.TB, what string, happened func() bool, got func() string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -89,7 +89,7 @@ func Named(spans []Span, kind, name string) []Span {
 	return slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.Kind != kind || s.Name != name })
 }
 
-// Orphans returns the spans whose parents are nowhere.
+// Orphans returns the spans with a missing parent.
 func (s *Spans) Orphans() []Span {
 	all := s.All()
 	known := map[string]bool{"": true}

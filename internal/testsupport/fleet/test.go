@@ -10,33 +10,33 @@ import (
 	"testing"
 )
 
-// Pair is a client and a server of the fleet that are connected.
+// Pair is a connected pair of a client and a server of the fleet.
 type Pair struct {
 	Call    Call
 	Spans   *Spans
 	Version string
 
-	// Network is network.transport on the spans of both, empty for none.
+	// Network is the attribute network.transport of the spans on both ends; empty for none.
 	Network string
 
-	// HTTPSpans says that each HTTP request has a span of its own, to which the server's span is linked.
+	// HTTPSpans means that each HTTP request has its own span, and the server's span has a link to it.
 	HTTPSpans bool
 
-	// PlainClient and PlainServer say that one of them is not observed.
+	// PlainClient and PlainServer mean that the client or the server has no telemetry.
 	PlainClient, PlainServer bool
 
-	// Unheard says that the server does not hear that a call was cancelled: legacy HTTP.
+	// Unheard means that the server does not learn of the cancellation of a call: legacy HTTP.
 	Unheard bool
 
-	// OneSpan says that the client has one span for all rounds of a call: the official SDK.
+	// OneSpan means that the client has one span for all rounds of a call: the official SDK.
 	OneSpan bool
 
-	// NoAsking says that the server's requests to the client are not observed there, or the client's answers.
+	// NoAsking means that one end does not record the server's requests to the client.
 	NoAsking bool
 }
 
-// Test makes calls of every kind, with every outcome, and holds the trace of each of them against what the telemetry's
-// schema promises: one trace, the right parents and links, kinds, names, attributes and statuses, and no orphans.
+// Test makes calls with every outcome and checks the trace of each call against the schema of the telemetry: one trace,
+// the correct parents and links, kinds, names, attributes and statuses, and no orphans.
 func Test(t *testing.T, p *Pair) {
 	p.outcomes(t)
 	p.asking(t)
@@ -47,7 +47,7 @@ func Test(t *testing.T, p *Pair) {
 	}
 }
 
-// called is what one call has left behind.
+// called is the result of one call, with its spans.
 type called struct {
 	trace  string
 	caller Span
@@ -57,7 +57,7 @@ type called struct {
 	err    error
 }
 
-// call makes a call under a span of the test's own, and waits for the spans that it must have.
+// call makes a call under a span of the test, and waits for the expected spans.
 func (p *Pair) call(ctx context.Context, t *testing.T, tool string, arguments map[string]any, servers int) called {
 	t.Helper()
 	c := p.make(ctx, tool, arguments)
@@ -72,12 +72,12 @@ func (p *Pair) make(ctx context.Context, tool string, arguments map[string]any) 
 	return called{trace: span.SpanContext().TraceID().String(), text: text, isErr: isErr, err: err}
 }
 
-// settle waits for the spans of a call.
+// settle waits for the expected spans of a call.
 func (p *Pair) settle(t *testing.T, c *called, tool string, servers int) {
 	t.Helper()
 	clients := 1
 	if p.PlainClient {
-		clients, servers = 0, 0 // a plain client does not say whose call it is
+		clients, servers = 0, 0 // without a client span, the server's spans cannot be assigned to a call
 	}
 	if p.PlainServer {
 		servers = 0
@@ -91,12 +91,12 @@ func (p *Pair) settle(t *testing.T, c *called, tool string, servers int) {
 	c.caller = Named(c.spans, "INTERNAL", "caller")[0]
 }
 
-// outcomes are the ways a call is answered.
+// outcomes tests the outcomes of a call.
 func (p *Pair) outcomes(t *testing.T) {
 	for _, tt := range []struct {
 		tool           string
 		client, server map[string]string
-		status         [2]string // of the client's and the server's span
+		status         [2]string // expected status of the client's and the server's span
 		isErr          bool
 		code           bool
 	}{
@@ -122,8 +122,8 @@ func (p *Pair) outcomes(t *testing.T) {
 	}
 }
 
-// serversOf is how many SERVER spans bear the name of a tool: one that the server does not have is _OTHER in its
-// span's.
+// serversOf returns the number of SERVER spans with the name of a tool. The server's span of an unknown tool has the
+// name _OTHER.
 func serversOf(tool string) int {
 	if slices.Contains(Tools, tool) {
 		return 1
@@ -188,7 +188,7 @@ func (p *Pair) server(t *testing.T, c called, client Span, name, tool, status st
 	}
 }
 
-// carried checks that a SERVER span has a link to the HTTP request that brought the message, and to no other's.
+// carried checks that a SERVER span has a link to the HTTP request that carried the message, and to no other request.
 func (p *Pair) carried(t *testing.T, s Span) {
 	t.Helper()
 	var http []Span
@@ -215,7 +215,7 @@ func (p *Pair) check(t *testing.T, s Span, status string, special, common map[st
 	}
 }
 
-// asking is a call in which the server asks the client something, by a request or in its answer.
+// asking tests a call with a question from the server to the client, in a request or in its answer.
 func (p *Pair) asking(t *testing.T) {
 	t.Run("ask", func(t *testing.T) {
 		modern := p.Version >= "2026-07-28"
@@ -279,7 +279,7 @@ func (p *Pair) rounds(t *testing.T, clients []Span) {
 	}
 }
 
-// leave makes calls and leaves once they are being handled.
+// leave tests calls that the client cancels after their handler has started.
 func (p *Pair) leave(t *testing.T) {
 	for errorType, why := range map[string]error{"timeout": context.DeadlineExceeded, "cancelled": context.Canceled} {
 		t.Run(errorType, func(t *testing.T) {
@@ -300,7 +300,7 @@ func (p *Pair) leave(t *testing.T) {
 	}
 }
 
-// many are calls at the same time.
+// many tests concurrent calls.
 func (p *Pair) many(t *testing.T) {
 	t.Run("many", func(t *testing.T) {
 		const callers, each = 4, 25
@@ -323,7 +323,7 @@ func (p *Pair) many(t *testing.T) {
 			client := p.client(t, c, "tools/call echo", "UNSET", nil)
 			p.server(t, c, client, "tools/call echo", "echo", "UNSET", nil)
 			if t.Failed() {
-				return // the others would say the same
+				return // the other calls would report the same
 			}
 		}
 	})

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Wait is what the tool wait does: it gets the URL, if there is one, to say that it is being handled, and returns
-// when it is cancelled.
+// Wait implements the tool wait: it sends a GET request to the URL, if there is one, to report that the handler runs,
+// and returns when it is cancelled.
 func Wait(ctx context.Context, url string) error {
 	if url != "" {
 		if err := get(ctx, url); err != nil {
@@ -31,7 +31,7 @@ func get(ctx context.Context, url string) error {
 	return answer.Body.Close()
 }
 
-// Handled returns a URL for [Wait], and a channel that is closed when it is got.
+// Handled returns a URL for [Wait], and a channel that is closed when the URL is requested.
 func Handled(t *testing.T) (url string, handled <-chan struct{}) {
 	t.Helper()
 	got := make(chan struct{})
@@ -40,7 +40,7 @@ func Handled(t *testing.T) (url string, handled <-chan struct{}) {
 	return s.URL, got
 }
 
-// callerContext is a context that ends when a URL of [Handled] is got, with an error that may be that of a deadline.
+// callerContext is a context that ends when the URL of [Handled] is requested, with the error why.
 type callerContext struct {
 	context.Context
 	handled <-chan struct{}

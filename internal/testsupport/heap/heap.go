@@ -1,4 +1,4 @@
-// Package heap measures how much memory a piece of a test has in use at most.
+// Package heap measures the peak memory use of a part of a test.
 package heap
 
 import (
@@ -9,15 +9,15 @@ import (
 	"sync/atomic"
 )
 
-// percent is how much the heap may grow before it is collected anew, and so how far from a peak the last look at it is.
+// percent is the heap growth that triggers a garbage collection. It bounds how far a measurement is from the true peak.
 const percent = 25
 
-// Measure runs f and returns how many bytes more than before were in use at most, as the garbage collector found them,
-// and how many are at the end. The collector runs each time the heap has grown by a quarter, and each run is looked at,
-// so nothing depends on time. Of garbage, what was allocated while the collector ran counts. Nothing else of the
-// process may run meanwhile.
+// Measure runs f and returns the peak number of bytes in use, as seen by the garbage collector, and the number at the
+// end, both minus the number before. The collector runs each time the heap has grown by a quarter, and Measure reads
+// the heap size after each run, so the result does not depend on time. Garbage counts only if it was allocated while
+// the collector ran. No other code of the process may run at the same time.
 //
-// Under the race detector, which needs memory of its own and much time for that, it only runs f and returns zeros.
+// Under the race detector, which uses memory and much time itself, Measure only runs f and returns zeros.
 func Measure(f func()) (peak, kept int) {
 	if Raced {
 		f()
@@ -26,9 +26,9 @@ func Measure(f func()) (peak, kept int) {
 	return measure(func(*watch) { f() })
 }
 
-// Least runs f until its peak is within limit, five times at most, and returns the figures of the least peak. The
-// garbage that is allocated while the collector runs counts, and beside other work the collector runs for long; it is
-// never less than there is.
+// Least runs f until its peak is within limit, at most five times, and returns the figures of the lowest peak.
+// Repetition helps because garbage that is allocated during a collection counts, and collections take longer under
+// other load; a measurement is never too low.
 func Least(limit int, f func()) (peak, kept int) {
 	peak, kept = Measure(f)
 	for range 4 {
@@ -42,8 +42,8 @@ func Least(limit int, f func()) (peak, kept int) {
 	return peak, kept
 }
 
-// Allocated runs f and returns how many bytes the process allocated meanwhile, those that were freed included: zero
-// under the race detector, which has less of them used again.
+// Allocated runs f and returns the number of bytes that the process allocated during the run, including freed bytes.
+// Under the race detector, which reduces reuse of memory, it returns zero.
 func Allocated(f func()) uint64 {
 	before := allocated()
 	f()
@@ -71,28 +71,29 @@ func measure(f func(*watch)) (peak, kept int) {
 	return max(int(w.most.Load()), after) - before, after - before
 }
 
-// live returns what is in use.
+// live returns the number of bytes in use.
 func live() int {
 	runtime.GC()
-	runtime.GC() // and what pools held
+	runtime.GC() // a second run also frees the memory of pools
 	return marked()
 }
 
-// marked returns what the last run of the collector found in use.
+// marked returns the number of bytes that the last run of the collector found in use.
 func marked() int {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	return int(sample[0].Value.Uint64())
 }
 
-// watch looks at the heap after each run of the collector.
+// watch reads the heap size after each run of the collector.
 type watch struct {
 	most  atomic.Int64
 	looks atomic.Int64
 	ended atomic.Bool
 }
 
-// after has the next run looked at, by the end of something that nothing refers to, and each one behind it.
+// after registers a cleanup on an unreferenced value, so that it is called after the next run of the collector, and
+// then again after each further run.
 func (w *watch) after() {
 	runtime.AddCleanup(new([64]byte), func(w *watch) {
 		w.most.Store(max(w.most.Load(), int64(marked())))

@@ -2,5 +2,5 @@
 
 package heap
 
-// Raced is true in a program that is built with the race detector, which allocates for itself.
+// Raced is true in a program built with the race detector, which allocates memory itself.
 const Raced = false

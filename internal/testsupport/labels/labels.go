@@ -11,8 +11,8 @@ import (
 
 var line = regexp.MustCompile(`(?m)^# labels: .*$`)
 
-// Of returns the labels of each goroutine that has the function on its stack, as {"key":"value", ...} in the order of
-// the keys; empty for none. The function is named by its end, such as (*reading).run.
+// Of returns the labels of each goroutine with the function on its stack, as {"key":"value", ...} in the order of the
+// keys; empty for none. function is the end of its name, such as (*reading).run.
 func Of(t testing.TB, function string) (found []string) {
 	t.Helper()
 	var profile bytes.Buffer
@@ -27,7 +27,7 @@ func Of(t testing.TB, function string) (found []string) {
 	return found
 }
 
-// Here returns the labels of this goroutine, as Of does. It is for one goroutine at a time.
+// Here returns the labels of this goroutine, in the form of Of. Only one goroutine at a time may call it.
 func Here(t testing.TB) string {
 	t.Helper()
 	found := Of(t, "labels.Here")

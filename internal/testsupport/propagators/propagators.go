@@ -1,4 +1,4 @@
-// Package propagators has the propagators that tests of both ends and of the adapters carry traces by.
+// Package propagators provides the propagators for tests of trace context, at both ends and in the adapters.
 package propagators
 
 import (
@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// All returns the propagators that OTEL_PROPAGATORS knows, by their names there, and one that is made up.
+// All returns the propagators that OTEL_PROPAGATORS supports, by their names there, and a fictitious one.
 func All() map[string]propagation.TextMapPropagator {
 	return map[string]propagation.TextMapPropagator{
 		"tracecontext": propagation.TraceContext{},
@@ -29,23 +29,23 @@ func All() map[string]propagation.TextMapPropagator {
 	}
 }
 
-// Whole are those of All whose format has room for all of a trace id.
+// Whole returns the propagators in All with a format for complete trace ids.
 func Whole() map[string]propagation.TextMapPropagator {
 	whole := All()
 	delete(whole, "ottrace")
 	return whole
 }
 
-// Arrives returns what the other end makes of a span by p, whatever carries it: some formats have room for less than
-// all of it.
+// Arrives returns the span context that the other end extracts with p, over any carrier: some formats cannot carry all
+// of it.
 func Arrives(p propagation.TextMapPropagator, sent trace.SpanContext) trace.SpanContext {
 	c := propagation.MapCarrier{}
 	p.Inject(trace.ContextWithSpanContext(context.Background(), sent), c)
 	return trace.SpanContextFromContext(p.Extract(context.Background(), c))
 }
 
-// MadeUp is a propagator whose value needs escapes in JSON and cannot stand in a header of HTTP, and whose key has
-// capitals.
+// MadeUp is a propagator with a value that needs escapes in JSON and is invalid in an HTTP header, and with a key that
+// has capital letters.
 type MadeUp struct{}
 
 const (
@@ -60,7 +60,7 @@ func (MadeUp) Inject(ctx context.Context, c propagation.TextMapCarrier) {
 	}
 }
 
-// Extract reads them.
+// Extract reads the ids that Inject wrote.
 func (MadeUp) Extract(ctx context.Context, c propagation.TextMapCarrier) context.Context {
 	ids, found := strings.CutPrefix(c.Get(madeUpKey), odd)
 	raw, err := hex.DecodeString(ids)

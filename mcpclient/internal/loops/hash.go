@@ -2,12 +2,12 @@ package loops
 
 import "hash/maphash"
 
-// seed is the key of all hashes, another one in each process: a hash tells nothing of the text, not even whether it is
-// one that a reader guesses.
+// seed is the key of all hashes. It differs in each process, so a reader of a hash cannot even verify a guess of the
+// text.
 var seed = maphash.MakeSeed()
 
-// Of a text with more than [Whole] bytes only the length and the two ends are hashed, so that a large result costs
-// what a small one does. Two that differ in between only are taken for the same.
+// For a text of more than [Whole] bytes, Hash covers only the length and the two ends, so that a large result costs as
+// much as a small one. Texts that differ only in between have the same hash.
 const (
 	Whole = 8 << 10
 	end   = Whole / 2
@@ -22,10 +22,10 @@ func Hash(text []byte) uint64 {
 	return mix(mix(head, tail), uint64(len(text)))
 }
 
-// HashString is Hash of a string that is short.
+// HashString returns the hash of a short string.
 func HashString(text string) uint64 { return maphash.String(seed, text) }
 
-// mix returns a hash of two hashes, which differs if these change places.
+// mix returns a hash of two hashes. It depends on their order.
 func mix(a, b uint64) uint64 {
 	const odd = 0x9e3779b97f4a7c15
 	a = (a ^ b>>32 ^ b<<32) * odd

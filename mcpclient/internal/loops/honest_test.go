@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// session is what an agent calls that gets on with its work. Its tools say of themselves what they are, where what they
-// answer does not.
+// session generates the calls of an agent that makes progress. Its tools have annotations where their answers alone
+// would look like a loop.
 type session struct {
 	*rand.Rand
 	calls []Call
-	files [8]int // versions of what it reads
+	files [8]int // versions of the files
 }
 
 func (s *session) call(tool string, args, result any, traits Traits) {
@@ -24,7 +24,8 @@ func (s *session) read() {
 	s.call("read", file, fmt.Sprint(file, s.files[file]), ReadOnly)
 }
 
-// edit edits files; each time the tool says that it has done so. What the test says then has not changed, perhaps.
+// edit edits files; the tool returns the same confirmation each time. The result of the following test may be
+// unchanged.
 func (s *session) edit() {
 	for range 1 + s.IntN(12) {
 		file := s.IntN(len(s.files))
@@ -36,7 +37,7 @@ func (s *session) edit() {
 	}
 }
 
-// search searches with other words, up to four times in vain.
+// search searches with different words, up to four times without results.
 func (s *session) search() {
 	for range s.IntN(5) {
 		s.call("search", s.Int(), "[]", ReadOnly)
@@ -44,7 +45,7 @@ func (s *session) search() {
 	s.call("search", s.Int(), s.Int(), ReadOnly)
 }
 
-// poll waits for one or two things, up to 28 calls.
+// poll polls one or two things, with up to 28 calls.
 func (s *session) poll() {
 	jobs, first := 1+s.IntN(2), s.Int()
 	for range s.IntN(15) {
@@ -57,7 +58,7 @@ func (s *session) poll() {
 	}
 }
 
-// scroll presses keys, stores a value anew, and asks a tool that says nothing of itself for other things.
+// scroll presses keys, stores a value again, and calls a tool without annotations with different arguments.
 func (s *session) scroll() {
 	for range s.IntN(20) {
 		s.call("press", "down", "ok", Writes)
@@ -71,7 +72,7 @@ func (s *session) scroll() {
 	}
 }
 
-// fail tries again what has failed, up to four times, and then something else.
+// fail retries a failed call up to four times, and then makes another call.
 func (s *session) fail() {
 	n := s.Int()
 	for range s.IntN(5) {

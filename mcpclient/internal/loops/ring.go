@@ -2,54 +2,53 @@ package loops
 
 import "slices"
 
-// Size is how many calls of a conversation are remembered.
+// Size is the number of calls that a [Ring] remembers.
 const Size = 64
 
-// Periods is how many calls a [Cycle] has at most.
+// Periods is the maximum number of calls in a [Cycle].
 const Periods = 4
 
-// MaxRepeats is how many rounds of the longest cycle are remembered.
+// MaxRepeats is the number of rounds that a [Ring] remembers of the longest cycle.
 const MaxRepeats = Size / Periods
 
-// Traits are what decides whether a call that brings nothing new is one too many: what the server says of its tool, and
-// how it ended.
+// Traits of a call decide whether it may be repeated. They combine the annotations of the tool and the outcome of the
+// call.
 type Traits uint8
 
 const (
-	// ReadOnly tools only read: readOnlyHint. To ask one the same again is polling; to ask it ever other questions that
-	// have the same answer is not.
+	// ReadOnly tools only read: readOnlyHint. Repeating the same call is polling; asking different questions that all have
+	// the same answer is not.
 	ReadOnly Traits = 1 << iota
 	// Idempotent tools may be called again: idempotentHint. That is polling, too.
 	Idempotent
-	// Writes is a tool that changes something, as the server says: readOnlyHint is false, or there is one of the hints
-	// that only such a tool has. That it always says "ok" says nothing of what it has done.
+	// Writes marks a tool that changes something according to its annotations: readOnlyHint is false, or it has one of the
+	// hints that are only for such tools. If every result of the tool is "ok", its calls may still have different effects.
 	Writes
-	// Failed calls have an error of the tool or of the server for a result. To make one again is no polling.
+	// Failed marks a call with an error of the tool or of the server as its result. Repeating it is not polling.
 	Failed
 )
 
-// Call is one call that has had its result.
+// Call is one finished call.
 type Call struct {
-	Tool   uint64 // hash of its name
+	Tool   uint64 // hash of the tool's name
 	Args   uint64 // hash of the tool and the arguments
 	Result uint64 // hash of the result
 	Traits Traits
 }
 
-// polls reports whether the call is one that is repeated for a reason: to see whether the answer has changed, or to do
-// once more what it does.
+// polls reports whether there is a good reason to repeat the call: to check for a new answer, or to repeat its effect.
 func (c *Call) polls() bool {
 	return c.Traits&Failed == 0 && c.Traits&(ReadOnly|Idempotent|Writes) != 0
 }
 
-// mayChange reports whether the call may have changed what another one says.
+// mayChange reports whether the call may have changed the results of other calls.
 func (c *Call) mayChange() bool { return c.Traits&(ReadOnly|Failed) == 0 }
 
-// exact is the call with its result, as one hash.
+// exact returns a hash of the call and its result.
 func (c *Call) exact() uint64 { return mix(c.Args, c.Result) }
 
-// told is what the call has told of its tool, whatever its arguments; in turns with others, that is believed of a tool
-// that says so, or of an error.
+// told returns a hash of the tool and its result if the tool is read-only or the call failed, so that such calls count
+// as equal in a cycle whatever their arguments. For all other calls it returns the result of exact.
 func (c *Call) told() uint64 {
 	if c.Traits&(ReadOnly|Failed) != 0 {
 		return mix(c.Tool, c.Result)
@@ -57,10 +56,10 @@ func (c *Call) told() uint64 {
 	return c.exact()
 }
 
-// Kind is what kind of loop it is; zero for none.
+// Kind is the kind of a loop.
 type Kind uint8
 
-// The kinds of loops.
+// The kinds of loops. None is the zero Kind.
 const (
 	None Kind = iota
 	SameCall
@@ -68,33 +67,33 @@ const (
 	Cycle
 )
 
-// Loop is a loop that the latest call belongs to. The zero Loop is none.
+// Loop is the loop that the latest call belongs to. The zero Loop means no loop.
 type Loop struct {
 	Kind   Kind
-	Calls  int // that belong to it, the latest among them
-	period int // of a cycle
+	Calls  int // number of calls in the loop, including the latest
+	period int // period of a cycle
 }
 
-// Limits say from when on calls are a loop.
+// Limits are the thresholds from which repeated calls are a loop.
 type Limits struct {
-	Repeats int // of a call, of a result, of a cycle; 2 to [MaxRepeats]
-	Polls   int // of a call that polls, likewise of all calls of a cycle of these; not less than Repeats
+	Repeats int // repetitions of a call, a result or a cycle; 2 to [MaxRepeats]
+	Polls   int // repetitions of a polling call, and number of calls in a cycle of polling calls; at least Repeats
 }
 
-// Ring are the last calls of one conversation. The zero Ring is ready. What is looked for with each call is counted as
-// calls come; only what few calls come to is looked for among those that are remembered.
+// Ring holds the last calls of one conversation. The zero Ring is ready to use. Add maintains counters, so that it has
+// to search the remembered calls only in rare cases.
 type Ring struct {
 	calls [Size]Call
 	exact [Size]uint64
 	told  [Periods]uint64
-	alike [256]uint8 // how many calls have this last byte of exact
-	n     uint       // calls so far
+	alike [256]uint8 // number of remembered calls by the last byte of exact
+	n     uint       // number of calls so far
 
-	row          int              // calls in a row of one tool with one result
-	same         [Periods + 1]int // by period: how many of the latest calls repeat with it
-	sameAsBefore [Periods + 1]int // the same of what calls have told
+	row          int              // consecutive calls of one tool with one result
+	same         [Periods + 1]int // by period: number of latest calls that repeat exactly with it
+	sameAsBefore [Periods + 1]int // by period: the same count, comparing told instead of exact
 
-	loop Loop // that the latest call belongs to
+	loop Loop // loop of the latest call
 }
 
 // Loop returns the loop that the latest call belongs to.
@@ -129,7 +128,7 @@ func (r *Ring) Add(c Call, l Limits) Loop {
 	return r.loop
 }
 
-// follow counts one more call that repeats with a period, or begins anew: any calls are one round of themselves.
+// follow extends a run of calls that repeat with a period, or restarts it: any calls are one round of themselves.
 func follow(run *int, period int, before uint, repeats bool) {
 	if repeats {
 		*run++
@@ -138,7 +137,7 @@ func follow(run *int, period int, before uint, repeats bool) {
 	}
 }
 
-// Continues reports whether a call would go on with the loop that the latest call belongs to.
+// Continues reports whether a call would continue the loop of the latest call.
 func (r *Ring) Continues(tool, args uint64) bool {
 	switch r.loop.Kind {
 	case SameCall:
@@ -152,15 +151,15 @@ func (r *Ring) Continues(tool, args uint64) bool {
 	return false
 }
 
-// at returns the call that is so many before the latest.
+// at returns the call that came back calls before the latest.
 func (r *Ring) at(back int) *Call { return &r.calls[r.index(back)] }
 
 func (r *Ring) index(back int) uint { return (r.n - 1 - uint(back)) % Size }
 
-// len is how many calls are remembered.
+// len returns the number of remembered calls.
 func (r *Ring) len() int { return int(min(r.n, Size)) }
 
-// find returns the loop of the latest call, which repeats one of the last few or does not.
+// find returns the loop of the latest call. repeats is set if the latest call equals one of the last few.
 func (r *Ring) find(repeats bool, l Limits) Loop {
 	for period := 2; repeats && period <= Periods; period++ {
 		if n := r.cycle(period, l); n > 0 {
@@ -176,8 +175,8 @@ func (r *Ring) find(repeats bool, l Limits) Loop {
 	return Loop{}
 }
 
-// cycle returns how many calls have come in turns of this period, 0 for less than is a loop: the latest call has come
-// Repeats times then.
+// cycle returns the number of calls that repeat with the period, or 0 if they are fewer than a loop: in a loop, the
+// latest call has occurred Repeats times.
 func (r *Ring) cycle(period int, l Limits) int {
 	need := period*(l.Repeats-1) + 1
 	n := r.same[period]
@@ -198,8 +197,8 @@ func (r *Ring) cycle(period int, l Limits) int {
 	return 0
 }
 
-// sameCalls returns how often the latest call has been made with its result since another tool may have changed
-// something, 0 for less than is a loop.
+// sameCalls returns how often the latest call occurred with the same result since another tool may have changed
+// something. It returns 0 if that is less than a loop.
 func (r *Ring) sameCalls(l Limits) int {
 	latest, exact, need := r.at(0), r.exact[r.index(0)], l.Repeats
 	if latest.polls() {
@@ -225,8 +224,8 @@ func (r *Ring) sameCalls(l Limits) int {
 	return n
 }
 
-// differ reports whether the calls in a row that were of the latest tool, and had its result, had so many different
-// arguments, as far as they are remembered.
+// differ reports whether consecutive calls of the latest tool with the latest result had at least repeats different
+// arguments, among the remembered calls.
 func (r *Ring) differ(repeats int) bool {
 	if r.row-r.same[1]+1 < repeats || r.at(0).Traits&(Writes|Failed) == Writes {
 		return false

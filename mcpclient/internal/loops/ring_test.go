@@ -11,13 +11,13 @@ import (
 
 var usual = Limits{Repeats: 5, Polls: 30}
 
-// called returns a call in a few words: tool, arguments, result and what is said of the tool.
+// called returns a call from short texts for tool, arguments and result, with traits.
 func called(tool, args, result string, traits Traits) Call {
 	return Call{HashString(tool), HashString(tool + " " + args), HashString(result), traits}
 }
 
-// of reads calls such as "A1=x!": tool, arguments, result; ! for an error, ? for a tool that reads, + for one that
-// writes, * for one that is idempotent.
+// of parses calls such as "A1=x!": tool, arguments, result; ! for an error, ? for a tool that reads, + for a tool that
+// writes, * for an idempotent tool.
 func of(words string) (calls []Call) {
 	for word := range strings.FieldsSeq(words) {
 		question, answer, _ := strings.Cut(word, "=")
@@ -32,7 +32,7 @@ func of(words string) (calls []Call) {
 	return calls
 }
 
-// flagged returns which of the calls is the first in a loop, counted from 1, and what that is; 0 for none.
+// flagged returns the number of the first call in a loop, counted from 1, and the loop; 0 for none.
 func flagged(calls []Call, l Limits) (int, Loop) {
 	var r Ring
 	for i, c := range calls {
@@ -143,7 +143,7 @@ func TestOnlyWhatGoesOnWithALoopContinuesIt(t *testing.T) {
 	}
 }
 
-// naive finds the loop of the latest of some calls by what loops are, in as many steps as it takes.
+// naive finds the loop of the latest call directly from the definition of loops, without regard to cost.
 func naive(calls []Call, l Limits) Kind {
 	calls = calls[max(0, len(calls)-Size):]
 	same := func(a, b Call) bool { return a.Args == b.Args && a.Result == b.Result }
@@ -204,7 +204,7 @@ func naive(calls []Call, l Limits) Kind {
 	return None
 }
 
-// alphabet are calls of which few sequences are no loop. What is said of a tool does not change, but for errors.
+// alphabet returns calls with which few sequences are not loops. The traits of a tool do not change, except for errors.
 func alphabet() []Call { return of("A1=x A2=x A1=y B1=x? B2=x? C1=x+ C1=e! D1=x*") }
 
 func TestShortSequencesAgreeWithTheNaiveOracle(t *testing.T) {

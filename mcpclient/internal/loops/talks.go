@@ -2,27 +2,27 @@ package loops
 
 import "time"
 
-// MaxTalks is how many conversations of one client are remembered.
+// MaxTalks is the number of conversations that a client remembers.
 const MaxTalks = 64
 
 // Talk is one conversation.
 type Talk struct {
 	Ring
-	Trial time.Time // from when on a call may go on with the loop all the same
+	Trial time.Time // from this time on, one call may continue the loop as a trial
 	used  uint64
 }
 
-// Talks are the conversations of a client. The zero Talks are ready.
+// Talks holds the conversations of a client. The zero Talks is ready to use.
 type Talks struct {
-	none   Talk             // of calls that belong to no conversation
-	all    map[uint64]*Talk // by the hash of the id
-	latest *Talk            // that was used, among all; nil before
-	id     uint64           // of that
+	none   Talk             // for calls without a conversation
+	all    map[uint64]*Talk // by the hash of the conversation's id
+	latest *Talk            // most recently used conversation in all; nil before the first
+	id     uint64           // key of latest in all
 	clock  uint64
 }
 
-// Of returns the conversation whose id has this hash, 0 for none. The one that was not used for the longest time makes
-// room for a new one.
+// Of returns the conversation with this hash of its id, or the conversation for calls without an id if id is 0. A new
+// conversation replaces the least recently used one if there are too many.
 func (t *Talks) Of(id uint64) *Talk {
 	if id == 0 {
 		return &t.none

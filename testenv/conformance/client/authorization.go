@@ -14,19 +14,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// metadataDocument is where the suite imagines that this client's metadata is.
+// metadataDocument is the fictitious URL of this client's metadata in the suite.
 const metadataDocument = "https://conformance-test.local/client-metadata.json"
 
-// newAuthorizer makes an authorizer that logs to standard error.
+// newAuthorizer returns an authorizer that logs to standard error.
 func newAuthorizer(o auth.Options) (*auth.Authorizer, error) {
 	o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	return auth.New(&o)
 }
 
-// byCode is an authorization by a person, as a client that is not registered yet.
+// byCode is authorization by a person, for a client that is not registered yet.
 func byCode(details) auth.Options { return auth.Options{Interact: consenting{}} }
 
-// byCodeForAll takes the server's word that it is its whole origin, as metadata at the root may say.
+// byCodeForAll accepts that the server speaks for its whole origin, as metadata at the root may state.
 func byCodeForAll(d details) auth.Options {
 	origin, _, _ := strings.Cut(strings.TrimPrefix(d.URL, "http://"), "/")
 	return auth.Options{Interact: consenting{}, Resource: "http://" + origin}
@@ -52,7 +52,7 @@ func byKey(d details) auth.Options {
 	}
 }
 
-// byEnterprise lets the person's enterprise decide, at whose identity provider the person is signed in.
+// byEnterprise is authorization by an enterprise, with the identity provider where the person has signed in.
 func byEnterprise(d details) auth.Options {
 	return auth.Options{
 		Grant: auth.EnterpriseManaged{
@@ -65,7 +65,7 @@ func byEnterprise(d details) auth.Options {
 	}
 }
 
-// byWorkload presents what the platform says who this program is.
+// byWorkload authenticates with the platform's assertion of this program's identity.
 func byWorkload(d details) auth.Options {
 	return auth.Options{
 		Grant: auth.JWTBearer{
@@ -75,8 +75,9 @@ func byWorkload(d details) auth.Options {
 	}
 }
 
-// credentials are those of the scenario. A secret is for one authorization server: who registers a client knows which,
-// and where the scenario does not say it is the one that the MCP server names before there is anything to lose.
+// credentials returns the credentials of the scenario. A secret is for one authorization server, which the person who
+// registers the client knows. If the scenario does not name it, it is the server in the metadata of the MCP server at
+// the start.
 func credentials(d details) *auth.Credentials {
 	c := &auth.Credentials{Issuer: d.Issuer, ClientID: d.ClientID, ClientSecret: d.ClientSecret}
 	if c.ClientSecret != "" && c.Issuer == "" {
@@ -105,16 +106,16 @@ func namedIssuer(server string) string {
 	return metadata.AuthorizationServers[0]
 }
 
-// consenting is a person who agrees to everything, with a browser that shows nothing: it asks for the authorization
-// page and takes the redirect that comes back at once.
+// consenting is a person who agrees to everything, with a headless browser: it requests the authorization page and
+// reads the redirect that comes back immediately.
 type consenting struct{}
 
-// RedirectURI is where no program listens: nothing follows the redirect.
+// RedirectURI returns a URL without a server, because nothing follows the redirect.
 func (consenting) RedirectURI(context.Context) (string, error) {
 	return "http://127.0.0.1/callback", nil
 }
 
-// Authorize reads the redirect.
+// Authorize requests the authorization page and reads the redirect.
 func (consenting) Authorize(ctx context.Context, r auth.InteractionRequest) (auth.Redirect, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
 	if err != nil {
@@ -133,7 +134,7 @@ func (consenting) Authorize(ctx context.Context, r auth.InteractionRequest) (aut
 	return redirect(back, r.RedirectURI)
 }
 
-// redirect takes the redirect apart.
+// redirect parses the redirect.
 func redirect(back *url.URL, want string) (auth.Redirect, error) {
 	q := back.Query()
 	bare := *back

@@ -1,7 +1,7 @@
 // Command client is the client under test of the MCP conformance suite. The suite starts it with the URL of a mock
-// server as its argument and says in the environment which scenario it is and at which revision; a scenario that needs
-// more gets it as JSON. The exit status is 0 if all went as the scenario wants it, a refusal included that the client
-// has to make.
+// server as its argument. Environment variables name the scenario and the revision, and hold further data of the
+// scenario as JSON. The exit status is 0 if the client did everything that the scenario requires, including a required
+// refusal.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// patience is a little shorter than the timeout of the suite.
+// patience is slightly shorter than the timeout of the suite.
 const patience = 25 * time.Second
 
 func main() {
@@ -35,13 +35,13 @@ func main() {
 type task struct {
 	url      string
 	scenario string
-	versions []mcp.Version // those to speak, nil for all
+	versions []mcp.Version // versions to support; nil for all
 	details  details
 }
 
-// details are the fields of MCP_CONFORMANCE_CONTEXT. No scenario has all of them.
+// details are the fields of MCP_CONFORMANCE_CONTEXT. Each scenario has some of them.
 type details struct {
-	URL string `json:"-"` // of the server
+	URL string `json:"-"` // URL of the server
 
 	ClientID         string `json:"client_id"`
 	ClientSecret     string `json:"client_secret"`
@@ -62,7 +62,7 @@ type details struct {
 	} `json:"toolCalls"`
 }
 
-// readTask reads the arguments and the environment.
+// readTask parses the arguments and the environment.
 func readTask(args []string) (task, error) {
 	if len(args) != 1 {
 		return task{}, errors.New("want one argument, the URL of the server")
@@ -71,8 +71,8 @@ func readTask(args []string) (task, error) {
 	if _, known := scenarios[t.scenario]; !known {
 		return task{}, fmt.Errorf("unknown scenario %q", t.scenario)
 	}
-	// The revision asked for is the newest to offer: some mock servers answer with an older one. Unpinned, the client
-	// finds out by itself.
+	// The requested revision is the newest to offer, because some mock servers answer with an older one. Unpinned, the
+	// client negotiates the revision itself.
 	if newest := mcp.Version(os.Getenv("MCP_CONFORMANCE_PROTOCOL_VERSION")); os.Getenv("MCPOTEL_WAY") != "unpinned" {
 		for _, v := range mcp.SupportedVersions() {
 			if v <= newest {
@@ -102,7 +102,7 @@ func run(ctx context.Context, args []string) error {
 	return err
 }
 
-// perform connects, makes the steps and disconnects.
+// perform connects, runs the steps of the scenario and disconnects.
 func (t *task) perform(ctx context.Context, s scenario) (err error) {
 	server := &transport.HTTP{URL: t.url}
 	var seen witness

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
-// reach returns how the client reaches the server: as MCPOTEL_WAY has it, through a proxy. One over HTTP is in this
-// process and has the authorization; one on standard input and output is the command.
+// reach returns a transport to the server, through a proxy if MCPOTEL_WAY says so. A proxy over HTTP runs in this
+// process and has the authorization; a proxy on standard input and output is the command.
 func reach(server *transport.HTTP, tel *telemetry.Telemetry) (_ transport.Transport, end func(), _ error) {
 	switch os.Getenv("MCPOTEL_WAY") {
 	case "proxied":
@@ -35,12 +35,12 @@ func reach(server *transport.HTTP, tel *telemetry.Telemetry) (_ transport.Transp
 	return &transport.HTTP{URL: web.URL}, func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		_ = h.Shutdown(ctx) // what is left ends with the process
+		_ = h.Shutdown(ctx) // the process is about to end
 		web.Close()
 	}, nil
 }
 
-// witness notes why the proxy has not been authorized: the client only gets to read that.
+// witness records why the authorization of the proxy failed, because the client receives only its text.
 type witness struct {
 	*auth.Authorizer
 	why atomic.Pointer[auth.Error]
@@ -54,7 +54,7 @@ func (w *witness) Review(resp *http.Response, attempt int) (again bool, err erro
 	return again, err
 }
 
-// explain returns err, of the client, with what is behind it.
+// explain returns err, an error of the client, together with the recorded cause.
 func (w *witness) explain(err error) error {
 	if why := w.why.Load(); err != nil && why != nil && os.Getenv("MCPOTEL_WAY") == "proxied" {
 		return errors.Join(err, why)

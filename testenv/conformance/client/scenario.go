@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// scenario is how the client behaves in one.
+// scenario is the behaviour of the client in one scenario.
 type scenario struct {
 	features      []mcpclient.Feature
 	authorization func(details) auth.Options // nil for none
 	steps         steps
-	refuses       bool // the server is not to be trusted, and authorization with it has to fail
+	refuses       bool // authorization must fail, because the server is not trustworthy
 }
 
 var scenarios = map[string]scenario{
@@ -91,7 +91,7 @@ func refusing(by func(details) auth.Options) scenario {
 	return s
 }
 
-// refusal tells whether err is that of an authorization that was refused for good.
+// refusal returns nil if err is a final refusal of authorization.
 func refusal(err error) error {
 	if err == nil {
 		return errors.New("want a refusal to authorize, got none")
@@ -181,7 +181,7 @@ func useEachFeature(ctx context.Context, c *mcpclient.Client, d details) error {
 	return nil
 }
 
-// callAsTold makes the calls that the scenario names, with its arguments.
+// callAsTold makes the calls that the scenario lists, with its arguments.
 func callAsTold(ctx context.Context, c *mcpclient.Client, d details) error {
 	for _, told := range d.ToolCalls {
 		if err := callTool(ctx, c, told.Name, told.Arguments); err != nil {
@@ -191,7 +191,7 @@ func callAsTold(ctx context.Context, c *mcpclient.Client, d details) error {
 	return nil
 }
 
-// callAllThatIsLeft calls every tool whose definition the client has accepted.
+// callAllThatIsLeft calls every tool with a definition that the client has accepted.
 func callAllThatIsLeft(ctx context.Context, c *mcpclient.Client, _ details) error {
 	left, err := tools(ctx, c)
 	if err != nil {

@@ -20,7 +20,7 @@ func listSkills(ctx context.Context, c *mcpclient.Client, _ details) error {
 	return nil
 }
 
-// loadSkill uses each skill and its files, which are not what their entries say: that has to be found.
+// loadSkill loads each skill and its files. Their contents do not match the entries, which the client must detect.
 func loadSkill(ctx context.Context, c *mcpclient.Client, _ details) error {
 	for s, err := range skills.List(ctx, c) {
 		if err != nil {

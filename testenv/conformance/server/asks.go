@@ -42,7 +42,7 @@ const choices = `{
 	"required": []
 }`
 
-// addAsks adds the tools that ask a client of any era for something, once.
+// addAsks adds the tools that send one question to the client, in any era.
 func addAsks(s *mcpserver.Server) error {
 	type prompt struct {
 		Prompt string `json:"prompt" jsonschema:"The prompt to send to the model"`

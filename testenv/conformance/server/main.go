@@ -1,9 +1,10 @@
-// Command server is the server under test for the conformance suite: every tool, resource and prompt that its scenarios
-// ask for, on the public API of package mcpserver only, in every revision, from one process and one URL.
+// Command server is the server under test for the conformance suite. It has every tool, resource and prompt that the
+// scenarios need, uses only the public API of package mcpserver, and serves every revision from one process and one
+// URL.
 //
 //	server [-addr 127.0.0.1:3000]
 //
-// It serves at /mcp, prints the URL as one line of standard output, and ends when its standard input does.
+// It serves at /mcp, prints the URL as one line to standard output, and ends when its standard input does.
 package main
 
 import (
@@ -70,7 +71,7 @@ func run(ctx context.Context, addr string) error {
 	return err
 }
 
-// newServer returns a server with everything in it.
+// newServer returns a server with all features.
 func newServer() (*mcpserver.Server, error) {
 	s := mcpserver.New(mcp.Implementation{Name: "mcpotel-conformance", Version: "1.0.0"}, &mcpserver.Options{
 		Capabilities: mcp.ServerCapabilities{Extensions: skills.Capability()},
@@ -84,10 +85,10 @@ func newServer() (*mcpserver.Server, error) {
 // answer returns a result of these blocks.
 func answer(blocks ...mcp.Content) *mcp.CallToolResult { return &mcp.CallToolResult{Content: blocks} }
 
-// nothing are the arguments of a tool that takes none.
+// nothing is the type of the arguments of a tool without any.
 type nothing struct{}
 
-// add adds a tool that returns a result of its own making.
+// add adds a tool that returns a complete result.
 func add[In any](s *mcpserver.Server, name, description string,
 	h func(context.Context, In) (*mcp.CallToolResult, error)) error {
 	return mcpserver.AddTool(s, &mcp.Tool{Name: name, Description: description}, h)

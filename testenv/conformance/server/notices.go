@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addNotices adds the tools that tell the client something before they answer, or change what is listed.
+// addNotices adds the tools that send notifications before they answer, or that change the lists.
 func addNotices(s *mcpserver.Server) error {
 	var changes atomic.Int64
 	return errors.Join(
@@ -81,7 +81,7 @@ func logThrice(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
 	return answer(mcp.Text("Tool with logging executed successfully")), nil
 }
 
-// pause waits as long as ctx allows.
+// pause waits for d, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addPrompts adds the prompts, and what completes their arguments.
+// addPrompts adds the prompts and the completion of their arguments.
 func addPrompts(s *mcpserver.Server) error {
 	says := func(blocks ...mcp.Content) *mcp.GetPromptResult {
 		r := &mcp.GetPromptResult{}

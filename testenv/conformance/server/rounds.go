@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addRounds adds the tools that ask in rounds, under keys that the scenarios know.
+// addRounds adds the tools that ask in rounds, with the keys that the scenarios expect.
 func addRounds(s *mcpserver.Server) error {
 	return errors.Join(
 		add(s, "test_input_required_result_elicitation", "Asks the user's name",
@@ -101,7 +101,7 @@ func confirm(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
 	if err := mcpserver.AskAll(ctx, ask); err != nil {
 		return nil, err
 	}
-	return answer(mcp.Text("state-ok")), nil // the library has checked it, or this would not run
+	return answer(mcp.Text("state-ok")), nil // the library has verified the state before it calls the handler
 }
 
 func askEverything(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// wide uses what JSON Schema 2020-12 has and earlier drafts have not, or what servers have been seen to drop.
+// wide uses features of JSON Schema 2020-12 that earlier drafts lack, and features that some servers drop.
 const wide = `{
 	"$schema": "https://json-schema.org/draft/2020-12/schema",
 	"type": "object",
@@ -34,7 +34,7 @@ const wide = `{
 	"additionalProperties": false
 }`
 
-// mirrored has an argument that clients over HTTP repeat in a header.
+// mirrored has an argument that HTTP clients repeat in a header.
 const mirrored = `{
 	"type": "object",
 	"properties": {

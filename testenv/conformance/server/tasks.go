@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addTasks adds the tools whose calls become tasks, and one whose calls do not.
+// addTasks adds tools with calls that become tasks, and one tool with calls that do not.
 func addTasks(s *mcpserver.Server) error {
 	type person struct {
 		Name string `json:"name"`
@@ -66,7 +66,7 @@ func confirmDelete(ctx context.Context, in file) (string, error) {
 	return fmt.Sprintf("deleted %s: %s", in.Filename, r.Action), nil
 }
 
-// askTwice has two questions open at the same time.
+// askTwice has two open questions at the same time.
 func askTwice(ctx context.Context, _ nothing) (string, error) {
 	const form = `{"type":"object","properties":{"name":{"type":"string"},"confirm":{"type":"boolean"}}}`
 	var both sync.WaitGroup
@@ -80,7 +80,7 @@ func askTwice(ctx context.Context, _ nothing) (string, error) {
 	return "done", errors.Join(errs...)
 }
 
-// askFirst becomes a task only when it knows what it has to ask for.
+// askFirst becomes a task only when it has a question.
 func askFirst(ctx context.Context, _ nothing) (string, error) {
 	name, err := field(ctx, "user_name", "What is your name?", "name")
 	if err != nil {

@@ -1,7 +1,9 @@
-// Package jaeger reads traces from a Jaeger by its HTTP API, version 3, whose answers are OTLP: kinds, links and status
-// come as they were exported. Times do too, for the traces are asked for raw: by default Jaeger corrects for clocks.
+// Package jaeger reads traces from Jaeger by its HTTP API, version 3, which returns OTLP: kinds, links and status are
+// unchanged. Times are unchanged, too, because the package requests raw traces; by default Jaeger corrects clock
+// differences.
 //
-// Start with [New]. That a trace is complete Jaeger does not know; [Client.Await] waits until it looks so.
+// Start with [New]. Jaeger does not know whether a trace is complete; [Client.Await] waits until the caller considers
+// it complete.
 package jaeger
 
 import (
@@ -17,28 +19,28 @@ import (
 	"time"
 )
 
-// ErrNotFound says that there is no such trace, or not yet.
+// ErrNotFound means that the trace does not exist, or not yet.
 var ErrNotFound = errors.New("no such trace")
 
-// A Client asks one Jaeger. It may be used from any goroutine.
+// A Client queries one Jaeger. It is safe for concurrent use.
 type Client struct{ base string }
 
-// New returns a client for the Jaeger at a URL without a path.
+// New returns a client for the Jaeger at base, a URL without a path.
 func New(base string) *Client { return &Client{base: base} }
 
-// URL is the page of a trace, for people whose Jaeger has a UI.
+// URL returns the address of a trace's page in Jaeger's UI.
 func (c *Client) URL(id string) string { return c.base + "/trace/" + id }
 
-// A Query says which traces to find.
+// A Query selects traces.
 type Query struct {
 	Service      string         // required by Jaeger
-	Name         string         // of one of the service's spans; empty means any
-	Attributes   map[string]any // that one span has, with these values; compared here, after Jaeger's limit
+	Name         string         // name of one of the service's spans; empty means any
+	Attributes   map[string]any // attributes of a single span; compared here, after Jaeger has applied Limit
 	Since, Until time.Time      // zero means an hour ago, and a minute from now
 	Limit        int            // zero means 1,000 traces
 }
 
-// Trace returns a trace by its id; ErrNotFound if Jaeger has no span of it.
+// Trace returns a trace by its id, or ErrNotFound if Jaeger has no span of it.
 func (c *Client) Trace(ctx context.Context, id string) (*Trace, error) {
 	traces, err := c.traces(ctx, "/api/v3/traces/"+url.PathEscape(id)+"?raw_traces=true")
 	if err != nil {
@@ -47,8 +49,8 @@ func (c *Client) Trace(ctx context.Context, id string) (*Trace, error) {
 	return traces[0], nil
 }
 
-// Await asks for a trace until ok is true of it. When ctx ends first, the error says so and the trace is what there is,
-// nil for nothing.
+// Await fetches a trace until ok reports true. If ctx ends first, Await returns an error and the latest state of the
+// trace, or nil.
 func (c *Client) Await(ctx context.Context, id string, ok func(*Trace) bool) (*Trace, error) {
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
@@ -71,7 +73,7 @@ func (c *Client) Await(ctx context.Context, id string, ok func(*Trace) bool) (*T
 	}
 }
 
-// Find returns the traces of a query, the earliest first. None is no error.
+// Find returns the matching traces, the earliest first. An empty result is not an error.
 func (c *Client) Find(ctx context.Context, q Query) ([]*Trace, error) {
 	now := time.Now()
 	if q.Since.IsZero() {
@@ -105,8 +107,8 @@ func (q *Query) matches(s *Span) bool {
 	return true
 }
 
-// Tagged returns the ids of the traces in which a span of the service has the tag: what the search of Jaeger's page
-// finds for "key=value", by the API that it uses. They are those of the last hour, and 1,000 at most.
+// Tagged returns the ids of the traces in which a span of the service has the tag: the results of a search on Jaeger's
+// page for "key=value", by the same API. It covers the last hour and at most 1,000 traces.
 func (c *Client) Tagged(ctx context.Context, service, key, value string) (ids []string, err error) {
 	tags, err := json.Marshal(map[string]string{key: value})
 	if err != nil {
@@ -124,7 +126,7 @@ func (c *Client) Tagged(ctx context.Context, service, key, value string) (ids []
 	return ids, nil
 }
 
-// Services returns the names of the services that Jaeger has spans of.
+// Services returns the names of all services with spans in Jaeger.
 func (c *Client) Services(ctx context.Context) ([]string, error) {
 	var a struct{ Services []string }
 	if err := c.get(ctx, "/api/v3/services", &a); err != nil {
@@ -146,7 +148,7 @@ func (c *Client) traces(ctx context.Context, path string) ([]*Trace, error) {
 	return traces, nil
 }
 
-// get asks and decodes the answer. Names in it match whatever their case.
+// get sends a request and decodes the answer. Names in the answer match in any case.
 func (c *Client) get(ctx context.Context, path string, v any) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// A Trace is the spans of one trace, the earliest first.
+// A Trace has the spans of one trace, the earliest first.
 type Trace struct {
 	ID    string
 	Spans []*Span
 }
 
-// A Span is one span as it was exported. Ids are hexadecimal; the ParentID of a root is empty.
+// A Span is an exported span. Ids are hexadecimal; the ParentID of a root is empty.
 type Span struct {
 	TraceID, ID, ParentID string
 	Service               string // service.name of the resource
@@ -40,13 +40,13 @@ type Event struct {
 	Attributes map[string]any
 }
 
-// End is when the span ended.
+// End returns the time when the span ended.
 func (s *Span) End() time.Time { return s.Start.Add(s.Duration) }
 
-// String is kind, name and service, to show in a failure.
+// String returns kind, name and service, for failure messages.
 func (s *Span) String() string { return s.Kind + " " + s.Name + " (" + s.Service + ")" }
 
-// Span returns the span with an id, nil if the trace has none.
+// Span returns the span with an id, or nil if the trace has none.
 func (t *Trace) Span(id string) *Span {
 	for _, s := range t.Spans {
 		if s.ID == id {
@@ -56,7 +56,7 @@ func (t *Trace) Span(id string) *Span {
 	return nil
 }
 
-// Find returns the spans of a kind and a name; an empty one stands for any.
+// Find returns the spans with a kind and a name; an empty argument matches any.
 func (t *Trace) Find(kind, name string) (found []*Span) {
 	for _, s := range t.Spans {
 		if (kind == "" || s.Kind == kind) && (name == "" || s.Name == name) {
@@ -66,7 +66,7 @@ func (t *Trace) Find(kind, name string) (found []*Span) {
 	return found
 }
 
-// Children returns the spans whose parent a span is.
+// Children returns the spans with this parent.
 func (t *Trace) Children(id string) (found []*Span) {
 	for _, s := range t.Spans {
 		if s.ParentID == id {
@@ -76,7 +76,7 @@ func (t *Trace) Children(id string) (found []*Span) {
 	return found
 }
 
-// Orphans returns the spans whose parent the trace does not have.
+// Orphans returns the spans with a parent that is missing in the trace.
 func (t *Trace) Orphans() (found []*Span) {
 	for _, s := range t.Spans {
 		if s.ParentID != "" && t.Span(s.ParentID) == nil {
@@ -86,7 +86,7 @@ func (t *Trace) Orphans() (found []*Span) {
 	return found
 }
 
-// String draws the tree, a line for each span, to show in a failure.
+// String draws the tree with a line for each span, for failure messages.
 func (t *Trace) String() string {
 	var b strings.Builder
 	b.WriteString("trace " + t.ID + "\n")
@@ -116,7 +116,7 @@ func (s *Span) line() string {
 	return line + strings.Repeat(" +link", len(s.Links))
 }
 
-// group makes traces of spans, the earliest trace first.
+// group groups spans into traces, the earliest trace first.
 func group(spans []*Span) []*Trace {
 	byStart := func(a, b *Span) int {
 		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.ID, b.ID))

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What the API answers: OTLP as JSON, in which ids are hexadecimal and 64-bit numbers are strings.
+// answer is a response of the API: OTLP as JSON, in which ids are hexadecimal and 64-bit numbers are strings.
 type answer struct {
 	Result struct {
 		ResourceSpans []struct {
@@ -44,7 +44,7 @@ type span struct {
 type nanoseconds string
 
 func (n nanoseconds) time() time.Time {
-	v, _ := strconv.ParseInt(string(n), 10, 64) // zero for what is no number, which no span's time is
+	v, _ := strconv.ParseInt(string(n), 10, 64) // zero for an invalid number, which no span's time is
 	return time.Unix(0, v)
 }
 
@@ -97,7 +97,7 @@ func plain(attributes []attribute) map[string]any {
 	return m
 }
 
-// The words for what are numbers on the wire.
+// Names of numeric values in OTLP.
 var (
 	kinds    = []string{"UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"}
 	statuses = []string{"UNSET", "OK", "ERROR"}
@@ -110,7 +110,7 @@ func word(words []string, n int) string {
 	return words[n]
 }
 
-// spans flattens an answer.
+// spans flattens a response.
 func (a *answer) spans() (all []*Span) {
 	for _, r := range a.Result.ResourceSpans {
 		resource := plain(r.Resource.Attributes)

@@ -13,10 +13,10 @@ import (
 	_ "google.golang.org/grpc/encoding/gzip" // the Collector's exporters compress
 )
 
-// maxRequest is the size of the largest request that a Receiver takes, in bytes.
+// maxRequest is the maximum size of a request to a Receiver in bytes.
 const maxRequest = 64 << 20
 
-// A Receiver takes spans by OTLP over gRPC and notes which. Its methods may be called from any goroutine.
+// A Receiver receives spans by OTLP over gRPC and records their numbers. It is safe for concurrent use.
 type Receiver struct {
 	collector.UnimplementedTraceServiceServer
 
@@ -25,11 +25,11 @@ type Receiver struct {
 	served  chan struct{} // closed when the server has ended
 
 	mu      sync.Mutex
-	arrived set                                  // guarded by mu; the numbers of the spans
-	spans   uint64                               // guarded by mu; how many came, again and again included
-	metrics *metrics.ExportMetricsServiceRequest // guarded by mu; the last
-	logs    *logs.ExportLogsServiceRequest       // guarded by mu; the last
-	keep    func([]*tracepb.ResourceSpans)       // called under mu for each request, if not nil
+	arrived set                                  // guarded by mu; numbers of the received spans
+	spans   uint64                               // guarded by mu; number of received spans, including repeated ones
+	metrics *metrics.ExportMetricsServiceRequest // guarded by mu; latest request
+	logs    *logs.ExportLogsServiceRequest       // guarded by mu; latest request
+	keep    func([]*tracepb.ResourceSpans)       // called under mu for each request; may be nil
 }
 
 // Receive listens on address, "host:port", until Close.
@@ -52,13 +52,13 @@ func receive(address string, keep func([]*tracepb.ResourceSpans)) (*Receiver, er
 	return r, nil
 }
 
-// Close ends what is received and waits for it.
+// Close stops receiving and waits until the server has ended.
 func (r *Receiver) Close() {
 	r.server.Stop()
 	<-r.served
 }
 
-// Export is called by the server for each request.
+// Export handles one request.
 func (r *Receiver) Export(_ context.Context, request *collector.ExportTraceServiceRequest,
 ) (*collector.ExportTraceServiceResponse, error) {
 	r.mu.Lock()
@@ -79,21 +79,21 @@ func (r *Receiver) Export(_ context.Context, request *collector.ExportTraceServi
 	return &collector.ExportTraceServiceResponse{}, nil
 }
 
-// Spans is how many spans came, those that came again included.
+// Spans returns the number of received spans, including repeated ones.
 func (r *Receiver) Spans() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.spans
 }
 
-// Missing is how many of the spans that were acknowledged have not arrived.
+// Missing returns the number of acknowledged spans that have not arrived.
 func (r *Receiver) Missing(s *Sent) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return s.acknowledged.without(&r.arrived)
 }
 
-// metricsReceiver and logsReceiver are the receiver's services for what is not counted.
+// metricsReceiver and logsReceiver implement the services for metrics and logs, which are not counted.
 type (
 	metricsReceiver struct {
 		metrics.UnimplementedMetricsServiceServer

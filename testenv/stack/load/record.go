@@ -19,33 +19,33 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
-// TracesOfBatch is how many traces one client exports at once; the server's half is another request, of at most 512
-// spans, as the SDK's batches are.
+// TracesOfBatch is the number of traces in one export of the client. The server's spans are a second request. Like a
+// batch of the SDK, a request has at most 512 spans.
 const TracesOfBatch = 256
 
-// failuresOfBatch is how many of them fail: about one in a hundred.
+// failuresOfBatch is the number of failed calls in a batch: about one in a hundred.
 const failuresOfBatch = 3
 
 const clientService, serverService = "load-client", "load-server"
 
-// maxSpansOfTrace leaves room in the numbers of spans.
+// maxSpansOfTrace is the space for one trace in the numbers of spans.
 const maxSpansOfTrace = 8
 
-// A Load is what is sent, again and again under new ids.
+// A Load is a set of requests to send repeatedly, with new ids each time.
 type Load struct {
-	requests []template // for each process, what it exports of a batch of traces
-	others   []other    // metrics and logs, which are sent as they were
-	spans    int        // of a batch
-	bytes    int        // of a batch
+	requests []template // one for each process, with its part of a batch of traces
+	others   []other    // requests with metrics and logs, sent unchanged
+	spans    int        // spans of a batch
+	bytes    int        // bytes of a batch
 }
 
-// SpansOfTrace is how many spans a trace has, in the mean.
+// SpansOfTrace returns the mean number of spans in a trace.
 func (l *Load) SpansOfTrace() float64 { return float64(l.spans) / TracesOfBatch }
 
-// BytesOfSpan is the size of a span in a request, in the mean.
+// BytesOfSpan returns the mean size of a span in a request.
 func (l *Load) BytesOfSpan() float64 { return float64(l.bytes) / float64(l.spans) }
 
-// Record makes a call that succeeds and one that fails, and keeps what client and server export.
+// Record makes a successful and a failed call, and keeps the exports of client and server.
 func Record(ctx context.Context) (*Load, error) {
 	var kept []*tracepb.ResourceSpans // written by the receiver until it is closed
 	r, err := receive("127.0.0.1:0", func(all []*tracepb.ResourceSpans) { kept = append(kept, all...) })
@@ -73,13 +73,13 @@ func Record(ctx context.Context) (*Load, error) {
 	return l, nil
 }
 
-// other is a request that has no spans.
+// other is a request without spans.
 type other struct {
 	method string
 	text   []byte
 }
 
-// newLoad makes a load of what the two processes have exported.
+// newLoad creates a load from the exports of the two processes.
 func newLoad(exported []*tracepb.ResourceSpans) (*Load, error) {
 	fine, failed := traceOf(exported, "work add"), traceOf(exported, "work fail")
 	if len(fine.places) == 0 || len(failed.places) == 0 {
@@ -106,7 +106,7 @@ func newLoad(exported []*tracepb.ResourceSpans) (*Load, error) {
 	return l, nil
 }
 
-// call makes the two calls, each below a span of its caller's.
+// call makes the two calls, each under a caller's span.
 func call(ctx context.Context, endpoint string) (err error) {
 	var exporting []*otlp.Providers
 	defer func() {
@@ -133,19 +133,19 @@ func call(ctx context.Context, endpoint string) (err error) {
 	}
 	for _, tool := range []string{"add", "fail"} {
 		ctx, span := exporting[0].TracerProvider().Tracer("load").Start(ctx, "work "+tool)
-		_, _ = c.CallTool(ctx, tool, map[string]any{"a": 1, "b": 2}) // what comes of it is in the spans
+		_, _ = c.CallTool(ctx, tool, map[string]any{"a": 1, "b": 2}) // the spans show the result
 		span.End()
 	}
 	return c.Stop(ctx)
 }
 
-// recorded is one trace as it was exported.
+// recorded is one exported trace.
 type recorded struct {
 	id     string
-	places map[string]int // of its spans, by their ids
+	places map[string]int // index of each span by its id
 }
 
-// traceOf is the trace that has a span of this name.
+// traceOf returns the trace that contains a span of this name.
 func traceOf(exported []*tracepb.ResourceSpans, name string) recorded {
 	t := recorded{places: map[string]int{}}
 	for span := range spansOf(exported) {
@@ -175,7 +175,7 @@ func spansOf(exported []*tracepb.ResourceSpans) iter.Seq[*tracepb.Span] {
 	}
 }
 
-// add puts what a service exported of the trace into a request, as trace number i of the batch.
+// add adds a service's part of the trace to a request, as trace number i of the batch.
 func (t recorded) add(request *collector.ExportTraceServiceRequest, exported []*tracepb.ResourceSpans, service string,
 	i int) {
 	for _, resource := range exported {
@@ -204,7 +204,7 @@ func (t recorded) add(request *collector.ExportTraceServiceRequest, exported []*
 	}
 }
 
-// scopeIn is the place for spans of a scope.
+// scopeIn returns the element of resource for spans with this scope.
 func scopeIn(resource *tracepb.ResourceSpans, of *tracepb.ScopeSpans) *tracepb.ScopeSpans {
 	for _, s := range resource.GetScopeSpans() {
 		if proto.Equal(s.GetScope(), of.GetScope()) {

@@ -17,35 +17,35 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Options say how a load is sent.
+// Options configure the sending of a load.
 type Options struct {
-	// Endpoint takes OTLP over gRPC, "host:port".
+	// Endpoint is an address for OTLP over gRPC, "host:port".
 	Endpoint string
 
-	// Rate is how many traces are begun a second. Zero means as many as the endpoint takes.
+	// Rate is the number of traces to begin per second. Zero means the maximum that the endpoint accepts.
 	Rate float64
 
-	// AllSignals sends metrics and logs with each batch of traces.
+	// AllSignals also sends metrics and logs with each batch of traces.
 	AllSignals bool
 
-	// Senders is how many send at once. Zero means 4.
+	// Senders is the number of concurrent senders. Zero means 4.
 	Senders int
 
-	// Patience is how long a request that is refused is sent again before its spans are dropped, 10 s by default, as with
+	// Patience is the time for which a refused request is retried before its spans are dropped. The default is 10 s, as in
 	// the SDK.
 	Patience time.Duration
 }
 
-// Sent is what became of what was sent.
+// Sent is the result of sending a load.
 type Sent struct {
-	Spans   uint64 // in all
-	Dropped uint64 // those not acknowledged
+	Spans   uint64 // total
+	Dropped uint64 // not acknowledged
 
 	acknowledged set
 }
 
-// Send sends batch after batch until ctx ends, and returns when all are acknowledged or dropped. The batches are
-// numbered from first, and next is where another Send goes on. An error is what no refusal is, and the last of them.
+// Send sends batches until ctx ends, and returns when all are acknowledged or dropped. It numbers the batches from
+// first; next is the first number of another Send. The error is the last one that is not a refusal.
 func (l *Load) Send(ctx context.Context, first uint64, o Options) (_ *Sent, next uint64, err error) {
 	if o.Senders == 0 {
 		o.Senders = 4
@@ -102,7 +102,7 @@ func (l *Load) Send(ctx context.Context, first uint64, o Options) (_ *Sent, next
 	return sent, batches.Load(), failed
 }
 
-// Wait ends after d, or with ctx and its cause.
+// Wait waits for d. If ctx ends first, it returns the cause.
 func Wait(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -133,7 +133,7 @@ func export(ctx context.Context, conn *grpc.ClientConn, method string, request [
 	}
 }
 
-// refusal says of an error that an SDK sends again.
+// refusal reports whether an SDK would retry after this error.
 func refusal(err error) bool {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded, codes.Aborted:
@@ -143,9 +143,9 @@ func refusal(err error) bool {
 	}
 }
 
-// rejected is an error if the reply says that spans were rejected.
+// rejected returns an error if the reply reports rejected spans.
 func rejected(reply mem.Buffer) error {
-	var response collector.ExportTraceServiceResponse // those of metrics and logs have the same form
+	var response collector.ExportTraceServiceResponse // responses for metrics and logs have the same form
 	if err := proto.Unmarshal(reply.ReadOnlyData(), &response); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func rejected(reply mem.Buffer) error {
 	return nil
 }
 
-// encoded hands requests on that are encoded already, and replies that are decoded elsewhere.
+// encoded is a codec that passes on requests that are already encoded, and replies that are decoded elsewhere.
 type encoded struct{}
 
 func (encoded) Marshal(v any) (mem.BufferSlice, error) {

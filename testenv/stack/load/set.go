@@ -12,7 +12,7 @@ func (s *set) add(n uint64) {
 	(*s)[n/64] |= 1 << (n % 64)
 }
 
-// without is how many are in s and not in other.
+// without returns the number of elements of s that are not in other.
 func (s set) without(other *set) (n uint64) {
 	for i, word := range s {
 		if i < len(*other) {

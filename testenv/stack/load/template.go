@@ -8,22 +8,22 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A template is a request with places for ids.
+// A template is an encoded request with placeholders for ids.
 type template struct {
 	text   []byte
 	traces []place
 	spans  int
-	ids    []place // of spans and their parents
+	ids    []place // ids of spans and their parents
 }
 
-// A place is where an id belongs.
+// A place is the position of an id.
 type place struct {
 	at    int // offset in the text
-	trace int // number in the batch
-	span  int // number in the trace, 0 for a trace id
+	trace int // number of the trace in the batch
+	span  int // number of the span in the trace; 0 for a trace id
 }
 
-// In a template an id is a mark and numbers, so that its place can be found in the encoded request.
+// In a template, an id consists of a mark and numbers, so that its position can be found in the encoded request.
 var markTrace, markSpan = []byte("mcp-otel-load"), []byte("mcp-")
 
 func placeOfTrace(trace int) []byte {
@@ -55,7 +55,7 @@ func newTemplate(request *collector.ExportTraceServiceRequest) (template, error)
 	return t, nil
 }
 
-// fill makes the request of a batch.
+// fill returns the request of a batch.
 func (t *template) fill(batch uint64) []byte {
 	text := bytes.Clone(t.text)
 	number := func(p place) uint64 { return batch*TracesOfBatch + uint64(p.trace) }
@@ -70,17 +70,17 @@ func (t *template) fill(batch uint64) []byte {
 	return text
 }
 
-// add notes the spans of a batch.
+// add adds the numbers of a batch's spans to a set.
 func (t *template) add(batch uint64, to *set) {
 	for _, p := range t.ids {
 		to.add((batch*TracesOfBatch+uint64(p.trace))*maxSpansOfTrace + uint64(p.span))
 	}
 }
 
-// firstSpan is in the ids of all spans, none of which may be zero.
+// firstSpan is set in the ids of all spans, because no id may be zero.
 const firstSpan = 1 << 63
 
-// spanNumber is that of a span's id, if the span is of a load.
+// spanNumber returns the number of the span with this id. It reports false if the span is not from a load.
 func spanNumber(id []byte) (uint64, bool) {
 	if len(id) != 8 {
 		return 0, false
@@ -89,7 +89,7 @@ func spanNumber(id []byte) (uint64, bool) {
 	return n &^ firstSpan, n&firstSpan != 0 && n&^firstSpan < 1<<40
 }
 
-// scatter mixes the bits of a number, since samplers take ids for random ones (SplitMix64).
+// scatter mixes the bits of a number, because samplers assume random ids (SplitMix64).
 func scatter(n uint64) uint64 {
 	n += 0x9e3779b97f4a7c15
 	n = (n ^ n>>30) * 0xbf58476d1ce4e5b9

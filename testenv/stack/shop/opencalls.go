@@ -11,15 +11,15 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
-// openCalls is a span processor that counts the calls of tools whose span has not ended. A client has its answer a
-// moment before the span of the server ends: a process that is killed in this moment would take the span with it.
+// openCalls is a span processor that counts tool calls with open spans. A client receives an answer shortly before the
+// server's span ends: killing the process in between would lose the span.
 type openCalls struct {
 	mu      sync.Mutex
 	open    int // guarded by mu
 	changed broadcast.Signal
 }
 
-// awaitLast waits until the call that waits is the only one.
+// awaitLast waits until only the caller's own call is open.
 func (o *openCalls) awaitLast(ctx context.Context) error {
 	return o.changed.Await(ctx, &o.mu, func() bool { return o.open <= 1 })
 }

@@ -1,7 +1,7 @@
-// Package shop is an MCP server of ours whose tools make, on request, whatever the telemetry distinguishes: results,
-// errors of every kind, waiting, panics, questions to the client, tasks, notifications.
+// Package shop is an MCP server with tools that produce, on request, everything that the telemetry distinguishes:
+// results, errors of every kind, waits, panics, questions to the client, tasks, notifications.
 //
-// Start with [New]; [Serve] is for a process that is one.
+// Start with [New]; [Serve] is for a separate process.
 package shop
 
 import (
@@ -21,23 +21,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Name is what the server calls itself.
+// Name is the name of the server.
 const Name = "shop"
 
-// RefuseCode is that of the JSON-RPC error of the tool refuse.
+// RefuseCode is the code of the JSON-RPC error that the tool refuse returns.
 const RefuseCode = -31050
 
-// PriceURI is a resource, Pitch a prompt.
+// PriceURI is the URI of a resource, and Pitch is the name of a prompt.
 const (
 	PriceURI = "shop://price"
 	Pitch    = "pitch"
 )
 
-// InnerSpan is the name of the span that the tool add has of its own, to show that a tool's work is part of the
-// caller's trace.
+// InnerSpan is the name of a span inside the tool add. It shows that a tool's work is part of the caller's trace.
 const InnerSpan = "look up the price"
 
-// arguments are those of all tools, each of which uses what it needs.
+// arguments are the arguments of all tools. Each tool uses some of them.
 type arguments struct {
 	A       float64 `json:"a,omitzero"`
 	B       float64 `json:"b,omitzero"`
@@ -57,7 +56,7 @@ type shop struct {
 	flush  func(context.Context) error
 }
 
-// New makes a shop that exports by p, and whose telemetry has these options besides.
+// New returns a shop that exports through p. opts are further options of its telemetry.
 func New(p *otlp.Providers, opts ...telemetry.Option) *mcpserver.Server {
 	s := &shop{tracer: p.TracerProvider().Tracer("shop"), flush: p.ForceFlush}
 	if sdk, ok := p.TracerProvider().(*sdktrace.TracerProvider); ok { // not if no spans are exported
@@ -84,15 +83,15 @@ func New(p *otlp.Providers, opts ...telemetry.Option) *mcpserver.Server {
 	return s.Server
 }
 
-// must is for what only a mistake in this package makes fail.
+// must panics on an error that only a mistake in this package can cause.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// Serve is a whole program: it serves standard input and output, exports under a service name to where the environment
-// says, and returns when the client has left.
+// Serve implements a program: it serves standard input and output, exports under a service name to the endpoint in the
+// environment, and returns when the client has disconnected.
 func Serve(ctx context.Context, service string) error {
 	p, err := otlp.Setup(ctx, otlp.WithServiceName(service), otlp.WithConsole(nil, nil),
 		otlp.WithExportInterval(100*time.Millisecond), otlp.WithBaggageAttributes(telemetry.ConversationKeys()...))
@@ -142,7 +141,7 @@ type name struct {
 	Name string `json:"name"`
 }
 
-// order asks the user as many times as it is told to, one question after the other.
+// order asks the user the requested number of times, one question after the other.
 func order(ctx context.Context, in arguments) (string, error) {
 	var names []string
 	for range max(in.Times, 1) {
@@ -158,7 +157,7 @@ func order(ctx context.Context, in arguments) (string, error) {
 	return "for " + strings.Join(names, " and "), nil
 }
 
-// hurry asks the user and does not wait for the answer for longer than it is told to.
+// hurry asks the user and waits for the answer no longer than requested.
 func hurry(ctx context.Context, in arguments) (string, error) {
 	asking, cancel := context.WithTimeout(ctx, time.Duration(in.Seconds*float64(time.Second)))
 	defer cancel()
@@ -184,7 +183,7 @@ func log(ctx context.Context, _ arguments) (string, error) {
 
 func big(_ context.Context, in arguments) (string, error) { return strings.Repeat("x", in.Bytes), nil }
 
-// hangUp closes the stream on which the client waits, after it has had something on it, and goes on.
+// hangUp sends something on the stream on which the client waits, closes the stream and continues.
 func hangUp(ctx context.Context, _ arguments) (string, error) {
 	r := mcpserver.RequestFrom(ctx)
 	if err := r.Progress(ctx, 1, 2, ""); err != nil {
@@ -208,7 +207,7 @@ func (s *shop) change(context.Context, arguments) (string, error) {
 	return "changed", nil
 }
 
-// crash ends the process as kill -9 does, after the spans of earlier calls are out.
+// crash ends the process like kill -9, after the spans of earlier calls have been exported.
 func (s *shop) crash(ctx context.Context, _ arguments) (string, error) {
 	self, err := os.FindProcess(os.Getpid())
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package traffic makes every kind of traffic that the dashboards show, between several clients and servers: ours over
-// standard streams, HTTP and HTTP+SSE, a node server and mcp-grafana with telemetry of their own, servers that
-// misbehave.
+// Package traffic generates every kind of traffic that the dashboards show, between several clients and servers: this
+// project's own over standard streams, HTTP and HTTP+SSE, a node server and mcp-grafana with their own telemetry, and
+// misbehaving servers.
 //
-// [Scenarios] is the list: what each is, and which metrics it must move. [Start] starts the servers, [Fleet.Run] plays
-// all scenarios, round after round.
+// [Scenarios] lists the scenarios, with a description and the metrics that each must move. [Start] starts the servers,
+// and [Fleet.Run] plays all scenarios, round after round.
 //
 //	f, err := traffic.Start(ctx, traffic.Options{OTLP: s.OTLP(), OTLPHTTP: s.OTLPHTTP()})
 //	if err != nil {
@@ -12,6 +12,6 @@
 //	defer f.Stop(context.WithoutCancel(ctx))
 //	err = f.Run(ctx, 3)
 //
-// It needs node, testenv/stack/install and testenv/servers/install. Go builds the command mcpotel once, which is one of
-// the servers.
+// The package requires node, testenv/stack/install and testenv/servers/install. It builds the command mcpotel, which is
+// one of the servers, once.
 package traffic

@@ -29,26 +29,27 @@ import (
 
 // Options configure a fleet.
 type Options struct {
-	// OTLP is where the services export over gRPC, and OTLPHTTP where the node server does over HTTP; "host:port" each.
+	// OTLP is the address for OTLP over gRPC from the services, and OTLPHTTP the address for OTLP over HTTP from the node
+	// server; "host:port" each.
 	OTLP, OTLPHTTP string
 
 	// Only names the scenarios to play. Nil means all.
 	Only []string
 
-	// Interval is how often the services export. Zero means a second.
+	// Interval is the export interval of the services. Zero means a second.
 	Interval time.Duration
 
-	// Log is told of each round and of what did not go as it should. Nil means that nothing is logged.
+	// Log receives a line for each round and for each failure. Nil means no log.
 	Log io.Writer
 }
 
-// Fleet is the clients and servers, from Start to Stop.
+// Fleet is a set of running clients and servers, from Start to Stop.
 type Fleet struct {
 	options Options
-	dir     string // has the command mcpotel
+	dir     string // contains the command mcpotel
 	shop    *mcpserver.Server
-	shopURL string // serves it at /mcp, and at /busy with every other request refused
-	absent  string // URL of a server that is not there
+	shopURL string // base URL of the shop: /mcp serves it, /busy refuses every other request
+	absent  string // URL without a server
 
 	mu       sync.Mutex
 	services map[string]*otlp.Providers   // guarded by mu
@@ -56,13 +57,13 @@ type Fleet struct {
 	closing  []func(context.Context) error
 }
 
-// The services that clients are part of.
+// The services that contain clients.
 const (
-	assistant = "assistant" // most of them
+	assistant = "assistant" // contains most clients
 	batch     = "nightly-batch"
 )
 
-// Start builds the command and starts the servers. ctx bounds that, nothing else.
+// Start builds the command and starts the servers. ctx bounds only the start.
 func Start(ctx context.Context, o Options) (_ *Fleet, err error) {
 	f := &Fleet{options: o, services: map[string]*otlp.Providers{}, clients: map[string]*mcpclient.Client{}}
 	defer func() {
@@ -92,7 +93,7 @@ func Start(ctx context.Context, o Options) (_ *Fleet, err error) {
 
 func (f *Fleet) command() string { return filepath.Join(f.dir, "mcpotel") }
 
-// openShop serves the shop on loopback, and finds a port on which no program listens.
+// openShop serves the shop on loopback, and finds an unused port.
 func (f *Fleet) openShop(ctx context.Context) error {
 	p, err := f.service(ctx, "shop")
 	if err != nil {
@@ -120,14 +121,14 @@ func (f *Fleet) openShop(ctx context.Context) error {
 	return unused.Close()
 }
 
-// later has something done at Stop, the last thing first.
+// later registers a function for Stop. Stop calls the last one first.
 func (f *Fleet) later(end func(context.Context) error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closing = append(f.closing, end)
 }
 
-// service returns the telemetry of a service, which it sets up the first time.
+// service returns the telemetry of a service, which it creates on the first call.
 func (f *Fleet) service(ctx context.Context, name string) (*otlp.Providers, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,7 +146,8 @@ func (f *Fleet) service(ctx context.Context, name string) (*otlp.Providers, erro
 	return p, nil
 }
 
-// client returns the client of a name, which it connects the first time and when it has ended. of is its service.
+// client returns the client with a name. It connects the client on the first call and after its end. of is the client's
+// service.
 func (f *Fleet) client(ctx context.Context, of, name string, t func() (transport.Transport, error),
 	o mcpclient.Options) (*mcpclient.Client, error) {
 	f.mu.Lock()
@@ -165,7 +167,7 @@ func (f *Fleet) client(ctx context.Context, of, name string, t func() (transport
 	return c, nil
 }
 
-// visitor connects a client that its scenario stops again.
+// visitor connects a client that its scenario must stop.
 func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transport.Transport, error),
 	o mcpclient.Options) (*mcpclient.Client, error) {
 	p, err := f.service(ctx, of)
@@ -178,7 +180,7 @@ func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transpor
 	}
 	o.Name, o.Telemetry = name, p.Telemetry(telemetry.WithExecuteToolDuration(), telemetry.WithContextCost(),
 		telemetry.WithBaggageKeys(telemetry.ConversationKeys()...), telemetry.WithBaggageLabel(names.KeyGenAIAgentName))
-	o.CloseTimeout = 3 * time.Second // for servers to export their last spans
+	o.CloseTimeout = 3 * time.Second // gives servers time to export their last spans
 	c, err := mcpclient.Connect(ctx, tr, &o)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", name, err)
@@ -186,9 +188,9 @@ func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transpor
 	return c, nil
 }
 
-// Run plays all scenarios at once, and again when they are through, until there have been as many rounds or ctx ends,
-// which is no error. Zero rounds means no end of them. The error is what did not go as it should in the first round in
-// which something did not; the others follow all the same.
+// Run plays all scenarios concurrently, and repeats this for the given number of rounds or until ctx ends, which is not
+// an error. Zero rounds means no limit. Run continues after failures, and returns the failures of the first failed
+// round.
 func (f *Fleet) Run(ctx context.Context, rounds int) (failed error) {
 	for round := 1; rounds == 0 || round <= rounds; round++ {
 		begun := time.Now()
@@ -213,7 +215,7 @@ func (f *Fleet) say(format string, args ...any) {
 	}
 }
 
-// round plays each scenario once.
+// round plays each scenario once, all concurrently.
 func (f *Fleet) round(ctx context.Context) error {
 	failed := make([]error, len(Scenarios))
 	var playing sync.WaitGroup
@@ -226,10 +228,10 @@ func (f *Fleet) round(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// playLimit bounds a scenario.
+// playLimit bounds the time of a scenario.
 const playLimit = time.Minute
 
-// play plays one scenario, under a span of the assistant's.
+// play plays one scenario, under a span of the assistant.
 func (f *Fleet) play(ctx context.Context, s Scenario) error {
 	p, err := f.service(ctx, assistant)
 	if err != nil {
@@ -246,7 +248,7 @@ func (f *Fleet) play(ctx context.Context, s Scenario) error {
 	return nil
 }
 
-// Stop ends the clients, then the servers, and exports what is left. When ctx ends first, the rest is cut off.
+// Stop ends the clients, then the servers, and exports the remaining telemetry. If ctx ends first, the rest is lost.
 func (f *Fleet) Stop(ctx context.Context) error {
 	f.mu.Lock()
 	closing := f.closing

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// impolite is a server that knows the protocol and does not keep to it. Its tools say what it does wrong: late answers
-// when no caller waits any more, twice answers two times, stray answers what was not asked, and the names of violations
-// send that frame before the answer.
+// impolite returns a transport to a server that violates the protocol. Each tool commits the violation in its name:
+// late answers after its caller has given up, twice answers two times, stray answers a request that was never made, and
+// a tool named after an entry of violations sends that frame before the answer.
 func (f *Fleet) impolite() (transport.Transport, error) {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		for {
@@ -41,10 +41,10 @@ func (f *Fleet) impolite() (transport.Transport, error) {
 	}), nil
 }
 
-// lateness is how long late takes to answer: longer than its caller waits.
+// lateness is the delay of the tool late: longer than its caller's timeout.
 const lateness = 150 * time.Millisecond
 
-// pause stands for waiting as long.
+// pause is a pseudo frame: it means a delay of lateness.
 const pause = "pause"
 
 type request struct {
@@ -53,7 +53,7 @@ type request struct {
 	Params struct{ Name string }
 }
 
-// violations are frames that break the protocol, each of which leaves the connection as it was.
+// violations are frames that break the protocol without ending the connection.
 var violations = map[string]string{
 	"invalid_json":     `{"jsonrpc":"2.0",`,
 	"invalid_version":  `{"jsonrpc":"1.0","method":"notifications/message"}`,
@@ -63,7 +63,7 @@ var violations = map[string]string{
 		strings.Repeat("]", 20_000) + `}}`,
 }
 
-// answers are the frames that answer a request.
+// answers returns the frames that answer a request.
 func (m *request) answers() []string {
 	ok := func(result string) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result) }
 	done := ok(`{"resultType":"complete","content":[{"type":"text","text":"there you are"}]}`)

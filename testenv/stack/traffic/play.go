@@ -22,13 +22,13 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
-// args are arguments of a tool.
+// args are the arguments of a tool.
 type args = map[string]any
 
-// linger is for what has to last until it has been seen: by an export and a scrape.
+// linger is the time for which a condition must last so that an export and a scrape see it.
 const linger = 3 * time.Second
 
-// shopper is the assistant's client of the shop.
+// shopper returns the assistant's client of the shop.
 func (f *Fleet) shopper(ctx context.Context) (*mcpclient.Client, error) {
 	comparing := mcpclient.UseDriftDetection(&mcpclient.DriftOptions{Baseline: drift.Tools{}}) // all tools are new
 	return f.client(ctx, assistant, "shop", f.http("/mcp", transport.Auto),
@@ -79,7 +79,7 @@ func succeed(ctx context.Context, f *Fleet) error {
 	return err
 }
 
-// stuck makes one call again and again, until the client sends it no more.
+// stuck repeats one call until the client refuses to send it.
 func (f *Fleet) stuck(ctx context.Context) error {
 	c, err := f.client(ctx, assistant, "shop-watched", f.http("/mcp", transport.Auto), mcpclient.Options{
 		Features: []mcpclient.Feature{mcpclient.UseLoopDetection(&mcpclient.LoopOptions{Break: true})}})
@@ -95,7 +95,7 @@ func (f *Fleet) stuck(ctx context.Context) error {
 	return fails("a call that is not sent", again(), is(mcpclient.ErrLoop))
 }
 
-// succeeds says what is wrong with a call that should have succeeded.
+// succeeds returns an error unless the call succeeded.
 func succeeds(r *mcp.CallToolResult, err error) error {
 	if err == nil && r.IsError {
 		return fmt.Errorf("the tool reports an error: %s", r.Text())
@@ -103,7 +103,7 @@ func succeeds(r *mcp.CallToolResult, err error) error {
 	return err
 }
 
-// reports says what is wrong with a call whose tool should have reported an error.
+// reports returns an error unless the tool reported an error.
 func reports(r *mcp.CallToolResult, err error) error {
 	if err == nil && !r.IsError {
 		return fmt.Errorf("want an error of the tool, got %s", r.Text())
@@ -111,7 +111,7 @@ func reports(r *mcp.CallToolResult, err error) error {
 	return err
 }
 
-// fails says what is wrong with a call that should have failed, such that ok is true of its error.
+// fails returns an error unless the call failed with an error for which ok reports true.
 func fails(what string, err error, ok func(error) bool) error {
 	if err == nil || !ok(err) {
 		return fmt.Errorf("want %s, got %v", what, err)
@@ -185,11 +185,11 @@ func cancels(ctx context.Context, f *Fleet) error {
 	return errors.Join(failed...)
 }
 
-// together makes calls at once and joins what went wrong.
+// together makes n concurrent calls and joins their errors.
 func together(n int, call func() error) error {
 	results := make(chan error, n)
 	for range n {
-		go func() { results <- call() }() // until the call's own timeout
+		go func() { results <- call() }() // ends with the call's own timeout
 	}
 	var failed []error
 	for range n {
@@ -220,7 +220,7 @@ func large(ctx context.Context, f *Fleet) error {
 	if err != nil {
 		return err
 	}
-	// More than a pipe takes, one way and the other, so that messages wait for each other, or are refused.
+	// More data than a pipe holds, in both directions, so that messages queue up or are refused.
 	long := args{"city": strings.Repeat("Llanfairpwllgwyngyll", 1<<12)}
 	return errors.Join(
 		together(8, func() error { return unlessBusy(piped.CallTool(ctx, "forecast", long)) }),
@@ -228,7 +228,7 @@ func large(ctx context.Context, f *Fleet) error {
 	)
 }
 
-// unlessBusy is succeeds for a call that may as well be refused because there is too much to send.
+// unlessBusy is succeeds for a call that may also fail because the send queue is full.
 func unlessBusy(r *mcp.CallToolResult, err error) error {
 	if errors.Is(err, mcpclient.ErrBackpressure) {
 		return nil
@@ -303,7 +303,7 @@ func violate(ctx context.Context, f *Fleet) error {
 	return f.post(ctx, `{"jsonrpc":"2.0",`)
 }
 
-// post sends the shop what is no request.
+// post sends an invalid request to the shop.
 func (f *Fleet) post(ctx context.Context, body string) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.shopURL+"/mcp", bytes.NewBufferString(body))
 	if err != nil {
@@ -347,13 +347,13 @@ func lateAnswers(ctx context.Context, f *Fleet) error {
 	return errors.Join(append(failed, f.tell(ctx, `{"jsonrpc":"2.0","id":987654321,"result":{}}`))...)
 }
 
-// tell connects to the shop, says one line and leaves.
+// tell connects to the shop, sends one line and disconnects.
 func (f *Fleet) tell(ctx context.Context, line string) error {
 	in := io.NopCloser(strings.NewReader(line + "\n"))
 	return f.shop.Serve(ctx, mcpserver.NewStreamConn(in, discard{}, mcpserver.DefaultFrameLimit))
 }
 
-// discard takes what the shop says.
+// discard drops all output of the shop.
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
@@ -380,7 +380,7 @@ func busyRetries(ctx context.Context, f *Fleet) error {
 	return errors.Join(failed...)
 }
 
-// narrowTransport has no space for every other request.
+// narrowTransport reports a full queue for every other request.
 type narrowTransport struct{ transport.Transport }
 
 func (t narrowTransport) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {

@@ -12,13 +12,13 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
-// legacy and modern pin a client to an era.
+// legacy and modern restrict a client to one era.
 var (
 	legacy = []mcp.Version{mcp.Version20251125}
 	modern = []mcp.Version{mcp.Version20260728}
 )
 
-// thoughtful is a person who fills in a form after a while, while the call waits.
+// thoughtful returns a handler that fills in a form after a while, like a person, while the call waits.
 func thoughtful(d time.Duration) mcpclient.ElicitationHandler {
 	return func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		<-time.After(d)
@@ -90,7 +90,7 @@ func notifications(ctx context.Context, f *Fleet) error {
 	case <-ctx.Done():
 		return errors.Join(append(failed, context.Cause(ctx))...)
 	}
-	failed = append(failed, succeeds(c.CallTool(ctx, "progress", args{"times": 50}, follow))) // more than the queue takes
+	failed = append(failed, succeeds(c.CallTool(ctx, "progress", args{"times": 50}, follow))) // more than the queue holds
 	close(released)
 	failed = append(failed, succeeds(c.CallTool(ctx, "progress", args{"times": 2}, follow)))
 	plain, err := f.client(ctx, assistant, "shop-plain", func() (transport.Transport, error) {
@@ -102,7 +102,7 @@ func notifications(ctx context.Context, f *Fleet) error {
 	return errors.Join(append(failed, err, c.Stop(ctx))...)
 }
 
-// noStreams makes a client one that takes JSON only, so that there is no place for what comes before the answer.
+// noStreams makes a client accept only JSON, so that nothing can precede the answer.
 type noStreams struct{}
 
 func (noStreams) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -138,7 +138,7 @@ func streams(ctx context.Context, f *Fleet) error {
 		}
 		failed = append(failed, c.SubscribeResource(ctx, shop.PriceURI), succeeds(c.CallTool(ctx, "touch", nil)))
 		select {
-		case <-updates: // so the stream is there
+		case <-updates: // the stream is open now
 			if one.stays > 0 {
 				<-time.After(one.stays)
 			}
@@ -220,7 +220,8 @@ func everythingServer(ctx context.Context, f *Fleet) error {
 	)
 }
 
-// policed calls a tool that is denied, one that takes too long, and one more often than the policy allows.
+// policed calls a tool that the policy denies, a tool that takes too long, and a tool more often than the policy
+// allows.
 func policed(ctx context.Context, f *Fleet) error {
 	c, err := f.client(ctx, assistant, "guarded", f.guarded, mcpclient.Options{})
 	if err != nil {

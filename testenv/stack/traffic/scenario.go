@@ -5,14 +5,14 @@ import "context"
 // A Scenario is one kind of traffic.
 type Scenario struct {
 	Name  string
-	Makes string   // what happens, for people
-	Moves []string // selectors of series in Prometheus, each of which has one above zero afterwards
+	Makes string   // description for people
+	Moves []string // Prometheus selectors; each must match a series above zero afterwards
 
-	play func(ctx context.Context, f *Fleet) error // fails if something else happens
+	play func(ctx context.Context, f *Fleet) error // returns an error if anything unexpected happens
 }
 
-// Scenarios are all of them. Clients and servers are named for what they stand for: shop, weather, calculator, grafana
-// and everything are servers of a healthy fleet, the others have their troubles.
+// Scenarios are all scenarios. The names of clients and servers show their role: shop, weather, calculator, grafana and
+// everything are healthy servers, the others have problems.
 var Scenarios = []Scenario{
 	{
 		Name: "policy", Makes: "calls through a proxy whose policy decides on them", play: policed,

@@ -11,20 +11,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The ways to the servers. Each is a function because some are tried only when a scenario needs them.
+// Functions that return transports to the servers. Some servers are started only when a scenario needs them.
 
-// http reaches the shop, at a path.
+// http returns a transport to the shop at a path.
 func (f *Fleet) http(path string, mode transport.HTTPMode) func() (transport.Transport, error) {
 	return func() (transport.Transport, error) { return &transport.HTTP{URL: f.shopURL + path, Mode: mode}, nil }
 }
 
-// weather starts the demo's server as a child process.
+// weather returns a transport that starts the demo's server as a child process.
 func (f *Fleet) weather() (transport.Transport, error) {
 	return transport.Stdio{Command: f.command(), Args: []string{"serve-demo"},
 		Env: f.environment("OTEL_SERVICE_NAME=weather", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+f.options.OTLP)}, nil
 }
 
-// policy denies one tool of the weather, has another wait in vain, and lets two calls pass in a second.
+// policy denies one tool of the weather server, lets another one time out, and allows two calls a second.
 const policy = `
 tools: {deny: [divide]}
 timeouts: {wait: 50ms}
@@ -32,7 +32,7 @@ limit: {rate: 2/s}
 redact: {patterns: [Narvik]}
 `
 
-// guarded is the weather behind a proxy with a policy.
+// guarded returns a transport to the weather server behind a proxy with a policy.
 func (f *Fleet) guarded() (transport.Transport, error) {
 	file := filepath.Join(f.dir, "policy.yaml")
 	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
@@ -44,7 +44,7 @@ func (f *Fleet) guarded() (transport.Transport, error) {
 			"OTEL_METRIC_EXPORT_INTERVAL=1000")}, nil
 }
 
-// Node is the command line of the node server, which exports to otlpHTTP.
+// Node returns the command line of the node server, which exports to otlpHTTP.
 func Node(otlpHTTP, service string) (transport.Stdio, error) {
 	dir := os.Getenv("MCPOTEL_STACK")
 	if dir == "" {
@@ -55,7 +55,7 @@ func Node(otlpHTTP, service string) (transport.Stdio, error) {
 		Env: environment("OTEL_SERVICE_NAME="+service, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+otlpHTTP)}, nil
 }
 
-// Real is the command line of a server that testenv/servers/install has installed, such as bin/mcp-grafana.
+// Real returns the command line of a server that testenv/servers/install has installed, such as bin/mcp-grafana.
 func Real(path string, args []string, env ...string) (transport.Stdio, error) {
 	dir := os.Getenv("MCPOTEL_SERVERS")
 	if dir == "" {
@@ -69,7 +69,7 @@ func Real(path string, args []string, env ...string) (transport.Stdio, error) {
 	return s, nil
 }
 
-// Grafana is the command line of mcp-grafana, which exports by itself.
+// Grafana returns the command line of mcp-grafana, which exports its own telemetry.
 func Grafana(otlp string, args ...string) (transport.Stdio, error) {
 	return Real("bin/mcp-grafana", args, "GRAFANA_URL=http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+otlp,
 		"OTEL_EXPORTER_OTLP_INSECURE=true", "OTEL_BSP_SCHEDULE_DELAY=100")
@@ -87,12 +87,12 @@ func (f *Fleet) everything() (transport.Transport, error) {
 
 func (f *Fleet) environment(more ...string) []string { return environment(more...) }
 
-// environment is what a server inherits: nothing that would change its telemetry.
+// environment returns the environment of a server, without variables that would change its telemetry.
 func environment(more ...string) []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, more...)
 }
 
-// busy refuses every other request, as a server with too much to do does.
+// busy refuses every other request, like an overloaded server.
 func busy(h http.Handler) http.Handler {
 	var n atomic.Uint64
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -15,7 +15,7 @@ func (p pictures) debugPage(ctx context.Context, bin string) error {
 		return err
 	}
 	defer trouble.Stop()
-	time.Sleep(4 * time.Second) // for calls to have an age
+	time.Sleep(4 * time.Second) // gives the calls an age
 	day, phone := browser.Look{Width: 1200, Height: 780, Scale: 1.5}, browser.Phone
 	night := day
 	night.Dark, phone.Scale = true, 2
@@ -28,7 +28,7 @@ func (p pictures) debugPage(ctx context.Context, bin string) error {
 	)
 }
 
-// of opens the page of a client.
+// of returns a function that opens the page of a client.
 func of(name string) func(*browser.Tab, string) error {
 	return func(t *browser.Tab, url string) error {
 		return follow(t, url, fmt.Sprintf(
@@ -40,7 +40,7 @@ func ofServer(t *browser.Tab, url string) error {
 	return follow(t, url, `document.querySelector("table.servers a").href`)
 }
 
-// follow opens a page and then the link that an expression returns.
+// follow opens a page and then the link that the expression href returns.
 func follow(t *browser.Tab, url, href string) error {
 	if err := t.Go(url); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Command pictures makes the pictures of the documentation: it runs the demo and looks at it.
+// Command pictures makes the pictures of the documentation from the running demo.
 //
 //	go -C testenv/browser run ./cmd/pictures ../../docs/images
 package main
@@ -65,11 +65,11 @@ type pictures struct {
 	dir     string
 }
 
-// A picture is one of a page. Who has another page to show adds a line to those in pages.
+// A picture is a picture of one page. To add a page, add a line to pages.
 type picture struct {
 	name string
 	look browser.Look
-	page func(t *browser.Tab, url string) error // opens it; url is the demo's
+	page func(t *browser.Tab, url string) error // opens the page; url is the URL of the demo
 	upTo float64                                // pixels from the top
 }
 
@@ -131,7 +131,7 @@ func timeout(t *browser.Tab, url string) error {
 	return scene(t, url, "no answer in time", "CLIENT", "tools/call wait")
 }
 
-// scene opens the trace of a scene and in it a span.
+// scene opens the trace of a scene and one of its spans.
 func scene(t *browser.Tab, url, title, kind, span string) error {
 	if err := t.Go(url); err != nil {
 		return err
@@ -152,7 +152,7 @@ func scene(t *browser.Tab, url, title, kind, span string) error {
 	return err
 }
 
-// terminal is the demo in a terminal.
+// terminal takes pictures of the demo in a terminal.
 func (p pictures) terminal(mcpotel string) error {
 	text, err := browser.InTerminal(110, mcpotel, "demo")
 	if err != nil {
@@ -174,7 +174,7 @@ func (p pictures) terminal(mcpotel string) error {
 	return p.save(tab, "waterfall", 4000)
 }
 
-// shortened is the demo without the scenes that show nothing new.
+// shortened removes repetitive scenes from the demo's output.
 func shortened(text string) string {
 	var kept []string
 	for i, part := range strings.Split(text, "\n== ") {

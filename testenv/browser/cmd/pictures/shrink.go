@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// shrink reduces a picture of text to 256 colours, which cannot be seen and makes it a third as large.
+// shrink reduces a picture of text to 256 colours, which is invisible and makes it a third as large.
 func shrink(raw []byte) ([]byte, error) {
 	full, err := png.Decode(bytes.NewReader(raw))
 	if err != nil {
@@ -40,11 +40,11 @@ func shrink(raw []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// areas is how many of the most frequent colours are those of areas, which are kept as they are.
+// areas is the number of the most frequent colours, which are assumed to fill areas and kept unchanged.
 const areas = 24
 
-// chosen are up to 256 colours that stand for all: those of areas, and then none that is hardly different from one
-// before it, so that a small mark keeps its colour beside the many shades of the edges of text.
+// chosen returns up to 256 colours that represent all: first those of areas, and then colours that differ visibly from
+// all colours before them, so that a small mark keeps its colour beside the many shades at the edges of text.
 func chosen(count map[color.RGBA]int) (palette color.Palette) {
 	frequent := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
 		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))

@@ -1,5 +1,5 @@
-// Command client drives the client of the Go SDK: it connects, and for each line of standard input,
-// {"tool": …, "arguments": …}, it lists the tools, calls that one, and says on one line of JSON what came of it.
+// Command client runs the client of the Go SDK: it connects, and for each line of standard input, {"tool": …,
+// "arguments": …}, it lists the tools, calls that tool, and prints the outcome as one line of JSON.
 //
 //	client TARGET auto|legacy|modern|sse
 //
@@ -91,7 +91,7 @@ func drive(ctx context.Context, target, mode string) error {
 	}
 }
 
-// call notes what comes of a call.
+// call records the outcome of a call.
 func (o *outcome) call(ctx context.Context, s *mcp.ClientSession, w wanted, progress *atomic.Int64) {
 	p := &mcp.CallToolParams{Name: w.Tool, Arguments: w.Arguments}
 	p.SetProgressToken("progress")
@@ -100,7 +100,7 @@ func (o *outcome) call(ctx context.Context, s *mcp.ClientSession, w wanted, prog
 		o.Error = err.Error()
 		return
 	}
-	for w.Tool == "count" && progress.Load() < 3 && ctx.Err() == nil { // the SDK may still have them in a queue
+	for w.Tool == "count" && progress.Load() < 3 && ctx.Err() == nil { // the SDK may still have notifications in a queue
 		time.Sleep(time.Millisecond)
 	}
 	o.Structured, o.IsError, o.Progress = r.StructuredContent, r.IsError, progress.Load()
@@ -127,7 +127,7 @@ func transport(target, mode string) (mcp.Transport, error) {
 	return &mcp.StreamableClientTransport{Endpoint: target}, nil
 }
 
-// version is what the client asks for; empty lets it find out.
+// version returns the version that the client requests; empty makes it negotiate.
 func version(mode string) string {
 	switch mode {
 	case "auto":

@@ -1,6 +1,6 @@
-// Command survivor is a host on the Go SDK, whose server dies again and again: it calls a tool that kills the server,
-// and another one right behind. It says on one line of JSON how many of the latter failed, and whether the connection
-// was closed.
+// Command survivor is a host on the Go SDK with a server that dies repeatedly: it calls a tool that kills the server,
+// and another tool immediately afterwards. It prints as one line of JSON how many of the latter calls failed, and
+// whether the connection was closed.
 //
 //	survivor KILLS COMMAND [ARG...]
 package main

@@ -1,5 +1,5 @@
-// Command client drives the client of mcp-go: it connects, and for each line of standard input,
-// {"tool": …, "arguments": …}, it lists the tools, calls that one, and says on one line of JSON what came of it.
+// Command client runs the client of mcp-go: it connects, and for each line of standard input, {"tool": …, "arguments":
+// …}, it lists the tools, calls that tool, and prints the outcome as one line of JSON.
 //
 //	client TARGET auto|legacy|modern|sse
 //
@@ -97,7 +97,7 @@ func drive(ctx context.Context, target, mode string) error {
 	}
 }
 
-// call notes what comes of a call.
+// call records the outcome of a call.
 func (o *outcome) call(ctx context.Context, c *client.Client, w wanted, progress *atomic.Int64) {
 	var call mcp.CallToolRequest
 	call.Params.Name, call.Params.Arguments = w.Tool, w.Arguments
@@ -107,7 +107,7 @@ func (o *outcome) call(ctx context.Context, c *client.Client, w wanted, progress
 		o.Error = err.Error()
 		return
 	}
-	for w.Tool == "count" && progress.Load() < 3 && ctx.Err() == nil { // the SDK may still have them in a queue
+	for w.Tool == "count" && progress.Load() < 3 && ctx.Err() == nil { // the SDK may still have notifications in a queue
 		time.Sleep(time.Millisecond)
 	}
 	o.Structured, o.IsError, o.Progress = r.StructuredContent, r.IsError, progress.Load()

@@ -1,6 +1,5 @@
-// Command server is a server on mcp-go with one tool: over standard input and output, or with the argument
-// streamable, stateless or sse over HTTP on a free port of the loopback interface, or on the one that MCPOTEL_PORT
-// names.
+// Command server is a server on mcp-go with one tool. It serves standard input and output or, with the argument
+// streamable, stateless or sse, HTTP on a free port of the loopback interface, or on the port in MCPOTEL_PORT.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/load"
 )
 
-// usual are the settings of the files, which the stack shortens for tests.
+// usual restores the settings of the configuration files, which the stack shortens for tests.
 var usual = []string{"MCPOTEL_AGENT_BATCH_TIMEOUT=1s", "MCPOTEL_GATEWAY_BATCH_TIMEOUT=1s",
 	"MCPOTEL_RED_FLUSH_INTERVAL=15s"}
 
@@ -37,7 +37,7 @@ func (m *measuring) gateway(name string, overlays ...string) tier {
 	}
 }
 
-// files are configurations of the project.
+// files returns the paths of configurations of the project.
 func (m *measuring) files(names []string) (paths []string) {
 	for _, name := range names {
 		paths = append(paths, filepath.Join(m.repository, "collector", name))
@@ -45,7 +45,7 @@ func (m *measuring) files(names []string) (paths []string) {
 	return paths
 }
 
-// broker is a Kafka of one broker in this process.
+// broker starts a Kafka with one broker in this process.
 func broker() (env []string, end func(), err error) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(8, "mcpotel-spans"))
 	if err != nil {
@@ -54,7 +54,7 @@ func broker() (env []string, end func(), err error) {
 	return []string{"MCPOTEL_KAFKA_BROKERS=[" + c.ListenAddrs()[0] + "]"}, c.Close, nil
 }
 
-// capacity has one core for the Collector, sends as fast as it takes, and prints what it has computed for a span.
+// capacity limits the Collector to one core, sends at its maximum rate, and prints the CPU time for each span.
 func capacity(m *measuring) error {
 	balancing := m.agent("agent, load_balancing to two", "agent-loadbalancing.yaml")
 	balancing.options.Agent = append(balancing.options.Agent,
@@ -76,17 +76,17 @@ func capacity(m *measuring) error {
 	return m.fromKafka()
 }
 
-// oneCore lets a Collector have one core, and memory that does not slow it down.
+// oneCore gives a Collector one core, and enough memory not to slow it down.
 var oneCore = []string{"GOMAXPROCS=1", "MCPOTEL_AGENT_MEMORY_MIB=4096", "MCPOTEL_GATEWAY_MEMORY_MIB=4096"}
 
-// flatOut measures one Collector.
+// flatOut measures one Collector at its maximum rate.
 func (m *measuring) flatOut(t tier) error {
 	s, _, end, err := m.alone(t, oneCore...)
 	if err != nil {
 		return err
 	}
 	pid := t.process(s).Pid()
-	_, next, err := m.send(s, t, 0, m.took/4, load.Options{}) // it grows, and compiles regular expressions
+	_, next, err := m.send(s, t, 0, m.took/4, load.Options{}) // warm up: memory, regexps
 	if err == nil {
 		err = m.measure(t.name, pid, func() (uint64, error) {
 			sent, _, err := m.send(s, t, next, m.took, load.Options{})
@@ -99,7 +99,7 @@ func (m *measuring) flatOut(t tier) error {
 	return errors.Join(err, end())
 }
 
-// measure prints a row of what a process has done meanwhile.
+// measure prints a row with the resources that a process used during work.
 func (m *measuring) measure(name string, pid int, work func() (spans uint64, err error)) error {
 	before, err := cpu(pid)
 	if err != nil {
@@ -157,7 +157,7 @@ func (m *measuring) fromKafka() error {
 	return errors.Join(err, end())
 }
 
-// await waits until a Collector has counted as many, and returns how many it has.
+// await waits until a Collector's metric has reached want, and returns its value.
 func (m *measuring) await(port int, metric string, want uint64) (uint64, error) {
 	for {
 		got, err := counted(m.ctx, port, metric)

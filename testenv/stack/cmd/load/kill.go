@@ -10,16 +10,16 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/load"
 )
 
-// kill kills an agent under traffic again and again, starts it each time, and prints what of what it had acknowledged
-// has not arrived.
+// kill repeatedly kills and restarts an agent under traffic, and prints how many of the acknowledged spans have not
+// arrived.
 func kill(m *measuring) error {
 	a := m.agent("agent")
-	a.options.CollectorEnv = []string{"MCPOTEL_AGENT_BATCH_TIMEOUT=100ms"} // so that something is always under way
+	a.options.CollectorEnv = []string{"MCPOTEL_AGENT_BATCH_TIMEOUT=100ms"} // so that data is always in flight
 	s, receivers, end, err := m.alone(a)
 	if err != nil {
 		return err
 	}
-	const least, more = 200 * time.Millisecond, time.Second // between a start and the next kill
+	const least, more = 200 * time.Millisecond, time.Second // bounds of the time between a start and the next kill
 	var sent *load.Sent
 	var unsent error
 	var sending sync.WaitGroup
@@ -34,7 +34,7 @@ func kill(m *measuring) error {
 		}
 		s.Agent.Kill()
 		for err = s.Agent.Start(m.ctx); err != nil && m.ctx.Err() == nil; err = s.Agent.Start(m.ctx) {
-			failures++ // and again, as a supervisor would
+			failures++ // try again, as a supervisor would
 			fmt.Fprintln(m.out, err)
 		}
 	}

@@ -1,11 +1,12 @@
-// Command load measures the Collector with the configurations of the project: what a core takes, what waiting for a
-// decision costs in memory, when the queue is full and what is lost then, and whether anything is lost when an agent is
+// Command load measures the Collector with the configurations of the project: the throughput of a core, the memory for
+// pending sampling decisions, the time until the queue is full and the resulting loss, and the loss when an agent is
 // killed.
 //
 //	go -C testenv/stack run ./cmd/load capacity window queue kill
 //
-// It runs the measurements that are named, all if none is, and prints a table for each. It needs the programs that
-// testenv/stack/install builds, and Linux, whose /proc has the processes' times. Nothing else should run meanwhile.
+// It runs the named measurements, or all by default, and prints a table for each. It requires the programs that
+// testenv/stack/install builds, and Linux, because it reads the processes' times from /proc. No other load should run
+// at the same time.
 package main
 
 import (
@@ -36,18 +37,18 @@ func main() {
 	}
 }
 
-// measurements by their names, in the order in which they run.
+// measurements are all measurements, in the order in which they run.
 var measurements = []struct {
 	name    string
 	measure func(*measuring) error
 }{{"capacity", capacity}, {"window", window}, {"queue", queue}, {"kill", kill}}
 
-// measuring is the shared part of all measurements.
+// measuring is the shared state of all measurements.
 type measuring struct {
 	ctx   context.Context
 	load  *load.Load
 	out   io.Writer
-	took  time.Duration // of one run
+	took  time.Duration // duration of one run
 	kills int
 
 	repository string // directory of the project
@@ -95,18 +96,18 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	return nil
 }
 
-// tier is the Collector that is measured, by itself.
+// tier is a Collector to measure in isolation.
 type tier struct {
 	name      string
 	process   func(*stack.Stack) *stack.Process
 	endpoint  func(stack.Ports) int
-	receivers func(stack.Ports) []int // where it exports to; nil for nowhere yet
+	receivers func(stack.Ports) []int // ports that it exports to; nil for none yet
 	options   stack.Options
-	// prepare starts what else it needs; its end is called afterwards.
+	// prepare starts further dependencies; end stops them.
 	prepare func() (env []string, end func(), err error)
 }
 
-// alone starts the Collector of a tier and what receives from it. end stops all.
+// alone starts the Collector of a tier and its receivers. end stops them.
 func (m *measuring) alone(t tier, env ...string) (s *stack.Stack, receivers []*load.Receiver, end func() error,
 	err error) {
 	o := t.options
@@ -147,7 +148,7 @@ func (m *measuring) alone(t tier, env ...string) (s *stack.Stack, receivers []*l
 	return s, receivers, end, nil
 }
 
-// send sends for a while at a rate.
+// send sends at a rate for the duration d.
 func (m *measuring) send(s *stack.Stack, t tier, first uint64, d time.Duration, o load.Options,
 ) (sent *load.Sent, next uint64, err error) {
 	ctx, cancel := context.WithTimeout(m.ctx, d)
@@ -157,7 +158,7 @@ func (m *measuring) send(s *stack.Stack, t tier, first uint64, d time.Duration, 
 	return sent, next, errors.Join(err, m.ctx.Err())
 }
 
-// listening are the ports of what the tier exports to.
+// listening returns the ports that the tier exports to.
 func (t tier) listening(p stack.Ports) []int {
 	if t.receivers == nil {
 		return nil

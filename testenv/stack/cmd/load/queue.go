@@ -9,11 +9,11 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/load"
 )
 
-// queueBytes is the size of the queue that is filled.
+// queueBytes is the size of the queue to fill.
 const queueBytes = 32 << 20
 
-// queue takes the gateway away for longer and longer, and prints what of the spans that were made meanwhile is lost. A
-// service gives up what the agent refuses after a second.
+// queue stops the gateway for increasing times, and prints how many of the spans sent during this time are lost. A
+// service drops spans that the agent has refused for a second.
 func queue(m *measuring) error {
 	fmt.Fprintf(m.out, "\n| gateway away for | spans meanwhile | arrived | lost | lost, computed |\n"+
 		"|--:|--:|--:|--:|--:|\n")

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// ticksPerSecond of the times in /proc, which is 100 on every Linux that Go runs on.
+// ticksPerSecond is the unit of the times in /proc, which is 100 on every Linux that Go supports.
 const ticksPerSecond = 100
 
-// cpu is the time that a process has computed.
+// cpu returns the CPU time of a process.
 func cpu(pid int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, err
 	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // the first is the third of proc(5)
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from field 3 of proc(5) on
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("/proc/%d/stat has %d fields", pid, len(fields))
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/load"
 )
 
-// tracesPerSecond is the rate of the measurements that are not as fast as can be.
+// tracesPerSecond is the rate of the measurements that do not run at the maximum rate.
 const tracesPerSecond = 2000
 
-// window sends to gateways that wait for longer and longer until they forget a trace for which nothing speaks, and
-// prints what they have in memory once as many traces are forgotten as begin.
+// window measures gateways with increasing waits before they drop a trace that no policy keeps. It prints their memory
+// once traces are dropped as fast as they begin.
 func window(m *measuring) error {
 	fmt.Fprintf(m.out, "\n| decision wait | undecided traces | memory at its peak, MiB | "+
 		"more than for 1 s, bytes a trace |\n|--:|--:|--:|--:|\n")

@@ -1,11 +1,12 @@
-// Command stack runs the whole of it on this machine: the Collectors, Jaeger, Prometheus, and clients and servers that
-// export.
+// Command stack runs the complete system on this machine: the Collectors, Jaeger, Prometheus, and clients and servers
+// that export.
 //
 //	go -C testenv/stack run ./cmd/stack up
 //
-// It builds what is missing, which takes minutes the first time, prints the addresses, drives the traffic until Ctrl-C
-// or for as many rounds as --rounds says, and stops everything. A command behind -- is run after those rounds, beside
-// further traffic, with PROMETHEUS_URL, JAEGER_URL and OTEL_EXPORTER_OTLP_ENDPOINT set; the stack ends with it.
+// It builds missing programs, which takes minutes the first time, and prints the addresses. Then it generates traffic
+// until Ctrl-C, or for the number of rounds in --rounds, and stops everything. A command behind -- runs after those
+// rounds, during further traffic, with PROMETHEUS_URL, JAEGER_URL and OTEL_EXPORTER_OTLP_ENDPOINT set; the stack ends
+// with it.
 package main
 
 import (
@@ -83,7 +84,7 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	return s.up(ctx, out)
 }
 
-// install has the two scripts build and install what is missing, and says in the environment where it is.
+// install runs the two scripts that build and install missing programs, and sets the variables with their directories.
 func install(ctx context.Context, stderr io.Writer) error {
 	root, err := stack.Repository()
 	if err != nil {
@@ -140,7 +141,7 @@ func (s *settings) up(ctx context.Context, out io.Writer) (err error) {
 	if s.quiet {
 		return s.alone(ctx, running, out)
 	}
-	// Dashboards begin with the environment, and these services have one too.
+	// The dashboards filter by environment, so these services need one, too.
 	if attributes := "OTEL_RESOURCE_ATTRIBUTES"; os.Getenv(attributes) == "" {
 		if err := os.Setenv(attributes, "deployment.environment.name=stack"); err != nil {
 			return err
@@ -165,7 +166,7 @@ func (s *settings) up(ctx context.Context, out io.Writer) (err error) {
 	return errors.Join(err, <-played)
 }
 
-// alone runs the command beside nothing else, or waits until ctx ends.
+// alone runs the command without traffic, or waits until ctx ends.
 func (s *settings) alone(ctx context.Context, running *stack.Stack, out io.Writer) error {
 	if len(s.command) > 0 {
 		return s.runCommand(ctx, running, out)
@@ -174,7 +175,7 @@ func (s *settings) alone(ctx context.Context, running *stack.Stack, out io.Write
 	return nil
 }
 
-// runCommand runs the command that was given, with the addresses in its environment.
+// runCommand runs the given command, with the addresses in its environment.
 func (s *settings) runCommand(ctx context.Context, running *stack.Stack, out io.Writer) error {
 	cmd := exec.CommandContext(ctx, s.command[0], s.command[1:]...)
 	cmd.Stdout, cmd.Stderr = out, out
@@ -189,7 +190,7 @@ func (s *settings) runCommand(ctx context.Context, running *stack.Stack, out io.
 	return nil
 }
 
-// rules are the files to load: those that are named, or those of the repository.
+// rules returns the rule files to load: the named ones, or those of the repository.
 func rules(named string) (files []string, err error) {
 	if named == "" {
 		root, err := stack.Repository()
@@ -206,7 +207,7 @@ func rules(named string) (files []string, err error) {
 	return files, nil
 }
 
-// ending ends a part, says how long that took, and adds what went wrong to err.
+// ending stops a part, prints how long that took, and adds its error to err.
 func ending(out io.Writer, what string, err *error, stop func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -215,7 +216,7 @@ func ending(out io.Writer, what string, err *error, stop func(context.Context) e
 	fmt.Fprintf(out, "%s has ended after %v\n", what, time.Since(begun).Round(time.Millisecond))
 }
 
-// addresses is where to look.
+// addresses lists the addresses of the stack for the user.
 func addresses(s *stack.Stack) string {
 	var b strings.Builder
 	for _, line := range []struct {

@@ -19,7 +19,7 @@ type page struct {
 	site *loopback.Site
 }
 
-// page opens the page and has the agent send a copy there, if that is wanted.
+// page opens the page and makes the agent send a copy to it, if that is enabled.
 func (s *settings) page(o *stack.Options) (*page, error) {
 	if !s.web {
 		return nil, nil
