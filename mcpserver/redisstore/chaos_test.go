@@ -120,8 +120,8 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 func (c *chaos) startRedis(t *testing.T, dir string, arguments ...string) *redisServer {
 	t.Helper()
 	// By default Redis may reply up to two seconds before it writes, while it waits for the disk.
-	always := []string{"--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0"}
-	r, err := startRedis(dir, append(always, arguments...)...)
+	settings := []string{"--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0"}
+	r, err := startRedis(dir, append(settings, arguments...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
