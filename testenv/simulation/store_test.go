@@ -48,7 +48,6 @@ func (r *reach) isCut() <-chan struct{} {
 func (r *reach) err() error {
 	select {
 	case <-r.isCut():
-		time.Sleep(time.Millisecond)
 		return errCutOff
 	default:
 		return nil
