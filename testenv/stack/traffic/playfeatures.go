@@ -169,7 +169,7 @@ func tasks(ctx context.Context, f *Fleet) error {
 	if err != nil {
 		return err
 	}
-	spilt, err := c.StartTool(ctx, "spill", args{"seconds": 0.1})
+	spilt, err := c.StartTool(ctx, "spill", args{"seconds": 0.5})
 	if err != nil {
 		return err
 	}
