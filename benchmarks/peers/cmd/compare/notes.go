@@ -1,6 +1,6 @@
 package main
 
-// howToRead stands above the tables.
+// howToRead is the text above the tables.
 const howToRead = `
 The first column that is a floor has times: wall, and in brackets the CPU time of the process. The others are multiples of it: the
 median over the passes of the ratio within a pass, wall and CPU. Where no floor takes part, absent has its place, which is ours
@@ -18,7 +18,7 @@ and a heap that holds something. A benchmark's heap is small, so that garbage is
 a larger GOGC, pays less for what a peer allocates.
 `
 
-// leavesOut describes, by the benchmark's name, what its figures exclude.
+// leavesOut describes the limits of each benchmark's figures, by its name.
 var leavesOut = map[string]string{
 	"Roundtrip": "A client calls a tool of a server that answers with bytes that are ready. On stdio the server is " +
 		"another process: its CPU time is left " +
