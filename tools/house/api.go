@@ -142,7 +142,7 @@ func (s *surfaceLines) typeName(o *types.TypeName) {
 	s.methods(named)
 }
 
-// fields include those of embedded types without a name outside of the package.
+// fields include the fields of embedded types without a name outside of the package.
 func (s *surfaceLines) fields(name string, t *types.Struct) {
 	for f := range t.Fields() {
 		switch {
@@ -180,7 +180,7 @@ func (s *surfaceLines) contract(name string, t *types.Interface) {
 	}
 }
 
-// methods include those of embedded types.
+// methods include the methods of embedded types.
 func (s *surfaceLines) methods(t *types.Named) {
 	values := types.NewMethodSet(t)
 	for m := range types.NewMethodSet(types.NewPointer(t)).Methods() {

@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// A source imports packages. It parses those of one module without the bodies of functions, which is quick after any
-// change; for other packages it reads the compiler's export data.
+// A source imports packages. It parses the packages of one module without the bodies of functions, which is quick after
+// any change; for other packages it reads the compiler's export data.
 type source struct {
 	set     *token.FileSet
 	files   map[string][]string // of the module's packages, by import path

@@ -26,7 +26,7 @@ type file struct {
 	set    *token.FileSet
 }
 
-// library reads the Go files below root, except tests, nested modules, hidden directories and those of notLibrary.
+// library reads the Go files below root, except tests, nested modules, hidden directories and notLibrary.
 func library(root string) ([]file, error) {
 	var files []file
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
