@@ -1,7 +1,7 @@
-// Package fleet is thousands of clients in one process that lose their servers at once and find them again: to see
-// whether they come back as a herd, and what they take meanwhile.
+// Package fleet runs thousands of clients in one process that lose their servers at once and find them again, to
+// measure whether they return as a herd, and their cost.
 //
-// Start a [Fleet] with [Connect]; the program in cmd/fleet prints what its life takes. The servers are in the same
+// Start a [Fleet] with [Connect]; the program in cmd/fleet prints the cost of its life. The servers are in the same
 // process and in memory, so that the fleet can live in a bubble of testing/synctest, where a minute takes no time.
 package fleet
 

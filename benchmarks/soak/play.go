@@ -182,7 +182,7 @@ func (f *farServer) keep(ctx context.Context, c *child) {
 		c.stop()
 		next, err := f.restart()
 		if err != nil {
-			return // or hosts will tell
+			return // the hosts report it
 		}
 		c = next
 	}

@@ -62,7 +62,7 @@ func (w *watch) stop() []Sample {
 
 func (w *watch) take() {
 	runtime.GC()
-	runtime.GC() // what pools have kept is gone behind the second one
+	runtime.GC() // the second one empties the pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	s := Sample{

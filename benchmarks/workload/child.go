@@ -43,6 +43,6 @@ type childClient struct {
 
 func (c *childClient) Close() error {
 	err := c.Client.Close()
-	_ = c.cmd.Wait() // a child that could not write its last answer is no matter
+	_ = c.cmd.Wait() // a child may fail to write its last answer
 	return err
 }

@@ -71,7 +71,7 @@ func firstCalls(b *testing.B, p Peer, t Transport) {
 			}
 			all <- client
 		}
-		runtime.GC() // what it took to make them is no part of their calls
+		runtime.GC() // exclude the garbage of their creation
 		b.StartTimer()
 		cpu := StartCPU()
 		for range fresh {

@@ -60,7 +60,7 @@ func (p Peer) connect(ctx context.Context, t Transport, c Canned) (Client, error
 		}
 		client, err := p.Pipe(ctx, r, w)
 		return with(client, err, func() {
-			_ = w.Close() // a client closes them, and one that did not come to be may not have
+			_ = w.Close() // a client closes them, but a failed client may not
 			_ = r.Close()
 			wait()
 		})

@@ -21,7 +21,7 @@ const (
 	Mixed      Shape = "mixed"      // texts as real tools return them, one after the other; see [MixedSize]
 )
 
-// Shapes are those of tools/call, each of one size.
+// Shapes are the shapes of tools/call, each of one size.
 var Shapes = []Shape{Text, Escaped, Structured, Image, Items}
 
 // Sizes by the names they have in benchmarks.

@@ -48,7 +48,7 @@ var inProduction = Use{"telemetry=production", func(ctx context.Context) (contex
 		sdkmetric.WithReader(sdkmetric.NewPeriodicReader(metrics, sdkmetric.WithInterval(time.Second))))
 	in := &Installation{tracers, meters, propagation.TraceContext{}, slog.New(slog.NewJSONHandler(io.Discard, nil))}
 	return WithInstallation(ctx, in), func() {
-		_ = tracers.Shutdown(context.Background()) // what is lost now was not to be measured
+		_ = tracers.Shutdown(context.Background()) // losses now are not part of the measurement
 		_ = meters.Shutdown(context.Background())
 		_ = sink.Close(context.Background())
 	}, nil

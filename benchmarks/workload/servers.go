@@ -115,7 +115,7 @@ func (c serving) request() []byte {
 
 func (d *pipeDriver) greet(e Era, name string) error {
 	if e == Modern {
-		return nil // every request says all there is to say
+		return nil // there is no handshake
 	}
 	lines, answered := hello(e)
 	for i, line := range lines {

@@ -1,5 +1,5 @@
 // Command client lists the tools of the server in examples/server, which it starts, and calls one of them. With -url it
-// talks to one that runs already. The call is a trace: it goes where the OTEL_* variables say.
+// uses a running server. The call is a trace, exported as the OTEL_* variables define.
 //
 //	go run ./examples/client Oslo
 package main
@@ -21,7 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Forecast is the part of the tool's output that is of interest here.
+// Forecast is the used part of the tool's output.
 type Forecast struct {
 	Celsius int `json:"celsius"`
 }

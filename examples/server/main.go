@@ -1,5 +1,5 @@
-// Command server is an MCP server with one tool, on standard input and output or, with -http, over HTTP. Its telemetry
-// goes where the OTEL_* variables say.
+// Command server is an MCP server with one tool, on standard input and output or, with -http, over HTTP. It exports its
+// telemetry as the OTEL_* variables define.
 //
 //	OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4317 go run ./examples/server -http 127.0.0.1:8080
 package main
@@ -21,7 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Query and Forecast are the tool's schemas, too.
+// Query and Forecast also define the tool's schemas.
 type Query struct {
 	City string `json:"city" jsonschema:"the name of the city"`
 }
@@ -34,7 +34,7 @@ type Forecast struct {
 
 var celsius = map[string]int{"Oslo": 4, "Madrid": 17, "Nairobi": 24}
 
-// forecast is the tool. The model reads its error, so the error says how to call the tool correctly.
+// forecast is the tool. The model reads its error, so the error explains the correct use of the tool.
 func forecast(_ context.Context, q Query) (Forecast, error) {
 	t, ok := celsius[q.City]
 	if !ok {
@@ -70,10 +70,10 @@ func run(ctx context.Context, address string) (err error) {
 		if err := s.ServeStdio(ctx); ctx.Err() == nil {
 			return err
 		}
-		return nil // a signal is a way to end
+		return nil // a signal is a normal end
 	}
-	// The traces of programs that call it go on here. A server that strangers reach has no TrustTraceContext: with package
-	// bearer, clients that say who they are have the same.
+	// The traces of calling programs continue here. A public server must not set TrustTraceContext: with package bearer,
+	// the traces of authenticated clients continue without it.
 	return listen(ctx, address, s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true}))
 }
 

@@ -1,5 +1,5 @@
 // Command service is a web service that calls a tool for each request: GET /wear?city=Oslo. It keeps one connection to
-// the MCP server at -mcp for all requests, is ready when that is, and has its debug page at /debug/mcp/.
+// the MCP server at -mcp for all requests, is ready when the connection is, and has its debug page at /debug/mcp/.
 //
 //	go run ./examples/server -http 127.0.0.1:8080 &
 //	go run ./examples/service -mcp http://127.0.0.1:8080/mcp -http 127.0.0.1:8081
@@ -27,7 +27,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Forecast is the part of the tool's output that is of interest here.
+// Forecast is the used part of the tool's output.
 type Forecast struct {
 	Celsius int `json:"celsius"`
 }

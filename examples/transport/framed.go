@@ -1,10 +1,10 @@
-// Package transport is a transport of your own, in exported names only: frames with their lengths in front of them,
-// over any stream. Its test holds it to the contract, which package transporttest has; start with that when you write
-// yours.
+// Package transport is an example of a custom transport, in exported names only: frames with their lengths in front of
+// them, over any stream. Its test checks the contract with package transporttest; start with that test when you write
+// your own transport.
 //
-// What the contract asks for beyond carrying frames: Send never waits, and refuses what has no room, in bytes; nothing
-// is read before Receive asks; a frame over the limit is skipped or ends the connection; Close waits for what was
-// started.
+// Besides carrying frames, the contract has these demands. Send never waits, and refuses frames beyond a bound in
+// bytes. Nothing is read before Receive asks. A frame over the limit is skipped or ends the connection. Close waits for
+// everything that the connection has started.
 package transport
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Framed opens streams on which each frame stands behind its length in four bytes.
+// Framed opens streams on which each frame follows its length in four bytes.
 type Framed struct {
 	Server string // default of the client's name
 	Open   func(context.Context) (net.Conn, error)
@@ -31,7 +31,7 @@ func (f Framed) Name() string { return f.Server }
 // Network returns TCP as the transport.
 func (f Framed) Network() transport.Network { return transport.Network{Transport: "tcp"} }
 
-// Dial opens a connection with two goroutines, for which its Close waits.
+// Dial opens a connection with two goroutines; its Close waits for them.
 func (f Framed) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -39,7 +39,7 @@ func (f Framed) Dial(ctx context.Context, cfg transport.Config) (transport.Conn,
 	stream, err := f.Open(ctx)
 	if err != nil {
 		if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
-			<-ctx.Done() // a dialer may see the deadline a moment sooner
+			<-ctx.Done() // a dialer may notice the deadline a moment sooner
 		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -61,14 +61,14 @@ func (f Framed) Dial(ctx context.Context, cfg transport.Config) (transport.Conn,
 	return c, nil
 }
 
-// framedConn is one connection. A goroutine writes what Send has accepted, another reads a frame when Receive asks.
+// framedConn is one connection. One goroutine writes the accepted frames, another reads a frame when Receive asks.
 type framedConn struct {
 	stream       net.Conn
 	limit, space int
 	skip         bool
 
-	asked   chan struct{} // Receive wants a frame; holds one
-	got     chan received // and gets it here; holds one
+	asked   chan struct{} // requests a frame for Receive; holds one
+	got     chan received // carries the frame to Receive; holds one
 	waiting bool          // Receive has asked and got nothing yet; owned by Receive
 	over    error         // the error of all further calls to Receive; owned by Receive
 
@@ -80,8 +80,8 @@ type framedConn struct {
 	mu    sync.Mutex
 	queue [][]byte      // with their lengths, the first is being written; guarded by mu
 	bytes int           // of queue; guarded by mu
-	shut  bool          // Send accepts nothing any more; guarded by mu
-	more  chan struct{} // write has to look again; holds one
+	shut  bool          // Send accepts nothing more; guarded by mu
+	more  chan struct{} // wakes write; holds one
 }
 
 type received struct {
@@ -101,13 +101,13 @@ func (c *framedConn) Send(ctx context.Context, m transport.Message) error {
 	case len(c.queue) > 0 && c.bytes+len(m.Data) > c.space:
 		return transport.ErrBusy
 	}
-	c.queue = append(c.queue, withLength(m.Data)) // a copy: m.Data belongs to the caller
+	c.queue = append(c.queue, withLength(m.Data)) // a copy, because m.Data belongs to the caller
 	c.bytes += len(m.Data)
 	c.wake()
 	return nil
 }
 
-// Cancel sends the notice, since all requests share the stream.
+// Cancel sends the notice, because all requests share the stream.
 func (c *framedConn) Cancel(_ int64, notice transport.Message) {
 	if len(notice.Data) > 0 {
 		_ = c.Send(context.Background(), notice)
@@ -175,7 +175,7 @@ func (c *framedConn) Info() transport.Info {
 	return transport.Info{Queued: len(c.queue)}
 }
 
-// write writes the queue until Close has been called and nothing is left, or the stream is broken.
+// write writes the queue until Close has been called and the queue is empty, or the stream is broken.
 func (c *framedConn) write() {
 	defer close(c.wrote)
 	defer c.refuse()
@@ -191,12 +191,12 @@ func (c *framedConn) write() {
 			}
 		}
 		if _, err := c.stream.Write(data); err != nil {
-			return // Receive finds out why
+			return // Receive returns the reason
 		}
 	}
 }
 
-// next removes the frame that has been written, if it had any length, and returns the one behind it.
+// next removes the written frame, if it had any length, and returns the next one.
 func (c *framedConn) next(written int) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,14 +209,14 @@ func (c *framedConn) next(written int) []byte {
 	return c.queue[0]
 }
 
-// refuse makes Send refuse.
+// refuse makes Send refuse frames.
 func (c *framedConn) refuse() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.shut = true
 }
 
-// wake has write look at the queue. c.mu is held.
+// wake makes write look at the queue. c.mu is held.
 func (c *framedConn) wake() {
 	select {
 	case c.more <- struct{}{}:
@@ -224,7 +224,7 @@ func (c *framedConn) wake() {
 	}
 }
 
-// read reads one frame each time it is asked, so that a server that sends too much is stopped by its stream.
+// read reads one frame for each request of Receive, so that the stream itself stops a server that sends too much.
 func (c *framedConn) read() {
 	for {
 		select {

@@ -10,10 +10,10 @@ import (
 
 var update = flag.Bool("update", false, "write docs/bounds.md anew")
 
-// root is where the repository is.
+// root is the repository's root directory.
 const root = "../.."
 
-// watched are the packages in which nothing may grow that does not stand in the table.
+// watched are the packages in which everything that grows needs a row or an exception.
 var watched = []string{
 	"mcpclient", "mcpclient/transport", "mcpclient/transport/chaos", "internal/inlet",
 	"mcpclient/auth", "mcpclient/auth/internal/dpop",
@@ -121,7 +121,7 @@ func TestWhateverMayGrowStandsInTheTable(t *testing.T) {
 	}
 }
 
-// covers reports whether an exception, which may be all fields of a type, is about a member.
+// covers reports whether an exception (a member, or all fields of a type) covers a member.
 func covers(name, member string) bool {
 	all, ok := strings.CutSuffix(name, "*")
 	return name == member || ok && strings.HasPrefix(member, all)

@@ -14,7 +14,7 @@ import (
 
 var braces = regexp.MustCompile(`\{[^}]*\}`)
 
-// fill computes what stands in braces.
+// fill replaces the expressions in braces by their values.
 func (s *source) fill(text string) (filled string, err error) {
 	filled = braces.ReplaceAllStringFunc(text, func(in string) string {
 		unit, expression, ok := strings.Cut(strings.Trim(in, "{}"), " ")
@@ -30,7 +30,7 @@ func (s *source) fill(text string) (filled string, err error) {
 	return filled, err
 }
 
-// compute returns the value of sums of products of numbers and names, which may be divided by a number.
+// compute evaluates sums of products of numbers and names, which may be divided by a number.
 func (s *source) compute(expression string) (sum int64, err error) {
 	for product := range strings.SplitSeq(expression, " + ") {
 		product, divisor, divided := strings.Cut(product, " / ")
@@ -69,8 +69,8 @@ func (s *source) number(name string) (int64, error) {
 	return n, nil
 }
 
-// byDefault finds the default of a field of options or of a parameter, which is where the package says cmp.Or(c.Field,
-// default) or cmp.Or(max(parameter, 0), default).
+// byDefault finds the default of a field of options or of a parameter: the second argument of cmp.Or(c.Field, default)
+// or cmp.Or(max(parameter, 0), default) in the package.
 func (p *pkg) byDefault(of types.Object) (found constant.Value) {
 	for _, f := range p.files {
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -87,7 +87,7 @@ func (p *pkg) byDefault(of types.Object) (found constant.Value) {
 	return found
 }
 
-// within reports whether x is a field or parameter, or made of it.
+// within reports whether x is a field or parameter, or an expression of it.
 func (p *pkg) within(x ast.Expr, of types.Object) (yes bool) {
 	ast.Inspect(x, func(n ast.Node) bool {
 		if ident, ok := n.(*ast.Ident); ok && p.info.Uses[ident] == of {
@@ -140,7 +140,7 @@ func thousands(n int64) string {
 	return text
 }
 
-// initial is the value with which a declaration has a variable begin.
+// initial returns the initial value in a variable's declaration.
 func (p *pkg) initial(of types.Object) constant.Value {
 	for _, f := range p.files {
 		for _, d := range f.Decls {

@@ -1,6 +1,7 @@
 package bounds
 
-// An exception is what grows and needs no row, for one reason. A name that ends with * is all fields of a type.
+// An exception lists growing members that need no row, for one reason. A name that ends with * means all fields of a
+// type.
 type exception struct {
 	reason string
 	names  []string

@@ -1,6 +1,6 @@
 package bounds
 
-// intro is what the page begins with.
+// intro is the beginning of the page.
 const intro = `<!-- Generated from tools/bounds by go generate. Do not edit. -->
 
 # Bounds
@@ -39,7 +39,7 @@ each session whose stream another process has; with Logging, 1 MiB of log messag
 where you use them.
 `
 
-// totals are added up at the head of the page.
+// totals are the sums at the head of the page.
 var totals = []struct {
 	of           holder
 	title, about string

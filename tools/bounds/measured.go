@@ -12,7 +12,7 @@ machine, and go test -v prints it.
 |---|---|---|---|---|---|
 `
 
-// measured are attacks that tests carry out, and what they take, in MiB.
+// measured are attacks in tests, and their memory in MiB.
 var measured = []struct {
 	end, attack       string
 	sent, peak, limit int

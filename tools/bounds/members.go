@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// members are what may grow in a package while it runs, by name: fields and package variables that are a map, a pool or
-// a buffer, slices of that kind that something is appended to, and channels that hold more than one value. A channel in
-// no field is named after the function that makes it.
+// members returns the names of the members of a package that may grow: fields and package variables that are a map, a
+// pool or a buffer, slices that are appended to, and channels that hold more than one value. A channel outside of a
+// field has the name of the function that makes it.
 func (s *source) members(path string) ([]string, error) {
 	p, err := s.load(path)
 	if err != nil {
@@ -38,7 +38,7 @@ type members struct {
 	found             map[string]bool
 }
 
-// changes notes what is appended to, and what is written by key.
+// changes records the targets of append and of writes by key.
 func (m *members) changes(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.CallExpr:
@@ -63,7 +63,7 @@ func (m *members) changes(n ast.Node) bool {
 	return true
 }
 
-// extended notes what is made of itself by a function, such as slices.Insert or one that appends.
+// extended records variables that are assigned a function of themselves, such as slices.Insert.
 func (m *members) extended(n *ast.AssignStmt) {
 	for i, right := range n.Rhs {
 		call, ok := right.(*ast.CallExpr)
@@ -79,13 +79,13 @@ func (m *members) extended(n *ast.AssignStmt) {
 	}
 }
 
-// shrinks reports whether a call is of a function that adds nothing to what it gets.
+// shrinks reports whether call calls a function that adds nothing to its argument.
 func shrinks(call *ast.CallExpr) bool {
 	f, ok := call.Fun.(*ast.SelectorExpr)
 	return ok && slices.Contains([]string{"Clone", "Compact", "Delete", "DeleteFunc"}, f.Sel.Name)
 }
 
-// target is the field or variable that an expression means.
+// target returns the field or variable that an expression refers to.
 func (m *members) target(x ast.Expr) types.Object {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.SelectorExpr:
@@ -100,7 +100,7 @@ func (m *members) target(x ast.Expr) types.Object {
 	return nil
 }
 
-// origin is a field of a generic type as it was declared.
+// origin returns the declaration of a field of a generic type.
 func origin(o types.Object) types.Object {
 	if v, ok := o.(*types.Var); ok {
 		return v.Origin()
@@ -124,7 +124,7 @@ func (m *members) fields(n ast.Node) bool {
 
 func (m *members) structure(name string, s *ast.StructType) {
 	for _, field := range s.Fields.List {
-		for _, ident := range field.Names { // none of the types that are embedded grows by itself
+		for _, ident := range field.Names { // no embedded type grows by itself
 			if m.grows(field.Type, m.info.Defs[ident], true) {
 				m.add(name + "." + ident.Name)
 			}
@@ -132,7 +132,7 @@ func (m *members) structure(name string, s *ast.StructType) {
 	}
 }
 
-// variables looks at those of the package; one that is a table, never written after its declaration, does not grow.
+// variables examines the package's variables. A table that is never written after its declaration does not grow.
 func (m *members) variables(d ast.Decl) {
 	decl, ok := d.(*ast.GenDecl)
 	if !ok || decl.Tok != token.VAR {
@@ -161,7 +161,7 @@ func at(values []ast.Expr, i int) ast.Expr {
 	return nil
 }
 
-// grows reports whether something of this type may; a field's map may also be written where it has another name.
+// grows reports whether a value of this type may grow; a field's map may also be written under another name.
 func (m *members) grows(kind ast.Expr, o types.Object, field bool) bool {
 	if sel, ok := kind.(*ast.SelectorExpr); ok {
 		switch types.ExprString(sel) {
@@ -181,7 +181,7 @@ func (m *members) grows(kind ast.Expr, o types.Object, field bool) bool {
 	return false
 }
 
-// channels finds each make(chan T, n) in a declaration with an n that is not 0 or 1.
+// channels finds each make(chan T, n) in a declaration with an n other than 0 and 1.
 func (m *members) channels(d ast.Decl) {
 	named := map[*ast.CallExpr]string{}
 	ast.Inspect(d, func(n ast.Node) bool {
@@ -224,7 +224,7 @@ func (m *members) literal(lit *ast.CompositeLit, named map[*ast.CallExpr]string)
 	}
 }
 
-// owner is the name of the field that x is, with its type.
+// owner returns the name of the field x, with its type.
 func (m *members) owner(x ast.Expr) string {
 	sel, ok := x.(*ast.SelectorExpr)
 	if !ok {
@@ -257,7 +257,7 @@ func (m *members) buffered(call *ast.CallExpr) bool {
 	return n == nil || constant.Compare(n, token.GTR, constant.MakeInt64(1))
 }
 
-// function is the name of the function that a declaration is, with its receiver's type.
+// function returns the name of a function declaration, with its receiver's type.
 func function(d ast.Decl) string {
 	f, ok := d.(*ast.FuncDecl)
 	if !ok {

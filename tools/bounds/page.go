@@ -57,7 +57,7 @@ func (s *source) line(r row) (string, error) {
 
 func code(names ...string) string { return "`" + strings.Join(names, "`, `") + "`" }
 
-// total adds up what rows say of a holder, and lists them.
+// total adds up the weights of a holder's rows, and lists them.
 func (s *source) total(of holder) (sum int64, list string, err error) {
 	var b strings.Builder
 	for _, a := range areas {
@@ -76,7 +76,7 @@ func (s *source) total(of holder) (sum int64, list string, err error) {
 	return sum, b.String(), nil
 }
 
-// head is what the page begins with, up to its sections.
+// head returns the beginning of the page, up to its sections.
 func (s *source) head() (string, error) {
 	var b strings.Builder
 	about, err := s.fill(intro)

@@ -18,16 +18,16 @@ import (
 
 const module = "github.com/mcpotel/mcpotel"
 
-// A source is the code of this repository, package by package, read when it is first asked about. It is what names,
-// constants and growing members are looked up in, so that no row can speak of something that is not there.
+// A source is the code of this repository. It reads a package when it is first needed, and looks up names, constants
+// and growing members in it, so that every row refers to existing code.
 type source struct {
 	root     string
 	fset     *token.FileSet
 	packages map[string]*pkg // by path below the module
 }
 
-// A pkg is one package, checked as far as it is possible without the code of others: a type from outside the repository
-// is invalid, which none of the questions asked here minds.
+// A pkg is one package, checked without the code of others. A type from outside the repository is invalid, which does
+// not matter for the lookups here.
 type pkg struct {
 	path  string
 	files []*ast.File
@@ -65,7 +65,7 @@ func (s *source) load(path string) (*pkg, error) {
 	return p, nil
 }
 
-// Import implements types.Importer: packages of this module are read, of others only durations are known.
+// Import implements types.Importer. It reads packages of this module; of others it knows only durations.
 func (s *source) Import(name string) (*types.Package, error) {
 	if own, ok := strings.CutPrefix(name, module+"/"); ok {
 		p, err := s.load(own)
@@ -82,7 +82,7 @@ func (s *source) Import(name string) (*types.Package, error) {
 	return other, nil
 }
 
-// declareDurations gives package time what constants are made of.
+// declareDurations declares the names of package time that constants use.
 func declareDurations(p *types.Package) {
 	duration := types.NewTypeName(token.NoPos, p, "Duration", nil)
 	types.NewNamed(duration, types.Typ[types.Int64], nil)
@@ -95,14 +95,14 @@ func declareDurations(p *types.Package) {
 	}
 }
 
-// split takes "mcpclient/transport.HTTP.streams" apart into the package and the names.
+// split divides "mcpclient/transport.HTTP.streams" into the package and the names.
 func split(name string) (pkg string, names []string) {
 	slash := strings.LastIndexByte(name, '/') + 1
 	first, rest, _ := strings.Cut(name[slash:], ".")
 	return name[:slash] + first, strings.Split(rest, ".")
 }
 
-// object finds what name stands for: something declared in a package, or a field or method of a type there.
+// object finds the object of a name: something declared in a package, or a field or method of a type there.
 func (s *source) object(name string) (types.Object, error) {
 	path, names := split(name)
 	p, err := s.load(path)
@@ -149,7 +149,7 @@ func (p *pkg) declared(name string) types.Object {
 	return nil
 }
 
-// value is that of a constant, of a variable that begins as one, or the default of a field of options or of a
+// value returns the value of a constant or an initialized variable, or the default of a field of options or of a
 // parameter.
 func (s *source) value(name string) (constant.Value, error) {
 	found, err := s.object(name)

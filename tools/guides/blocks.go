@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// reasons are why a block may not be run.
+// reasons are the permitted reasons for not running a block.
 var reasons = []string{
 	"a step of .ci/run does",
 	"needs a person in a browser",
@@ -30,20 +30,20 @@ type page struct {
 
 // block is a block of shell commands.
 type block struct {
-	at       int    // where it begins in the page
-	code     string // its lines
-	checkout bool   // it is run in a checkout, and not in the page's folder
-	module   bool   // there is a module in the folder
-	program  bool   // the block of Go before it is main.go of the folder
-	stays    bool   // it runs until the page ends; the next block begins when it has printed what it prints
-	prints   string // what its output must have, empty for anything
-	reason   string // why it is not run, empty if it is
+	at       int    // position in the page
+	code     string // the lines
+	checkout bool   // run in a checkout instead of the page's folder
+	module   bool   // the folder has a module
+	program  bool   // the preceding block of Go is main.go of the folder
+	stays    bool   // runs until the page ends; the next block starts after the expected output
+	prints   string // expected output, empty for anything
+	reason   string // why it is not run, empty if it is run
 }
 
-// shell is a block with the comment before it, if there is one.
+// shell matches a block with the comment before it, if there is one.
 var shell = regexp.MustCompile("(?m)^(?:<!-- sh: (.*) -->\n)?```sh\n((?:.*\n)*?)```$")
 
-// pagesOf reads the pages that have commands, in the order in which a reader comes to them.
+// pagesOf reads the pages with commands, in a reader's order.
 func pagesOf(root string) ([]page, error) {
 	guides, err := filepath.Glob(filepath.Join(root, "docs/guides/*.md"))
 	if err != nil {
@@ -72,15 +72,15 @@ func pagesOf(root string) ([]page, error) {
 	return pages, nil
 }
 
-// blocksOf returns the blocks of shell commands of a page. Each is run in a shell of its own, in the folder of the
-// page, and must end with 0. A comment before it may say otherwise, in clauses between semicolons:
+// blocksOf returns the blocks of shell commands of a page. Each runs in a shell of its own, in the folder of the page,
+// and must exit with 0. A comment before it may change that, in clauses between semicolons:
 //
 //	<!-- sh: in a checkout; prints "http://"; stays -->
 //	<!-- sh: the program above is main.go -->
 //	<!-- sh: not run: needs Docker -->
 //
-// A block that stays runs until the page ends, and the next begins when it has printed what it prints. The reasons not
-// to run one are those of [reasons].
+// A block that stays runs until the page ends; the next block starts after the expected output. [reasons] has the
+// permitted reasons for not running a block.
 func blocksOf(text string) (blocks []block, err error) {
 	for _, at := range shell.FindAllStringSubmatchIndex(text, -1) {
 		b := block{at: at[0], code: text[at[4]:at[5]]}
@@ -102,7 +102,7 @@ func blocksOf(text string) (blocks []block, err error) {
 	return blocks, nil
 }
 
-// obey takes down a clause of the comment before the block.
+// obey applies a clause of the comment before the block.
 func (b *block) obey(clause string) error {
 	reason, notRun := strings.CutPrefix(clause, "not run: ")
 	text, prints := strings.CutPrefix(clause, `prints "`)
@@ -125,7 +125,7 @@ func (b *block) obey(clause string) error {
 	return nil
 }
 
-// programOf is the last block of Go in a text.
+// programOf returns the last block of Go in a text.
 func programOf(text string) (string, error) {
 	_, code, found := cutLast(text, "```go\n")
 	program, _, ended := strings.Cut(code, "```\n")

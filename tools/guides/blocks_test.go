@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestEachBlockIsRunOrSaysWhyNot reads the pages of the repository: a comment that says nothing known fails.
+// TestEachBlockIsRunOrSaysWhyNot reads the pages of the repository and fails for an unknown clause in a comment.
 func TestEachBlockIsRunOrSaysWhyNot(t *testing.T) {
 	pages, err := pagesOf("../..")
 	if err != nil {

@@ -1,15 +1,14 @@
 //go:build unix
 
-// Command guides runs every command of README.md and docs/guides, as a reader would who has nothing yet:
+// Command guides runs every command of README.md and docs/guides, as a reader without any installation would:
 //
 //	go -C tools run ./guides             all pages
-//	go -C tools run ./guides PAGE...     these, and what installs the command
+//	go -C tools run ./guides PAGE...     these, and the installation of the command
 //	go -C tools run ./guides -cold       with empty caches of Go and npm
 //
-// The home directory is empty, each page has an empty folder, and the checkout is a fresh copy. What a page fetches as
-// @latest is that copy, from a module proxy of files. Without -cold only the caches are shared: of what Go has built
-// and downloaded, and of npm. Free ports take the place of those that a page chooses: [withFreePorts]. What a comment
-// before a block may say is in [blocksOf].
+// The home directory is empty, each page has an empty folder, and the checkout is a fresh copy. A module proxy of files
+// serves that copy as @latest. Without -cold the pages share only the caches: Go's builds and downloads, and npm's.
+// Free ports replace the ports of the pages: [withFreePorts]. [blocksOf] describes the comments before blocks.
 package main
 
 import (
@@ -34,7 +33,8 @@ func main() {
 	}
 }
 
-// tryAll runs the blocks of the pages in order, or of some of them. The first page is always run: it installs mcpotel.
+// tryAll runs the blocks of the pages in order, or of some of them. The first page always runs, because it installs
+// mcpotel.
 func tryAll(ctx context.Context, cold bool, only []string) error {
 	root, err := output(ctx, "git", "rev-parse", "--show-toplevel")
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// address is an address of this machine with a port that a page has chosen.
+// address matches an address of this machine with a port of the page.
 var address = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
-// withFreePorts returns the blocks of a page with a free port in each such address, the same in all blocks: the page's
-// own may be taken where it is tried. Those of OTLP, which pages write as localhost:4317, stay: programs choose them by
+// withFreePorts returns the blocks of a page with a free port in each such address, the same in all blocks, because the
+// page's own port may be in use here. OTLP ports, which pages write as localhost:4317, stay: programs choose them by
 // themselves.
 func withFreePorts(blocks []block) (_ []block, err error) {
 	blocks, free := slices.Clone(blocks), make(map[string]string)

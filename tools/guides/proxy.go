@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// version is that of the modules which the pages fetch: the one that the nested modules require.
+// version is the version of the modules that the pages fetch: the one that the nested modules require.
 const version = "v0.0.0"
 
 // published are the modules that the pages fetch, by their folder.
@@ -41,7 +41,7 @@ func publish(proxy, checkout string, files []string) error {
 	return nil
 }
 
-// publishModule writes what a module proxy has of a version. (go.dev/ref/mod#goproxy-protocol)
+// publishModule writes the files of a version in a module proxy. (go.dev/ref/mod#goproxy-protocol)
 func publishModule(dir, module, source, folder string, files []string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

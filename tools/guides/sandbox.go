@@ -13,15 +13,15 @@ import (
 	"strings"
 )
 
-// sandbox is where the commands are run: a fresh copy of the repository, and an empty home.
+// sandbox is the place for the commands: a fresh copy of the repository, and an empty home.
 type sandbox struct {
-	dir      string // of all that is removed at the end
+	dir      string // removed as a whole at the end
 	checkout string
 	environ  []string
 }
 
-// newSandbox makes the folders. Their paths are those of the root, so that two checkouts do not disturb each other, and
-// of all that is in it: Go's cache knows what a module imports by the folder of the module, which is not to change.
+// newSandbox creates the folders. Their paths depend on the root, so that two checkouts do not disturb each other, and
+// on the content: Go's cache identifies a module's imports by its folder, so a folder's content must not change.
 func newSandbox(ctx context.Context, root string, cold bool) (*sandbox, error) {
 	files, err := filesOf(ctx, root)
 	if err != nil {
@@ -38,7 +38,7 @@ func newSandbox(ctx context.Context, root string, cold bool) (*sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, dir := range left { // by runs that were killed
+	for _, dir := range left { // of killed runs
 		(&sandbox{dir: dir}).remove()
 	}
 	dir := fmt.Sprintf("%s%016x", prefix, content)
@@ -59,13 +59,13 @@ func newSandbox(ctx context.Context, root string, cold bool) (*sandbox, error) {
 	return s, err
 }
 
-// remove removes all folders. Go's cache of modules is read-only, and its user need not have the right to write there.
+// remove removes all folders. Go's module cache is read-only, so it first makes the directories writable.
 func (s *sandbox) remove() {
 	_ = exec.Command("chmod", "-R", "u+w", s.dir).Run()
 	_ = os.RemoveAll(s.dir)
 }
 
-// filesOf returns the names of what git has, or would add.
+// filesOf returns the names of the files that git tracks or would add.
 func filesOf(ctx context.Context, root string) ([]string, error) {
 	list, err := output(ctx, "git", "-C", root, "ls-files", "-co", "--exclude-standard")
 	if err != nil {
@@ -73,14 +73,14 @@ func filesOf(ctx context.Context, root string) ([]string, error) {
 	}
 	var files []string
 	for name := range strings.SplitSeq(list, "\n") {
-		if _, err := os.Lstat(filepath.Join(root, name)); err == nil { // it may be deleted
+		if _, err := os.Lstat(filepath.Join(root, name)); err == nil { // a tracked file may be deleted
 			files = append(files, name)
 		}
 	}
 	return files, nil
 }
 
-// hashOf tells contents apart.
+// hashOf returns a hash of the files' contents.
 func hashOf(root string, files []string) (uint64, error) {
 	h := fnv.New64a()
 	for _, name := range files {
@@ -115,7 +115,7 @@ func copyFiles(root, to string, files []string) error {
 	return nil
 }
 
-// environment is this process's, without what belongs to its user or to the run of CI around it.
+// environment returns this process's environment without the variables of its user and of the surrounding CI run.
 func environment(ctx context.Context, home, proxy string, cold bool) ([]string, error) {
 	var environ []string
 	for _, kv := range os.Environ() {
@@ -142,13 +142,13 @@ func environment(ctx context.Context, home, proxy string, cold bool) ([]string, 
 		return nil, err
 	}
 	downloads := "file://" + filepath.Join(of[1], "cache", "download")
-	// With -trimpath, Go's cache knows a package by its module and version, and not by its folder. So what a run has built
-	// is of use to the next, in whichever checkout.
+	// With -trimpath, Go's cache identifies a package by module and version instead of its folder. So runs in all
+	// checkouts share builds.
 	return append(environ, "GOPROXY="+downloads+","+proxies, "GOCACHE="+of[2], "npm_config_cache="+npm,
 		"GOFLAGS=-modcacherw -trimpath"), nil
 }
 
-// output is what a command prints, without the line break at its end.
+// output returns a command's output, without the line break at its end.
 func output(ctx context.Context, name string, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, name, args...).Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {

@@ -19,7 +19,7 @@ import (
 // patience bounds one block.
 const patience = 10 * time.Minute
 
-// try runs the blocks of a page and says how many were run and how many were not.
+// try runs the blocks of a page and returns the numbers of run and skipped blocks.
 func (s *sandbox) try(ctx context.Context, p page) (ran, left int, err error) {
 	folder := filepath.Join(s.dir, "pages", strings.TrimSuffix(filepath.Base(p.name), ".md"))
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -56,7 +56,7 @@ func (s *sandbox) try(ctx context.Context, p page) (ran, left int, err error) {
 	return ran, left, nil
 }
 
-// prepare returns where a block is run, with the files that it needs.
+// prepare returns the folder for a block, with the files that the block needs.
 func (s *sandbox) prepare(folder string, p page, b block) (dir string, err error) {
 	switch {
 	case b.checkout:
@@ -72,15 +72,15 @@ func (s *sandbox) prepare(folder string, p page, b block) (dir string, err error
 	return folder, nil
 }
 
-// command is a block that runs.
+// command is a running block.
 type command struct {
 	block block
 	cmd   *exec.Cmd
-	ended chan error // of the command, once
+	ended chan error // the command's error, once
 
 	mu    sync.Mutex
-	text  bytes.Buffer  // guarded by mu: what it has printed
-	ready chan struct{} // closed once it has printed what it prints
+	text  bytes.Buffer  // output so far; guarded by mu
+	ready chan struct{} // closed once the expected output is there
 }
 
 func (s *sandbox) command(dir string, b block) *command {
@@ -89,11 +89,11 @@ func (s *sandbox) command(dir string, b block) *command {
 		ended: make(chan error, 1), ready: make(chan struct{}),
 	}
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = dir, append(s.environ, "PWD="+dir), c, c
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // to signal what it has started, too
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that signals reach its children, too
 	return c
 }
 
-// Write takes what the command prints, on both of its outputs.
+// Write receives the command's standard output and standard error.
 func (c *command) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,7 @@ func (c *command) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// printed says whether the text has what the block prints. The caller holds mu.
+// printed reports whether text contains the expected output. The caller holds mu.
 func (c *command) printed() bool {
 	return c.block.prints != "" && bytes.Contains(c.text.Bytes(), []byte(c.block.prints))
 }
@@ -116,7 +116,7 @@ func (c *command) output() string {
 	return c.text.String()
 }
 
-// run runs the command to its end, or one that stays until it has printed what it prints.
+// run runs the command to its end, or, if it stays, until the expected output.
 func (c *command) run(ctx context.Context) error {
 	if err := c.cmd.Start(); err != nil {
 		return err
@@ -146,13 +146,13 @@ func (c *command) run(ctx context.Context) error {
 	}
 }
 
-// interrupt ends the command as Ctrl-C does, and what it has started.
+// interrupt ends the command and its children, as Ctrl-C does.
 func (c *command) interrupt() error {
 	if err := syscall.Kill(-c.cmd.Process.Pid, syscall.SIGINT); err != nil {
 		return err
 	}
 	kill := time.AfterFunc(10*time.Second, func() { _ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) })
 	defer kill.Stop()
-	<-c.ended // however it ends: a shell that is interrupted fails
+	<-c.ended // with any error: an interrupted shell fails
 	return nil
 }

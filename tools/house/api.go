@@ -10,8 +10,8 @@ import (
 
 const module = "github.com/mcpotel/mcpotel"
 
-// api returns what the public packages export, those of nested modules that users require included, one declaration a
-// line, sorted, as on Linux.
+// api returns the exported API of the public packages, including the nested modules that users require, one declaration
+// a line, sorted, as on Linux.
 func api(root string) ([]string, error) {
 	modules, err := libraryModules(root)
 	if err != nil {
@@ -79,7 +79,7 @@ func surface(p *types.Package) []string {
 	return s.lines
 }
 
-// relative is the path of a package, without that of this module.
+// relative returns the path of a package without this module's path.
 func relative(p *types.Package) string {
 	return strings.TrimPrefix(strings.TrimPrefix(p.Path(), module), "/")
 }
@@ -123,7 +123,7 @@ func (s *surfaceLines) typeName(o *types.TypeName) {
 	named, ok := types.Unalias(o.Type()).(*types.Named)
 	if !ok || o.IsAlias() {
 		s.add("type %s = %s", o.Name(), s.text(types.Unalias(o.Type())))
-		if ok && strings.HasPrefix(s.text(named), "internal/") { // no other line shows what it can do
+		if ok && strings.HasPrefix(s.text(named), "internal/") { // the methods of an internal type appear in no other line
 			s.methods(named)
 		}
 		return
@@ -142,7 +142,7 @@ func (s *surfaceLines) typeName(o *types.TypeName) {
 	s.methods(named)
 }
 
-// fields include those of embedded types that have no name outside of the package.
+// fields include the fields of embedded types without a name outside of the package.
 func (s *surfaceLines) fields(name string, t *types.Struct) {
 	for f := range t.Fields() {
 		switch {
@@ -162,7 +162,7 @@ func (s *surfaceLines) fields(name string, t *types.Struct) {
 	}
 }
 
-// contract says of an interface, too, whether code outside of the package can implement it.
+// contract also states whether code outside of the package can implement the interface.
 func (s *surfaceLines) contract(name string, t *types.Interface) {
 	s.add("type %s interface", name)
 	for m := range t.Methods() {
@@ -180,7 +180,7 @@ func (s *surfaceLines) contract(name string, t *types.Interface) {
 	}
 }
 
-// methods include those of embedded types.
+// methods include the methods of embedded types.
 func (s *surfaceLines) methods(t *types.Named) {
 	values := types.NewMethodSet(t)
 	for m := range types.NewMethodSet(types.NewPointer(t)).Methods() {

@@ -10,20 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// figures are what is counted of a library.
+// figures are the counts for a library.
 type figures struct {
-	dirs                   map[string]bool // right below the root, with files in or below them
+	dirs                   map[string]bool // directly below the root, with files in or below them
 	files, lines, comments int
 	fileLines, funcLines   []int // sorted
 	exported               int   // outside of internal: functions, types, constants, variables, methods of exported types
-	wide120, wide130       int   // lines with more characters, a tab being one
-	vague                  int   // how often words stand in comments that do not say who
+	wide120, wide130       int   // lines with more characters; a tab counts as one
+	vague                  int   // occurrences of vague words in comments
 	methods                map[string]*methods
 	fields                 map[string]int      // of struct types
-	receivers              map[string][]string // of private methods, by name
+	receivers              map[string][]string // the receivers of each private method name
 }
 
-// methods counts those of one type.
+// methods counts the methods of one type.
 type methods struct{ exported, private int }
 
 var vague = regexp.MustCompile(`(?i)\b(nobody|somebody|whoever)\b`)
@@ -67,7 +67,7 @@ func (n *figures) addWidths(f *file) {
 	}
 }
 
-// addComments counts the lines that a comment begins or has for itself. One behind code is a line of code.
+// addComments counts lines that start with a comment. A comment behind code belongs to a line of code.
 func (n *figures) addComments(f *file) {
 	for _, group := range f.syntax.Comments {
 		for _, c := range group.List {
@@ -97,7 +97,7 @@ func (n *figures) addFunc(f *file, d *ast.FuncDecl) {
 	}
 	if !d.Name.IsExported() {
 		of.private++
-		if !slices.Contains(n.receivers[d.Name.Name], name) { // two systems may each have the method
+		if !slices.Contains(n.receivers[d.Name.Name], name) { // a method may exist once per operating system
 			n.receivers[d.Name.Name] = append(n.receivers[d.Name.Name], name)
 		}
 		return
@@ -108,7 +108,7 @@ func (n *figures) addFunc(f *file, d *ast.FuncDecl) {
 	}
 }
 
-// addName counts a name that is declared if a user of the library can write it.
+// addName counts a declared name if a user of the library can refer to it.
 func (n *figures) addName(f *file, name *ast.Ident) {
 	if name.IsExported() && !slices.Contains(strings.Split(f.dir, "/"), "internal") {
 		n.exported++
@@ -131,7 +131,7 @@ func (n *figures) addNames(f *file, d *ast.GenDecl) {
 	}
 }
 
-// baseName is the name of a receiver's type, without pointer and type parameters.
+// baseName returns the name of a receiver's type, without pointer and type parameters.
 func baseName(e ast.Expr) string {
 	for {
 		switch x := e.(type) {
@@ -151,7 +151,7 @@ func baseName(e ast.Expr) string {
 	}
 }
 
-// quantile is the nearest rank among sorted values.
+// quantile returns the nearest rank among sorted values.
 func quantile(sorted []int, q float64) int {
 	if len(sorted) == 0 {
 		return 0

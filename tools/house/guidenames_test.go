@@ -11,7 +11,7 @@ import (
 
 var telemetryName = regexp.MustCompile("`((?:mcp_client|mcp_server|gen_ai|mcp)\\.[a-z_.]+)`")
 
-// TestTheGuidesNameWhatTheSchemaHas holds the names of events, metrics and attributes in docs/guides against the
+// TestTheGuidesNameWhatTheSchemaHas checks the names of events, metrics and attributes in docs/guides against the
 // schema.
 func TestTheGuidesNameWhatTheSchemaHas(t *testing.T) {
 	s := schema.Current

@@ -12,8 +12,8 @@ import (
 	"unicode"
 )
 
-// TestEveryLinkLeadsSomewhere holds each link of a page to a file of the repository against the files, and against the
-// headings of a page where it names one. Links to other hosts are not followed.
+// TestEveryLinkLeadsSomewhere checks each link of a page to a file of the repository, and to a heading of a page. It
+// does not follow links to other hosts.
 func TestEveryLinkLeadsSomewhere(t *testing.T) {
 	problems, links, err := brokenLinks(os.DirFS("../.."))
 	if err != nil {
@@ -27,7 +27,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// TestTheIndexHasEveryPage holds docs/README.md against the pages of docs.
+// TestTheIndexHasEveryPage compares docs/README.md with the pages of docs.
 func TestTheIndexHasEveryPage(t *testing.T) {
 	root := os.DirFS("../..")
 	index, err := fs.ReadFile(root, "docs/README.md")
@@ -52,7 +52,7 @@ func TestTheIndexHasEveryPage(t *testing.T) {
 	}
 }
 
-// brokenLinks reads all pages, and says which of their links lead nowhere and how many it has followed.
+// brokenLinks reads all pages, and returns the broken links and the number of checked links.
 func brokenLinks(root fs.FS) (problems []string, links int, err error) {
 	err = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
 		base := path.Base(name)
@@ -82,7 +82,7 @@ func brokenLinks(root fs.FS) (problems []string, links int, err error) {
 	return problems, links, err
 }
 
-// follow says what is missing where a link of a page leads, empty if nothing is.
+// follow returns the error of a link, empty if the link is valid.
 func follow(root fs.FS, page, target string) (missing string) {
 	file, heading, toHeading := strings.Cut(target, "#")
 	name := page
@@ -114,7 +114,7 @@ var (
 	named  = regexp.MustCompile(`<a id="([^"]+)"></a>`)
 )
 
-// linksOf returns where the links and pictures of a page lead, without those in code.
+// linksOf returns the targets of a page's links and pictures, except those in code.
 func linksOf(page string) (targets []string) {
 	page = inline.ReplaceAllString(fenced.ReplaceAllString(page, ""), "")
 	for _, pattern := range []*regexp.Regexp{link, attrib} {
@@ -125,9 +125,8 @@ func linksOf(page string) (targets []string) {
 	return targets
 }
 
-// anchorsOf returns the names that links give to the headings of a page, by GitHub's rule: letters in lower case,
-// digits, hyphens and underscores stay, spaces become hyphens, and a heading that is there already gets a number; and
-// the names that the page gives itself, with <a id="name"></a>.
+// anchorsOf returns the anchors of the headings of a page, by GitHub's rule (letters in lower case; digits, hyphens and
+// underscores stay; spaces become hyphens; a duplicate gets a number), and the page's own anchors, <a id="name"></a>.
 func anchorsOf(page string) map[string]bool {
 	anchors := map[string]bool{}
 	page = fenced.ReplaceAllString(page, "")

@@ -1,16 +1,16 @@
-// Command house measures how the repository is built, for those who rebuild it:
+// Command house measures the structure of the repository:
 //
 //	go -C tools run ./house            the table: files, functions, types, words
 //	go -C tools run ./house DIR...     the same of other libraries, for comparison
-//	go -C tools run ./house trip [-v]  what one warm tools/call crosses; with -v, function by function
-//	go -C tools run ./house api        what the public packages export, those of nested modules included
+//	go -C tools run ./house trip [-v]  functions and files that one warm tools/call crosses; -v lists them
+//	go -C tools run ./house api        the exported API of the public packages, nested modules included
 //
-// The library is every Go file of the root module that is no test, without the directories cmd, examples, benchmarks,
+// The library is every Go file of the root module except tests, without the directories cmd, examples, benchmarks,
 // testenv, tools, testsupport and testdata.
 //
-// The tests of this package hold the pages to the code: their links, the tests and the names of telemetry in them, and
-// testdata/api.txt, which has what is exported now, with each signature, field, method and value. A change of it shows
-// in review; go generate writes it.
+// The tests of this package compare the pages with the code: links, names of tests and of telemetry, and
+// testdata/api.txt, which has the exported API with each signature, field, method and value. Reviews see its changes;
+// go generate writes it.
 package main
 
 //go:generate go test . -run ^TestTheExportsAreThoseOfTheBaseline$ -update
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// run is the command in the repository at root.
+// run runs the command in the repository at root.
 func run(out io.Writer, root string, args []string) error {
 	switch command := strings.Join(args, " "); command {
 	case "trip", "trip -v":
@@ -44,7 +44,7 @@ func run(out io.Writer, root string, args []string) error {
 	return table(out, root, args)
 }
 
-// writeLines writes what was found, if there is no error.
+// writeLines writes the lines, unless there is an error.
 func writeLines(out io.Writer, lines []string, err error) error {
 	for _, line := range lines {
 		fmt.Fprintln(out, line)

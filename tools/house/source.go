@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// A source imports packages: those of one module from their text, without the bodies of functions, which is quick
-// however much has changed; those of others as the compiler describes them.
+// A source imports packages. It parses the packages of one module without the bodies of functions, which is quick after
+// any change; for other packages it reads the compiler's export data.
 type source struct {
 	set     *token.FileSet
 	files   map[string][]string // of the module's packages, by import path
@@ -24,7 +24,7 @@ type source struct {
 	others  types.Importer
 }
 
-// newSource knows all packages of the module at root, as on Linux, and those that they import.
+// newSource returns a source for all packages of the module at root, as on Linux, and their imports.
 func newSource(root string) (*source, error) {
 	s := &source{set: token.NewFileSet(), files: map[string][]string{}, checked: map[string]*types.Package{}}
 	own, err := goList(root, "-f", `{{.ImportPath}}|{{.Dir}}|{{join .GoFiles " "}}|{{join .Imports " "}}`, "./...")
@@ -81,7 +81,7 @@ func (s *source) Import(path string) (*types.Package, error) {
 	return p, err
 }
 
-// goList returns what go list prints, as for Linux, line by line, cut at each bar.
+// goList returns the lines of go list, as for Linux, each divided at its bars.
 func goList(root string, args ...string) (lines [][]string, err error) {
 	list := exec.Command("go", append([]string{"list"}, args...)...)
 	list.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64")
@@ -92,7 +92,7 @@ func goList(root string, args ...string) (lines [][]string, err error) {
 	return lines, err
 }
 
-// output runs a command in a directory. What goes wrong is what it wrote to standard error.
+// output runs a command in a directory. Its error is the command's standard error.
 func output(cmd *exec.Cmd, dir string) (string, error) {
 	var out, trouble bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &trouble

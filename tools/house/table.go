@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// groups are the directories that have a row of their own; each is counted with all that is below it.
+// groups are the directories with a row of their own, which counts everything below them.
 var groups = []string{"mcpclient", "mcpclient/transport", "mcpclient/telemetry", "mcpserver", "mcp", "internal"}
 
 const head = "| | files | lines | median / p90 / max file | median / p90 / max func | biggest type's methods " +
 	"| exported | comments | wider than 120 / 130 | vague words |\n|---|--:|--:|--|--|--:|--:|--:|--:|--:|\n"
 
-// table writes the rows of the library at root and of its groups, or, if other directories are given, of these; then
-// what stands out in each library.
+// table writes the rows of the library at root and of its groups, or of the given directories instead; then it lists
+// the outliers of each library.
 func table(out io.Writer, root string, dirs []string) error {
 	type row struct {
 		name string
@@ -68,7 +68,7 @@ func (n *figures) row(name string) string {
 		three(n.funcLines), biggest, n.exported, (100*n.comments+n.lines/2)/max(n.lines, 1), n.wide120, n.wide130, n.vague)
 }
 
-// standOut lists the largest types and the words that most types have a method of.
+// standOut lists the largest types, and the method names with the most types.
 func (n *figures) standOut() string {
 	var types, fields, words []string
 	for _, name := range first(10, n.mostMethods()) {
@@ -91,7 +91,7 @@ func (n *figures) mostMethods() []string {
 	return most(n.methods, func(of *methods) int { return of.exported + of.private })
 }
 
-// most are the keys with the largest sizes first.
+// most returns the keys in descending order of their sizes.
 func most[V any](m map[string]V, size func(V) int) []string {
 	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
 		return cmp.Or(size(m[b])-size(m[a]), strings.Compare(a, b))

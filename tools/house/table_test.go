@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// write makes a directory with these files.
+// write creates a directory with these files.
 func write(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -22,7 +22,7 @@ func write(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// small is a library with something of all that is counted.
+// small is a library with an example of everything that is counted.
 var small = map[string]string{
 	"go.mod": "module small\n",
 	"mcp/a.go": `// Package mcp has a comment of

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/tools/testnames"
 )
 
-// TestTheTestsThatPagesNameExist looks for each test that a table of a page names. Each row of these tables has one.
+// TestTheTestsThatPagesNameExist checks that every test in the tables of these pages exists. Each row names a test.
 func TestTheTestsThatPagesNameExist(t *testing.T) {
 	all, err := testnames.Of("../..")
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"strings"
 )
 
-// notLibrary are the directories that hold no code a user of the library links: programs, examples, benchmarks, tests'
-// own.
+// notLibrary are the directories without code for users of the library: programs, examples, benchmarks, test support.
 var notLibrary = []string{
 	"cmd", "example", "examples", "benchmarks", "testenv", "tools", "testdata", "testsupport", "node_modules",
 }
@@ -27,8 +26,7 @@ type file struct {
 	set    *token.FileSet
 }
 
-// library reads the Go files below root that are no tests, without nested modules, hidden directories and those of
-// notLibrary.
+// library reads the Go files below root, except tests, nested modules, hidden directories and notLibrary.
 func library(root string) ([]file, error) {
 	var files []file
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -55,7 +53,7 @@ func library(root string) ([]file, error) {
 	return files, err
 }
 
-// parse reads a file whose name has slashes.
+// parse reads a file; name has slashes.
 func parse(name string, text []byte) (file, error) {
 	set := token.NewFileSet()
 	syntax, err := parser.ParseFile(set, name, text, parser.ParseComments|parser.SkipObjectResolution)
@@ -72,8 +70,8 @@ func isModule(dir string) bool {
 	return err == nil
 }
 
-// libraryModules are the directories of the modules that a user of the library may require: root, and those below it
-// that are in no directory which [library] leaves out.
+// libraryModules returns the directories of the modules that a user of the library may require: root, and those below
+// it outside of the directories that [library] omits.
 func libraryModules(root string) ([]string, error) {
 	var modules []string
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
@@ -90,7 +88,7 @@ func libraryModules(root string) ([]string, error) {
 	return modules, err
 }
 
-// below are the files in dir and the directories below it.
+// below returns the files in dir and the directories below it.
 func below(files []file, dir string) []file {
 	var within []file
 	for _, f := range files {
@@ -101,10 +99,10 @@ func below(files []file, dir string) []file {
 	return within
 }
 
-// line is the line of a position, the first being 1.
+// line returns the line of a position, starting at 1.
 func (f *file) line(p token.Pos) int { return f.set.PositionFor(p, false).Line }
 
-// typeName is the name of a type with its package: mcpclient.Client.
+// typeName returns the name of a type with its package: mcpclient.Client.
 func (f *file) typeName(name string) string {
 	if f.dir == "." {
 		return f.syntax.Name.Name + "." + name

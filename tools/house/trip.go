@@ -18,7 +18,7 @@ import (
 // traveller is the program with both ends of the conversation.
 const traveller = "tools/house/traveller"
 
-// routes are the conversations of which one warm call is looked at.
+// routes are the conversations whose warm call is measured.
 var routes = []struct{ name, transport, version string }{
 	{"stdio, 2026-07-28", "stdio", "2026-07-28"},
 	{"stdio, 2025-11-25", "stdio", "2025-11-25"},
@@ -28,8 +28,8 @@ var routes = []struct{ name, transport, version string }{
 
 var ends = []string{"client", "server"}
 
-// trip writes how many functions of the repository one warm tools/call crosses at each end, and in how many files;
-// which ones, too, if each is true.
+// trip writes the number of functions and files of the repository that one warm tools/call crosses at each end; with
+// each, also their names.
 func trip(out io.Writer, root string, each bool) (err error) {
 	dir, err := os.MkdirTemp("", "house")
 	if err != nil {
@@ -45,7 +45,7 @@ func trip(out io.Writer, root string, each bool) (err error) {
 	for i, r := range routes {
 		counters := filepath.Join(dir, fmt.Sprint(i))
 		walk := exec.Command(program, "-out", counters, "-transport", r.transport, "-version", r.version)
-		walk.Env = append(os.Environ(), "GOCOVERDIR="+dir) // for what a process counts besides
+		walk.Env = append(os.Environ(), "GOCOVERDIR="+dir) // for the counters of the whole process
 		if _, err := output(walk, root); err != nil {
 			return err
 		}
@@ -73,8 +73,8 @@ func buildCovered(root, pkg, program string) error {
 	return err
 }
 
-// A function is one that was crossed. Function literals are part of the one around them; functions without a statement
-// have no counter. The line tells apart methods of one name of generic types.
+// A function is a crossed function. Function literals count for the function around them; functions without a statement
+// have no counter. The line distinguishes methods of the same name of generic types.
 type function struct {
 	file string
 	line int
@@ -82,8 +82,8 @@ type function struct {
 }
 
 // crossedIn returns the functions that most rounds crossed, in the order of the source; each round has its directory
-// below dir. What few rounds cross, as when a timer's tick falls into one, is no part of the trip. What about half of
-// them cross makes two trips differ by a function or two.
+// below dir. Functions of few rounds, such as a timer's tick, are not part of the trip. Functions of about half of the
+// rounds make two trips differ by a function or two.
 func crossedIn(dir string) ([]function, error) {
 	rounds, err := os.ReadDir(dir)
 	if err != nil {
@@ -105,7 +105,7 @@ func crossedIn(dir string) ([]function, error) {
 	}), nil
 }
 
-// counted reads what go tool covdata func prints, but for the program that was run: file:line: function percent.
+// counted parses the output of go tool covdata func, without the program itself: file:line: function percent.
 func counted(text string) (crossed []function) {
 	for line := range strings.Lines(text) {
 		f := strings.Fields(line)
@@ -129,7 +129,7 @@ func byFile(functions []function) map[string][]string {
 	return names
 }
 
-// list says which functions of which file, package by package.
+// list writes the functions by file and package.
 func list(functions []function) string {
 	var b strings.Builder
 	files := byFile(functions)

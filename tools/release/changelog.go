@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// changelogName is the page that says what changes for users. Its first section, "## Unreleased", collects what has no
-// version yet; before a release its lines move to "## 0.1.0 - unreleased".
+// changelogName is the page with the changes for users. Its first section, "## Unreleased", collects changes without a
+// version; before a release its lines move to "## 0.1.0 - unreleased".
 const changelogName = "CHANGELOG.md"
 
 const (
 	collecting = "## Unreleased"
-	unreleased = "unreleased" // stands where the date will
+	unreleased = "unreleased" // placeholder for the date
 )
 
 // dated returns the changelog with the date of a release in the heading of its section.
@@ -30,7 +30,7 @@ func dated(changelog, version string, day time.Time) (string, error) {
 	return strings.Replace(changelog, heading+unreleased+"\n", heading+day.Format(time.DateOnly)+"\n", 1), nil
 }
 
-// notes returns what the changelog says of a version, released or not.
+// notes returns the section of a version, released or not.
 func notes(changelog, version string) (string, error) {
 	for line := range strings.Lines(changelog) {
 		if line := strings.TrimSpace(line); strings.HasPrefix(line, headingOf(version)) {
@@ -41,10 +41,10 @@ func notes(changelog, version string) (string, error) {
 	return "", fmt.Errorf("%s has no section for %s", changelogName, version)
 }
 
-// headingOf is the heading of a version's section, without its date.
+// headingOf returns the heading of a version's section, without its date.
 func headingOf(version string) string { return "## " + strings.TrimPrefix(version, "v") + " - " }
 
-// section returns what stands below a heading, up to the next of the same level.
+// section returns the text below a heading, up to the next heading of the same level.
 func section(page, heading string) (text string, ok bool) {
 	_, below, ok := strings.Cut("\n"+page, "\n"+heading+"\n")
 	text, _, _ = strings.Cut("\n"+below, "\n## ")

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// git is a directory in which git commands run.
+// git is a directory for git commands.
 type git string
 
-// run runs a command. Its error has what git wrote to standard error.
+// run runs a command. Its error contains git's standard error.
 func (dir git) run(args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = string(dir)
@@ -23,13 +23,13 @@ func (dir git) run(args ...string) (string, error) {
 	return string(out), nil
 }
 
-// line returns the one line that a command prints.
+// line returns the only line of a command's output.
 func (dir git) line(args ...string) (string, error) {
 	out, err := dir.run(args...)
 	return strings.TrimSpace(out), err
 }
 
-// lines returns the lines that a command prints.
+// lines returns the lines of a command's output.
 func (dir git) lines(args ...string) ([]string, error) {
 	out, err := dir.run(args...)
 	return strings.FieldsFunc(out, func(r rune) bool { return r == '\n' }), err

@@ -1,13 +1,13 @@
-// Command release makes a release of the repository: a commit, in which the modules require each other at the version,
-// the constant version.Version is the version and the changelog has the date, and a tag for each module that users
-// require. It pushes nothing.
+// Command release makes a release of the repository: a commit and tags. In the commit, the modules require each other
+// at the version, the constant version.Version is the version and the changelog has the date. Each module that users
+// require gets a tag. The command pushes nothing.
 //
-//	go -C tools run ./release -dry-run v0.1.0   # what it would do
+//	go -C tools run ./release -dry-run v0.1.0   # prints the steps only
 //	go -C tools run ./release v0.1.0
-//	go -C tools run ./release -notes v0.1.0     # what the changelog says of it
+//	go -C tools run ./release -notes v0.1.0     # prints its section of the changelog
 //
 // It relies on git, and on the rules of docs/policies.md. The replace directives of nested modules stay: the go command
-// ignores those of a dependency, and in the repository a module goes on being built with its neighbours.
+// ignores those of a dependency, and in the repository a module is still built with its neighbours.
 package main
 
 import (
@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// release makes the release of the repository around dir, unless it is a dry run, and prints what there is to push.
+// release makes the release of the repository around dir, unless it is a dry run, and prints the commands to push it.
 func release(dir, version string, dryRun bool, out io.Writer) error {
 	root, err := git(dir).line("rev-parse", "--show-toplevel")
 	if err != nil {

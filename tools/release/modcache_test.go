@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// linkedCache makes a module cache that shares the modules of others with another cache, by links, and has no version
+// linkedCache creates a module cache that shares the modules of others with another cache, by links, and has no version
 // of ours: the proof releases other sources under the same version each time.
 func linkedCache(t *testing.T, shared string) string {
 	t.Helper()
@@ -22,7 +22,7 @@ func linkedCache(t *testing.T, shared string) string {
 	return dir
 }
 
-// linkAll makes a directory with a link to each entry of another, except some. There may be no other directory.
+// linkAll creates directory to with a link to each entry of directory from, except some. from may be missing.
 func linkAll(t *testing.T, from, to string, except ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(from)

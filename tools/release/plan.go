@@ -18,19 +18,19 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// unpublished are the directories whose modules no user requires: they get the versions, and no tags.
+// unpublished are the directories of modules that no user requires: they get the versions, and no tags.
 var unpublished = []string{"benchmarks", "testenv", "tools"}
 
-// A plan is what a release changes. Nothing is changed before all of it is known.
+// A plan has the changes of a release. It is complete before anything is changed.
 type plan struct {
 	repository git
 	version    string
 	branch     string
-	files      map[string][]byte // what is written, by path below the root
-	tags       []string          // that of the root module first
+	files      map[string][]byte // new content, by path below the root
+	tags       []string          // the root module's first
 }
 
-// newPlan refuses a release that would have to be taken back: once the module proxy has seen a version, it keeps it.
+// newPlan refuses a release that would have to be withdrawn, because the module proxy keeps every version it has seen.
 func newPlan(repository git, version string, day time.Time) (*plan, error) {
 	p := &plan{repository: repository, version: version, files: map[string][]byte{}}
 	if semver.Canonical(version) != version {
@@ -62,7 +62,7 @@ func (p *plan) file(name string) string {
 	return filepath.Join(string(p.repository), filepath.FromSlash(name))
 }
 
-// addModules plans the tags, and the go.mod files in which the version stands.
+// addModules plans the tags, and the go.mod files with the version.
 func (p *plan) addModules() error {
 	names, err := p.repository.lines("ls-files", "--", "go.mod", "*/go.mod")
 	if err != nil {
@@ -98,7 +98,7 @@ func (p *plan) addModules() error {
 	return nil
 }
 
-// addRequirements plans that a module requires the version of those that are published with it.
+// addRequirements plans that a module requires the version of the modules that are published with it.
 func (p *plan) addRequirements(name string, f *modfile.File, published map[string]bool) error {
 	changed := false
 	for _, r := range f.Require {
@@ -147,7 +147,7 @@ func (p *plan) addChangelog(day time.Time) error {
 	return err
 }
 
-// checkTags refuses a version that is not higher than those that there are.
+// checkTags refuses a version that is not higher than the existing tags.
 func (p *plan) checkTags() error {
 	tags, err := p.repository.lines("tag", "--list")
 	if err != nil {
@@ -186,7 +186,7 @@ func (p *plan) carryOut() error {
 	return nil
 }
 
-// print says what changes and what there is to push. The tag of the root module goes first, without the others: GitHub
+// print writes the changes and the commands to push them. The root module's tag goes first, alone, because GitHub
 // starts no workflow for a push of more than three tags.
 func (p *plan) print(out io.Writer, head string) {
 	var b bytes.Buffer

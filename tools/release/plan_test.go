@@ -12,8 +12,8 @@ import (
 // changelogOfOne is a changelog before the release of v0.1.0.
 const changelogOfOne = "# Changelog\n\n## Unreleased\n\n## 0.1.0 - unreleased\n\n- a client\n"
 
-// repositoryOf makes a repository on branch main, with a commit of a root module, one that is published beside it, one
-// that is not, and the files of the test.
+// repositoryOf creates a repository on branch main, with a commit of a root module, a published and an unpublished
+// nested module, and the files of the test.
 func repositoryOf(t *testing.T, files map[string]string) git {
 	t.Helper()
 	r := git(t.TempDir())
@@ -36,7 +36,7 @@ func repositoryOf(t *testing.T, files map[string]string) git {
 	return r
 }
 
-// scopeVersionOf returns the file that has the version of the instrumentation scope.
+// scopeVersionOf returns the file with the version of the instrumentation scope.
 func scopeVersionOf(version string) string {
 	return "package telemetry\n\n// Version is the version.\nconst Version = \"" + version + "\"\n"
 }
@@ -118,7 +118,7 @@ func TestAReleaseThatWouldHaveToBeTakenBackIsRefused(t *testing.T) {
 		version string
 		files   map[string]string
 		before  func(t *testing.T, r git)
-		want    string // in the error
+		want    string // part of the error
 	}{
 		"no version":      {"0.1.0", nil, nil, `"0.1.0" is no version`},
 		"a short version": {"v0.1", nil, nil, `"v0.1" is no version`},

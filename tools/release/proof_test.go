@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// released is the version that the proof makes: higher than any that will be, so that the proof holds after releases.
+// released is the version of the proof: higher than every real one, so that the proof also works after releases.
 const released = "v0.999.0"
 
-// TestAReleaseCanBeRequiredAndInstalled releases a clone of the last commit, offers its tags as a module proxy would,
-// and does what a user does: gets each module into an empty one, builds a program with them, installs the command.
+// TestAReleaseCanBeRequiredAndInstalled releases a clone of the last commit, serves its tags as a module proxy, and
+// acts as a user: it adds each module to an empty one, builds a program with them, and installs the command.
 func TestAReleaseCanBeRequiredAndInstalled(t *testing.T) {
 	clone := cloned(t)
 	if err := release(string(clone), released, false, io.Discard); err != nil {
@@ -45,7 +45,7 @@ func TestAReleaseCanBeRequiredAndInstalled(t *testing.T) {
 	t.Run("developed further", func(t *testing.T) {
 		for _, module := range modules {
 			if module == rootModule {
-				continue // it has no neighbour that it requires
+				continue // it requires no neighbour
 			}
 			dir := filepath.Join(string(clone), filepath.FromSlash(strings.TrimPrefix(module, rootModule+"/")))
 			list := exec.Command("go", "list", "-mod=readonly", "-deps", "-f",
@@ -78,14 +78,13 @@ func cloned(t *testing.T) git {
 	return clone
 }
 
-// user has a home and a module cache in which nothing of this repository is.
+// user has a home and a module cache without anything of this repository.
 type user struct {
 	home string
 	env  []string
 }
 
-// newUser takes our modules from proxy. It shares those of others with the module cache; what that lacks comes from
-// GOPROXY.
+// newUser gets our modules from proxy. It shares those of others with the module cache; missing ones come from GOPROXY.
 func newUser(t *testing.T, proxy string) *user {
 	t.Helper()
 	u := &user{home: t.TempDir()}
@@ -96,7 +95,7 @@ func newUser(t *testing.T, proxy string) *user {
 		"GONOSUMDB="+strings.Trim(environment[2]+","+rootModule, ","),
 		"GOMODCACHE="+linkedCache(t, environment[0]),
 		"GOBIN="+u.home,
-		"GOFLAGS=-modcacherw -trimpath", // what is compiled does not depend on where the module cache is
+		"GOFLAGS=-modcacherw -trimpath", // makes builds independent of the place of the module cache
 		"GOWORK=off",
 	)
 	return u
@@ -126,8 +125,8 @@ func (u *user) run(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
-// requires gets the modules into an empty one, builds testdata/user with them and runs it. The checksums of others'
-// modules are those that this repository has verified.
+// requires adds the modules to an empty one, builds testdata/user with them and runs it. This repository has verified
+// the checksums of others' modules.
 func (u *user) requires(t *testing.T, clone git, modules []string) {
 	dir := filepath.Join(u.home, "program")
 	text, err := os.ReadFile("testdata/user/main.go")

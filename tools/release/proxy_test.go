@@ -14,8 +14,8 @@ import (
 
 const rootModule = "github.com/mcpotel/mcpotel"
 
-// proxyOf writes what a module proxy has of the tagged modules of a repository into a directory that GOPROXY may name,
-// and returns the paths of the modules.
+// proxyOf writes a module proxy with the tagged modules of a repository into a directory for GOPROXY, and returns the
+// paths of the modules.
 func proxyOf(t *testing.T, repository git, tags []string) (dir string, modules []string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -1,9 +1,9 @@
-// Package specification is the table of what the specification demands: each statement of the two newest revisions that
-// says MUST, MUST NOT or REQUIRED, on its pages and in its schema, and what the tasks extension demands, with the tests
-// that hold it here, or the reason why there is none. docs/conformance.md is written from it.
+// Package specification is the table of the specification's demands: each MUST, MUST NOT or REQUIRED of the two newest
+// revisions, on their pages and in their schema, and the demands of the tasks extension, with their tests, or the
+// reason for their absence. docs/conformance.md is written from it.
 //
-// The statements are data: one file for each page of the specification, in directory statements. Tests find a test that
-// is gone, and, beside a checkout of the specification, a statement that is missing or was reworded.
+// The statements are data: one file for each page of the specification, in directory statements. Tests find removed
+// tests and, beside a checkout of the specification, missing or reworded statements.
 package specification
 
 //go:generate go test -run ^TestThePageIsThatOfTheStatements$ . -update

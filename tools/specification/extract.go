@@ -24,11 +24,11 @@ var (
 	member      = regexp.MustCompile(`^"?([\w./]+)"?\??:`)
 )
 
-// leftOut are pages whose statements stand on others: what changed, the overview, and the reference of types, which is
-// made from the schema.
+// leftOut are pages whose statements also stand on other pages: the changelog, the overview, and the reference of
+// types, which is generated from the schema.
 var leftOut = map[string]bool{"changelog": true, "index": true, "schema": true}
 
-// Extract reads the statements from the specification, the directory with a directory for each revision.
+// Extract reads the statements of the specification, a directory with a subdirectory for each revision.
 func Extract(specification fs.FS) ([]Page, error) {
 	var pages []Page
 	for _, revision := range Revisions {
@@ -53,7 +53,7 @@ func Extract(specification fs.FS) ([]Page, error) {
 	return pages, nil
 }
 
-// ExtractSchema reads the statements from the comments of the schema, the directory with a directory for each revision.
+// ExtractSchema reads the statements in the comments of the schema, a directory with a subdirectory for each revision.
 // Some stand on no page.
 func ExtractSchema(schema fs.FS) ([]Page, error) {
 	var pages []Page
@@ -80,13 +80,13 @@ func ExtractSchema(schema fs.FS) ([]Page, error) {
 	return pages, nil
 }
 
-// statements are those of a page's text.
+// statements returns the statements of a page's text.
 func statements(text string) []Statement {
 	text = codeBlock.ReplaceAllString(frontMatter.ReplaceAllString(text, ""), "")
 	var found []Statement
 	section, paragraph := "", ""
-	// How far this item is indented, -1 for what is none; and how far the statement is that says what the items behind it
-	// have to do, -2 for none.
+	// indent is the indentation of this list item, -1 outside of items. announced is the indentation of the statement that
+	// introduces the following items, -2 for none.
 	indent, announced := -1, -2
 	end := func() {
 		text := plain(paragraph)
@@ -131,14 +131,14 @@ func statements(text string) []Statement {
 	return found
 }
 
-// plain takes the markup away.
+// plain removes the markup.
 func plain(s string) string {
 	s = link.ReplaceAllString(s, "$1")
 	s = strings.NewReplacer("**", "", "`", "").Replace(s)
 	return strings.TrimSpace(space.ReplaceAllString(html.UnescapeString(tag.ReplaceAllString(s, "")), " "))
 }
 
-// sentences cuts a paragraph into its sentences.
+// sentences divides a paragraph into its sentences.
 func sentences(s string) []string {
 	var all []string
 	begin := 0

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// openMark is in the reason of a statement that does not hold yet.
+// openMark marks the reason of a statement that does not hold yet.
 const openMark = "Open:"
 
-// document is docs/conformance.md, whose tests are where files says.
+// document returns docs/conformance.md; files has the directories of its tests.
 func document(pages []Page, files map[string]string) string {
 	var b strings.Builder
 	b.WriteString(
@@ -63,14 +63,14 @@ What begins with "Open" is not as it should be yet.
 	return b.String()
 }
 
-// name is what a test is called on the page: what comes behind its directory.
+// name returns a test's name on the page: the part after its directory.
 func name(test string) string { return test[strings.LastIndexByte(test, '/')+1:] }
 
 func escape(s string) string {
 	return strings.NewReplacer("|", `\|`, "<", `\<`, "*", `\*`, "_", `\_`).Replace(s)
 }
 
-// anchor is what a forge makes of a heading.
+// anchor returns GitHub's anchor of a heading.
 func anchor(heading string) string {
 	return strings.NewReplacer(" ", "-", "/", "").Replace(strings.ToLower(heading))
 }

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/conformance.md anew")
 
-// root is where the repository is.
+// root is the repository's root directory.
 const root = "../.."
 
 func table(t *testing.T) (pages []Page, files map[string]string) {
@@ -41,8 +41,8 @@ func TestThePageIsThatOfTheStatements(t *testing.T) {
 	}
 }
 
-// What client and server have to do is held by a test that there is, or says why not. Subtests are named for scenarios
-// of the conformance suite only.
+// An existing test covers each duty of client and server, or the table has the reason for its absence. Subtests exist
+// only for scenarios of the conformance suite.
 func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
 	pages, files := table(t)
 	var scenarios strings.Builder
@@ -78,7 +78,7 @@ func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-// Beside a checkout of the specification (MCPOTEL_SPEC names its schema directory) the statements are those of its
+// Beside a checkout of the specification (MCPOTEL_SPEC names its schema directory), the statements equal those of its
 // pages.
 func TestTheStatementsAreThoseOfTheSpecification(t *testing.T) {
 	schema := os.Getenv("MCPOTEL_SPEC")

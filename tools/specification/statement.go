@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Revisions are those whose statements are in the table, newest first. The older ones say less of the same.
+// Revisions are the revisions in the table, newest first. The older ones have fewer statements of the same kind.
 var Revisions = []string{"2026-07-28", "2025-11-25"}
 
-// A Statement is a sentence of the specification that says MUST.
+// A Statement is a sentence of the specification with MUST.
 type Statement struct {
-	Section string   `json:"section"`         // heading it stands under
+	Section string   `json:"section"`         // heading above it
 	Text    string   `json:"text"`            // without markup
-	Who     string   `json:"who"`             // has to do it, one of those in roles
-	Tests   []string `json:"tests,omitempty"` // directory, dot, name; a subtest behind a slash
-	Why     string   `json:"why,omitempty"`   // there is no test, or what is to be known beside them
+	Who     string   `json:"who"`             // the responsible party, one of roles
+	Tests   []string `json:"tests,omitempty"` // directory, dot, name; a subtest after a slash
+	Why     string   `json:"why,omitempty"`   // reason for the absence of a test, or a remark
 }
 
-// roles are who a statement is about. Those in the second half are not this project: what a statement asks of them is a
-// duty of the programs around it, and Why says what the project does for it, if anything.
+// roles are the parties of statements. The last three are outside of this project: their statements are duties of the
+// programs around it, and Why describes the project's support, if any.
 var roles = map[string]string{
 	"client":               "client",
 	"server":               "server",
@@ -33,7 +33,7 @@ var roles = map[string]string{
 	"author":               "author of an extension or a later revision",
 }
 
-// isOurs reports whether the project itself has to do what s says.
+// isOurs reports whether the project itself has to fulfil s.
 func (s *Statement) isOurs() bool { return s.Who == "client" || s.Who == "server" || s.Who == "both" }
 
 // A Page is one page of the specification.
@@ -44,13 +44,13 @@ type Page struct {
 
 func (p *Page) String() string { return p.Revision + " " + p.Path }
 
-// extensions are the pages that stand in no revision, by their paths, and where people read them. Their statements are
-// in our own words.
+// extensions are the addresses of the pages outside of the revisions, by their paths. Their statements are in our own
+// words.
 var extensions = map[string]string{
 	"extensions/tasks": "https://github.com/modelcontextprotocol/ext-tasks/blob/main/specification/2026-07-28/tasks.md",
 }
 
-// URL is where people read the page.
+// URL returns the address of the page for readers.
 func (p *Page) URL() string {
 	if url := extensions[p.Path]; url != "" {
 		return url
@@ -83,7 +83,7 @@ func Pages(dir string) ([]Page, error) {
 	return pages, nil
 }
 
-// file is where a page's statements are, below a directory.
+// file returns the path of a page's statements below a directory.
 func (p *Page) file() string {
 	return path.Join(p.Revision, strings.ReplaceAll(p.Path, "/", "~")+".json")
 }

@@ -2,7 +2,7 @@ package specification
 
 import "strings"
 
-// function is a test without what names its subtest.
+// function returns the name of a test without its subtest.
 func function(test string) string {
 	dot := strings.LastIndex(test, ".Test")
 	dot = max(dot, strings.LastIndex(test, ".Fuzz"), strings.LastIndex(test, ".Example"), 0)

@@ -86,7 +86,7 @@ func credentials(d details) *auth.Credentials {
 	return c
 }
 
-// namedIssuer returns the first authorization server that the metadata of an MCP server names, empty if there is none.
+// namedIssuer returns the first authorization server in the metadata of an MCP server, empty without one.
 func namedIssuer(server string) string {
 	u, err := url.Parse(server)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
-// reach returns a transport to the server, through a proxy if MCPOTEL_WAY says so. A proxy over HTTP runs in this
+// reach returns a transport to the server, through a proxy if MCPOTEL_WAY requests one. A proxy over HTTP runs in this
 // process and has the authorization; a proxy on standard input and output is the command.
 func reach(server *transport.HTTP, tel *telemetry.Telemetry) (_ transport.Transport, end func(), _ error) {
 	switch os.Getenv("MCPOTEL_WAY") {

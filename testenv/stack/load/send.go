@@ -53,7 +53,7 @@ func (l *Load) Send(ctx context.Context, first uint64, o Options) (_ *Sent, next
 	if o.Patience == 0 {
 		o.Patience = 10 * time.Second
 	}
-	var mu sync.Mutex // guards what follows
+	var mu sync.Mutex // guards sent and failed
 	sent := &Sent{}
 	var failed error
 	var batches atomic.Uint64

@@ -17,10 +17,11 @@ import (
 
 const (
 	rounds = 5
-	warm   = 100 // calls before one is warm: turns are lent, tools are known to be quick
+	warm   = 100 // calls before the measured one: by then, turns are lent and tools are trusted to be quick
 )
 
-// start returns how the server is reached, which is this program once more, and what ends it.
+// start starts the server, which is another process of this program. It returns a transport to it and its stop
+// function.
 func start(ctx context.Context, over string) (server transport.Transport, stop func() error, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -31,7 +32,7 @@ func start(ctx context.Context, over string) (server transport.Transport, stop f
 	}
 	cmd := exec.CommandContext(ctx, self, "-serve", over)
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe() // its end ends the server
+	in, err := cmd.StdinPipe() // closing it ends the server
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,11 +52,11 @@ func start(ctx context.Context, over string) (server transport.Transport, stop f
 	return &transport.HTTP{URL: strings.TrimSpace(url)}, stop, nil
 }
 
-// travel makes the rounds. Each has a tool of its own: the server does not trust one to be quick that has written
-// counters.
+// travel makes the rounds. Each round has a tool of its own, because the server no longer trusts a tool to be quick
+// after the tool has written counters.
 //
-// What an end does behind a call, it does in the same way behind the call before. So each round sees all that one call
-// leads to, although its second moment may come before all is done.
+// Work after a call is the same as after the call before. So each round covers all work of one call, although its
+// second moment may come before all of it is done.
 func travel(ctx context.Context, server transport.Transport, version mcp.Version, out string, p probe) error {
 	c, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Versions: []mcp.Version{version}})
 	if err != nil {
@@ -79,7 +80,7 @@ func travel(ctx context.Context, server transport.Transport, version mcp.Version
 
 // A caller calls one tool.
 type caller struct {
-	ctx  context.Context // of all calls
+	ctx  context.Context // parent of all calls
 	c    *mcpclient.Client
 	tool string
 }

@@ -1,4 +1,4 @@
-// Command traveller is both ends of the conversation that "go -C tools run ./house trip" looks at. Built with -cover
+// Command traveller is both ends of the conversation that "go -C tools run ./house trip" measures. Built with -cover
 // and -covermode=atomic, it writes the coverage counters of single warm calls below a directory: client/1, server/1 and
 // so on.
 //
@@ -45,13 +45,13 @@ func run(ctx context.Context, serving, out, over string, version mcp.Version) er
 	return travel(ctx, server, version, out, counters)
 }
 
-// A probe looks at what a process does between two moments.
+// A probe captures the counters of a process between two moments.
 type probe struct {
-	clear func() error           // the first
-	write func(dir string) error // the second
+	clear func() error           // called at the first moment
+	write func(dir string) error // called at the second moment
 }
 
-// counters are those of this process.
+// counters is the probe of this process.
 var counters = probe{clear: coverage.ClearCounters, write: writeCounters}
 
 func writeCounters(dir string) error {

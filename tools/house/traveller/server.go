@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// clearing asks a tool for the first moment of its probe; anything else is the directory for the second.
+// clearing is the argument for the first moment of a tool's probe; any other argument is the directory for the second.
 const clearing = "clear"
 
 type input struct {
@@ -24,7 +24,7 @@ type input struct {
 
 func toolName(round int) string { return "echo" + strconv.Itoa(round) }
 
-// newServer has a tool for each round. Its probe looks from within one call to within the next.
+// newServer returns a server with a tool for each round. Its probe measures from within one call to within the next.
 func newServer(p probe) (*mcpserver.Server, error) {
 	s := mcpserver.New(mcp.Implementation{Name: "traveller", Version: "1"}, nil)
 	echo := func(_ context.Context, in input) (string, error) {
@@ -44,7 +44,7 @@ func newServer(p probe) (*mcpserver.Server, error) {
 	return s, nil
 }
 
-// serve serves on standard input and output, or over HTTP, where it prints its URL, until standard input ends.
+// serve serves on standard input and output, or over HTTP and prints its URL, until standard input ends.
 func serve(ctx context.Context, over string, p probe) error {
 	s, err := newServer(p)
 	if err != nil {

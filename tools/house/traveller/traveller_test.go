@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Over HTTP each call is a request, so the requests that came before a moment say which call it belongs to.
+// Over HTTP each call is a request, so the number of earlier requests identifies the call of a moment.
 func TestAProbeLooksAtOneWarmCall(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		var requests atomic.Int64

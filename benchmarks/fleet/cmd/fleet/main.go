@@ -1,5 +1,5 @@
-// Command fleet prints what thousands of clients in one process take while they connect, wait, lose their server, find
-// it again and stop, and how many attempts to connect they make meanwhile:
+// Command fleet prints the cost of thousands of clients in one process while they connect, wait, lose their server,
+// find it again and stop, and the number of attempts to connect:
 //
 //	go run ./benchmarks/fleet/cmd/fleet -clients 10000 -outage 30s -svg fleet.svg
 package main

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// about returns where and how is measured, as configuration lines of the benchmark format. It does not say whose
-// machine it is.
+// about returns the place and circumstances of the measurement, as configuration lines of the benchmark format, without
+// the owner of the machine.
 func about(ctx context.Context, root string, p plan) string {
 	return config(
 		"go", runtime.Version(),
@@ -28,7 +28,7 @@ func about(ctx context.Context, root string, p plan) string {
 	)
 }
 
-// config returns lines of keys and values; those without a value are left out.
+// config returns lines of keys and values, except those without a value.
 func config(pairs ...string) string {
 	var b strings.Builder
 	for i := 0; i < len(pairs); i += 2 {
@@ -39,7 +39,7 @@ func config(pairs ...string) string {
 	return b.String()
 }
 
-// commit returns the commit that is measured, and whether the work tree differs from it.
+// commit returns the measured commit, and whether the work tree differs from it.
 func commit(ctx context.Context, root string) string {
 	git := func(args ...string) string {
 		out, _ := exec.CommandContext(ctx, "git", append([]string{"-C", root}, args...)...).Output()
@@ -55,7 +55,7 @@ func commit(ctx context.Context, root string) string {
 // load returns the load average of the last minute; empty if the system does not provide it.
 func load() string { return firstField("/proc/loadavg") }
 
-// kernel returns the version of the kernel, without the name of who built it.
+// kernel returns the version of the kernel, without the name of its builder.
 func kernel() string {
 	version, _, _ := strings.Cut(firstField("/proc/sys/kernel/osrelease"), "-")
 	return version

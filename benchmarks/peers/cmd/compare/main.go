@@ -1,23 +1,23 @@
-// Command compare measures this client, its peers and the floors side by side, and writes what came out.
+// Command compare measures this client, its peers and the floors side by side, and writes the results.
 //
 //	go -C benchmarks/peers run ./cmd/compare
 //
 // It builds the test binaries of benchmarks and of benchmarks/peers once and runs them in passes, each pass once
-// through all benchmarks. On a machine that other work shares, a time says little; so within each pass it divides each
-// peer's figure by the floor's, which was measured moments before, and then takes the median of these ratios over the
-// passes. Allocations are exact, or nearly.
+// through all benchmarks. On a shared machine a single time means little. So within each pass it divides each peer's
+// figure by the floor's, which was measured moments before, and then takes the median of these ratios over the passes.
+// Allocations are exact, or nearly.
 //
 // It writes into the directory of -out:
 //
-//	raw.txt.gz      what the benchmarks printed, for benchstat and for -from, with machine, Go, commit, date and load
+//	raw.txt.gz      output of the benchmarks, for benchstat and for -from, with machine, Go, commit, date and load
 //	table.md        a row for each case
 //	targets.md      the targets of the project, and whether they are met
 //	throughput.svg  size against throughput
 //
-// With -check it writes nothing, measures only what the targets that are ratios or counts need, without the peers that
-// tables only show, and fails if one is missed by more than a factor, or what is known to be reached of it. What is
-// missed is measured again, twice at most: in one short measurement another program may have had the processor. The
-// environment (GOGC, GOMAXPROCS) is passed on and told.
+// With -check it writes nothing. It measures only the targets that are ratios or counts, without the peers that only
+// tables show. It fails if a figure exceeds its limit, or the known figure of a missed target, by more than a factor.
+// It measures a missed target again, up to twice, because in one short measurement another program may have had the
+// processor. It passes the environment on, and reports GOGC and GOMAXPROCS.
 package main
 
 import (
@@ -102,7 +102,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	return write(o.out, m)
 }
 
-// measured measures what is asked for, or else what, but for skip, or reads what was measured earlier.
+// measured measures the benchmarks of -bench, or else of what, except skip, or reads an earlier measurement.
 func (o *options) measured(ctx context.Context, what, skip string) (*measurements, error) {
 	lines, err := o.lines(ctx, cmp.Or(o.bench, what), skip)
 	if err != nil {

@@ -79,7 +79,7 @@ func TestTheChartHasALineAndALabelForEachPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	wellFormed(t, chart)
-	if file := os.Getenv("CHART"); file != "" { // to look at
+	if file := os.Getenv("CHART"); file != "" { // for inspection
 		if err := os.WriteFile(file, []byte(chart), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestSizesAreRead(t *testing.T) {
 	}
 }
 
-// TestPagesComeFromTheRawLines is the whole command without the measuring.
+// TestPagesComeFromTheRawLines runs the whole command except the measurement.
 func TestPagesComeFromTheRawLines(t *testing.T) {
 	dir, lines := t.TempDir(), throughputs().String()
 	if err := writeRaw(dir, []byte(lines)); err != nil {

@@ -16,23 +16,23 @@ type measurements struct {
 	about  map[string]string // the configuration lines, see about
 	loads  []float64         // by pass
 	passes int
-	cases  []*benchCase // in the order in which they were measured
+	cases  []*benchCase // in the order of measurement
 }
 
 // benchCase is a case for all peers: a benchmark's name without the peer, as in "Roundtrip/transport=stdio/size=200B".
 type benchCase struct {
 	name    string
-	peers   []string // in the order in which they were measured
+	peers   []string // in the order of measurement
 	figures map[figure]series
 }
 
 // figure is one metric of one peer, in the benchmark's own unit.
 type figure struct{ peer, unit string }
 
-// series are the values of a figure, by pass. NaN stands for a pass that has none.
+// series are the values of a figure, by pass. NaN stands for a pass without a value.
 type series []float64
 
-// series returns the values of a figure, and false if there are none.
+// series returns the values of a figure, and false without any.
 func (c *benchCase) series(peer, unit string) (series, bool) {
 	s, ok := c.figures[figure{peer, unit}]
 	return s, ok
@@ -112,8 +112,8 @@ func (m *measurements) configure(r *benchfmt.Result) (pass int, err error) {
 	return n - 1, nil
 }
 
-// split parts a benchmark's name from its peer. One that has no peer=, but a last element without a key, has that for
-// its peer; one that has neither is ours.
+// split separates a benchmark's name and its peer: the value of peer=, or else a last element without a key, or else
+// ours.
 func split(name benchfmt.Name) (rest, peer string) {
 	base, parts := name.Parts()
 	elements := []string{string(base)}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The peers that have a part of their own here.
+// Peers with a special role.
 const (
 	floor     = "floor"
 	floorJSON = "floorjson"
@@ -13,8 +13,7 @@ const (
 	absent    = "absent" // ours without telemetry, in benchmarks of telemetry
 )
 
-// over returns the ratio of two figures within each pass: what one costs as a multiple of the other. Where the other is
-// nothing, there is no ratio.
+// over returns the ratio of s to base within each pass, NaN where base is zero.
 func (s series) over(base series) series {
 	ratios := make(series, min(len(s), len(base)))
 	for i := range ratios {
@@ -35,7 +34,7 @@ func (s series) minus(base series) series {
 	return d
 }
 
-// median returns the middle of the values there are, the mean of the two in the middle if their number is even, and NaN
+// median returns the median of the existing values, the mean of the two in the middle for an even number, and NaN
 // without any.
 func (s series) median() float64 {
 	v := s.known()
@@ -50,7 +49,7 @@ func (s series) median() float64 {
 	return (v[half-1] + v[half]) / 2
 }
 
-// least returns the smallest value there is, NaN without any.
+// least returns the smallest existing value, NaN without any.
 func (s series) least() float64 {
 	v := s.known()
 	if len(v) == 0 {

@@ -24,7 +24,7 @@ func TestMediansLeaveOutWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A machine that is slow in a pass is slow for both, so that each pass has its own ratio.
+// A machine that is slow in a pass is slow for both peers, so each pass has its own ratio.
 func TestRatiosAreThoseWithinAPass(t *testing.T) {
 	a, b := series{20, 400, 30, 50, none}, series{10, 100, 10, 0, 1}
 	r := a.over(b)

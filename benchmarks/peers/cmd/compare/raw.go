@@ -10,7 +10,7 @@ import (
 
 const rawFile = "raw.txt.gz"
 
-// writeRaw writes the lines that the benchmarks printed.
+// writeRaw writes the output of the benchmarks.
 func writeRaw(dir string, lines []byte) error {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)

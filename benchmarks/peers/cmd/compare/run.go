@@ -17,17 +17,16 @@ import (
 type plan struct {
 	passes           int
 	benchtime, bench string
-	skip             string // as go test has it; empty means nothing
+	skip             string // in the form of go test's -skip; empty means nothing
 }
 
 // binary is the test binary of a package.
 type binary struct {
 	path, dir string
-	skip      string // benchmarks that another binary runs, as -test.skip has it; empty means none
+	skip      string // benchmarks that another binary runs, in the form of -test.skip; empty means none
 }
 
-// measure builds and runs the benchmarks and returns their lines. It gives what there is so far to keep after each
-// pass.
+// measure builds and runs the benchmarks and returns their lines. After each pass it calls keep with the lines so far.
 func measure(ctx context.Context, p plan, keep func([]byte) error) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "compare")
 	if err != nil {
@@ -62,7 +61,7 @@ func measure(ctx context.Context, p plan, keep func([]byte) error) ([]byte, erro
 // halved is the benchmark in both binaries, with different peers, because our decoder is internal.
 const halved = "BenchmarkDecode"
 
-// build builds both test binaries. Of other benchmarks that are in both, only the second runs: it has all the peers.
+// build builds both test binaries. Benchmarks of both, except halved, run only in the second, which has all the peers.
 func build(ctx context.Context, tmp string) (binaries []*binary, root string, err error) {
 	mod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
@@ -99,7 +98,7 @@ func (b *binary) list(ctx context.Context) ([]string, error) {
 	return regexp.MustCompile(`(?m)^Benchmark\S+$`).FindAllString(string(out), -1), nil
 }
 
-// anyOf returns a pattern for names, empty if there are none.
+// anyOf returns a pattern for names, empty without names.
 func anyOf(names []string) string {
 	if len(names) == 0 {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// synthetic is benchmark output that nothing has printed.
+// synthetic is made-up benchmark output.
 type synthetic struct{ strings.Builder }
 
 func output() *synthetic {

@@ -35,7 +35,7 @@ func (m *measurements) sections() []*section {
 	return all
 }
 
-// column orders the peers that are known; others follow as they came.
+// column orders the known peers; unknown peers follow in their own order.
 func column(peer string) int {
 	known := []string{floor, floorJSON, ours, "gosdk", "mcpgo"}
 	if i := slices.Index(known, peer); i >= 0 {
@@ -87,7 +87,7 @@ func (m *measurements) where() string {
 	return b.String()
 }
 
-// table writes a row for each case: what the floor takes, or who takes its place, and for the others how often that.
+// table writes a row for each case: the absolute cost of the floor, or of its replacement, and the others as multiples.
 func (s *section) table(b *strings.Builder, base string) {
 	s.head(b)
 	for _, c := range s.cases {
@@ -105,7 +105,7 @@ func (s *section) table(b *strings.Builder, base string) {
 	}
 }
 
-// against writes a row for each case that the base has part in: the ratios only.
+// against writes a row with the ratios only for each case with the base.
 func (s *section) against(b *strings.Builder, base string) {
 	s.head(b)
 	for _, c := range s.cases {
@@ -126,8 +126,7 @@ func (s *section) head(b *strings.Builder) {
 
 func (s *section) some(peer string) bool { return slices.Contains(s.peers, peer) }
 
-// cell writes what a peer takes: its time, or how often the base's, then what it allocates, then what else was
-// reported.
+// cell writes a peer's time, or its multiple of the base's, then its allocations, then the other reported figures.
 func (c *benchCase) cell(peer, base string) string {
 	if !c.has(peer) {
 		return "–"
@@ -139,7 +138,7 @@ func (c *benchCase) cell(peer, base string) string {
 	return join("; ", cost, c.allocated(peer), c.others(peer))
 }
 
-// times writes the medians of ratios, as in ×1.83 (CPU ×2.02); empty if there are none.
+// times writes the medians of ratios, as in ×1.83 (CPU ×2.02); empty without ratios.
 func (c *benchCase) times(peer, base string) string {
 	w, p := c.ratio(peer, base, wall), c.ratio(peer, base, cpu)
 	if math.IsNaN(w) {
@@ -181,7 +180,7 @@ func (c *benchCase) allocated(peer string) string {
 	return fmt.Sprintf("%s, %s", number(math.Round(n.median())), quantity(math.Round(size.median()), bytesPerOp))
 }
 
-// others writes the figures that few benchmarks have, with their units.
+// others writes the figures of few benchmarks, with their units.
 func (c *benchCase) others(peer string) string {
 	var parts []string
 	for f, s := range c.figures {

@@ -6,23 +6,23 @@ import "slices"
 type target struct {
 	row string // name in the table
 
-	// cases is a pattern as -bench of go test has it, without the peer: regular expressions between slashes, each for a
-	// whole element of the name; elements beyond the last are any. Of several cases that match, the worst counts.
+	// cases is a pattern in the form of go test's -bench, without the peer: regular expressions between slashes, each for
+	// a whole element of the name; elements beyond the last are any. Of several matching cases, the worst counts.
 	cases string
 	peer  string // peer of the figure; empty means ours
-	unit  string // as the benchmark reports it
+	unit  string // unit of the benchmark's report
 
-	// over is the peer that the figure is measured against; empty means that the figure itself is limited. overCases is
-	// the case it is measured in, if it is another one.
+	// over is the peer for the comparison; empty means that the figure itself is limited. overCases is the case of that
+	// peer, if it is another one.
 	over, overCases string
 
 	how   how
 	limit float64
 
-	// reached is what there is where the limit is not reached, see docs/performance.md: -check goes by that.
+	// reached is the known figure of a missed target, see docs/performance.md. -check uses it instead of the limit.
 	reached float64
 
-	unchecked bool // by -check, which has a minute: it takes long, or costs what another target guards as well
+	unchecked bool // skipped by -check, which has a minute: takes long, or another target guards the same
 }
 
 // guarded returns the limit that -check uses.
@@ -33,7 +33,7 @@ func (t *target) timed() bool {
 	return t.over == "" && (t.unit == wall || t.unit == cpu || t.unit == p50)
 }
 
-// checkable are the targets that -check holds: those that hold on any machine, without the unchecked ones.
+// checkable returns the targets that -check checks: those that are valid on any machine, except unchecked ones.
 func checkable() (all []*target) {
 	for _, t := range targets {
 		if !t.timed() && !t.unchecked {
@@ -48,11 +48,11 @@ type how int
 
 const (
 	median how = iota // of the ratios, or of the figures
-	best              // the best of ours over the best of theirs: what a machine without other work would show
+	best              // the best of ours over the best of theirs: the result without other work on the machine
 	added             // the median of the differences
 )
 
-// exact reports whether a figure counts something, so that no margin is due to the machine.
+// exact reports whether a figure counts something, so that it needs no margin for the machine.
 func (t *target) exact() bool { return t.unit == allocs || t.unit == goroutines }
 
 func (t *target) of() string { return orElse(t.peer, ours) }
@@ -69,12 +69,12 @@ const (
 	perClient  = "B/client"
 	goroutines = "goroutines/client"
 
-	// The same as soon as the last of the clients has made its call.
+	// The same at once, when the last client has made its call.
 	perClientAtOnce  = "B/client-at-once"
 	goroutinesAtOnce = "goroutines/client-at-once"
 )
 
-// Cases of several targets. Calls are measured in both eras where there is no reason for one; the worse one counts.
+// Cases of several targets. Calls are measured in both eras unless there is a reason for one; the worse one counts.
 const (
 	tinyStdio = "Roundtrip/transport=stdio/era=.*/shape=text/size=200B/callers=1"
 	manyStdio = "Roundtrip/transport=stdio/era=.*/shape=text/size=200B/callers=64"
@@ -84,10 +84,10 @@ const (
 	observed  = "TelemetryClient/transport=stdio/era=.*/shape=text/size=200B/callers=1"
 )
 
-// targets are all.
+// targets are all targets.
 var targets = slices.Concat(ofTheProject, asUsed)
 
-// ofTheProject are the rows of the project's table of targets, in its order. A row with several limits is several
+// ofTheProject are the rows of the project's table of targets, in its order. A row with several limits becomes several
 // targets.
 var ofTheProject = []*target{
 	{row: "tools/call, tiny, stdio child, CPU × floor", cases: tinyStdio, unit: cpu, over: floor, limit: 2.0,
@@ -129,8 +129,9 @@ var ofTheProject = []*target{
 	{row: "server, HTTP JSON, CPU × floor", cases: "Server/transport=httpjson/era=.*/tool=.*/callers=1", unit: cpu,
 		over: floor, limit: 1.3},
 
-	// Not in the table, but promised: costs grow as they should. A tenth is left for noise, a quarter for caches that are
-	// too small; fresh memory of 16 MiB costs more than that, a copy of it fifty times that of one.
+	// Not in the table, but promised: costs grow proportionally. A tenth is left for noise, a quarter for caches that are
+	// too small. Fresh memory of 16 MiB costs more than a proportional share; a copy of it costs fifty times a copy of 1
+	// MiB.
 	{row: "a call after 100,000 others, CPU × after one", cases: "Growth/made=100000", unit: cpu, over: ours,
 		overCases: "Growth/made=1", limit: 1.1},
 	{row: "a call beside 10,000 tombstones, CPU × beside one", cases: "Growth/tombstones=10000", unit: cpu, over: ours,

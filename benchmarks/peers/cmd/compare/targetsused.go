@@ -1,6 +1,6 @@
 package main
 
-// Cases of calls as people make them.
+// Cases of calls as people use them.
 const (
 	usedStdio    = "AsUsed/transport=stdio/era=.*/shape=text/size=200B/callers=1/arguments=map"
 	usedMany     = "AsUsed/transport=stdio/era=.*/shape=text/size=200B/callers=64/arguments=map"
@@ -12,7 +12,7 @@ const (
 	observedHTTP = "TelemetryClient/transport=httpjson/era=.*/shape=text/size=200B/callers=1"
 )
 
-// asUsed are the rows of the project's table of calls as people make them, in its order, and then of what is seldom.
+// asUsed are the rows of the project's table of calls as people use them, in its order, and then the rare operations.
 var asUsed = []*target{
 	{row: "tiny call, stdio, arguments in a map, CPU × floor", cases: usedStdio, unit: cpu, over: floor, limit: 1.8,
 		reached: 2.5},

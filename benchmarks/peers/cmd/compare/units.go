@@ -15,7 +15,7 @@ func multiple(f float64) string {
 	return "×" + digits(f)
 }
 
-// quantity writes a value of a benchmark's unit as people read it.
+// quantity writes a value of a benchmark's unit for people.
 func quantity(f float64, unit string) string {
 	switch {
 	case math.IsNaN(f):

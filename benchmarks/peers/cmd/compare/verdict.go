@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// verdict is how a target was met.
+// verdict is the result for a target.
 type verdict struct {
 	*target
-	worst     *benchCase // where the figure is largest; nil if there is no figure
+	worst     *benchCase // case with the largest figure; nil if there is no figure
 	figure    float64
 	low, high float64 // of the passes, where they make sense
 }
@@ -20,8 +20,8 @@ type verdict struct {
 // met reports whether the figure is within the limit.
 func (v *verdict) met() bool { return v.worst != nil && v.figure <= v.limit }
 
-// holds reports whether the figure is within what is guarded, or within a factor of it if it does not count something
-// exactly.
+// holds reports whether the figure is within the guarded limit, or within a factor of it if the figure is not an exact
+// count.
 func (v *verdict) holds(factor float64) bool {
 	if v.exact() {
 		factor = 1
@@ -38,8 +38,8 @@ func judgeAll(m *measurements, targets []*target) []*verdict {
 	return all
 }
 
-// judgeFairly holds targets against what measure returns for them. Those that do not hold within factor it measures
-// again, up to three times in all, if again says so, and what holds once holds.
+// judgeFairly compares targets with the results of measure. If again is true, it measures targets beyond factor again,
+// up to three times in all; one success is enough.
 func judgeFairly(
 	targets []*target, factor float64, measure func([]*target) (*measurements, error), again bool,
 ) (all []*verdict, err error) {
@@ -81,7 +81,7 @@ func (t *target) judge(m *measurements) *verdict {
 	return v
 }
 
-// measured returns a target's figure in a case, NaN if there is none, and what it is in each pass.
+// measured returns a target's figure in a case, NaN without one, and its values in each pass.
 func (t *target) measured(m *measurements, c *benchCase) (float64, series) {
 	s, ok := c.series(t.of(), t.unit)
 	if !ok {
@@ -93,7 +93,7 @@ func (t *target) measured(m *measurements, c *benchCase) (float64, series) {
 	other := c
 	if t.overCases != "" {
 		matching := m.matching(t.overCases)
-		if len(matching) != 1 { // which one is meant?
+		if len(matching) != 1 { // ambiguous
 			return math.NaN(), nil
 		}
 		other = matching[0]
@@ -136,8 +136,8 @@ func matches(name, pattern []string) bool {
 	return true
 }
 
-// neededBy returns a pattern for -bench that runs what targets need, and more where they do not say all elements of a
-// name.
+// neededBy returns a pattern for -bench that runs the cases of the targets, and more if targets do not name all
+// elements.
 func neededBy(targets []*target) string {
 	var alternatives []string
 	seen := map[string]bool{"": true}
@@ -158,10 +158,10 @@ func neededBy(targets []*target) string {
 	return strings.Join(alternatives, "|")
 }
 
-// shown are peers that tables show beside ours, and no figure is held against.
+// shown are peers that only tables show beside ours.
 var shown = []string{"gosdk", "mcpgo", "v1", "v2"}
 
-// needless returns a pattern for -skip: what is shown, but not needed by targets. The peer is some element of a name.
+// needless returns a pattern for -skip: shown peers that no target needs. The peer may be any element of a name.
 func needless(targets []*target) string {
 	peers := slices.DeleteFunc(slices.Clone(shown), func(peer string) bool {
 		return slices.ContainsFunc(targets, func(t *target) bool { return peer == t.of() || peer == t.over })
@@ -178,11 +178,11 @@ func needless(targets []*target) string {
 	return strings.Join(alternatives, "|")
 }
 
-// deepest is the number of elements before the peer, at most.
+// deepest is the maximum number of elements before the peer.
 const deepest = 8
 
-// check tells which targets are met within a factor and returns an error if one is not. Those that were not measured
-// are misses, unless only some benchmarks were asked for.
+// check prints the targets that are met within a factor, and returns an error if a target is missed. Unmeasured targets
+// are misses, unless only some benchmarks were requested.
 func check(out io.Writer, all []*verdict, factor float64, some bool) error {
 	var checked, missed int
 	for _, v := range all {

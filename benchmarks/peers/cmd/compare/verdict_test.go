@@ -98,7 +98,7 @@ func TestTimesAreNotChecked(t *testing.T) {
 	}
 }
 
-// TestTargetsAreComplete holds the table of targets against what a target needs.
+// TestTargetsAreComplete checks the fields of every target.
 func TestTargetsAreComplete(t *testing.T) {
 	rows := map[string]bool{}
 	for _, target := range targets {
@@ -143,7 +143,7 @@ func TestCheckSkipsThePeersThatAreOnlyShown(t *testing.T) {
 		"BenchmarkObserve/shape=peer=gosdk/peer=sampled":                                              false,
 	} {
 		got := false
-		for alternative := range strings.SplitSeq(pattern, "|.*") { // as go test takes it apart
+		for alternative := range strings.SplitSeq(pattern, "|.*") { // as go test splits it
 			got = got || matches(strings.Split(name, "/"), strings.Split(".*"+strings.TrimPrefix(alternative, ".*"), "/"))
 		}
 		if got != want {

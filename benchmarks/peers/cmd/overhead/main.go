@@ -1,13 +1,13 @@
 //go:build unix
 
-// Command overhead measures what telemetry adds to a call: of this project beside otelgrpc and otelhttp. It prints one
-// table.
+// Command overhead measures the cost of telemetry for a call, of this project beside otelgrpc and otelhttp. It prints
+// one table.
 //
 //	go -C benchmarks/peers run ./cmd/overhead
 //
 // Both ends of a call are in this process and have the same telemetry; the network is the loopback, or none. Each cell
 // is the difference to the same call without telemetry: the CPU time of the process, by getrusage, as the median and
-// the least over passes that take turns, and the allocations. The SDK exports to nowhere, in batches.
+// the minimum over alternating passes, and the allocations. The SDK exports to nowhere, in batches.
 package main
 
 import (
@@ -38,16 +38,17 @@ func main() {
 	}
 }
 
-// An installation is the OpenTelemetry that a program has.
+// An installation is the OpenTelemetry of a program.
 type installation struct {
 	name    string
-	off     bool // nothing is instrumented
+	off     bool // no instrumentation
 	tracers trace.TracerProvider
 	meters  metric.MeterProvider
 	context propagation.TextMapPropagator
 }
 
-// installations are the programs, the one without telemetry first. One without an SDK has what package otel has then.
+// installations are the programs, the one without telemetry first. Without an SDK, package otel's no-op providers are
+// used.
 func installations() []installation {
 	sdk := func(name string, s sdktrace.Sampler) installation {
 		return installation{name: name,
@@ -141,7 +142,7 @@ func (c *cell) pass(calls int) error {
 	return nil
 }
 
-// beyond says what c takes beyond base: the medians of the differences of passes, and that of the least.
+// beyond formats the cost of c beyond base: the medians of the differences of passes, and the difference of the minima.
 func (c *cell) beyond(base *cell) string {
 	if c == base {
 		return fmt.Sprintf("%.1f / %.1f µs, %.1f allocs, %.1f KB", us(median(c.cpu)), us(slices.Min(c.cpu)),
@@ -164,9 +165,9 @@ func median[T interface{ ~int64 | ~float64 }](all []T) T {
 	return sorted[len(sorted)/2]
 }
 
-// cpu is the CPU time of this process.
+// cpu returns the CPU time of this process.
 func cpu() time.Duration {
 	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for a process itself
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for the own process
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
