@@ -65,9 +65,9 @@ const generated = `
 // head is the beginning of the reference.
 const head = `# Telemetry reference
 ` + generated + `
-Everything that a client or a server emits: version %s of the schema. The same as data: [schema.json](../mcpclient/telemetry/schema/schema.json),
-'schema.Current' in Go, and a constant for every name in
-[package names](../mcpclient/telemetry/names). Package telemetrytest holds whatever a test emits against it.
+This reference lists everything that a client or a server emits, in version %s of the schema. As data it is in [schema.json](../mcpclient/telemetry/schema/schema.json),
+'schema.Current' in Go, with a constant for every name in
+[package names](../mcpclient/telemetry/names). Package telemetrytest compares the emissions of a test with it.
 
 | to look up | read |
 |---|---|
@@ -76,15 +76,14 @@ Everything that a client or a server emits: version %s of the schema. The same a
 | a metric: its unit, attributes, buckets, and how many series | [metrics](telemetry/metrics.md) |
 | an attribute: its type and its values | [attributes](telemetry/attributes.md) |
 
-- The first number of the version rises when a stable row is taken away, or its name, type, unit, values or meaning change. The
-  second rises with any other change: rows, optional attributes and values are added, experimental rows and those of the
-  conventions change.
+- The major version increases when a stable row is removed, or its name, type, unit, values or meaning change. The minor version
+  increases with any other change: new rows, optional attributes and values, changed experimental and convention rows.
 - *Stable* rows keep their name, type and meaning within a major version. *Experimental* rows may change in a minor one,
   with a line in the changelog. *Convention* rows follow the [OpenTelemetry semantic conventions for MCP](%s),
   which are in development, and change with them.
-- 'mcp.client.*' and 'mcp.server.*', and the kinds of spans, are about the sender and the receiver of a message.
-  'mcp_client.*' is emitted by the process of a client, 'mcp_server.*' by that of a server.
-- '_OTHER' stands for every value that a closed or limited set does not hold.
+- 'mcp.client.*' and 'mcp.server.*', and the kinds of spans, refer to the sender and the receiver of a message.
+  The process of a client emits 'mcp_client.*', the process of a server emits 'mcp_server.*'.
+- '_OTHER' replaces every value outside of a closed or limited set.
 - With 'telemetry.WithProfileLabels', profiles have labels of the same names: see [profiles](debugging.md#profiles).
 
 `
@@ -95,7 +94,7 @@ func overview(d schema.Definition) string {
 	fmt.Fprintf(&b, quote(head), d.Version, d.Conventions)
 	b.WriteString("## Events\n\n**Bold** events are the contract: their names, fields and meaning never change within a " +
 		"major version.\n\n")
-	table(&b, "Event", "Level", "What happened")
+	table(&b, "Event", "Level", "Meaning")
 	for _, e := range d.Events {
 		side, _, _ := strings.Cut(strings.TrimPrefix(e.Name, "mcp_"), ".")
 		name := rowLink("telemetry/"+side+"-events.md", e.Name)
@@ -105,12 +104,12 @@ func overview(d schema.Definition) string {
 		row(&b, name, levels(e), firstSentence(e.Brief))
 	}
 	b.WriteString("\n## Spans\n\n")
-	table(&b, "Span", "Kind", "What it covers")
+	table(&b, "Span", "Kind", "Scope")
 	for _, s := range d.Spans {
 		row(&b, rowLink("telemetry/spans.md", s.ID), string(s.Kind), firstSentence(s.Brief))
 	}
 	b.WriteString("\n## Metrics\n\n")
-	table(&b, "Metric", "Instrument", "Unit", "What it measures")
+	table(&b, "Metric", "Instrument", "Unit", "Meaning")
 	for _, m := range d.Metrics {
 		row(&b, rowLink("telemetry/metrics.md", m.Name), string(m.Instrument), code(m.Unit), firstSentence(m.Brief))
 	}

@@ -24,36 +24,36 @@ var counterparts = map[string]string{
 
 // oneSided has the reasons why one side has rows that the other lacks; a star matches any end.
 var oneSided = []struct{ rows, why string }{
-	{"mcp_client.connection.*", "clients connect to a server: it has sessions, and no states or attempts"},
-	{"mcp_client.process.*", "a server is no child's parent"},
-	{"mcp_client.fault.*", "it is the client's connection that a plan of faults breaks"},
+	{"mcp_client.connection.*", "only clients connect; a server has sessions, without states or attempts"},
+	{"mcp_client.process.*", "servers do not start processes"},
+	{"mcp_client.fault.*", "fault plans apply only to the client's connection"},
 	{"mcp_client.tombstone*",
-		"a server keeps the last 256 questions that it gave up for each client, which is no matter of counting"},
+		"a server keeps its last 256 abandoned requests for each client, and does not count them"},
 	{"mcp_client.transport.send.retries", "a server waits for room instead of trying again"},
 	{"mcp_client.send.retry", "likewise"},
 	{"mcp_client.request.reissued", "a server asks once"},
 	{"mcp_client.cache.lookups", "a server keeps no results"},
-	{"mcp_client.change.gap", "a server is the source of changes"},
-	{"mcp_client.subscription.lost", "a server is what subscriptions are lost with"},
-	{"mcp_client.stream.refused", "a server opens none"},
-	{"mcp_client.message.refused", "what a server sends is accepted by being read"},
-	{"mcp_client.tool.list.*", "what tools take of a model's context is for those to see who give them to a model"},
+	{"mcp_client.change.gap", "the server is the source of changes"},
+	{"mcp_client.subscription.lost", "only clients hold subscriptions"},
+	{"mcp_client.stream.refused", "servers do not open streams"},
+	{"mcp_client.message.refused", "a client accepts a message of a server when it reads it"},
+	{"mcp_client.tool.list.*", "only clients pass tools to a model"},
 	{"mcp_client.tool.definition.*", "likewise"},
 	{"mcp_client.tool.result.size", "likewise"},
-	{"mcp_client.tool.loop*", "it is an agent that goes round in a loop, and may ask several servers on the way"},
+	{"mcp_client.tool.loop*", "an agent loops on the client's side, possibly over several servers"},
 	{"mcp_client.tool.*", "a server checks its tools when they are added, and returns the error"},
 	{"mcp_client.icon.rejected",
-		"a client has icons for its implementation only, of which a server makes no more than it says"},
-	{"mcp_server.task*", "a client sees a task as the requests that ask for it"},
-	{"mcp_server.policy.*", "a proxy has one policy, which its end towards the host tells of"},
+		"a client has icons only for its implementation, and servers do not check them"},
+	{"mcp_server.task*", "a client sees only the requests about a task"},
+	{"mcp_server.policy.*", "a proxy has one policy, and reports it at its server side"},
 	{"mcp_server.http.*", "a client has no http.ResponseWriter"},
-	{"mcp_server.trace.linked", "a client goes on with the trace of its caller"},
-	{"mcp_server.request.refused", "a client answers each request of its server, and turns none away unseen"},
-	{"mcp_server.capacity.*", "a client is bounded by what its program asks of it"},
+	{"mcp_server.trace.linked", "a client continues the trace of its caller"},
+	{"mcp_server.request.refused", "a client answers every request of its server"},
+	{"mcp_server.capacity.*", "only its own program uses a client's capacity"},
 	{"mcp_server.memory.*", "likewise"},
-	{"mcp_server.ask.*", "what a server asks is what a client calls a request"},
+	{"mcp_server.ask.*", "requests of a server are mcp_client.handler.* at the client"},
 	{"mcp_server.active_asks", "likewise"},
-	{"mcp_server.session.active", "of a client, the state of its connection says it"},
+	{"mcp_server.session.active", "a client has the state of its connection instead"},
 }
 
 // rowNames are the names of our own metrics and events.
@@ -116,10 +116,10 @@ func TestEveryRowHasCounterpartOrReason(t *testing.T) {
 
 func writeSides(b *strings.Builder) {
 	b.WriteString(`
-## What is on one side only
+## Rows of one side only
 
-A client and a server tell the same things under their own prefixes, requests and handlers crossed over: what one sends, the
-other handles. There is no counterpart of these:
+A client and a server have the same rows under their own prefixes. Requests of one side match handlers of the other side, and
+the reverse. These rows have no counterpart:
 
 `)
 	for _, o := range oneSided {
