@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -197,7 +198,7 @@ func (c *connection) unlisted(ctx context.Context, client *mcpclient.Client, too
 // unknownTool reports a missing tool and suggests a similar name, or lists up to 30 tools.
 func unknownTool(name string, known []string) error {
 	const most = 30
-	text := hint(name, known)
+	text := typing.Hint(name, known)
 	if text == "" && len(known) > 0 {
 		text = "; there are " + strings.Join(known[:min(len(known), most)], ", ")
 		if len(known) > most {
@@ -258,5 +259,5 @@ func unknownArgument(name string, known []string) error {
 	if len(known) == 0 {
 		return misuse("unknown argument %q; there are no arguments", name)
 	}
-	return misuse("unknown argument %q%s; known: %s", name, hint(name, known), strings.Join(known, ", "))
+	return misuse("unknown argument %q%s; known: %s", name, typing.Hint(name, known), strings.Join(known, ", "))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
@@ -114,7 +115,7 @@ func placed(err error, lines []int) error {
 	}
 	meant := ""
 	if wrong.Member == "kind" && !slices.Contains(kinds, string(wrong.Kind)) {
-		meant = hint(string(wrong.Kind), kinds)
+		meant = typing.Hint(string(wrong.Kind), kinds)
 	}
 	return fmt.Errorf("line %d: %w%s", lines[wrong.Fault], err, meant)
 }

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mcpotel/mcpotel/internal/command/gameday"
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 
@@ -81,7 +82,7 @@ func (a *drillFile) drill() (gameday.Drill, error) {
 	}
 	if a.As == "" {
 		return gameday.Drill{}, fmt.Errorf("%s has no cause: give as with an alert of the dashboards, or faults to inject%s",
-			a.Alert, hint(known, names))
+			a.Alert, typing.Hint(known, names))
 	}
-	return gameday.Drill{}, fmt.Errorf("as: the dashboards have no alert %q%s", known, hint(known, names))
+	return gameday.Drill{}, fmt.Errorf("as: the dashboards have no alert %q%s", known, typing.Hint(known, names))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/gameday"
 	"github.com/mcpotel/mcpotel/internal/command/prom"
 	"github.com/mcpotel/mcpotel/internal/command/traceview"
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/internal/glob"
 	"github.com/mcpotel/mcpotel/internal/unit"
 	"github.com/mcpotel/mcpotel/internal/visible"
@@ -124,7 +125,7 @@ func (g *gameDay) drills() ([]gameday.Drill, error) {
 			}
 		}
 		if !some {
-			return nil, misuse("--only %s: no alert matches%s", text, hint(text, names))
+			return nil, misuse("--only %s: no alert matches%s", text, typing.Hint(text, names))
 		}
 	}
 	return slices.DeleteFunc(drills, func(d gameday.Drill) bool { return !wanted[d.Alert] }), nil

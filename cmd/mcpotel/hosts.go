@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 )
 
 // host is a program with its own file of servers. All commands read these files, and only "wrap" and "unwrap" write
@@ -48,5 +50,5 @@ func hostOf(id string) (*host, error) {
 		}
 		ids = append(ids, hosts[i].id)
 	}
-	return nil, misuse("no host %q%s; want one of %s, or --config FILE", id, hint(id, ids), strings.Join(ids, ", "))
+	return nil, misuse("no host %q%s; want one of %s, or --config FILE", id, typing.Hint(id, ids), strings.Join(ids, ", "))
 }

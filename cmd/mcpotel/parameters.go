@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 )
 
 // parameters are the arguments of a tool by its input schema. An argument whose schema uses other keywords than these
@@ -282,7 +284,7 @@ func parseAs(typeName, text string) (json.RawMessage, bool) {
 	case "null":
 		return raw, text == "null"
 	case "boolean":
-		b, err := yes(text)
+		b, err := typing.YesNo(text)
 		return json.RawMessage(strconv.FormatBool(b)), err == nil && text != "y" && text != "n"
 	case "integer":
 		f, err := strconv.ParseFloat(text, 64)
@@ -322,40 +324,4 @@ func listed(values []json.RawMessage) string {
 var typeWords = map[string]string{
 	"string": "a string", "number": "a number", "integer": "an integer", "boolean": "true or false",
 	"array": "an array as JSON", "object": "an object as JSON", "null": "null",
-}
-
-// hint suggests known names that are similar to name.
-func hint(name string, known []string) string {
-	var similar []string
-	for _, k := range known {
-		if d := distance(strings.ToLower(name), strings.ToLower(k)); d <= 2 && d < len(name) ||
-			name != "" && strings.HasPrefix(k, name) {
-			similar = append(similar, k)
-		}
-	}
-	if len(similar) == 0 {
-		return ""
-	}
-	return " (did you mean " + strings.Join(similar, " or ") + "?)"
-}
-
-// distance returns the edit distance between a and b: the insertions, deletions and replacements that turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := last
-			if a[i] != b[j] {
-				replaced++
-			}
-			last = row[j+1]
-			row[j+1] = min(replaced, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -164,7 +165,7 @@ func (q *question) value(text string) (any, error) {
 	case q.options != nil:
 		return q.choose(text)
 	case q.Type == mcp.FormBoolean:
-		return yes(text)
+		return typing.YesNo(text)
 	case q.Type == mcp.FormNumber, q.Type == mcp.FormInteger:
 		if _, err := strconv.ParseFloat(text, 64); err != nil || !json.Valid([]byte(text)) {
 			return nil, fmt.Errorf("%q is no number", text)
@@ -190,16 +191,6 @@ func (q *question) choose(text string) (string, error) {
 		return q.options[n-1].Const, nil
 	}
 	return "", fmt.Errorf("%q is none of these", text)
-}
-
-func yes(text string) (bool, error) {
-	switch strings.ToLower(text) {
-	case "y", "yes", "true":
-		return true, nil
-	case "n", "no", "false":
-		return false, nil
-	}
-	return false, fmt.Errorf("%q is neither yes nor no", text)
 }
 
 // fits checks the format of a text, which the schema does not check.

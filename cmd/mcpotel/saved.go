@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/mcpclient/config"
 )
 
@@ -148,7 +149,7 @@ func named(name string) (*saved, error) {
 	case 0:
 		slices.Sort(names)
 		return nil, misuse(`no saved server %q%s; "mcpotel list" has them, "mcpotel add" saves one%s`, name,
-			hint(name, slices.Compact(names)), problemText(problems))
+			typing.Hint(name, slices.Compact(names)), problemText(problems))
 	}
 	var full []string
 	for _, s := range found {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
@@ -328,7 +329,7 @@ func (r *rewriting) ask(ctx context.Context) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	if agreed, err := yes(text); err != nil || !agreed {
+	if agreed, err := typing.YesNo(text); err != nil || !agreed {
 		return &exitError{exitTool, errors.New("nothing was changed")}
 	}
 	return nil
