@@ -1,4 +1,5 @@
-package main
+// Package toolargs reads the arguments of tools from text, with the types of the tool's input schema.
+package toolargs
 
 import (
 	"cmp"
@@ -13,17 +14,17 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/typing"
 )
 
-// parameters are the arguments of a tool by its input schema. An argument whose schema uses other keywords than these
+// Parameters are the arguments of a tool by its input schema. An argument whose schema uses other keywords than these
 // accepts any type; the server decides.
-type parameters struct {
-	all  []*parameter
-	open *parameter // describes additional arguments; nil if the schema forbids them
+type Parameters struct {
+	All  []*Parameter // the required ones first
+	Open *Parameter   // describes additional arguments; nil if the schema forbids them
 }
 
-// parameter is one argument.
-type parameter struct {
-	name     string
-	required bool
+// Parameter is one argument.
+type Parameter struct {
+	Name     string
+	Required bool
 	property
 	doc *document
 }
@@ -101,39 +102,39 @@ func (t *typeNames) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// readParameters reads an input schema. Required arguments come first.
-func readParameters(schema json.RawMessage) *parameters {
+// Read reads an input schema. Required arguments come first.
+func Read(schema json.RawMessage) *Parameters {
 	var object struct {
 		Properties           map[string]json.RawMessage `json:"properties"`
 		Required             []string                   `json:"required"`
 		AdditionalProperties json.RawMessage            `json:"additionalProperties"`
 	}
 	_ = json.Unmarshal(schema, &object) // an invalid schema yields no arguments
-	ps := &parameters{}
+	ps := &Parameters{}
 	d := &document{root: schema, found: map[string]json.RawMessage{}, budget: mostSchemas}
 	for _, name := range slices.Sorted(maps.Keys(object.Properties)) {
 		p := d.parameter(name, object.Properties[name])
-		p.required = slices.Contains(object.Required, name)
-		ps.all = append(ps.all, p)
+		p.Required = slices.Contains(object.Required, name)
+		ps.All = append(ps.All, p)
 	}
-	slices.SortStableFunc(ps.all, func(a, b *parameter) int {
+	slices.SortStableFunc(ps.All, func(a, b *Parameter) int {
 		switch {
-		case a.required == b.required:
+		case a.Required == b.Required:
 			return 0
-		case a.required:
+		case a.Required:
 			return -1
 		}
 		return 1
 	})
 	if more := string(object.AdditionalProperties); more != "" && more != "false" && more != "null" {
-		ps.open = d.parameter("", object.AdditionalProperties)
+		ps.Open = d.parameter("", object.AdditionalProperties)
 	}
 	return ps
 }
 
 // parameter reads a schema and the schemas that it refers to.
-func (d *document) parameter(name string, raw json.RawMessage) *parameter {
-	p := &parameter{name: name, doc: d}
+func (d *document) parameter(name string, raw json.RawMessage) *Parameter {
+	p := &Parameter{Name: name, doc: d}
 	d.depth++
 	defer func() { d.depth-- }()
 	if d.budget--; d.budget < 0 || d.depth > deepestSchemas || json.Unmarshal(raw, &p.property) != nil {
@@ -157,7 +158,7 @@ func (d *document) parameter(name string, raw json.RawMessage) *parameter {
 				p.Type = append(p.Type, t)
 			}
 		}
-		p.Enum = append(p.Enum, one.allowed()...)
+		p.Enum = append(p.Enum, one.Allowed()...)
 		if p.Items == nil {
 			p.Items = one.Items
 		}
@@ -165,8 +166,8 @@ func (d *document) parameter(name string, raw json.RawMessage) *parameter {
 	return p
 }
 
-// allowed returns the values that the schema enumerates; nil if it enumerates none.
-func (p *parameter) allowed() []json.RawMessage {
+// Allowed returns the values that the schema enumerates; nil if it enumerates none.
+func (p *Parameter) Allowed() []json.RawMessage {
 	if p.Const != nil {
 		return []json.RawMessage{p.Const}
 	}
@@ -174,41 +175,88 @@ func (p *parameter) allowed() []json.RawMessage {
 }
 
 // item describes the elements of an array.
-func (p *parameter) item() *parameter { return p.doc.parameter(p.name, p.Items) }
+func (p *Parameter) item() *Parameter { return p.doc.parameter(p.Name, p.Items) }
+
+// Limits returns the constraints of the schema on a value, besides its type, in words.
+func (p *Parameter) Limits() string {
+	var all []string
+	say := func(format string, v any) { all = append(all, fmt.Sprintf(format, v)) }
+	for _, n := range []struct {
+		bound *float64
+		words string
+	}{
+		{p.Minimum, "at least %v"}, {p.Above, "more than %v"}, {p.Maximum, "at most %v"}, {p.Below, "less than %v"},
+		{p.MultipleOf, "a multiple of %v"},
+	} {
+		if n.bound != nil {
+			say(n.words, *n.bound)
+		}
+	}
+	for _, n := range []struct {
+		bound *int
+		words string
+	}{
+		{p.MinLength, "at least %v characters"}, {p.MaxLength, "at most %v characters"},
+		{p.MinItems, "at least %v items"}, {p.MaxItems, "at most %v items"},
+	} {
+		if n.bound != nil {
+			say(n.words, *n.bound)
+		}
+	}
+	if p.Format != "" {
+		say("format %v", p.Format)
+	}
+	if p.Pattern != "" {
+		say("pattern %v", p.Pattern)
+	}
+	if p.Items != nil {
+		item := p.item()
+		if len(item.Type) > 0 {
+			say("items: %v", strings.Join(item.Type, " or "))
+		}
+		if allowed := item.Allowed(); allowed != nil {
+			say("each one of %v", Listed(allowed))
+		}
+	}
+	return strings.Join(all, ", ")
+}
 
 // names returns the names of all arguments.
-func (ps *parameters) names() (all []string) {
-	for _, p := range ps.all {
-		all = append(all, p.name)
+func (ps *Parameters) names() (all []string) {
+	for _, p := range ps.All {
+		all = append(all, p.Name)
 	}
 	return all
 }
 
-// find returns the argument with this name. For an unknown name it returns ps.open.
-func (ps *parameters) find(name string) *parameter {
-	for _, p := range ps.all {
-		if p.name == name {
+// find returns the argument with this name. For an unknown name it returns ps.Open.
+func (ps *Parameters) find(name string) *Parameter {
+	for _, p := range ps.All {
+		if p.Name == name {
 			return p
 		}
 	}
-	return ps.open
+	return ps.Open
 }
 
-// assign builds a JSON object from NAME=VALUE arguments.
-func (ps *parameters) assign(fields []field) (json.RawMessage, error) {
+// Field is an argument as a person types it: NAME=VALUE.
+type Field struct{ Name, Value string }
+
+// Assign builds a JSON object from NAME=VALUE arguments.
+func (ps *Parameters) Assign(fields []Field) (json.RawMessage, error) {
 	typed := map[string][]string{}
 	for _, f := range fields {
-		typed[f.name] = append(typed[f.name], f.value)
+		typed[f.Name] = append(typed[f.Name], f.Value)
 	}
 	object := map[string]json.RawMessage{}
 	for name, values := range typed {
 		p := ps.find(name)
 		if p == nil {
-			return nil, unknownArgument(name, ps.names())
+			return nil, UnknownArgument(name, ps.names())
 		}
 		value, err := p.read(values)
 		if err != nil {
-			return nil, misuse("%s: %w", name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		object[name] = value
 	}
@@ -216,8 +264,16 @@ func (ps *parameters) assign(fields []field) (json.RawMessage, error) {
 	return raw, err
 }
 
+// UnknownArgument returns the error for an argument that the tool or prompt does not have.
+func UnknownArgument(name string, known []string) error {
+	if len(known) == 0 {
+		return fmt.Errorf("unknown argument %q; there are no arguments", name)
+	}
+	return fmt.Errorf("unknown argument %q%s; known: %s", name, typing.Hint(name, known), strings.Join(known, ", "))
+}
+
 // read converts the values of one argument: a single value, or several for an array.
-func (p *parameter) read(values []string) (json.RawMessage, error) {
+func (p *Parameter) read(values []string) (json.RawMessage, error) {
 	array := slices.Contains(p.Type, "array")
 	if len(values) == 1 {
 		if whole, err := p.value(values[0]); err == nil || !array {
@@ -239,7 +295,7 @@ func (p *parameter) read(values []string) (json.RawMessage, error) {
 }
 
 // value converts text to the first possible type; a string is the last choice.
-func (p *parameter) value(text string) (json.RawMessage, error) {
+func (p *Parameter) value(text string) (json.RawMessage, error) {
 	types := slices.DeleteFunc(slices.Clone(p.Type), func(t string) bool { return typeWords[t] == "" })
 	if len(types) == 0 {
 		types = typeNames{"null", "boolean", "number", "array", "object", "string"}
@@ -250,15 +306,15 @@ func (p *parameter) value(text string) (json.RawMessage, error) {
 		if !ok {
 			continue
 		}
-		if allowed := p.allowed(); allowed != nil && !slices.ContainsFunc(allowed, func(a json.RawMessage) bool {
+		if allowed := p.Allowed(); allowed != nil && !slices.ContainsFunc(allowed, func(a json.RawMessage) bool {
 			return sameJSON(a, raw)
 		}) {
 			continue
 		}
 		return raw, nil
 	}
-	if allowed := p.allowed(); allowed != nil {
-		return nil, fmt.Errorf("%q is none of %s", text, listed(allowed))
+	if allowed := p.Allowed(); allowed != nil {
+		return nil, fmt.Errorf("%q is none of %s", text, Listed(allowed))
 	}
 	var wanted []string
 	for _, t := range types {
@@ -311,8 +367,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return err1 == nil && err2 == nil && string(one) == string(other)
 }
 
-// listed joins values: "a", "b", 3.
-func listed(values []json.RawMessage) string {
+// Listed joins values: "a", "b", 3.
+func Listed(values []json.RawMessage) string {
 	var all []string
 	for _, v := range values {
 		all = append(all, string(v))

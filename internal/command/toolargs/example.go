@@ -1,4 +1,4 @@
-package main
+package toolargs
 
 import (
 	"cmp"
@@ -12,13 +12,13 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// example returns an example of the required arguments of a tool: as NAME=VALUE, or as JSON if NAME=VALUE cannot
+// Example returns an example of the required arguments of a tool: as NAME=VALUE, or as JSON if NAME=VALUE cannot
 // express it. complete reports whether it satisfies the schema.
-func (ps *parameters) example(ctx context.Context, raw json.RawMessage) (words []string, complete bool) {
+func (ps *Parameters) Example(ctx context.Context, raw json.RawMessage) (words []string, complete bool) {
 	object, budget := map[string]json.RawMessage{}, mostSamples
-	for _, p := range ps.all {
-		if p.required {
-			object[p.name] = p.sample(&budget)
+	for _, p := range ps.All {
+		if p.Required {
+			object[p.Name] = p.sample(&budget)
 		}
 	}
 	whole, err := json.Marshal(object)
@@ -32,15 +32,15 @@ func (ps *parameters) example(ctx context.Context, raw json.RawMessage) (words [
 	if len(object) == 0 {
 		return nil, complete
 	}
-	for _, p := range ps.all {
-		if value, ok := object[p.name]; ok {
-			typed := typedAs(value)
+	for _, p := range ps.All {
+		if value, ok := object[p.Name]; ok {
+			typed := TypedAs(value)
 			back, err := p.read([]string{typed})
-			if err != nil || !sameJSON(back, value) || strings.Contains(p.name, "=") || strings.HasPrefix(p.name, "-") ||
-				strings.ContainsFunc(typed, hidden) || len(words) == 0 && strings.HasPrefix(p.name, "@") {
+			if err != nil || !sameJSON(back, value) || strings.Contains(p.Name, "=") || strings.HasPrefix(p.Name, "-") ||
+				strings.ContainsFunc(typed, hidden) || len(words) == 0 && strings.HasPrefix(p.Name, "@") {
 				return []string{string(visible.JSON(whole))}, complete
 			}
-			words = append(words, p.name+"="+typed)
+			words = append(words, p.Name+"="+typed)
 		}
 	}
 	return words, complete
@@ -52,8 +52,8 @@ func hidden(r rune) bool { return !visible.Rune(r) }
 // mostSamples bounds the values in an example.
 const mostSamples = 1000
 
-// typedAs returns the text to type for a value.
-func typedAs(value json.RawMessage) string {
+// TypedAs returns the text to type for a value.
+func TypedAs(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil && value[0] == '"' {
 		return text
@@ -63,9 +63,9 @@ func typedAs(value json.RawMessage) string {
 
 // sample returns a value that the schema of an argument probably allows. Each value, also within another, uses one unit
 // of the budget.
-func (p *parameter) sample(budget *int) json.RawMessage {
+func (p *Parameter) sample(budget *int) json.RawMessage {
 	*budget--
-	for _, v := range slices.Concat(p.Examples, []json.RawMessage{p.Default}, p.allowed()) {
+	for _, v := range slices.Concat(p.Examples, []json.RawMessage{p.Default}, p.Allowed()) {
 		if len(v) > 0 && string(v) != "null" {
 			return v
 		}
@@ -99,7 +99,7 @@ func usefulness(typeName string) int {
 	return 0
 }
 
-func (p *parameter) sampleNumber(whole bool) json.RawMessage {
+func (p *Parameter) sampleNumber(whole bool) json.RawMessage {
 	n := 1.0
 	switch {
 	case p.Minimum != nil:
@@ -134,9 +134,9 @@ var sampleText = map[string]string{
 	"ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "uuid": "123e4567-e89b-12d3-a456-426614174000",
 }
 
-func (p *parameter) sampleString() json.RawMessage {
+func (p *Parameter) sampleString() json.RawMessage {
 	const longest = 100
-	text := cmp.Or(sampleText[p.Format], p.name, "text")
+	text := cmp.Or(sampleText[p.Format], p.Name, "text")
 	if p.MaxLength != nil && *p.MaxLength >= 0 && len([]rune(text)) > *p.MaxLength {
 		text = string([]rune(text)[:*p.MaxLength])
 	}
@@ -150,7 +150,7 @@ func (p *parameter) sampleString() json.RawMessage {
 	return raw
 }
 
-func (p *parameter) sampleArray(budget *int) json.RawMessage {
+func (p *Parameter) sampleArray(budget *int) json.RawMessage {
 	const most = 10
 	items := []json.RawMessage{}
 	want := 1
@@ -173,9 +173,9 @@ func (p *parameter) sampleArray(budget *int) json.RawMessage {
 }
 
 // sampleObject returns an object with the required members.
-func (p *parameter) sampleObject(budget *int) json.RawMessage {
+func (p *Parameter) sampleObject(budget *int) json.RawMessage {
 	object := map[string]json.RawMessage{}
-	for _, name := range p.Required {
+	for _, name := range p.property.Required {
 		if raw, ok := p.Properties[name]; ok && *budget > 0 {
 			object[name] = p.doc.parameter(name, raw).sample(budget)
 		}
