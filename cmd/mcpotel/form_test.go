@@ -100,7 +100,7 @@ func TestACallIsMadeAgainWhenThePersonHasVisitedWhatItNeeds(t *testing.T) {
 	t.Setenv("SSH_CONNECTION", "far away")
 	var calls atomic.Int32
 	s := mcpserver.New(mcp.Implementation{Name: "bank", Version: "1.0"}, nil)
-	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "pay"}, func(context.Context, noArguments) (string, error) {
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "pay"}, func(context.Context, struct{}) (string, error) {
 		if calls.Add(1) == 1 {
 			return "", mcpserver.URLElicitationRequired("log in first",
 				&mcp.ElicitParams{Message: "Log in.", URL: "https://bank.example/login"})

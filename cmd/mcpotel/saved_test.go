@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/command/demoserver"
 )
 
 // atHome gives the test a home of its own, and returns the path of a host's file there.
@@ -217,10 +219,10 @@ func TestHostsFilesAreFoundAndLeftAlone(t *testing.T) {
 		{[]string{"list"}, exitOK, "    off disabled\n", ""},
 		{[]string{"list"}, exitOK, "    bad cannot be used: ", ""},
 		{[]string{"list", "--json"}, exitOK, `"fullName": "windsurf:wind",`, ""},
-		{[]string{"ping", "--server", "only"}, exitOK, demoServer, ""},
-		{[]string{"ping", "--server", "wind"}, exitOK, demoServer, ""},
-		{[]string{"ping", "--server", "gem"}, exitOK, demoServer, ""},
-		{[]string{"ping", "--server", "cursor:twice"}, exitOK, demoServer, ""},
+		{[]string{"ping", "--server", "only"}, exitOK, demoserver.Name, ""},
+		{[]string{"ping", "--server", "wind"}, exitOK, demoserver.Name, ""},
+		{[]string{"ping", "--server", "gem"}, exitOK, demoserver.Name, ""},
+		{[]string{"ping", "--server", "cursor:twice"}, exitOK, demoserver.Name, ""},
 		{[]string{"ping", "--server", "twice"}, exitUsage, "", "want one of claude-code:twice, cursor:twice"},
 		{[]string{"ping", "--server", "off"}, exitUsage, "", "disabled"},
 		{[]string{"ping", "--server", "bad"}, exitUsage, "", file("gemini")},

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpotel/mcpotel/internal/command/demoserver"
 )
 
 // A screen is what a command has printed so far.
@@ -154,7 +156,7 @@ func TestCallReportsItsErrorBeforeThePage(t *testing.T) {
 func TestTraceOfACallHasTheSpansOfTheServer(t *testing.T) {
 	noCollector(t)
 	_, _, stderr := runs(t, append([]string{"call", "--trace", "divide", `{"a":6,"b":3}`}, demoServerCommand(t)...)...)
-	if !strings.Contains(stderr, demoServer[:10]) || !strings.Contains(stderr, "SERVER") {
+	if !strings.Contains(stderr, demoserver.Name[:10]) || !strings.Contains(stderr, "SERVER") {
 		t.Errorf("want client and server drawn, got:\n%s", stderr)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/command/demoserver"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -466,7 +467,7 @@ func TestServersAreReachedByVariables(t *testing.T) {
 	t.Setenv("MCPOTEL_HEADER_2", "s3cret\r\n")
 	steps(t, []step{
 		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env",
-			"Authorization=MCPOTEL_HEADER_1"}, exitOK, demoServer, ""},
+			"Authorization=MCPOTEL_HEADER_1"}, exitOK, demoserver.Name, ""},
 		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env", "A=MCPOTEL_HEADER_2"}, exitUsage, "", "header 1 " +
 			"is not"},
 		{[]string{"ping", "--url-env", "MCPOTEL_UNSET"}, exitUsage, "", "this variable is not set"},

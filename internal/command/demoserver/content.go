@@ -1,4 +1,4 @@
-package main
+package demoserver
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addDemoContent adds the tools that show what a call returns besides structured content, and during the call.
-func addDemoContent(s *mcpserver.Server) error {
+// addContent adds the tools that show what a call returns besides structured content, and during the call.
+func addContent(s *mcpserver.Server) error {
 	return errors.Join(
 		mcpserver.AddTool(s, &mcp.Tool{Name: "show", Description: "Show every kind of content."}, show),
 		mcpserver.AddTool(s, &mcp.Tool{Name: "talk", Description: "Send a log message of each level."}, talk),

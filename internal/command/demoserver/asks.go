@@ -1,4 +1,4 @@
-package main
+package demoserver
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addDemoAsks adds the tools that ask the client for something before they answer.
-func addDemoAsks(s *mcpserver.Server) error {
+// addAsks adds the tools that ask the client for something before they answer.
+func addAsks(s *mcpserver.Server) error {
 	return errors.Join(
 		mcpserver.AddTool(s, &mcp.Tool{Name: "order", Description: "Order coffee: the user fills in a form."}, order),
 		mcpserver.AddTool(s, &mcp.Tool{Name: "sign-in", Description: "Send the user to a page, which does nothing."}, signIn),

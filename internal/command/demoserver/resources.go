@@ -1,4 +1,4 @@
-package main
+package demoserver
 
 import (
 	"context"
@@ -25,10 +25,10 @@ const (
 	oneClick = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACA/w=="
 )
 
-// demoCities are the cities that completion offers; any other city has weather too.
-var demoCities = []string{"Berlin", "Bern", "Lima", "Lisbon", "Osaka", "Oslo", "Paris", "Rome"}
+// cities are the cities that completion offers; any other city has weather too.
+var cities = []string{"Berlin", "Bern", "Lima", "Lisbon", "Osaka", "Oslo", "Paris", "Rome"}
 
-func addDemoResources(s *mcpserver.Server) error {
+func addResources(s *mcpserver.Server) error {
 	forecasts := mcp.CompleteRef{Type: mcp.RefResource, URI: forecastTemplate}
 	return errors.Join(
 		s.AddResource(&mcp.Resource{URI: aboutURI, Name: "about", Title: "About this server", MIMEType: "text/markdown"},
@@ -74,14 +74,14 @@ func readForecast(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.Rea
 }
 
 func completeCity(_ context.Context, r *mcpserver.CompleteRequest) ([]string, error) {
-	return slices.DeleteFunc(slices.Clone(demoCities), func(city string) bool {
+	return slices.DeleteFunc(slices.Clone(cities), func(city string) bool {
 		return !strings.HasPrefix(strings.ToLower(city), strings.ToLower(r.Value))
 	}), nil
 }
 
-// tick updates the clock and writes a debug log message once a second, until ctx ends. It notifies the subscribers of
+// Tick updates the clock and writes a debug log message once a second, until ctx ends. It notifies the subscribers of
 // the clock.
-func tick(ctx context.Context, s *mcpserver.Server) {
+func Tick(ctx context.Context, s *mcpserver.Server) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	for {

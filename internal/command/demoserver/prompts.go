@@ -1,4 +1,4 @@
-package main
+package demoserver
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func addDemoPrompts(s *mcpserver.Server) error {
+func addPrompts(s *mcpserver.Server) error {
 	pack := mcp.Prompt{Name: "pack", Title: "Pack a suitcase", Description: "What to take along to a city.",
 		Arguments: []mcp.PromptArgument{
 			{Name: "city", Description: "where to", Required: true},
