@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/command/typing"
+	"github.com/mcpotel/mcpotel/internal/command/userfile"
 	"github.com/mcpotel/mcpotel/mcpclient/config"
 )
 
@@ -85,12 +86,9 @@ func allSaved() (all []*saved, problems []error) {
 	return all, problems
 }
 
-// mostOfAFile bounds how many bytes are read of a host's file.
-const mostOfAFile = 64 << 20
-
 // savedIn returns the servers of one file; none if the file does not exist.
 func savedIn(h *host, path string) (all []*saved, _ error) {
-	raw, _, err := readRegular(path, mostOfAFile)
+	raw, _, err := userfile.Read(path, userfile.MaxSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -171,7 +169,7 @@ func editOwn(edit func(servers []member) ([]member, error)) (path string, _ erro
 	if err != nil {
 		return "", misuse("no directory to save servers in: %w", err)
 	}
-	err = changeFile(path, 0o600, func(now []byte) ([]byte, error) { return edited(now, edit) })
+	err = userfile.Change(path, 0o600, func(now []byte) ([]byte, error) { return edited(now, edit) })
 	if _, own := errors.AsType[*exitError](err); err != nil && !own {
 		err = misuse("%s: %w", path, err)
 	}

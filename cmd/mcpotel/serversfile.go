@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/atomicfile"
+	"github.com/mcpotel/mcpotel/internal/command/userfile"
 )
 
 // serversFile is a host's file that is being changed.
@@ -36,7 +37,7 @@ func readServersFile(path string) (*serversFile, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	text, info, err := readRegular(path, mostToChange)
+	text, info, err := userfile.Read(path, mostToChange)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func onlyMine(info fs.FileInfo, user int) error {
 	if info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows" { // where modes do not describe other users
 		return errors.New("other users can write the file, and hosts run the commands in it: use chmod go-w")
 	}
-	if uid, known := owner(info); known && uid != user && uid != 0 { // root can change any file
+	if uid, known := userfile.Owner(info); known && uid != user && uid != 0 { // root can change any file
 		return fmt.Errorf("the file belongs to another user, uid %d, and hosts run the commands in it: copy the file, or "+
 			"chown it to you", uid)
 	}
@@ -96,9 +97,9 @@ func (f *serversFile) with(changes []rewrite) []byte {
 
 // write keeps a backup of the file and replaces the file with text atomically.
 func (f *serversFile) write(text []byte) (backup string, err error) {
-	err = changeFile(f.path, f.mode, func(now []byte) ([]byte, error) {
+	err = userfile.Change(f.path, f.mode, func(now []byte) ([]byte, error) {
 		if !bytes.Equal(now, f.text) {
-			return nil, errChanged
+			return nil, userfile.ErrChanged
 		}
 		backup = f.path + backupPrefix + time.Now().UTC().Format(backupTime) + backupSuffix
 		return text, atomicfile.Replace(context.Background(), backup, f.text, f.mode&0o600, func() error {
@@ -144,7 +145,7 @@ func (f *serversFile) originals(wrapped map[string]*savedServer) map[string][]by
 		if len(found) == len(wrapped) {
 			break
 		}
-		text, _, err := readRegular(path, mostToChange)
+		text, _, err := userfile.Read(path, mostToChange)
 		if err != nil {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/internal/command/demoserver"
+	"github.com/mcpotel/mcpotel/internal/command/userfile"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -344,7 +345,7 @@ func TestAFileOfAnotherUserIsNotWrapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, known := owner(info); !known {
+	if _, known := userfile.Owner(info); !known {
 		return // a system whose files have no owners of this kind
 	}
 	const want = "the file belongs to another user, uid "

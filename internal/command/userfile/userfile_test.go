@@ -1,7 +1,8 @@
-package main
+package userfile
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,7 +10,9 @@ import (
 )
 
 func TestAFileIsChangedAsAWholeOrNotAtAll(t *testing.T) {
-	atHome(t)
+	for _, variable := range []string{"HOME", "USERPROFILE", "XDG_CACHE_HOME", "LocalAppData"} { // of the lock
+		t.Setenv(variable, t.TempDir())
+	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "real.json")
 	to := func(text string) func([]byte) ([]byte, error) {
@@ -27,12 +30,12 @@ func TestAFileIsChangedAsAWholeOrNotAtAll(t *testing.T) {
 		{"an edit that fails", func([]byte) ([]byte, error) { return []byte("3"), refuse }, refuse, "12"},
 		{"another program writes meanwhile", func([]byte) ([]byte, error) {
 			return []byte("4"), os.WriteFile(path, []byte("theirs"), 0o640)
-		}, errChanged, "theirs"},
+		}, ErrChanged, "theirs"},
 		{"another program removes it meanwhile", func([]byte) ([]byte, error) {
 			return []byte("5"), os.Remove(path)
-		}, errChanged, ""},
+		}, ErrChanged, ""},
 	} {
-		err := changeFile(path, 0, c.edit)
+		err := Change(path, 0, c.edit)
 		if got, _ := os.ReadFile(path); !errors.Is(err, c.err) || string(got) != c.want {
 			t.Errorf("%s: got %q, %v, want %q, %v", c.name, got, err, c.want, c.err)
 		}
@@ -47,13 +50,31 @@ func TestAFileIsChangedAsAWholeOrNotAtAll(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	if err := changeFile(link, 0, to("7")); err != nil || content(t, path) != "7" || modeOf(t, path) != 0o640 {
-		t.Errorf("through a link: got %q with %v, %v", content(t, path), modeOf(t, path), err)
+	if err := Change(link, 0, to("7")); err != nil || content(t, path) != "7" || mode(t, path) != 0o640 {
+		t.Errorf("through a link: got %q with %v, %v", content(t, path), mode(t, path), err)
 	}
-	if err := changeFile(path, 0o600, to("8")); err != nil || modeOf(t, path) != 0o600 {
-		t.Errorf("with a mode: got %v, %v", modeOf(t, path), err)
+	if err := Change(path, 0o600, to("8")); err != nil || mode(t, path) != 0o600 {
+		t.Errorf("with a mode: got %v, %v", mode(t, path), err)
 	}
-	if left := files(t, dir); len(left) != 2 {
-		t.Errorf("got %v, want the file and the link", left)
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("got %v, %v, want the file and the link", left, err)
 	}
+}
+
+func content(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func mode(t *testing.T, path string) fs.FileMode {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Mode().Perm()
 }

@@ -1,4 +1,5 @@
-package main
+// Package userfile reads and changes files that belong to the user and that several programs may change.
+package userfile
 
 import (
 	"bytes"
@@ -15,14 +16,17 @@ import (
 	"github.com/mcpotel/mcpotel/internal/atomicfile"
 )
 
-// changeFile replaces a file with the result of edit, which gets the present text, or nil if there is no file. Every
-// file that this program reads, changes and writes goes through changeFile. Changes by several processes of one user
-// happen one after the other, and a reader sees either the old file or the new file. changeFile writes nothing if edit
+// MaxSize is the largest size of a file to change, in bytes.
+const MaxSize = 64 << 20
+
+// Change replaces a file with the result of edit, which gets the present text, or nil if there is no file. Every
+// file that this program reads, changes and writes goes through Change. Changes by several processes of one user
+// happen one after the other, and a reader sees either the old file or the new file. Change writes nothing if edit
 // fails, if edit returns the same text, or if another program has changed the file in the meantime.
 //
 // If path is a symbolic link, the link stays and its target is replaced. The file gets mode; a zero mode keeps the
 // mode of the file, or gives a new file the default mode.
-func changeFile(path string, mode fs.FileMode, edit func(now []byte) ([]byte, error)) error {
+func Change(path string, mode fs.FileMode, edit func(now []byte) ([]byte, error)) error {
 	unlock, err := lockFiles()
 	if err != nil {
 		return err
@@ -33,7 +37,7 @@ func changeFile(path string, mode fs.FileMode, edit func(now []byte) ([]byte, er
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	before, info, err := readRegular(path, mostOfAFile)
+	before, info, err := Read(path, MaxSize)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -48,22 +52,23 @@ func changeFile(path string, mode fs.FileMode, edit func(now []byte) ([]byte, er
 		return err
 	}
 	return atomicfile.Replace(context.Background(), path, after, mode, func() error {
-		now, _, err := readRegular(path, mostOfAFile)
+		now, _, err := Read(path, MaxSize)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if !bytes.Equal(now, before) {
-			return errChanged
+			return ErrChanged
 		}
 		return nil
 	})
 }
 
-var errChanged = errors.New("another process has changed the file, so nothing was written: try again")
+// ErrChanged reports that another process has changed the file since it was read.
+var ErrChanged = errors.New("another process has changed the file, so nothing was written: try again")
 
-// readRegular reads a regular file of at most most bytes. The text and the information are from the same open file, so
+// Read reads a regular file of at most most bytes. The text and the information are from the same open file, so
 // a replacement of the file cannot mix two files.
-func readRegular(path string, most int64) ([]byte, fs.FileInfo, error) {
+func Read(path string, most int64) ([]byte, fs.FileInfo, error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, nil, err
 	} else if !info.Mode().IsRegular() { // opening a named pipe would block

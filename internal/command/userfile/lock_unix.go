@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package userfile
 
 import (
 	"io/fs"
@@ -25,8 +25,8 @@ func tryLock(f *os.File) (held bool, _ error) {
 	}
 }
 
-// owner returns the id of the user who owns a file.
-func owner(info fs.FileInfo) (uid int, known bool) {
+// Owner returns the id of the user who owns a file.
+func Owner(info fs.FileInfo) (uid int, known bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return 0, false

@@ -1,4 +1,4 @@
-package main
+package userfile
 
 import (
 	"errors"
@@ -18,4 +18,5 @@ func tryLock(f *os.File) (held bool, _ error) {
 	return err == nil, err
 }
 
-func owner(fs.FileInfo) (uid int, known bool) { return 0, false }
+// Owner returns the id of the user who owns a file; unknown on Windows.
+func Owner(fs.FileInfo) (uid int, known bool) { return 0, false }
