@@ -1,4 +1,5 @@
-package main
+// Package question asks a person at a terminal for the fields of a form.
+package question
 
 import (
 	"cmp"
@@ -19,17 +20,36 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// question is one field of a form, for a terminal.
-type question struct {
+// Question is one field of a form, for a terminal.
+type Question struct {
 	mcp.FormField
 	required bool
 	options  []mcp.FormOption // the choices; nil if the answer is free text
 	schema   *schema.Schema   // validates the answer; nil if the schema of the field is not valid
-	given    json.RawMessage  // the answer; nil for no answer
+	Given    json.RawMessage  // the answer; nil for no answer
 }
 
-func newQuestion(f mcp.FormField, required bool, raw json.RawMessage) *question {
-	q := &question{FormField: f, required: required, options: options(&f), given: f.Default}
+// Of returns the questions of the form.
+func Of(p *mcp.ElicitParams) ([]*Question, error) {
+	form, err := p.Form()
+	if err != nil {
+		return nil, err
+	}
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(p.RequestedSchema, &schema); err != nil {
+		return nil, fmt.Errorf("the form: %w", err)
+	}
+	var all []*Question
+	for _, f := range form.Properties {
+		all = append(all, newQuestion(f, slices.Contains(form.Required, f.Name), schema.Properties[f.Name]))
+	}
+	return all, nil
+}
+
+func newQuestion(f mcp.FormField, required bool, raw json.RawMessage) *Question {
+	q := &Question{FormField: f, required: required, options: options(&f), Given: f.Default}
 	if s, err := schema.Compile(slices.Clone(raw)); err == nil {
 		q.schema = s
 	}
@@ -55,14 +75,14 @@ func options(f *mcp.FormField) (all []mcp.FormOption) {
 	return all
 }
 
-// label returns the name of the field for people.
-func (q *question) label() string { return visible.Line(cmp.Or(q.Title, q.Name)) }
+// Label returns the name of the field for people.
+func (q *Question) Label() string { return visible.Line(cmp.Or(q.Title, q.Name)) }
 
-// introduction returns the text before the question.
-func (q *question) introduction() string {
+// Introduction returns the text before the question.
+func (q *Question) Introduction() string {
 	var b strings.Builder
 	if about := visible.Line(q.Description); about != "" {
-		b.WriteString("  " + q.label() + ": " + about + "\n")
+		b.WriteString("  " + q.Label() + ": " + about + "\n")
 	}
 	for i, o := range q.options {
 		b.WriteString(fmt.Sprintf("  %3d  ", i+1) + visible.Line(cmp.Or(o.Title, o.Const)) + "\n")
@@ -70,8 +90,8 @@ func (q *question) introduction() string {
 	return b.String()
 }
 
-// prompt returns the question: Name (string, required) [Ada].
-func (q *question) prompt() string {
+// Prompt returns the question: Name (string, required) [Ada].
+func (q *Question) Prompt() string {
 	kind := string(q.Type)
 	switch {
 	case q.Type == mcp.FormArray:
@@ -87,15 +107,15 @@ func (q *question) prompt() string {
 	if q.required {
 		need = "required"
 	}
-	text := fmt.Sprintf("%s (%s, %s)", q.label(), visible.Line(kind), need)
-	if q.given != nil {
-		text += " [" + visible.Line(q.show(q.given)) + "]"
+	text := fmt.Sprintf("%s (%s, %s)", q.Label(), visible.Line(kind), need)
+	if q.Given != nil {
+		text += " [" + visible.Line(q.show(q.Given)) + "]"
 	}
 	return text + ": "
 }
 
 // show returns a value in the form in which a person types it.
-func (q *question) show(value json.RawMessage) string {
+func (q *Question) show(value json.RawMessage) string {
 	var text string
 	var several []string
 	switch {
@@ -112,7 +132,7 @@ func (q *question) show(value json.RawMessage) string {
 }
 
 // titles returns the titles of chosen options.
-func (q *question) titles(values ...string) string {
+func (q *Question) titles(values ...string) string {
 	shown := slices.Clone(values)
 	for i, v := range values {
 		for _, o := range q.options {
@@ -124,14 +144,14 @@ func (q *question) titles(values ...string) string {
 	return strings.Join(shown, ", ")
 }
 
-// answer parses the typed text. Empty text accepts the default, or gives no value. The error explains the problem, so
+// Answer parses the typed text. Empty text accepts the default, or gives no value. The error explains the problem, so
 // that the person can try again.
-func (q *question) answer(ctx context.Context, text string) (json.RawMessage, error) {
+func (q *Question) Answer(ctx context.Context, text string) (json.RawMessage, error) {
 	if text == "" {
-		if q.given == nil && q.required {
+		if q.Given == nil && q.required {
 			return nil, errors.New("an answer is required")
 		}
-		return q.given, nil
+		return q.Given, nil
 	}
 	value, err := q.value(text)
 	if err != nil {
@@ -150,7 +170,7 @@ func (q *question) answer(ctx context.Context, text string) (json.RawMessage, er
 }
 
 // value parses text as a value of the field's type.
-func (q *question) value(text string) (any, error) {
+func (q *Question) value(text string) (any, error) {
 	switch {
 	case q.Type == mcp.FormArray:
 		several := []string{}
@@ -176,7 +196,7 @@ func (q *question) value(text string) (any, error) {
 }
 
 // choose finds an option by its number, value or title.
-func (q *question) choose(text string) (string, error) {
+func (q *Question) choose(text string) (string, error) {
 	for _, o := range q.options {
 		if text == o.Const {
 			return o.Const, nil
