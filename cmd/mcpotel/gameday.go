@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpotel/mcpotel/internal/command/gameday"
+	"github.com/mcpotel/mcpotel/internal/command/planfile"
 	"github.com/mcpotel/mcpotel/internal/command/prom"
 	"github.com/mcpotel/mcpotel/internal/command/traceview"
 	"github.com/mcpotel/mcpotel/internal/command/typing"
@@ -101,7 +102,7 @@ func (g *gameDay) drills() ([]gameday.Drill, error) {
 		if err != nil {
 			return nil, misuse("%v", err)
 		}
-		if drills, err = parseDrills(text); err != nil {
+		if drills, err = planfile.Drills(text); err != nil {
 			return nil, misuse("%s: %v", g.plan, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package planfile
 
 import (
 	"errors"
@@ -20,8 +20,8 @@ type drillFile struct {
 	Every  time.Duration `yaml:"every"`
 }
 
-// parseDrills parses a plan. An error about an alert names the line.
-func parseDrills(text []byte) (all []gameday.Drill, err error) {
+// Drills parses a plan. An error about an alert names the line.
+func Drills(text []byte) (all []gameday.Drill, err error) {
 	var f struct {
 		Alerts []drillFile `yaml:"alerts"`
 	}

@@ -1,4 +1,6 @@
-package main
+// Package planfile reads the YAML files of the command: plans of faults, plans of a game day, and policies of the proxy.
+// An error names the line.
+package planfile
 
 import (
 	"bytes"
