@@ -32,12 +32,12 @@ func (c *connection) read() (found []mcpclient.Member, _ error) {
 		if err != nil {
 			return nil, err
 		}
-		file, err := s.read(nil)
+		file, err := s.Read(nil)
 		if err != nil {
 			return nil, misuse("%w", err)
 		}
 		if found = file.Members(nil); len(found) == 0 {
-			return nil, misuse("%s is disabled, in %s", s.full(), s.path)
+			return nil, misuse("%s is disabled, in %s", s.Full(), s.Path)
 		}
 		return found, nil
 	}

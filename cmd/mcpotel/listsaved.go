@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/mcpotel/mcpotel/internal/command/hostfile"
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
@@ -35,14 +36,14 @@ type entry struct {
 }
 
 func listSaved(s streams, asJSON bool) error {
-	all, problems := allSaved()
+	all, problems := hostfile.All()
 	entries := []entry{}
 	for _, one := range all {
-		e := entry{Name: one.name, FullName: one.full(), Host: one.host.title, Path: one.path}
-		if c, err := one.readAnyway(); err != nil {
+		e := entry{Name: one.Name, FullName: one.Full(), Host: one.Host.Title, Path: one.Path}
+		if c, err := one.ReadAnyway(); err != nil {
 			e.Problem = err.Error()
 		} else {
-			e.Type, e.Way, e.Disabled = string(c.Type), way(c), c.Disabled
+			e.Type, e.Way, e.Disabled = string(c.Type), hostfile.Way(c), c.Disabled
 		}
 		entries = append(entries, e)
 	}

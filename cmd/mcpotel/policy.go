@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -32,18 +31,6 @@ func (p *policyFlags) flags(f *pflag.FlagSet) {
 	p.timed = f.Lookup("timeout")
 }
 
-// policyArguments are the prefixes of the arguments that [policyFlags.arguments] returns.
-var policyArguments = []string{"--policy=", "--allow-tool=", "--deny-tool=", "--timeout="}
-
-// translates is the flag --translate of the proxy.
-const translates = "--translate"
-
-// isOption reports whether arg is a proxy option that wrap passes on.
-func isOption(arg string) bool {
-	starts := func(with string) bool { return strings.HasPrefix(arg, with) }
-	return arg == translates || slices.ContainsFunc(policyArguments, starts)
-}
-
 // policy returns the policy of the flags and the file; nil without any.
 func (p *policyFlags) policy() (*mcpproxy.Policy, error) {
 	if p.file == "" && p.allow == nil && p.deny == nil && !p.timed.Changed {
@@ -70,14 +57,13 @@ func (p *policyFlags) policy() (*mcpproxy.Policy, error) {
 	return &own, nil
 }
 
-// arguments returns the flags as JSON strings, for the arguments of a proxy that a host starts. The path of the file is
-// absolute, because hosts start servers in any directory.
-func (p *policyFlags) arguments() (args []string, _ error) {
+// arguments returns the flags, for the arguments of a proxy that a host starts. The path of the file is absolute,
+// because hosts start servers in any directory.
+func (p *policyFlags) arguments() (given []string, _ error) {
 	policy, err := p.policy()
 	if err != nil || policy == nil {
 		return nil, err
 	}
-	var given []string
 	if p.file != "" {
 		path, err := filepath.Abs(p.file)
 		if err != nil {
@@ -98,7 +84,6 @@ func (p *policyFlags) arguments() (args []string, _ error) {
 		if strings.Contains(a, "$") {
 			return nil, misuse("%s: hosts expand variables after $; write the rule in a file for --policy FILE", a)
 		}
-		args = append(args, quote(a))
 	}
-	return args, nil
+	return given, nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/internal/command/demoserver"
+	"github.com/mcpotel/mcpotel/internal/command/hostfile"
 )
 
 // atHome gives the test a home of its own, and returns the path of a host's file there.
@@ -24,9 +25,9 @@ func atHome(t *testing.T) (file func(id string) string) {
 		t.Setenv(variable, filepath.Join(home, "config"))
 	}
 	return func(id string) string {
-		for _, h := range hosts {
-			if h.id == id {
-				path, err := h.file()
+		for _, h := range hostfile.Hosts {
+			if h.ID == id {
+				path, err := h.File()
 				if err != nil || !strings.HasPrefix(path, home) {
 					t.Fatalf("%s: got %s, %v, want a path at home", id, path, err)
 				}
@@ -79,10 +80,10 @@ func TestServersAreSavedUsedAndRemoved(t *testing.T) {
 		{[]string{"list"}, exitOK, "", "no server is saved"},
 		{[]string{"list", "--json"}, exitOK, "[]\n", ""},
 		{append([]string{"add", "demo", "--env", "TOKEN=s3cret"}, server...), exitOK,
-			"saved demo (" + server[1] + ") in " + file(ours), ""},
+			"saved demo (" + server[1] + ") in " + file(hostfile.Own), ""},
 		{[]string{"add", "far", "--url", url + "?key=s3cret", "--header", "Authorization=Bearer s3cret"}, exitOK,
 			"saved far (" + url + ") in ", ""},
-		{[]string{"list"}, exitOK, "mcpotel: " + file(ours) + "\n    demo " + server[1] + "\n    far " + url + "\n", ""},
+		{[]string{"list"}, exitOK, "mcpotel: " + file(hostfile.Own) + "\n    demo " + server[1] + "\n    far " + url + "\n", ""},
 		{[]string{"tools", "--server", "demo"}, exitOK, "forecast(city string, days? integer)", ""},
 		{[]string{"call", "--server", "far", "divide", "a=6", "b=3"}, exitOK, `{"quotient":2}`, ""},
 		{[]string{"call", "--server", "mcpotel:far", "divide", "a=6", "b=3"}, exitOK, `{"quotient":2}`, ""},
@@ -91,11 +92,11 @@ func TestServersAreSavedUsedAndRemoved(t *testing.T) {
 		{append([]string{"tools", "--server", "demo"}, server...), exitUsage, "", "more than one server"},
 		{[]string{"add", "demo", "--url", url}, exitUsage, "", `"demo" is already saved; --replace`},
 		{[]string{"add", "demo", "--url", url, "--replace"}, exitOK, "saved demo (" + url + ")", ""},
-		{[]string{"remove", "demo"}, exitOK, "removed demo from " + file(ours), ""},
+		{[]string{"remove", "demo"}, exitOK, "removed demo from " + file(hostfile.Own), ""},
 		{[]string{"remove", "demo"}, exitUsage, "", `no saved server "demo"`},
 		{[]string{"list"}, exitOK, "    far " + url + "\n", ""},
 	})
-	raw, err := os.ReadFile(file(ours))
+	raw, err := os.ReadFile(file(hostfile.Own))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,12 +111,12 @@ func TestServersAreSavedUsedAndRemoved(t *testing.T) {
 		t.Errorf("the file: got %s, %v", raw, err)
 	}
 	if runtime.GOOS != "windows" {
-		info, err := os.Stat(file(ours))
+		info, err := os.Stat(file(hostfile.Own))
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("the file: got %v, %v, want that only its user can read it", info.Mode(), err)
 		}
 	}
-	if left := files(t, filepath.Dir(file(ours))); len(left) != 1 {
+	if left := files(t, filepath.Dir(file(hostfile.Own))); len(left) != 1 {
 		t.Errorf("beside the file: got %v, want nothing", left)
 	}
 }
@@ -147,9 +148,9 @@ func TestParallelChangesOfAFileAreAllKept(t *testing.T) {
 		}
 	}
 	saved := func() int {
-		all, err := savedIn(&hosts[0], file(ours))
-		if err != nil {
-			t.Fatal(err)
+		all, problems := hostfile.All()
+		if len(problems) > 0 {
+			t.Fatal(problems)
 		}
 		return len(all)
 	}
@@ -162,7 +163,7 @@ func TestParallelChangesOfAFileAreAllKept(t *testing.T) {
 	if got := saved(); got != 0 {
 		t.Errorf("after %d removals at the same time, %d are left", n, got)
 	}
-	if left := files(t, filepath.Dir(file(ours))); len(left) != 1 {
+	if left := files(t, filepath.Dir(file(hostfile.Own))); len(left) != 1 {
 		t.Errorf("beside the file: got %v, want nothing", left)
 	}
 }
@@ -188,7 +189,7 @@ func TestNamesThatAreRefused(t *testing.T) {
 		{[]string{"remove"}, exitUsage, "", "want one name"},
 		{[]string{"list", "x"}, exitUsage, "", "unexpected argument"},
 	})
-	if _, err := os.Stat(file(ours)); err == nil {
+	if _, err := os.Stat(file(hostfile.Own)); err == nil {
 		t.Error("a file was written")
 	}
 }
@@ -207,11 +208,11 @@ func TestHostsFilesAreFoundAndLeftAlone(t *testing.T) {
 		"windsurf": `{"mcpServers":{"wind":{"serverUrl":` + quoted(t, url) + `}}}`,
 		"gemini":   `{"a":1,"mcpServers":{"gem":{"httpUrl":` + quoted(t, url) + `},"bad":{"command":["s3cret"]}}}`,
 	}
-	for _, h := range hosts[1:] {
-		if texts[h.id] == "" {
-			t.Errorf("no file for %s", h.id)
+	for _, h := range hostfile.Hosts[1:] {
+		if texts[h.ID] == "" {
+			t.Errorf("no file for %s", h.ID)
 		}
-		writeAt(t, file(h.id), texts[h.id])
+		writeAt(t, file(h.ID), texts[h.ID])
 	}
 	steps(t, []step{
 		{[]string{"list"}, exitOK, "Claude Code: " + file("claude-code") + "\n    twice http://127.0.0.1:1/\n", ""},
@@ -246,20 +247,20 @@ func TestAFileThatIsWrongIsSaidAndNotOverwritten(t *testing.T) {
 	noCollector(t)
 	file := atHome(t)
 	for _, text := range []string{`{"mcpServers":`, `[]`, `{"mcpServers":7}`, `{"mcpServers":{"a":1,"a":2}}`} {
-		writeAt(t, file(ours), text)
+		writeAt(t, file(hostfile.Own), text)
 		writeAt(t, file("cursor"), text)
 		steps(t, []step{
-			{[]string{"add", "x", "--url", "http://x/"}, exitUsage, "", file(ours)},
+			{[]string{"add", "x", "--url", "http://x/"}, exitUsage, "", file(hostfile.Own)},
 			{[]string{"list"}, exitOK, "", file("cursor") + ": "},
 			{[]string{"ping", "--server", "x"}, exitUsage, "", file("cursor") + ": "},
 		})
-		if raw, err := os.ReadFile(file(ours)); err != nil || string(raw) != text {
+		if raw, err := os.ReadFile(file(hostfile.Own)); err != nil || string(raw) != text {
 			t.Errorf("got %s, %v, want %s as it was", raw, err, text)
 		}
 	}
-	writeAt(t, file(ours), `{"note":[1,2],"mcpServers":{"z":{"command":"z","future":{"b":1,"a":2}}},"more":null}`)
+	writeAt(t, file(hostfile.Own), `{"note":[1,2],"mcpServers":{"z":{"command":"z","future":{"b":1,"a":2}}},"more":null}`)
 	steps(t, []step{{[]string{"add", "a", "--url", "http://x/"}, exitOK, "saved a", ""}})
-	raw, err := os.ReadFile(file(ours))
+	raw, err := os.ReadFile(file(hostfile.Own))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpotel/mcpotel/internal/command/hostfile"
 	"github.com/mcpotel/mcpotel/internal/command/toolargs"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -263,17 +264,17 @@ func completeFlags(cmd *cobra.Command) {
 func suggestServers(cmd *cobra.Command, _ []string, _ string) (found []string, _ cobra.ShellCompDirective) {
 	path, err := cmd.Flags().GetString("config")
 	if err == nil && path == "" {
-		all, _ := allSaved()
+		all, _ := hostfile.All()
 		seen := map[string]bool{}
 		for _, s := range all {
-			if !seen[s.name] {
-				found = append(found, completable(s.name, s.host.title)...)
+			if !seen[s.Name] {
+				found = append(found, completable(s.Name, s.Host.Title)...)
 			}
-			seen[s.name] = true
+			seen[s.Name] = true
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
-	file, err := config.Load(path, &config.Options{LookupEnv: whatever})
+	file, err := config.Load(path, &config.Options{LookupEnv: hostfile.Placeholder})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

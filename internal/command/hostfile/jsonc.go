@@ -1,10 +1,11 @@
-package main
+package hostfile
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -146,4 +147,22 @@ func partsOf(raw []byte, kind jsontext.Kind) (all []member, _ error) {
 		return all, errors.New("more than one JSON value")
 	}
 	return all, nil
+}
+
+// object encodes a JSON object with these members.
+func object(members []member) json.RawMessage {
+	b := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		name, _ := json.Marshal(m.name) // encoding a string cannot fail
+		b = append(append(append(b, name...), ':'), m.value...)
+	}
+	return append(b, '}')
+}
+
+// find returns the index of a member, or -1.
+func find(members []member, name string) int {
+	return slices.IndexFunc(members, func(m member) bool { return m.name == name })
 }

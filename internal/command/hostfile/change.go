@@ -1,57 +1,44 @@
-package main
+package hostfile
 
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// widestChange bounds the columns of a line.
-const widestChange = 200
+// Change is a server of a file with its new text.
+type Change struct {
+	Entry *Entry
+	After []byte
+}
 
-// showChanges prints the changed members of servers without possible secrets: arguments, values of headers and
-// variables, and queries.
-func showChanges(w io.Writer, path string, changes []rewrite) error {
-	if len(changes) > 0 {
-		if err := printLine(w, "--- "+visible.Line(path)); err != nil {
-			return err
+// Lines returns the lines that differ, of the members that decide how the server is reached, without possible secrets:
+// arguments, values of headers and variables, and queries.
+func (c *Change) Lines() ([]string, error) {
+	after, err := readEntry(c.Entry.Name, c.After)
+	if err != nil {
+		return nil, err
+	}
+	lines := []string{"@@ " + visible.Line(c.Entry.Name) + " @@"}
+	was, is := c.Entry.shown(), after.shown()
+	for _, line := range was {
+		if !slices.Contains(is, line) {
+			lines = append(lines, "-   "+line)
 		}
 	}
-	for _, c := range changes {
-		after, err := readServer(c.after)
-		if err != nil {
-			return err
-		}
-		lines := []string{"@@ " + visible.Line(c.name) + " @@"}
-		was, is := c.before.shown(), after.shown()
-		for _, line := range was {
-			if !slices.Contains(is, line) {
-				lines = append(lines, "-   "+line)
-			}
-		}
-		for _, line := range is {
-			if !slices.Contains(was, line) {
-				lines = append(lines, "+   "+line)
-			}
-		}
-		for _, line := range lines {
-			if short := cut(line, widestChange); short != line {
-				line = short + "…"
-			}
-			if err := printLine(w, line); err != nil {
-				return err
-			}
+	for _, line := range is {
+		if !slices.Contains(was, line) {
+			lines = append(lines, "+   "+line)
 		}
 	}
-	return nil
+	return lines, nil
 }
 
 // shown returns a line for each member that decides how the server is reached.
-func (s *savedServer) shown() (lines []string) {
+func (s *Entry) shown() (lines []string) {
 	for _, m := range s.members {
 		var value string
 		switch {
@@ -73,9 +60,9 @@ func (s *savedServer) shown() (lines []string) {
 
 // shownArgs returns the arguments that wrap has written, with the server's command, and the number of the other
 // arguments.
-func (s *savedServer) shownArgs() string {
+func (s *Entry) shownArgs() string {
 	known := 0
-	if s.wrapped() {
+	if s.Wrapped() {
 		args := s.behindName()
 		known = len(s.args) - len(args)
 		switch i := slices.IndexFunc(args, func(a string) bool { return a == "--" || !ofWrap(a) }); {
@@ -101,7 +88,7 @@ func (s *savedServer) shownArgs() string {
 func ofWrap(arg string) bool {
 	_, variable, _ := strings.Cut(arg, "=")
 	return slices.Contains([]string{"--url-env", "--header-env", "--auth"}, arg) ||
-		isURLVariable(arg) || isHeaderVariable(variable) || isOption(arg)
+		isURLVariable(arg) || isHeaderVariable(variable) || isProxyOption(arg)
 }
 
 func shownURL(raw json.RawMessage) string {

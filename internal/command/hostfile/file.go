@@ -1,4 +1,4 @@
-package main
+package hostfile
 
 import (
 	"bytes"
@@ -17,19 +17,19 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/userfile"
 )
 
-// serversFile is a host's file that is being changed.
-type serversFile struct {
-	path    string // path of the file; the target if a link was given
+// File is a host's file that is being changed.
+type File struct {
+	Path    string // path of the file; the target if a link was given
 	text    []byte
 	mode    fs.FileMode
 	servers []member // with offsets in text
 }
 
-// mostToChange bounds the size of a file to change.
-const mostToChange = 16 << 20
+// MaxSize bounds the size of a file to change, in bytes.
+const MaxSize = 16 << 20
 
-// readServersFile reads a file that only its user can write, because hosts run the commands in it.
-func readServersFile(path string) (*serversFile, error) {
+// Open reads a file that only its user can write, because hosts run the commands in it.
+func Open(path string) (*File, error) {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
@@ -37,14 +37,14 @@ func readServersFile(path string) (*serversFile, error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	text, info, err := userfile.Read(path, mostToChange)
+	text, info, err := userfile.Read(path, MaxSize)
 	if err != nil {
 		return nil, err
 	}
 	if err := onlyMine(info, os.Geteuid()); err != nil {
 		return nil, err
 	}
-	f := &serversFile{path: path, text: text, mode: info.Mode().Perm()}
+	f := &File{Path: path, text: text, mode: info.Mode().Perm()}
 	f.servers, err = serversIn(f.text)
 	return f, err
 }
@@ -86,28 +86,42 @@ func serversIn(text []byte) ([]member, error) {
 	return nil, errors.New("the file has no member mcpServers")
 }
 
-// with returns the text of the file with the changed servers.
-func (f *serversFile) with(changes []rewrite) []byte {
-	var edits []edit
-	for _, c := range changes {
-		edits = append(edits, edit{c.from, c.end(), string(c.after)})
+// Names returns the names of the servers in their order.
+func (f *File) Names() (names []string) {
+	for _, m := range f.servers {
+		names = append(names, m.name)
 	}
-	return apply(f.text, edits)
+	return names
 }
 
-// write keeps a backup of the file and replaces the file with text atomically.
-func (f *serversFile) write(text []byte) (backup string, err error) {
-	err = userfile.Change(f.path, f.mode, func(now []byte) ([]byte, error) {
+// Entry reads the server whose name is Names()[i].
+func (f *File) Entry(i int) (*Entry, error) {
+	m := f.servers[i]
+	e, err := readEntry(m.name, f.text[m.from:m.end()])
+	if err == nil {
+		e.from = m.from
+	}
+	return e, err
+}
+
+// Replace makes the changes: it keeps a backup of the file and replaces the file atomically.
+func (f *File) Replace(changes []Change) (backup string, err error) {
+	var edits []edit
+	for _, c := range changes {
+		edits = append(edits, edit{c.Entry.from, c.Entry.from + len(c.Entry.text), string(c.After)})
+	}
+	err = userfile.Change(f.Path, f.mode, func(now []byte) ([]byte, error) {
 		if !bytes.Equal(now, f.text) {
 			return nil, userfile.ErrChanged
 		}
-		backup = f.path + backupPrefix + time.Now().UTC().Format(backupTime) + backupSuffix
-		return text, atomicfile.Replace(context.Background(), backup, f.text, f.mode&0o600, func() error {
+		backup = f.Path + backupPrefix + time.Now().UTC().Format(backupTime) + backupSuffix
+		err := atomicfile.Replace(context.Background(), backup, f.text, f.mode&0o600, func() error {
 			if _, err := os.Lstat(backup); err == nil {
 				return fmt.Errorf("%s exists: try again", backup)
 			}
 			return nil
 		})
+		return apply(f.text, edits), err
 	})
 	return backup, err
 }
@@ -123,8 +137,8 @@ const (
 const mostBackups = 100
 
 // backups returns the paths of the backups of the file, the newest first.
-func (f *serversFile) backups() (paths []string) {
-	dir, name := filepath.Split(f.path)
+func (f *File) backups() (paths []string) {
+	dir, name := filepath.Split(f.Path)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -137,26 +151,30 @@ func (f *serversFile) backups() (paths []string) {
 	return paths[:min(len(paths), mostBackups)]
 }
 
-// originals returns the text of wrapped servers before wrapping. It uses a backup only if wrapping its server again
-// gives the present server.
-func (f *serversFile) originals(wrapped map[string]*savedServer) map[string][]byte {
+// Originals returns the texts of wrapped servers before wrapping, by name. It uses a backup only if wrapping its server
+// again gives the present server.
+func (f *File) Originals(wrapped []*Entry) map[string][]byte {
+	servers := map[string]*Entry{}
+	for _, e := range wrapped {
+		servers[e.Name] = e
+	}
 	found := map[string][]byte{}
 	for _, path := range f.backups() {
 		if len(found) == len(wrapped) {
 			break
 		}
-		text, _, err := userfile.Read(path, mostToChange)
+		text, _, err := userfile.Read(path, MaxSize)
 		if err != nil {
 			continue
 		}
-		servers, _ := serversIn(text) // an invalid backup has no servers
-		for _, m := range servers {
-			now := wrapped[m.name]
+		backup, _ := serversIn(text) // an invalid backup has no servers
+		for _, m := range backup {
+			now := servers[m.name]
 			if now == nil || found[m.name] != nil {
 				continue
 			}
-			before, err := readServer(text[m.from:m.end()])
-			if err != nil || before.wrapped() {
+			before, err := readEntry(m.name, text[m.from:m.end()])
+			if err != nil || before.Wrapped() {
 				continue
 			}
 			args := append(proxyArgs(m.name), now.options()...)

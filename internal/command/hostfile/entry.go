@@ -1,4 +1,4 @@
-package main
+package hostfile
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -40,21 +41,36 @@ func isHeaderVariable(name string) bool {
 	return ok && err == nil
 }
 
-// savedServer is one server of a host's file, as written in the file.
-type savedServer struct {
+// proxyOptions are the prefixes of the arguments of the proxy that [Entry.Wrap] gets as options.
+var proxyOptions = []string{"--policy=", "--allow-tool=", "--deny-tool=", "--timeout="}
+
+// Translate is the flag of the proxy that is an option as well.
+const Translate = "--translate"
+
+// isProxyOption reports whether arg is one of the options.
+func isProxyOption(arg string) bool {
+	starts := func(with string) bool { return strings.HasPrefix(arg, with) }
+	return arg == Translate || slices.ContainsFunc(proxyOptions, starts)
+}
+
+// Entry is one server of a host's file, as written in the file.
+type Entry struct {
+	Name    string
+	from    int // offset of text in the file
 	text    []byte
 	members []member // with offsets in text
 	command string
 	args    []string
 }
 
-// errNoObject is the error for a server that is not a JSON object: the file is not a servers file.
-var errNoObject = errors.New("not an object")
+// ErrNoObject is the error for a server that is not a JSON object: the file is not a servers file.
+var ErrNoObject = errors.New("not an object")
 
-func readServer(text []byte) (*savedServer, error) {
-	s := &savedServer{text: text}
+// readEntry reads the server with this name and text.
+func readEntry(name string, text []byte) (*Entry, error) {
+	s := &Entry{Name: name, text: text}
 	if !bytes.HasPrefix(text, []byte("{")) {
-		return nil, errNoObject
+		return nil, ErrNoObject
 	}
 	var err error
 	if s.members, err = membersOf(plain(text)); err != nil {
@@ -70,7 +86,7 @@ func readServer(text []byte) (*savedServer, error) {
 }
 
 // member returns the member with this name; nil without one.
-func (s *savedServer) member(name string) *member {
+func (s *Entry) member(name string) *member {
 	i := find(s.members, name)
 	if i < 0 {
 		return nil
@@ -79,7 +95,7 @@ func (s *savedServer) member(name string) *member {
 }
 
 // urls returns the members with a URL.
-func (s *savedServer) urls() (all []member) {
+func (s *Entry) urls() (all []member) {
 	for _, m := range s.members {
 		if urlVariables[m.name] != "" {
 			all = append(all, m)
@@ -88,13 +104,14 @@ func (s *savedServer) urls() (all []member) {
 	return all
 }
 
-func (s *savedServer) disabled() bool {
+// Disabled reports whether the host does not use the server.
+func (s *Entry) Disabled() bool {
 	m := s.member("disabled")
 	return m != nil && string(m.value) == "true"
 }
 
-// wrapped reports whether the server runs behind the proxy, wrapped by this command or by hand.
-func (s *savedServer) wrapped() bool {
+// Wrapped reports whether the server runs behind the proxy, wrapped by this command or by hand.
+func (s *Entry) Wrapped() bool {
 	name := filepath.Base(strings.ReplaceAll(s.command, `\`, "/"))
 	return strings.HasPrefix(name, "mcpotel") && len(s.args) > 0 && s.args[0] == "proxy"
 }
@@ -109,7 +126,7 @@ func proxyArgs(name string) []string {
 }
 
 // behindName returns the arguments of a wrapped server after those of proxyArgs.
-func (s *savedServer) behindName() []string {
+func (s *Entry) behindName() []string {
 	if len(s.args) > 2 && s.args[1] == "--name" {
 		return s.args[3:]
 	}
@@ -117,9 +134,9 @@ func (s *savedServer) behindName() []string {
 }
 
 // options returns the arguments of a wrapped server that configure the proxy, as wrap has written them.
-func (s *savedServer) options() (args []string) {
+func (s *Entry) options() (args []string) {
 	for _, a := range s.behindName() {
-		if !isOption(a) {
+		if !isProxyOption(a) {
 			break
 		}
 		args = append(args, quote(a))
@@ -128,7 +145,7 @@ func (s *savedServer) options() (args []string) {
 }
 
 // variables returns the members of env.
-func (s *savedServer) variables() ([]member, error) {
+func (s *Entry) variables() ([]member, error) {
 	m := s.member("env")
 	if m == nil || string(m.value) == "null" {
 		return nil, nil
@@ -140,10 +157,23 @@ func (s *savedServer) variables() ([]member, error) {
 	return all, nil
 }
 
-// wrap returns the server behind the proxy. program is the path of this program, args are the arguments of the proxy as
-// JSON strings, and more are members of env to add unless the server has them. Only command and args change. For a
-// server with a URL, these two replace url, headers move to env, and the type becomes stdio.
-func (s *savedServer) wrap(args []string, program string, more []member) ([]byte, error) {
+// Wrap returns the text of the server behind the proxy. program is the path of this program, options are arguments of
+// the proxy, and env are variables for the proxy and the server, unless the server has them.
+func (s *Entry) Wrap(program string, options []string, env map[string]string) ([]byte, error) {
+	args := proxyArgs(s.Name)
+	for _, o := range options {
+		args = append(args, quote(o))
+	}
+	var more []member
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		more = append(more, member{name: name, value: json.RawMessage(quote(env[name]))})
+	}
+	return s.wrap(args, quote(program), more)
+}
+
+// wrap is Wrap with the arguments and the program as JSON strings, and the variables as members of env. Only command
+// and args change. For a server with a URL, these two replace url, headers move to env, and the type becomes stdio.
+func (s *Entry) wrap(args []string, program string, more []member) ([]byte, error) {
 	has, err := s.variables()
 	if err != nil {
 		return nil, err
@@ -166,7 +196,7 @@ func (s *savedServer) wrap(args []string, program string, more []member) ([]byte
 	return nil, errors.New("the server has both a command and a URL, or more than one URL")
 }
 
-func (s *savedServer) wrapCommand(args []string, program string, command *member, env []string) []byte {
+func (s *Entry) wrapCommand(args []string, program string, command *member, env []string) []byte {
 	args = append(args, `"--"`, string(command.value))
 	edits := []edit{{command.from, command.end(), program}}
 	last := s.member("args")
@@ -186,7 +216,7 @@ func (s *savedServer) wrapCommand(args []string, program string, command *member
 	return s.edited(edits...)
 }
 
-func (s *savedServer) wrapURL(args []string, program string, url *member, more []string) ([]byte, error) {
+func (s *Entry) wrapURL(args []string, program string, url *member, more []string) ([]byte, error) {
 	if url.value[0] != '"' {
 		return nil, errors.New("url: want a string")
 	}
@@ -231,7 +261,7 @@ func (s *savedServer) wrapURL(args []string, program string, url *member, more [
 }
 
 // typed returns an edit that sets the type of the server, if it has one.
-func (s *savedServer) typed(as string) (edits []edit) {
+func (s *Entry) typed(as string) (edits []edit) {
 	for _, m := range s.members {
 		if m.name == "type" || m.name == "transport" {
 			edits = append(edits, edit{m.from, m.end(), quote(as)})
@@ -243,8 +273,8 @@ func (s *savedServer) typed(as string) (edits []edit) {
 // errByHand is the error for a server that stands behind the proxy, but not as wrap writes it.
 var errByHand = errors.New("the server was not wrapped by this command: remove the proxy by hand")
 
-// unwrap derives the server from the wrapped server, if no backup has it.
-func (s *savedServer) unwrap() ([]byte, error) {
+// Unwrap derives the server from the wrapped server, if no backup has it.
+func (s *Entry) Unwrap() ([]byte, error) {
 	args := s.behindName()
 	if i := slices.Index(args, "--"); i >= 0 && i+1 < len(args) {
 		return s.unwrapCommand(len(s.args) - len(args) + i + 1), nil
@@ -253,9 +283,9 @@ func (s *savedServer) unwrap() ([]byte, error) {
 }
 
 // unwrapCommand makes args[at] the command and removes it, and everything before it, from args.
-func (s *savedServer) unwrapCommand(at int) []byte {
+func (s *Entry) unwrapCommand(at int) []byte {
 	command, args := s.member("command"), s.member("args")
-	elements, _ := partsOf(args.value, '[') // args is an array: readServer has checked it
+	elements, _ := partsOf(args.value, '[') // args is an array: readEntry has checked it
 	cut := edit{args.from, args.end(), "[]"}
 	if at+1 < len(elements) {
 		cut = edit{args.from + elements[0].from, args.from + elements[at+1].from, ""}
@@ -264,7 +294,7 @@ func (s *savedServer) unwrapCommand(at int) []byte {
 }
 
 // added returns the variables that wrapping has added to a server, without those that only the proxy reads.
-func (s *savedServer) added(before *savedServer) (more []member) {
+func (s *Entry) added(before *Entry) (more []member) {
 	was, _ := before.variables() // an env that is no object has no variables
 	is, _ := s.variables()
 	for _, m := range is {
@@ -276,7 +306,7 @@ func (s *savedServer) added(before *savedServer) (more []member) {
 }
 
 // unwrapURL restores url and headers from env. The rest of env was for the proxy.
-func (s *savedServer) unwrapURL() ([]byte, error) {
+func (s *Entry) unwrapURL() ([]byte, error) {
 	command, args, env := find(s.members, "command"), find(s.members, "args"), s.member("env")
 	if env == nil || len(s.urls()) > 0 || s.member("headers") != nil || args != command+1 {
 		return nil, errByHand
@@ -317,7 +347,7 @@ type edit struct {
 }
 
 // edited returns the server with these edits, which must not overlap.
-func (s *savedServer) edited(edits ...edit) []byte { return apply(s.text, edits) }
+func (s *Entry) edited(edits ...edit) []byte { return apply(s.text, edits) }
 
 func apply(text []byte, edits []edit) (changed []byte) {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(a.from-b.from, a.to-b.to) })
@@ -330,12 +360,12 @@ func apply(text []byte, edits []edit) (changed []byte) {
 }
 
 // insert inserts a member after another.
-func (s *savedServer) insert(behind *member, text string) edit {
+func (s *Entry) insert(behind *member, text string) edit {
 	return edit{behind.end(), behind.end(), "," + s.gap(behind.at) + text}
 }
 
 // prepend inserts items at the beginning of a list or an object, which brackets tell apart; m may be null.
-func (s *savedServer) prepend(m *member, brackets string, items []string) edit {
+func (s *Entry) prepend(m *member, brackets string, items []string) edit {
 	has, err := partsOf(m.value, jsontext.Kind(brackets[0]))
 	switch {
 	case err != nil:
@@ -349,7 +379,7 @@ func (s *savedServer) prepend(m *member, brackets string, items []string) edit {
 }
 
 // without removes a member and one comma. The member is not the only one.
-func (s *savedServer) without(name string) edit {
+func (s *Entry) without(name string) edit {
 	i := find(s.members, name)
 	if i == 0 {
 		return edit{s.members[0].at, s.members[1].at, ""}
@@ -359,7 +389,7 @@ func (s *savedServer) without(name string) edit {
 
 // gap returns the whitespace between two members or elements, as it stands before the one at an offset: a line break
 // and the indentation, or one space.
-func (s *savedServer) gap(at int) string {
+func (s *Entry) gap(at int) string {
 	before := s.text[len(bytes.TrimRight(s.text[:at], " \t\r\n")):at]
 	i := bytes.LastIndexByte(before, '\n')
 	if i < 0 {
