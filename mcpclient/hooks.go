@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/methods"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/running"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -92,3 +93,20 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 // restoring marks a call that restores the state of earlier sessions: like the handshake, its answer does not
 // prove that the server works.
 func restoring(a *asked) { a.Own = true }
+
+// missed deals with changes that the client may have missed. Everything that can lose a change reports to it: a new
+// session, a stream that was opened again, a subscription that was made again, late or in the place of another one. The
+// cause is a Gap word of package names. missed clears the cache and the known tools, counts and logs the gap, and calls
+// the handlers of f, those changes that the server sends from now on.
+func (c *Client) missed(cause string, f mcp.SubscriptionFilter) {
+	c.cache.clear()
+	c.tools.forget()
+	c.core.Telemetry.ChangeGap(cause)
+	for method, uri := range methods.ChangesOf(&f) {
+		n := &Notification{Method: method, client: c, missed: true}
+		if uri != "" {
+			n.Params = methods.UpdateOf(uri)
+		}
+		c.dispatcher.push(n)
+	}
+}
