@@ -83,7 +83,8 @@ func TestServersAreSavedUsedAndRemoved(t *testing.T) {
 			"saved demo (" + server[1] + ") in " + file(hostfile.Own), ""},
 		{[]string{"add", "far", "--url", url + "?key=s3cret", "--header", "Authorization=Bearer s3cret"}, exitOK,
 			"saved far (" + url + ") in ", ""},
-		{[]string{"list"}, exitOK, "mcpotel: " + file(hostfile.Own) + "\n    demo " + server[1] + "\n    far " + url + "\n", ""},
+		{[]string{"list"}, exitOK, "mcpotel: " + file(hostfile.Own) + "\n    demo " + server[1] +
+			"\n    far " + url + "\n", ""},
 		{[]string{"tools", "--server", "demo"}, exitOK, "forecast(city string, days? integer)", ""},
 		{[]string{"call", "--server", "far", "divide", "a=6", "b=3"}, exitOK, `{"quotient":2}`, ""},
 		{[]string{"call", "--server", "mcpotel:far", "divide", "a=6", "b=3"}, exitOK, `{"quotient":2}`, ""},

@@ -190,7 +190,8 @@ func hostOf(id string) (*hostfile.Host, error) {
 		}
 		ids = append(ids, hostfile.Hosts[i].ID)
 	}
-	return nil, misuse("no host %q%s; want one of %s, or --config FILE", id, typing.Hint(id, ids), strings.Join(ids, ", "))
+	return nil, misuse("no host %q%s; want one of %s, or --config FILE", id, typing.Hint(id, ids),
+		strings.Join(ids, ", "))
 }
 
 // widestChange bounds the columns of a line.

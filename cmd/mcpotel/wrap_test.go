@@ -448,8 +448,8 @@ func TestAFileOfEvilNamesIsShownHarmlessly(t *testing.T) {
 	}
 }
 
-// TestAnyNameIsThatOfAWrappedServer has names that a file may have, and what wrap has telemetry call the servers; "" for
-// what that would anyway.
+// TestAnyNameIsThatOfAWrappedServer has names that a file may have, and the names that the proxy gets for the servers;
+// "" for none.
 func TestAnyNameIsThatOfAWrappedServer(t *testing.T) {
 	t.Setenv("MCPOTEL_URL", "http://x/")
 	t.Setenv("MCPOTEL_HEADER_1", "b")
