@@ -2,7 +2,11 @@ package mcpclient
 
 import (
 	"context"
+	"errors"
+	"sync"
+	"time"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -36,4 +40,58 @@ func (c *Client) Complete(
 		return nil, err
 	}
 	return r, nil
+}
+
+// ErrSuperseded is in the error of a [Completer.Complete] that a later one of the same Completer has superseded.
+var ErrSuperseded = errors.New("superseded by a later completion")
+
+// DefaultCompletionDelay is the default delay of a [Completer].
+const DefaultCompletionDelay = 150 * time.Millisecond
+
+// Completer requests completions while a user types into one field, and avoids requests that the user will not
+// see: it waits until no other call has come for the delay, and only the latest call continues. Create one for
+// each field. Its methods may be called from any goroutine. It needs no release.
+// (specification 2026-07-28, server/utilities/completion, "Implementation Considerations")
+type Completer struct {
+	client *Client
+	delay  time.Duration
+
+	mu   sync.Mutex
+	stop context.CancelCauseFunc // ends the latest call; nil before the first; guarded by mu
+}
+
+// NewCompleter returns a Completer with this delay. Zero means [DefaultCompletionDelay], negative no delay: then
+// calls are only superseded.
+func NewCompleter(c *Client, delay time.Duration) *Completer {
+	if delay == 0 {
+		delay = DefaultCompletionDelay
+	}
+	return &Completer{client: c, delay: delay}
+}
+
+// Complete is [Client.Complete], after the delay. A later call of the same Completer ends it at once with an error
+// of kind [KindCancelled] that wraps [ErrSuperseded], and cancels its request. ctx bounds the delay too; the
+// timeout of the call begins after it.
+func (k *Completer) Complete(
+	ctx context.Context, ref mcp.CompleteRef, argument mcp.CompleteArgument, others map[string]string,
+	options ...CallOption,
+) (*mcp.CompleteResult, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	k.supersede(stop)
+	if k.delay > 0 && !conn.PauseFor(ctx, k.delay) {
+		return nil, errorOf(conn.Outlived(ctx, mcp.MethodComplete, true))
+	}
+	return k.client.Complete(ctx, ref, argument, others, options...)
+}
+
+// supersede ends the previous call, and registers stop for the present one.
+func (k *Completer) supersede(stop context.CancelCauseFunc) {
+	k.mu.Lock()
+	before := k.stop
+	k.stop = stop
+	k.mu.Unlock()
+	if before != nil {
+		before(ErrSuperseded)
+	}
 }

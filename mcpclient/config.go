@@ -1,11 +1,33 @@
 package mcpclient
 
 import (
+	"reflect"
 	"runtime/debug"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
 )
+
+// usualConfig is the config that clients with plain options have in common. A program may well make a thousand clients
+// with the same options, and a config takes more memory than the rest of [Client].
+var usualConfig conn.Usual[config]
+
+// shared returns c, or the same config of another client. It is not changed any more.
+func (c *config) shared() *config {
+	if !c.plain() {
+		return c
+	}
+	return usualConfig.Of(c, func(latest, c *config) bool {
+		return latest.Telemetry == c.Telemetry && reflect.DeepEqual(latest, c)
+	})
+}
+
+// plain reports whether nothing in c is the user's own to look into.
+func (c *config) plain() bool {
+	return len(c.Features)+len(c.Middleware)+len(c.HandlerMiddleware) == 0 &&
+		c.OnTransition == nil && reflect.ValueOf(c.Capabilities).IsZero()
+}
 
 // mainImplementation names the program that the client is part of.
 var mainImplementation = sync.OnceValue(func() mcp.Implementation {

@@ -2,12 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcpotel/mcpotel/internal/command/hostfile"
 )
 
 // addition is one run of the command "add".
@@ -74,32 +77,25 @@ func (a *addition) run(s streams, name string, command []string) error {
 	if err != nil {
 		return err
 	}
-	one := &saved{host: &hosts[0], path: "the server", name: name, raw: server}
-	c, err := one.readAnyway()
+	c, err := hostfile.Check(name, server)
 	if err != nil {
 		return misuse("%w", err)
 	}
-	path, err := editOwn(func(servers []member) ([]member, error) {
-		if i := find(servers, name); i >= 0 {
-			if !a.replace {
-				return nil, misuse("%q is already saved; --replace replaces it", name)
-			}
-			servers[i].value = server
-			return servers, nil
-		}
-		return append(servers, member{name: name, value: server}), nil
-	})
-	if err != nil {
+	path, err := hostfile.Save(name, server, a.replace)
+	switch {
+	case errors.Is(err, hostfile.ErrSaved):
+		return misuse("%q is already saved; --replace replaces it", name)
+	case err != nil:
+		return misuse("%w", err)
+	}
+	if err := printLine(s.out, fmt.Sprintf("saved %s (%s) in %s", name, hostfile.Way(c), path)); err != nil {
 		return err
 	}
-	if err := printLine(s.out, fmt.Sprintf("saved %s (%s) in %s", name, way(c), path)); err != nil {
-		return err
-	}
-	all, _ := allSaved()
+	all, _ := hostfile.All()
 	for _, other := range all {
-		if other.name == name && other.host.id != ours {
-			newConsole(s).say("%s has a server with the same name; use %s for that server from now on", other.host.title,
-				other.full())
+		if other.Name == name && other.Host.ID != hostfile.Own {
+			newConsole(s).say("%s has a server with the same name; use %s for that server from now on", other.Host.Title,
+				other.Full())
 		}
 	}
 	return nil
@@ -172,13 +168,13 @@ func newRemove(s streams) *cobra.Command {
 			if len(args) != 1 {
 				return misuse("remove: want one name")
 			}
-			return remove(s, strings.TrimPrefix(args[0], ours+":"))
+			return remove(s, strings.TrimPrefix(args[0], hostfile.Own+":"))
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) (found []string, _ cobra.ShellCompDirective) {
-			all, _ := allSaved()
+			all, _ := hostfile.All()
 			for _, one := range all {
-				if one.host.id == ours {
-					found = append(found, completable(one.name, "")...)
+				if one.Host.ID == hostfile.Own {
+					found = append(found, completable(one.Name, "")...)
 				}
 			}
 			return found, cobra.ShellCompDirectiveNoFileComp
@@ -188,21 +184,23 @@ func newRemove(s streams) *cobra.Command {
 
 // remove removes a server from the file of this program.
 func remove(s streams, name string) error {
-	path, err := editOwn(func(servers []member) ([]member, error) {
-		i := find(servers, name)
-		if i >= 0 {
-			return append(servers[:i:i], servers[i+1:]...), nil
-		}
-		all, _ := allSaved()
-		for _, other := range all {
-			if other.name == name || other.full() == name {
-				return nil, misuse("%q is a server of %s: remove it there, in %s", name, other.host.title, other.path)
-			}
-		}
-		return nil, misuse(`no saved server %q; "mcpotel list" lists the saved servers`, name)
-	})
-	if err != nil {
-		return err
+	path, err := hostfile.Remove(name)
+	switch {
+	case errors.Is(err, hostfile.ErrNotSaved):
+		return notSaved(name)
+	case err != nil:
+		return misuse("%w", err)
 	}
 	return printLine(s.out, fmt.Sprintf("removed %s from %s", name, path))
+}
+
+// notSaved returns the error for the name of a server that is not in the file of this program.
+func notSaved(name string) error {
+	all, _ := hostfile.All()
+	for _, other := range all {
+		if other.Name == name || other.Full() == name {
+			return misuse("%q is a server of %s: remove it there, in %s", name, other.Host.Title, other.Path)
+		}
+	}
+	return misuse(`no saved server %q; "mcpotel list" lists the saved servers`, name)
 }

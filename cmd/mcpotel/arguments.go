@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,11 +10,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/mcpotel/mcpotel/internal/visible"
+	"github.com/mcpotel/mcpotel/internal/command/toolargs"
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
@@ -29,11 +28,9 @@ const aboutArguments = "Arguments are NAME=VALUE, with the types of the tool's s
 
 // given holds the arguments of a tool or a prompt, as the command line has them.
 type given struct {
-	object json.RawMessage // the JSON object, if the arguments were given as JSON
-	fields []field         // the NAME=VALUE arguments in their order, otherwise
+	object json.RawMessage  // the JSON object, if the arguments were given as JSON
+	fields []toolargs.Field // the NAME=VALUE arguments in their order, otherwise
 }
-
-type field struct{ name, value string }
 
 // readArguments parses the arguments that follow the name of a tool or a prompt.
 func (c *connection) readArguments(args []string) (*given, error) {
@@ -53,7 +50,7 @@ func (c *connection) readArguments(args []string) (*given, error) {
 		if !ok || name == "" {
 			return nil, fmt.Errorf("%w: it is not a JSON object; want NAME=VALUE, or '{json}', - or @FILE", c.unexpected(a))
 		}
-		g.fields = append(g.fields, field{name, value})
+		g.fields = append(g.fields, toolargs.Field{Name: name, Value: value})
 	}
 	return g, nil
 }
@@ -80,73 +77,10 @@ func (c *connection) readObject(from string) (json.RawMessage, error) {
 			return nil, misuse("%s: more than %d bytes, the limit for a message", where, mcpclient.DefaultFrameLimit)
 		}
 	}
-	if err := checkObject(where, text); err != nil {
+	if err := toolargs.CheckObject(where, text); err != nil {
 		return nil, &exitError{exitUsage, err}
 	}
 	return bytes.TrimSpace(text), nil
-}
-
-// checkObject returns an error that shows the place of the fault if text is not exactly one JSON object.
-func checkObject(where string, text []byte) error {
-	d := jsontext.NewDecoder(bytes.NewReader(text))
-	value, err := d.ReadValue()
-	kind := value.Kind()
-	if err == nil && kind != '{' {
-		return fmt.Errorf("%s: not a JSON object, but %s: %s", where, kindName(kind), excerpt(text, 0))
-	}
-	offset := int64(0)
-	if err == nil {
-		offset = d.InputOffset()
-		if _, err = d.ReadToken(); err == io.EOF {
-			return nil
-		}
-		err = cmp.Or(err, errors.New("more than one value"))
-	}
-	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		offset, err = e.ByteOffset, e.Err
-	}
-	if err == io.ErrUnexpectedEOF || err == io.EOF {
-		offset, err = int64(len(bytes.TrimRight(text, " \t\r\n"))), errors.New("it ends too early")
-	}
-	before := text[:min(max(offset, 0), int64(len(text)))]
-	line := bytes.Count(before, []byte("\n")) + 1
-	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return fmt.Errorf("%s: not a JSON object: line %d, column %d: %w\n%s", where, line, column, err,
-		excerpt(text, len(before)))
-}
-
-// excerpt returns up to 40 characters on each side of offset, from the same line, with a mark below the place.
-func excerpt(text []byte, offset int) string {
-	const near = 40
-	begin := bytes.LastIndexByte(text[:offset], '\n') + 1
-	end := len(text)
-	if i := bytes.IndexByte(text[offset:], '\n'); i >= 0 {
-		end = offset + i
-	}
-	before, behind := []rune(string(text[begin:offset])), []rune(string(text[offset:end]))
-	head, tail := "", ""
-	if len(before) > near {
-		head, before = "…", before[len(before)-near:]
-	}
-	if len(behind) > near {
-		behind, tail = behind[:near], "…"
-	}
-	shown := head + strings.Map(blankTab, string(before))
-	return visible.Text(shown+strings.Map(blankTab, string(behind))+tail) + "\n" +
-		strings.Repeat(" ", utf8.RuneCountInString(shown)) + "^"
-}
-
-// blankTab replaces tabs with spaces, so that the mark of an excerpt stays below its place.
-func blankTab(r rune) rune {
-	if r == '\t' || r == '\r' {
-		return ' '
-	}
-	return r
-}
-
-func kindName(k jsontext.Kind) string {
-	return map[jsontext.Kind]string{'{': "an object", '[': "an array", '"': "a string", '0': "a number", 't': "true",
-		'f': "false", 'n': "null"}[k]
 }
 
 // toTool returns the arguments of a tool. NAME=VALUE arguments get their types from the input schema in the list of
@@ -162,7 +96,11 @@ func (g *given) toTool(ctx context.Context, c *connection, client *mcpclient.Cli
 	if err != nil {
 		return nil, err
 	}
-	return readParameters(tool.InputSchema).assign(g.fields)
+	arguments, err := toolargs.Read(tool.InputSchema).Assign(g.fields)
+	if err != nil {
+		return nil, misuse("%w", err)
+	}
+	return arguments, nil
 }
 
 // findTool returns the tool of this name.
@@ -197,7 +135,7 @@ func (c *connection) unlisted(ctx context.Context, client *mcpclient.Client, too
 // unknownTool reports a missing tool and suggests a similar name, or lists up to 30 tools.
 func unknownTool(name string, known []string) error {
 	const most = 30
-	text := hint(name, known)
+	text := typing.Hint(name, known)
 	if text == "" && len(known) > 0 {
 		text = "; there are " + strings.Join(known[:min(len(known), most)], ", ")
 		if len(known) > most {
@@ -218,16 +156,17 @@ func (g *given) toPrompt(ctx context.Context, client *mcpclient.Client, name str
 		for member, raw := range members {
 			var text string
 			if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
-				return nil, misuse("arguments of prompts are strings; %q is %s", member, kindName(jsontext.Value(raw).Kind()))
+				return nil, misuse("arguments of prompts are strings; %q is %s", member,
+					toolargs.KindName(jsontext.Value(raw).Kind()))
 			}
 			values[member] = text
 		}
 	}
 	for _, f := range g.fields {
-		if _, twice := values[f.name]; twice {
-			return nil, misuse("%q is given twice; want NAME=VALUE, each name once", f.name)
+		if _, twice := values[f.Name]; twice {
+			return nil, misuse("%q is given twice; want NAME=VALUE, each name once", f.Name)
 		}
-		values[f.name] = f.value
+		values[f.Name] = f.Value
 	}
 	if len(values) == 0 {
 		return values, nil
@@ -245,18 +184,10 @@ func (g *given) toPrompt(ctx context.Context, client *mcpclient.Client, name str
 		}
 		for given := range values {
 			if !slices.Contains(known, given) {
-				return nil, unknownArgument(given, known)
+				return nil, misuse("%w", toolargs.UnknownArgument(given, known))
 			}
 		}
 		break
 	}
 	return values, nil
-}
-
-// unknownArgument is the error for an argument that the tool or prompt does not have.
-func unknownArgument(name string, known []string) error {
-	if len(known) == 0 {
-		return misuse("unknown argument %q; there are no arguments", name)
-	}
-	return misuse("unknown argument %q%s; known: %s", name, hint(name, known), strings.Join(known, ", "))
 }

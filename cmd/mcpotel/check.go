@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpotel/mcpotel/internal/command/userfile"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcp/drift"
@@ -62,7 +63,7 @@ func (c *check) baseline() (drift.Tools, error) {
 		return nil, misuse("no baseline: give --baseline FILE, and --update to write it")
 	}
 	var err error
-	c.text, _, err = readRegular(c.path, mostOfAFile)
+	c.text, _, err = userfile.Read(c.path, userfile.MaxSize)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.update:
 		return nil, nil
@@ -98,9 +99,9 @@ func (c *check) compare(before, now drift.Tools) error {
 		if err != nil {
 			return err
 		}
-		err = changeFile(c.path, 0, func(now []byte) ([]byte, error) {
+		err = userfile.Change(c.path, 0, func(now []byte) ([]byte, error) {
 			if !bytes.Equal(now, c.text) && !bytes.Equal(now, text) {
-				return nil, errChanged
+				return nil, userfile.ErrChanged
 			}
 			return text, nil
 		})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/command/demoserver"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -39,7 +40,7 @@ func TestCommandsForWhatServersHaveBesidesTools(t *testing.T) {
 		"completion, template": {[]string{"complete", "demo://forecast/{city}", "city=b", "other=x"}, exitOK,
 			"Berlin\nBern\n", ""},
 		"completion as JSON": {[]string{"complete", "--json", "pack", "city=Os"}, exitOK, `"values": [`, ""},
-		"ping":               {[]string{"ping"}, exitOK, demoServer + " ", ""},
+		"ping":               {[]string{"ping"}, exitOK, demoserver.Name + " ", ""},
 		"ping as JSON":       {[]string{"ping", "--json"}, exitOK, `"milliseconds": `, ""},
 		"traced":             {[]string{"prompt", "--trace", "pack", "city=Rome"}, exitOK, "user: ", "prompts/get"},
 		"every kind of content": {[]string{"call", "show"}, exitOK,
@@ -199,7 +200,7 @@ func TestManyServersOfAFile(t *testing.T) {
 		"an unknown tool":       {[]string{"call", "local_nosuch"}, exitTool, "", "-32602"},
 		"resources":             {[]string{"resources"}, exitOK, "remote: demo://clock  text/plain\n", ""},
 		"prompts":               {[]string{"prompts"}, exitOK, "local: pack(city, days?)\n", ""},
-		"ping":                  {[]string{"ping"}, exitOK, "remote: " + demoServer, ""},
+		"ping":                  {[]string{"ping"}, exitOK, "remote: " + demoserver.Name, ""},
 		"one of them":           {[]string{"tools", "--server", "remote"}, exitOK, "\nwait(seconds number)\n", ""},
 		"a resource of one":     {[]string{"read", "--server", "local", "demo://about"}, exitOK, "# The demo's server", ""},
 		"a resource of which":   {[]string{"read", "demo://about"}, exitUsage, "", "local, remote"},

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/mcpotel/mcpotel/internal/command/hostfile"
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/config"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -32,12 +35,12 @@ func (c *connection) read() (found []mcpclient.Member, _ error) {
 		if err != nil {
 			return nil, err
 		}
-		file, err := s.read(nil)
+		file, err := s.Read(nil)
 		if err != nil {
 			return nil, misuse("%w", err)
 		}
 		if found = file.Members(nil); len(found) == 0 {
-			return nil, misuse("%s is disabled, in %s", s.full(), s.path)
+			return nil, misuse("%s is disabled, in %s", s.Full(), s.Path)
 		}
 		return found, nil
 	}
@@ -113,4 +116,41 @@ func memberNames(members []mcpclient.Member) string {
 		all = append(all, m.Name)
 	}
 	return strings.Join(all, ", ")
+}
+
+// named returns the saved server with this name: this program's own server, or else the only server of a host.
+// HOST:NAME selects the server of a host.
+func named(name string) (*hostfile.Saved, error) {
+	all, problems := hostfile.All()
+	var found []*hostfile.Saved
+	var names []string
+	for _, s := range all {
+		switch {
+		case s.Full() == name, s.Name == name && s.Host.ID == hostfile.Own:
+			return s, nil
+		case s.Name == name:
+			found = append(found, s)
+		}
+		names = append(names, s.Name)
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		slices.Sort(names)
+		return nil, misuse(`no saved server %q%s; "mcpotel list" has them, "mcpotel add" saves one%s`, name,
+			typing.Hint(name, slices.Compact(names)), problemText(problems))
+	}
+	var full []string
+	for _, s := range found {
+		full = append(full, s.Full())
+	}
+	return nil, misuse("%q is the name of several servers; want one of %s", name, strings.Join(full, ", "))
+}
+
+func problemText(problems []error) string {
+	if len(problems) == 0 {
+		return ""
+	}
+	return "\n" + errors.Join(problems...).Error()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpotel/mcpotel/internal/command/demoserver"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
@@ -93,7 +94,7 @@ func (d *demo) connect(ctx context.Context) error {
 	spanCtx, span := d.o.start(ctx, "demo: connect")
 	d.client, err = mcpclient.Connect(spanCtx,
 		d.o.exporting(transport.Stdio{Command: self, Args: []string{"serve-demo"},
-			Env: append(os.Environ(), "OTEL_SERVICE_NAME="+demoServer)}),
+			Env: append(os.Environ(), "OTEL_SERVICE_NAME="+demoserver.Name)}),
 		&mcpclient.Options{
 			Name:         "demo",
 			ClientInfo:   mcp.Implementation{Name: "mcpotel-demo", Version: version()},
@@ -123,7 +124,8 @@ func (d *demo) scene(ctx context.Context, title string, f func(context.Context) 
 
 func (d *demo) success(ctx context.Context) error {
 	return d.scene(ctx, "a call that succeeds", func(ctx context.Context) error {
-		r, err := mcpclient.CallToolAs[forecastResult](ctx, d.client, "forecast", forecastArguments{City: "Oslo", Days: 2})
+		r, err := mcpclient.CallToolAs[demoserver.ForecastResult](ctx, d.client, "forecast",
+			demoserver.ForecastArguments{City: "Oslo", Days: 2})
 		if err != nil {
 			return err
 		}
@@ -134,7 +136,7 @@ func (d *demo) success(ctx context.Context) error {
 
 func (d *demo) toolError(ctx context.Context) error {
 	return d.scene(ctx, "a tool that reports an error", func(ctx context.Context) error {
-		r, err := d.client.CallTool(ctx, "divide", divideArguments{A: 1, B: 0})
+		r, err := d.client.CallTool(ctx, "divide", demoserver.DivideArguments{A: 1, B: 0})
 		if err != nil {
 			return err
 		}
@@ -148,7 +150,8 @@ func (d *demo) toolError(ctx context.Context) error {
 
 func (d *demo) timeout(ctx context.Context) error {
 	return d.scene(ctx, "a call that gets no answer in time", func(ctx context.Context) error {
-		_, err := d.client.CallTool(ctx, "wait", waitArguments{Seconds: 30}, mcpclient.WithTimeout(300*time.Millisecond))
+		_, err := d.client.CallTool(ctx, "wait", demoserver.WaitArguments{Seconds: 30},
+			mcpclient.WithTimeout(300*time.Millisecond))
 		if !errors.Is(err, mcpclient.ErrTimeout) {
 			return fmt.Errorf("want a timeout, got %w", err)
 		}
@@ -170,7 +173,8 @@ func (d *demo) crash(ctx context.Context) error {
 			return err
 		}
 		d.say("ready again after %v", time.Since(begun).Round(time.Millisecond))
-		_, err = mcpclient.CallToolAs[forecastResult](ctx, d.client, "forecast", forecastArguments{City: "Rome"})
+		_, err = mcpclient.CallToolAs[demoserver.ForecastResult](ctx, d.client, "forecast",
+			demoserver.ForecastArguments{City: "Rome"})
 		return err
 	}, "CLIENT tools/call crash", "CLIENT tools/call forecast", "SERVER tools/call forecast")
 }

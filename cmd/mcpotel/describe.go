@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpotel/mcpotel/internal/command/toolargs"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -77,20 +77,20 @@ type argument struct {
 
 // describeTool describes the arguments of a tool by its schema.
 func (c *connection) describeTool(ctx context.Context, name string, t *mcp.Tool) *description {
-	ps := readParameters(t.InputSchema)
+	ps := toolargs.Read(t.InputSchema)
 	d := &description{
-		Name: name, Title: t.Title, Description: t.Description, Arguments: []argument{}, Open: ps.open != nil,
+		Name: name, Title: t.Title, Description: t.Description, Arguments: []argument{}, Open: ps.Open != nil,
 	}
 	if t.Annotations != nil {
 		d.Hints = *t.Annotations
 	}
-	for _, p := range ps.all {
+	for _, p := range ps.All {
 		d.Arguments = append(d.Arguments, argument{
-			p.name, append([]string{}, p.Type...), p.required, p.Default, p.allowed(), p.limits(),
+			p.Name, append([]string{}, p.Type...), p.Required, p.Default, p.Allowed(), p.Limits(),
 			cmp.Or(p.Description, p.Title),
 		})
 	}
-	words, complete := ps.example(ctx, t.InputSchema)
+	words, complete := ps.Example(ctx, t.InputSchema)
 	d.Guess = !complete
 	d.Example = "mcpotel call " + shellLine(append(append([]string{name}, words...), c.serverWords()...))
 	return d
@@ -136,56 +136,12 @@ func (a *argument) line() string {
 		known = append(known, "default "+string(a.Default))
 	}
 	if a.Allowed != nil {
-		known = append(known, "one of "+listed(a.Allowed))
+		known = append(known, "one of "+toolargs.Listed(a.Allowed))
 	}
 	if a.Limits != "" {
 		known = append(known, a.Limits)
 	}
 	return a.Name + ": " + strings.Join(known, ", ")
-}
-
-// limits returns the constraints of the schema on a value, besides its type, in words.
-func (p *parameter) limits() string {
-	var all []string
-	say := func(format string, v any) { all = append(all, fmt.Sprintf(format, v)) }
-	for _, n := range []struct {
-		bound *float64
-		words string
-	}{
-		{p.Minimum, "at least %v"}, {p.Above, "more than %v"}, {p.Maximum, "at most %v"}, {p.Below, "less than %v"},
-		{p.MultipleOf, "a multiple of %v"},
-	} {
-		if n.bound != nil {
-			say(n.words, *n.bound)
-		}
-	}
-	for _, n := range []struct {
-		bound *int
-		words string
-	}{
-		{p.MinLength, "at least %v characters"}, {p.MaxLength, "at most %v characters"},
-		{p.MinItems, "at least %v items"}, {p.MaxItems, "at most %v items"},
-	} {
-		if n.bound != nil {
-			say(n.words, *n.bound)
-		}
-	}
-	if p.Format != "" {
-		say("format %v", p.Format)
-	}
-	if p.Pattern != "" {
-		say("pattern %v", p.Pattern)
-	}
-	if p.Items != nil {
-		item := p.item()
-		if len(item.Type) > 0 {
-			say("items: %v", strings.Join(item.Type, " or "))
-		}
-		if allowed := item.allowed(); allowed != nil {
-			say("each one of %v", listed(allowed))
-		}
-	}
-	return strings.Join(all, ", ")
 }
 
 // serverWords returns the arguments that select the same server. It omits values of headers, which may be secrets.

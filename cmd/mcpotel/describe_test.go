@@ -96,16 +96,3 @@ func TestExamplesQuoteWhatAShellDivides(t *testing.T) {
 		t.Errorf("the way to the server: got %s, want the name of the header without its value", got)
 	}
 }
-
-// TestAHostileSchemaIsRead has references and lists of alternatives that multiply.
-func TestAHostileSchemaIsRead(t *testing.T) {
-	branches := strings.Repeat(`{"$ref":"#/$defs/a"},`, 99) + `{"$ref":"#/$defs/a"}`
-	ps := readParameters(json.RawMessage(`{"$defs":{"a":{"anyOf":[` + branches + `]}},"required":["x","y"],
-		"properties":{"x":{"$ref":"#/$defs/a"},"y":{"type":"array","minItems":10,"items":{"$ref":"#/properties/y"}}}}`))
-	if got := ps.names(); len(got) != 2 {
-		t.Errorf("got %v, want two arguments", got)
-	}
-	if words, _ := ps.example(t.Context(), nil); len(words) == 0 {
-		t.Error("got no example, want one")
-	}
-}

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/command/question"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -25,7 +23,7 @@ var (
 
 // form asks the person at the terminal the questions of a server. Without a person it declines.
 func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	questions, err := questionsOf(p)
+	questions, err := question.Of(p)
 	if err != nil {
 		return nil, err
 	}
@@ -60,54 +58,35 @@ func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) 
 	}
 }
 
-// questionsOf returns the questions of the form.
-func questionsOf(p *mcp.ElicitParams) ([]*question, error) {
-	form, err := p.Form()
-	if err != nil {
-		return nil, err
-	}
-	var schema struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-	}
-	if err := json.Unmarshal(p.RequestedSchema, &schema); err != nil {
-		return nil, fmt.Errorf("the form: %w", err)
-	}
-	var all []*question
-	for _, f := range form.Properties {
-		all = append(all, newQuestion(f, slices.Contains(form.Required, f.Name), schema.Properties[f.Name]))
-	}
-	return all, nil
-}
-
 // fill asks the questions. It repeats each question until the answer is valid.
-func (c *console) fill(ctx context.Context, questions []*question) (map[string]any, error) {
+func (c *console) fill(ctx context.Context, questions []*question.Question) (map[string]any, error) {
 	content := map[string]any{}
 	for _, q := range questions {
-		c.print(q.introduction())
+		c.print(q.Introduction())
 		for {
-			text, err := c.command(ctx, q.prompt())
+			text, err := c.command(ctx, q.Prompt())
 			if err != nil {
 				return nil, err
 			}
-			value, err := q.answer(ctx, text)
+			value, err := q.Answer(ctx, text)
 			if err == nil {
-				q.given = value
+				q.Given = value
 				break
 			}
 			c.print("  " + visible.Line(err.Error()) + "\n")
 		}
-		if q.given != nil {
-			content[q.Name] = q.given
+		if q.Given != nil {
+			content[q.Name] = q.Given
 		}
 	}
 	return content, nil
 }
 
 // review shows the answers to the person before they are sent.
-func (c *console) review(ctx context.Context, questions []*question) error {
+func (c *console) review(ctx context.Context, questions []*question.Question) error {
 	for _, q := range questions {
-		if q.given != nil {
-			c.print("  " + q.label() + " = " + visible.Line(string(visible.JSON(q.given))) + "\n")
+		if q.Given != nil {
+			c.print("  " + q.Label() + " = " + visible.Line(string(visible.JSON(q.Given))) + "\n")
 		}
 	}
 	for {

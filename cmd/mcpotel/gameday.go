@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpotel/mcpotel/internal/command/gameday"
+	"github.com/mcpotel/mcpotel/internal/command/planfile"
 	"github.com/mcpotel/mcpotel/internal/command/prom"
 	"github.com/mcpotel/mcpotel/internal/command/traceview"
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/internal/glob"
 	"github.com/mcpotel/mcpotel/internal/unit"
 	"github.com/mcpotel/mcpotel/internal/visible"
@@ -100,7 +102,7 @@ func (g *gameDay) drills() ([]gameday.Drill, error) {
 		if err != nil {
 			return nil, misuse("%v", err)
 		}
-		if drills, err = parseDrills(text); err != nil {
+		if drills, err = planfile.Drills(text); err != nil {
 			return nil, misuse("%s: %v", g.plan, err)
 		}
 	}
@@ -124,7 +126,7 @@ func (g *gameDay) drills() ([]gameday.Drill, error) {
 			}
 		}
 		if !some {
-			return nil, misuse("--only %s: no alert matches%s", text, hint(text, names))
+			return nil, misuse("--only %s: no alert matches%s", text, typing.Hint(text, names))
 		}
 	}
 	return slices.DeleteFunc(drills, func(d gameday.Drill) bool { return !wanted[d.Alert] }), nil

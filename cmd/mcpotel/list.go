@@ -1,134 +1,77 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"io"
-	"iter"
-	"slices"
-	"sync"
+	"github.com/spf13/cobra"
 
-	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/internal/command/hostfile"
+	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// listing is the result of one server.
-type listing interface {
-	// print prints the result as text; lines with a name begin with label.
-	print(w io.Writer, label string) error
-	// json returns the value for --json.
-	json() any
+func newList(s streams) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list [--json]", Short: "list the servers that mcpotel and well-known hosts have saved",
+		Long: "If several servers have the same name, the name means the server that mcpotel saved, and HOST:NAME means\n" +
+			"the server of a host.\n" +
+			"Arguments, variables and headers are not shown: they may be secrets.",
+		Example:           "mcpotel list\nmcpotel ping --server cursor:github",
+		Args:              refuseArguments,
+		RunE:              func(*cobra.Command, []string) error { return listSaved(s, asJSON) },
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON, for programs")
+	return cmd
 }
 
-// list prints the result of each server. --json prints the value of a single server, or an array for several servers.
-func (c *connection) list(ctx context.Context, name string, ask func(context.Context, *server) (listing, error)) error {
-	if err := c.none(); err != nil {
-		return err
-	}
-	return c.observed(ctx, "mcpotel "+name, func(ctx context.Context, o *observation) error {
-		servers, err := c.openAll(ctx, o)
-		if err != nil {
-			return err
+// entry is a saved server in a list.
+type entry struct {
+	Name     string `json:"name"`
+	FullName string `json:"fullName"`
+	Host     string `json:"host"`
+	Path     string `json:"path"`
+	Type     string `json:"type,omitzero"`
+	Way      string `json:"server,omitzero"` // the command or the URL
+	Disabled bool   `json:"disabled,omitzero"`
+	Problem  string `json:"problem,omitzero"`
+}
+
+func listSaved(s streams, asJSON bool) error {
+	all, problems := hostfile.All()
+	entries := []entry{}
+	for _, one := range all {
+		e := entry{Name: one.Name, FullName: one.Full(), Host: one.Host.Title, Path: one.Path}
+		if c, err := one.ReadAnyway(); err != nil {
+			e.Problem = err.Error()
+		} else {
+			e.Type, e.Way, e.Disabled = string(c.Type), hostfile.Way(c), c.Disabled
 		}
-		defer servers.close()
-		all := []any{}
-		failed := c.each(ctx, servers, func(one *server) error {
-			l, err := ask(ctx, one)
-			if err != nil {
+		entries = append(entries, e)
+	}
+	console := newConsole(s)
+	for _, p := range problems {
+		console.say("%v", p)
+	}
+	if asJSON {
+		return printJSON(s.out, entries)
+	}
+	path := ""
+	for _, e := range entries {
+		if e.Path != path {
+			path = e.Path
+			if err := printLine(s.out, visible.Line(e.Host+": "+path)); err != nil {
 				return err
 			}
-			if c.asJSON {
-				all = append(all, l.json())
-				return nil
-			}
-			c.console.clear()
-			return l.print(c.streams.out, one.label)
-		})
-		switch {
-		case !c.asJSON:
-		case servers.group != nil:
-			err = printJSON(c.streams.out, all)
-		case len(all) == 1:
-			err = printJSON(c.streams.out, all[0])
 		}
-		return errors.Join(failed, err)
-	})
-}
-
-// shown filters a list of a server for every command. If the server's cursors cut the list short, it prints a notice
-// instead of an error, and the received elements count.
-func shown[T any](c *connection, list iter.Seq2[T, error]) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for one, err := range list {
-			if errors.Is(err, mcpclient.ErrListCutShort) {
-				c.console.once("%v; the received elements are used", err)
-				continue
-			}
-			if !yield(one, err) {
-				return
-			}
+		about := e.Way
+		if e.Problem != "" {
+			about = "cannot be used: " + e.Problem
 		}
-	}
-}
-
-// oddTools reports problems that a list of tools does not show: several tools with the same name, of which checks,
-// descriptions and calls use only one, and tools that cannot be decoded.
-func (c *connection) oddTools(server string) mcpclient.Middleware {
-	var mu sync.Mutex
-	var names map[string]bool // names of the current list; guarded by mu
-	page := func(first bool, r *mcp.ListToolsResult) {
-		mu.Lock()
-		defer mu.Unlock()
-		if first {
-			names = map[string]bool{}
-		} else if !slices.ContainsFunc(r.Tools, func(t *mcp.Tool) bool { return !names[t.Name] }) {
-			return // an earlier page, repeated
-		}
-		for _, t := range r.Tools {
-			if names[t.Name] {
-				c.console.once("%s lists more than one tool with the name %q: the server decides which one a call reaches", server,
-					t.Name)
-			}
-			names[t.Name] = true
-		}
-		for _, t := range r.Unreadable {
-			c.console.once("%s lists a tool %q that cannot be used: %v", server, t.Name, t.Err)
-		}
-	}
-	return func(next mcpclient.CallFunc) mcpclient.CallFunc {
-		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
-			err := next(ctx, method, params, result, options...)
-			p, _ := params.(*mcp.PageParams)
-			if r, ok := result.(*mcp.ListToolsResult); ok && p != nil && err == nil {
-				page(p.Cursor == nil, r)
-			}
+		if err := printLine(s.out, "    "+visible.Line(e.Name+"  "+about)); err != nil {
 			return err
 		}
 	}
-}
-
-// collect returns all elements of a list.
-func collect[T any](c *connection, list iter.Seq2[T, error]) ([]T, error) {
-	all := []T{}
-	for one, err := range shown(c, list) {
-		if err != nil {
-			return all, err
-		}
-		all = append(all, one)
+	if len(entries) == 0 {
+		console.say(`no server is saved: "mcpotel help add" explains how to save one`)
 	}
-	return all, nil
-}
-
-// ofSeveral returns the server's name if the command uses several servers.
-func (s *server) ofSeveral() string {
-	if s.label == "" {
-		return ""
-	}
-	return s.name
-}
-
-// methodMissing reports whether a server does not know a method.
-func methodMissing(err error) bool {
-	refused, ok := errors.AsType[*mcp.Error](err)
-	return ok && refused.Code == mcp.CodeMethodNotFound
+	return nil
 }

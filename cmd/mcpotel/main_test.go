@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/command/demoserver"
 	"github.com/mcpotel/mcpotel/internal/otlpcheck"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -180,7 +181,7 @@ func TestDemoExportsToTheCollector(t *testing.T) {
 			t.Errorf("%s: want caller %s > client > server, got client below %s and server below %s (client %s)",
 				scene, caller.SpanID, client.ParentID, server.ParentID, client.SpanID)
 		}
-		if client.Service() != "mcpotel-demo" || server.Service() != demoServer {
+		if client.Service() != "mcpotel-demo" || server.Service() != demoserver.Name {
 			t.Errorf("%s: want spans of two services, got %s and %s", scene, client.Service(), server.Service())
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpotel/mcpotel/internal/command/hostfile"
+	"github.com/mcpotel/mcpotel/internal/command/toolargs"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -176,20 +178,20 @@ func suggestCall(ctx context.Context, c *connection, s *servers, args []string, 
 	if i < 0 {
 		return nil
 	}
-	for _, p := range readParameters(tools[i].InputSchema).all {
+	for _, p := range toolargs.Read(tools[i].InputSchema).All {
 		name, _, given := strings.Cut(typed, "=")
 		switch {
-		case given && name == p.name:
-			values := p.allowed()
+		case given && name == p.Name:
+			values := p.Allowed()
 			if slices.Contains(p.Type, "boolean") && values == nil {
 				values = append(values, []byte("true"), []byte("false"))
 			}
 			for _, v := range values {
-				found = append(found, completable(p.name+"="+typedAs(v), "")...)
+				found = append(found, completable(p.Name+"="+toolargs.TypedAs(v), "")...)
 			}
-		case !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, p.name+"=") }) ||
+		case !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, p.Name+"=") }) ||
 			slices.Contains(p.Type, "array"):
-			found = append(found, completable(p.name+"=", p.Description)...)
+			found = append(found, completable(p.Name+"=", p.Description)...)
 		}
 	}
 	return found
@@ -262,17 +264,17 @@ func completeFlags(cmd *cobra.Command) {
 func suggestServers(cmd *cobra.Command, _ []string, _ string) (found []string, _ cobra.ShellCompDirective) {
 	path, err := cmd.Flags().GetString("config")
 	if err == nil && path == "" {
-		all, _ := allSaved()
+		all, _ := hostfile.All()
 		seen := map[string]bool{}
 		for _, s := range all {
-			if !seen[s.name] {
-				found = append(found, completable(s.name, s.host.title)...)
+			if !seen[s.Name] {
+				found = append(found, completable(s.Name, s.Host.Title)...)
 			}
-			seen[s.name] = true
+			seen[s.Name] = true
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
-	file, err := config.Load(path, &config.Options{LookupEnv: whatever})
+	file, err := config.Load(path, &config.Options{LookupEnv: hostfile.Placeholder})
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

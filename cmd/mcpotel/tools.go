@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpotel/mcpotel/internal/command/toolargs"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -97,9 +98,9 @@ func printTools(w io.Writer, tools []*mcp.Tool, asJSON bool) error {
 // signature returns the arguments of a schema: (city string, days? integer).
 func signature(raw json.RawMessage) string {
 	var arguments []string
-	for _, p := range readParameters(raw).all {
-		argument := p.name
-		if !p.required {
+	for _, p := range toolargs.Read(raw).All {
+		argument := p.Name
+		if !p.Required {
 			argument += "?"
 		}
 		if len(p.Type) > 0 {

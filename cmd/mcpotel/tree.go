@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 )
 
 func init() { cobra.EnableCommandSorting = false } // help lists the most useful commands first
@@ -67,7 +69,7 @@ func flagHint(cmd *cobra.Command, err error) string {
 				known = append(known, "--"+f.Name)
 			}
 		})
-		return hint("--"+unknown.GetSpecifiedName(), known)
+		return typing.Hint("--"+unknown.GetSpecifiedName(), known)
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok && invalid.GetFlag().Value.Type() == "duration" {
 		if _, bare := strconv.ParseFloat(invalid.GetValue(), 64); bare == nil {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
@@ -39,7 +40,7 @@ func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElic
 	case err != nil:
 		return "", err
 	}
-	if agreed, err := yes(text); err != nil || !agreed {
+	if agreed, err := typing.YesNo(text); err != nil || !agreed {
 		return mcp.ElicitDecline, nil
 	}
 	c.browse(e.URL.String())

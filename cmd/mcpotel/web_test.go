@@ -9,10 +9,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpotel/mcpotel/inspect"
+	"github.com/mcpotel/mcpotel/internal/command/demoserver"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // A screen is what a command has printed so far.
@@ -154,7 +160,7 @@ func TestCallReportsItsErrorBeforeThePage(t *testing.T) {
 func TestTraceOfACallHasTheSpansOfTheServer(t *testing.T) {
 	noCollector(t)
 	_, _, stderr := runs(t, append([]string{"call", "--trace", "divide", `{"a":6,"b":3}`}, demoServerCommand(t)...)...)
-	if !strings.Contains(stderr, demoServer[:10]) || !strings.Contains(stderr, "SERVER") {
+	if !strings.Contains(stderr, demoserver.Name[:10]) || !strings.Contains(stderr, "SERVER") {
 		t.Errorf("want client and server drawn, got:\n%s", stderr)
 	}
 }
@@ -288,5 +294,32 @@ func TestWhatIsWrongWithAPageIsExplained(t *testing.T) {
 	if code, _, stderr := runs(t, "demo", "--web"); code != exitUsage ||
 		!strings.Contains(stderr, "the environment names a collector") {
 		t.Errorf("with a collector: want exit code %d and the reason, got %d and %q", exitUsage, code, stderr)
+	}
+}
+
+func TestTheDemoServerShowsWhatItDoes(t *testing.T) {
+	noCollector(t)
+	url, _ := serves(t, "0")
+	if code, _, stderr := runs(t, "call", "--url", url, "divide", `{"a":6,"b":0}`); code != exitTool {
+		t.Fatalf("a call of divide by zero: got exit code %d, want %d: %s", code, exitTool, stderr)
+	}
+	resp, err := http.Get(strings.TrimSuffix(url, servedPath) + debugPath + "?format=json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var page struct{ Servers []inspect.Server }
+	if err := json.NewDecoder(resp.Body).Decode(&page); err != nil {
+		t.Fatal(err)
+	}
+	divides := func(s inspect.Server) bool {
+		return slices.ContainsFunc(s.Networks, func(n inspect.Network) bool {
+			return slices.ContainsFunc(n.Operations, func(o telemetry.Operation) bool {
+				return o.Target == "divide" && o.Count == 1 && o.Errors[names.ErrorToolError] == 1
+			})
+		})
+	}
+	if !slices.ContainsFunc(page.Servers, divides) {
+		t.Errorf("servers on the page: got %+v, want one whose divide has failed once", page.Servers)
 	}
 }

@@ -3,18 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpotel/mcpotel/internal/command/hostfile"
+	"github.com/mcpotel/mcpotel/internal/command/typing"
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
@@ -26,7 +27,7 @@ type rewriting struct {
 	env         []string // as given; they may hold secrets, so no message quotes them
 	limits      policyFlags
 	translate   bool
-	options     []string // the policy flags, as arguments of a proxy
+	options     []string // the policy flags and --translate, as arguments of a proxy
 	dryRun, yes bool
 	streams     streams
 	console     *console
@@ -68,9 +69,9 @@ func (r *rewriting) command(cmd *cobra.Command, aboutServer string) *cobra.Comma
 		return r.run(cmd.Context(), args)
 	}
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
-		for _, h := range hosts {
+		for _, h := range hostfile.Hosts {
 			if len(args) == 0 {
-				ids = append(ids, cobra.CompletionWithDesc(h.id, h.title))
+				ids = append(ids, cobra.CompletionWithDesc(h.ID, h.Title))
 			}
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp
@@ -96,33 +97,26 @@ func (r *rewriting) command(cmd *cobra.Command, aboutServer string) *cobra.Comma
 	return cmd
 }
 
-// rewrite is a server to change.
-type rewrite struct {
-	member // its place in the file
-	before *savedServer
-	after  []byte
-}
-
 func (r *rewriting) run(ctx context.Context, args []string) (err error) {
 	if !r.undo {
 		if r.options, err = r.limits.arguments(); err != nil {
 			return err
 		}
 		if r.translate {
-			r.options = append(r.options, quote(translates))
+			r.options = append(r.options, hostfile.Translate)
 		}
 	}
 	path, host, err := r.locate(args)
 	if err != nil {
 		return err
 	}
-	f, err := readServersFile(path)
+	f, err := hostfile.Open(path)
 	if err != nil {
 		return misuse("%s: %w", path, err)
 	}
 	changes, err := r.changes(f)
 	if err == nil {
-		err = showChanges(r.streams.out, f.path, changes)
+		err = showChanges(r.streams.out, f.Path, changes)
 	}
 	if !r.undo && len(changes) > 0 && !slices.ContainsFunc(changes, exporting) {
 		r.console.say("the proxy exports to OTEL_EXPORTER_OTLP_ENDPOINT, which most hosts do not pass on: " +
@@ -130,9 +124,9 @@ func (r *rewriting) run(ctx context.Context, args []string) (err error) {
 	}
 	switch {
 	case err != nil:
-		return misuse("%s: %w", f.path, err)
+		return misuse("%s: %w", f.Path, err)
 	case len(changes) == 0:
-		r.console.say("nothing to change in %s", f.path)
+		r.console.say("nothing to change in %s", f.Path)
 		return nil
 	case r.dryRun:
 		r.console.say("nothing was changed")
@@ -141,22 +135,22 @@ func (r *rewriting) run(ctx context.Context, args []string) (err error) {
 	if err := r.ask(ctx); err != nil {
 		return err
 	}
-	backup, err := f.write(f.with(changes))
+	backup, err := f.Replace(changes)
 	if err != nil {
-		return misuse("%s: %w", f.path, err)
+		return misuse("%s: %w", f.Path, err)
 	}
 	if host != nil {
-		r.console.say("restart %s: it reads its file when it starts", host.title)
+		r.console.say("restart %s: it reads its file when it starts", host.Title)
 	}
 	return printLine(r.streams.out, fmt.Sprintf("changed %d of %d servers; the backup is %s", len(changes),
-		len(f.servers), backup))
+		len(f.Names()), backup))
 }
 
 // exporting reports whether the file configures a server's export of telemetry.
-func exporting(c rewrite) bool { return bytes.Contains(c.after, []byte("OTEL_EXPORTER_OTLP_")) }
+func exporting(c hostfile.Change) bool { return bytes.Contains(c.After, []byte("OTEL_EXPORTER_OTLP_")) }
 
 // locate returns the path of the file and its host; the host is nil for --config.
-func (r *rewriting) locate(args []string) (path string, _ *host, _ error) {
+func (r *rewriting) locate(args []string) (path string, _ *hostfile.Host, _ error) {
 	switch {
 	case len(args) == 0 && r.config == "":
 		return "", nil, misuse("no file: give a host, such as cursor, or --config FILE")
@@ -169,17 +163,17 @@ func (r *rewriting) locate(args []string) (path string, _ *host, _ error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if path, err = h.file(); err != nil {
+	if path, err = h.File(); err != nil {
 		return "", nil, misuse("%w", err)
 	}
 	if exists(path) {
 		return path, h, nil
 	}
-	if h.project != "" && exists(filepath.FromSlash(h.project)) {
-		return "", nil, misuse("%s has no file of yours, which is %s; that of this project is --config %s", h.title, path,
-			h.project)
+	if h.Project != "" && exists(filepath.FromSlash(h.Project)) {
+		return "", nil, misuse("%s has no file of yours, which is %s; that of this project is --config %s", h.Title, path,
+			h.Project)
 	}
-	return "", nil, misuse("%s has no file %s", h.title, path)
+	return "", nil, misuse("%s has no file %s", h.Title, path)
 }
 
 func exists(path string) bool {
@@ -187,8 +181,48 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// hostOf returns the host with this id.
+func hostOf(id string) (*hostfile.Host, error) {
+	var ids []string
+	for i := range hostfile.Hosts {
+		if hostfile.Hosts[i].ID == id {
+			return &hostfile.Hosts[i], nil
+		}
+		ids = append(ids, hostfile.Hosts[i].ID)
+	}
+	return nil, misuse("no host %q%s; want one of %s, or --config FILE", id, typing.Hint(id, ids),
+		strings.Join(ids, ", "))
+}
+
+// widestChange bounds the columns of a line.
+const widestChange = 200
+
+// showChanges prints the changed members of servers without possible secrets.
+func showChanges(w io.Writer, path string, changes []hostfile.Change) error {
+	if len(changes) > 0 {
+		if err := printLine(w, "--- "+visible.Line(path)); err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		lines, err := c.Lines()
+		if err != nil {
+			return err
+		}
+		for _, line := range lines {
+			if short := cut(line, widestChange); short != line {
+				line = short + "…"
+			}
+			if err := printLine(w, line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // changes returns the changes, and prints which servers stay unchanged and why.
-func (r *rewriting) changes(f *serversFile) (changes []rewrite, _ error) {
+func (r *rewriting) changes(f *hostfile.File) (changes []hostfile.Change, _ error) {
 	chosen, err := r.choose(f)
 	if err != nil {
 		return nil, err
@@ -201,10 +235,10 @@ func (r *rewriting) changes(f *serversFile) (changes []rewrite, _ error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range chosen {
-		if c.after, err = after(&c); err == nil {
-			changes = append(changes, c)
-		} else if err := r.refuse(c.name, err); err != nil {
+	for _, e := range chosen {
+		if text, err := after(e); err == nil {
+			changes = append(changes, hostfile.Change{Entry: e, After: text})
+		} else if err := r.refuse(e.Name, err); err != nil {
 			return nil, err
 		}
 	}
@@ -212,30 +246,30 @@ func (r *rewriting) changes(f *serversFile) (changes []rewrite, _ error) {
 }
 
 // choose returns the selected servers.
-func (r *rewriting) choose(f *serversFile) (chosen []rewrite, _ error) {
+func (r *rewriting) choose(f *hostfile.File) (chosen []*hostfile.Entry, _ error) {
 	for _, name := range r.only {
-		if find(f.servers, name) < 0 {
+		if !slices.Contains(f.Names(), name) {
 			return nil, fmt.Errorf("there is no server %s", visible.Line(name))
 		}
 	}
-	for _, m := range f.servers {
-		if len(r.only) > 0 && !slices.Contains(r.only, m.name) {
+	for i, name := range f.Names() {
+		if len(r.only) > 0 && !slices.Contains(r.only, name) {
 			continue
 		}
-		s, err := readServer(f.text[m.from:m.end()])
+		e, err := f.Entry(i)
 		switch {
-		case errors.Is(err, errNoObject):
-			return nil, fmt.Errorf("%s: %w", visible.Line(m.name), err)
+		case errors.Is(err, hostfile.ErrNoObject):
+			return nil, fmt.Errorf("%s: %w", visible.Line(name), err)
 		case err != nil:
-			err = r.refuse(m.name, err)
-		case s.wrapped() && !r.undo:
-			r.console.say("%s is already behind the proxy", visible.Line(m.name))
-		case s.wrapped() || !r.undo && (!s.disabled() || len(r.only) > 0):
-			chosen = append(chosen, rewrite{member: m, before: s})
+			err = r.refuse(name, err)
+		case e.Wrapped() && !r.undo:
+			r.console.say("%s is already behind the proxy", visible.Line(name))
+		case e.Wrapped() || !r.undo && (!e.Disabled() || len(r.only) > 0):
+			chosen = append(chosen, e)
 		case len(r.only) > 0:
-			r.console.say("%s is not behind the proxy", visible.Line(m.name))
-		case s.disabled() && !r.undo:
-			r.console.say("%s is disabled and stays unchanged", visible.Line(m.name))
+			r.console.say("%s is not behind the proxy", visible.Line(name))
+		case e.Disabled() && !r.undo:
+			r.console.say("%s is disabled and stays unchanged", visible.Line(name))
 		}
 		if err != nil {
 			return nil, err
@@ -253,23 +287,20 @@ func (r *rewriting) refuse(name string, err error) error {
 	return nil
 }
 
+// changer returns the new text of a server.
+type changer func(*hostfile.Entry) ([]byte, error)
+
 // wrapped returns a function that wraps a server.
-func (r *rewriting) wrapped(*serversFile, []rewrite) (func(*rewrite) ([]byte, error), error) {
+func (r *rewriting) wrapped(*hostfile.File, []*hostfile.Entry) (changer, error) {
 	program, err := thisProgram()
 	if err != nil {
 		return nil, err
 	}
-	variables, err := pairs("variable", r.env)
+	env, err := pairs("variable", r.env)
 	if err != nil {
 		return nil, err
 	}
-	var env []member
-	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		env = append(env, member{name: name, value: json.RawMessage(quote(variables[name]))})
-	}
-	return func(c *rewrite) ([]byte, error) {
-		return c.before.wrap(append(proxyArgs(c.name), r.options...), quote(program), env)
-	}, nil
+	return func(e *hostfile.Entry) ([]byte, error) { return e.Wrap(program, r.options, env) }, nil
 }
 
 // thisProgram returns the absolute path of this program, because hosts may have another search path than shells. It
@@ -293,19 +324,15 @@ func same(a, b string) bool {
 }
 
 // unwrapped returns a function that restores a wrapped server.
-func (r *rewriting) unwrapped(f *serversFile, wrapped []rewrite) (func(*rewrite) ([]byte, error), error) {
-	servers := map[string]*savedServer{}
-	for _, c := range wrapped {
-		servers[c.name] = c.before
-	}
-	originals := f.originals(servers)
-	return func(c *rewrite) ([]byte, error) {
-		if text := originals[c.name]; text != nil {
+func (r *rewriting) unwrapped(f *hostfile.File, wrapped []*hostfile.Entry) (changer, error) {
+	originals := f.Originals(wrapped)
+	return func(e *hostfile.Entry) ([]byte, error) {
+		if text := originals[e.Name]; text != nil {
 			return text, nil
 		}
-		text, err := c.before.unwrap()
+		text, err := e.Unwrap()
 		if err == nil {
-			r.console.say("no backup has the original of %s: it is derived from the wrapped server", visible.Line(c.name))
+			r.console.say("no backup has the original of %s: it is derived from the wrapped server", visible.Line(e.Name))
 		}
 		return text, err
 	}, nil
@@ -328,7 +355,7 @@ func (r *rewriting) ask(ctx context.Context) error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	if agreed, err := yes(text); err != nil || !agreed {
+	if agreed, err := typing.YesNo(text); err != nil || !agreed {
 		return &exitError{exitTool, errors.New("nothing was changed")}
 	}
 	return nil

@@ -8,9 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/command/demoserver"
+	"github.com/mcpotel/mcpotel/internal/command/hostfile"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/visible"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
@@ -65,12 +68,12 @@ func TestAHostIsWrappedAndUnwrapped(t *testing.T) {
 @@ files @@
 -   "command": "npx"
 -   "args": [… 2]
-+   "command": ` + quote(program) + `
++   "command": ` + quoted(t, program) + `
 +   "args": ["proxy", "--name", "files", "--", "npx", … 2]
 @@ far @@
 -   "url": "https://example.com/mcp"
 -   "headers": {"Authorization": …}
-+   "command": ` + quote(program) + `
++   "command": ` + quoted(t, program) + `
 +   "args": ["proxy", "--name", "far", "--url-env", "MCPOTEL_URL", "--header-env", "Authorization=MCPOTEL_HEADER_1"]
 +   "env": {"MCPOTEL_URL": …, "MCPOTEL_HEADER_1": …}
 `
@@ -126,8 +129,8 @@ func TestWrappedServersAreUsed(t *testing.T) {
 	defer sink.Close(context.Background())
 	path := atHome(t)("cursor")
 	url, _ := serves(t, "0")
-	before := `{"mcpServers":{"local":{"command":` + quote(demoServerCommand(t)[1]) + `,"args":["serve-demo"]},` +
-		`"far":{"url":` + quote(url+"?key=s3cret") + `,"headers":{"X-Key":"s3cret"}}}}`
+	before := `{"mcpServers":{"local":{"command":` + quoted(t, demoServerCommand(t)[1]) + `,"args":["serve-demo"]},` +
+		`"far":{"url":` + quoted(t, url+"?key=s3cret") + `,"headers":{"X-Key":"s3cret"}}}}`
 	writeAt(t, path, before)
 	steps(t, []step{
 		{[]string{"wrap", "cursor", "--env", asCommand + "=1", "--env", "OTEL_EXPORTER_OTLP_ENDPOINT=http://" +
@@ -161,8 +164,8 @@ func TestWrappedServersHaveAPolicy(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeAt(t, "policy.yaml", "tools: {deny: [wait]}\n")
 	url, _ := serves(t, "0")
-	before := `{"mcpServers":{"local":{"command":` + quote(demoServerCommand(t)[1]) + `,"args":["serve-demo"]},` +
-		`"far":{"url":` + quote(url) + `,"headers":{"X-Key":"k"}}}}`
+	before := `{"mcpServers":{"local":{"command":` + quoted(t, demoServerCommand(t)[1]) + `,"args":["serve-demo"]},` +
+		`"far":{"url":` + quoted(t, url) + `,"headers":{"X-Key":"k"}}}}`
 	writeAt(t, path, before)
 	own, err := filepath.Abs("policy.yaml")
 	if err != nil {
@@ -333,29 +336,17 @@ func TestAFileOfAnotherUserIsNotWrapped(t *testing.T) {
 	noCollector(t)
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	writeAt(t, path, ofCursor)
-	root := os.Geteuid() == 0
-	if root { // which alone can give a file to another user
-		if err := os.Chown(path, 12345, -1); err != nil {
-			t.Fatal(err)
-		}
+	if os.Geteuid() != 0 {
+		return // only root can give a file to another user
 	}
-	info, err := os.Stat(path)
-	if err != nil {
+	if err := os.Chown(path, 12345, -1); err != nil {
 		t.Fatal(err)
 	}
-	if _, known := owner(info); !known {
-		return // a system whose files have no owners of this kind
-	}
-	const want = "the file belongs to another user, uid "
-	if err := onlyMine(info, os.Geteuid()+1); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("for another user: got %v, want %s…", err, want)
-	}
-	if root {
-		steps(t, []step{
-			{[]string{"wrap", "--config", path, "--yes"}, exitUsage, "", want + "12345"},
-			{[]string{"unwrap", "--config", path, "--yes"}, exitUsage, "", want + "12345"},
-		})
-	}
+	const want = "the file belongs to another user, uid 12345"
+	steps(t, []step{
+		{[]string{"wrap", "--config", path, "--yes"}, exitUsage, "", want},
+		{[]string{"unwrap", "--config", path, "--yes"}, exitUsage, "", want},
+	})
 }
 
 func writeMode(t *testing.T, path string, mode fs.FileMode) {
@@ -404,12 +395,12 @@ func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
 	noCollector(t)
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	const head = `{"mcpServers":{"a":{"command":"x"}}}`
-	writeAt(t, path, head+strings.Repeat(" ", mostToChange-len(head)))
+	writeAt(t, path, head+strings.Repeat(" ", hostfile.MaxSize-len(head)))
 	steps(t, []step{{[]string{"wrap", "--config", path, "--dry-run"}, exitOK, "@@ a @@", ""}})
 	for _, text := range []string{
-		head + strings.Repeat(" ", mostToChange-len(head)+1),
-		strings.Repeat("[", mostToChange), strings.Repeat(`{"a":`, mostToChange/5),
-		"/*" + strings.Repeat("/*", mostToChange/2-1), `{"mcpServers":` + strings.Repeat("[,", mostToChange/2-10),
+		head + strings.Repeat(" ", hostfile.MaxSize-len(head)+1),
+		strings.Repeat("[", hostfile.MaxSize), strings.Repeat(`{"a":`, hostfile.MaxSize/5),
+		"/*" + strings.Repeat("/*", hostfile.MaxSize/2-1), `{"mcpServers":` + strings.Repeat("[,", hostfile.MaxSize/2-10),
 	} {
 		writeAt(t, path, text)
 		if code, out, stderr := runs(t, "wrap", "--config", path,
@@ -457,6 +448,50 @@ func TestAFileOfEvilNamesIsShownHarmlessly(t *testing.T) {
 	}
 }
 
+// TestAnyNameIsThatOfAWrappedServer has names that a file may have, and the names that the proxy gets for the servers;
+// "" for none.
+func TestAnyNameIsThatOfAWrappedServer(t *testing.T) {
+	t.Setenv("MCPOTEL_URL", "http://x/")
+	t.Setenv("MCPOTEL_HEADER_1", "b")
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	for name, want := range map[string]string{
+		"files": "files", "-x": "-x", "--": "--", "--name": "--name", "proxy": "proxy", "--auth=false": "--auth=false",
+		"MCPOTEL_URL": "MCPOTEL_URL", "A=MCPOTEL_HEADER_1": "A=MCPOTEL_HEADER_1", "é \"\\\n\x1b[2J": "é \"\\\n\x1b[2J",
+		"": "", "a\x00b": "", "${X}": "",
+	} {
+		for text, behind := range map[string][]string{
+			`{"command":"npx","args":["--name", "--", "s3cret"]}`: {"npx", "--name", "--", "s3cret"},
+			`{"url": "http://x/","headers": {"A": "b"}}`:          {},
+		} {
+			writeAt(t, path, `{"mcpServers":{`+quoted(t, name)+`:`+text+`}}`)
+			f, err := hostfile.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := f.Entry(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			after, err := e.Wrap("mcpotel", nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var server struct{ Args []string }
+			if err := json.Unmarshal(after, &server); err != nil {
+				t.Fatal(err)
+			}
+			cmd, rest, err := quiet().Find(server.Args)
+			if err == nil {
+				err = cmd.ParseFlags(rest)
+			}
+			if err != nil || cmd.Flag("name").Value.String() != want || !slices.Equal(cmd.Flags().Args(), behind) {
+				t.Errorf("%s: %s is understood as a server %q with %q, %v", after, cmd.Name(), cmd.Flag("name").Value,
+					cmd.Flags().Args(), err)
+			}
+		}
+	}
+}
+
 // TestServersAreReachedByVariables has what wrap writes for a server at a URL.
 func TestServersAreReachedByVariables(t *testing.T) {
 	noCollector(t)
@@ -466,7 +501,7 @@ func TestServersAreReachedByVariables(t *testing.T) {
 	t.Setenv("MCPOTEL_HEADER_2", "s3cret\r\n")
 	steps(t, []step{
 		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env",
-			"Authorization=MCPOTEL_HEADER_1"}, exitOK, demoServer, ""},
+			"Authorization=MCPOTEL_HEADER_1"}, exitOK, demoserver.Name, ""},
 		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env", "A=MCPOTEL_HEADER_2"}, exitUsage, "", "header 1 " +
 			"is not"},
 		{[]string{"ping", "--url-env", "MCPOTEL_UNSET"}, exitUsage, "", "this variable is not set"},

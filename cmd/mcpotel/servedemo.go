@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpotel/mcpotel/internal/command/demoserver"
+	"github.com/mcpotel/mcpotel/mcpserver"
+)
+
+func newServeDemo(s streams) *cobra.Command {
+	var address string
+	cmd := &cobra.Command{
+		Use:     "serve-demo [--http ADDRESS]",
+		Short:   "run the demo's server, on standard input and output or over HTTP",
+		Example: "mcpotel tools -- mcpotel serve-demo\nmcpotel serve-demo --http :8080",
+		Args:    refuseArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runServeDemo(cmd.Context(), s, address) },
+	}
+	cmd.Flags().StringVar(&address, "http", "",
+		"serve over HTTP at this `ADDRESS`, such as :8080, on loopback unless it names a host, and print the URL")
+	return cmd
+}
+
+// runServeDemo runs the demo's server. The server exports its own spans if the environment names a collector. The trace
+// context of the client arrives in the _meta of each request and, over HTTP, in the headers as well.
+func runServeDemo(ctx context.Context, s streams, address string) error {
+	o, err := observe(ctx, demoserver.Name, slog.LevelError, s.err, false)
+	if err != nil {
+		return err
+	}
+	defer o.close(ctx)
+	server, err := demoserver.New(version(), o.providers)
+	if err != nil {
+		return err
+	}
+	return serveDemo(ctx, server, address, s)
+}
+
+// serveDemo serves until the client disconnects or ctx ends.
+func serveDemo(ctx context.Context, server *mcpserver.Server, address string, s streams) (err error) {
+	ticking, stop := context.WithCancel(ctx)
+	var ticker sync.WaitGroup
+	ticker.Go(func() { demoserver.Tick(ticking, server) })
+	if address != "" {
+		err = serveHTTP(ctx, server, site{address: address, risk: "call the tools, crash among them"}, s.out, s.err)
+	} else {
+		err = server.ServeStdio(ctx)
+	}
+	stop()
+	ticker.Wait()
+	over, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	cancel() // do not wait for running tasks: their results have no reader
+	server.Shutdown(over)
+	return err
+}

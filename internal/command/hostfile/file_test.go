@@ -1,0 +1,33 @@
+package hostfile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/mcpotel/mcpotel/internal/command/userfile"
+)
+
+func TestAFileOfAnotherUserIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 { // root may give a file to another user
+		if err := os.Chown(path, 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, known := userfile.Owner(info); !known {
+		return // a system whose files have no owners of this kind
+	}
+	const want = "the file belongs to another user, uid "
+	if err := onlyMine(info, os.Geteuid()+1); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("for another user: got %v, want %s…", err, want)
+	}
+}

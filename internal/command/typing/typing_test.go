@@ -1,0 +1,15 @@
+package typing
+
+import "testing"
+
+func TestHintsNameSimilarWords(t *testing.T) {
+	known := []string{"forecast", "divide", "wait"}
+	for name, want := range map[string]string{
+		"forcast": " (did you mean forecast?)", "Divide": " (did you mean divide?)", "wa": " (did you mean wait?)",
+		"radar": "", "": "",
+	} {
+		if got := Hint(name, known); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}

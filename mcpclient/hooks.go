@@ -1,0 +1,112 @@
+package mcpclient
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/client/methods"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// hooks implement the client's reactions to events of its core.
+type hooks struct{ c *Client }
+
+// agreed returns the present session, for operations that must know the version before a call of method. If there
+// is none, and the options have WaitForReady, it waits for one. It returns the options with a deadline that
+// includes the wait.
+func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*conn.Session, []CallOption, error) {
+	a := askedBy(options)
+	by := c.cfg.endOf(a, time.Now())
+	if !by.IsZero() {
+		options = append(options[:len(options):len(options)], until(by))
+	}
+	for {
+		s, err := c.core.Admitted(method)
+		switch {
+		case err == nil:
+			return s, options, nil
+		case err.Kind != conn.KindState || !a.Wait:
+			return nil, nil, errorOf(err)
+		}
+		if err := c.core.AwaitReady(ctx, method, by); err != nil {
+			return nil, nil, errorOf(err)
+		}
+	}
+}
+
+// Serve answers a request of the server.
+func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
+	h.c.answering.serve(r, m, answer)
+}
+
+// Negotiated forgets the tools, because it may be another version of the server.
+func (h hooks) Negotiated() { h.c.tools.forget() }
+
+// Began restores the features in a new session, each in a goroutine of its own that ends soon after the session at
+// the latest; only Stop waits for them.
+func (h hooks) Began(s *conn.Session) {
+	h.c.subscriptions.listenIfWanted(s)
+	h.c.core.During(s, func() { h.c.logLevel.restore(h.c, s) })
+	h.c.core.During(s, func() { h.c.subscriptions.restore(s) })
+}
+
+// Ended removes the client from the list of running clients.
+func (h hooks) Ended() { running.Clients.Remove(h.c.number) }
+
+// Missed receives gaps of the connection. Modern sessions have subscriptions instead.
+func (h hooks) Missed(cause string) {
+	s := h.c.core.Present()
+	if s == conn.NoSession || s.Era.Subscribes() {
+		return
+	}
+	h.c.subscriptions.mu.Lock()
+	w := h.c.subscriptions.wishes(s)
+	h.c.subscriptions.mu.Unlock()
+	h.c.missed(cause, w.filter)
+}
+
+// Authorized is called when requests have new credentials: results that only the previous principal may see are
+// forgotten.
+func (h hooks) Authorized() {
+	h.c.cache.dropPrivate()
+	h.c.tools.forgetPrivate()
+}
+
+// AskForLife sends a ping, or its replacement in modern revisions. The goroutine that reads notices the answer.
+func (h hooks) AskForLife(s *conn.Session) bool {
+	c := h.c
+	return c.core.During(s, func() { // ends with the answer or the session
+		method := mcp.MethodPing
+		if !s.Has(method) {
+			method = mcp.MethodDiscover
+		}
+		cl := c.newCall(method, nil)
+		cl.Own, cl.Timeout = true, 2*c.cfg.KeepAlive // the session ends sooner
+		_ = cl.Do(s.Ctx)
+		c.free(cl)
+	})
+}
+
+// restoring marks a call that restores the state of earlier sessions: like the handshake, its answer does not
+// prove that the server works.
+func restoring(a *asked) { a.Own = true }
+
+// missed deals with changes that the client may have missed. Everything that can lose a change reports to it: a new
+// session, a stream that was opened again, a subscription that was made again, late or in the place of another one. The
+// cause is a Gap word of package names. missed clears the cache and the known tools, counts and logs the gap, and calls
+// the handlers of f, those changes that the server sends from now on.
+func (c *Client) missed(cause string, f mcp.SubscriptionFilter) {
+	c.cache.clear()
+	c.tools.forget()
+	c.core.Telemetry.ChangeGap(cause)
+	for method, uri := range methods.ChangesOf(&f) {
+		n := &Notification{Method: method, client: c, missed: true}
+		if uri != "" {
+			n.Params = methods.UpdateOf(uri)
+		}
+		c.dispatcher.push(n)
+	}
+}
