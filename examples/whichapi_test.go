@@ -26,10 +26,11 @@ func waysToCall(ctx context.Context, server transport.Transport) (err error) {
 	defer client.Stop(context.WithoutCancel(ctx))
 	query := Query{City: "Oslo"}
 	// docs:calls
-	result, err := client.CallTool(ctx, "forecast", query)                                        // *mcp.CallToolResult
-	forecast, err2 := mcpclient.CallToolAs[Forecast](ctx, client, "forecast", query)              // your type, checked
-	task, err3 := client.StartTool(ctx, "forecast", query)                                        // a handle; then task.Wait(ctx)
-	raw, err4 := client.CallToolRaw(ctx, &mcp.CallToolParams{Name: "forecast", Arguments: query}) // JSON text
+	result, err := client.CallTool(ctx, "forecast", query)                           // a *mcp.CallToolResult
+	forecast, err2 := mcpclient.CallToolAs[Forecast](ctx, client, "forecast", query) // your type, checked
+	task, err3 := client.StartTool(ctx, "forecast", query)                           // a handle: task.Wait(ctx)
+	// the JSON text of the result:
+	raw, err4 := client.CallToolRaw(ctx, &mcp.CallToolParams{Name: "forecast", Arguments: query})
 	var answer json.RawMessage
 	err5 := client.Call(ctx, "acme/reindex", map[string]any{"full": true}, &answer) // any method
 	// docs:end
