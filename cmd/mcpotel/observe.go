@@ -40,7 +40,6 @@ func observe(ctx context.Context, service string, console slog.Leveler, w io.Wri
 	o := &observation{}
 	options := []otlp.Option{
 		otlp.WithServiceName(service), otlp.WithServiceVersion(version()), otlp.WithConsole(w, console),
-		otlp.WithExportInterval(100 * time.Millisecond),
 	}
 	switch {
 	case hasCollector(os.Environ()):
@@ -49,7 +48,7 @@ func observe(ctx context.Context, service string, console slog.Leveler, w io.Wri
 		if o.sink, err = otlpsink.Listen("127.0.0.1:0"); err != nil {
 			return nil, err
 		}
-		options = append(options, otlp.WithEndpoint(o.sink.Endpoint()))
+		options = append(options, otlp.WithEndpoint(o.sink.Endpoint()), otlp.WithExportInterval(100*time.Millisecond))
 	default:
 		for _, signal := range signals {
 			os.Setenv("OTEL_"+signal+"_EXPORTER", cmp.Or(os.Getenv("OTEL_"+signal+"_EXPORTER"), "none"))
@@ -100,9 +99,15 @@ func (o *observation) exporting(t transport.Transport) transport.Transport {
 	if s.Env == nil {
 		s.Env = os.Environ()
 	}
-	s.Env = append(slices.Clip(s.Env), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+o.sink.Endpoint(),
+	s.Env = append(slices.Concat(hasty, s.Env), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+o.sink.Endpoint(),
 		"OTEL_EXPORTER_OTLP_PROTOCOL=grpc")
 	return s
+}
+
+// hasty are environment variables of a server that exports to this process, where a person waits for the telemetry. The
+// variables that the user has set follow them, and so apply.
+var hasty = []string{
+	"OTEL_BSP_SCHEDULE_DELAY=100", "OTEL_BLRP_SCHEDULE_DELAY=100", "OTEL_METRIC_EXPORT_INTERVAL=100",
 }
 
 // hasCollector reports whether the environment names a collector, for all signals or for one signal.
