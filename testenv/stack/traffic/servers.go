@@ -41,7 +41,7 @@ func (f *Fleet) guarded() (transport.Transport, error) {
 	return transport.Stdio{Command: f.command(),
 		Args: []string{"proxy", "--name", "guarded", "--policy", file, "--", f.command(), "serve-demo"},
 		Env: f.environment("OTEL_SERVICE_NAME=guard", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+f.options.OTLP,
-			"OTEL_METRIC_EXPORT_INTERVAL=1000")}, nil
+			"OTEL_BSP_SCHEDULE_DELAY=100", "OTEL_METRIC_EXPORT_INTERVAL=1000")}, nil
 }
 
 // Node returns the command line of the node server, which exports to otlpHTTP.
