@@ -31,16 +31,18 @@ type observation struct {
 	site      *loopback.Site // nil without --web
 }
 
+// exportsSoon makes a command export soon after an event, for a person who waits for the telemetry.
+var exportsSoon = otlp.WithExportInterval(100 * time.Millisecond)
+
 // signals are the kinds of telemetry, as in the names of environment variables.
 var signals = []string{"TRACES", "METRICS", "LOGS"}
 
 // observe sets up the telemetry. With embedded, and without a collector, a receiver in this process keeps the spans.
-func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, embedded bool) (*observation,
-	error) {
+func observe(ctx context.Context, service string, console slog.Leveler, w io.Writer, embedded bool,
+	options ...otlp.Option) (*observation, error) {
 	o := &observation{}
-	options := []otlp.Option{
-		otlp.WithServiceName(service), otlp.WithServiceVersion(version()), otlp.WithConsole(w, console),
-	}
+	options = append(options, otlp.WithServiceName(service), otlp.WithServiceVersion(version()),
+		otlp.WithConsole(w, console))
 	switch {
 	case hasCollector(os.Environ()):
 	case embedded && !hasExporter(os.Getenv):
@@ -48,7 +50,7 @@ func observe(ctx context.Context, service string, console slog.Leveler, w io.Wri
 		if o.sink, err = otlpsink.Listen("127.0.0.1:0"); err != nil {
 			return nil, err
 		}
-		options = append(options, otlp.WithEndpoint(o.sink.Endpoint()), otlp.WithExportInterval(100*time.Millisecond))
+		options = append(options, otlp.WithEndpoint(o.sink.Endpoint()), exportsSoon)
 	default:
 		for _, signal := range signals {
 			os.Setenv("OTEL_"+signal+"_EXPORTER", cmp.Or(os.Getenv("OTEL_"+signal+"_EXPORTER"), "none"))

@@ -28,7 +28,7 @@ func newServeDemo(s streams) *cobra.Command {
 // runServeDemo runs the demo's server. The server exports its own spans if the environment names a collector. The trace
 // context of the client arrives in the _meta of each request and, over HTTP, in the headers as well.
 func runServeDemo(ctx context.Context, s streams, address string) error {
-	o, err := observe(ctx, demoserver.Name, slog.LevelError, s.err, false)
+	o, err := observe(ctx, demoserver.Name, slog.LevelError, s.err, false, exportsSoon)
 	if err != nil {
 		return err
 	}
