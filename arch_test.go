@@ -17,7 +17,7 @@ var leaves = []string{
 	"internal/visible", "internal/dashboard", "internal/atomicfile", "internal/groupname",
 	"mcpclient/connstate", "internal/client/inflight", "internal/client/waits", "internal/client/seam",
 	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate",
-	"internal/tokens", "internal/version",
+	"internal/stdio", "internal/tokens", "internal/version",
 	"mcpclient/telemetry/names", "internal/instrument/settings", "mcpclient/auth/internal/assertion",
 	"internal/identity",
 }
@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"internal/workers":             {},
 	"internal/server/quota":        {},
 	"internal/server/introduction": {"internal/given", "internal/jsonrpc", "mcp"},
+	"internal/server/rates":        {"internal/server/quota"},
 	"internal/server/rpc": {
 		"internal/instrument", "internal/jsonrpc", "internal/server/quota", "internal/workers", "mcp", "mcpclient/telemetry",
 	},
@@ -39,14 +40,15 @@ var arrows = map[string][]string{
 	"internal/server/tasks": {
 		"internal/instrument", "internal/jsonrpc", "internal/server/quota", "internal/server/rpc", "mcp", "mcpserver/store",
 	},
-	"internal/ndjson":      {},
-	"internal/sse":         {},
-	"dashboards":           {},
-	"internal/jsonrpc":     {},
-	"internal/mirror":      {},
-	"internal/schema":      {},
-	"internal/promname":    {"mcpclient/telemetry/schema"},
-	"internal/schemacheck": {"mcpclient/telemetry", "mcpclient/telemetry/schema"},
+	"internal/server/storeguard": {"mcpserver/store"},
+	"internal/ndjson":            {},
+	"internal/sse":               {},
+	"dashboards":                 {},
+	"internal/jsonrpc":           {},
+	"internal/mirror":            {},
+	"internal/schema":            {},
+	"internal/promname":          {"mcpclient/telemetry/schema"},
+	"internal/schemacheck":       {"mcpclient/telemetry", "mcpclient/telemetry/schema"},
 	"internal/otlpcheck": {
 		"internal/otlpsink", "internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema",
 	},
@@ -149,7 +151,8 @@ var arrows = map[string][]string{
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
 		"internal/relay", "internal/running", "internal/schema", "internal/server/introduction", "internal/server/quota",
-		"internal/server/rpc", "internal/server/tasks", "internal/server/web", "internal/workers", "mcp",
+		"internal/server/rates", "internal/server/rpc", "internal/server/storeguard", "internal/server/tasks",
+		"internal/server/web", "internal/workers", "mcp",
 		"mcpclient/telemetry", "internal/instrument", "mcpserver/store",
 	},
 	"internal/relay/upstream": {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -98,7 +99,7 @@ func (t *completions) lookup(k completionKey) CompletionHandler {
 // offer adds the method completion/complete to the server when the first completion is added.
 func (t *completions) offer() error {
 	return t.offered.offer(&t.s.methods, feature{declare: declareCompletions, methods: []*method{
-		{name: mcp.MethodComplete, handle: t.complete, rate: rateCompletions,
+		{name: mcp.MethodComplete, handle: t.complete, rate: rates.Completions,
 			kind: instrument.Prompt, find: t.s.prompts.find},
 	}})
 }

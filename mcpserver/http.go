@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
+	"github.com/mcpotel/mcpotel/internal/server/storeguard"
 	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -34,7 +36,7 @@ type HTTPHandler struct {
 	role     role                   // role for stateless messages
 	audience *audience              // subscriptions of stateless clients
 	watching *quota.Memory          // memory for watched URIs of sessions and subscriptions
-	rates    rateBooks              // rate limits of the accounts
+	rates    rates.Books            // rate limits of the accounts
 	none     terms                  // terms of modern clients, always empty
 	assumed  map[mcp.Version]*terms // terms of legacy clients without sessions
 	gone     func()                 // removes the handler from the metrics of current usage
@@ -50,8 +52,10 @@ func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	if err != nil {
 		panic("mcpserver: HTTPHandler: " + err.Error())
 	}
+	guard := storeguard.Apart(s.apart)
+	cfg.Events, cfg.Sessions = guard.Events(cfg.Events), guard.Sessions(cfg.Sessions)
 	h := &HTTPHandler{
-		s: s, cfg: s.guardStores(cfg), audience: newAudience(cfg.MaxSubscriptions),
+		s: s, cfg: cfg, audience: newAudience(cfg.MaxSubscriptions),
 		watching: quota.NewMemory(cfg.MaxWatchedBytes), assumed: map[mcp.Version]*terms{},
 	}
 	h.role = s.roles.forHTTP(h)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -69,7 +70,7 @@ func (h *httpServer) recognize(p *peer, c web.Client) {
 	p.Observer, p.principal, p.who, p.watching = c.Observer, c.Principal, c.Account, h.watching
 	p.Untrusted = h.cfg.distrusts(c.Principal)
 	if c.Account != (quota.Account{}) {
-		p.rates = h.rates.of(c.Account, &h.s.cfg.rates, time.Now())
+		p.rates = h.rates.Of(c.Account, &h.s.cfg.rates, time.Now())
 	}
 }
 
@@ -77,7 +78,7 @@ func (h *httpServer) Open(life context.Context, o *web.Opening) (web.Conn, func(
 	p := new(peer)
 	h.recognize(p, o.Client)
 	if p.rates == nil {
-		p.rates = new(rateBook)
+		p.rates = new(rates.Book)
 	}
 	c, stop := h.s.open(life, p, o.Out, 0, nil)
 	c.table.Confine(o.Requests)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -16,7 +17,7 @@ func (p *parts) methods(s *Server) (all []*method) {
 	}
 	if p.tools != nil {
 		all = append(all, &method{name: mcp.MethodListTools, handle: p.listTools},
-			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rateToolCalls, kind: instrument.Tool, find: find})
+			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rates.ToolCalls, kind: instrument.Tool, find: find})
 	}
 	if p.reader != nil {
 		all = append(all, &method{name: mcp.MethodListResources, handle: p.listResources},
@@ -32,7 +33,7 @@ func (p *parts) methods(s *Server) (all []*method) {
 			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: instrument.Prompt, find: find})
 	}
 	if p.completer != nil {
-		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete, rate: rateCompletions,
+		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete, rate: rates.Completions,
 			kind: instrument.Prompt, find: find})
 	}
 	return all

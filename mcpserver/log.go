@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -115,7 +116,7 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 	case c.Context().Err() != nil:
 		return context.Cause(c.Context())
 	}
-	if !c.x.mayTell(rateLogs, mcp.NotificationMessage) {
+	if !c.x.mayTell(rates.Logs, mcp.NotificationMessage) {
 		return nil
 	}
 	if err := c.x.Peer.SendCounted(ctx, c.Out, mcp.NotificationMessage, frame); err != nil {

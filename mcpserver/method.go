@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -29,8 +30,8 @@ type method struct {
 	kind instrument.TargetKind
 	find func(name []byte) (string, bool)
 
-	byURI bool  // the target is a resource
-	rate  rated // limits how often a client may use the method
+	byURI bool       // the target is a resource
+	rate  rates.Kind // limits how often a client may use the method
 
 	// pace returns the pace of a target. It is nil if requests are never answered in the goroutine that reads them.
 	pace func(target string) *rpc.Pace

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -142,7 +143,7 @@ type config struct {
 	modern   []mcp.Version // modern revisions, newest first
 	legacy   []mcp.Version // legacy revisions, newest first
 	sealer   *sealer       // encrypts the state that modern clients keep
-	rates    rates
+	rates    rates.Limits
 }
 
 func newConfig(o *Options, name string) (config, error) {

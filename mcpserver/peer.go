@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
@@ -11,6 +12,6 @@ type peer struct {
 	rpc.Peer
 	principal string        // of the HTTP requests; empty for none
 	who       quota.Account // of the HTTP requests; zero for none
-	rates     *rateBook     // use of rates by the client; nil for no bounds
+	rates     *rates.Book   // use of rates by the client; nil for no bounds
 	watching  *quota.Memory // budget for watched resources and tasks
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/keepalive"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/server/web"
+	"github.com/mcpotel/mcpotel/internal/stdio"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
@@ -28,7 +30,7 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 	if n, ok := c.(interface{ Network() instrument.Network }); ok {
 		network = n.Network()
 	}
-	p := &peer{rates: new(rateBook), watching: quota.NewMemory(maxWatchedAlone)}
+	p := &peer{rates: new(rates.Book), watching: quota.NewMemory(maxWatchedAlone)}
 	p.Observer = s.observer(network)
 	var queued func() int
 	if m, ok := c.(measured); ok && p.Tel != nil {
@@ -64,6 +66,21 @@ func (s *Server) Serve(ctx context.Context, c Conn) error {
 		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
 	}
 	return err
+}
+
+// ServeStdio serves the client on standard input and output, as [Server.Serve] does, and returns when standard input
+// ends. A program may run one ServeStdio at a time.
+//
+// Standard output carries only frames: on Linux, macOS and the BSDs, all other output of the program and its children
+// to standard output goes to standard error until ServeStdio returns. If ctx ends and reading cannot be interrupted, as
+// from a terminal, one goroutine waits for more input after ServeStdio has returned.
+// (specification 2026-07-28, basic/transports/stdio)
+func (s *Server) ServeStdio(ctx context.Context) error {
+	in, out, restore, err := stdio.Streams()
+	if err != nil {
+		return fmt.Errorf("stdio: %w", err)
+	}
+	return errors.Join(s.Serve(ctx, NewStreamConn(in, out, s.cfg.FrameLimit)), restore())
 }
 
 // connection is one client, on a connection or in a session over HTTP.

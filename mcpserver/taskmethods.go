@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -15,11 +16,11 @@ import (
 
 func (t *serverTasks) methods() []*method {
 	return []*method{
-		{name: mcp.MethodGetTask, handle: t.get, rate: rateTasks},
-		{name: mcp.MethodUpdateTask, handle: t.update, rate: rateTasks},
-		{name: mcp.MethodCancelTask, handle: t.cancel, rate: rateTasks},
-		{name: mcp.MethodTaskResult, handle: t.result, rate: rateTasks},
-		{name: mcp.MethodListTasks, handle: t.list, rate: rateTasks},
+		{name: mcp.MethodGetTask, handle: t.get, rate: rates.Tasks},
+		{name: mcp.MethodUpdateTask, handle: t.update, rate: rates.Tasks},
+		{name: mcp.MethodCancelTask, handle: t.cancel, rate: rates.Tasks},
+		{name: mcp.MethodTaskResult, handle: t.result, rate: rates.Tasks},
+		{name: mcp.MethodListTasks, handle: t.list, rate: rates.Tasks},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/internal/schema"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -176,7 +177,7 @@ func (t *tools) register(info *mcp.Tool, h ToolHandler, task *taskTool) error {
 func (t *tools) offer() error {
 	return t.offered.offer(&t.s.methods, feature{declare: declareTools, methods: []*method{
 		{name: mcp.MethodListTools, handle: t.list, pace: rpc.OnePace()},
-		{name: mcp.MethodCallTool, handle: t.call, rate: rateToolCalls, kind: instrument.Tool, find: t.find,
+		{name: mcp.MethodCallTool, handle: t.call, rate: rates.ToolCalls, kind: instrument.Tool, find: t.find,
 			pace: t.paceOf},
 	}})
 }

@@ -19,7 +19,7 @@ var watched = []string{
 	"mcpclient/auth", "mcpclient/auth/internal/dpop",
 	"mcpclient/auth/internal/metadata",
 	"internal/client/conn", "internal/client/inflight", "internal/client/serving", "internal/relay/upstream",
-	"mcpclient/telemetry", "internal/instrument", "internal/server/quota", "internal/server/rpc",
+	"mcpclient/telemetry", "internal/instrument", "internal/server/quota", "internal/server/rates", "internal/server/rpc",
 	"internal/server/tasks", "internal/server/web",
 	"internal/server/introduction", "internal/instrument/settings", "mcpclient/telemetry/tailsampling",
 	"internal/instrument/flight", "internal/instrument/series", "internal/instrument/records",

@@ -177,9 +177,10 @@ var httpArea = area{
 			weighs: "mcpserver.bodyFrames * mcpserver.Options.FrameLimit", holder: ofServer,
 		},
 		{
-			what: "What accounts have used of their rates", where: []string{"mcpserver.rateBooks.books"},
-			bound: "{mcpserver.maxRateBooks} accounts, some 300 bytes each", option: "mcpserver.Options.Rates",
-			full: "those that have used nothing lately are forgotten, or else any", test: "mcpserver.TestBooksOfRatesAreBounded",
+			what: "What accounts have used of their rates", where: []string{"internal/server/rates.Books.books"},
+			bound: "{internal/server/rates.maxBooks} accounts, some 300 bytes each", option: "mcpserver.Options.Rates",
+			full: "those that have used nothing lately are forgotten, or else any",
+			test: "internal/server/rates.TestBooksOfRatesAreBounded",
 		},
 		{
 			what:  "Bodies, of one account",

@@ -1,4 +1,4 @@
-package mcpserver
+package storeguard
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/usercode"
-	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
@@ -79,14 +77,19 @@ func (b badStore) Watch(context.Context, func(string, int64)) (func(), error) {
 func TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("oops") }, "exit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
-			rec := telemetrytest.Recorder(t)
-			s := New(mcp.Implementation{Name: "server", Version: "1"}, &Options{Telemetry: rec.Telemetry()})
-			bad, asked := badStore{fail}, 0
+			bad, asked, failures := badStore{fail}, 0, 0
+			apart := Apart(func(_ context.Context, _ string, f func()) error {
+				if failure := usercode.Apart(f); failure != nil {
+					failures++
+					return failure
+				}
+				return nil
+			})
 			for kind, store := range map[reflect.Type]any{
-				reflect.TypeFor[store.Events]():       s.guardEvents(struct{ store.Events }{bad}),
-				reflect.TypeFor[store.SharedEvents](): s.guardEvents(bad),
-				reflect.TypeFor[store.Sessions]():     s.guardSessions(bad),
-				reflect.TypeFor[store.Tasks]():        s.guardTasks(bad),
+				reflect.TypeFor[store.Events]():       apart.Events(struct{ store.Events }{bad}),
+				reflect.TypeFor[store.SharedEvents](): apart.Events(bad),
+				reflect.TypeFor[store.Sessions]():     apart.Sessions(bad),
+				reflect.TypeFor[store.Tasks]():        apart.Tasks(bad),
 			} {
 				if !reflect.TypeOf(store).Implements(kind) {
 					t.Fatalf("%T is no %v", store, kind)
@@ -104,8 +107,8 @@ func TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother(t *testing.T) {
 					}
 				}
 			}
-			if n := rec.Value("mcp_server.handler.panics"); n != int64(asked) {
-				t.Errorf("%d failures counted, want %d", n, asked)
+			if failures != asked {
+				t.Errorf("%d failures reported, want %d", failures, asked)
 			}
 		})
 	}

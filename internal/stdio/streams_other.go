@@ -1,14 +1,14 @@
 //go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
 
-package mcpserver
+package stdio
 
 import (
 	"io"
 	"os"
 )
 
-// standardStreams returns standard input and output, and a function that restores them.
-func standardStreams() (io.ReadCloser, io.WriteCloser, func() error, error) {
+// Streams returns standard input and output, and a function that restores them.
+func Streams() (io.ReadCloser, io.WriteCloser, func() error, error) {
 	return interruptible(io.NopCloser(os.Stdin)), keepOpen{os.Stdout}, func() error { return nil }, nil
 }
 

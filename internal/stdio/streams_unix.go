@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package mcpserver
+package stdio
 
 import (
 	"errors"
@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// standardStreams returns standard input and output for the protocol alone, and a function that restores them.
+// Streams returns standard input and output for the protocol alone, and a function that restores them.
 //
 // Both are duplicates: the descriptor of standard output refers to standard error. Pipes and sockets are put into
 // non-blocking mode, in which reading can be interrupted and writing never blocks a thread.
-func standardStreams() (io.ReadCloser, io.WriteCloser, func() error, error) {
+func Streams() (io.ReadCloser, io.WriteCloser, func() error, error) {
 	in, blockIn, err := duplicate(syscall.Stdin, os.Stdin)
 	if err != nil {
 		return nil, nil, nil, err
