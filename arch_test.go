@@ -40,6 +40,11 @@ var arrows = map[string][]string{
 	"internal/server/tasks": {
 		"internal/instrument", "internal/jsonrpc", "internal/server/quota", "internal/server/rpc", "mcp", "mcpserver/store",
 	},
+	"internal/server/engine": {
+		"inspect", "internal/given", "internal/instrument", "internal/jsonrpc", "internal/relay", "internal/running",
+		"internal/server/introduction", "internal/server/quota", "internal/server/rates", "internal/server/rpc",
+		"internal/server/web", "mcp", "mcpclient/telemetry",
+	},
 	"internal/server/storeguard": {"mcpserver/store"},
 	"internal/ndjson":            {},
 	"internal/sse":               {},
@@ -71,8 +76,10 @@ var arrows = map[string][]string{
 	"internal/recording":             {"mcp"},
 	"internal/command/recordingdiff": {"internal/recording", "mcp", "mcp/drift"},
 	"internal/command/replay":        {"internal/recording", "mcp", "mcpclient/transport"},
-	"internal/mock":                  {"internal/recording", "internal/relay", "mcp", "mcpclient/telemetry", "mcpserver"},
-	"internal/command/prom":          {"internal/command/backend"},
+	"internal/mock": {
+		"internal/recording", "internal/relay", "internal/relay/downstream", "mcp", "mcpclient/telemetry", "mcpserver",
+	},
+	"internal/command/prom": {"internal/command/backend"},
 	"internal/command/gameday": {
 		"internal/command/prom", "internal/command/traceview", "mcp", "mcpclient", "mcpclient/connstate",
 		"mcpclient/telemetry", "mcpclient/transport", "mcpclient/transport/chaos", "mcpserver",
@@ -150,10 +157,15 @@ var arrows = map[string][]string{
 
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
-		"internal/relay", "internal/running", "internal/schema", "internal/server/introduction", "internal/server/quota",
-		"internal/server/rates", "internal/server/rpc", "internal/server/storeguard", "internal/server/tasks",
-		"internal/server/web", "internal/workers", "mcp",
-		"mcpclient/telemetry", "internal/instrument", "mcpserver/store",
+		"internal/running", "internal/schema", "internal/server/engine", "internal/server/introduction",
+		"internal/server/quota", "internal/server/rates", "internal/server/rpc", "internal/server/storeguard",
+		"internal/server/tasks", "internal/server/web", "internal/workers", "mcp", "mcpclient/telemetry",
+		"internal/instrument", "mcpserver/store",
+	},
+	"internal/relay/downstream": {
+		"internal/instrument", "internal/jsonrpc", "internal/relay", "internal/server/engine",
+		"internal/server/introduction", "internal/server/quota", "internal/server/rpc", "internal/server/web", "mcp",
+		"mcpclient/telemetry",
 	},
 	"internal/relay/upstream": {
 		"inspect", "internal/jsonrpc", "internal/mirror", "internal/relay", "internal/running", "mcp",
@@ -161,9 +173,8 @@ var arrows = map[string][]string{
 		"internal/instrument", "mcpclient/transport",
 	},
 	"mcpproxy": {
-		"internal/recording", "internal/relay", "internal/relay/upstream", "mcp", "mcpclient", "mcpclient/telemetry",
-		"internal/instrument",
-		"mcpclient/transport", "mcpserver",
+		"internal/recording", "internal/relay", "internal/relay/downstream", "internal/relay/upstream", "mcp", "mcpclient",
+		"mcpclient/telemetry", "internal/instrument", "mcpclient/transport", "mcpserver",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},
 	"mcpserver/apps":            {"mcp", "mcp/app", "mcpserver"},

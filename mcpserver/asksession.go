@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -25,19 +26,19 @@ func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 	if s == nil || s.conn == nil {
 		return fmt.Errorf("%w: there is no session", ErrUnsupported)
 	}
-	agreed := s.conn.exchange.terms.agreed.Load()
+	agreed := s.conn.exchange.Terms.Agreed.Load()
 	switch {
 	case agreed == nil:
 		return fmt.Errorf("%w: its session is not open", ErrUnsupported)
-	case !s.conn.exchange.terms.confirmed.Load():
+	case !s.conn.exchange.Terms.Confirmed.Load():
 		return errUnconfirmed
 	}
-	q, err := s.conn.inquirer(agreed.version)
+	q, err := s.conn.inquirer(agreed.Version)
 	if err != nil {
 		return err
 	}
-	from := client{agreed: agreed}
-	items, err := from.inquiries(agreed.version, asks)
+	from := engine.Sender{Agreed: agreed}
+	items, err := inquiries(&from, agreed.Version, asks)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
 	}
 	return &inquirer{
 		Inquirer: rpc.Inquirer{
-			Exchange: &c.exchange.Exchange, Out: c.exchange.Out, Version: v, Context: c.exchange.Work,
+			Exchange: &c.exchange.Exchange.Exchange, Out: c.exchange.Out, Version: v, Context: c.exchange.Work,
 		},
 		sites: c.sites,
 	}, nil
@@ -68,5 +69,5 @@ func (s *Session) Close(reason error) {
 	if reason == nil {
 		reason = ErrSessionClosed
 	}
-	s.conn.quit(reason)
+	s.conn.Quit(reason)
 }

@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -43,44 +41,6 @@ func allowed(v mcp.Version, err error) error {
 		fmt.Errorf("%w, which %s does not allow: the client gets %d", err, v, code))
 }
 
-var (
-	errShuttingDown = relay.ErrStopping
-	errUnread       = &mcp.Error{Code: mcp.CodeInternalError,
-		Message: "the answer was dropped: clients have too many answers waiting that they do not read"}
-)
-
-func invalidRequest(format string, args ...any) error {
-	return refusal(mcp.CodeInvalidRequest, format, args...)
-}
-
-func invalidParams(format string, args ...any) error {
-	return refusal(mcp.CodeInvalidParams, format, args...)
-}
-
-// refusal returns an error with a message that the client sees in full.
-func refusal(code int64, format string, args ...any) error {
-	err := fmt.Errorf(format, args...)
-	return rpc.Fail(&mcp.Error{Code: code, Message: err.Error()}, err)
-}
-
-// unsupportedVersion returns the error for a client that requests a revision which the server does not support.
-// (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation")
-func unsupportedVersion(requested mcp.Version, supported []mcp.Version) error {
-	data, err := json.Marshal(mcp.UnsupportedVersionData{Supported: supported, Requested: requested})
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(supported))
-	for i, v := range supported {
-		names[i] = string(v)
-	}
-	return &mcp.Error{
-		Code:    mcp.CodeUnsupportedVersion,
-		Message: fmt.Sprintf("unsupported protocol version %q; this server speaks %s", requested, strings.Join(names, ", ")),
-		Data:    data,
-	}
-}
-
 // missingCapability returns the error for a request of a modern client that has not declared a required capability. The
 // log gets cause. (specification 2026-07-28, basic/index, "Missing Required Capabilities")
 func missingCapability(need mcp.ClientCapabilities, cause error) error {
@@ -105,8 +65,6 @@ func outcome(result any, err error) instrument.Result {
 	}
 	r := instrument.Result{}
 	switch result := result.(type) {
-	case verbatim:
-		return result.outcome()
 	case *mcp.CallToolResult:
 		if result != nil {
 			r.ToolError = result.IsError

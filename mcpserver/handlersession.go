@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -19,18 +20,20 @@ var (
 	ErrSessionEvicted = web.ErrEvicted
 )
 
+// ErrSessionSilent is the reason for the end of a session if the client has not answered a ping; see
+// [Options.KeepAlive].
+var ErrSessionSilent = engine.ErrSilent
+
 // Session is the session that a legacy client opens by initialize, on one connection or over HTTP. Its methods may be
 // called from any goroutine. A nil *Session means no session; its getters return zero values.
 type Session struct {
-	id, principal string      // only over HTTP; immutable once the session is known to other goroutines
-	conn          *connection // connection of the session; immutable like id
+	conn *connection // connection of the session; immutable once the session is known to other goroutines
 
 	mu     sync.Mutex
-	stage  stage       // guarded by mu
-	agreed *agreement  // guarded by mu; nil until initialize
-	hosts  []*host     // guarded by mu; hosts that know the session, in the order of their Init calls
-	reason error       // guarded by mu; reason for the end of the session
-	values map[any]any // guarded by mu
+	stage  stage             // guarded by mu
+	agreed *engine.Agreement // guarded by mu; nil until initialize
+	hosts  []*host           // guarded by mu; hosts that know the session, in the order of their Init calls
+	values map[any]any       // guarded by mu
 }
 
 // stage is the stage of a session's life.
@@ -45,38 +48,38 @@ const (
 
 // ID returns the session id over HTTP. It is empty on any other connection.
 func (s *Session) ID() string {
-	if s == nil {
+	if s == nil || s.conn == nil {
 		return ""
 	}
-	return s.id
+	return s.conn.ID
 }
 
 // Principal returns the user who opened the session, according to [HTTPOptions.Principal]. It is empty on any other
 // connection.
 func (s *Session) Principal() string {
-	if s == nil {
+	if s == nil || s.conn == nil {
 		return ""
 	}
-	return s.principal
+	return s.conn.Principal()
 }
 
 // Version returns the negotiated revision.
-func (s *Session) Version() mcp.Version { return s.terms().version }
+func (s *Session) Version() mcp.Version { return s.terms().Version }
 
 // Client returns the client's own description of itself.
-func (s *Session) Client() mcp.Implementation { return s.terms().client }
+func (s *Session) Client() mcp.Implementation { return s.terms().Client }
 
 // ClientCapabilities returns the capabilities that the client has declared.
-func (s *Session) ClientCapabilities() mcp.ClientCapabilities { return s.terms().capabilities }
+func (s *Session) ClientCapabilities() mcp.ClientCapabilities { return s.terms().Capabilities }
 
-func (s *Session) terms() agreement {
+func (s *Session) terms() engine.Agreement {
 	if s == nil {
-		return agreement{}
+		return engine.Agreement{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.agreed == nil {
-		return agreement{}
+		return engine.Agreement{}
 	}
 	return *s.agreed
 }
@@ -115,24 +118,8 @@ func (s *Session) Update(key any, change func(old any) any) any {
 	return value
 }
 
-// because sets the reason for the end of the session, unless there already is one.
-func (s *Session) because(reason error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.reason == nil {
-		s.reason = reason
-	}
-}
-
-// why returns the reason for the end of the session, nil if the client has closed it in the regular way.
-func (s *Session) why() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.reason
-}
-
 // begin starts to open the session, and returns false if that has happened before.
-func (s *Session) begin(a *agreement) bool {
+func (s *Session) begin(a *engine.Agreement) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stage != sessionNew {
@@ -190,7 +177,7 @@ func (s *Session) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stage == sessionOpening {
-		s.stage, s.agreed, s.values, s.reason = sessionNew, nil, nil, nil
+		s.stage, s.agreed, s.values = sessionNew, nil, nil
 	}
 }
 
@@ -210,20 +197,20 @@ func (s *Session) end() []*host {
 }
 
 // agree stores a as the terms of the client, and opens the session if there is one. An error rejects the client.
-func (x *exchange) agree(ctx context.Context, a *agreement) error {
+func (x *exchange) agree(ctx context.Context, a *engine.Agreement) error {
 	if x.conn != nil {
 		return x.conn.welcome(ctx, a)
 	}
-	if !x.terms.agreed.CompareAndSwap(nil, a) {
+	if !x.Terms.Agreed.CompareAndSwap(nil, a) {
 		return errOpened
 	}
 	return nil
 }
 
-var errOpened = invalidRequest("the session has been opened before")
+var errOpened = rpc.InvalidRequest("the session has been opened before")
 
 // welcome opens the session of a client with the terms a, unless a host rejects it. An error rejects the session.
-func (c *connection) welcome(ctx context.Context, a *agreement) error {
+func (c *connection) welcome(ctx context.Context, a *engine.Agreement) error {
 	if !c.public.begin(a) {
 		return errOpened
 	}
@@ -231,37 +218,31 @@ func (c *connection) welcome(ctx context.Context, a *agreement) error {
 	defer func() {
 		if !done {
 			c.dismiss(c.public.told(), errRefused)
-			c.introduce(0)
+			c.Introduce(0)
 			c.public.reset()
 		}
 	}()
-	if !c.introduce(a.weight) {
+	if !c.Introduce(a.Weight) {
 		return web.ErrTooManySessions
 	}
 	if err := c.public.tell(ctx, c.exchange.s.hosts.all()); err != nil {
 		return err
 	}
 	if !c.public.open() {
-		return errShuttingDown
+		return engine.ErrStopping
 	}
 	done = true
-	c.exchange.terms.agreed.Store(a)
+	c.exchange.Terms.Agreed.Store(a)
 	return nil
 }
 
-// introduce calls introduced if the connection has a memory budget.
-func (c *connection) introduce(bytes int) bool { return c.introduced == nil || c.introduced(bytes) }
-
 var errRefused = errors.New("the session was refused")
-
-// patience is the time after which the contexts of Terminate methods end.
-func (c *config) patience() time.Duration { return max(c.DrainTimeout, rpc.Settle) }
 
 // farewell is the maximum time for cleaning up after a session.
 func (s *Server) farewell() time.Duration {
 	hears := func(h *host) bool { return h.terminate != nil }
 	if s.resources.subscriber.Load() != nil || slices.ContainsFunc(s.hosts.all(), hears) {
-		return s.cfg.patience() + rpc.Settle
+		return s.engine.Patience() + rpc.Settle
 	}
 	return 0
 }
@@ -273,20 +254,20 @@ func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	if len(hosts) == 0 && (c.exchange.s.resources.subscriber.Load() == nil || len(c.watched.snapshot()) == 0) {
 		return 0
 	}
-	if reason != nil {
-		c.public.because(reason)
+	if why := c.Why(); why != nil {
+		reason = why
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.exchange.Life), c.exchange.s.cfg.patience())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.exchange.Life), c.exchange.s.engine.Patience())
 	defer cancel()
 	done := make(chan struct{})
 	go func() { // ends with the hosts, whose context ends
 		defer close(done)
 		c.exchange.unwatchAll(ctx, &c.watched)
 		for _, h := range slices.Backward(hosts) {
-			c.exchange.Peer.Guard(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, c.public, c.public.why()) })
+			c.exchange.Peer.Guard(ctx, mcp.MethodInitialize, func() { h.terminate.Terminate(ctx, c.public, reason) })
 		}
 	}()
-	late, stop := context.WithTimeout(context.WithoutCancel(ctx), c.exchange.s.cfg.patience()+rpc.Settle)
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), c.exchange.s.engine.Patience()+rpc.Settle)
 	defer stop()
 	select {
 	case <-done:

@@ -100,8 +100,8 @@ func (s *Server) Implement(h any) error {
 	defer s.implementing.Unlock()
 	f := p.feature(s)
 	for _, m := range f.methods {
-		if _, taken := s.methods.lookup(m.name); taken {
-			return fmt.Errorf("implement %T: %s has a handler", h, m.name)
+		if _, taken := s.methods.lookup(m.Name); taken {
+			return fmt.Errorf("implement %T: %s has a handler", h, m.Name)
 		}
 	}
 	if p.level != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -16,8 +17,8 @@ func listed[R, T any](
 	open func(*R) (*[]*T, *mcp.CacheHint),
 ) (any, error) {
 	var p mcp.PageParams
-	if err := decodeCopy(c.params, &p); err != nil {
-		return nil, invalidParams("params: %w", err)
+	if err := given.Decode(c.params, &p); err != nil {
+		return nil, rpc.InvalidParams("params: %w", err)
 	}
 	shown := new(R)
 	if list != nil {
@@ -50,6 +51,6 @@ func (c *call) hintOf(h mcp.CacheHint) mcp.CacheHint {
 	if c.info.Version.Era() == mcp.Legacy {
 		return mcp.CacheHint{}
 	}
-	usual := c.x.s.cfg.cacheHint(c.x.client.principal)
+	usual := c.x.s.cfg.cacheHint(c.x.Client.Principal)
 	return mcp.CacheHint{TTLMs: cmp.Or(h.TTLMs, usual.TTLMs), CacheScope: cmp.Or(h.CacheScope, usual.CacheScope)}
 }

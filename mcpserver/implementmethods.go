@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/rates"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -13,28 +16,29 @@ import (
 func (p *parts) methods(s *Server) (all []*method) {
 	find := unknown
 	if s.cfg.NameTargets {
-		find = anyName
+		find = engine.AnyName
 	}
 	if p.tools != nil {
-		all = append(all, &method{name: mcp.MethodListTools, handle: p.listTools},
-			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rates.ToolCalls, kind: instrument.Tool, find: find})
+		all = append(all, &method{Method: named(mcp.MethodListTools), handle: p.listTools},
+			&method{Method: targeting(mcp.MethodCallTool, instrument.Tool, find), handle: p.callTool,
+				rate: rates.ToolCalls})
 	}
 	if p.reader != nil {
-		all = append(all, &method{name: mcp.MethodListResources, handle: p.listResources},
-			&method{name: mcp.MethodListResourceTemplates, handle: p.listTemplates},
-			&method{name: mcp.MethodReadResource, handle: p.readResource, byURI: true})
+		all = append(all, &method{Method: named(mcp.MethodListResources), handle: p.listResources},
+			&method{Method: named(mcp.MethodListResourceTemplates), handle: p.listTemplates},
+			&method{Method: ofResource(mcp.MethodReadResource), handle: p.readResource})
 	}
 	if p.subscriber != nil {
-		all = append(all, &method{name: mcp.MethodSubscribe, handle: s.resources.subscribe, byURI: true, inline: true},
-			&method{name: mcp.MethodUnsubscribe, handle: s.resources.unsubscribe, byURI: true, inline: true})
+		all = append(all, &method{Method: ofResource(mcp.MethodSubscribe), handle: s.resources.subscribe, inline: true},
+			&method{Method: ofResource(mcp.MethodUnsubscribe), handle: s.resources.unsubscribe, inline: true})
 	}
 	if p.prompts != nil {
-		all = append(all, &method{name: mcp.MethodListPrompts, handle: p.listPrompts},
-			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: instrument.Prompt, find: find})
+		all = append(all, &method{Method: named(mcp.MethodListPrompts), handle: p.listPrompts},
+			&method{Method: targeting(mcp.MethodGetPrompt, instrument.Prompt, find), handle: p.getPrompt})
 	}
 	if p.completer != nil {
-		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete, rate: rates.Completions,
-			kind: instrument.Prompt, find: find})
+		all = append(all, &method{Method: targeting(mcp.MethodComplete, instrument.Prompt, find), handle: p.complete,
+			rate: rates.Completions})
 	}
 	return all
 }
@@ -120,8 +124,8 @@ func (p *parts) getPrompt(ctx context.Context, c *call) (any, error) {
 
 func (p *parts) complete(ctx context.Context, c *call) (any, error) {
 	var params mcp.CompleteParams
-	if err := decodeCopy(c.params, &params); err != nil {
-		return nil, invalidParams("params: %w", err)
+	if err := given.Decode(c.params, &params); err != nil {
+		return nil, rpc.InvalidParams("params: %w", err)
 	}
 	return c.complete(ctx, &params, p.completer.Complete)
 }

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -61,27 +63,27 @@ func (r *rounds) open(c *call) error {
 	return r.invalid
 }
 
-func (r *rounds) read(c *call) (past state, given mcp.InputResponses, err error) {
+func (r *rounds) read(c *call) (past state, answers mcp.InputResponses, err error) {
 	if r.responses != nil {
-		if err := decodeCopy(r.responses, &given); err != nil {
-			return past, nil, invalidParams("params.inputResponses: %w", err)
+		if err := given.Decode(r.responses, &answers); err != nil {
+			return past, nil, rpc.InvalidParams("params.inputResponses: %w", err)
 		}
 	}
 	if r.sealed == nil {
-		return past, given, nil
+		return past, answers, nil
 	}
 	text, ok := jsonrpc.Text(r.sealed)
 	if !ok {
-		return past, nil, invalidParams("params.requestState is no string")
+		return past, nil, rpc.InvalidParams("params.requestState is no string")
 	}
 	binding, err := c.binding()
 	if err != nil {
 		return past, nil, err
 	}
 	if past, err = c.x.s.cfg.sealer.open(text, binding, time.Now()); err != nil {
-		return past, nil, invalidParams("%w", err)
+		return past, nil, rpc.InvalidParams("%w", err)
 	}
-	return past, given, nil
+	return past, answers, nil
 }
 
 // take assigns a unique key to each item and stores the answers that are present. It returns the items without an
@@ -106,7 +108,7 @@ func (r *rounds) take(ctx context.Context, c *call, items []*inquiry) (left []*i
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			return nil, invalidParams("params.inputResponses: %q: %w", it.key, err)
+			return nil, rpc.InvalidParams("params.inputResponses: %q: %w", it.key, err)
 		}
 		r.keeping(it.key, answer)
 	}
@@ -201,7 +203,7 @@ func (c *call) inputResult(e *inputRequired) (any, error) {
 		return nil, e
 	}
 	if len(e.asks) > 0 {
-		items, err := c.info.from.inquiries(c.info.Version, e.asks)
+		items, err := inquiries(&c.info.from, c.info.Version, e.asks)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -50,8 +52,8 @@ func (p *page) appendResult(dst []byte, w view) ([]byte, error) {
 func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Version) (json.RawMessage, error)) (*page,
 	error) {
 	var p mcp.PageParams
-	if err := decodeCopy(c.params, &p); err != nil {
-		return nil, invalidParams("params: %w", err)
+	if err := given.Decode(c.params, &p); err != nil {
+		return nil, rpc.InvalidParams("params: %w", err)
 	}
 	after, ok := readCursor(p.Cursor)
 	if !ok {
@@ -102,4 +104,4 @@ func undressed(cursor string) string {
 	return place
 }
 
-var errUnknownCursor = invalidParams("params.cursor is none of this server")
+var errUnknownCursor = rpc.InvalidParams("params.cursor is none of this server")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -60,25 +61,25 @@ func (r *RequestInfo) logs(level mcp.LoggingLevel) bool {
 
 // leastLevel returns the least severe level that the client wants, empty if it wants no messages.
 func (c *call) leastLevel() mcp.LoggingLevel {
-	switch agreed := c.info.from.agreed; {
+	switch agreed := c.info.from.Agreed; {
 	case !c.x.s.logging.declared.Load():
 		return ""
 	case c.info.Version.Era() == mcp.Modern:
 		return c.logLevel
 	case agreed == nil:
 		return ""
-	case c.x.conn != nil && agreed.declared.Logging == nil: // the session was opened before the server declared logging
+	case c.x.conn != nil && agreed.Declared.Logging == nil: // the session was opened before the server declared logging
 		return ""
 	}
-	return c.x.terms.leastLevel(&c.x.s.cfg)
+	return c.x.s.cfg.leastLevel(c.x.Terms)
 }
 
 // leastLevel returns the level that a legacy client has set, or else the default of the server.
-func (t *terms) leastLevel(cfg *config) mcp.LoggingLevel {
-	if set := t.level.Load(); set != nil {
+func (c *config) leastLevel(t *engine.Terms) mcp.LoggingLevel {
+	if set := t.Level.Load(); set != nil {
 		return *set
 	}
-	return cfg.LogLevel
+	return c.LogLevel
 }
 
 // readLogLevel reads the log level in the _meta of a modern request.
@@ -89,7 +90,7 @@ func (c *call) readLogLevel(p *jsonrpc.Params) error {
 	}
 	c.logLevel = mcp.LoggingLevel(rpc.Text(p.LogLevel))
 	if !c.logLevel.Defined() {
-		return invalidParams("params._meta: %q is %.64s, which is no log level", mcp.MetaLogLevel, p.LogLevel)
+		return rpc.InvalidParams("params._meta: %q is %.64s, which is no log level", mcp.MetaLogLevel, p.LogLevel)
 	}
 	return nil
 }

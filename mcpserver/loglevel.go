@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -21,7 +23,8 @@ type logging struct {
 func (l *logging) offer() bool {
 	l.once.Do(func() {
 		l.declared.Store(l.s.methods.add(feature{declare: declareLogging, methods: []*method{
-			{name: mcp.MethodSetLevel, handle: l.setLevel, inline: true}, // before the next message, to which the level applies
+			// inline: before the next message, to which the level applies
+			{Method: named(mcp.MethodSetLevel), handle: l.setLevel, inline: true},
 		}}))
 	})
 	return l.declared.Load()
@@ -37,18 +40,18 @@ func declareLogging(c *mcp.ServerCapabilities, _ mcp.Version) {
 // (specification 2025-11-25, server/utilities/logging, "Setting Log Level")
 func (l *logging) setLevel(ctx context.Context, c *call) (any, error) {
 	var p mcp.SetLevelParams
-	switch err := decodeCopy(c.params, &p); {
+	switch err := given.Decode(c.params, &p); {
 	case err != nil:
-		return nil, invalidParams("params: %w", err)
+		return nil, rpc.InvalidParams("params: %w", err)
 	case !p.Level.Defined():
-		return nil, invalidParams("params.level is %.64q, which is no log level", string(p.Level))
+		return nil, rpc.InvalidParams("params.level is %.64q, which is no log level", string(p.Level))
 	case c.x.conn == nil:
-		return nil, refusal(mcp.CodeInternalError, "without a session there is no log level to set")
+		return nil, rpc.Refusal(mcp.CodeInternalError, "without a session there is no log level to set")
 	}
 	if setter := l.setter.Load(); setter != nil {
 		if err := (*setter).SetLevel(ctx, p.Level); err != nil {
 			return nil, err
 		}
 	}
-	return nil, c.x.amend(ctx, func() { c.x.terms.level.Store(&p.Level) })
+	return nil, c.x.Amend(ctx, func() { c.x.Terms.Level.Store(&p.Level) })
 }

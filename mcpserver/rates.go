@@ -68,7 +68,7 @@ func (x *exchange) allows(what rates.Kind) bool {
 	if what == rates.None || x.s.cfg.rates[what].PerSecond < 0 {
 		return true // do not read the clock
 	}
-	return x.client.rates.Allow(what, &x.s.cfg.rates, time.Now())
+	return x.Client.Rates.Allow(what, &x.s.cfg.rates, time.Now())
 }
 
 // mayTell reports whether a handler may send the client a notification now. If not, it counts the notification as

@@ -8,6 +8,7 @@ import (
 	"net/url"
 
 	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -21,7 +22,7 @@ type RequestInfo struct {
 	Version mcp.Version // the revision of the answer
 	Meta    mcp.Meta    // of the request, nil for none; must not be changed
 
-	from client
+	from engine.Sender
 	call *call
 	task *tasks.Run // nil unless the call is a task or may become one
 }
@@ -38,7 +39,7 @@ func (r *RequestInfo) Client() mcp.Implementation {
 	if r == nil {
 		return mcp.Implementation{}
 	}
-	return r.from.implementation()
+	return r.from.Implementation()
 }
 
 // Principal returns the principal of the request, as [HTTPOptions.Principal] determined it. It is empty if the
@@ -47,7 +48,7 @@ func (r *RequestInfo) Principal() string {
 	if r == nil || r.call == nil {
 		return ""
 	}
-	return r.call.x.client.principal
+	return r.call.x.Client.Principal
 }
 
 // Session returns the session that the request belongs to. It is nil for a modern request, and for a request of a
@@ -64,10 +65,10 @@ func (r *RequestInfo) SessionID() string { return r.Session().ID() }
 
 // HTTP returns the HTTP request that carried this request, nil for any other connection.
 func (r *RequestInfo) HTTP() *HTTPRequest {
-	if r == nil || r.call == nil || r.call.x.httpRequest == nil {
+	if r == nil || r.call == nil || r.call.x.HTTPRequest == nil {
 		return nil
 	}
-	h := r.call.x.httpRequest
+	h := r.call.x.HTTPRequest
 	return &HTTPRequest{
 		Method: h.Method, URL: h.URL, Proto: h.Proto, Host: h.Host, Header: h.Header, RemoteAddr: h.RemoteAddr, TLS: h.TLS,
 	}
@@ -90,7 +91,7 @@ func (r *RequestInfo) ClientCapabilities() mcp.ClientCapabilities {
 	if r == nil {
 		return mcp.ClientCapabilities{}
 	}
-	return r.from.declared()
+	return r.from.Declared()
 }
 
 // Request is a request for a [RequestHandler].
@@ -102,18 +103,8 @@ type Request struct {
 // Decode decodes the params into v, a pointer, as [mcp.Decode] does. v shares no memory with the request. If a handler
 // returns the error of Decode, the server refuses the request with -32602.
 func (r *Request) Decode(v any) error {
-	if err := decodeCopy(r.Params, v); err != nil {
-		return invalidParams("params: %w", err)
+	if err := given.Decode(r.Params, v); err != nil {
+		return rpc.InvalidParams("params: %w", err)
 	}
 	return nil
-}
-
-// decodeCopy decodes raw, unless it is nil, into v, and removes icons that a client should not load.
-func decodeCopy(raw json.RawMessage, v any) error {
-	if raw == nil {
-		return nil
-	}
-	_, err := mcp.Decode(raw, v)
-	given.DropIcons(v)
-	return err
 }

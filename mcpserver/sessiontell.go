@@ -54,7 +54,7 @@ func (s *Session) LogLevel() mcp.LoggingLevel {
 	if s == nil || s.conn == nil {
 		return ""
 	}
-	if level := s.conn.exchange.terms.level.Load(); level != nil {
+	if level := s.conn.exchange.Terms.Level.Load(); level != nil {
 		return *level
 	}
 	return ""

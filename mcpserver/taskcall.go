@@ -7,6 +7,7 @@ import (
 	"errors"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -40,7 +41,7 @@ func (t *serverTasks) call(ctx context.Context, c *call, called *tool) (any, err
 	}
 	r := &taskCall{
 		Run: tasks.Run{
-			Keeper: t.keeper, Peer: &c.x.client.Peer, Account: c.x.client.who, Client: c.taskClient(), Tool: called.Name,
+			Keeper: t.keeper, Peer: &c.x.Client.Peer, Account: c.x.Client.Account, Client: c.taskClient(), Tool: called.Name,
 			Legacy: legacy, Waits: called.task.waits, After: called.task.after, TTL: called.task.timeToLive(t.ttl),
 		},
 		info: c.info, bind: called.task.bind,
@@ -65,7 +66,7 @@ func (r *taskCall) Answer(ctx context.Context, result *mcp.CallToolResult, err e
 		_, err = r.info.call.urlResult(required)
 	}
 	answer, err := toolAnswer(ctx, result, err, r.info.Version)
-	r.interrupted = interruption(ctx, answer, err)
+	r.interrupted = engine.Interruption(ctx, failed(answer, err))
 	result, _ = answer.(*mcp.CallToolResult)
 	return result, err
 }
@@ -75,7 +76,7 @@ func (r *taskCall) Encode(answer *mcp.CallToolResult) (json.RawMessage, error) {
 }
 
 func (r *taskCall) Outcome(answer *mcp.CallToolResult, err error) instrument.Result {
-	return interrupted(outcome(answer, err), cmp.Or(r.interrupted, err))
+	return engine.Interrupted(outcome(answer, err), cmp.Or(r.interrupted, err))
 }
 
 func (r *taskCall) Value() any { return &r.info }

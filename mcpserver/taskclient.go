@@ -3,13 +3,15 @@ package mcpserver
 import (
 	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // taskClient returns the properties of the client that tasks depend on.
 func (c *call) taskClient() tasks.Client {
-	return tasks.Client{Principal: c.x.client.principal, Version: c.info.Version}
+	return tasks.Client{Principal: c.x.Client.Principal, Version: c.info.Version}
 }
 
 // declares reports whether the client declares an extension with this request.
@@ -17,7 +19,7 @@ func (c *call) declares(extension string) bool {
 	if c.info.Version.Era() != mcp.Modern {
 		return false
 	}
-	declared := c.info.from.declared()
+	declared := c.info.from.Declared()
 	return declared.Extensions[extension] != nil
 }
 
@@ -30,11 +32,11 @@ func missingExtension(name string) error {
 // legacyTasks reports whether the server has declared tasks of 2025-11-25 to the client. A client without a session
 // gets the declaration with each initialize.
 func (c *call) legacyTasks() bool {
-	agreed := c.info.from.agreed
+	agreed := c.info.from.Agreed
 	if c.info.Version != mcp.Version20251125 || agreed == nil || !c.x.s.tasks.offered.Load() {
 		return false
 	}
-	return c.x.conn == nil || agreed.declared.Tasks.Allows(mcp.MethodCallTool)
+	return c.x.conn == nil || agreed.Declared.Tasks.Allows(mcp.MethodCallTool)
 }
 
 // wantsTask reports whether a call requests a task of 2025-11-25. The server ignores that if it has not declared tasks.
@@ -47,11 +49,11 @@ func (c *call) legacyTask() (*tasks.Legacy, error) {
 		return nil, nil
 	}
 	var wish mcp.TaskMetadata
-	if err := decodeCopy(c.task, &wish); err != nil {
-		return nil, invalidParams("params.task: %w", err)
+	if err := given.Decode(c.task, &wish); err != nil {
+		return nil, rpc.InvalidParams("params.task: %w", err)
 	}
 	if wish.TTL != nil && *wish.TTL < 0 {
-		return nil, invalidParams("params.task.ttl is negative")
+		return nil, rpc.InvalidParams("params.task.ttl is negative")
 	}
 	l := &tasks.Legacy{TTL: wish.TTL, Answered: c.Context()}
 	if c.progress != nil {
@@ -66,7 +68,7 @@ func (c *call) legacyTask() (*tasks.Legacy, error) {
 // refuseTask refuses a call that requests a task from a tool without tasks.
 // (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (c *call) refuseTask(t *tool) error {
-	return refusal(mcp.CodeMethodNotFound, "the tool %s does not run as a task", t.Name)
+	return rpc.Refusal(mcp.CodeMethodNotFound, "the tool %s does not run as a task", t.Name)
 }
 
 // refuseWithoutTask refuses a call without a task, because the tool runs only as a task.
@@ -75,5 +77,5 @@ func (c *call) refuseWithoutTask(t *tool) error {
 	if c.info.Version.Era() == mcp.Modern {
 		return missingExtension(mcp.ExtensionTasks)
 	}
-	return refusal(mcp.CodeMethodNotFound, "the tool %s runs as a task only", t.Name)
+	return rpc.Refusal(mcp.CodeMethodNotFound, "the tool %s runs as a task only", t.Name)
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/server/tasks"
@@ -16,11 +17,11 @@ import (
 
 func (t *serverTasks) methods() []*method {
 	return []*method{
-		{name: mcp.MethodGetTask, handle: t.get, rate: rates.Tasks},
-		{name: mcp.MethodUpdateTask, handle: t.update, rate: rates.Tasks},
-		{name: mcp.MethodCancelTask, handle: t.cancel, rate: rates.Tasks},
-		{name: mcp.MethodTaskResult, handle: t.result, rate: rates.Tasks},
-		{name: mcp.MethodListTasks, handle: t.list, rate: rates.Tasks},
+		{Method: named(mcp.MethodGetTask), handle: t.get, rate: rates.Tasks},
+		{Method: named(mcp.MethodUpdateTask), handle: t.update, rate: rates.Tasks},
+		{Method: named(mcp.MethodCancelTask), handle: t.cancel, rate: rates.Tasks},
+		{Method: named(mcp.MethodTaskResult), handle: t.result, rate: rates.Tasks},
+		{Method: named(mcp.MethodListTasks), handle: t.list, rate: rates.Tasks},
 	}
 }
 
@@ -73,8 +74,8 @@ func (t *serverTasks) list(ctx context.Context, c *call) (any, error) {
 	if err := c.readTaskParams(&p); err != nil {
 		return nil, err
 	}
-	if c.x.client.principal == "" {
-		return nil, refusal(mcp.CodeMethodNotFound, "%s: the server does not know who asks", c.info.Method)
+	if c.x.Client.Principal == "" {
+		return nil, rpc.Refusal(mcp.CodeMethodNotFound, "%s: the server does not know who asks", c.info.Method)
 	}
 	behind, ok := readTaskCursor(p.Cursor)
 	if !ok {
@@ -114,7 +115,7 @@ func (c *call) readTaskID(params any) (id string, err error) {
 		return "", err
 	}
 	if id = mcp.TargetOf(params); id == "" {
-		return "", invalidParams("params.taskId is missing or empty")
+		return "", rpc.InvalidParams("params.taskId is missing or empty")
 	}
 	return id, nil
 }
@@ -123,12 +124,12 @@ func (c *call) readTaskID(params any) (id string, err error) {
 func (c *call) readTaskParams(params any) error {
 	switch {
 	case !c.modern() && !c.legacyTasks():
-		return refusal(mcp.CodeMethodNotFound, "%s: the session began before there were tasks", c.info.Method)
+		return rpc.Refusal(mcp.CodeMethodNotFound, "%s: the session began before there were tasks", c.info.Method)
 	case c.modern() && !c.declares(mcp.ExtensionTasks):
 		return missingExtension(mcp.ExtensionTasks)
 	}
-	if err := decodeCopy(c.params, params); err != nil {
-		return invalidParams("params: %w", err)
+	if err := given.Decode(c.params, params); err != nil {
+		return rpc.InvalidParams("params: %w", err)
 	}
 	return nil
 }
@@ -143,7 +144,7 @@ func (t *serverTasks) watchable(ctx context.Context, c *call, ids []string) ([]s
 	}
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	if len(ids) > tasks.MaxWatched {
-		return nil, invalidParams("params.notifications.taskIds: %d tasks, want %d at most", len(ids), tasks.MaxWatched)
+		return nil, rpc.InvalidParams("params.notifications.taskIds: %d tasks, want %d at most", len(ids), tasks.MaxWatched)
 	}
 	return t.keeper.Watchable(ctx, c.taskClient(), ids)
 }

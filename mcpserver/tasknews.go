@@ -12,7 +12,7 @@ const maxTaskNotices = 1024
 
 // NotifyTask implements [tasks.Session].
 func (c *connection) NotifyTask(method, id string) {
-	if c.exchange.terms.confirmed.Load() {
+	if c.exchange.Terms.Confirmed.Load() {
 		c.notices.offer(notice{method, id}, maxTaskNotices)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/identity"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/storeguard"
 	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -34,9 +35,9 @@ func newServerTasks(s *Server) (*serverTasks, error) {
 		free = func() { own.Close(identity.Mark{}) }
 	}
 	keeper := tasks.New(tasks.Options{
-		Store: storeguard.Apart(s.apart).Tasks(cfg.Store), Free: free,
+		Store: storeguard.Apart(s.engine.Apart).Tasks(cfg.Store), Free: free,
 		PollInterval: cfg.PollInterval, MaxRunning: cfg.MaxRunning, MaxKept: cfg.MaxKept,
-		MaxKeptBytes: cfg.MaxKeptBytes, MaxResult: cfg.MaxResult, Lease: cfg.Lease, Stopping: errShuttingDown,
+		MaxKeptBytes: cfg.MaxKeptBytes, MaxResult: cfg.MaxResult, Lease: cfg.Lease, Stopping: engine.ErrStopping,
 	})
 	return &serverTasks{s: s, keeper: keeper, ttl: cfg.TTL}, err
 }

@@ -176,8 +176,8 @@ func (t *tools) register(info *mcp.Tool, h ToolHandler, task *taskTool) error {
 // offer registers the methods of tools, once.
 func (t *tools) offer() error {
 	return t.offered.offer(&t.s.methods, feature{declare: declareTools, methods: []*method{
-		{name: mcp.MethodListTools, handle: t.list, pace: rpc.OnePace()},
-		{name: mcp.MethodCallTool, handle: t.call, rate: rates.ToolCalls, kind: instrument.Tool, find: t.find,
+		{Method: named(mcp.MethodListTools), handle: t.list, pace: rpc.OnePace()},
+		{Method: targeting(mcp.MethodCallTool, instrument.Tool, t.find), handle: t.call, rate: rates.ToolCalls,
 			pace: t.paceOf},
 	}})
 }
@@ -217,12 +217,12 @@ func (t *tools) call(ctx context.Context, c *call) (any, error) {
 	case c.target == "":
 		return nil, errNoTool
 	}
-	return nil, invalidParams("unknown tool: %s", c.target)
+	return nil, rpc.InvalidParams("unknown tool: %s", c.target)
 }
 
 var (
-	errNoTool      = invalidParams("params.name is missing or no string")
-	errNoArguments = invalidParams("params.arguments is no object")
+	errNoTool      = rpc.InvalidParams("params.name is missing or no string")
+	errNoArguments = rpc.InvalidParams("params.arguments is no object")
 )
 
 // callTool calls h, the handler of the tool that the request names.

@@ -1,4 +1,4 @@
-package mcpserver
+package engine
 
 import (
 	"runtime"
@@ -12,28 +12,30 @@ import (
 )
 
 // usage yields the connection's use of its limits. It is called when metrics are collected.
-func (c *connection) usage(yield rpc.YieldUsage) {
-	c.table.Usage(yield)
-	c.exchange.s.usage(yield)
-	if c.exchange.client.watching != nil {
-		yieldMemory(yield, names.MemoryWatched, c.exchange.client.watching)
+func (c *Conn) usage(yield rpc.YieldUsage) {
+	c.Calls.Usage(yield)
+	c.Server.usage(yield)
+	if c.Client.Watching != nil {
+		yieldMemory(yield, names.MemoryWatched, c.Client.Watching)
 	}
 }
 
 // usage yields the use of the limits that all clients share.
 func (s *Server) usage(yield rpc.YieldUsage) {
-	if s.total != nil {
-		u := s.total.Usage()
+	if s.Total != nil {
+		u := s.Total.Usage()
 		yield(names.CapacityTotal, u.Used, u.Limit)
 	}
-	s.tasks.keeper.Usage(yield)
+	if s.Usage != nil {
+		s.Usage(yield)
+	}
 }
 
 // observeLimits observes the handler's limits until Shutdown, or until the garbage collector finds that the
 // program has forgotten the handler.
-func (h *HTTPHandler) observeLimits() {
+func (h *HTTP) observeLimits() {
 	self := weak.Make(h)
-	o := h.s.observer(web.HTTP1)
+	o := h.Server.Observer(web.HTTP1)
 	h.gone = o.Tel.Connected(instrument.Connection{Limits: func(yield rpc.YieldUsage) {
 		if h := self.Value(); h != nil {
 			h.usage(yield)
@@ -43,14 +45,12 @@ func (h *HTTPHandler) observeLimits() {
 }
 
 // usage yields the use of the handler's limits.
-func (h *HTTPHandler) usage(yield rpc.YieldUsage) {
-	h.s.usage(yield)
+func (h *HTTP) usage(yield rpc.YieldUsage) {
+	h.Server.usage(yield)
 	yieldMemory(yield, names.MemoryWatched, h.watching)
-	h.web.Usage(yield)
-	h.audience.mu.Lock()
-	subscriptions := h.audience.places
-	h.audience.mu.Unlock()
-	yield(names.CapacitySubscription, subscriptions.Used, subscriptions.Limit)
+	h.Web.Usage(yield)
+	open, limit := h.role.Subscriptions()
+	yield(names.CapacitySubscription, open, limit)
 }
 
 // yieldMemory yields the use of a memory budget.

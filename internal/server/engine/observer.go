@@ -1,4 +1,4 @@
-package mcpserver
+package engine
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // flush waits until the log handler has accepted all records so far. Because the log handler may hang, flush waits no
 // longer than the server waits for handlers.
 func (s *Server) flush(ctx context.Context, all ...rpc.Observer) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.patience())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Patience())
 	defer cancel()
 	for _, o := range all {
 		if o.Tel.Flush(ctx) != nil {
@@ -30,16 +30,16 @@ func (s *Server) everyObserver() []rpc.Observer {
 	return slices.Collect(maps.Values(s.observers))
 }
 
-// observer returns the observer of a network, and creates it if it is missing.
-func (s *Server) observer(n instrument.Network) rpc.Observer {
+// Observer returns the observer of a network, and creates it if it is missing.
+func (s *Server) Observer(n instrument.Network) rpc.Observer {
 	n.Address, n.Port = "", 0 // telemetry does not report the server's own address
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, ok := s.observers[n]
 	if !ok {
-		tel := instrument.NewServer(s.cfg.Telemetry, s.cfg.Name, n, instrument.WithInstanceID(s.cfg.InstanceID))
+		tel := instrument.NewServer(s.Telemetry, s.Name, n, instrument.WithInstanceID(s.InstanceID))
 		o = rpc.Observer{Tel: tel, Network: n, Peers: map[mcp.Version]*instrument.Peer{}}
-		for _, v := range s.cfg.versions {
+		for _, v := range s.Versions {
 			o.Peers[v] = o.Tel.Peer(instrument.Facts{Network: n, MCPVersion: string(v)}, "")
 		}
 		s.observers[n] = o
@@ -50,10 +50,10 @@ func (s *Server) observer(n instrument.Network) rpc.Observer {
 // The server calls the user's code, such as handlers, stores and connections, through package usercode. Whatever this
 // code does, the request gets an answer, and the server continues and can be shut down.
 
-// apart calls f in a goroutine of its own. The error reports that f panicked or ended the goroutine.
-func (s *Server) apart(ctx context.Context, name string, f func()) error {
+// Apart calls f in a goroutine of its own. The error reports that f panicked or ended the goroutine.
+func (s *Server) Apart(ctx context.Context, name string, f func()) error {
 	if failure := usercode.Apart(f); failure != nil {
-		o := s.observer(instrument.Network{})
+		o := s.Observer(instrument.Network{})
 		o.Failed(context.WithoutCancel(ctx), name)(failure)
 		return failure
 	}

@@ -1,4 +1,4 @@
-package mcpserver
+package downstream
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/mailbox"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/introduction"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
@@ -23,23 +24,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// relayedCall is a request that a receiver answers, and its handler.
-type relayedCall struct {
+// call is a request that a receiver answers, and its handler.
+type call struct {
 	rpc.Call
 	x       *exchange
-	front   *front
 	name    string // the method
-	method  *method
-	version mcp.Version     // revision of the answer, empty if it is unknown
-	agreed  *agreement      // terms of the client's session; nil for none
-	said    json.RawMessage // clientInfo of a modern client; nil for none
-	target  string          // name of the tool or prompt
-	uri     string          // URI of the resource
+	method  *engine.Method
+	version mcp.Version       // revision of the answer, empty if it is unknown
+	agreed  *engine.Agreement // terms of the client's session; nil for none
+	said    json.RawMessage   // clientInfo of a modern client; nil for none
+	target  string            // name of the tool or prompt
+	uri     string            // URI of the resource
 	params  json.RawMessage
 
 	header map[string]string // Mcp-Param-… by name; nil for a request without headers
 
-	hello *agreement // the client in initialize; nil for any other request
+	hello *engine.Agreement // the client in initialize; nil for any other request
 	over  atomic.Bool
 	box   mailbox.Box // messages for a modern client over HTTP, which shares its receiver with others
 
@@ -47,48 +47,45 @@ type relayedCall struct {
 	stopped func() // guarded by mu; reports the end of a subscription to telemetry; nil before its acknowledgement
 }
 
-// relayedMethods describes the requests of the protocol for telemetry.
-var relayedMethods = func() map[string]*method {
-	known := map[string]*method{}
+// methods describes the requests of the protocol for telemetry.
+var methods = func() map[string]*engine.Method {
+	known := map[string]*engine.Method{}
 	for m := range mcp.Methods() {
 		if m.Kind != mcp.KindRequest || m.Sender&mcp.FromClient == 0 {
 			continue
 		}
-		as := &method{name: m.Name, rows: rowsOf(m.Name), byURI: m.Target == mcp.TargetResource}
+		as := &engine.Method{Name: m.Name, Rows: engine.RowsOf(m.Name), ByURI: m.Target == mcp.TargetResource}
 		switch m.Target {
 		case mcp.TargetTool:
-			as.kind, as.find = instrument.Tool, anyName
+			as.Kind, as.Find = instrument.Tool, engine.AnyName
 		case mcp.TargetPrompt:
-			as.kind, as.find = instrument.Prompt, anyName
+			as.Kind, as.Find = instrument.Prompt, engine.AnyName
 		}
 		if m.Name == mcp.MethodComplete {
-			as.kind, as.find = instrument.Prompt, anyName
+			as.Kind, as.Find = instrument.Prompt, engine.AnyName
 		}
 		known[m.Name] = as
 	}
 	return known
 }()
 
-// anyName accepts every name: only the server behind the receiver knows them. Metrics limit the number of names.
-func anyName(name []byte) (string, bool) { return string(name), true }
-
 var (
 	// anyMethod is a method that the protocol does not have.
-	anyMethod = new(method)
+	anyMethod = new(engine.Method)
 	// earlyPing is ping before there is a session, which the relay answers itself.
-	earlyPing = &method{name: mcp.MethodPing, handle: ping, inline: true, own: true}
+	earlyPing = &engine.Method{Name: mcp.MethodPing}
 )
 
 // of makes r the handler of a request of x, and returns its call.
-func (r *relayedCall) of(f *front, x *exchange) *rpc.Call {
-	r.x, r.front, r.Handler = x, f, r
+func (r *call) of(x *exchange) *rpc.Call {
+	r.x, r.Handler = x, r
 	return &r.Call
 }
 
 // Begin finds the method and the client for telemetry, and refuses a request whose headers contradict its body.
-func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
-	r.name, r.params, r.agreed = method, raw, r.x.terms.agreed.Load()
-	early := r.name == mcp.MethodPing && r.agreed == nil && r.x.headers == nil && !p.Modern()
+func (r *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
+	r.name, r.params, r.agreed = method, raw, r.x.Terms.Agreed.Load()
+	early := r.name == mcp.MethodPing && r.agreed == nil && r.x.Headers == nil && !p.Modern()
 	if early {
 		r.method, r.Inline = earlyPing, true
 	} else {
@@ -96,77 +93,77 @@ func (r *relayedCall) Begin(method string, raw json.RawMessage, p jsonrpc.Params
 		r.identify(&p)
 	}
 	known := false
-	r.target, known = r.method.targetOf(&p, raw)
-	if r.method.byURI {
+	r.target, known = r.method.TargetOf(&p, raw)
+	if r.method.ByURI {
 		r.uri = rpc.Text(p.URI)
 	}
 	var in instrument.Incoming
 	if r.x.Peer.Tel != nil {
-		in = r.x.incoming(&r.Call, &p, r.method, r.target, r.uri)
+		in = r.x.Incoming(&r.Call, &p, r.method, r.target, r.uri)
 		in.Known, in.TargetKnown = early, known
-		in.ClientName, in.ClientVersion = r.x.introduced(r.name, client{agreed: r.agreed, info: r.said}, raw)
+		in.ClientName, in.ClientVersion = r.x.Introduced(r.name, engine.Sender{Agreed: r.agreed, Info: r.said}, raw)
 	}
 	r.Start(&in)
 }
 
 // identify determines the method, the revision and the client of the request, as far as the request has them.
-func (r *relayedCall) identify(p *jsonrpc.Params) {
-	if r.method = relayedMethods[r.name]; r.method == nil {
+func (r *call) identify(p *jsonrpc.Params) {
+	if r.method = methods[r.name]; r.method == nil {
 		r.method = anyMethod
 	}
 	agreed := r.agreed
 	r.agreed = nil
 	switch {
-	case r.x.headers != nil:
+	case r.x.Headers != nil:
 		r.Refused = r.readHeaders(p)
 	case r.name == mcp.MethodInitialize:
-		r.hello = r.x.s.greeting(r.params)
+		r.hello = greeting(r.x.Home, r.params)
 	case p.Modern():
-		r.version, _ = r.x.s.speaks(p.ProtocolVersion)
+		r.version, _ = r.x.Home.Speaks(p.ProtocolVersion)
 		r.said = p.ClientInfo
 	case agreed != nil:
-		r.version, r.agreed = agreed.version, agreed
+		r.version, r.agreed = agreed.Version, agreed
 	}
 }
 
 // readHeaders reads the headers of a modern request over HTTP, and compares them with its body. If the revision is
 // unknown here, the server behind the receiver decides.
-func (r *relayedCall) readHeaders(p *jsonrpc.Params) (err error) {
-	h := r.x.headers
+func (r *call) readHeaders(p *jsonrpc.Params) (err error) {
+	h := r.x.Headers
 	r.said = p.ClientInfo
-	if r.version, _, err = r.x.headerTerms(r.name, p); rpc.WireError(err).Code == mcp.CodeUnsupportedVersion {
+	if r.version, _, err = r.x.HeaderTerms(r.name, p); rpc.WireError(err).Code == mcp.CodeUnsupportedVersion {
 		r.version, err = "", h.CheckMethod(r.name)
 	}
-	if err = cmp.Or(err, h.CheckName(r.method.target(r.version), p, r.params)); err == nil {
+	if err = cmp.Or(err, h.CheckName(r.method.Target(r.version), p, r.params)); err == nil {
 		r.header, err = h.Params()
 	}
 	return err
 }
 
 // greeting returns the client that the params of initialize describe, as far as it can be read.
-func (s *Server) greeting(params json.RawMessage) *agreement {
+func greeting(s *engine.Server, params json.RawMessage) *engine.Agreement {
 	p, weight, err := introduction.Decode(params)
 	if err == nil {
-		return &agreement{client: p.ClientInfo, capabilities: p.Capabilities, weight: weight}
+		return &engine.Agreement{Client: p.ClientInfo, Capabilities: p.Capabilities, Weight: weight}
 	}
-	a := new(agreement)
+	a := new(engine.Agreement)
 	if info, ok := mcp.Object(params).Lookup("clientInfo"); ok && len(info) <= introduction.MaxBytes {
-		a.client.Name, a.client.Version = s.introductions.Read(info)
-		a.weight = len(info)
+		a.Client.Name, a.Client.Version = s.Introductions.Read(info)
+		a.Weight = len(info)
 	}
 	return a
 }
 
 // Handle passes the request to the receiver, and releases the frame.
-func (r *relayedCall) Handle(ctx context.Context) (any, error) {
+func (r *call) Handle(ctx context.Context) (any, error) {
 	if r.Inline {
 		return verbatim{of: r.method, raw: json.RawMessage("{}")}, nil
 	}
 	m := relay.Message{ID: r.ID.AppendJSON(nil), Method: r.name, Params: oneLine(r.params), Header: r.header}
 	r.params, r.said, r.header = nil, nil, nil
 	r.Deferred = true
-	err := r.front.receive(ctx, func() {
-		usercode.Run(func() { r.front.receiver.ReceiveRequest(ctx, m, r.front, r.answered) },
+	err := r.x.front.receive(ctx, func() {
+		usercode.Run(func() { r.x.front.receiver.ReceiveRequest(ctx, m, r.x.front, r.answered) },
 			func(f *usercode.Failure) {
 				r.x.Peer.Failed(ctx, m.Method)(f)
 				r.answered(nil, rpc.ErrPanicked)
@@ -193,7 +190,7 @@ func (f *front) receive(ctx context.Context, take func()) error {
 
 // acknowledged reports that the client has got the acknowledgement of its subscription. As in any server, the operation
 // ends with that: no span lasts as long as a stream.
-func (r *relayedCall) acknowledged() {
+func (r *call) acknowledged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.stopped == nil && !r.over.Load() {
@@ -204,7 +201,7 @@ func (r *relayedCall) acknowledged() {
 }
 
 // close ends the request, and reports false if it has already ended.
-func (r *relayedCall) close() bool {
+func (r *call) close() bool {
 	if r.over.Swap(true) {
 		return false
 	}
@@ -217,7 +214,7 @@ func (r *relayedCall) close() bool {
 }
 
 // answered is the [relay.Answer] to the request. Of several answers, the first one counts.
-func (r *relayedCall) answered(result json.RawMessage, err error) {
+func (r *call) answered(result json.RawMessage, err error) {
 	if !r.close() {
 		return
 	}
@@ -226,24 +223,24 @@ func (r *relayedCall) answered(result json.RawMessage, err error) {
 	if passed, ok := errors.AsType[*relay.Error](err); ok {
 		size = len(passed.Object)
 	}
-	if !r.front.post(r, size, 0, conclude) {
-		result, err = nil, errUnread
+	if !r.x.front.post(r, size, 0, conclude) {
+		result, err = nil, relay.ErrUnread
 		r.box.Put(0, 0, conclude)
 	}
 }
 
 // abort ends the request without an answer, unless it has been answered.
-func (r *relayedCall) abort(why error) {
+func (r *call) abort(why error) {
 	if r.close() {
 		r.GiveUp(why, nil)
 	}
 }
 
 // finish answers the request, or gives it up if the peer of the receiver has cancelled it.
-func (r *relayedCall) finish(result json.RawMessage, err error) {
+func (r *call) finish(result json.RawMessage, err error) {
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
 		r.GiveUp(err, func() {
-			if r.x.conn != nil {
+			if r.x.Conn != nil {
 				r.x.Withdraw(within.Values(r.x.Life, r.Context()), r.Out, r.version, &r.Op, nil,
 					mcp.CancelledParams{RequestID: r.ID, Reason: none.Reason})
 			}
@@ -253,17 +250,17 @@ func (r *relayedCall) finish(result json.RawMessage, err error) {
 	if _, coded := errors.AsType[*mcp.Error](err); err != nil && !coded {
 		err = rpc.Fail(&mcp.Error{Code: mcp.CodeInternalError, Message: err.Error()}, err)
 	}
-	r.Ended = interruption(r.Context(), nil, err)
+	r.Ended = engine.Interruption(r.Context(), err != nil)
 	r.Conclude(verbatim{of: r.method, raw: result, apart: len(result) > rpc.MaxKept}, err)
 }
 
-func (r *relayedCall) Close(error) {}
+func (r *call) Close(error) {}
 
 // Encode encodes the answer of the receiver. The answer to initialize sets the terms of the session.
-func (r *relayedCall) Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
+func (r *call) Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
 	v, _ := result.(verbatim)
 	if r.hello != nil && err == nil {
-		r.x.conn.adopt(r.hello, v.raw)
+		adopt(r.x.Conn, r.hello, v.raw)
 	}
 	if v.apart && err == nil {
 		rest = v.raw
@@ -271,27 +268,34 @@ func (r *relayedCall) Encode(dst []byte, result any, err error) (frame, rest []b
 	return v.appendAnswer(dst, r.ID, err), rest, err
 }
 
-func (r *relayedCall) Outcome(result any, err, lost error) instrument.Result {
+func (r *call) Outcome(result any, err, lost error) instrument.Result {
 	if r.name == mcp.MethodInitialize {
 		if v := r.x.Version(); v != "" { // the version in the answer
 			r.Op.Meet(r.x.Peer.Seen(v))
 		}
 	}
-	return r.x.outcomeOf(&r.Call, result, err, lost)
+	end := rpc.ResultOf(err)
+	if v, ok := result.(verbatim); ok && err == nil {
+		end = v.of.Outcome(v.raw)
+	}
+	return r.x.Exchange.Outcome(&r.Call, end, err, lost)
 }
 
-func (r *relayedCall) Left(why error) instrument.Result { return outcomeWithout(why) }
+func (r *call) Left(why error) instrument.Result { return engine.WithoutAnswer(why) }
 
-func (r *relayedCall) About() (string, mcp.Version) { return r.name, r.version }
+func (r *call) About() (string, mcp.Version) { return r.name, r.version }
 
-func (r *relayedCall) Value() any { return r }
+func (r *call) Value() any { return r }
+
+// Targets implements [engine.Targeted].
+func (r *call) Targets() (target, uri string) { return r.target, r.uri }
 
 // Wait sends the messages of the request to a client that shares its receiver with others.
-func (r *relayedCall) Wait(over <-chan struct{}) { r.box.Run(over) }
+func (r *call) Wait(over <-chan struct{}) { r.box.Run(over) }
 
 // verbatim is the result of a request with the method of, as a peer wrote it.
 type verbatim struct {
-	of    *method
+	of    *engine.Method
 	raw   json.RawMessage
 	apart bool // raw is not copied into the frame, but sent after it
 }
@@ -310,47 +314,25 @@ func (v verbatim) appendAnswer(dst []byte, id jsonrpc.ID, err error) []byte {
 	return jsonrpc.AppendAnswer(dst, id, "result", v.raw)
 }
 
-// maxSkimmed is how much of a large result's beginning is read for telemetry, in addition to its last member.
-const maxSkimmed = 64 << 10
-
-// outcome returns the outcome that telemetry records for the result.
-func (v verbatim) outcome() (r instrument.Result) {
-	o := jsonscan.ObjectAt(v.raw[:min(len(v.raw), maxSkimmed)], 0)
-	for o.Next() {
-		switch string(o.Key()) {
-		case "isError":
-			r.ToolError = v.of.kind == instrument.Tool && string(o.Raw()) == "true"
-		case "resultType":
-			r.ResultType, _ = jsonrpc.Text(o.Raw())
-		}
-	}
-	if v.of.kind == instrument.Tool && bytes.HasSuffix(v.raw, []byte(`,"isError":true}`)) {
-		r.ToolError = true
-	}
-	return r
-}
-
 // adopt sets the terms of the session: a, the client as it describes itself, and the version in the answer.
-func (c *connection) adopt(a *agreement, answer json.RawMessage) {
+func adopt(c *engine.Conn, a *engine.Agreement, answer json.RawMessage) {
 	raw, _ := mcp.Object(answer).Lookup("protocolVersion")
-	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.exchange.s.cfg.versions, v) {
-		a.version = v
+	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.Server.Versions, v) {
+		a.Version = v
 	}
-	if !c.introduce(a.weight) {
-		a = &agreement{version: a.version}
+	if !c.Introduce(a.Weight) {
+		a = &engine.Agreement{Version: a.Version}
 	}
-	if c.public.begin(a) {
-		c.public.open()
-	}
-	c.exchange.terms.agreed.Store(a)
+	c.X.Terms.Agreed.Store(a)
 }
 
-// notified passes a notification to the receiver.
-func (f *front) notified(x *exchange, m *jsonrpc.Message) error {
+// Notified passes a notification to the receiver.
+func (x *exchange) Notified(m *jsonrpc.Message) error {
 	in := x.Describe(m)
 	in.Known = false
 	ctx, op := x.Peer.Tel.StartHandler(x.Work, in)
 	defer op.End(rpc.BrokenOff)
+	f := x.front
 	err := f.receive(ctx, func() {
 		usercode.Run(func() {
 			f.receiver.ReceiveNotification(ctx, relay.Message{Method: m.Method, Params: oneLine(m.Middle())}, f)

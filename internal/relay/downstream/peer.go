@@ -1,4 +1,4 @@
-package mcpserver
+package downstream
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/lock"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/within"
@@ -21,8 +22,7 @@ import (
 
 // front is the client of a connection or a session, or all modern clients of an HTTP handler, as a [relay.Peer].
 type front struct {
-	conn     *connection  // nil for modern clients over HTTP
-	handler  *HTTPHandler // HTTP handler of the modern clients; nil for a connection
+	conn     *engine.Conn // nil for modern clients over HTTP
 	receiver relay.Receiver
 	observer rpc.Observer
 	turn     lock.Mutex // held while the receiver takes a message of the connection
@@ -40,12 +40,12 @@ const unreadFrames = 16
 // received the message: it only queues the message, for the goroutine of the client's own request, so that a client
 // which does not read delays no other. post reports false, and sends nothing, if the queue of the request would take
 // more than limit bytes, 0 for any number, or the queues of all requests more than unreadFrames.
-func (f *front) post(by *relayedCall, n, limit int, send func()) bool {
+func (f *front) post(by *call, n, limit int, send func()) bool {
 	if f.conn != nil {
 		send()
 		return true
 	}
-	who := by.x.client.who
+	who := by.x.Client.Account
 	if !f.unread.ReservePart(who, n) {
 		return false
 	}
@@ -60,8 +60,8 @@ func (f *front) post(by *relayedCall, n, limit int, send func()) bool {
 }
 
 // during returns the client's request that ctx belongs to, nil if there is none or it has been answered.
-func (f *front) during(ctx context.Context) *relayedCall {
-	if r, ok := ctx.Value(rpc.InfoKey{}).(*relayedCall); ok && r.front == f && !r.over.Load() {
+func (f *front) during(ctx context.Context) *call {
+	if r, ok := ctx.Value(rpc.InfoKey{}).(*call); ok && r.x.front == f && !r.over.Load() {
 		return r
 	}
 	return nil
@@ -70,12 +70,12 @@ func (f *front) during(ctx context.Context) *relayedCall {
 // way returns the client's request on whose stream to send a question that belongs to ctx, nil for the stream of the
 // session. If the client does not read that stream, way returns the latest request: a server behind a pipe cannot name
 // the request that its question belongs to, and a client need not read any other stream.
-func (f *front) way(ctx context.Context) *relayedCall {
+func (f *front) way(ctx context.Context) *call {
 	by := f.during(ctx)
 	if by != nil || f.conn == nil {
 		return by
 	}
-	if at := f.conn.exchange.Out.Reach(); at.Asks && at.Read {
+	if at := f.conn.X.Out.Reach(); at.Asks && at.Read {
 		return nil
 	}
 	return f.latest()
@@ -85,12 +85,12 @@ func (f *front) way(ctx context.Context) *relayedCall {
 // the notification is sent on that stream, where it waits for the client if necessary. A change concerns the session,
 // even if ctx belongs to a request: on the stream of a request that the client gives up, the notification would be
 // lost.
-func (f *front) noticeWay(ctx context.Context, method string) *relayedCall {
+func (f *front) noticeWay(ctx context.Context, method string) *call {
 	by := f.during(ctx)
-	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.exchange.Version() == "") {
+	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.X.Version() == "") {
 		return by
 	}
-	if at := f.conn.exchange.Out.Reach(); at.Asks && (at.Read || at.Resumable) {
+	if at := f.conn.X.Out.Reach(); at.Asks && (at.Read || at.Resumable) {
 		return nil
 	}
 	if by != nil {
@@ -101,14 +101,18 @@ func (f *front) noticeWay(ctx context.Context, method string) *relayedCall {
 
 // aboutChange reports whether notifications of a method report a change of a list or a resource.
 func aboutChange(method string) bool {
-	_, list := lists[method]
-	return list || method == mcp.NotificationResourceUpdated
+	switch method {
+	case mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged,
+		mcp.NotificationResourceUpdated:
+		return true
+	}
+	return false
 }
 
 // latest returns the latest request among those whose clients read a stream, nil for none.
-func (f *front) latest() (by *relayedCall) {
-	for _, c := range f.conn.table.All() {
-		if r, ok := c.Handler.(*relayedCall); ok && c.Out.Reach().Asks && (by == nil || c.Arrived.After(by.Arrived)) {
+func (f *front) latest() (by *call) {
+	for _, c := range f.conn.Calls.All() {
+		if r, ok := c.Handler.(*call); ok && c.Out.Reach().Asks && (by == nil || c.Arrived.After(by.Arrived)) {
 			by = r
 		}
 	}
@@ -121,8 +125,13 @@ func (f *front) Shared() bool { return f.conn == nil }
 // End implements [relay.Ender].
 func (f *front) End(reason error) {
 	if f.conn != nil {
-		f.conn.quit(reason)
+		f.conn.Quit(reason)
 	}
+}
+
+// close reports to the receiver that the client is gone.
+func (f *front) close(ctx context.Context) {
+	f.observer.Guard(ctx, mcp.MethodInitialize, func() { f.receiver.Gone(f) })
 }
 
 // Notify implements [relay.Peer].
@@ -135,22 +144,22 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 	by := f.noticeWay(ctx, m.Method)
 	switch {
 	case by == nil && f.conn != nil:
-		return f.send(ctx, f.conn.exchange, f.conn.exchange.Out, f.conn.exchange.Version(), r, m)
+		return f.send(ctx, f.conn.X, f.conn.X.Out, f.conn.X.Version(), r, m)
 	case by == nil:
 		f.observer.Tel.NotificationDropped(m.Method, names.DropNoStream)
 		return nil
 	case f.conn != nil:
-		return f.send(ctx, by.x, by.Out, by.version, r, m)
+		return f.send(ctx, &by.x.Exchange, by.Out, by.version, r, m)
 	}
 	m.Params = bytes.Clone(m.Params)
-	if !f.post(by, len(m.Params), maxUnreadNotices, func() { _ = f.send(ctx, by.x, by.Out, by.version, r, m) }) {
+	if !f.post(by, len(m.Params), maxUnreadNotices, func() { _ = f.send(ctx, &by.x.Exchange, by.Out, by.version, r, m) }) {
 		f.observer.Tel.NotificationDropped(m.Method, names.DropQueueFull)
 	}
 	return nil
 }
 
 // send sends a notification through out, a sink of x.
-func (f *front) send(ctx context.Context, x *exchange, out rpc.Sink, v mcp.Version, r instrument.Request,
+func (f *front) send(ctx context.Context, x *engine.Exchange, out rpc.Sink, v mcp.Version, r instrument.Request,
 	m relay.Message) error {
 	ctx, cancel := joint(ctx, x.Life)
 	defer cancel()
@@ -165,13 +174,13 @@ func (f *front) send(ctx context.Context, x *exchange, out rpc.Sink, v mcp.Versi
 
 // acknowledge marks the subscription that a notification acknowledges: by, or, if that is nil, the request that the
 // params name.
-func (f *front) acknowledge(by *relayedCall, params json.RawMessage) {
+func (f *front) acknowledge(by *call, params json.RawMessage) {
 	if by == nil && f.conn != nil {
 		meta, _ := mcp.Object(params).Lookup("_meta")
 		raw, _ := mcp.Object(meta).Lookup(mcp.MetaSubscriptionID)
 		id, _ := jsonrpc.ParseID(raw)
-		if c := f.conn.table.Find(id); c != nil {
-			by, _ = c.Handler.(*relayedCall)
+		if c := f.conn.Calls.Find(id); c != nil {
+			by, _ = c.Handler.(*call)
 		}
 	}
 	if by != nil && by.name == mcp.MethodSubscriptionsListen {
@@ -202,20 +211,20 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 		answer(nil, errNoWay)
 		return
 	}
-	q := &relayedAsk{conn: c, method: m.Method, answer: answer, sent: make(chan struct{})}
-	q.ctx, q.op = c.exchange.Peer.Tel.StartRequest(ctx, instrument.Request{Method: m.Method, Foreign: true, Beside: true})
+	q := &ask{conn: c, method: m.Method, answer: answer, sent: make(chan struct{})}
+	q.ctx, q.op = c.X.Peer.Tel.StartRequest(ctx, instrument.Request{Method: m.Method, Foreign: true, Beside: true})
 	err := q.find(f.way(ctx))
 	if err == nil {
-		q.id, err = c.exchange.Asks.Enter(q, maxRelayed)
+		q.id, err = c.X.Asks.Enter(q, maxRelayed)
 	}
 	if err != nil {
 		q.conclude(nil, err)
 		return
 	}
-	q.op.Admit(c.exchange.Peer.Seen(c.exchange.Version()), q.id)
-	q.stop = context.AfterFunc(ctx, func() { c.exchange.Group.Start(withdrawing{q}) })
+	q.op.Admit(c.X.Peer.Seen(c.X.Version()), q.id)
+	q.stop = context.AfterFunc(ctx, func() { c.X.Group.Start(withdrawing{q}) })
 	err = q.send(m)
-	unanswered := err != nil && c.exchange.Asks.End(q.id)
+	unanswered := err != nil && c.X.Asks.End(q.id)
 	close(q.sent)
 	if unanswered {
 		q.conclude(nil, err)
@@ -224,7 +233,7 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 
 // find selects where to send the question: to the stream on which the client waits for the answer to by, or else to the
 // stream of the session.
-func (q *relayedAsk) find(by *relayedCall) (err error) {
+func (q *ask) find(by *call) (err error) {
 	if by != nil && by.Out.Reach().Asks {
 		back, ok := by.x.WaitForClient()
 		if !ok {
@@ -233,16 +242,16 @@ func (q *relayedAsk) find(by *relayedCall) (err error) {
 		q.out, q.back = by.Out, back
 		return nil
 	}
-	if at := q.conn.exchange.Out.Reach(); !at.Asks || !at.Read {
+	if at := q.conn.X.Out.Reach(); !at.Asks || !at.Read {
 		return errNoWay
 	}
-	q.out = q.conn.exchange.Out
+	q.out = q.conn.X.Out
 	return nil
 }
 
-// relayedAsk is a request of the receiver to the client, until its answer.
-type relayedAsk struct {
-	conn   *connection
+// ask is a request of the receiver to the client, until its answer.
+type ask struct {
+	conn   *engine.Conn
 	out    rpc.Sink
 	method string
 	answer relay.Answer
@@ -255,16 +264,16 @@ type relayedAsk struct {
 }
 
 // send sends the request, with the trace context in its _meta if there is one.
-func (q *relayedAsk) send(m relay.Message) (err error) {
+func (q *ask) send(m relay.Message) (err error) {
 	buf := rpc.GetBuffer()
-	frame, id := (*buf)[:0], q.conn.exchange.Asks.WireID(q.id)
+	frame, id := (*buf)[:0], q.conn.X.Asks.WireID(q.id)
 	defer func() { rpc.PutBuffer(buf, frame) }()
 	if t := q.op.TraceContext(); t.Traceparent == "" && t.Tracestate == "" && t.Baggage == "" && len(t.Others) == 0 {
 		frame = appendMessage(frame, id, m)
 	} else if frame, err = jsonrpc.AppendRequest(frame, id, m.Method, rpc.Traced(&q.op, nil), m.Params); err != nil {
 		return err
 	}
-	ctx, cancel := joint(q.ctx, q.conn.exchange.Work)
+	ctx, cancel := joint(q.ctx, q.conn.X.Work)
 	defer cancel()
 	q.op.Sending()
 	if err = q.out.Ask(ctx, frame); err == nil {
@@ -274,9 +283,9 @@ func (q *relayedAsk) send(m relay.Message) (err error) {
 }
 
 // Give implements [awaiter]. It passes an answer on in the goroutine that reads, before the client's next message.
-func (q *relayedAsk) Give(m *jsonrpc.Message) {
+func (q *ask) Give(m *jsonrpc.Message) {
 	if m == nil {
-		q.conn.exchange.Group.Start(leaving{q})
+		q.conn.X.Group.Start(leaving{q})
 		return
 	}
 	<-q.sent
@@ -284,7 +293,7 @@ func (q *relayedAsk) Give(m *jsonrpc.Message) {
 }
 
 // leaving is the task that ends a request after its client has left.
-type leaving struct{ *relayedAsk }
+type leaving struct{ *ask }
 
 func (q leaving) Run() {
 	<-q.sent
@@ -292,23 +301,23 @@ func (q leaving) Run() {
 }
 
 // withdrawing is the task that cancels a request when its answer is no longer wanted, unless it has arrived.
-type withdrawing struct{ *relayedAsk }
+type withdrawing struct{ *ask }
 
 func (q withdrawing) Run() {
 	<-q.sent
-	if !q.conn.exchange.Asks.End(q.id) {
+	if !q.conn.X.Asks.End(q.id) {
 		return
 	}
 	why := context.Cause(q.ctx)
-	q.conn.exchange.Asks.AddTombstone(q.id,
+	q.conn.X.Asks.AddTombstone(q.id,
 		rpc.Tombstone{Reason: rpc.Lateness(q.ctx), Since: time.Now(), Ref: q.op.Ref()})
-	q.conn.exchange.Withdraw(within.Values(q.conn.exchange.Life, q.ctx), q.out, q.conn.exchange.Version(), &q.op, nil,
-		mcp.CancelledParams{RequestID: q.conn.exchange.Asks.WireID(q.id), Reason: relay.ReasonOf(q.ctx)})
+	q.conn.X.Withdraw(within.Values(q.conn.X.Life, q.ctx), q.out, q.conn.X.Version(), &q.op, nil,
+		mcp.CancelledParams{RequestID: q.conn.X.Asks.WireID(q.id), Reason: relay.ReasonOf(q.ctx)})
 	q.conclude(nil, why)
 }
 
 // conclude passes on the answer m, or the error.
-func (q *relayedAsk) conclude(m *jsonrpc.Message, err error) {
+func (q *ask) conclude(m *jsonrpc.Message, err error) {
 	defer q.op.End(rpc.BrokenOff)
 	if q.stop != nil {
 		q.stop()
@@ -332,7 +341,7 @@ func (q *relayedAsk) conclude(m *jsonrpc.Message, err error) {
 }
 
 // passOn passes on a valid answer.
-func (q *relayedAsk) passOn(m *jsonrpc.Message) {
+func (q *ask) passOn(m *jsonrpc.Message) {
 	raw := oneLine(m.Middle())
 	if m.Kind == jsonrpc.Result {
 		q.op.End(instrument.Result{})
@@ -342,4 +351,14 @@ func (q *relayedAsk) passOn(m *jsonrpc.Message) {
 	e, _ := m.Failure() // as far as it can be read
 	q.op.End(instrument.Result{Code: e.Code, HasCode: true, Message: e.Message})
 	q.answer(nil, &relay.Error{Object: raw, Server: &mcp.Error{Code: e.Code, Message: e.Message, Data: e.Data}})
+}
+
+// joint returns a context that ends with ctx and with end.
+func joint(ctx, end context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(end, func() { cancel(context.Cause(end)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }

@@ -1,4 +1,4 @@
-package mcpserver
+package engine
 
 import (
 	"context"
@@ -7,17 +7,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/relay"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
-	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// errTimeLimit is wrapped in the cause of a handler's context that has reached [Options.RequestTimeout].
-var errTimeLimit = errors.New("not done")
+// ErrStopping is the error of requests and the cause of contexts when the server ends a connection or itself.
+var ErrStopping = relay.ErrStopping
 
 // endings lists the errors that end a request for a reason outside of its handler, with the error.type of each. The
-// first match counts, because an error may wrap both errShuttingDown, which the client gets, and the reason.
+// first match counts, because an error may wrap both ErrStopping, which the client gets, and the reason.
 //
 // The client gets all of them as -32603, except for time limits of tools. Neither JSON-RPC nor MCP has a code for an
 // overloaded server, implementations have chosen different codes, and clients cannot know the meaning of a code in the
@@ -28,16 +27,15 @@ var endings = []struct {
 }{
 	{rpc.ErrCancelled, names.ErrorCancelled},
 	{relay.ErrLeft, names.ErrorConnectionLost},
-	{ErrSessionSilent, names.ErrorConnectionLost},
-	{ErrSessionTimeout, names.ErrorConnectionLost},
-	{errTimeLimit, names.ErrorTimeout},
-	{tasks.ErrExpired, names.ErrorTimeout},
-	{errShuttingDown, names.ErrorShutdown},
+	{ErrSilent, names.ErrorConnectionLost},
+	{web.ErrTimeout, names.ErrorConnectionLost},
+	{rpc.ErrTimeLimit, names.ErrorTimeout},
+	{ErrStopping, names.ErrorShutdown},
 	{rpc.ErrTooOften, names.ErrorRateLimited},
 	{rpc.ErrBusy, names.ErrorOverloaded},
 	{rpc.ErrOverloaded, names.ErrorOverloaded},
 	{web.ErrNoRoom, names.ErrorOverloaded},
-	{errUnread, names.ErrorOverloaded},
+	{relay.ErrUnread, names.ErrorOverloaded},
 	{web.ErrTooManySessions, names.ErrorOverloaded},
 	{rpc.ErrBatchFull, names.ErrorOverloaded},
 }
@@ -63,9 +61,9 @@ func isWire(err error) bool {
 	return wire
 }
 
-// interrupted returns r, the telemetry of an answer. If why ended the request, r gets the error.type that belongs to
+// Interrupted returns r, the telemetry of an answer. If why ended the request, r gets the error.type that belongs to
 // why.
-func interrupted(r instrument.Result, why error) instrument.Result {
+func Interrupted(r instrument.Result, why error) instrument.Result {
 	word := endingOf(why)
 	if word == "" {
 		return r
@@ -81,27 +79,48 @@ func interrupted(r instrument.Result, why error) instrument.Result {
 }
 
 // endCause returns the cause for the contexts of handlers when their connection or session ends. A nil reason means
-// that the client has disconnected. A client that is still connected gets errShuttingDown.
+// that the client has disconnected. A client that is still connected gets ErrStopping.
 func endCause(reason error) error {
 	switch reason {
 	case nil:
 		reason = relay.ErrLeft
-	case ErrSessionSilent, ErrSessionTimeout:
+	case ErrSilent, web.ErrTimeout:
 	default:
-		return errShuttingDown
+		return ErrStopping
 	}
-	return rpc.Fail(errShuttingDown, reason)
+	return rpc.Fail(ErrStopping, reason)
 }
 
-// interruption returns the cause of ctx if ctx had ended before the handler failed, because the end of ctx then counts
+// Interruption returns the cause of ctx if ctx had ended before the handler failed, because the end of ctx then counts
 // as the reason. Otherwise it returns nil.
-func interruption(ctx context.Context, result any, err error) error {
-	r, _ := result.(*mcp.CallToolResult)
-	if ctx.Err() == nil || err == nil && (r == nil || !r.IsError) {
+func Interruption(ctx context.Context, failed bool) error {
+	if !failed || ctx.Err() == nil {
 		return nil
 	}
 	if cause := context.Cause(ctx); cause != context.DeadlineExceeded {
 		return cause
 	}
-	return errTimeLimit // deadline of a middleware around the HTTP handler
+	return rpc.ErrTimeLimit // deadline of a middleware around the HTTP handler
+}
+
+// WithoutAnswer describes the end of a request that gets no answer because of why.
+func WithoutAnswer(why error) instrument.Result {
+	return Interrupted(instrument.Result{ErrorType: names.ErrorCancelled, Err: why, CallerLeft: true}, why)
+}
+
+// refusalReason returns the reason label for an error with which the server refuses a request. It is empty for an error
+// in the request itself.
+func refusalReason(err error) string {
+	if e, _ := errors.AsType[*mcp.Error](err); e == web.ErrStore {
+		return names.RefusalStore
+	}
+	switch word := endingOf(err); word {
+	case names.ErrorOverloaded:
+		return names.RefusalOverloaded
+	case names.ErrorRateLimited:
+		return names.RefusalRateLimited
+	case names.ErrorShutdown:
+		return names.RefusalShutdown
+	}
+	return ""
 }
