@@ -77,3 +77,13 @@ func (s *Server) initialize(ctx context.Context, c *call) (any, error) {
 		Instructions:    s.cfg.Instructions,
 	}, nil
 }
+
+// discover answers server/discover. (specification 2026-07-28, server/discover)
+func (s *Server) discover(_ context.Context, c *call) (any, error) {
+	return &mcp.DiscoverResult{
+		CacheHint:         s.cfg.cacheHint(c.x.Client.Principal),
+		SupportedVersions: s.cfg.versions,
+		Capabilities:      s.capabilities(c.info.Version),
+		Instructions:      s.cfg.Instructions,
+	}, nil
+}
