@@ -17,7 +17,7 @@ var leaves = []string{
 	"internal/visible", "internal/dashboard", "internal/atomicfile", "internal/groupname",
 	"mcpclient/connstate", "internal/client/inflight", "internal/client/waits", "internal/client/seam",
 	"mcpclient/internal/loops", "internal/glob", "internal/mailbox", "internal/uritemplate",
-	"internal/tokens", "internal/version",
+	"internal/stdio", "internal/tokens", "internal/version",
 	"mcpclient/telemetry/names", "internal/instrument/settings", "mcpclient/auth/internal/assertion",
 	"internal/identity",
 }
@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"internal/workers":             {},
 	"internal/server/quota":        {},
 	"internal/server/introduction": {"internal/given", "internal/jsonrpc", "mcp"},
+	"internal/server/rates":        {"internal/server/quota"},
 	"internal/server/rpc": {
 		"internal/instrument", "internal/jsonrpc", "internal/server/quota", "internal/workers", "mcp", "mcpclient/telemetry",
 	},
@@ -39,14 +40,20 @@ var arrows = map[string][]string{
 	"internal/server/tasks": {
 		"internal/instrument", "internal/jsonrpc", "internal/server/quota", "internal/server/rpc", "mcp", "mcpserver/store",
 	},
-	"internal/ndjson":      {},
-	"internal/sse":         {},
-	"dashboards":           {},
-	"internal/jsonrpc":     {},
-	"internal/mirror":      {},
-	"internal/schema":      {},
-	"internal/promname":    {"mcpclient/telemetry/schema"},
-	"internal/schemacheck": {"mcpclient/telemetry", "mcpclient/telemetry/schema"},
+	"internal/server/engine": {
+		"inspect", "internal/given", "internal/instrument", "internal/jsonrpc", "internal/relay", "internal/running",
+		"internal/server/introduction", "internal/server/quota", "internal/server/rates", "internal/server/rpc",
+		"internal/server/web", "mcp", "mcpclient/telemetry",
+	},
+	"internal/server/storeguard": {"mcpserver/store"},
+	"internal/ndjson":            {},
+	"internal/sse":               {},
+	"dashboards":                 {},
+	"internal/jsonrpc":           {},
+	"internal/mirror":            {},
+	"internal/schema":            {},
+	"internal/promname":          {"mcpclient/telemetry/schema"},
+	"internal/schemacheck":       {"mcpclient/telemetry", "mcpclient/telemetry/schema"},
 	"internal/otlpcheck": {
 		"internal/otlpsink", "internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema",
 	},
@@ -78,8 +85,10 @@ var arrows = map[string][]string{
 	"internal/command/userfile":      {},
 	"internal/command/recordingdiff": {"internal/recording", "mcp", "mcp/drift"},
 	"internal/command/replay":        {"internal/recording", "mcp", "mcpclient/transport"},
-	"internal/mock":                  {"internal/recording", "internal/relay", "mcp", "mcpclient/telemetry", "mcpserver"},
-	"internal/command/prom":          {"internal/command/backend"},
+	"internal/mock": {
+		"internal/recording", "internal/relay", "internal/relay/downstream", "mcp", "mcpclient/telemetry", "mcpserver",
+	},
+	"internal/command/prom": {"internal/command/backend"},
 	"internal/command/gameday": {
 		"internal/command/prom", "internal/command/traceview", "mcp", "mcpclient", "mcpclient/connstate",
 		"mcpclient/telemetry", "mcpclient/transport", "mcpclient/transport/chaos", "mcpserver",
@@ -157,9 +166,15 @@ var arrows = map[string][]string{
 
 	"mcpserver": {
 		"inspect", "internal/clientinput", "internal/given", "internal/jsonrpc", "internal/mirror", "internal/ndjson",
-		"internal/relay", "internal/running", "internal/schema", "internal/server/introduction", "internal/server/quota",
-		"internal/server/rpc", "internal/server/tasks", "internal/server/web", "internal/workers", "mcp",
-		"mcpclient/telemetry", "internal/instrument", "mcpserver/store",
+		"internal/running", "internal/schema", "internal/server/engine", "internal/server/introduction",
+		"internal/server/quota", "internal/server/rates", "internal/server/rpc", "internal/server/storeguard",
+		"internal/server/tasks", "internal/server/web", "internal/workers", "mcp", "mcpclient/telemetry",
+		"internal/instrument", "mcpserver/store",
+	},
+	"internal/relay/downstream": {
+		"internal/instrument", "internal/jsonrpc", "internal/relay", "internal/server/engine",
+		"internal/server/introduction", "internal/server/quota", "internal/server/rpc", "internal/server/web", "mcp",
+		"mcpclient/telemetry",
 	},
 	"internal/relay/upstream": {
 		"inspect", "internal/jsonrpc", "internal/mirror", "internal/relay", "internal/running", "mcp",
@@ -167,9 +182,8 @@ var arrows = map[string][]string{
 		"internal/instrument", "mcpclient/transport",
 	},
 	"mcpproxy": {
-		"internal/recording", "internal/relay", "internal/relay/upstream", "mcp", "mcpclient", "mcpclient/telemetry",
-		"internal/instrument",
-		"mcpclient/transport", "mcpserver",
+		"internal/recording", "internal/relay", "internal/relay/downstream", "internal/relay/upstream", "mcp", "mcpclient",
+		"mcpclient/telemetry", "internal/instrument", "mcpclient/transport", "mcpserver",
 	},
 	"mcpserver/skills":          {"mcp", "mcp/skill", "mcpserver"},
 	"mcpserver/apps":            {"mcp", "mcp/app", "mcpserver"},

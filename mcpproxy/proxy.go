@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/recording"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 	"github.com/mcpotel/mcpotel/internal/relay/upstream"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -104,13 +105,14 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 		}
 		return s, nil
 	}
-	var err error
-	if p.server, err = mcpserver.NewRelay((*hosts)(p), &mcpserver.Options{
+	server, err := downstream.New((*hosts)(p), &downstream.Options{
 		Name: p.o.Name, InstanceID: instance, FrameLimit: p.o.FrameLimit, DrainTimeout: drainTimeout,
 		Telemetry: p.o.Telemetry,
-	}); err != nil {
+	})
+	if err != nil {
 		return nil, err
 	}
+	p.server = server.(*mcpserver.Server)
 	if p.o.Recorder != nil {
 		if err := p.o.Recorder.begin(p.o.Name, p.o.Policy); err != nil {
 			return nil, fmt.Errorf("mcpproxy: %w", err)
@@ -199,7 +201,7 @@ func (h *hosts) pairOf(from relay.Peer) *pair {
 	p := h.pairs[from]
 	if p == nil {
 		p = &pair{
-			connect: h.connect, host: from.(relay.Ender), guard: h.guard, // the peers of mcpserver implement it
+			connect: h.connect, host: from.(relay.Ender), guard: h.guard, // the peers of package downstream implement it
 			tape: h.o.Recorder.tape(), noListening: h.o.NoListening,
 		}
 		h.pairs[from] = p

@@ -1,10 +1,15 @@
 package mcpserver
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -85,4 +90,111 @@ func (w view) append(dst []byte, result any) ([]byte, error) {
 		return dst, err
 	}
 	return w.s.signature.append(dst, raw)
+}
+
+// signature identifies the server in every modern result. It is immutable.
+// (specification 2026-07-28, basic/index, "Per-response protocol fields")
+type signature struct {
+	identity json.RawMessage   // the server's implementation as JSON
+	alone    mcp.Meta          // _meta of a result that has no other
+	constant *jsonrpc.Constant // the members of alone
+}
+
+// newSignature encodes info, or returns an error if that is impossible.
+func newSignature(info mcp.Implementation) (s signature, err error) {
+	if s.identity, err = mcp.AppendResult(nil, info); err != nil {
+		return s, err
+	}
+	if s.alone, err = mcp.Meta(nil).With(mcp.MetaServerInfo, s.identity); err == nil {
+		s.constant, err = jsonrpc.NewConstant(s.alone)
+	}
+	return s, err
+}
+
+// append appends a modern result with the members that every modern result has: its type, and the server's name in
+// _meta.
+// (specification 2026-07-28, basic/index, "ResultType")
+func (s *signature) append(dst []byte, raw json.RawMessage) ([]byte, error) {
+	if _, typed := mcp.Object(raw).Lookup("resultType"); !typed {
+		whole, err := mcp.Object(raw).With("resultType", mcp.ResultComplete)
+		if err != nil {
+			return dst, err
+		}
+		raw = json.RawMessage(whole)
+	}
+	return jsonrpc.AppendParams(dst, jsonrpc.Meta{Const: s.constant}, raw)
+}
+
+// meta returns the _meta of a result with the server's name in it.
+func (s *signature) meta(m mcp.Meta) mcp.Meta {
+	if m == nil {
+		return s.alone
+	}
+	if joined := s.join(m); joined != nil {
+		return joined
+	}
+	signed, err := m.With(mcp.MetaServerInfo, s.identity)
+	if err != nil {
+		return m // not a JSON object: encoding the result fails later
+	}
+	return signed
+}
+
+// join returns m with the server's name as the last member, nil if m has one already or is no JSON object. It makes one
+// allocation where [mcp.Object.With] makes nine.
+func (s *signature) join(m mcp.Meta) mcp.Meta {
+	o := jsonscan.ObjectAt(m, 0)
+	for o.Next() {
+		if string(o.Key()) == mcp.MetaServerInfo {
+			return nil
+		}
+	}
+	if o.Err() != nil || jsonscan.Rest(m, o.End()) != nil {
+		return nil
+	}
+	members := bytes.TrimRight(m[:o.End()-1], " \t\r\n")
+	if members[len(members)-1] == '{' {
+		return s.alone
+	}
+	joined := make(mcp.Meta, 0, len(members)+len(s.alone))
+	joined = append(append(joined, members...), ',')
+	return append(joined, s.alone[1:]...) // without the bracket
+}
+
+// shownResults pools copies of results that are being encoded.
+var shownResults = sync.Pool{New: func() any { return new(mcp.CallToolResult) }}
+
+// appendToolResult appends the result of a tool in the form of the client's revision.
+func (w view) appendToolResult(dst []byte, r *mcp.CallToolResult) ([]byte, error) {
+	shown := shownResults.Get().(*mcp.CallToolResult)
+	if r != nil {
+		*shown = *r
+	}
+	w.showToolResult(shown)
+	dst, err := mcp.AppendResult(dst, shown)
+	*shown = mcp.CallToolResult{} // after a panic of AppendResult, shown is not reused
+	shownResults.Put(shown)
+	return dst, err
+}
+
+// showToolResult converts shown, a copy of the result of a tool, to the form of the client's revision.
+func (w view) showToolResult(shown *mcp.CallToolResult) {
+	shown.Content = contentIn(shown.Content, w.version)
+	switch {
+	case w.modern():
+		shown.ResultType = finalType(shown.ResultType)
+		shown.Meta = w.s.signature.meta(shown.Meta)
+		return
+	case w.version < mcp.Version20250618:
+		shown.StructuredContent = nil
+	case !isObject(shown.StructuredContent):
+		shown.StructuredContent = nil
+	}
+	shown.ResultType = ""
+}
+
+// isObject reports whether raw, a JSON value, is an object.
+func isObject(raw []byte) bool {
+	raw = bytes.TrimLeft(raw, " \t\r\n")
+	return len(raw) > 0 && raw[0] == '{'
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -92,7 +93,7 @@ func (c *call) ask(ctx context.Context, asks []*Ask) error {
 	if err := c.canAsk(); err != nil {
 		return err
 	}
-	items, err := c.info.from.inquiries(c.info.Version, asks)
+	items, err := inquiries(&c.info.from, c.info.Version, asks)
 	if err != nil {
 		return err
 	}
@@ -123,7 +124,7 @@ func (c *call) canAsk() error {
 		return fmt.Errorf("%w: in revision %s, %s must be answered at once", ErrUnsupported, c.info.Version, c.info.Method)
 	case c.modern():
 		return nil
-	case c.x.conn != nil && !c.x.terms.confirmed.Load():
+	case c.x.conn != nil && !c.x.Terms.Confirmed.Load():
 		return errUnconfirmed
 	case c.method.inline:
 		return fmt.Errorf("%w: nothing that it sends is read before %s is answered", ErrUnsupported, c.info.Method)
@@ -153,8 +154,8 @@ type inquiry struct {
 }
 
 // inquiries encodes asks for revision v, or returns an error if the client cannot be asked.
-func (c *client) inquiries(v mcp.Version, asks []*Ask) ([]*inquiry, error) {
-	declared := c.declared()
+func inquiries(from *engine.Sender, v mcp.Version, asks []*Ask) ([]*inquiry, error) {
+	declared := from.Declared()
 	var need mcp.ClientCapabilities
 	items := make([]*inquiry, len(asks))
 	for i, a := range asks {

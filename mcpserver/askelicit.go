@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/clientinput"
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -138,7 +139,7 @@ func (q *elicitQuestion) params(v mcp.Version, _ *mcp.ClientCapabilities) (any, 
 
 func (q *elicitQuestion) Take(ctx context.Context, answer json.RawMessage) error {
 	var taken mcp.ElicitResult
-	if err := decodeCopy(answer, &taken); err != nil {
+	if err := given.Decode(answer, &taken); err != nil {
 		return err
 	}
 	switch taken.Action {

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -40,7 +41,7 @@ func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.Fo
 	if result.Action != mcp.ElicitAccept {
 		return answer, result.Action, nil
 	}
-	if err := decodeCopy(content, &answer); err != nil {
+	if err := given.Decode(content, &answer); err != nil {
 		return answer, "", fmt.Errorf("form of %v: %w", reflect.TypeFor[T](), err)
 	}
 	return answer, result.Action, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -45,7 +46,7 @@ func (q *rootsQuestion) Take(_ context.Context, answer json.RawMessage) error {
 // takeInto decodes a copy of an answer, and stores it unless result is nil.
 func takeInto[T any](answer json.RawMessage, result *T) error {
 	var taken T
-	if err := decodeCopy(answer, &taken); err != nil {
+	if err := given.Decode(answer, &taken); err != nil {
 		return err
 	}
 	if result != nil {

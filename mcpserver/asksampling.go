@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/mcpotel/mcpotel/internal/clientinput"
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -103,7 +104,7 @@ func oneBlock(c mcp.SamplingContent, v mcp.Version) error {
 
 func (q *messageQuestion) Take(_ context.Context, answer json.RawMessage) error {
 	var taken mcp.CreateMessageResult
-	if err := decodeCopy(answer, &taken); err != nil {
+	if err := given.Decode(answer, &taken); err != nil {
 		return err
 	}
 	if err := clientinput.CheckMessage(&taken, q.asked); err != nil {

@@ -2,10 +2,16 @@ package mcpserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/jsonrpc"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/tasks"
+	"github.com/mcpotel/mcpotel/internal/usercode"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -25,19 +31,19 @@ func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 	if s == nil || s.conn == nil {
 		return fmt.Errorf("%w: there is no session", ErrUnsupported)
 	}
-	agreed := s.conn.exchange.terms.agreed.Load()
+	agreed := s.conn.exchange.Terms.Agreed.Load()
 	switch {
 	case agreed == nil:
 		return fmt.Errorf("%w: its session is not open", ErrUnsupported)
-	case !s.conn.exchange.terms.confirmed.Load():
+	case !s.conn.exchange.Terms.Confirmed.Load():
 		return errUnconfirmed
 	}
-	q, err := s.conn.inquirer(agreed.version)
+	q, err := s.conn.inquirer(agreed.Version)
 	if err != nil {
 		return err
 	}
-	from := client{agreed: agreed}
-	items, err := from.inquiries(agreed.version, asks)
+	from := engine.Sender{Agreed: agreed}
+	items, err := inquiries(&from, agreed.Version, asks)
 	if err != nil {
 		return err
 	}
@@ -51,7 +57,7 @@ func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
 	}
 	return &inquirer{
 		Inquirer: rpc.Inquirer{
-			Exchange: &c.exchange.Exchange, Out: c.exchange.Out, Version: v, Context: c.exchange.Work,
+			Exchange: &c.exchange.Exchange.Exchange, Out: c.exchange.Out, Version: v, Context: c.exchange.Work,
 		},
 		sites: c.sites,
 	}, nil
@@ -68,5 +74,95 @@ func (s *Session) Close(reason error) {
 	if reason == nil {
 		reason = ErrSessionClosed
 	}
-	s.conn.quit(reason)
+	s.conn.Quit(reason)
 }
+
+// inquireAll asks a legacy client several questions. While it waits, the request blocks no other request.
+func (c *call) inquireAll(ctx context.Context, items []*inquiry) error {
+	c.x.Reader.Release(&c.Call)
+	c.x.Asks.Pause(&c.Call)
+	defer c.x.Asks.Resume(&c.Call)
+	back, ok := c.x.WaitForClient()
+	if !ok {
+		return rpc.ErrBusy
+	}
+	defer back()
+	return c.inquirer().inquireEach(ctx, items)
+}
+
+// inquirer asks a legacy client the questions of handlers.
+type inquirer struct {
+	rpc.Inquirer
+	sites  *sites  // URL elicitations of the client
+	rounds *rounds // keeps the answers for further rounds; nil outside of a request
+}
+
+// inquirer returns an inquirer that uses the connection or stream on which the client waits for the answer to c.
+func (c *call) inquirer() *inquirer {
+	return &inquirer{
+		Inquirer: rpc.Inquirer{Exchange: c.Call.Exchange, Out: c.Out, Version: c.info.Version, Context: c.Context()},
+		sites:    c.x.conn.sites, rounds: &c.rounds,
+	}
+}
+
+// inquireEach asks several questions concurrently. The first failure cancels the others.
+func (q *inquirer) inquireEach(ctx context.Context, items []*inquiry) error {
+	if len(items) == 1 {
+		return q.inquire(ctx, items[0])
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		asking sync.WaitGroup
+		once   sync.Once
+		first  error
+	)
+	fail := func(err error) {
+		once.Do(func() { first = err })
+		cancel(err)
+	}
+	for _, it := range items {
+		asking.Go(func() { // ends with the answer or with ctx
+			usercode.Run(func() {
+				if err := q.inquire(ctx, it); err != nil {
+					fail(err)
+				}
+			}, func(broken *usercode.Failure) { fail(broken) })
+		})
+	}
+	asking.Wait()
+	if broken, ok := errors.AsType[*usercode.Failure](first); ok {
+		broken.Repeat() // in the goroutine of the handler that asked
+	}
+	return first
+}
+
+// inquire asks a legacy client one question and waits for the answer.
+func (q *inquirer) inquire(ctx context.Context, it *inquiry) error {
+	answer, err := q.Ask(ctx, it)
+	if err == nil && q.rounds != nil {
+		q.rounds.keep(it.key, answer)
+	}
+	return clientError(err)
+}
+
+// Ask sends a request and waits for the answer. It remembers the id of a URL elicitation, which ElicitationComplete may
+// complete later.
+func (q *inquirer) Ask(ctx context.Context, it rpc.Question) (json.RawMessage, error) {
+	if id, ok := mcp.Object(it.Params()).Lookup("elicitationId"); ok {
+		name, _ := jsonrpc.Text(id)
+		q.sites.add(name)
+	}
+	return q.Inquirer.Ask(ctx, it)
+}
+
+// clientError converts the refusal of a client to a [*ClientError], and returns any other err unchanged.
+func clientError(err error) error {
+	if refused, ok := errors.AsType[*rpc.RefusalError](err); ok {
+		return (*ClientError)(refused)
+	}
+	return err
+}
+
+func (it *inquiry) Params() json.RawMessage { return it.encoded }
+func (it *inquiry) Meta() mcp.Meta          { return tasks.Related(it.encoded) }

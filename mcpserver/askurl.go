@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -59,14 +60,14 @@ func (c *call) urlResult(e *urlRequired) (any, error) {
 	for i, p := range e.elicitations {
 		asks[i] = AskElicit("", p, nil)
 	}
-	items, err := c.info.from.inquiries(c.info.Version, asks)
+	items, err := inquiries(&c.info.from, c.info.Version, asks)
 	switch {
 	case err != nil && c.modern():
 		return nil, err
 	case err != nil:
 		return nil, rpc.Fail(errNoInput, err)
 	case c.modern() && c.rounds.declined(items):
-		return nil, refusal(mcp.CodeInternalError, "%s: the user has not agreed to open the URL", e.message)
+		return nil, rpc.Refusal(mcp.CodeInternalError, "%s: the user has not agreed to open the URL", e.message)
 	case c.modern():
 		return c.inputResult(&inputRequired{asks: asks})
 	}
@@ -89,7 +90,7 @@ func (r *rounds) declined(items []*inquiry) bool {
 	return slices.ContainsFunc(items, func(it *inquiry) bool {
 		var said mcp.ElicitResult
 		answer, ok := r.given[it.key]
-		return ok && (decodeCopy(answer, &said) != nil || said.Action != mcp.ElicitAccept)
+		return ok && (given.Decode(answer, &said) != nil || said.Action != mcp.ElicitAccept)
 	})
 }
 
@@ -98,15 +99,15 @@ func (r *rounds) declined(items []*inquiry) bool {
 // notification. ElicitationComplete does not wait for the client.
 // (specification 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation")
 func (s *Server) ElicitationComplete(elicitationID string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.conns {
+	for _, c := range s.connections() {
 		if c.complete(elicitationID) {
 			return
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for h := range s.fleets {
-		h.web.Complete(elicitationID)
+		h.Web.Complete(elicitationID)
 	}
 }
 
@@ -132,7 +133,7 @@ func (t visited) Run() {
 	}
 	x := t.c.exchange
 	// best effort
-	_ = x.Peer.Notify(x.Work, x.Out, x.terms.agreed.Load().version, mcp.NotificationElicitationComplete, nil, params)
+	_ = x.Peer.Notify(x.Work, x.Out, x.Terms.Agreed.Load().Version, mcp.NotificationElicitationComplete, nil, params)
 }
 
 // sites holds the ids of the latest URL elicitations of one client.

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -98,8 +101,8 @@ func (t *completions) lookup(k completionKey) CompletionHandler {
 // offer adds the method completion/complete to the server when the first completion is added.
 func (t *completions) offer() error {
 	return t.offered.offer(&t.s.methods, feature{declare: declareCompletions, methods: []*method{
-		{name: mcp.MethodComplete, handle: t.complete, rate: rateCompletions,
-			kind: instrument.Prompt, find: t.s.prompts.find},
+		{Method: targeting(mcp.MethodComplete, instrument.Prompt, t.s.prompts.find), handle: t.complete,
+			rate: rates.Completions},
 	}})
 }
 
@@ -114,8 +117,8 @@ func declareCompletions(c *mcp.ServerCapabilities, _ mcp.Version) {
 // (specification 2026-07-28, server/utilities/completion, "Requesting Completions")
 func (t *completions) complete(ctx context.Context, c *call) (any, error) {
 	var p mcp.CompleteParams
-	if err := decodeCopy(c.params, &p); err != nil {
-		return nil, invalidParams("params: %w", err)
+	if err := given.Decode(c.params, &p); err != nil {
+		return nil, rpc.InvalidParams("params: %w", err)
 	}
 	key, err := t.keyOf(p.Ref, p.Argument.Name)
 	if err != nil {
@@ -152,20 +155,20 @@ func (t *completions) keyOf(ref mcp.CompleteRef, argument string) (k completionK
 		p, ok := t.s.prompts.lookup(ref.Name)
 		switch {
 		case !ok:
-			return k, invalidParams("unknown prompt: %s", ref.Name)
+			return k, rpc.InvalidParams("unknown prompt: %s", ref.Name)
 		case !p.has(argument):
-			return k, invalidParams("prompt %s has no argument %q", ref.Name, argument)
+			return k, rpc.InvalidParams("prompt %s has no argument %q", ref.Name, argument)
 		}
 		return completionKey{ref.Type, p.Name, argument}, nil
 	case mcp.RefResource:
 		of, ok := t.s.resources.template(ref.URI)
 		switch {
 		case !ok:
-			return k, invalidParams("unknown resource template: %s", ref.URI)
+			return k, rpc.InvalidParams("unknown resource template: %s", ref.URI)
 		case !of.uris.Has(argument):
-			return k, invalidParams("resource template %s has no variable %q", of.URITemplate, argument)
+			return k, rpc.InvalidParams("resource template %s has no variable %q", of.URITemplate, argument)
 		}
 		return completionKey{ref.Type, of.URITemplate, argument}, nil
 	}
-	return k, invalidParams("unknown type of reference: %.64q", ref.Type)
+	return k, rpc.InvalidParams("unknown type of reference: %.64q", ref.Type)
 }

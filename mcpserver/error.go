@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -43,44 +43,6 @@ func allowed(v mcp.Version, err error) error {
 		fmt.Errorf("%w, which %s does not allow: the client gets %d", err, v, code))
 }
 
-var (
-	errShuttingDown = relay.ErrStopping
-	errUnread       = &mcp.Error{Code: mcp.CodeInternalError,
-		Message: "the answer was dropped: clients have too many answers waiting that they do not read"}
-)
-
-func invalidRequest(format string, args ...any) error {
-	return refusal(mcp.CodeInvalidRequest, format, args...)
-}
-
-func invalidParams(format string, args ...any) error {
-	return refusal(mcp.CodeInvalidParams, format, args...)
-}
-
-// refusal returns an error with a message that the client sees in full.
-func refusal(code int64, format string, args ...any) error {
-	err := fmt.Errorf(format, args...)
-	return rpc.Fail(&mcp.Error{Code: code, Message: err.Error()}, err)
-}
-
-// unsupportedVersion returns the error for a client that requests a revision which the server does not support.
-// (specification 2026-07-28, basic/versioning, "Protocol Version Negotiation")
-func unsupportedVersion(requested mcp.Version, supported []mcp.Version) error {
-	data, err := json.Marshal(mcp.UnsupportedVersionData{Supported: supported, Requested: requested})
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(supported))
-	for i, v := range supported {
-		names[i] = string(v)
-	}
-	return &mcp.Error{
-		Code:    mcp.CodeUnsupportedVersion,
-		Message: fmt.Sprintf("unsupported protocol version %q; this server speaks %s", requested, strings.Join(names, ", ")),
-		Data:    data,
-	}
-}
-
 // missingCapability returns the error for a request of a modern client that has not declared a required capability. The
 // log gets cause. (specification 2026-07-28, basic/index, "Missing Required Capabilities")
 func missingCapability(need mcp.ClientCapabilities, cause error) error {
@@ -105,8 +67,6 @@ func outcome(result any, err error) instrument.Result {
 	}
 	r := instrument.Result{}
 	switch result := result.(type) {
-	case verbatim:
-		return result.outcome()
 	case *mcp.CallToolResult:
 		if result != nil {
 			r.ToolError = result.IsError
@@ -120,4 +80,53 @@ func outcome(result any, err error) instrument.Result {
 		r.ResultType = string(result.ResultType)
 	}
 	return r
+}
+
+// argumentsError is the error for invalid arguments of a call. Its message is meant for a model.
+type argumentsError struct{ err error }
+
+// Error describes each invalid value, the expected value, and the violated keyword of the schema.
+func (e *argumentsError) Error() string {
+	invalid, ok := errors.AsType[*schema.ValidationError](e.err)
+	if !ok {
+		return "invalid arguments: " + e.err.Error()
+	}
+	var b strings.Builder
+	b.WriteString("invalid arguments: ")
+	for i, p := range invalid.Problems {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(p.String())
+		if p.Schema != "" {
+			b.WriteString(" (schema " + p.Schema + ")")
+		}
+	}
+	return b.String()
+}
+
+func (e *argumentsError) Unwrap() error { return e.err }
+
+// problem describes one invalid value in the data of the error.
+type problem struct {
+	Instance string `json:"instance"`
+	Schema   string `json:"schema"`
+	Keyword  string `json:"keyword"`
+	Message  string `json:"message"`
+}
+
+// refusal returns the protocol error for revisions in which invalid arguments are a protocol error.
+// (specification 2025-06-18, server/tools, "Error Handling")
+func (e *argumentsError) refusal() error {
+	wire := &mcp.Error{Code: mcp.CodeInvalidParams, Message: e.Error()}
+	if invalid, ok := errors.AsType[*schema.ValidationError](e.err); ok {
+		problems := make([]problem, len(invalid.Problems))
+		for i, p := range invalid.Problems {
+			problems[i] = problem(p)
+		}
+		if data, err := json.Marshal(map[string]any{"problems": problems}); err == nil {
+			wire.Data = data
+		}
+	}
+	return wire
 }

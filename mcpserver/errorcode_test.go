@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -59,12 +60,12 @@ func TestNullIsAnIDForOldClientsOnly(t *testing.T) {
 		{[]mcp.Version{mcp.Version20250618, mcp.Version20241105}, "", true},
 	} {
 		s := New(mcp.Implementation{Name: "test", Version: "1"}, &Options{Versions: test.speaks})
-		of := new(terms)
+		of := new(engine.Terms)
 		if test.agreed != "" {
-			of.agreed.Store(&agreement{version: test.agreed})
+			of.Agreed.Store(&engine.Agreement{Version: test.agreed})
 		}
-		x := &exchange{terms: of}
-		x.Server, x.Engine = x, &rpc.Engine{NullID: s.cfg.nullID()}
+		x := &exchange{Exchange: engine.Exchange{Terms: of}}
+		x.Server, x.Engine = x, &rpc.Engine{NullID: s.engine.NullID()}
 		if got := x.WantsNull(); got != test.want {
 			t.Errorf("%v, agreed on %q: got %v, want %v", test.speaks, test.agreed, got, test.want)
 		}

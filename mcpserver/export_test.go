@@ -45,6 +45,6 @@ type Taken struct{ Places, Bytes, Inside, Sessions, Introductions, Accounts int 
 
 // Taken returns the current usage.
 func (h *HTTPHandler) Taken() Taken {
-	l := h.web.Load()
+	l := h.engine.Web.Load()
 	return Taken{l.Requests, l.Bytes, l.Inside, l.Sessions, l.Introductions, l.Accounts}
 }

@@ -8,10 +8,9 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
-	"github.com/mcpotel/mcpotel/internal/jsonscan"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // call is a request to the server. It implements the handler of its rpc.Call.
@@ -52,8 +51,8 @@ func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	known := false
 	if c.method != nil {
 		c.Inline = c.method.inline
-		c.target, known = c.method.targetOf(&p, raw)
-		if c.method.byURI {
+		c.target, known = c.method.TargetOf(&p, raw)
+		if c.method.ByURI {
 			c.uri = rpc.Text(p.URI)
 		}
 		if c.x.Reader != nil && c.method.pace != nil {
@@ -62,9 +61,9 @@ func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	}
 	var in instrument.Incoming
 	if c.x.Peer.Tel != nil {
-		in = c.x.incoming(&c.Call, &p, c.method, c.target, c.uri)
+		in = c.x.Incoming(&c.Call, &p, c.method.about(), c.target, c.uri)
 		in.TargetKnown = known
-		in.ClientName, in.ClientVersion = c.x.introduced(method, c.info.from, raw)
+		in.ClientName, in.ClientVersion = c.x.Introduced(method, c.info.from, raw)
 	}
 	c.Start(&in)
 	c.Op.Arguments(c.arguments)
@@ -73,12 +72,12 @@ func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 
 // revision returns the revision of a request, and the client as the request or the session describes it. initialize
 // always belongs to the legacy era, whatever its _meta contains, unless the HTTP headers name a modern revision.
-func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, client, error) {
+func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, engine.Sender, error) {
 	switch {
-	case x.headers != nil:
-		return x.headerTerms(method, p)
+	case x.Headers != nil:
+		return x.HeaderTerms(method, p)
 	case len(x.s.cfg.modern) > 0 && method != mcp.MethodInitialize && p.Modern():
-		return x.s.modernTerms(p)
+		return x.s.engine.ModernTerms(p)
 	}
 	return x.legacyTerms(method)
 }
@@ -86,13 +85,13 @@ func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, clie
 // check returns an error if the request cannot be handled in its revision.
 func (c *call) check(p *jsonrpc.Params) error {
 	if c.method == nil {
-		return refusal(mcp.CodeMethodNotFound, "unknown method %q", c.info.Method)
+		return rpc.Refusal(mcp.CodeMethodNotFound, "unknown method %q", c.info.Method)
 	}
-	if v := c.info.Version; v != "" && !c.method.in(v) {
-		return refusal(mcp.CodeMethodNotFound, "unknown method %q in revision %s", c.info.Method, v)
+	if v := c.info.Version; v != "" && !c.method.In(v) {
+		return rpc.Refusal(mcp.CodeMethodNotFound, "unknown method %q in revision %s", c.info.Method, v)
 	}
-	if c.info.from.agreed == nil && c.Out.Reach().Batched {
-		return invalidRequest("revision %s has no batches", c.info.Version)
+	if c.info.from.Agreed == nil && c.Out.Reach().Batched {
+		return rpc.InvalidRequest("revision %s has no batches", c.info.Version)
 	}
 	if !c.x.allows(c.method.rate) {
 		return rpc.ErrTooOften
@@ -108,82 +107,17 @@ func (c *call) check(p *jsonrpc.Params) error {
 	}
 	token, ok := jsonrpc.ParseID(p.ProgressToken)
 	if !ok {
-		return invalidParams("params._meta.progressToken is no string and no integer")
+		return rpc.InvalidParams("params._meta.progressToken is no string and no integer")
 	}
 	c.progress = newProgress(token)
 	return nil
-}
-
-// incoming describes a request for telemetry. m is its method, nil if the method is unknown.
-func (x *exchange) incoming(c *rpc.Call, p *jsonrpc.Params, m *method, target, uri string) instrument.Incoming {
-	name, v := c.Handler.About()
-	in := instrument.Incoming{
-		Method: name, Target: target, Known: m != nil, URI: uri, Size: c.Size,
-		Peer: x.Peer.Seen(v), Untrusted: x.Peer.Untrusted,
-	}
-	in.ID, _ = c.ID.Text()
-	in.IntID, in.HasIntID = c.ID.Int()
-	if m != nil {
-		in.TargetKind = m.kind
-	}
-	x.tellHTTP(&in)
-	rpc.DescribeTrace(&in, p)
-	return in
-}
-
-// introduced returns the client's name and version, empty if they are unknown.
-func (x *exchange) introduced(method string, from client, params json.RawMessage) (name, version string) {
-	switch {
-	case from.agreed != nil:
-		return from.agreed.client.Name, from.agreed.client.Version
-	case method == mcp.MethodInitialize:
-		from.info, _ = mcp.Object(params).Lookup("clientInfo")
-	}
-	return x.s.introductions.Read(from.info)
-}
-
-// tellHTTP adds the remote address and the headers of the HTTP request, if there is one.
-func (x *exchange) tellHTTP(in *instrument.Incoming) {
-	if r := x.httpRequest; r != nil {
-		in.RemoteAddr, in.Header = r.RemoteAddr, r.Header
-	}
-}
-
-// targetOf returns the name of the tool or prompt in a request, and reports whether the name is registered.
-func (m *method) targetOf(p *jsonrpc.Params, params json.RawMessage) (name string, known bool) {
-	if m.find == nil {
-		return "", false
-	}
-	raw := p.Name
-	if m.name == mcp.MethodComplete {
-		raw = jsonrpc.CompletedPrompt(params)
-	}
-	return m.named(raw)
-}
-
-// named returns the name in raw, a JSON value, and reports whether it is registered. The name is empty if raw is not a
-// string.
-func (m *method) named(raw []byte) (string, bool) {
-	if len(raw) == 0 {
-		return "", false
-	}
-	if end, escaped, err := jsonscan.String(raw, 0); err == nil && !escaped && end == len(raw) {
-		if name, ok := m.find(raw[1 : end-1]); ok {
-			return name, true
-		}
-	}
-	name, _ := jsonrpc.Text(raw)
-	if registered, ok := m.find([]byte(name)); ok {
-		return registered, true
-	}
-	return name, false
 }
 
 // Handle calls the handler of the method through the middleware, if there is any.
 func (c *call) Handle(ctx context.Context) (result any, err error) {
 	if limit := c.x.s.cfg.RequestTimeout; limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", errTimeLimit, limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", rpc.ErrTimeLimit, limit))
 		defer cancel()
 	}
 	if !c.method.own {
@@ -196,7 +130,7 @@ func (c *call) Handle(ctx context.Context) (result any, err error) {
 	} else {
 		result, err = c.handleRounds(ctx)
 	}
-	c.Ended = interruption(ctx, result, err)
+	c.Ended = engine.Interruption(ctx, failed(result, err))
 	if err != nil {
 		return nil, rpc.CauseOf(ctx, err)
 	}
@@ -215,42 +149,44 @@ func (c *call) Encode(dst []byte, result any, err error) (frame, rest []byte, wr
 }
 
 func (c *call) Outcome(result any, err, lost error) instrument.Result {
-	if raw, ok := result.(json.RawMessage); ok && err == nil {
-		result = verbatim{of: c.method, raw: raw}
-	}
 	if c.info.Method == mcp.MethodInitialize {
 		if v := c.x.Version(); v != "" { // the version in the answer
 			c.Op.Meet(c.x.Peer.Seen(v))
 		}
 	}
-	return c.x.outcomeOf(&c.Call, result, err, lost)
+	if raw, ok := result.(json.RawMessage); ok && err == nil {
+		return c.x.Exchange.Outcome(&c.Call, c.method.Outcome(raw), nil, lost)
+	}
+	return c.x.Exchange.Outcome(&c.Call, outcome(result, err), err, lost)
 }
 
-func (c *call) Left(why error) instrument.Result { return outcomeWithout(why) }
+func (c *call) Left(why error) instrument.Result { return engine.WithoutAnswer(why) }
 
 func (c *call) About() (string, mcp.Version) { return c.info.Method, c.info.Version }
 
 func (c *call) Value() any { return &c.info }
 
-// outcomeOf describes the end of a request for telemetry, and counts a refused request.
-func (x *exchange) outcomeOf(c *rpc.Call, result any, err, lost error) instrument.Result {
-	if c.Refused != nil {
-		x.countRefusal(c.Refused)
-	}
-	end := outcome(result, err)
-	end.Told = err == rpc.ErrPanicked
-	switch {
-	case c.Ended != nil:
-		end = interrupted(end, c.Ended)
-	case err != nil:
-		end = interrupted(end, err)
-	case lost != nil:
-		end = instrument.Result{ErrorType: names.ErrorConnectionLost, Err: lost}
-	}
-	return end
+// failed reports whether the answer to a request is an error, or the result of a tool with isError.
+func failed(result any, err error) bool {
+	r, _ := result.(*mcp.CallToolResult)
+	return err != nil || r != nil && r.IsError
 }
 
-// outcomeWithout describes the end of a request that gets no answer because of why.
-func outcomeWithout(why error) instrument.Result {
-	return interrupted(instrument.Result{ErrorType: names.ErrorCancelled, Err: why, CallerLeft: true}, why)
+// checkHeaders returns an error if a header that mirrors a part of the params differs from it.
+func (c *call) checkHeaders(p *jsonrpc.Params) error {
+	h := c.x.Headers
+	if h == nil {
+		return nil
+	}
+	if err := h.CheckName(c.method.Target(c.info.Version), p, c.params); err != nil {
+		return err
+	}
+	if c.method.Name != mcp.MethodCallTool {
+		return nil
+	}
+	name, _ := c.method.Named(p.Name)
+	if t, ok := c.x.s.tools.lookup(name); ok && len(t.mirrored) > 0 {
+		return h.CheckArguments(t.mirrored, p.Arguments)
+	}
+	return nil
 }

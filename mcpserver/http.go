@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
+	"github.com/mcpotel/mcpotel/internal/server/storeguard"
 	"github.com/mcpotel/mcpotel/internal/server/web"
-	"github.com/mcpotel/mcpotel/mcp"
 )
 
 // HTTPHandler serves a [Server] over HTTP. It serves clients of every revision under one URL, over every HTTP transport
@@ -27,76 +27,42 @@ import (
 // a link to the client's span. If there is no other span and the message contains no trace context, headers such as
 // traceparent identify the client's span.
 // (specification 2026-07-28, basic/transports/streamable-http; 2025-11-25 and 2024-11-05, basic/transports)
-type HTTPHandler struct {
-	s        *Server
-	cfg      HTTPOptions
-	web      *web.Handler
-	role     role                   // role for stateless messages
-	audience *audience              // subscriptions of stateless clients
-	watching *quota.Memory          // memory for watched URIs of sessions and subscriptions
-	rates    rateBooks              // rate limits of the accounts
-	none     terms                  // terms of modern clients, always empty
-	assumed  map[mcp.Version]*terms // terms of legacy clients without sessions
-	gone     func()                 // removes the handler from the metrics of current usage
-}
+type HTTPHandler struct{ engine *engine.HTTP }
 
 // HTTPHandler returns a handler that serves s under the URL where it is mounted. HTTPHandler panics if the options are
 // invalid, since that is a mistake in the program.
 func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
 	cfg, err := newHTTPConfig(o, s.cfg.FrameLimit)
+	var h *engine.HTTP
 	if err == nil {
-		err = s.roles.checkHTTP(&cfg)
+		guard := storeguard.Apart(s.engine.Apart)
+		cfg.Events, cfg.Sessions = guard.Events(cfg.Events), guard.Sessions(cfg.Sessions)
+		h, err = s.engine.NewHTTP(cfg.forEngine())
 	}
 	if err != nil {
 		panic("mcpserver: HTTPHandler: " + err.Error())
 	}
-	h := &HTTPHandler{
-		s: s, cfg: s.guardStores(cfg), audience: newAudience(cfg.MaxSubscriptions),
-		watching: quota.NewMemory(cfg.MaxWatchedBytes), assumed: map[mcp.Version]*terms{},
-	}
-	h.role = s.roles.forHTTP(h)
-	for _, v := range s.cfg.legacy {
-		h.assumed[v] = new(terms)
-		h.assumed[v].agreed.Store(&agreement{version: v})
-	}
-	h.web = web.New((*httpServer)(h), h.cfg.forWeb(s))
-	h.observeLimits()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.handlers[h] = struct{}{}
-	s.enlist()
-	if h.web.IsShared() {
-		s.fleets[h] = struct{}{}
-	} else {
-		s.audiences[h.audience] = struct{}{}
-	}
-	return h
+	return &HTTPHandler{h}
 }
 
 // ServeHTTP implements [http.Handler].
-func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.web.ServeHTTP(w, r) }
+func (h *HTTPHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.engine.Web.ServeHTTP(w, r) }
 
 // Shutdown stops the handler gracefully: it refuses new requests with 503, ends subscriptions with a result, waits for
 // the requests in flight, and closes all sessions and their streams. When ctx ends first, Shutdown ends the contexts of
 // the handlers and returns the cause of ctx. If handlers ignore the end of their contexts, Shutdown does not wait for
 // them, and the error contains their number. Call Shutdown before the Shutdown of the [http.Server], which waits for
 // streams but does not end them.
-func (h *HTTPHandler) Shutdown(ctx context.Context) error {
-	err := h.web.Shutdown(ctx)
-	h.s.flush(ctx, h.s.everyObserver()...)
-	h.s.mu.Lock()
-	defer h.s.mu.Unlock()
-	delete(h.s.handlers, h)
-	h.s.enlist()
-	return err
-}
+func (h *HTTPHandler) Shutdown(ctx context.Context) error { return h.engine.Shutdown(ctx) }
 
 // Refused counts and logs a request that a middleware in front of h has refused with an HTTP status, in the same place
 // as the requests that h itself refuses: in the metric mcp_server.request.refused, and in log records of that name at a
 // limited rate. The middleware of package bearer calls Refused. The reason is unauthorized for 401 and 403,
 // rate_limited for 429, and _OTHER for any other status. err is for the log and may be nil. Refused may be called by
 // several goroutines.
-func (h *HTTPHandler) Refused(r *http.Request, status int, err error) { h.web.Refused(r, status, err) }
+func (h *HTTPHandler) Refused(r *http.Request, status int, err error) {
+	h.engine.Web.Refused(r, status, err)
+}
 
 // ErrNotResumable is the error of [CloseStream] if the client could not get the remaining messages after a reconnect.
 var ErrNotResumable = web.ErrNotResumable

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/identity"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
@@ -163,11 +164,6 @@ type HTTPOptions struct {
 	TrustTraceContext bool
 }
 
-// distrusts reports whether the trace context of a client with this principal is untrusted.
-func (o *HTTPOptions) distrusts(principal string) bool {
-	return principal == "" && !o.TrustTraceContext
-}
-
 // bodyFrames is the default of MaxBodies in units of the frame limit.
 const bodyFrames = 16
 
@@ -229,20 +225,24 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 	return c, nil
 }
 
-// forWeb returns the options for the handler of package web.
-func (o *HTTPOptions) forWeb(s *Server) *web.Options {
-	return &web.Options{
-		Legacy: s.cfg.legacy, Modern: s.cfg.modern, FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID(), Total: s.total,
-		MaxLogBytes: maxLogMessage,
+// forEngine returns the options for the engine.
+func (o *HTTPOptions) forEngine() *engine.HTTPOptions {
+	return &engine.HTTPOptions{
+		MaxSubscriptions: o.MaxSubscriptions, MaxWatchedBytes: o.MaxWatchedBytes,
+		TrustTraceContext: o.TrustTraceContext,
+		Options: web.Options{
+			MaxLogBytes: maxLogMessage,
 
-		AllowedOrigins: o.AllowedOrigins, AllowedHosts: o.AllowedHosts, Stateless: o.Stateless, NoSSE: o.NoSSE,
+			AllowedOrigins: o.AllowedOrigins, AllowedHosts: o.AllowedHosts, Stateless: o.Stateless, NoSSE: o.NoSSE,
 
-		MaxRequests: o.MaxRequests, MaxWaiting: o.MaxWaiting, MaxSessions: o.MaxSessions,
-		MaxIntroductionBytes: o.MaxIntroductionBytes, MaxBodies: o.MaxBodies,
+			MaxRequests: o.MaxRequests, MaxWaiting: o.MaxWaiting, MaxSessions: o.MaxSessions,
+			MaxIntroductionBytes: o.MaxIntroductionBytes, MaxBodies: o.MaxBodies,
 
-		SessionTimeout: o.SessionTimeout, ConfirmTimeout: o.ConfirmTimeout, BodyTimeout: o.BodyTimeout,
-		BodyRate: o.BodyRate, WriteTimeout: o.WriteTimeout, KeepAlive: o.KeepAlive, Retry: o.Retry, Lease: o.Lease,
+			SessionTimeout: o.SessionTimeout, ConfirmTimeout: o.ConfirmTimeout, BodyTimeout: o.BodyTimeout,
+			BodyRate: o.BodyRate, WriteTimeout: o.WriteTimeout, KeepAlive: o.KeepAlive, Retry: o.Retry,
+			Lease: o.Lease,
 
-		Account: o.Account, Principal: o.Principal, Events: o.Events, Sessions: o.Sessions,
+			Account: o.Account, Principal: o.Principal, Events: o.Events, Sessions: o.Sessions,
+		},
 	}
 }

@@ -2,92 +2,49 @@ package mcpserver
 
 import (
 	"context"
-	"net/http"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/server/quota"
-	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// httpServer is an HTTPHandler as a web.Server.
-type httpServer HTTPHandler
+// httpServer is the part of an HTTP handler with the features of a server.
+type httpServer struct {
+	*engine.HTTP
+	s        *Server
+	audience *audience // subscriptions of stateless clients
+}
 
-func (h *httpServer) Observer(n instrument.Network) rpc.Observer { return h.s.observer(n) }
+// Handle implements [engine.Role].
+func (a answering) Handle(h *engine.HTTP) (engine.Handler, error) {
+	own := &httpServer{HTTP: h, s: a.s, audience: newAudience(h.MaxSubscriptions)}
+	a.s.mu.Lock()
+	defer a.s.mu.Unlock()
+	if h.Sessions != nil {
+		a.s.fleets[own] = struct{}{}
+	} else {
+		a.s.audiences[own.audience] = struct{}{}
+	}
+	return own, nil
+}
 
-func (h *httpServer) Unsupported(v mcp.Version) *mcp.Error { return rpc.WireError(h.s.unsupported(v)) }
-
-// statelessRequest holds the data of a stateless request for package web and for this package in one allocation.
+// statelessRequest holds a stateless request with its exchange and its call in one allocation.
 type statelessRequest struct {
-	web.Stateless
+	request  engine.Stateless
 	exchange exchange
-	sender   peer
+	call     call
 }
 
-// with connects x to its call, and returns the part for package web.
-func (x *statelessRequest) with(c *rpc.Call) *web.Stateless {
-	x.exchange.Server, x.exchange.client = &x.exchange, &x.sender
-	x.Exchange, x.Call = &x.exchange.Exchange, c
-	return &x.Stateless
-}
-
-// answeredStateless is a stateless request of the role answering, with its call.
-type answeredStateless struct {
-	request statelessRequest
-	call    call
-}
-
-func (answering) newStateless() *web.Stateless {
-	x := new(answeredStateless)
-	return x.request.with(x.call.of(&x.request.exchange))
+func (h *httpServer) NewStateless() *web.Stateless {
+	x := new(statelessRequest)
+	x.exchange.s, x.exchange.audience = h.s, h.audience
+	return x.request.With(&x.exchange.Exchange, &x.exchange, x.call.of(&x.exchange))
 }
 
 // Wait implements [web.StatelessHandler].
 func (c *call) Wait(done <-chan struct{}) { <-done }
-
-func (h *httpServer) NewStateless() *web.Stateless { return h.role.newStateless() }
-
-func (h *httpServer) Prepare(x *rpc.Exchange, r *http.Request, c web.Client, t web.Terms) {
-	e := x.Server.(*exchange)
-	h.recognize(e.client, c)
-	e.Peer = &e.client.Peer
-	e.s, e.role, e.audience, e.httpRequest = h.s, h.role, h.audience, r
-	switch {
-	case t.Modern:
-		e.headers, e.terms = web.Headers(r.Header), &h.none
-	case t.Version != "":
-		e.terms = h.assumed[t.Version]
-	default:
-		e.terms = new(terms)
-	}
-}
-
-// recognize sets the fields of p for the client c.
-func (h *httpServer) recognize(p *peer, c web.Client) {
-	p.Observer, p.principal, p.who, p.watching = c.Observer, c.Principal, c.Account, h.watching
-	p.Untrusted = h.cfg.distrusts(c.Principal)
-	if c.Account != (quota.Account{}) {
-		p.rates = h.rates.of(c.Account, &h.s.cfg.rates, time.Now())
-	}
-}
-
-func (h *httpServer) Open(life context.Context, o *web.Opening) (web.Conn, func(reason error)) {
-	p := new(peer)
-	h.recognize(p, o.Client)
-	if p.rates == nil {
-		p.rates = new(rateBook)
-	}
-	c, stop := h.s.open(life, p, o.Out, 0, nil)
-	c.table.Confine(o.Requests)
-	c.introduced, c.quit = o.Introduce, o.Quit
-	c.public.id, c.public.principal = o.ID, p.principal
-	if !o.Since.IsZero() {
-		c.since = o.Since
-	}
-	return c, stop
-}
 
 func (h *httpServer) IsNotice(n web.Notice) bool {
 	_, list := lists[n.Method]
@@ -127,15 +84,17 @@ func (h *httpServer) AnnounceAll() {
 func (h *httpServer) EndStreams() {
 	h.s.mu.Lock()
 	delete(h.s.audiences, h.audience)
-	delete(h.s.fleets, (*HTTPHandler)(h))
+	delete(h.s.fleets, h)
 	h.s.mu.Unlock()
 	h.audience.close()
-	h.role.endStreams()
 }
 
 func (h *httpServer) Farewell() time.Duration { return h.s.farewell() }
 
-func (h *httpServer) Close(ctx context.Context) {
-	h.role.close(ctx)
-	h.gone()
+func (h *httpServer) Close(context.Context) {}
+
+func (h *httpServer) Subscriptions() (open, limit int) {
+	h.audience.mu.Lock()
+	defer h.audience.mu.Unlock()
+	return h.audience.places.Used, h.audience.places.Limit
 }

@@ -1,10 +1,16 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -12,28 +18,29 @@ import (
 func (p *parts) methods(s *Server) (all []*method) {
 	find := unknown
 	if s.cfg.NameTargets {
-		find = anyName
+		find = engine.AnyName
 	}
 	if p.tools != nil {
-		all = append(all, &method{name: mcp.MethodListTools, handle: p.listTools},
-			&method{name: mcp.MethodCallTool, handle: p.callTool, rate: rateToolCalls, kind: instrument.Tool, find: find})
+		all = append(all, &method{Method: named(mcp.MethodListTools), handle: p.listTools},
+			&method{Method: targeting(mcp.MethodCallTool, instrument.Tool, find), handle: p.callTool,
+				rate: rates.ToolCalls})
 	}
 	if p.reader != nil {
-		all = append(all, &method{name: mcp.MethodListResources, handle: p.listResources},
-			&method{name: mcp.MethodListResourceTemplates, handle: p.listTemplates},
-			&method{name: mcp.MethodReadResource, handle: p.readResource, byURI: true})
+		all = append(all, &method{Method: named(mcp.MethodListResources), handle: p.listResources},
+			&method{Method: named(mcp.MethodListResourceTemplates), handle: p.listTemplates},
+			&method{Method: ofResource(mcp.MethodReadResource), handle: p.readResource})
 	}
 	if p.subscriber != nil {
-		all = append(all, &method{name: mcp.MethodSubscribe, handle: s.resources.subscribe, byURI: true, inline: true},
-			&method{name: mcp.MethodUnsubscribe, handle: s.resources.unsubscribe, byURI: true, inline: true})
+		all = append(all, &method{Method: ofResource(mcp.MethodSubscribe), handle: s.resources.subscribe, inline: true},
+			&method{Method: ofResource(mcp.MethodUnsubscribe), handle: s.resources.unsubscribe, inline: true})
 	}
 	if p.prompts != nil {
-		all = append(all, &method{name: mcp.MethodListPrompts, handle: p.listPrompts},
-			&method{name: mcp.MethodGetPrompt, handle: p.getPrompt, kind: instrument.Prompt, find: find})
+		all = append(all, &method{Method: named(mcp.MethodListPrompts), handle: p.listPrompts},
+			&method{Method: targeting(mcp.MethodGetPrompt, instrument.Prompt, find), handle: p.getPrompt})
 	}
 	if p.completer != nil {
-		all = append(all, &method{name: mcp.MethodComplete, handle: p.complete, rate: rateCompletions,
-			kind: instrument.Prompt, find: find})
+		all = append(all, &method{Method: targeting(mcp.MethodComplete, instrument.Prompt, find), handle: p.complete,
+			rate: rates.Completions})
 	}
 	return all
 }
@@ -119,8 +126,53 @@ func (p *parts) getPrompt(ctx context.Context, c *call) (any, error) {
 
 func (p *parts) complete(ctx context.Context, c *call) (any, error) {
 	var params mcp.CompleteParams
-	if err := decodeCopy(c.params, &params); err != nil {
-		return nil, invalidParams("params: %w", err)
+	if err := given.Decode(c.params, &params); err != nil {
+		return nil, rpc.InvalidParams("params: %w", err)
 	}
 	return c.complete(ctx, &params, p.completer.Complete)
+}
+
+// listed answers a list request with the result of list, in the form of the client's revision. If list is nil, the
+// answer is an empty list. open returns the entries and the cache hint of a result.
+func listed[R, T any](
+	ctx context.Context, c *call, list func(context.Context, *ListRequest) (*R, error), members []member[T],
+	open func(*R) (*[]*T, *mcp.CacheHint),
+) (any, error) {
+	var p mcp.PageParams
+	if err := given.Decode(c.params, &p); err != nil {
+		return nil, rpc.InvalidParams("params: %w", err)
+	}
+	shown := new(R)
+	if list != nil {
+		r, err := list(ctx, &ListRequest{RequestInfo: &c.info, Cursor: p.Cursor})
+		switch {
+		case err != nil:
+			return nil, err
+		case r != nil:
+			*shown = *r
+		}
+	}
+	entries, hint := open(shown)
+	*hint = c.hintOf(*hint)
+	if c.info.Version.Era() == mcp.Legacy {
+		any(shown).(interface{ Base() *mcp.Result }).Base().ResultType = ""
+	}
+	all := make([]*T, len(*entries))
+	for i, e := range *entries {
+		if e == nil {
+			return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("entry %d of the list is nil", i))
+		}
+		all[i] = inRevision(e, members, c.info.Version)
+	}
+	*entries = all
+	return shown, nil
+}
+
+// hintOf fills the unset fields of a list's cache hint from the server's defaults; a legacy client gets no hint.
+func (c *call) hintOf(h mcp.CacheHint) mcp.CacheHint {
+	if c.info.Version.Era() == mcp.Legacy {
+		return mcp.CacheHint{}
+	}
+	usual := c.x.s.cfg.cacheHint(c.x.Client.Principal)
+	return mcp.CacheHint{TTLMs: cmp.Or(h.TTLMs, usual.TTLMs), CacheScope: cmp.Or(h.CacheScope, usual.CacheScope)}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -42,11 +43,11 @@ func askOf(key string, r mcp.InputRequest) (*Ask, error) {
 	switch r.Method {
 	case mcp.MethodElicit:
 		var p mcp.ElicitParams
-		err = decodeCopy(r.Params, &p)
+		err = given.Decode(r.Params, &p)
 		a = AskElicit(key, &p, nil)
 	case mcp.MethodCreateMessage:
 		var p mcp.CreateMessageParams
-		err = decodeCopy(r.Params, &p)
+		err = given.Decode(r.Params, &p)
 		a = AskCreateMessage(key, &p, nil)
 	case mcp.MethodListRoots:
 		a = AskListRoots(key, nil)
@@ -154,7 +155,7 @@ func (c *call) fulfil(ctx context.Context, e *inputRequired, pause time.Duration
 	if err := c.canAsk(); err != nil {
 		return err
 	}
-	items, err := c.info.from.inquiries(c.info.Version, e.asks)
+	items, err := inquiries(&c.info.from, c.info.Version, e.asks)
 	if err == nil {
 		err = c.inquireAll(ctx, items)
 	}

@@ -3,9 +3,14 @@ package mcpserver
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -59,25 +64,25 @@ func (r *RequestInfo) logs(level mcp.LoggingLevel) bool {
 
 // leastLevel returns the least severe level that the client wants, empty if it wants no messages.
 func (c *call) leastLevel() mcp.LoggingLevel {
-	switch agreed := c.info.from.agreed; {
+	switch agreed := c.info.from.Agreed; {
 	case !c.x.s.logging.declared.Load():
 		return ""
 	case c.info.Version.Era() == mcp.Modern:
 		return c.logLevel
 	case agreed == nil:
 		return ""
-	case c.x.conn != nil && agreed.declared.Logging == nil: // the session was opened before the server declared logging
+	case c.x.conn != nil && agreed.Declared.Logging == nil: // the session was opened before the server declared logging
 		return ""
 	}
-	return c.x.terms.leastLevel(&c.x.s.cfg)
+	return c.x.s.cfg.leastLevel(c.x.Terms)
 }
 
 // leastLevel returns the level that a legacy client has set, or else the default of the server.
-func (t *terms) leastLevel(cfg *config) mcp.LoggingLevel {
-	if set := t.level.Load(); set != nil {
+func (c *config) leastLevel(t *engine.Terms) mcp.LoggingLevel {
+	if set := t.Level.Load(); set != nil {
 		return *set
 	}
-	return cfg.LogLevel
+	return c.LogLevel
 }
 
 // readLogLevel reads the log level in the _meta of a modern request.
@@ -88,7 +93,7 @@ func (c *call) readLogLevel(p *jsonrpc.Params) error {
 	}
 	c.logLevel = mcp.LoggingLevel(rpc.Text(p.LogLevel))
 	if !c.logLevel.Defined() {
-		return invalidParams("params._meta: %q is %.64s, which is no log level", mcp.MetaLogLevel, p.LogLevel)
+		return rpc.InvalidParams("params._meta: %q is %.64s, which is no log level", mcp.MetaLogLevel, p.LogLevel)
 	}
 	return nil
 }
@@ -115,7 +120,7 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 	case c.Context().Err() != nil:
 		return context.Cause(c.Context())
 	}
-	if !c.x.mayTell(rateLogs, mcp.NotificationMessage) {
+	if !c.x.mayTell(rates.Logs, mcp.NotificationMessage) {
 		return nil
 	}
 	if err := c.x.Peer.SendCounted(ctx, c.Out, mcp.NotificationMessage, frame); err != nil {
@@ -181,3 +186,49 @@ func (v *callLogger) lock(ctx context.Context) error {
 }
 
 func (v *callLogger) unlock() { v.turn.Unlock() }
+
+// logging is the logging feature of a server.
+type logging struct {
+	s        *Server
+	once     sync.Once
+	declared atomic.Bool                 // the server declares logging
+	setter   atomic.Pointer[LevelSetter] // is called when a client sets its level; nil for none
+}
+
+// offer declares logging and registers logging/setLevel. It reports false if logging/setLevel has a handler of the
+// user's own.
+func (l *logging) offer() bool {
+	l.once.Do(func() {
+		l.declared.Store(l.s.methods.add(feature{declare: declareLogging, methods: []*method{
+			// inline: before the next message, to which the level applies
+			{Method: named(mcp.MethodSetLevel), handle: l.setLevel, inline: true},
+		}}))
+	})
+	return l.declared.Load()
+}
+
+func declareLogging(c *mcp.ServerCapabilities, _ mcp.Version) {
+	if c.Logging == nil {
+		c.Logging = mcp.Object{}
+	}
+}
+
+// setLevel answers logging/setLevel. Without a session, the level cannot be stored.
+// (specification 2025-11-25, server/utilities/logging, "Setting Log Level")
+func (l *logging) setLevel(ctx context.Context, c *call) (any, error) {
+	var p mcp.SetLevelParams
+	switch err := given.Decode(c.params, &p); {
+	case err != nil:
+		return nil, rpc.InvalidParams("params: %w", err)
+	case !p.Level.Defined():
+		return nil, rpc.InvalidParams("params.level is %.64q, which is no log level", string(p.Level))
+	case c.x.conn == nil:
+		return nil, rpc.Refusal(mcp.CodeInternalError, "without a session there is no log level to set")
+	}
+	if setter := l.setter.Load(); setter != nil {
+		if err := (*setter).SetLevel(ctx, p.Level); err != nil {
+			return nil, err
+		}
+	}
+	return nil, c.x.Amend(ctx, func() { c.x.Terms.Level.Store(&p.Level) })
+}

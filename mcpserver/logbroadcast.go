@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
@@ -24,9 +25,9 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 		return errLevel(level)
 	}
 	s.mu.Lock()
-	conns, fleets := maps.Clone(s.conns), maps.Clone(s.fleets)
+	fleets := maps.Clone(s.fleets)
 	s.mu.Unlock()
-	maps.DeleteFunc(conns, func(c *connection, _ struct{}) bool { return !c.hears(level) })
+	conns := slices.DeleteFunc(s.connections(), func(c *connection) bool { return !c.hears(level) })
 	if len(conns) == 0 && (len(fleets) == 0 || !s.logging.declared.Load()) { // each session checks the level
 		return nil
 	}
@@ -34,18 +35,18 @@ func (s *Server) Log(level mcp.LoggingLevel, logger string, data any) error {
 	if err != nil {
 		return err
 	}
-	for c := range conns {
+	for _, c := range conns {
 		c.log(level, frame)
 	}
 	for h := range fleets {
-		h.web.Log(level, frame)
+		h.Web.Log(level, frame)
 	}
 	return nil
 }
 
 // log queues a message that belongs to no request, if the client wants it and no other process sends it.
 func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
-	if c.hears(level) && !c.away.Load() {
+	if c.hears(level) && !c.IsAway() {
 		for range c.logs.add(frame) {
 			c.exchange.Peer.Tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
 		}
@@ -55,10 +56,10 @@ func (c *connection) log(level mcp.LoggingLevel, frame []byte) {
 
 // hears reports whether the client of a session wants messages of a level.
 func (c *connection) hears(level mcp.LoggingLevel) bool {
-	s, terms := c.exchange.s, c.exchange.terms
-	a := terms.agreed.Load()
-	return a != nil && terms.confirmed.Load() && a.declared.Logging != nil && s.logging.declared.Load() &&
-		level.Level() >= terms.leastLevel(&s.cfg).Level()
+	s, terms := c.exchange.s, c.exchange.Terms
+	a := terms.Agreed.Load()
+	return a != nil && terms.Confirmed.Load() && a.Declared.Logging != nil && s.logging.declared.Load() &&
+		level.Level() >= s.cfg.leastLevel(terms).Level()
 }
 
 // tellLogs sends the queued messages. If one cannot be sent, the client gets the messages behind it when it is back.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -20,38 +22,34 @@ type handler func(ctx context.Context, c *call) (any, error)
 
 // method is a method that a server answers.
 type method struct {
-	name   string
+	engine.Method
 	handle handler
-	inline bool // quick: the read loop answers it before it reads on, even while others run
-
-	// kind is the kind of the method's target, and find returns the target's name if it is registered. Both are zero for
-	// methods that do not name a tool or prompt.
-	kind instrument.TargetKind
-	find func(name []byte) (string, bool)
-
-	byURI bool  // the target is a resource
-	rate  rated // limits how often a client may use the method
+	inline bool       // quick: the read loop answers it before it reads on, even while others run
+	rate   rates.Kind // limits how often a client may use the method
 
 	// pace returns the pace of a target. It is nil if requests are never answered in the goroutine that reads them.
 	pace func(target string) *rpc.Pace
 
-	rows []mcp.Method // the method's rows in the table of the protocol; nil for a method of the user's own
-	own  bool         // the handler is the user's, and decodes the params
+	own bool // the handler is the user's, and decodes the params
 }
 
-// in reports whether clients may send requests of the method in the revision v.
-func (m *method) in(v mcp.Version) bool {
-	return m.rows == nil || slices.ContainsFunc(m.rows, func(r mcp.Method) bool { return r.In(v) })
+// named describes a method without a target.
+func named(name string) engine.Method { return engine.Method{Name: name} }
+
+// targeting describes a method whose params name a tool or prompt. find returns the name if it is registered.
+func targeting(name string, kind instrument.TargetKind, find func([]byte) (string, bool)) engine.Method {
+	return engine.Method{Name: name, Kind: kind, Find: find}
 }
 
-// target returns the kind of target that requests of the method have in the revision v.
-func (m *method) target(v mcp.Version) mcp.Target {
-	for i := range m.rows {
-		if m.rows[i].In(v) {
-			return m.rows[i].Target
-		}
+// ofResource describes a method whose params have the URI of a resource.
+func ofResource(name string) engine.Method { return engine.Method{Name: name, ByURI: true} }
+
+// about returns the description of the method, nil for a nil method.
+func (m *method) about() *engine.Method {
+	if m == nil {
+		return nil
 	}
-	return mcp.TargetNone
+	return &m.Method
 }
 
 // methods is the table of the methods that a server answers. Reading it takes no lock.
@@ -87,11 +85,11 @@ func (t *methods) add(f feature) bool {
 		maps.Copy(table, *old)
 	}
 	for _, m := range f.methods {
-		if table[m.name] != nil {
+		if table[m.Name] != nil {
 			return false
 		}
-		m.rows = rowsOf(m.name)
-		table[m.name] = m
+		m.Rows = engine.RowsOf(m.Name)
+		table[m.Name] = m
 	}
 	t.table.Store(&table)
 	if f.declare != nil {
@@ -99,17 +97,6 @@ func (t *methods) add(f feature) bool {
 		t.declared.Store(&all)
 	}
 	return true
-}
-
-// rowsOf returns the rows in the table of the protocol for requests of clients with this method.
-func rowsOf(name string) []mcp.Method {
-	var rows []mcp.Method
-	for m := range mcp.Methods() {
-		if m.Name == name && m.Kind == mcp.KindRequest && m.Sender&mcp.FromClient != 0 {
-			rows = append(rows, m)
-		}
-	}
-	return rows
 }
 
 // HandleRequest sets the handler for the requests of one method. The method is one of the user's own, in all revisions,
@@ -127,9 +114,9 @@ func (s *Server) HandleRequest(name string, h RequestHandler) error {
 		return fmt.Errorf("handle request %s: no handler", name)
 	}
 	added := !slices.Contains(toolMethods, name) && s.methods.add(feature{methods: []*method{{
-		name: name,
-		own:  true,
-		pace: rpc.OnePace(),
+		Method: named(name),
+		own:    true,
+		pace:   rpc.OnePace(),
 		handle: func(ctx context.Context, c *call) (any, error) {
 			result, err := h(ctx, &Request{RequestInfo: &c.info, Params: c.params})
 			if err != nil {

@@ -182,14 +182,14 @@ func (c *change) parent(tel *instrument.Server) instrument.Ref {
 
 // wants reports whether the client has a session in which the server has promised this notice.
 func (c *connection) wants(n notice) bool {
-	a := c.exchange.terms.agreed.Load()
+	a := c.exchange.Terms.Agreed.Load()
 	switch {
-	case a == nil || !c.exchange.terms.confirmed.Load():
+	case a == nil || !c.exchange.Terms.Confirmed.Load():
 		return false
 	case n.uri != "":
 		return c.watched.has(n.uri)
 	}
-	return lists[n.method].declared(&a.declared)
+	return lists[n.method].declared(&a.Declared)
 }
 
 // announce queues the notices that the client wants. No other client gets them.

@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/running"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -142,7 +146,7 @@ type config struct {
 	modern   []mcp.Version // modern revisions, newest first
 	legacy   []mcp.Version // legacy revisions, newest first
 	sealer   *sealer       // encrypts the state that modern clients keep
-	rates    rates
+	rates    rates.Limits
 }
 
 func newConfig(o *Options, name string) (config, error) {
@@ -210,11 +214,15 @@ func (c *config) sortVersions() error {
 	return nil
 }
 
-// nullID reports whether an error for a message without an id has the id null before a revision is agreed on. JSON-RPC
-// and the revisions until 2025-06-18 use null. The schemas of later revisions have no null and leave the id out.
-// (specification 2025-11-25, basic/index, "Error Responses")
-func (c *config) nullID() bool {
-	return len(c.modern) == 0 && !slices.Contains(c.legacy, mcp.Version20251125)
+// forEngine returns the options for the engine of s.
+func (c *config) forEngine(s *Server) *engine.Options {
+	return &engine.Options{
+		Name: c.Name, InstanceID: c.InstanceID, MaxConcurrent: c.MaxConcurrent, MaxQueued: c.MaxQueued,
+		MaxTotal: c.MaxTotal, DrainTimeout: c.DrainTimeout, KeepAlive: c.KeepAlive, FrameLimit: c.FrameLimit,
+		Telemetry: c.Telemetry, Versions: c.versions, Modern: c.modern, Legacy: c.legacy, Rates: c.rates,
+		Usage:  func(yield rpc.YieldUsage) { s.tasks.keeper.Usage(yield) },
+		Enlist: func(number uint64) { running.Enlist(&running.Servers, number, s) },
+	}
 }
 
 // cacheHint returns the hint in results that a modern client may cache. principal is empty for none.

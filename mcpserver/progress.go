@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/lock"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -76,7 +77,7 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 	case value <= p.last:
 		return nil
 	}
-	if !c.x.mayTell(rateProgress, mcp.NotificationProgress) {
+	if !c.x.mayTell(rates.Progress, mcp.NotificationProgress) {
 		return nil
 	}
 	frame, err := progressFrame(c.info.Version, nil, p.token, value, total, message)

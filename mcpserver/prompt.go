@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -113,8 +114,8 @@ type prompts struct {
 // offer registers the methods of prompts, once.
 func (p *prompts) offer() error {
 	return p.offered.offer(&p.s.methods, feature{declare: declarePrompts, methods: []*method{
-		{name: mcp.MethodListPrompts, handle: p.list, pace: rpc.OnePace()},
-		{name: mcp.MethodGetPrompt, handle: p.get, kind: instrument.Prompt, find: p.find},
+		{Method: named(mcp.MethodListPrompts), handle: p.list, pace: rpc.OnePace()},
+		{Method: targeting(mcp.MethodGetPrompt, instrument.Prompt, p.find), handle: p.get},
 	}})
 }
 
@@ -139,20 +140,20 @@ func (p *prompts) get(ctx context.Context, c *call) (any, error) {
 	if c.target == "" {
 		return nil, errNoPrompt
 	}
-	return nil, invalidParams("unknown prompt: %s", c.target)
+	return nil, rpc.InvalidParams("unknown prompt: %s", c.target)
 }
 
-var errNoPrompt = invalidParams("params.name is missing, empty or no string")
+var errNoPrompt = rpc.InvalidParams("params.name is missing, empty or no string")
 
 // getPrompt calls h for the prompt that the request names, if all required arguments are there.
 func (c *call) getPrompt(ctx context.Context, known []mcp.PromptArgument, h PromptHandler) (any, error) {
 	var arguments map[string]string
-	if err := decodeCopy(c.arguments, &arguments); err != nil {
-		return nil, invalidParams("params.arguments: %w", err)
+	if err := given.Decode(c.arguments, &arguments); err != nil {
+		return nil, rpc.InvalidParams("params.arguments: %w", err)
 	}
 	for _, a := range known {
 		if _, given := arguments[a.Name]; a.Required && !given {
-			return nil, invalidParams("prompt %s: the argument %s is missing", c.target, a.Name)
+			return nil, rpc.InvalidParams("prompt %s: the argument %s is missing", c.target, a.Name)
 		}
 	}
 	r, err := h(ctx, &GetPromptRequest{RequestInfo: &c.info, Name: c.target, Arguments: arguments})

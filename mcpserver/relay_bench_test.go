@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -28,8 +29,8 @@ func (answering) Gone(relay.Peer)                                               
 func BenchmarkRelayedRequest(b *testing.B) {
 	for name, size := range map[string]int{"small": 64, "64KiB": 64 << 10, "16MiB": 16 << 20} {
 		b.Run(name, func(b *testing.B) {
-			s, err := mcpserver.NewRelay(answering{json.RawMessage(`{"text":"` + strings.Repeat("x", size) + `"}`)},
-				&mcpserver.Options{Name: "relay", Telemetry: telemetry.Off()})
+			s, err := newRelay(answering{json.RawMessage(`{"text":"` + strings.Repeat("x", size) + `"}`)},
+				&downstream.Options{Name: "relay", Telemetry: telemetry.Off()})
 			must(b, err)
 			fromClient, toServer, err := os.Pipe()
 			must(b, err)

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -104,14 +105,23 @@ func (b *behind) peer(t *testing.T) relay.Peer {
 	return nil
 }
 
+// newRelay returns a server that relays to r.
+func newRelay(r relay.Receiver, o *downstream.Options) (*mcpserver.Server, error) {
+	s, err := downstream.New(r, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.(*mcpserver.Server), nil
+}
+
 // relayed serves a client of a relay to b.
-func relayed(t *testing.T, b *behind, o mcpserver.Options) *wire {
+func relayed(t *testing.T, b *behind, o downstream.Options) *wire {
 	t.Helper()
 	o.Name = "relay"
 	if o.Telemetry == nil {
 		o.Telemetry = checked(t)
 	}
-	s, err := mcpserver.NewRelay(b, &o)
+	s, err := newRelay(b, &o)
 	must(t, err)
 	return serve(t, t.Context(), s)
 }
@@ -154,7 +164,7 @@ func TestARelayPassesOnWhatComes(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := &behind{receive: func(r *handed) { r.answer(json.RawMessage(tt.result), nil) }}
-			w := relayed(t, b, mcpserver.Options{})
+			w := relayed(t, b, downstream.Options{})
 			params := ""
 			if tt.params != "" {
 				params = `,"params":` + tt.params
@@ -184,7 +194,7 @@ func TestARelayPassesOnErrors(t *testing.T) {
 		for _, meta := range []string{`"a":1`, bothMetas} {
 			synctest.Test(t, func(t *testing.T) {
 				b := &behind{receive: func(r *handed) { r.answer(nil, tt.err) }}
-				w := relayed(t, b, mcpserver.Options{})
+				w := relayed(t, b, downstream.Options{})
 				w.send(asked(1, "tools/call", meta, `"name":"t"`))
 				want := `{"jsonrpc":"2.0","id":1,"error":` + tt.want + `}`
 				if got := w.taken(); !slices.Equal(got, []string{want}) {
@@ -199,7 +209,7 @@ func TestARelayPassesOnErrors(t *testing.T) {
 func TestARelayKeepsTheOrderOfMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		w := relayed(t, b, mcpserver.Options{})
+		w := relayed(t, b, downstream.Options{})
 		var frames, want []string
 		for i := range 200 {
 			params := fmt.Sprintf(`{"n":%d}`, i)
@@ -233,7 +243,7 @@ func TestARelayKeepsTheOrderOfMessages(t *testing.T) {
 func TestARelayReadsOnWhileInitializeIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		w := relayed(t, b, mcpserver.Options{})
+		w := relayed(t, b, downstream.Options{})
 		w.send(requestOf(1, "tools/list", `{}`), pingRequest, initializeAs("2025-06-18"), pingRequest, initialized,
 			requestOf(2, "ping", `{"a":1}`))
 		hello := `initialize {"protocolVersion":"2025-06-18",`
@@ -257,7 +267,7 @@ func TestARelayReadsOnWhileInitializeIsAnswered(t *testing.T) {
 func TestARelayEndsTheContextThatAClientHasCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		w := relayed(t, b, mcpserver.Options{})
+		w := relayed(t, b, downstream.Options{})
 		w.send(requestOf(1, "tools/call", `{}`), requestOf(1, "tools/call", `{}`))
 		wantSent(t, w,
 			`{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"a request with this id is still being answered"}}`)
@@ -289,7 +299,7 @@ func TestALargeAnswerReachesTheClientInOnePiece(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		large := `{"text":"` + strings.Repeat("x", 1<<20) + `"}`
 		b := &behind{}
-		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", Telemetry: checked(t)})
+		s, err := newRelay(b, &downstream.Options{Name: "relay", Telemetry: checked(t)})
 		must(t, err)
 		in, out, result := piped(t, t.Context(), s, 0)
 		out.Buffer(nil, 2<<20)
@@ -330,7 +340,7 @@ func TestAReceiverThatFailsAnswersAllTheSame(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := &behind{receive: func(*handed) { fail() }, hear: func(context.Context, relay.Message, relay.Peer) { fail() }}
-				w := relayed(t, b, mcpserver.Options{})
+				w := relayed(t, b, downstream.Options{})
 				w.send(requestOf(1, "a", `{}`), `{"jsonrpc":"2.0","method":"n"}`, requestOf(2, "b", `{}`))
 				wantBehind(t, b, "a {}", "n ", "b {}")
 				wantSent(t, w, `{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error"}}`,

@@ -5,25 +5,20 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 )
 
-func TestARelayHasFewOptions(t *testing.T) {
-	_, err := mcpserver.NewRelay(&behind{}, &mcpserver.Options{Name: "x", Instructions: "y"})
-	wantError(t, err, "options: a relay has no use for Instructions")
-	_, err = mcpserver.NewRelay(&behind{}, &mcpserver.Options{Name: "x", Versions: []mcp.Version{"2025-06-18"}})
-	wantError(t, err, "options: a relay has no use for Versions")
-	_, err = mcpserver.NewRelay(&behind{}, nil)
+func TestOptionsOfARelayAreChecked(t *testing.T) {
+	_, err := newRelay(&behind{}, &downstream.Options{})
 	wantError(t, err, "options: no Name")
-	_, err = mcpserver.NewRelay(&behind{}, &mcpserver.Options{Name: "x", FrameLimit: -1})
+	_, err = newRelay(&behind{}, &downstream.Options{Name: "x", FrameLimit: -1})
 	wantError(t, err, "options: FrameLimit is negative")
 }
 
 func TestARelayHandsOnOnlySoMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		w := relayed(t, b, mcpserver.Options{})
+		w := relayed(t, b, downstream.Options{})
 		busy := `"error":{"code":-32603,"message":"too many requests at once"}}`
 		for i := range 1025 {
 			w.send(requestOf(i, "tools/call", `{}`))
@@ -56,7 +51,7 @@ func TestARelayHandsOnOnlySoMany(t *testing.T) {
 func TestARelayKeepsToTheBoundOfAllClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", MaxTotal: 1, Telemetry: checked(t)})
+		s, err := newRelay(b, &downstream.Options{Name: "relay", MaxTotal: 1, Telemetry: checked(t)})
 		must(t, err)
 		one, other := serve(t, t.Context(), s), serve(t, t.Context(), s)
 		one.send(requestOf(1, "a", `{}`))

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
-	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 )
 
 func TestAClientThatLeavesEndsWhatItAskedFor(t *testing.T) {
@@ -28,7 +28,7 @@ func TestAClientThatLeavesEndsWhatItAskedFor(t *testing.T) {
 						}
 					})
 				}
-				w := relayed(t, b, mcpserver.Options{DrainTimeout: time.Minute})
+				w := relayed(t, b, downstream.Options{DrainTimeout: time.Minute})
 				w.send(script[:n]...)
 				began := time.Now()
 				wantEnd(t, w)
@@ -65,7 +65,7 @@ func TestAClientThatHasClosedItsEndGetsItsAnswers(t *testing.T) {
 		b.receive = func(r *handed) {
 			time.AfterFunc(30*time.Second, func() { r.answer(json.RawMessage(`{}`), nil) })
 		}
-		w := relayed(t, b, mcpserver.Options{DrainTimeout: time.Minute})
+		w := relayed(t, b, downstream.Options{DrainTimeout: time.Minute})
 		w.send(requestOf(1, "tools/call", `{}`))
 		began := time.Now()
 		wantEnd(t, w)
@@ -79,7 +79,7 @@ func TestAClientThatHasClosedItsEndGetsItsAnswers(t *testing.T) {
 func TestARelayEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", Telemetry: checked(t), DrainTimeout: -1})
+		s, err := newRelay(b, &downstream.Options{Name: "relay", Telemetry: checked(t), DrainTimeout: -1})
 		must(t, err)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		w := serve(t, ctx, s)
@@ -107,7 +107,7 @@ func TestARelayEndsWithItsContext(t *testing.T) {
 func TestARelayIsEndedFromBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		w := relayed(t, b, mcpserver.Options{})
+		w := relayed(t, b, downstream.Options{})
 		w.send(requestOf(1, "tools/call", `{}`))
 		r, why := b.last(t), errors.New("the server is another now")
 		context.AfterFunc(r.ctx, func() { r.answer(nil, context.Cause(r.ctx)) })
@@ -122,7 +122,7 @@ func TestARelayIsEndedFromBehind(t *testing.T) {
 func TestARelayAsksAClientForASignOfLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{receive: func(r *handed) { r.answer(json.RawMessage(`{"protocolVersion":"2025-06-18"}`), nil) }}
-		w := relayed(t, b, mcpserver.Options{KeepAlive: time.Minute})
+		w := relayed(t, b, downstream.Options{KeepAlive: time.Minute})
 		w.send(initializeAs("2025-06-18"))
 		b.taken()
 		w.taken()

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
@@ -19,7 +20,7 @@ import (
 // relayedWeb serves a relay to b over HTTP.
 func relayedWeb(t *testing.T, b *behind) *web {
 	t.Helper()
-	s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", Telemetry: checked(t)})
+	s, err := newRelay(b, &downstream.Options{Name: "relay", Telemetry: checked(t)})
 	must(t, err)
 	return serveWeb(t, s, &mcpserver.HTTPOptions{KeepAlive: -1})
 }
@@ -289,7 +290,7 @@ func TestARelayServesHTTPWithSSE(t *testing.T) {
 }
 
 func TestARelayKeepsNothingOutsideOfSessions(t *testing.T) {
-	s, err := mcpserver.NewRelay(&behind{}, &mcpserver.Options{Name: "relay"})
+	s, err := newRelay(&behind{}, &downstream.Options{Name: "relay"})
 	must(t, err)
 	defer func() {
 		want := "mcpserver: HTTPHandler: options: a relay has no use for Stateless and Sessions"

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
-	"github.com/mcpotel/mcpotel/mcpserver"
+	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 )
 
 func TestARelayWaitsForAClientThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		w := relayed(t, b, mcpserver.Options{})
+		w := relayed(t, b, downstream.Options{})
 		w.send(requestOf(1, "tools/call", `{}`))
 		r := b.last(t)
 		release := w.block()
@@ -68,7 +68,7 @@ func asking(ctx context.Context, to relay.Peer, method, params string) *string {
 func TestARelayPutsRequestsToTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		w := relayed(t, b, mcpserver.Options{})
+		w := relayed(t, b, downstream.Options{})
 		w.send(requestOf(1, "tools/call", `{}`)) // nothing is initialized
 		b.taken()
 		from := b.peer(t)
@@ -122,7 +122,7 @@ func TestARelayPutsRequestsToTheClient(t *testing.T) {
 func TestAnswersReachAReceiverInTheirPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		w := relayed(t, b, mcpserver.Options{})
+		w := relayed(t, b, downstream.Options{})
 		w.send(requestOf(1, "tools/call", `{}`))
 		from := b.peer(t)
 		var frames, want []string
@@ -144,7 +144,7 @@ func TestAnswersReachAReceiverInTheirPlace(t *testing.T) {
 func TestARequestThatTheServerCancelsHasNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
-		w := relayed(t, b, mcpserver.Options{})
+		w := relayed(t, b, downstream.Options{})
 		w.send(requestOf(9, "subscriptions/listen", `{}`))
 		r := b.last(t)
 		if r.id != "9" {

@@ -11,9 +11,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
-	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
 func TestARelayedRequestIsASpanOfTheHostsTrace(t *testing.T) {
@@ -32,7 +32,7 @@ func TestARelayedRequestIsASpanOfTheHostsTrace(t *testing.T) {
 			},
 			hear: func(ctx context.Context, _ relay.Message, _ relay.Peer) { heard = trace.SpanContextFromContext(ctx) },
 		}
-		w := relayed(t, b, mcpserver.Options{Telemetry: rec.Telemetry()})
+		w := relayed(t, b, downstream.Options{Telemetry: rec.Telemetry()})
 		w.send(initializeAs("2025-06-18"))
 		w.taken()
 		b.taken()
@@ -87,7 +87,7 @@ func TestWhatARelayKnowsNothingOfHasNoNameInMetrics(t *testing.T) {
 			must(t, r.from.Notify(r.ctx, relay.Message{Method: "acme/told"}))
 			r.answer(nil, &relay.Error{Object: json.RawMessage(`{"code":7}`), Server: &mcp.Error{Code: 7}})
 		}}
-		w := relayed(t, b, mcpserver.Options{Telemetry: rec.Telemetry()})
+		w := relayed(t, b, downstream.Options{Telemetry: rec.Telemetry()})
 		w.send(requestOf(1, "acme/do", `{"name":"x"}`), `{"jsonrpc":"2.0","method":"acme/heard"}`)
 		w.taken()
 		wantEnd(t, w)
@@ -118,7 +118,7 @@ func TestALargeResultTellsOfAnErrorAtItsEnds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
 			b := &behind{receive: func(r *handed) { r.answer(json.RawMessage(tt.result), nil) }}
-			w := relayed(t, b, mcpserver.Options{Telemetry: rec.Telemetry()})
+			w := relayed(t, b, downstream.Options{Telemetry: rec.Telemetry()})
 			w.send(requestOf(1, "tools/call", `{"name":"x"}`))
 			wantSent(t, w, `{"jsonrpc":"2.0","id":1,"result":`+tt.result+`}`)
 			wantEnd(t, w)
@@ -133,7 +133,7 @@ func TestARelayedSubscriptionIsNoLongRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		b := &behind{}
-		w := relayed(t, b, mcpserver.Options{Telemetry: rec.Telemetry()})
+		w := relayed(t, b, downstream.Options{Telemetry: rec.Telemetry()})
 		w.send(asked(1, "subscriptions/listen", bothMetas, ""), asked(2, "subscriptions/listen", bothMetas, ""))
 		acknowledged := relay.Message{Method: mcp.NotificationSubscriptionsAcknowledged,
 			Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}`)}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
@@ -74,7 +75,7 @@ func TestUnreadMessagesForModernClientsHaveABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		rec := telemetrytest.Recorder(t)
-		s, err := mcpserver.NewRelay(b, &mcpserver.Options{Name: "relay", Telemetry: rec.Telemetry(), FrameLimit: 64 << 10})
+		s, err := newRelay(b, &downstream.Options{Name: "relay", Telemetry: rec.Telemetry(), FrameLimit: 64 << 10})
 		must(t, err)
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{KeepAlive: -1})
 		large := json.RawMessage(`{"x":"` + strings.Repeat("x", 60<<10) + `"}`)

@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
+	"reflect"
 
 	"github.com/mcpotel/mcpotel/internal/given"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -21,7 +24,7 @@ type RequestInfo struct {
 	Version mcp.Version // the revision of the answer
 	Meta    mcp.Meta    // of the request, nil for none; must not be changed
 
-	from client
+	from engine.Sender
 	call *call
 	task *tasks.Run // nil unless the call is a task or may become one
 }
@@ -38,7 +41,7 @@ func (r *RequestInfo) Client() mcp.Implementation {
 	if r == nil {
 		return mcp.Implementation{}
 	}
-	return r.from.implementation()
+	return r.from.Implementation()
 }
 
 // Principal returns the principal of the request, as [HTTPOptions.Principal] determined it. It is empty if the
@@ -47,7 +50,7 @@ func (r *RequestInfo) Principal() string {
 	if r == nil || r.call == nil {
 		return ""
 	}
-	return r.call.x.client.principal
+	return r.call.x.Client.Principal
 }
 
 // Session returns the session that the request belongs to. It is nil for a modern request, and for a request of a
@@ -64,10 +67,10 @@ func (r *RequestInfo) SessionID() string { return r.Session().ID() }
 
 // HTTP returns the HTTP request that carried this request, nil for any other connection.
 func (r *RequestInfo) HTTP() *HTTPRequest {
-	if r == nil || r.call == nil || r.call.x.httpRequest == nil {
+	if r == nil || r.call == nil || r.call.x.HTTPRequest == nil {
 		return nil
 	}
-	h := r.call.x.httpRequest
+	h := r.call.x.HTTPRequest
 	return &HTTPRequest{
 		Method: h.Method, URL: h.URL, Proto: h.Proto, Host: h.Host, Header: h.Header, RemoteAddr: h.RemoteAddr, TLS: h.TLS,
 	}
@@ -90,7 +93,7 @@ func (r *RequestInfo) ClientCapabilities() mcp.ClientCapabilities {
 	if r == nil {
 		return mcp.ClientCapabilities{}
 	}
-	return r.from.declared()
+	return r.from.Declared()
 }
 
 // Request is a request for a [RequestHandler].
@@ -102,18 +105,68 @@ type Request struct {
 // Decode decodes the params into v, a pointer, as [mcp.Decode] does. v shares no memory with the request. If a handler
 // returns the error of Decode, the server refuses the request with -32602.
 func (r *Request) Decode(v any) error {
-	if err := decodeCopy(r.Params, v); err != nil {
-		return invalidParams("params: %w", err)
+	if err := given.Decode(r.Params, v); err != nil {
+		return rpc.InvalidParams("params: %w", err)
 	}
 	return nil
 }
 
-// decodeCopy decodes raw, unless it is nil, into v, and removes icons that a client should not load.
-func decodeCopy(raw json.RawMessage, v any) error {
-	if raw == nil {
+// RequestHandler answers a request. The result of tools/call is a [*mcp.CallToolResult], unless the call gets another
+// kind of answer, such as a task. The types of other results are not specified, and nil is an empty result. The client
+// gets an error of type [*mcp.Error] unchanged, and any other error as -32603 with a neutral message.
+type RequestHandler func(ctx context.Context, r *Request) (any, error)
+
+// answered is the innermost handler, inside all middleware.
+func answered(ctx context.Context, r *Request) (any, error) {
+	if r == nil || r.RequestInfo == nil || r.call == nil {
+		return nil, errForeign
+	}
+	return r.call.handleRounds(ctx)
+}
+
+var errForeign = rpc.Fail(rpc.ErrInternal,
+	errors.New("middleware has passed on a request that is none of the server's"))
+
+// wrapped returns the handler of all requests with the middleware around it, nil if there is no middleware.
+func wrapped(middleware []func(RequestHandler) RequestHandler) RequestHandler {
+	if len(middleware) == 0 {
 		return nil
 	}
-	_, err := mcp.Decode(raw, v)
-	given.DropIcons(v)
-	return err
+	h := RequestHandler(answered)
+	for i := len(middleware) - 1; i >= 0; i-- {
+		h = middleware[i](h)
+	}
+	return h
+}
+
+// throughMiddleware passes the request to the middleware.
+func (c *call) throughMiddleware(ctx context.Context) (any, error) {
+	result, err := c.inRounds(ctx, func() (any, error) {
+		return c.x.s.middleware(ctx, &Request{RequestInfo: &c.info, Params: c.params})
+	})
+	switch {
+	case c.Deferred: // the subscription is open, whatever the middleware returns
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case result == nil || ours(reflect.TypeOf(result)):
+		return result, nil
+	}
+	raw, err := mcp.AppendResult(nil, result) // encode here, where a panic is recovered
+	return json.RawMessage(raw), err
+}
+
+// ours reports whether t is a type of this package or of package mcp, or raw JSON.
+func ours(t reflect.Type) bool {
+	if t == reflect.TypeFor[json.RawMessage]() {
+		return true
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t.PkgPath() {
+	case reflect.TypeFor[call]().PkgPath(), reflect.TypeFor[mcp.Error]().PkgPath():
+		return true
+	}
+	return false
 }

@@ -117,11 +117,11 @@ type resources struct {
 // offer registers the methods of resources, once.
 func (r *resources) offer() error {
 	return r.offered.offer(&r.s.methods, feature{declare: declareResources, methods: []*method{
-		{name: mcp.MethodListResources, handle: r.list, pace: rpc.OnePace()},
-		{name: mcp.MethodListResourceTemplates, handle: r.listTemplates, pace: rpc.OnePace()},
-		{name: mcp.MethodReadResource, handle: r.read, byURI: true},
-		{name: mcp.MethodSubscribe, handle: r.subscribe, byURI: true, inline: true}, // in the order of arrival
-		{name: mcp.MethodUnsubscribe, handle: r.unsubscribe, byURI: true, inline: true},
+		{Method: named(mcp.MethodListResources), handle: r.list, pace: rpc.OnePace()},
+		{Method: named(mcp.MethodListResourceTemplates), handle: r.listTemplates, pace: rpc.OnePace()},
+		{Method: ofResource(mcp.MethodReadResource), handle: r.read},
+		{Method: ofResource(mcp.MethodSubscribe), handle: r.subscribe, inline: true}, // in the order of arrival
+		{Method: ofResource(mcp.MethodUnsubscribe), handle: r.unsubscribe, inline: true},
 	}})
 }
 
@@ -169,7 +169,7 @@ func (c *call) readResource(ctx context.Context, h ResourceHandler,
 	return r, nil
 }
 
-var errNoURI = invalidParams("params.uri is missing, empty or no string")
+var errNoURI = rpc.InvalidParams("params.uri is missing, empty or no string")
 
 // location is the handler for a URI, with the MIME type of the resource.
 type location struct {

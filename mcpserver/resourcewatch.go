@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/server/quota"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -184,7 +185,7 @@ func (r *resources) watch(ctx context.Context, w *watchlist, uri string) error {
 	}
 	if !w.add(uri) {
 		_ = r.unwatch(ctx, uri) // report the limit instead
-		return refusal(mcp.CodeInternalError, "too many subscriptions at once")
+		return rpc.Refusal(mcp.CodeInternalError, "too many subscriptions at once")
 	}
 	return nil
 }
@@ -202,7 +203,7 @@ func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
 	if x.s.resources.subscriber.Load() == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.s.cfg.patience())
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.s.engine.Patience())
 	defer cancel()
 	if x.conn != nil {
 		ctx = withSession(ctx, x.conn.public)
@@ -221,13 +222,13 @@ func (r *resources) subscribe(ctx context.Context, c *call) (any, error) {
 		return nil, errNoURI
 	}
 	if c.x.conn == nil {
-		return nil, invalidRequest("there is no session in which updates could be sent")
+		return nil, rpc.InvalidRequest("there is no session in which updates could be sent")
 	}
 	watched := &c.x.conn.watched
 	if err := r.watch(ctx, watched, c.uri); err != nil {
 		return nil, err
 	}
-	if err := c.x.amend(ctx, func() { watched.add(c.uri) }); err != nil {
+	if err := c.x.Amend(ctx, func() { watched.add(c.uri) }); err != nil {
 		if watched.remove(c.uri) {
 			_ = r.unwatch(ctx, c.uri) // report err instead
 		}
@@ -245,7 +246,7 @@ func (r *resources) unsubscribe(ctx context.Context, c *call) (any, error) {
 		watched := &conn.watched
 		conn.notices.drop(notice{mcp.NotificationResourceUpdated, c.uri})
 		if watched.remove(c.uri) {
-			kept := c.x.amend(ctx, func() { watched.remove(c.uri) })
+			kept := c.x.Amend(ctx, func() { watched.remove(c.uri) })
 			return nil, errors.Join(r.unwatch(ctx, c.uri), kept)
 		}
 	}

@@ -4,15 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
-	"time"
 
-	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/keepalive"
-	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
-	"github.com/mcpotel/mcpotel/internal/server/web"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/internal/stdio"
 )
 
 // Serve serves one client over c until the client has sent its last message. Then Serve closes c and returns nil:
@@ -24,174 +18,7 @@ import (
 // DrainTimeout, or a second. Calls that have become tasks belong to the server and continue, see [Server.Shutdown]. The
 // contexts of handlers have the values of ctx.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
-	var network instrument.Network
-	if n, ok := c.(interface{ Network() instrument.Network }); ok {
-		network = n.Network()
-	}
-	p := &peer{rates: new(rateBook), watching: quota.NewMemory(maxWatchedAlone)}
-	p.Observer = s.observer(network)
-	var queued func() int
-	if m, ok := c.(measured); ok && p.Tel != nil {
-		queued = m.measure(p.Tel.QueueWait)
-	}
-	ctx, quit := context.WithCancelCause(ctx)
-	defer quit(nil)
-	conn, stop := s.open(ctx, p, &rpc.Pipe{Conn: c, Observer: p.Observer}, rpc.MaxSpare, queued)
-	conn.quit = quit
-	conn.watchOver()
-	end := conn.exchange.Read(ctx, framesOf(c), bufferedOf(c), conn.alive)
-	err, lost := end.Err, end.Err != nil || end.Panicked != nil
-	conn.exchange.Asks.Close()
-	if !lost { // a client that has closed its end may still read
-		conn.exchange.role.drain()
-	}
-	conn.exchange.role.leave(context.Cause(ctx))
-	stop(context.Cause(ctx))
-	conn.public.because(err)
-	left := conn.close(lost && ctx.Err() == nil)
-	var closed error
-	if failed := s.apart(ctx, "Conn.Close", func() { closed = c.Close() }); failed != nil {
-		closed = failed
-	}
-	s.flush(ctx, p.Observer)
-	if end.Panicked != nil {
-		panic(end.Panicked) // the caller of Serve may recover from it
-	}
-	if err == nil && closed != nil {
-		err = fmt.Errorf("close: %w", closed)
-	}
-	if left > 0 {
-		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
-	}
-	return err
-}
-
-// connection is one client, on a connection or in a session over HTTP.
-type connection struct {
-	exchange *exchange
-	table    *rpc.Calls
-
-	public  *Session   // the session as handlers see it
-	watched watchlist  // resources that the client of a session watches
-	others  web.Others // other processes that know the session; nil if only this process knows it
-
-	sites   *sites    // elicitations by URL
-	notices *notices  // notifications of changes that wait for the client of a session
-	logs    *logQueue // log messages without a request that wait for the client of a session
-	heard   *hearing  // notifications of the client that wait for their handlers
-
-	// introduced replaces the reservation of memory for the client's description of itself by one of so many bytes, and
-	// reports whether they were available; nil without a budget.
-	introduced func(bytes int) bool
-
-	cut   context.CancelFunc // ends exchange.life
-	since time.Time
-	gone  func() // removes the connection from the metrics of current connections
-
-	number uint64 // unique in the server
-
-	alive *keepalive.Watch   // nil for none; set before the connection is read
-	quit  func(reason error) // ends the connection, without waiting; set before handlers see the session
-
-	passing atomic.Bool // the session continues without the connection: do not report its end
-	away    atomic.Bool // another process sends messages that belong to no request
-}
-
-// open starts serving a client. spare is the number of spare goroutines for handlers. queued returns the number of
-// messages that wait to be sent; it may be nil. stop ends the contexts of handlers with a reason, nil if the client has
-// left.
-func (s *Server) open(
-	ctx context.Context, p *peer, out rpc.Sink, spare int, queued func() int,
-) (_ *connection, stop func(reason error)) {
-	g := rpc.NewGroup(spare)
-	conn := &connection{
-		table: rpc.NewCalls(s.cfg.MaxConcurrent, s.cfg.MaxQueued, s.cfg.FrameLimit, g, s.total), since: time.Now(),
-		public: new(Session), sites: new(sites), logs: new(logQueue),
-	}
-	conn.exchange = &exchange{
-		Exchange: rpc.Exchange{
-			Engine: &rpc.Engine{Calls: conn.table, Group: g, FrameLimit: s.cfg.FrameLimit, NullID: s.cfg.nullID()},
-			Peer:   &p.Peer, Asks: rpc.NewAsks(), Out: out,
-		},
-		s: s, client: p, terms: new(terms), conn: conn, audience: newAudience(maxListening),
-	}
-	conn.exchange.Server = conn.exchange
-	conn.exchange.role = s.roles.forConnection(conn)
-	conn.heard = &hearing{x: conn.exchange}
-	conn.public.conn = conn
-	conn.watched.join(p.watching, p.who)
-	conn.notices = &notices{group: g, send: conn.tell, coalesced: conn.exchange.coalesced}
-	conn.gone = p.Tel.Connected(instrument.Connection{Queued: queued, InSession: conn.inSession, Limits: conn.usage})
-	conn.exchange.Life, conn.cut = context.WithCancel(context.WithoutCancel(ctx))
-	work, end := context.WithCancelCause(conn.exchange.Life)
-	conn.exchange.Work = work
-	unwatch := context.AfterFunc(ctx, func() { end(endCause(context.Cause(ctx))) })
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.conns[conn] = struct{}{}
-	s.audiences[conn.exchange.audience] = struct{}{}
-	s.lastConn++
-	conn.number = s.lastConn
-	s.enlist()
-	return conn, func(reason error) {
-		unwatch()
-		end(endCause(reason))
-	}
-}
-
-// close waits for running handlers, whose contexts have ended, and returns how many still run. lost means that the
-// connection broke.
-func (c *connection) close(lost bool) (left int) {
-	c.alive.Stop()
-	c.exchange.s.mu.Lock()
-	delete(c.exchange.s.conns, c)
-	delete(c.exchange.s.audiences, c.exchange.audience)
-	c.exchange.s.enlist()
-	c.exchange.s.mu.Unlock()
-	c.exchange.audience.close()
-	c.exchange.Asks.Close()
-	if rpc.Wait(c.exchange.Group, rpc.Settle) > 0 {
-		c.cut()
-		left = rpc.Wait(c.exchange.Group, rpc.Settle)
-	}
-	c.table.Close(context.Cause(c.exchange.Work), errShuttingDown)
-	rpc.CloseGroup(c.exchange.Group)
-	c.watched.close() // over HTTP, a request to watch may still be in progress
-	left += c.dismiss(c.public.end(), nil)
-	c.watched.release()
-	c.cut()
-	c.ended(lost)
-	return left
-}
-
-// ended reports the end of the session, if there was one, to telemetry, and logs the counts of suppressed records.
-func (c *connection) ended(lost bool) {
-	c.gone()
-	if a := c.exchange.terms.agreed.Load(); a != nil && !c.passing.Load() {
-		errorType := ""
-		if lost {
-			errorType = names.ErrorConnectionLost
-		}
-		c.exchange.Peer.Seen(a.version).SessionEnd(time.Since(c.since), errorType)
-	}
-	if lost {
-		c.exchange.Peer.Tel.ConnectionFailed(names.ErrorConnectionLost)
-	}
-	c.exchange.Peer.Tel.Close()
-}
-
-// inSession reports whether a session is open on the connection.
-func (c *connection) inSession() bool { return c.exchange.terms.agreed.Load() != nil }
-
-// measured is a connection that measures how long frames wait in it. measure is called once, before anything is sent.
-// From then on, the connection calls waited for each frame, and queued returns the number of frames that wait.
-type measured interface {
-	measure(waited func(time.Duration)) (queued func() int)
-}
-
-// framesOf returns a function that receives the frames of c, and converts the error for a frame that is too large.
-func framesOf(c Conn) func(context.Context) ([]byte, error) {
-	return func(ctx context.Context) ([]byte, error) {
+	return s.engine.Serve(ctx, c, func(ctx context.Context) ([]byte, error) {
 		frame, err := c.Receive(ctx)
 		if err == nil {
 			return frame, nil
@@ -200,13 +27,55 @@ func framesOf(c Conn) func(context.Context) ([]byte, error) {
 			return nil, (*rpc.FrameTooLargeError)(large)
 		}
 		return nil, err
-	}
+	})
 }
 
-// bufferedOf returns a function that reports whether c has input that it has not returned yet, nil if c does not know.
-func bufferedOf(c Conn) func() bool {
-	if b, ok := c.(interface{ Buffered() bool }); ok {
-		return b.Buffered
+// ServeStdio serves the client on standard input and output, as [Server.Serve] does, and returns when standard input
+// ends. A program may run one ServeStdio at a time.
+//
+// Standard output carries only frames: on Linux, macOS and the BSDs, all other output of the program and its children
+// to standard output goes to standard error until ServeStdio returns. If ctx ends and reading cannot be interrupted, as
+// from a terminal, one goroutine waits for more input after ServeStdio has returned.
+// (specification 2026-07-28, basic/transports/stdio)
+func (s *Server) ServeStdio(ctx context.Context) error {
+	in, out, restore, err := stdio.Streams()
+	if err != nil {
+		return fmt.Errorf("stdio: %w", err)
 	}
-	return nil
+	return errors.Join(s.Serve(ctx, NewStreamConn(in, out, s.cfg.FrameLimit)), restore())
+}
+
+// Conn is a connection to one client that carries messages in both directions, one message per frame. [NewStreamConn]
+// makes a Conn from two streams; the Peer of a client's in-memory transport is another.
+//
+// Send and Close may be called from any goroutine, Receive from one goroutine at a time. A Conn may implement two
+// optional methods. Network() [telemetry.Network] describes the network for telemetry. Buffered() bool reports whether
+// Receive has a frame, or a part of one, at hand. The server calls Buffered from the goroutine that calls Receive. If
+// it returns false, the server may run a tool that has been fast so far before it calls Receive again, since nothing
+// else is waiting.
+type Conn interface {
+	// Send sends one frame, which is JSON without line breaks. Send does not keep the frame after it returns. It may block
+	// until the client reads, at most until ctx ends.
+	Send(ctx context.Context, frame []byte) error
+
+	// Receive returns the next frame, which then belongs to the caller. It returns [io.EOF] after the client's last frame,
+	// and the cause of ctx when ctx ends. A [*FrameTooLargeError] means that one frame was skipped; any other error means
+	// that the connection has ended.
+	Receive(ctx context.Context) ([]byte, error)
+
+	// Close sends the accepted frames that the client reads without delay, and closes the connection.
+	Close() error
+}
+
+// FrameTooLargeError is the error of [Conn.Receive] for a frame above the size limit. The frame has been skipped.
+type FrameTooLargeError struct {
+	Size  int    // size of the frame in bytes
+	Limit int    // limit in bytes
+	Head  []byte // beginning of the frame, as far as it was kept
+	Tail  []byte // end of the frame, as far as it was kept
+}
+
+// Error returns a message with the size of the frame and the limit.
+func (e *FrameTooLargeError) Error() string {
+	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
 }

@@ -9,10 +9,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/instrument"
-	"github.com/mcpotel/mcpotel/internal/running"
-	"github.com/mcpotel/mcpotel/internal/server/introduction"
-	"github.com/mcpotel/mcpotel/internal/server/quota"
-	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/web"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -23,17 +20,13 @@ type Server struct {
 	info      mcp.Implementation
 	signature signature
 	cfg       config
-	number    uint64 // unique in this process
+	engine    *engine.Server
 
-	total      *quota.Limiter // bounds the requests of all clients together; nil for no bound
 	middleware RequestHandler // wraps the handlers of all requests; nil for none
-	roles      roles
 
 	methods methods
 	hears   hearers
 	changes changes // pending announcements of changed lists and resources
-
-	introductions introduction.Cache
 
 	implementing sync.Mutex // held by Implement
 	hosts        hosts
@@ -46,12 +39,8 @@ type Server struct {
 	tasks       *serverTasks
 
 	mu        sync.Mutex
-	conns     map[*connection]struct{}            // guarded by mu; open connections and sessions, except those of fleets
-	audiences map[*audience]struct{}              // guarded by mu; open subscriptions, by connection or handler
-	fleets    map[*HTTPHandler]struct{}           // guarded by mu; HTTP handlers with a shared store of sessions
-	handlers  map[*HTTPHandler]struct{}           // guarded by mu; HTTP handlers that are not shut down
-	lastConn  uint64                              // guarded by mu; number of the latest connection
-	observers map[instrument.Network]rpc.Observer // guarded by mu
+	audiences map[*audience]struct{}   // guarded by mu; open subscriptions, by connection or handler
+	fleets    map[*httpServer]struct{} // guarded by mu; HTTP handlers with a shared store of sessions
 }
 
 // New returns a server that introduces itself as info and offers nothing yet. New panics if info has no name or the
@@ -64,7 +53,7 @@ func New(info mcp.Implementation, o *Options) *Server {
 	if err != nil {
 		panic("mcpserver: New: " + err.Error())
 	}
-	s, err := newServer(info, cfg)
+	s, err := newServer(info, cfg, nil)
 	if err != nil {
 		panic("mcpserver: New: " + err.Error())
 	}
@@ -79,22 +68,19 @@ func New(info mcp.Implementation, o *Options) *Server {
 	return s
 }
 
-// newServer returns a server that answers no method.
-func newServer(info mcp.Implementation, cfg config) (*Server, error) {
+// newServer returns a server that answers no method. role serves its clients; nil means the features of this package.
+func newServer(info mcp.Implementation, cfg config, role engine.Role) (*Server, error) {
 	s := &Server{
-		info:      info,
-		cfg:       cfg,
-		number:    running.Servers.Number(),
-		conns:     map[*connection]struct{}{},
-		audiences: map[*audience]struct{}{},
-		fleets:    map[*HTTPHandler]struct{}{},
-		handlers:  map[*HTTPHandler]struct{}{},
-		observers: map[instrument.Network]rpc.Observer{},
-
-		roles:      answering{},
-		total:      quota.NewLimiter(cfg.MaxTotal),
+		info:       info,
+		cfg:        cfg,
+		audiences:  map[*audience]struct{}{},
+		fleets:     map[*httpServer]struct{}{},
 		middleware: wrapped(cfg.Middleware),
 	}
+	if role == nil {
+		role = answering{s}
+	}
+	s.engine = engine.New(cfg.forEngine(s), role)
 	if err := cmp.Or(given.Check(info), given.Check(cfg.Capabilities)); err != nil {
 		return nil, err
 	}
@@ -106,6 +92,21 @@ func newServer(info mcp.Implementation, cfg config) (*Server, error) {
 	s.changes.announce = s.announce
 	s.tasks, err = newServerTasks(s)
 	return s, err
+}
+
+// init gives package engine a constructor of servers with another role, whose clients reach no feature.
+func init() {
+	engine.NewServer = func(o *engine.Options, role engine.Role) (any, error) {
+		cfg, err := newConfig(&Options{
+			Name: o.Name, InstanceID: o.InstanceID, MaxConcurrent: o.MaxConcurrent, MaxQueued: o.MaxQueued,
+			MaxTotal: o.MaxTotal, DrainTimeout: o.DrainTimeout, KeepAlive: o.KeepAlive, FrameLimit: o.FrameLimit,
+			Telemetry: o.Telemetry,
+		}, o.Name)
+		if err != nil {
+			return nil, err
+		}
+		return newServer(mcp.Implementation{Name: o.Name}, cfg, role)
+	}
 }
 
 // offerDeclared registers the methods of the features that Options.Capabilities declares, even if the server has no
@@ -142,7 +143,7 @@ type offering struct {
 func (o *offering) offer(m *methods, f feature) error {
 	o.once.Do(func() { o.refused = !m.add(f) })
 	if o.refused {
-		return fmt.Errorf("%s or another method of its kind has a handler", f.methods[0].name)
+		return fmt.Errorf("%s or another method of its kind has a handler", f.methods[0].Name)
 	}
 	return nil
 }
@@ -180,9 +181,9 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 // changed queues a notification of a change for all clients. Clients that connect later see the change anyway.
 func (s *Server) changed(n notice) {
 	s.mu.Lock()
-	anybody := len(s.conns)+len(s.audiences)+len(s.fleets) > 0
+	anybody := len(s.audiences)+len(s.fleets) > 0
 	s.mu.Unlock()
-	if anybody {
+	if anybody || s.engine.IsConnected() {
 		s.changes.note(n)
 	}
 }
@@ -190,10 +191,10 @@ func (s *Server) changed(n notice) {
 // announce sends notices to all clients that want them.
 func (s *Server) announce(some []notice) {
 	s.mu.Lock()
-	conns, audiences, fleets := maps.Clone(s.conns), maps.Clone(s.audiences), maps.Clone(s.fleets)
+	audiences, fleets := maps.Clone(s.audiences), maps.Clone(s.fleets)
 	s.mu.Unlock()
 	announceAll(some, func(all []change) {
-		for c := range conns {
+		for _, c := range s.connections() {
 			c.announceChanges(all)
 		}
 		for a := range audiences {
@@ -208,8 +209,18 @@ func (s *Server) announce(some []notice) {
 		told[i] = web.Notice{Method: n.method, URI: n.uri}
 	}
 	for h := range fleets {
-		h.web.Announce(told)
+		h.Web.Announce(told)
 	}
+}
+
+// connections returns the open connections and sessions, except the sessions in a store.
+func (s *Server) connections() (all []*connection) {
+	for _, c := range s.engine.Conns() {
+		if own, ok := c.Role.(*connection); ok {
+			all = append(all, own)
+		}
+	}
+	return all
 }
 
 // changeWindow is how long changes are collected before clients get one notification.

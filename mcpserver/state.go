@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -126,10 +127,10 @@ func additional(binding []byte) []byte { return append([]byte{stateVersion}, bin
 func (c *call) binding() ([]byte, error) {
 	params, err := lastingParams(c.params)
 	if err != nil {
-		return nil, invalidParams("params: %w", err)
+		return nil, rpc.InvalidParams("params: %w", err)
 	}
 	hash := sha256.New()
-	for _, part := range [][]byte{[]byte(c.x.s.info.Name), []byte(c.x.client.principal), []byte(c.info.Method), params} {
+	for _, part := range [][]byte{[]byte(c.x.s.info.Name), []byte(c.x.Client.Principal), []byte(c.info.Method), params} {
 		_ = binary.Write(hash, binary.BigEndian, uint64(len(part)))
 		_, _ = hash.Write(part)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 )
 
 func sealerOf(t testing.TB, keys ...[]byte) *sealer {
@@ -163,7 +165,8 @@ func TestAStateHasABound(t *testing.T) {
 
 func TestABindingKnowsTheParamsHoweverTheyAreWritten(t *testing.T) {
 	bindingOf := func(principal, method, params string) string {
-		x := &exchange{s: &Server{}, client: &peer{principal: principal}}
+		x := &exchange{s: &Server{}}
+		x.Client = &engine.Peer{Principal: principal}
 		c := &call{x: x, params: json.RawMessage(params)}
 		c.info.Method = method
 		b, err := c.binding()

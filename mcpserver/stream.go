@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 	"github.com/mcpotel/mcpotel/internal/oversize"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 )
 
 // NewStreamConn returns a connection over a pair of streams on which each line is a frame: two pipes, or the same
@@ -40,8 +41,8 @@ type streamConn struct {
 	stop func() bool     // stops watching ctx; owned by Receive
 }
 
-// measure makes the connection report how long frames wait.
-func (c *streamConn) measure(waited func(time.Duration)) (queued func() int) {
+// Measure implements [engine.Measured].
+func (c *streamConn) Measure(waited engine.Waited) (queued func() int) {
 	c.out = ndjson.NewWriter(c.w, 0, ndjson.Waited(waited))
 	return c.out.Queued
 }

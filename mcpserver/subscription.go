@@ -6,7 +6,9 @@ import (
 	"maps"
 	"sync"
 
+	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/internal/server/tasks"
@@ -37,15 +39,15 @@ type subscription struct {
 // as long as a stream.
 func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	var p mcp.SubscriptionsListenParams
-	if err := decodeCopy(c.params, &p); err != nil {
-		return nil, invalidParams("params: %w", err)
+	if err := given.Decode(c.params, &p); err != nil {
+		return nil, rpc.InvalidParams("params: %w", err)
 	}
 	meta, err := mcp.Meta(nil).With(mcp.MetaSubscriptionID, c.info.ID)
 	if err != nil {
 		return nil, err
 	}
 	sub := &subscription{call: c, meta: meta}
-	sub.watched.join(c.x.client.watching, c.x.client.who)
+	sub.watched.join(c.x.Client.Watching, c.x.Client.Account)
 	stands := false
 	defer func() {
 		if !stands {
@@ -61,7 +63,7 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 		return nil, rpc.ErrBusy
 	}
 	sub.filter.TaskIDs = granted.TaskIDs
-	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, client{} // release the frame
+	c.params, c.arguments, c.info.Meta, c.info.from = nil, nil, nil, engine.Sender{} // release the frame
 	sub.notices = notices{group: c.x.Group, send: sub.tell, coalesced: c.x.coalesced, held: true}
 	if err := sub.open(granted); err != nil {
 		return nil, err
@@ -174,10 +176,10 @@ func (sub *subscription) Run() {
 // cancelled the subscription itself.
 func (sub *subscription) revoke() {
 	c := sub.call
-	if why := context.Cause(c.Context()); why != nil && !errors.Is(why, errShuttingDown) {
+	if why := context.Cause(c.Context()); why != nil && !errors.Is(why, engine.ErrStopping) {
 		return
 	}
-	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.info.ID, Reason: errShuttingDown.Message})
+	params, err := mcp.AppendParams(nil, mcp.CancelledParams{RequestID: c.info.ID, Reason: engine.ErrStopping.Message})
 	if err != nil {
 		return
 	}
@@ -201,11 +203,11 @@ func (a *audience) add(sub *subscription) error {
 	defer a.mu.Unlock()
 	switch {
 	case a.closed:
-		return errShuttingDown
-	case !a.places.Affords(sub.call.x.client.who, 1):
+		return engine.ErrStopping
+	case !a.places.Affords(sub.call.x.Client.Account, 1):
 		return rpc.ErrBusy
 	}
-	a.places.Reserve(sub.call.x.client.who, 1)
+	a.places.Reserve(sub.call.x.Client.Account, 1)
 	a.subs[sub] = struct{}{}
 	return nil
 }
@@ -216,7 +218,7 @@ func (a *audience) remove(sub *subscription) bool {
 	defer a.mu.Unlock()
 	_, there := a.subs[sub]
 	if there {
-		a.places.Release(sub.call.x.client.who, 1)
+		a.places.Release(sub.call.x.Client.Account, 1)
 		delete(a.subs, sub)
 	}
 	return there

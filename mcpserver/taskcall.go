@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/server/engine"
 	"github.com/mcpotel/mcpotel/internal/server/tasks"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
 // taskCall is a call that is a task or may become one. It implements [tasks.Handler].
@@ -40,7 +43,7 @@ func (t *serverTasks) call(ctx context.Context, c *call, called *tool) (any, err
 	}
 	r := &taskCall{
 		Run: tasks.Run{
-			Keeper: t.keeper, Peer: &c.x.client.Peer, Account: c.x.client.who, Client: c.taskClient(), Tool: called.Name,
+			Keeper: t.keeper, Peer: &c.x.Client.Peer, Account: c.x.Client.Account, Client: c.taskClient(), Tool: called.Name,
 			Legacy: legacy, Waits: called.task.waits, After: called.task.after, TTL: called.task.timeToLive(t.ttl),
 		},
 		info: c.info, bind: called.task.bind,
@@ -65,7 +68,7 @@ func (r *taskCall) Answer(ctx context.Context, result *mcp.CallToolResult, err e
 		_, err = r.info.call.urlResult(required)
 	}
 	answer, err := toolAnswer(ctx, result, err, r.info.Version)
-	r.interrupted = interruption(ctx, answer, err)
+	r.interrupted = engine.Interruption(ctx, failed(answer, err))
 	result, _ = answer.(*mcp.CallToolResult)
 	return result, err
 }
@@ -75,7 +78,136 @@ func (r *taskCall) Encode(answer *mcp.CallToolResult) (json.RawMessage, error) {
 }
 
 func (r *taskCall) Outcome(answer *mcp.CallToolResult, err error) instrument.Result {
-	return interrupted(outcome(answer, err), cmp.Or(r.interrupted, err))
+	return engine.Interrupted(outcome(answer, err), cmp.Or(r.interrupted, err))
 }
 
 func (r *taskCall) Value() any { return &r.info }
+
+// taskOf returns the task through which a handler with the context ctx asks the client, nil if it asks through the
+// request.
+func taskOf(ctx context.Context) (*tasks.Run, error) {
+	info := RequestFrom(ctx)
+	if info == nil || info.task == nil {
+		return nil, nil
+	}
+	if asks, err := info.task.CanAsk(ctx); !asks || err != nil {
+		return nil, err
+	}
+	return info.task, nil
+}
+
+// askIn asks the client through a task, and stores the responses in items.
+func askIn(ctx context.Context, task *tasks.Run, items []*inquiry) error {
+	requests := mcp.InputRequests{}
+	for _, it := range items {
+		requests[it.key] = mcp.InputRequest{Method: it.Method(), Params: it.encoded}
+	}
+	responses, err := task.Ask(ctx, requests)
+	if err != nil {
+		return clientError(err)
+	}
+	for _, it := range items {
+		if err := it.Take(ctx, responses[it.key]); err != nil {
+			return fmt.Errorf("%s: the client's response: %w", it.Method(), err)
+		}
+	}
+	return nil
+}
+
+// BeginTask makes the call that a handler of [AddTaskTool] answers a task, unless it is one already: the client gets a
+// task as the answer to its request, and the handler continues. When BeginTask has returned nil, the program may pass
+// the task's id to the client in other ways too. BeginTask does nothing if the client does not know tasks, or in any
+// other handler.
+//
+// The error is the cause of ctx or of the request's end, or reports that there can be no task now; its text is not for
+// the client. After an error, the handler still answers the request.
+// (tasks extension, "Task Creation")
+func (r *RequestInfo) BeginTask(ctx context.Context) error {
+	if r == nil || r.task == nil {
+		return nil
+	}
+	return r.task.Begin(ctx)
+}
+
+// TaskID returns the id of the task that the request has become, empty if it is not a task, or not yet.
+func (r *RequestInfo) TaskID() string {
+	if r == nil || r.task == nil {
+		return ""
+	}
+	return r.task.ID()
+}
+
+// TaskStatus sets the status message of the task, which clients show to people. It does not wait: if several messages
+// follow within 250 ms, clients may see only the last. It does nothing if there is no task.
+//
+// The error is the cause of the end of the handler's context. A handler may return when it gets an error.
+func (r *RequestInfo) TaskStatus(message string) error {
+	if r.TaskID() == "" {
+		return nil
+	}
+	return r.task.SetMessage(message)
+}
+
+// maxTaskNotices bounds the task notices in the queue of one client. The client may request the state of a task at any
+// time.
+const maxTaskNotices = 1024
+
+// NotifyTask implements [tasks.Session].
+func (c *connection) NotifyTask(method, id string) {
+	if c.exchange.Terms.Confirmed.Load() {
+		c.notices.offer(notice{method, id}, maxTaskNotices)
+	}
+}
+
+// offer queues a notice, unless most notices are queued already.
+func (n *notices) offer(one notice, most int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.pending.order) < most {
+		n.pending.push(one, instrument.Ref{})
+		n.begin()
+	}
+}
+
+// tellTask sends the state of a task to the client.
+func (c *connection) tellTask(id string) {
+	x := c.exchange
+	params, err := x.s.tasks.keeper.LegacyStatus(x.Work, id)
+	if err != nil {
+		return // the client gets the error when it asks
+	}
+	// best effort
+	_ = x.Peer.Notify(x.Work, x.Out, x.Version(), mcp.NotificationLegacyTaskStatus, nil, params)
+}
+
+// tellTaskProgress sends the progress of a task that runs in this process.
+func (c *connection) tellTaskProgress(id string) {
+	p, due := c.exchange.s.tasks.keeper.DueProgress(id)
+	if !due {
+		return
+	}
+	frame, err := progressFrame(p.Version, p.Meta, p.Token, p.Value, p.Total, p.Message)
+	if err == nil {
+		c.sendNotification(mcp.NotificationProgress, frame)
+	}
+}
+
+// sendNotification sends a notification that belongs to no request. It ignores errors: the client has left.
+func (c *connection) sendNotification(method string, frame []byte) {
+	_ = c.exchange.Peer.SendCounted(c.exchange.Work, c.exchange.Out, method, frame)
+}
+
+// inLegacyTask reports whether the handler works on a task of 2025-11-25.
+func (r *RequestInfo) inLegacyTask() bool { return r != nil && r.task != nil && r.task.Legacy != nil }
+
+// logInTask queues a log message about a task of 2025-11-25 for the session, if there is one. It does not wait.
+func (r *RequestInfo) logInTask(level mcp.LoggingLevel, logger string, data any) error {
+	frame, err := logFrame(r.task.Meta(), level, logger, data)
+	if c := r.call.x.conn; err == nil && c != nil {
+		for range c.logs.add(frame) {
+			r.call.x.Peer.Tel.NotificationDropped(mcp.NotificationMessage, names.DropQueueFull)
+		}
+		c.notices.add(notice{method: mcp.NotificationMessage}, instrument.Ref{})
+	}
+	return err
+}

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/internal/mirror"
 	"github.com/mcpotel/mcpotel/internal/schema"
+	"github.com/mcpotel/mcpotel/internal/server/rates"
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
@@ -175,8 +177,8 @@ func (t *tools) register(info *mcp.Tool, h ToolHandler, task *taskTool) error {
 // offer registers the methods of tools, once.
 func (t *tools) offer() error {
 	return t.offered.offer(&t.s.methods, feature{declare: declareTools, methods: []*method{
-		{name: mcp.MethodListTools, handle: t.list, pace: rpc.OnePace()},
-		{name: mcp.MethodCallTool, handle: t.call, rate: rateToolCalls, kind: instrument.Tool, find: t.find,
+		{Method: named(mcp.MethodListTools), handle: t.list, pace: rpc.OnePace()},
+		{Method: targeting(mcp.MethodCallTool, instrument.Tool, t.find), handle: t.call, rate: rates.ToolCalls,
 			pace: t.paceOf},
 	}})
 }
@@ -216,12 +218,12 @@ func (t *tools) call(ctx context.Context, c *call) (any, error) {
 	case c.target == "":
 		return nil, errNoTool
 	}
-	return nil, invalidParams("unknown tool: %s", c.target)
+	return nil, rpc.InvalidParams("unknown tool: %s", c.target)
 }
 
 var (
-	errNoTool      = invalidParams("params.name is missing or no string")
-	errNoArguments = invalidParams("params.arguments is no object")
+	errNoTool      = rpc.InvalidParams("params.name is missing or no string")
+	errNoArguments = rpc.InvalidParams("params.arguments is no object")
 )
 
 // callTool calls h, the handler of the tool that the request names.
@@ -256,4 +258,22 @@ func toolError(err error, v mcp.Version) (any, error) {
 		return nil, invalid.refusal()
 	}
 	return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(err.Error())}, IsError: true}, nil
+}
+
+// toolRequest holds the CallToolRequest of a call. It is part of the call, because the CallToolRequest refers to the
+// call anyway: a separate allocation was one of the twelve allocations of a call on a pipe.
+type toolRequest struct {
+	first CallToolRequest
+	taken atomic.Bool
+}
+
+// of returns the CallToolRequest for the handler, which owns it from then on. Only the first handler gets r.first;
+// handlers of later rounds, and those that a middleware calls again, get a new one.
+func (r *toolRequest) of(c *call) *CallToolRequest {
+	asked := &r.first
+	if r.taken.Swap(true) {
+		asked = new(CallToolRequest)
+	}
+	*asked = CallToolRequest{RequestInfo: &c.info, Name: c.target, Arguments: c.arguments}
+	return asked
 }

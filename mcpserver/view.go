@@ -1,8 +1,12 @@
 package mcpserver
 
 import (
+	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/mcpotel/mcpotel/internal/given"
@@ -61,4 +65,195 @@ func undated(a *mcp.Annotations) *mcp.Annotations {
 	a = new(*a)
 	a.LastModified = ""
 	return a
+}
+
+// contentIn converts content blocks to the form of a revision. It returns list itself if no block changes. It omits
+// members that the revision does not have, and replaces blocks of unknown kinds by text: a link to a resource by its
+// name and URI, audio by a note.
+// (schemas of the revisions, ContentBlock and its kinds)
+func contentIn(list mcp.ContentList, v mcp.Version) mcp.ContentList {
+	if v >= mcp.Version20251125 {
+		return list
+	}
+	var shown mcp.ContentList
+	for i, c := range list {
+		block := blockIn(c, v)
+		if block == c {
+			continue
+		}
+		if shown == nil {
+			shown = slices.Clone(list)
+		}
+		shown[i] = block
+	}
+	if shown == nil {
+		return list
+	}
+	return shown
+}
+
+// blockIn converts one block to the form of a revision before 2025-11-25. It returns c itself if nothing changes.
+func blockIn(c mcp.Content, v mcp.Version) mcp.Content {
+	if link, ok := c.(*mcp.ResourceLink); ok && link != nil {
+		return linkIn(link, v)
+	}
+	if v >= mcp.Version20250618 {
+		return c
+	}
+	switch c := c.(type) {
+	case *mcp.TextContent:
+		if c != nil && (c.Meta != nil || dated(c.Annotations)) {
+			return &mcp.TextContent{Text: c.Text, Annotations: undated(c.Annotations)}
+		}
+	case *mcp.ImageContent:
+		if c != nil && (c.Meta != nil || dated(c.Annotations)) {
+			return &mcp.ImageContent{Data: c.Data, MIMEType: c.MIMEType, Annotations: undated(c.Annotations)}
+		}
+	case *mcp.AudioContent:
+		switch {
+		case c == nil:
+		case v < mcp.Version20250326:
+			return &mcp.TextContent{Text: soundAsText(c), Annotations: undated(c.Annotations)}
+		case c.Meta != nil || dated(c.Annotations):
+			return &mcp.AudioContent{Data: c.Data, MIMEType: c.MIMEType, Annotations: undated(c.Annotations)}
+		}
+	case *mcp.EmbeddedResource:
+		if c != nil && (c.Meta != nil || dated(c.Annotations) || c.Resource != nil && c.Resource.Meta != nil) {
+			return &mcp.EmbeddedResource{Resource: plainContents(c.Resource), Annotations: undated(c.Annotations)}
+		}
+	}
+	return c
+}
+
+// linkIn converts a link to a resource to the form of a revision before 2025-11-25.
+func linkIn(link *mcp.ResourceLink, v mcp.Version) mcp.Content {
+	switch {
+	case v < mcp.Version20250618:
+		return &mcp.TextContent{Text: linkAsText(link), Annotations: undated(link.Annotations)}
+	case link.Icons != nil:
+		link = new(*link)
+		link.Icons = nil
+	}
+	return link
+}
+
+// linkAsText returns a text with everything that a model needs to read the resource of a link.
+func linkAsText(link *mcp.ResourceLink) string {
+	text := cmp.Or(link.Title, link.Name, "resource")
+	if link.MIMEType != "" {
+		text += " (" + link.MIMEType + ")"
+	}
+	text += ": " + link.URI
+	if link.Description != "" {
+		text += "\n" + link.Description
+	}
+	return text
+}
+
+// soundAsText returns a note that replaces audio.
+func soundAsText(c *mcp.AudioContent) string {
+	size := base64.RawStdEncoding.DecodedLen(len(strings.TrimRight(c.Data, "=")))
+	return fmt.Sprintf("[audio, %s, %d bytes: left out, this revision of the protocol has no audio]", c.MIMEType, size)
+}
+
+func dated(a *mcp.Annotations) bool { return a != nil && a.LastModified != "" }
+
+// plainContents returns the contents of a resource in the form of revisions before 2025-06-18.
+func plainContents(c *mcp.ResourceContents) *mcp.ResourceContents {
+	if c == nil || c.Meta == nil {
+		return c
+	}
+	c = new(*c)
+	c.Meta = nil
+	return c
+}
+
+// promptResult returns a copy of r in the form of the client's revision.
+func (w view) promptResult(r *mcp.GetPromptResult) *mcp.GetPromptResult {
+	shown := *r
+	w.finish(&shown.Result)
+	if w.version >= mcp.Version20251125 {
+		return &shown
+	}
+	shown.Messages = slices.Clone(r.Messages)
+	for i, m := range shown.Messages {
+		shown.Messages[i] = &mcp.PromptMessage{Role: m.Role, Content: blockIn(m.Content, w.version)}
+	}
+	return &shown
+}
+
+// readResult returns a copy of r in the form of the client's revision.
+// (specification 2026-07-28, server/utilities/caching)
+func (w view) readResult(r *mcp.ReadResourceResult) *mcp.ReadResourceResult {
+	shown := *r
+	w.finish(&shown.Result)
+	if w.modern() {
+		shown.TTLMs = new(r.TTL().Milliseconds())
+		shown.CacheScope = cmp.Or(r.CacheScope, mcp.CachePrivate)
+		return &shown
+	}
+	shown.CacheHint = mcp.CacheHint{}
+	if w.version < mcp.Version20250618 {
+		shown.Contents = slices.Clone(r.Contents)
+		for i, c := range shown.Contents {
+			shown.Contents[i] = plainContents(c)
+		}
+	}
+	return &shown
+}
+
+// completeResult returns a copy of r in the form of the client's revision.
+func (w view) completeResult(r *mcp.CompleteResult) *mcp.CompleteResult {
+	shown := *r
+	w.finish(&shown.Result)
+	return &shown
+}
+
+// finish sets the members that every result has in a modern revision, and removes resultType for legacy clients.
+func (w view) finish(r *mcp.Result) {
+	if !w.modern() {
+		r.ResultType = ""
+		return
+	}
+	r.ResultType = finalType(r.ResultType)
+	r.Meta = w.s.signature.meta(r.Meta)
+}
+
+// finalType returns the type of a final result. It replaces the types task and input_required, which belong to other
+// results, and keeps the types of other extensions.
+// (specification 2026-07-28, basic/patterns/mrtr, "Supported Requests"; tasks extension, "Polymorphic Results")
+func finalType(t mcp.ResultType) mcp.ResultType {
+	switch t {
+	case "", mcp.ResultTask, mcp.ResultInputRequired:
+		return mcp.ResultComplete
+	}
+	return t
+}
+
+// toolMembers lists the members of a tool that some revisions lack. (schemas of the revisions, Tool)
+var toolMembers = []member[mcp.Tool]{
+	{first: mcp.Version20250326, drop: func(t *mcp.Tool) { t.Annotations = nil }},
+	{first: mcp.Version20250618, drop: func(t *mcp.Tool) { t.Title, t.OutputSchema, t.Meta = "", nil, nil }},
+	{first: mcp.Version20251125, drop: func(t *mcp.Tool) { t.Icons = nil }},
+	{first: mcp.Version20251125, last: mcp.Version20251125, drop: func(t *mcp.Tool) { t.Execution = nil }},
+	{first: mcp.Version20260728, drop: func(t *mcp.Tool) {
+		if !objectSchema(t.OutputSchema) {
+			t.OutputSchema = nil
+		}
+	}},
+}
+
+// toolIn returns a copy of t without the members that the revision v does not have.
+func toolIn(t *mcp.Tool, v mcp.Version) *mcp.Tool { return inRevision(t, toolMembers, v) }
+
+// view returns the tool, encoded for clients of a revision.
+func (t *tool) view(v mcp.Version) (json.RawMessage, error) {
+	return viewOf(&t.views, t.Tool, toolMembers, v)
+}
+
+// objectSchema reports whether a schema has the type object, which revisions before 2026-07-28 require of output
+// schemas.
+func objectSchema(raw json.RawMessage) bool {
+	kind, _ := mcp.Object(raw).Lookup("type")
+	return string(kind) == `"object"`
 }

@@ -312,3 +312,13 @@ func within(name string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", name, err)
 }
+
+// Decode decodes raw, unless it is nil, into v, and removes icons that a peer should not load.
+func Decode(raw []byte, v any) error {
+	if raw == nil {
+		return nil
+	}
+	_, err := mcp.Decode(raw, v)
+	_, _ = DropIcons(v)
+	return err
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/recording"
 	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpserver"
@@ -44,9 +45,13 @@ func New(f *recording.File, o *Options) (*mcpserver.Server, error) {
 	if m.o.Telemetry == nil {
 		m.o.Telemetry = telemetry.Off()
 	}
-	return mcpserver.NewRelay(m, &mcpserver.Options{
+	s, err := downstream.New(m, &downstream.Options{
 		Name: cmp.Or(f.Server, "recording"), DrainTimeout: 500 * time.Millisecond, Telemetry: m.o.Telemetry,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return s.(*mcpserver.Server), nil
 }
 
 // mock receives the messages of all hosts.
@@ -115,7 +120,7 @@ func (m *mock) player(from relay.Peer, first relay.Message) *player {
 	defer m.mu.Unlock()
 	p := m.players[from]
 	if p == nil {
-		shared := from.(relay.Ender).Shared() // all peers of mcpserver implement Ender
+		shared := from.(relay.Ender).Shared() // all peers of package downstream implement Ender
 		p = newPlayer(m, from, m.choose(keyOf(first.Method, first.Params)), m.o.Repeat || shared)
 		m.players[from] = p
 	}

@@ -1,4 +1,4 @@
-// Package relay connects a server of mcpserver with a connection of package upstream, for package mcpproxy: it passes
+// Package relay connects the two ends of a relay, packages downstream and upstream, for package mcpproxy: it passes
 // messages from one peer to the other. Messages are passed on unchanged. They are checked as JSON and as JSON-RPC, but
 // not against a revision, a schema or the rules for names. Each end handles its own ids, the trace context in _meta,
 // and its connection.
@@ -100,6 +100,12 @@ var (
 	ErrStopping = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
 	ErrLeft     = errors.New("the client has left")
 )
+
+// ErrUnread answers a request whose answer was dropped.
+var ErrUnread = &mcp.Error{
+	Code:    mcp.CodeInternalError,
+	Message: "the answer was dropped: clients have too many answers waiting that they do not read",
+}
 
 // ReasonOf returns the reason why ctx ended, for a cancellation message. It is empty if ctx has no cause of its own.
 func ReasonOf(ctx context.Context) string {

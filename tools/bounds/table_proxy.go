@@ -20,8 +20,9 @@ var proxyArea = area{
 		{
 			what:  "Messages for modern hosts over HTTP that do not read",
 			where: []string{"internal/mailbox.Box.queue"},
-			bound: "{mcpserver.unreadFrames} frames of the FrameLimit for all hosts; {bytes mcpserver.maxUnreadNotices} of " +
-				"notifications for each request, {bytes mcpproxy.maxNews} in a gateway",
+			bound: "{internal/relay/downstream.unreadFrames} frames of the FrameLimit for all hosts; " +
+				"{bytes internal/relay/downstream.maxUnreadNotices} of notifications for each request, " +
+				"{bytes mcpproxy.maxNews} in a gateway",
 			full: "a notification is dropped, an answer becomes an error",
 			test: "mcpserver.TestUnreadMessagesForModernClientsHaveABound",
 		},

@@ -56,10 +56,10 @@ var serverArea = area{
 		},
 		{
 			what:  "Requests that a relay has handed on, each way, until their answers",
-			where: []string{"mcpserver.maxRelayed"},
-			bound: "{mcpserver.maxRelayed} each way; those of the client have {internal/server/rpc.liveFrames} " +
-				"FrameLimits together, as " +
-				"in any server, and their frames are not kept. An answer is sent by whom it comes from, who waits for the client",
+			where: []string{"internal/relay/downstream.maxRelayed"},
+			bound: "{internal/relay/downstream.maxRelayed} each way; those of the client have " +
+				"{internal/server/rpc.liveFrames} FrameLimits together, as in any server, and their frames are not kept. " +
+				"An answer is sent by whom it comes from, who waits for the client",
 			option: "mcpserver.Options.MaxConcurrent",
 			full:   "the request is answered with an error",
 			test:   "mcpserver.TestARelayHandsOnOnlySoMany",
@@ -114,9 +114,10 @@ var serverArea = area{
 		},
 		{
 			what: "Subscriptions of modern clients on a stream", where: []string{"mcpserver.maxListening"},
-			bound: "{mcpserver.maxListening}; what they watch takes {bytes mcpserver.maxWatchedAlone} together",
-			full:  "subscriptions/listen is refused",
-			test:  "mcpserver.TestWhatIsWatchedIsGivenBackToTheRoom", weighs: "mcpserver.maxWatchedAlone", holder: ofStream,
+			bound:  "{mcpserver.maxListening}; what they watch takes {bytes internal/server/engine.maxWatchedAlone} together",
+			full:   "subscriptions/listen is refused",
+			test:   "mcpserver.TestWhatIsWatchedIsGivenBackToTheRoom",
+			weighs: "internal/server/engine.maxWatchedAlone", holder: ofStream,
 		},
 		{
 			what: "State of a modern request between its rounds",
@@ -177,9 +178,10 @@ var httpArea = area{
 			weighs: "mcpserver.bodyFrames * mcpserver.Options.FrameLimit", holder: ofServer,
 		},
 		{
-			what: "What accounts have used of their rates", where: []string{"mcpserver.rateBooks.books"},
-			bound: "{mcpserver.maxRateBooks} accounts, some 300 bytes each", option: "mcpserver.Options.Rates",
-			full: "those that have used nothing lately are forgotten, or else any", test: "mcpserver.TestBooksOfRatesAreBounded",
+			what: "What accounts have used of their rates", where: []string{"internal/server/rates.Books.books"},
+			bound: "{internal/server/rates.maxBooks} accounts, some 300 bytes each", option: "mcpserver.Options.Rates",
+			full: "those that have used nothing lately are forgotten, or else any",
+			test: "internal/server/rates.TestBooksOfRatesAreBounded",
 		},
 		{
 			what:  "Bodies, of one account",
@@ -296,7 +298,8 @@ var httpArea = area{
 			test:   "mcpserver.TestOneAccountLeavesSubscriptionsToOthers",
 		},
 		{
-			what: "What is watched, in all sessions and subscriptions", where: []string{"mcpserver.HTTPHandler.watching"},
+			what:  "What is watched, in all sessions and subscriptions",
+			where: []string{"internal/server/engine.HTTP.watching"},
 			bound: "{bytes mcpserver.HTTPOptions.MaxWatchedBytes} of URIs and tasks, each counting {bytes " +
 				"mcpserver.watchCost} more; half for one account",
 			option: "mcpserver.HTTPOptions.MaxWatchedBytes",

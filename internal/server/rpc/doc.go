@@ -5,5 +5,6 @@
 // handlers, cancellation and the end of the operation in telemetry are rules of this path. A [Handler] defines the
 // subject of a request, the [Server] handles all other messages of a client, and a [Sink] carries the answers.
 //
-// The package names no method of a feature, no HTTP, no task and no relay. Package mcpserver is its user.
+// The package names no method of a feature, no HTTP, no task and no relay. Its users are packages engine, web
+// and tasks.
 package rpc

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
@@ -25,6 +26,9 @@ var (
 		Message: "a request with this id is still being answered"}
 )
 
+// ErrTimeLimit is wrapped in the cause of a handler's context that has reached a time limit of the server.
+var ErrTimeLimit = errors.New("not done")
+
 // Failure is an error whose cause the client does not see.
 type Failure struct {
 	Wire  *mcp.Error
@@ -36,6 +40,22 @@ func Fail(wire *mcp.Error, cause error) *Failure { return &Failure{wire, cause} 
 
 func (f *Failure) Error() string   { return f.Cause.Error() }
 func (f *Failure) Unwrap() []error { return []error{f.Wire, f.Cause} }
+
+// InvalidRequest returns an error with a message that the client sees in full.
+func InvalidRequest(format string, args ...any) error {
+	return Refusal(mcp.CodeInvalidRequest, format, args...)
+}
+
+// InvalidParams returns an error with a message that the client sees in full.
+func InvalidParams(format string, args ...any) error {
+	return Refusal(mcp.CodeInvalidParams, format, args...)
+}
+
+// Refusal returns an error with a message that the client sees in full.
+func Refusal(code int64, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	return Fail(&mcp.Error{Code: code, Message: err.Error()}, err)
+}
 
 // WireError returns the error that the client sees: an [*mcp.Error] in err, or ErrInternal.
 func WireError(err error) *mcp.Error {

@@ -64,9 +64,15 @@ func New(o Options) *Keeper {
 	}
 }
 
+// expired is the type of ErrExpired, which is a time limit.
+type expired struct{}
+
+func (expired) Error() string        { return "the time of the task is up" }
+func (expired) Is(target error) bool { return target == rpc.ErrTimeLimit }
+
 var (
 	// ErrExpired is the cancellation cause of a handler's context when its task has expired.
-	ErrExpired = errors.New("the time of the task is up")
+	ErrExpired error = expired{}
 
 	errTaken  = errors.New("the task was given up: no sign of life of this server was seen in time")
 	errLost   = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server that ran the task is gone"}

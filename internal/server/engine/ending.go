@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mcpotel/mcpotel/internal/instrument"
+	"github.com/mcpotel/mcpotel/internal/relay"
+	"github.com/mcpotel/mcpotel/internal/server/rpc"
+	"github.com/mcpotel/mcpotel/internal/server/web"
+	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+)
+
+// ErrStopping is the error of requests and the cause of contexts when the server ends a connection or itself.
+var ErrStopping = relay.ErrStopping
+
+// endings lists the errors that end a request for a reason outside of its handler, with the error.type of each. The
+// first match counts, because an error may wrap both ErrStopping, which the client gets, and the reason.
+//
+// The client gets all of them as -32603, except for time limits of tools. Neither JSON-RPC nor MCP has a code for an
+// overloaded server, implementations have chosen different codes, and clients cannot know the meaning of a code in the
+// range that 2026-07-28 leaves to implementations. Over HTTP, the status 429 or 503 tells the client.
+var endings = []struct {
+	cause error
+	word  string
+}{
+	{rpc.ErrCancelled, names.ErrorCancelled},
+	{relay.ErrLeft, names.ErrorConnectionLost},
+	{ErrSilent, names.ErrorConnectionLost},
+	{web.ErrTimeout, names.ErrorConnectionLost},
+	{rpc.ErrTimeLimit, names.ErrorTimeout},
+	{ErrStopping, names.ErrorShutdown},
+	{rpc.ErrTooOften, names.ErrorRateLimited},
+	{rpc.ErrBusy, names.ErrorOverloaded},
+	{rpc.ErrOverloaded, names.ErrorOverloaded},
+	{web.ErrNoRoom, names.ErrorOverloaded},
+	{relay.ErrUnread, names.ErrorOverloaded},
+	{web.ErrTooManySessions, names.ErrorOverloaded},
+	{rpc.ErrBatchFull, names.ErrorOverloaded},
+}
+
+// endingOf returns the error.type of a request that ended because of err. It is empty for an error of the handler or of
+// the client.
+func endingOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	wire, _ := errors.AsType[*mcp.Error](err)
+	for _, e := range endings {
+		if e.cause == error(wire) || errors.Is(err, e.cause) && !isWire(e.cause) {
+			return e.word
+		}
+	}
+	return ""
+}
+
+// isWire reports whether err is a protocol error. errors.Is treats protocol errors with the same code as equal.
+func isWire(err error) bool {
+	_, wire := err.(*mcp.Error)
+	return wire
+}
+
+// Interrupted returns r, the telemetry of an answer. If why ended the request, r gets the error.type that belongs to
+// why.
+func Interrupted(r instrument.Result, why error) instrument.Result {
+	word := endingOf(why)
+	if word == "" {
+		return r
+	}
+	if r.Err == nil {
+		r.Err = why
+	}
+	r.ErrorType, r.ToolError, r.CallerLeft = word, false, word == names.ErrorCancelled
+	if word == names.ErrorConnectionLost || word == names.ErrorCancelled {
+		r.HasCode, r.Code = false, 0 // the client gets no answer
+	}
+	return r
+}
+
+// endCause returns the cause for the contexts of handlers when their connection or session ends. A nil reason means
+// that the client has disconnected. A client that is still connected gets ErrStopping.
+func endCause(reason error) error {
+	switch reason {
+	case nil:
+		reason = relay.ErrLeft
+	case ErrSilent, web.ErrTimeout:
+	default:
+		return ErrStopping
+	}
+	return rpc.Fail(ErrStopping, reason)
+}
+
+// Interruption returns the cause of ctx if ctx had ended before the handler failed, because the end of ctx then counts
+// as the reason. Otherwise it returns nil.
+func Interruption(ctx context.Context, failed bool) error {
+	if !failed || ctx.Err() == nil {
+		return nil
+	}
+	if cause := context.Cause(ctx); cause != context.DeadlineExceeded {
+		return cause
+	}
+	return rpc.ErrTimeLimit // deadline of a middleware around the HTTP handler
+}
+
+// WithoutAnswer describes the end of a request that gets no answer because of why.
+func WithoutAnswer(why error) instrument.Result {
+	return Interrupted(instrument.Result{ErrorType: names.ErrorCancelled, Err: why, CallerLeft: true}, why)
+}
+
+// refusalReason returns the reason label for an error with which the server refuses a request. It is empty for an error
+// in the request itself.
+func refusalReason(err error) string {
+	if e, _ := errors.AsType[*mcp.Error](err); e == web.ErrStore {
+		return names.RefusalStore
+	}
+	switch word := endingOf(err); word {
+	case names.ErrorOverloaded:
+		return names.RefusalOverloaded
+	case names.ErrorRateLimited:
+		return names.RefusalRateLimited
+	case names.ErrorShutdown:
+		return names.RefusalShutdown
+	}
+	return ""
+}

@@ -1,0 +1,8 @@
+//go:build darwin || dragonfly || freebsd || netbsd || openbsd
+
+package stdio
+
+import "syscall"
+
+// dup2 makes the descriptor to a duplicate of from.
+func dup2(from, to int) error { return syscall.Dup2(from, to) }

@@ -1,8 +1,0 @@
-//go:build darwin || dragonfly || freebsd || netbsd || openbsd
-
-package mcpserver
-
-import "syscall"
-
-// dup2 makes the descriptor to a duplicate of from.
-func dup2(from, to int) error { return syscall.Dup2(from, to) }
