@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/clientinput"
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -21,6 +22,9 @@ import (
 const (
 	mebi    = 1 << 20
 	padding = mebi - 1000 // makes a frame of nearly 1 MiB
+
+	toolRoom   = 8 * mebi // that a client keeps of the tools of a list
+	schemaRoom = 6 * mebi // of these, for schemas
 )
 
 var pad = strings.Repeat("x", padding)
@@ -28,7 +32,7 @@ var pad = strings.Repeat("x", padding)
 // hoard is something that a client keeps of what a server sends, in many frames of 1 MiB.
 type hoard struct {
 	name    string
-	options Options
+	options mcpclient.Options
 	version mcp.Version // of a legacy server; modern if empty
 	http    bool
 
@@ -36,7 +40,7 @@ type hoard struct {
 	limit        int    // bytes that may be kept in the end
 
 	// send sends the frames. What it returns is kept until the memory has been looked at; a function is called then.
-	send func(t *testing.T, s *script, v *conversation, c *Client) (kept any)
+	send func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) (kept any)
 }
 
 const (
@@ -45,7 +49,7 @@ const (
 )
 
 // list answers a request for the tools with one page, while the client does what it does.
-func (v *conversation) list(c *Client, do func() error, tools string) {
+func (v *conversation) list(c *mcpclient.Client, do func() error, tools string) {
 	v.t.Helper()
 	done := background(do)
 	v.Answer(v.Expect(mcp.MethodListTools), listOf(tools))
@@ -54,7 +58,7 @@ func (v *conversation) list(c *Client, do func() error, tools string) {
 	}
 }
 
-func listTools(t *testing.T, c *Client) func() error {
+func listTools(t *testing.T, c *mcpclient.Client) func() error {
 	return func() error {
 		for _, err := range c.Tools(t.Context()) {
 			if err != nil {
@@ -65,38 +69,40 @@ func listTools(t *testing.T, c *Client) func() error {
 	}
 }
 
-// deaf has a handler of all notifications that never returns, but for the end of the client.
-var deaf = []Feature{HandleNotification("", func(ctx context.Context, _ *Notification) { <-ctx.Done() })}
+// blocked has a handler of all notifications that never returns, but for the end of the client.
+var blocked = []mcpclient.Feature{mcpclient.HandleNotification("",
+	func(ctx context.Context, _ *mcpclient.Notification) { <-ctx.Done() })}
 
 // unanswered is a handler of requests of the same kind.
-func unanswered(ctx context.Context, _ *Request) (any, error) {
+func unanswered(ctx context.Context, _ *mcpclient.Request) (any, error) {
 	<-ctx.Done()
 	return nil, nil
 }
 
 // willingly is a user who goes to every URL.
-func willingly(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+func willingly(context.Context, *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 	return mcp.ElicitAccept, nil
 }
 
-// checked is a tool with an output schema of nearly 1 MiB.
-func checked(n int) string {
+// schemaTool is a tool with an output schema of nearly 1 MiB.
+func schemaTool(n int) string {
 	return fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"},"outputSchema":{"type":"object","title":%q}}`, n,
 		pad)
 }
 
 var hoards = []hoard{
 	{
-		name: "notifications", options: Options{Features: deaf, NotificationBytes: 3 * mebi}, limit: 5 * mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		name: "notifications", options: mcpclient.Options{Features: blocked, NotificationBytes: 3 * mebi}, limit: 5 * mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for range frames {
 				v.Send(`{"jsonrpc":"2.0","method":"custom/note","params":{"x":"` + pad + `"}}`)
 			}
 			return nil
 		},
 	}, {
-		name: "updates with long URIs", options: Options{Features: deaf, NotificationBytes: 3 * mebi}, limit: 6 * mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		name: "updates with long URIs", options: mcpclient.Options{Features: blocked, NotificationBytes: 3 * mebi},
+		limit: 6 * mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			meta := opened(c)
 			for i := range frames {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%d%s",%s}}`, i,
@@ -105,8 +111,9 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "a notification of a batch", options: Options{Features: deaf}, version: mcp.Version20250326, limit: mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		name: "a notification of a batch", options: mcpclient.Options{Features: blocked}, version: mcp.Version20250326,
+		limit: mebi,
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for range frames {
 				v.Send(`[{"jsonrpc":"2.0","method":"custom/note"},{"jsonrpc":"2.0","id":1000000,"result":{"x":"` + pad + `"}}]`)
 			}
@@ -114,8 +121,8 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "requests that wait for a person", version: mcp.Version20251125, limit: 18 * mebi,
-		options: Options{Features: []Feature{HandleRequest("custom/ask", unanswered)}},
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		options: mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest("custom/ask", unanswered)}},
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"custom/ask","params":{"x":"%s"}}`, i, pad))
 				synctest.Wait()
@@ -129,7 +136,7 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "the names of tools that are gone", limit: mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				v.list(c, listTools(t, c), fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{"type":"object"}}`, i, pad))
 			}
@@ -137,18 +144,18 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "output schemas of tools that are gone", limit: 2 * mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
-				v.list(c, listTools(t, c), checked(i))
+				v.list(c, listTools(t, c), schemaTool(i))
 			}
 			return nil
 		},
 	}, {
 		name: "output schemas of a long list", limit: toolRoom + mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			done := background(listTools(t, c))
 			for i := range frames {
-				page := listOf(checked(i))
+				page := listOf(schemaTool(i))
 				if i < frames-1 {
 					page = page[:len(page)-1] + fmt.Sprintf(`,"nextCursor":"%d"}`, i)
 				}
@@ -161,7 +168,7 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "pages that are asked for by hand, with long names", limit: toolRoom + mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				v.list(c, func() error { _, err := c.ListTools(t.Context(), new(fmt.Sprint(i))); return err },
 					fmt.Sprintf(`{"name":"%d%s","inputSchema":{"type":"object"}}`, i, pad))
@@ -170,7 +177,7 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "mirrored parameters", http: true, limit: toolRoom + mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				v.list(c, func() error { _, err := c.ListTools(t.Context(), new(fmt.Sprint(i))); return err },
 					fmt.Sprintf(`{"name":"%d","inputSchema":{"type":"object","properties":{%q:{"type":"string","x-mcp-header":"A"}}}}`,
@@ -180,7 +187,7 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "results that are fresh", limit: 5 * mebi, capabilities: `{"resources":{}}`,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				done := background(func() error {
 					_, err := c.ReadResource(t.Context(),
@@ -197,8 +204,8 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "errors that send the user to URLs", version: mcp.Version20251125, limit: 2 * mebi,
-		options: Options{Features: []Feature{HandleURLElicitation(willingly, nil)}},
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		options: mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willingly, nil)}},
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go",`+
@@ -213,10 +220,11 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "requests that send the user to URLs", version: mcp.Version20251125, limit: frames*clientinput.MaxVisit + mebi,
-		options: Options{Features: []Feature{HandleURLElicitation(willingly, &URLElicitationOptions{
-			Completed: func(context.Context, *URLElicitation) {},
-		})}},
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		options: mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willingly,
+			&mcpclient.URLElicitationOptions{
+				Completed: func(context.Context, *mcpclient.URLElicitation) {},
+			})}},
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"mode":"url","message":%q,`+
 					`"url":"https://a.example/","elicitationId":"%d"}}`, i, pad, i))
@@ -228,7 +236,7 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "refusals of handshakes", limit: mebi, version: mcp.Version20251125,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			v.Close()
 			for range frames {
 				v = s.next(t)
@@ -245,12 +253,15 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "calls that were given up", limit: mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for range frames {
-				done := background(func() error { return c.Call(t.Context(), "custom/late", nil, nil, WithTimeout(time.Second)) })
+				done := background(func() error {
+					return c.Call(t.Context(), "custom/late", nil, nil,
+						mcpclient.WithTimeout(time.Second))
+				})
 				f := v.Expect("custom/late")
 				v.Expect(mcp.NotificationCancelled)
-				if err := <-done; !errors.Is(err, ErrTimeout) {
+				if err := <-done; !errors.Is(err, mcpclient.ErrTimeout) {
 					t.Error(err)
 				}
 				v.Answer(f, `{"x":"`+pad+`"}`)
@@ -258,8 +269,8 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "frames that break the protocol", limit: mebi, options: Options{FrameLimit: mebi},
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		name: "frames that break the protocol", limit: mebi, options: mcpclient.Options{FrameLimit: mebi},
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for range frames {
 				v.Send(`{"jsonrpc":"2.0","method":7,"params":{"x":"` + pad + `"}}`)
 			}
@@ -267,7 +278,7 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "tools of strange names that are called", limit: mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				done := background(func() error { _, err := c.CallTool(t.Context(), fmt.Sprint(i, pad), nil); return err })
 				v.Refuse(v.Expect(mcp.MethodCallTool), mcp.CodeInvalidParams, pad)
@@ -279,10 +290,10 @@ var hoards = []hoard{
 		},
 	}, {
 		name: "reports of progress", limit: 4 * mebi,
-		send: func(t *testing.T, s *script, v *conversation, c *Client) any {
+		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			release := make(chan struct{})
 			done := background(func() error {
-				return c.Call(t.Context(), "custom/slow", nil, nil, WithProgress(func(*mcp.ProgressParams) { <-release }))
+				return c.Call(t.Context(), "custom/slow", nil, nil, mcpclient.WithProgress(func(*mcp.ProgressParams) { <-release }))
 			})
 			f := v.Expect("custom/slow")
 			for i := range frames {
@@ -312,7 +323,7 @@ func TestKeptFrameMemoryIsBounded(t *testing.T) {
 					via = overHTTP{rigged: &rigged{Transport: s}}
 				}
 				h.options.Telemetry = telemetry.New() // with its flight recorder and its statistics
-				c, err := New(via, &h.options)
+				c, err := mcpclient.New(via, &h.options)
 				if err != nil {
 					t.Fatal(err)
 				}

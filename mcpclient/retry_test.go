@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,16 +10,17 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
-	list := func(ctx context.Context, c *Client, o ...CallOption) error {
+	list := func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.ListTools(ctx, nil, o...)
 		return err
 	}
-	tool := func(ctx context.Context, c *Client, o ...CallOption) error {
+	tool := func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.CallTool(ctx, "x", nil, o...)
 		return err
 	}
@@ -31,7 +32,7 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		retry  int
-		call   func(ctx context.Context, c *Client, o ...CallOption) error
+		call   func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error
 		server func(t *testing.T, s *script, v *conversation)
 		want   error // nil for success
 	}{
@@ -56,12 +57,12 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 			v.Expect(mcp.MethodListTools)
 			v.Close()
 			legacy(s, t)
-		}, ErrConnectionLost},
+		}, mcpclient.ErrConnectionLost},
 		{"a tool that may do it twice", 5, tool, func(t *testing.T, s *script, v *conversation) {
 			v.Expect(mcp.MethodCallTool)
 			v.Close()
 			legacy(s, t)
-		}, ErrConnectionLost},
+		}, mcpclient.ErrConnectionLost},
 		{"a server's error", 5, list, func(t *testing.T, _ *script, v *conversation) {
 			v.Refuse(v.Expect(mcp.MethodListTools), mcp.CodeInternalError, "no")
 		}, &mcp.Error{Code: mcp.CodeInternalError, Message: "no"}},
@@ -69,15 +70,15 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 			v.Expect(mcp.MethodListTools)
 			v.Close()
 			legacy(s, t)
-		}, ErrConnectionLost},
+		}, mcpclient.ErrConnectionLost},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := Options{Versions: []mcp.Version{mcp.Version20251125}}
-			observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}
+			observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 				v := legacy(s, t)
 				await(t, c)
 				result := make(chan error, 1)
-				go func() { result <- test.call(t.Context(), c, Retry(test.retry)) }()
+				go func() { result <- test.call(t.Context(), c, mcpclient.Retry(test.retry)) }()
 				test.server(t, s, v)
 				err := <-result
 				refused, isServer := test.want.(*mcp.Error)
@@ -88,8 +89,8 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 					if got, ok := errors.AsType[*mcp.Error](err); !ok || got.Code != refused.Code {
 						t.Errorf("got %v, want the server's error", err)
 					}
-				case test.want != nil && (!errors.Is(err, test.want) || SafeToRetry(err)):
-					t.Errorf("got %v, safe to retry %v, want %v", err, SafeToRetry(err), test.want)
+				case test.want != nil && (!errors.Is(err, test.want) || mcpclient.SafeToRetry(err)):
+					t.Errorf("got %v, safe to retry %v, want %v", err, mcpclient.SafeToRetry(err), test.want)
 				}
 			})
 		})
@@ -97,14 +98,14 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 }
 
 func TestEachTryIsASpanLinkedToThePreviousOne(t *testing.T) {
-	o := Options{Versions: []mcp.Version{mcp.Version20251125}}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t)
 		v.initialize(mcp.Version20251125)
 		await(t, c)
 		result := make(chan error, 1)
 		go func() {
-			_, err := c.ListTools(t.Context(), nil, Retry(1))
+			_, err := c.ListTools(t.Context(), nil, mcpclient.Retry(1))
 			result <- err
 		}()
 		v.Expect(mcp.MethodListTools)
@@ -131,8 +132,8 @@ func TestEachTryIsASpanLinkedToThePreviousOne(t *testing.T) {
 
 // TestAllTriesShareTheTimeout has a server that is never there again.
 func TestAllTriesShareTheTimeout(t *testing.T) {
-	o := Options{Versions: []mcp.Version{mcp.Version20251125}, BackoffMin: time.Hour, BackoffMax: time.Hour}
-	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, BackoffMin: time.Hour, BackoffMax: time.Hour}
+	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.initialize(mcp.Version20251125)
 		await(t, c)
@@ -141,14 +142,14 @@ func TestAllTriesShareTheTimeout(t *testing.T) {
 			v.Close()
 		}()
 		begun := time.Now()
-		_, err := c.ListTools(t.Context(), nil, Retry(100), WithTimeout(10*time.Second))
+		_, err := c.ListTools(t.Context(), nil, mcpclient.Retry(100), mcpclient.WithTimeout(10*time.Second))
 		if took := time.Since(begun); err == nil || took != 10*time.Second {
 			t.Errorf("got %v after %v, want an error after the time of one call", err, took)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun = time.Now()
-		_, err = c.ListTools(ctx, nil, Retry(100))
+		_, err = c.ListTools(ctx, nil, mcpclient.Retry(100))
 		if took := time.Since(begun); err == nil || took > time.Second {
 			t.Errorf("got %v after %v, want an error when the context ends", err, took)
 		}
@@ -181,7 +182,8 @@ func (c busyConn) Send(ctx context.Context, m transport.Message) error {
 func TestBusyCallIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, until := newScript(t), time.Time{}
-		c, err := New(busyAtFirst{s, &until}, Checked(t, &Options{Versions: []mcp.Version{mcp.Version20251125}}))
+		c, err := mcpclient.New(busyAtFirst{s, &until}, checked(t,
+			&mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,11 +192,11 @@ func TestBusyCallIsRetried(t *testing.T) {
 		v.initialize(mcp.Version20251125)
 		await(t, c)
 		until = time.Now().Add(time.Second)
-		if err := c.Call(t.Context(), "x", nil, nil); !errors.Is(err, ErrBackpressure) {
+		if err := c.Call(t.Context(), "x", nil, nil); !errors.Is(err, mcpclient.ErrBackpressure) {
 			t.Errorf("without Retry: got %v, want ErrBackpressure", err)
 		}
 		result := make(chan error, 1)
-		go func() { result <- c.Call(t.Context(), "x", nil, nil, Retry(10)) }()
+		go func() { result <- c.Call(t.Context(), "x", nil, nil, mcpclient.Retry(10)) }()
 		v.Answer(v.Expect("x"), `{}`)
 		if err := <-result; err != nil {
 			t.Errorf("with Retry: got %v, want success", err)

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // The caller has left when the server says that the call has become a task. A call that was to be one is cancelled in
@@ -20,8 +21,8 @@ func TestLateTaskIsCancelledOnce(t *testing.T) {
 	}
 	for why, leave := range left {
 		t.Run(why, func(t *testing.T) {
-			oldTasked(t, nil, Options{RequestTimeout: 2 * time.Second},
-				func(t *testing.T, s *script, v *conversation, c *Client) {
+			oldTasked(t, nil, mcpclient.Options{RequestTimeout: 2 * time.Second},
+				func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
 					a := callOld(ctx, c)
@@ -36,7 +37,8 @@ func TestLateTaskIsCancelledOnce(t *testing.T) {
 					v.Answer(f, `{"task":`+oldWorking()+`}`) // once more
 					v.silent()
 				})
-			tasked(t, nil, Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			tasked(t, nil, mcpclient.Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation,
+				c *mcpclient.Client) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				a := callInBackground(ctx, c)
@@ -67,7 +69,7 @@ func TestLateAnswerWithoutATaskCancelsNothing(t *testing.T) {
 		"no JSON": `{"task":` + oldState(mcp.TaskWorking, everySecondOld+`,"x":y`) + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				ctx, cancel := context.WithCancel(t.Context())
 				a := callOld(ctx, c)
 				f := v.Expect(mcp.MethodCallTool)
@@ -84,7 +86,7 @@ func TestLateAnswerWithoutATaskCancelsNothing(t *testing.T) {
 }
 
 func TestStopEndsTheCancellationOfALateTask(t *testing.T) {
-	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callOld(ctx, c)
 		f := v.Expect(mcp.MethodCallTool)
