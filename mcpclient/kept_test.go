@@ -29,6 +29,12 @@ const (
 
 var pad = strings.Repeat("x", padding)
 
+// padded formats a frame and puts long in the place of PAD. It allocates the frame once: a text of 1 MiB that is quoted
+// or formatted takes more time than the client needs for the frame.
+func padded(long, format string, args ...any) string {
+	return strings.ReplaceAll(fmt.Sprintf(format, args...), "PAD", long)
+}
+
 // hoard is something that a client keeps of what a server sends, in many frames of 1 MiB.
 type hoard struct {
 	name    string
@@ -48,11 +54,17 @@ const (
 	onTheWay = 12 * mebi // at most: a frame that the test makes, sends, receives, and that is decoded
 )
 
+// answer is Answer, and copies the result once.
+func (v *conversation) answer(f frame, result string) {
+	v.t.Helper()
+	v.Send(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":` + result + `}`)
+}
+
 // list answers a request for the tools with one page, while the client does what it does.
 func (v *conversation) list(c *mcpclient.Client, do func() error, tools string) {
 	v.t.Helper()
 	done := background(do)
-	v.Answer(v.Expect(mcp.MethodListTools), listOf(tools))
+	v.answer(v.Expect(mcp.MethodListTools), listOf(tools))
 	if err := <-done; err != nil {
 		v.t.Fatal(err)
 	}
@@ -86,8 +98,7 @@ func willingly(context.Context, *mcpclient.URLElicitation) (mcp.ElicitAction, er
 
 // schemaTool is a tool with an output schema of nearly 1 MiB.
 func schemaTool(n int) string {
-	return fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"},"outputSchema":{"type":"object","title":%q}}`, n,
-		pad)
+	return padded(pad, `{"name":"t%d","inputSchema":{"type":"object"},"outputSchema":{"type":"object","title":"PAD"}}`, n)
 }
 
 var hoards = []hoard{
@@ -105,8 +116,8 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			meta := opened(c)
 			for i := range frames {
-				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%d%s",%s}}`, i,
-					pad, meta))
+				v.Send(padded(pad, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"%dPAD",%s}}`, i,
+					meta))
 			}
 			return nil
 		},
@@ -124,7 +135,7 @@ var hoards = []hoard{
 		options: mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest("custom/ask", unanswered)}},
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
-				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"custom/ask","params":{"x":"%s"}}`, i, pad))
+				v.Send(padded(pad, `{"jsonrpc":"2.0","id":%d,"method":"custom/ask","params":{"x":"PAD"}}`, i))
 				synctest.Wait()
 			}
 			for range frames - 16 {
@@ -138,7 +149,7 @@ var hoards = []hoard{
 		name: "the names of tools that are gone", limit: mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
-				v.list(c, listTools(t, c), fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{"type":"object"}}`, i, pad))
+				v.list(c, listTools(t, c), padded(pad, `{"name":"t%d","description":"PAD","inputSchema":{"type":"object"}}`, i))
 			}
 			return nil
 		},
@@ -159,7 +170,7 @@ var hoards = []hoard{
 				if i < frames-1 {
 					page = page[:len(page)-1] + fmt.Sprintf(`,"nextCursor":"%d"}`, i)
 				}
-				v.Answer(v.Expect(mcp.MethodListTools), page)
+				v.answer(v.Expect(mcp.MethodListTools), page)
 			}
 			if err := <-done; err != nil {
 				t.Fatal(err)
@@ -171,7 +182,7 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				v.list(c, func() error { _, err := c.ListTools(t.Context(), new(fmt.Sprint(i))); return err },
-					fmt.Sprintf(`{"name":"%d%s","inputSchema":{"type":"object"}}`, i, pad))
+					padded(pad, `{"name":"%dPAD","inputSchema":{"type":"object"}}`, i))
 			}
 			return nil
 		},
@@ -180,8 +191,8 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				v.list(c, func() error { _, err := c.ListTools(t.Context(), new(fmt.Sprint(i))); return err },
-					fmt.Sprintf(`{"name":"%d","inputSchema":{"type":"object","properties":{%q:{"type":"string","x-mcp-header":"A"}}}}`,
-						i, pad))
+					padded(pad,
+						`{"name":"%d","inputSchema":{"type":"object","properties":{"PAD":{"type":"string","x-mcp-header":"A"}}}}`, i))
 			}
 			return nil
 		},
@@ -208,10 +219,10 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
-				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go",`+
+				v.Send(padded(pad[:mebi/2], `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go",`+
 					`"data":{"elicitations":[{"mode":"url",`+
-					`"message":"go","url":"https://a.example/","elicitationId":"%d%s"}]}}}`,
-					v.Expect(mcp.MethodCallTool).ID, mcp.CodeURLElicitationRequired, i, pad[:mebi/2]))
+					`"message":"go","url":"https://a.example/","elicitationId":"%dPAD"}]}}}`,
+					v.Expect(mcp.MethodCallTool).ID, mcp.CodeURLElicitationRequired, i))
 				if err := <-done; err == nil {
 					t.Error("want the error of the server")
 				}
@@ -226,8 +237,8 @@ var hoards = []hoard{
 			})}},
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
-				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"mode":"url","message":%q,`+
-					`"url":"https://a.example/","elicitationId":"%d"}}`, i, pad, i))
+				v.Send(padded(pad, `{"jsonrpc":"2.0","id":%d,"method":"elicitation/create","params":{"mode":"url","message":"PAD",`+
+					`"url":"https://a.example/","elicitationId":"%d"}}`, i, i))
 				if f := v.Receive(); !strings.Contains(f.Raw, "have more than 65536 bytes") {
 					t.Errorf("got %.200s, want the request refused", f.Raw)
 				}
@@ -241,8 +252,8 @@ var hoards = []hoard{
 			for range frames {
 				v = s.next(t)
 				for c.State() == connstate.Initializing {
-					v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%q,"data":{"x":%q}}}`,
-						v.Receive().ID, pad[:mebi/2], pad[:mebi/3]))
+					v.Send(padded(pad[:mebi/2], `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"PAD","data":{"x":"PAD"}}}`,
+						v.Receive().ID))
 					synctest.Wait()
 				}
 				if err := c.Status().Err; err == nil || len(err.Error()) > 2*conn.MaxReason {
@@ -264,7 +275,7 @@ var hoards = []hoard{
 				if err := <-done; !errors.Is(err, mcpclient.ErrTimeout) {
 					t.Error(err)
 				}
-				v.Answer(f, `{"x":"`+pad+`"}`)
+				v.answer(f, `{"x":"`+pad+`"}`)
 			}
 			return nil
 		},
@@ -281,7 +292,8 @@ var hoards = []hoard{
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for i := range frames {
 				done := background(func() error { _, err := c.CallTool(t.Context(), fmt.Sprint(i, pad), nil); return err })
-				v.Refuse(v.Expect(mcp.MethodCallTool), mcp.CodeInvalidParams, pad)
+				v.Send(padded(pad, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"PAD"}}`,
+					v.Expect(mcp.MethodCallTool).ID))
 				if err := <-done; err == nil {
 					t.Error("want the error of the server")
 				}
@@ -297,9 +309,8 @@ var hoards = []hoard{
 			})
 			f := v.Expect("custom/slow")
 			for i := range frames {
-				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress",`+
-					`"params":{"progressToken":%s,"progress":%d,"message":%q}}`,
-					f.ID, i, pad))
+				v.Send(padded(pad, `{"jsonrpc":"2.0","method":"notifications/progress",`+
+					`"params":{"progressToken":%s,"progress":%d,"message":"PAD"}}`, f.ID, i))
 				synctest.Wait()
 			}
 			return func() {
@@ -313,48 +324,63 @@ var hoards = []hoard{
 	},
 }
 
+// measure sends the frames to a new client, and returns how much memory was in use at most and in the end.
+func (h hoard) measure(t *testing.T) (peak, kept int) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(t)
+		var via transport.Transport = s
+		if h.http {
+			via = overHTTP{rigged: &rigged{Transport: s}}
+		}
+		h.options.Telemetry = telemetry.New() // with its flight recorder and its statistics
+		c, err := mcpclient.New(via, &h.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Stop(context.Background()) }()
+		v := s.next(t)
+		switch {
+		case h.version != "":
+			v.legacy(h.version)
+		case h.capabilities != "":
+			v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `{"tools":{}}`, h.capabilities, 1))
+		default:
+			v.modern()
+		}
+		await(t, c)
+		synctest.Wait()
+		var held any
+		peak, kept = heap.Measure(func() {
+			held = h.send(t, s, v, c)
+			synctest.Wait()
+		})
+		if release, ok := held.(func()); ok {
+			release()
+		}
+	})
+	return peak, kept
+}
+
+// A peak is never measured too low. It may be too high, because garbage that is allocated during a collection counts,
+// and collections take longer under other load. So a peak above the limit is measured again, five times in all.
 func TestKeptFrameMemoryIsBounded(t *testing.T) {
 	for _, h := range hoards {
 		t.Run(h.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScript(t)
-				var via transport.Transport = s
-				if h.http {
-					via = overHTTP{rigged: &rigged{Transport: s}}
+			most := h.limit + onTheWay
+			peak, kept := h.measure(t)
+			for range 4 {
+				if peak <= most {
+					break
 				}
-				h.options.Telemetry = telemetry.New() // with its flight recorder and its statistics
-				c, err := mcpclient.New(via, &h.options)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() { _ = c.Stop(context.Background()) }()
-				v := s.next(t)
-				switch {
-				case h.version != "":
-					v.legacy(h.version)
-				case h.capabilities != "":
-					v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `{"tools":{}}`, h.capabilities, 1))
-				default:
-					v.modern()
-				}
-				await(t, c)
-				synctest.Wait()
-				var held any
-				peak, kept := heap.Measure(func() {
-					held = h.send(t, s, v, c)
-					synctest.Wait()
-				})
-				t.Logf("| %s | %d | %.1f | %.1f | %.1f |", h.name, frames, mib(peak), mib(h.limit), mib(kept))
-				if kept > h.limit {
-					t.Errorf("%.1f MiB are kept of %d frames of 1 MiB, want %.1f at most", mib(kept), frames, mib(h.limit))
-				}
-				if most := h.limit + onTheWay; peak > most {
-					t.Errorf("%.1f MiB are in use at most while %d frames of 1 MiB come, want %.1f", mib(peak), frames, mib(most))
-				}
-				if release, ok := held.(func()); ok {
-					release()
-				}
-			})
+				peak, kept = h.measure(t)
+			}
+			t.Logf("| %s | %d | %.1f | %.1f | %.1f |", h.name, frames, mib(peak), mib(h.limit), mib(kept))
+			if kept > h.limit {
+				t.Errorf("%.1f MiB are kept of %d frames of 1 MiB, want %.1f at most", mib(kept), frames, mib(h.limit))
+			}
+			if peak > most {
+				t.Errorf("%.1f MiB are in use at most while %d frames of 1 MiB come, want %.1f", mib(peak), frames, mib(most))
+			}
 		})
 	}
 }
