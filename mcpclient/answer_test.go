@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -20,13 +21,13 @@ import (
 
 // legacyServed is observed with a client that is ready on a server of version v and whose transport is busy while busy
 // says so.
-func legacyServed(t *testing.T, version mcp.Version, features []Feature,
+func legacyServed(t *testing.T, version mcp.Version, features []mcpclient.Feature,
 	f func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool)) {
 	t.Helper()
 	var busy atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrBusy, busy.Load() }}
-	observed(t, Options{Versions: []mcp.Version{version}, Features: features}, rig,
-		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{Versions: []mcp.Version{version}, Features: features}, rig,
+		func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 			v := s.next(t).initialize(version)
 			await(t, c)
 			f(t, v, rec, &busy)
@@ -37,15 +38,16 @@ func TestARequestHandlerGetsItsParams(t *testing.T) {
 	type params struct {
 		N int `json:"n"`
 	}
-	features := []Feature{HandleRequest("double", func(_ context.Context, r *Request) (any, error) {
+	features := []mcpclient.Feature{mcpclient.HandleRequest("double", func(_ context.Context, r *mcpclient.Request) (any,
+		error) {
 		var p params
 		if err := r.Decode(&p); err != nil {
 			return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: err.Error()}
 		}
 		return params{2 * p.N}, nil
-	}), HandleRequest("no/data", func(context.Context, *Request) (any, error) {
+	}), mcpclient.HandleRequest("no/data", func(context.Context, *mcpclient.Request) (any, error) {
 		return nil, &mcp.Error{Code: 1, Message: "m", Data: []byte(`{`)}
-	}), HandleRequest("no/object", func(context.Context, *Request) (any, error) { return 7, nil })}
+	}), mcpclient.HandleRequest("no/object", func(context.Context, *mcpclient.Request) (any, error) { return 7, nil })}
 	legacyServed(t, mcp.Version20251125, features,
 		func(t *testing.T, v *conversation, _ *telemetrytest.Recording, _ *atomic.Bool) {
 			for _, tc := range []struct{ request, want string }{
@@ -101,7 +103,8 @@ func TestRefusalWithoutRoomIsLost(t *testing.T) {
 }
 
 func TestAnswerAfterTheConnectionIsLost(t *testing.T) {
-	features := []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+	features := []mcpclient.Feature{mcpclient.HandleRequest("slow", func(ctx context.Context, _ *mcpclient.Request) (any,
+		error) {
 		<-ctx.Done()
 		return nil, nil
 	})}
@@ -214,12 +217,13 @@ func TestNothingIsLookedAtBehindAStop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			heard := make(chan string, 9)
 			h := &trap{Handler: slog.DiscardHandler}
-			o := &Options{
+			o := &mcpclient.Options{
 				Versions: []mcp.Version{mcp.Version20250326}, FrameLimit: 1000, SkipOversize: true,
 				Telemetry: telemetry.New(telemetry.WithLogger(slog.New(h))),
-				Features:  []Feature{HandleNotification("", func(_ context.Context, n *Notification) { heard <- n.Method })},
+				Features: []mcpclient.Feature{mcpclient.HandleNotification("",
+					func(_ context.Context, n *mcpclient.Notification) { heard <- n.Method })},
 			}
-			bubble(t, o, func(t *testing.T, s *script, c *Client) {
+			bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 				heard = make(chan string, 9)
 				acted := make(chan struct{})
 				v := s.next(t).initialize(mcp.Version20250326)
@@ -253,17 +257,17 @@ func TestNothingIsLookedAtBehindAStop(t *testing.T) {
 
 func TestProgressDroppedForASlowCallerIsCounted(t *testing.T) {
 	for range 10 { // the answer and the last report come together, and either may be seen first
-		observed(t, Options{}, nil, slowCaller)
+		observed(t, mcpclient.Options{}, nil, slowCaller)
 	}
 }
 
-func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+func slowCaller(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 	v := s.next(t).modern()
 	await(t, c)
 	release := make(chan struct{})
 	var got []float64
 	done := background(func() error {
-		return c.Call(t.Context(), "long", nil, nil, WithProgress(func(p *mcp.ProgressParams) {
+		return c.Call(t.Context(), "long", nil, nil, mcpclient.WithProgress(func(p *mcp.ProgressParams) {
 			if got = append(got, p.Progress); len(got) == 1 {
 				<-release
 			}
@@ -295,7 +299,7 @@ func slowCaller(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording
 
 // Progress for a call that is over, or with a token that the client has not given, reaches no call.
 func TestProgressForNobodyIsLeftAlone(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
 		f := v.Expect("call")
 		for _, token := range []string{string(f.ID), "999", `"x"`} {
@@ -311,7 +315,8 @@ func TestProgressForNobodyIsLeftAlone(t *testing.T) {
 }
 
 func TestTargetOfACallIsOnItsSpan(t *testing.T) {
-	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
 		for _, tc := range []struct {

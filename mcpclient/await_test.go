@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func waitFor(t *testing.T, c *Client, s connstate.State) {
+func waitFor(t *testing.T, c *mcpclient.Client, s connstate.State) {
 	t.Helper()
 	if err := c.WaitForState(t.Context(), s); err != nil {
 		t.Fatalf("wait for %s: %v", s, err)
@@ -40,13 +41,14 @@ func TestStatusKeepsTheLastFailureUntilTheNextAttemptEnds(t *testing.T) {
 		}
 		return slowDial(ctx)
 	}}
-	observed(t, Options{}, rig, func(t *testing.T, _ *script, c *Client, _ *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, rig, func(t *testing.T, _ *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		waitFor(t, c, connstate.Backoff)
 		waitFor(t, c, connstate.Starting)
 		if err := c.Status().Err; !errors.Is(err, errLunch) {
 			t.Errorf("want the first failure while the second attempt is under way, got %v", err)
 		}
-		if err := c.Call(t.Context(), "early", nil, nil); !errors.Is(err, errLunch) || !errors.Is(err, ErrNotReady) {
+		if err := c.Call(t.Context(), "early", nil, nil); !errors.Is(err, errLunch) ||
+			!errors.Is(err, mcpclient.ErrNotReady) {
 			t.Errorf("want a call refused with the first failure, got %v", err)
 		}
 		waitFor(t, c, connstate.Backoff)
@@ -63,7 +65,8 @@ func TestFailureIsLoggedOnlyWithTheTransitionItCauses(t *testing.T) {
 		defer func() { first = false }()
 		return errLunch, first
 	}}
-	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, rig, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
 		if err := c.Stop(t.Context()); err != nil {
@@ -79,11 +82,12 @@ func TestFailureIsLoggedOnlyWithTheTransitionItCauses(t *testing.T) {
 }
 
 func TestStatusReportsTheConnection(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		begun := time.Now()
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)
-		want := Status{State: connstate.Initializing, Reason: connstate.TransportUp, Since: begun, Epoch: 1, Attempt: 1}
+		want := mcpclient.Status{State: connstate.Initializing, Reason: connstate.TransportUp, Since: begun, Epoch: 1,
+			Attempt: 1}
 		if got := c.Status(); got != want {
 			t.Errorf("want %+v, got %+v", want, got)
 		}
@@ -114,7 +118,7 @@ func TestStatusReportsTheConnection(t *testing.T) {
 }
 
 func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		cause := errors.New("no time")
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -124,8 +128,8 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 		synctest.Wait()
 		cancel(cause)
 		err := <-impatient
-		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindState || !errors.Is(err, cause) ||
-			!errors.Is(err, ErrNotReady) {
+		if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindState || !errors.Is(err, cause) ||
+			!errors.Is(err, mcpclient.ErrNotReady) {
 			t.Errorf("want a state error with the context's cause, got %v", err)
 		}
 		v.modern()
@@ -136,7 +140,7 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 		if err := c.Stop(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-patient; !errors.Is(err, ErrShutdown) {
+		if err := <-patient; !errors.Is(err, mcpclient.ErrShutdown) {
 			t.Errorf("want shutdown for a state that will never come, got %v", err)
 		}
 		if err := <-closing; err != nil {
@@ -145,7 +149,7 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 		if err := c.WaitForState(t.Context(), connstate.Closing); err != nil {
 			t.Errorf("want a client that has ended to be closing, got %v", err)
 		}
-		if n := probed(c).Figures().Waiters; n != 0 {
+		if n := mcpclient.ProbeOf(c).Figures().Waiters; n != 0 {
 			t.Errorf("want no goroutine left waiting, got %d", n)
 		}
 	})
@@ -153,11 +157,11 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 
 // The end of a session is known to its context a moment before it is known to the machine.
 func TestSendAtTheEndOfASessionReturnsTheReasonOfTheEnd(t *testing.T) {
-	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
-		probed(c).End(exitError)
-		if err := probed(c).AwaitLoss(t.Context(), errors.New("broken pipe")); !errors.Is(err, exitError) {
+		mcpclient.ProbeOf(c).End(exitError)
+		if err := mcpclient.ProbeOf(c).AwaitLoss(t.Context(), errors.New("broken pipe")); !errors.Is(err, exitError) {
 			t.Errorf("want how the process ended, got %v", err)
 		}
 		if err := c.Status().Err; !errors.Is(err, exitError) {
@@ -196,7 +200,7 @@ func TestExitBeforeTheHandshakeIsInTheError(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rig := &rigged{Transport: newScript(t)}
 				dying(rig)()
-				_, err := Connect(t.Context(), rig, &Options{InitialAttempts: 1, Versions: []mcp.Version{v}})
+				_, err := mcpclient.Connect(t.Context(), rig, &mcpclient.Options{InitialAttempts: 1, Versions: []mcp.Version{v}})
 				if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError {
 					t.Errorf("want how the process ended, got %v", err)
 				}
@@ -208,7 +212,8 @@ func TestExitBeforeTheHandshakeIsInTheError(t *testing.T) {
 func TestExitOfTheServerIsInTheErrorOfEveryCall(t *testing.T) {
 	rig := &rigged{}
 	die := dying(rig)
-	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, rig, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
 		waiting := background(func() error { return c.Call(t.Context(), "waiting", nil, nil) })
@@ -220,10 +225,10 @@ func TestExitOfTheServerIsInTheErrorOfEveryCall(t *testing.T) {
 		for name, done := range map[string]<-chan error{"waiting": waiting, "late": late, "notice": notice} {
 			err := <-done
 			if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError ||
-				!errors.Is(err, ErrConnectionLost) {
+				!errors.Is(err, mcpclient.ErrConnectionLost) {
 				t.Errorf("%s: want the connection lost and how the process ended, got %v", name, err)
 			}
-			if safe := name != "waiting"; SafeToRetry(err) != safe {
+			if safe := name != "waiting"; mcpclient.SafeToRetry(err) != safe {
 				t.Errorf("%s: want safe to retry %v, got %v", name, safe, err)
 			}
 		}
@@ -240,13 +245,13 @@ func TestExitOfTheServerIsInTheErrorOfEveryCall(t *testing.T) {
 func TestServerThatClosesItsInputIsGivenUp(t *testing.T) {
 	var closed atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed.Load() }}
-	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, rig, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
 		closed.Store(true)
 		begun := time.Now()
 		if err := c.Call(t.Context(), "call", nil, nil); !errors.Is(err, transport.ErrClosed) ||
-			!errors.Is(err, ErrConnectionLost) || !SafeToRetry(err) {
+			!errors.Is(err, mcpclient.ErrConnectionLost) || !mcpclient.SafeToRetry(err) {
 			t.Errorf("want the connection lost, safe to retry, got %v", err)
 		}
 		if waited := time.Since(begun); waited != conn.Patience {
@@ -261,13 +266,14 @@ func TestServerThatClosesItsInputIsGivenUp(t *testing.T) {
 func TestACallOnAClosedInputIsBackAtItsDeadline(t *testing.T) {
 	var closed atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed.Load() }}
-	observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, rig, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
 		closed.Store(true)
 		begun := time.Now()
-		err := c.Call(t.Context(), "call", nil, nil, WithTimeout(conn.Patience/10))
-		if waited := time.Since(begun); !errors.Is(err, ErrTimeout) || !SafeToRetry(err) || waited != conn.Patience/10 {
+		err := c.Call(t.Context(), "call", nil, nil, mcpclient.WithTimeout(conn.Patience/10))
+		if waited := time.Since(begun); !errors.Is(err, mcpclient.ErrTimeout) || !mcpclient.SafeToRetry(err) ||
+			waited != conn.Patience/10 {
 			t.Errorf("want a timeout after %v, safe to retry, got %v after %v", conn.Patience/10, err, waited)
 		}
 		closed.Store(false)
@@ -284,8 +290,8 @@ func TestExitAtTheEndOfTheHandshakeIsInTheError(t *testing.T) {
 		}
 		return send(m)
 	}
-	observed(t, Options{Versions: []mcp.Version{mcp.Version20251125}}, rig,
-		func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}, rig,
+		func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 			v := s.next(t)
 			begun := time.Now()
 			v.Answer(v.Expect(mcp.MethodInitialize), fmt.Sprintf(initialized, mcp.Version20251125))

@@ -1,8 +1,7 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
-
 	"errors"
 	"fmt"
 	"strings"
@@ -10,23 +9,25 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/groupname"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
 // wantBound fails the test unless err is a short error of kind protocol that names the limit.
 func wantBound(t *testing.T, err error, limit string) {
 	t.Helper()
-	e, _ := errors.AsType[*Error](err)
-	if e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), limit) || len(err.Error()) > 500 {
+	e, _ := errors.AsType[*mcpclient.Error](err)
+	if e == nil || e.Kind != mcpclient.KindProtocol || !strings.Contains(err.Error(), limit) || len(err.Error()) > 500 {
 		t.Errorf("got %.600v, want a short error of kind protocol with %q", err, limit)
 	}
 }
 
 // rooted is a client that answers roots/list, and does not mind how often.
-func rooted(more ...Feature) *Options {
-	return &Options{Features: append(more, HandleRequest(mcp.MethodListRoots,
-		func(context.Context, *Request) (any, error) {
+func rooted(more ...mcpclient.Feature) *mcpclient.Options {
+	return &mcpclient.Options{Features: append(more, mcpclient.HandleRequest(mcp.MethodListRoots,
+		func(context.Context, *mcpclient.Request) (any, error) {
 			return &mcp.ListRootsResult{Roots: []*mcp.Root{}}, nil
 		}))}
 }
@@ -42,15 +43,15 @@ func inputs(n int, prefix, params string) string {
 
 func TestInputRequestsInOneAnswerAreBounded(t *testing.T) {
 	for _, test := range []struct{ name, requests, limit string }{
-		{"requests", inputs(maxInputs+1, "k", ""), "more than 64 inputs"},
-		{"keys", inputs(1, strings.Repeat("k", maxInputKey), ""), "key of more than 1024 bytes"},
+		{"requests", inputs(65, "k", ""), "more than 64 inputs"},
+		{"keys", inputs(1, strings.Repeat("k", 1024), ""), "key of more than 1024 bytes"},
 		{"bytes", inputs(20, "k", strings.Repeat("x", mebi)), "more than 16777216 bytes"},
-		{"as many as may be", inputs(maxInputs, "k", ""), ""},
+		{"as many as may be", inputs(64, "k", ""), ""},
 	} {
 		t.Run("a call: "+test.name, func(t *testing.T) {
 			o := rooted()
 			o.FrameLimit = 32 * mebi
-			ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 				v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(test.requests, ""))
 				if test.limit != "" {
@@ -64,9 +65,9 @@ func TestInputRequestsInOneAnswerAreBounded(t *testing.T) {
 			})
 		})
 		t.Run("a task: "+test.name, func(t *testing.T) {
-			o := rooted(UseTasks(nil))
+			o := rooted(mcpclient.UseTasks(nil))
 			o.FrameLimit = 32 * mebi
-			bubble(t, o, func(t *testing.T, s *script, c *Client) {
+			bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				const capable = `"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}`
 				v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`, capable, 1))
@@ -95,20 +96,26 @@ func TestInputRequestsInOneAnswerAreBounded(t *testing.T) {
 }
 
 func TestInputRequestsOfATaskAreBounded(t *testing.T) {
-	ready(t, rooted(), func(t *testing.T, s *script, v *conversation, c *Client) {
-		task := newTask(c, c.Call)
-		for n := 0; ; n++ {
-			requests := mcp.InputRequests{fmt.Sprint(n): {Method: mcp.MethodListRoots}}
-			if err := task.answer(t.Context(), 1, requests); err != nil {
-				wantBound(t, err, "more than 10000 inputs")
+	tasked(t, nil, *rooted(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+		const each, bound = 64, 10_000
+		a := callInBackground(t.Context(), c)
+		v.begin(mcp.TaskWorking, everySecond)
+		answered := 0
+		for {
+			requests := inputs(each, fmt.Sprint(answered, "-"), "")
+			v.Answer(v.about(mcp.MethodGetTask),
+				taskState("complete", mcp.TaskInputRequired, everySecond+`,"inputRequests":`+requests))
+			f := v.Receive()
+			v.Answer(f, `{"resultType":"complete"}`)
+			if f.Method == mcp.MethodCancelTask {
 				break
 			}
-			for key := range task.answers { // as update does
-				task.answered[key] = true
+			if answered += each; answered > bound+each {
+				t.Fatalf("the task has asked for %d inputs and may go on", answered)
 			}
-			if n > maxTaskInputs {
-				t.Fatalf("the task has asked for %d inputs and may go on", n)
-			}
+		}
+		if wantBound(t, <-a.done, "more than 10000 inputs"); answered < bound {
+			t.Errorf("the task was cancelled after %d inputs, want %d at least", answered, bound)
 		}
 	})
 }
@@ -122,18 +129,18 @@ func TestTheURLsOfOneErrorAreBounded(t *testing.T) {
 		return `{"elicitations":[` + strings.Join(all, ",") + `]}`
 	}
 	for _, test := range []struct{ name, data, limit string }{
-		{"visits", visit(maxVisits+1, ""), "more than 64 URLs"},
-		{"bytes", visit(1, strings.Repeat("x", maxVisitBytes)), "more than 1048576 bytes"},
+		{"visits", visit(65, ""), "more than 64 URLs"},
+		{"bytes", visit(1, strings.Repeat("x", mebi)), "more than 1048576 bytes"},
 		{"nothing, many times", `{"elicitations":[` + strings.Repeat("{},", 400_000) + `{}]}`, "more than 1048576 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := 0
-			visit := func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+			visit := func(context.Context, *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 				asked++
 				return mcp.ElicitAccept, nil
 			}
-			o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
-			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+			o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(visit, nil)}}
+			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"go","data":%s}}`,
 					v.Expect(mcp.MethodCallTool).ID, mcp.CodeURLElicitationRequired, test.data))
@@ -159,11 +166,11 @@ func TestAnIntroductionIsBounded(t *testing.T) {
 		"name":   {mcp.Version20251125, mcp.MethodInitialize, named},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := &Options{}
+			o := &mcpclient.Options{}
 			if test.method == mcp.MethodInitialize {
 				o.Versions = []mcp.Version{test.version}
 			}
-			bubble(t, o, func(t *testing.T, s *script, c *Client) {
+			bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				v.Answer(v.Expect(test.method), test.result)
 				synctest.Wait()
@@ -180,7 +187,7 @@ func TestAnIntroductionIsBounded(t *testing.T) {
 func TestToolsWithoutRoomAreListedAgain(t *testing.T) {
 	filler := func(n int) (tools string) {
 		for i := range n {
-			tools += checked(i) + ","
+			tools += schemaTool(i) + ","
 		}
 		return tools
 	}
@@ -189,19 +196,17 @@ func TestToolsWithoutRoomAreListedAgain(t *testing.T) {
 		`"outputSchema":{"type":"object","required":["missing"],"title":"` + pad[:16<<10] + `"}}`
 	tools := listOf(filler(schemaRoom/padding) + strict)
 	rec := telemetrytest.Recorder(t)
-	mirrored(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+	mirrored(t, &mcpclient.Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, c *mcpclient.Client,
+		h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
 		for range 2 {
 			done := background(func() error {
-				_, err := CallToolAs[map[string]string](t.Context(), c, "tool", map[string]any{"region": "eu"})
+				_, err := mcpclient.CallToolAs[map[string]string](t.Context(), c, "tool", map[string]any{"region": "eu"})
 				return err
 			})
 			v.Answer(v.Expect(mcp.MethodListTools), tools)
 			call := v.Expect(mcp.MethodCallTool)
-			if c.tools.stranger("tool") || !c.tools.stranger("another") {
-				t.Error("want the name known, although the rest is not, and no other")
-			}
 			if h.header["Mcp-Param-Region"] != "" {
 				t.Errorf("got the headers %v, want none as long as nothing is known", h.header)
 			}
@@ -212,30 +217,39 @@ func TestToolsWithoutRoomAreListedAgain(t *testing.T) {
 				t.Errorf("got the headers %v, want the region by the list", h.header)
 			}
 			wantBound(t, <-done, "missing")
-		}
-		if c.tools.known.size > toolRoom {
-			t.Errorf("%d bytes are kept, want %d at most", c.tools.known.size, toolRoom)
+			if v.stranger(c, rec, "tool") || !v.stranger(c, rec, "another") {
+				t.Error("want the name known, although the rest is not, and no other")
+			}
 		}
 	})
 }
 
 func TestRemovedToolIsForgotten(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
-		v.t = t
-		for _, list := range []struct{ tools, gone, there string }{{plainTool, "", "plain"}, {regionTool, "plain", "query"}} {
-			v.list(c, listTools(t, c), list.tools)
-			if c.tools.stranger(list.there) || list.gone != "" && !c.tools.stranger(list.gone) {
-				t.Errorf("want %s known and %q forgotten", list.there, list.gone)
-			}
+	rec := telemetrytest.Recorder(t)
+	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+		v.list(c, listTools(t, c), plainTool)
+		v.list(c, listTools(t, c), regionTool)
+		if !v.stranger(c, rec, "plain") || v.stranger(c, rec, "query") {
+			t.Error("want the tool of the first list forgotten, and that of the second one known")
 		}
 	})
+}
+
+// inGroup returns the name that a group gives to a tool of its member m.
+func inGroup(tool string) string {
+	naming, err := groupname.New("_", 128)
+	if err != nil {
+		panic(err)
+	}
+	return naming.Name("m_", tool)
 }
 
 // An alias for which there is no room is looked up in the list each time.
 func TestAliasesOfAGroupAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
-		g, err := NewGroup([]Member{{Name: "m", Transport: s, Options: Checked(t, nil)}}, nil)
+		g, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "m", Transport: s, Options: checked(t, nil)}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,17 +257,23 @@ func TestAliasesOfAGroupAreBounded(t *testing.T) {
 		v := s.next(t).modern()
 		c, _ := g.Client("m")
 		await(t, c)
-		tools, longest := "", ""
+		var tools []string
 		for i := range 8 {
-			longest = fmt.Sprint(i, pad[:mebi/4])
-			tools += fmt.Sprintf(`{"name":%q,"inputSchema":{"type":"object"}},`, longest)
+			tools = append(tools, fmt.Sprint(i, pad[:mebi/4]))
 		}
-		tools = listOf(strings.TrimSuffix(tools, ","))
-		for range 2 {
-			done := background(func() error { _, err := g.CallTool(t.Context(), g.naming.Name("m_", longest), nil); return err })
-			v.Answer(v.Expect(mcp.MethodListTools), tools)
-			f := v.Expect(mcp.MethodCallTool)
-			if !strings.Contains(f.Raw, longest) {
+		list := listOf(`{"name":"` + strings.Join(tools, `","inputSchema":{"type":"object"}},{"name":"`) +
+			`","inputSchema":{"type":"object"}}`)
+		known := 0 // tools that were called without a list
+		for _, tool := range append([]string{tools[7], tools[7]}, tools...) {
+			done := background(func() error { _, err := g.CallTool(t.Context(), inGroup(tool), nil); return err })
+			f := v.Receive()
+			if f.Method == mcp.MethodListTools {
+				v.Answer(f, list)
+				f = v.Expect(mcp.MethodCallTool)
+			} else {
+				known++
+			}
+			if !strings.Contains(f.Raw, tool) {
 				t.Errorf("called %.100s, want the tool's own name", f.Raw)
 			}
 			v.Answer(f, fmt.Sprintf(textResult, "ok"))
@@ -261,7 +281,7 @@ func TestAliasesOfAGroupAreBounded(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if known := g.present()[0].aliases.Len(); known != 3 {
+		if known != 3 {
 			t.Errorf("%d aliases are kept, want 3, for which there is room", known)
 		}
 	})

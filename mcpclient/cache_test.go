@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -9,9 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // freshList is a result of tools/list that is fresh for some time.
@@ -20,7 +21,7 @@ func freshList(ms int, tools string) string {
 }
 
 // listing lists the first page of the tools in the background.
-func listing(t *testing.T, c *Client, options ...CallOption) <-chan *mcp.ListToolsResult {
+func listing(t *testing.T, c *mcpclient.Client, options ...mcpclient.CallOption) <-chan *mcp.ListToolsResult {
 	got := make(chan *mcp.ListToolsResult, 1)
 	go func() {
 		r, err := c.ListTools(t.Context(), nil, options...)
@@ -33,7 +34,7 @@ func listing(t *testing.T, c *Client, options ...CallOption) <-chan *mcp.ListToo
 }
 
 // kept lists the tools, which must not take the server.
-func kept(t *testing.T, c *Client) *mcp.ListToolsResult {
+func kept(t *testing.T, c *mcpclient.Client) *mcp.ListToolsResult {
 	t.Helper()
 	got := listing(t, c)
 	synctest.Wait()
@@ -47,15 +48,15 @@ func kept(t *testing.T, c *Client) *mcp.ListToolsResult {
 }
 
 // asked lists the tools, which must take the server.
-func (v *conversation) asked(c *Client, result string, options ...CallOption) *mcp.ListToolsResult {
+func (v *conversation) asked(c *mcpclient.Client, result string, options ...mcpclient.CallOption) *mcp.ListToolsResult {
 	v.t.Helper()
 	got := listing(v.t, c, options...)
 	v.Answer(v.Expect(mcp.MethodListTools), result)
 	return <-got
 }
 
-func TestAFreshResultIsNotAskedForAgain(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+func TestFreshResultIsServedFromTheCache(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		first := v.asked(c, freshList(60_000, plainTool))
 		first.Tools[0].Name = "spoiled"
 		time.Sleep(45 * time.Second)
@@ -79,17 +80,17 @@ func TestAFreshResultIsNotAskedForAgain(t *testing.T) {
 func TestStaleResultIsRequestedEachTime(t *testing.T) {
 	big := `{"name":"` + strings.Repeat("x", 600) + `","inputSchema":{"type":"object"}}`
 	for name, test := range map[string]struct {
-		o      *Options
+		o      *mcpclient.Options
 		result string
 	}{
 		"no time":            {nil, freshList(0, plainTool)},
 		"less than none":     {nil, freshList(-5, plainTool)},
 		"no hint":            {nil, `{"resultType":"complete","tools":[]}`},
-		"no cache":           {&Options{NoCache: true}, freshList(60_000, plainTool)},
-		"above the fraction": {&Options{CacheSize: 2000}, freshList(60_000, big)},
+		"no cache":           {&mcpclient.Options{NoCache: true}, freshList(60_000, plainTool)},
+		"above the fraction": {&mcpclient.Options{CacheSize: 2000}, freshList(60_000, big)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ready(t, test.o, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ready(t, test.o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				for range 2 {
 					v.asked(c, test.result)
 				}
@@ -100,7 +101,7 @@ func TestStaleResultIsRequestedEachTime(t *testing.T) {
 		})
 	}
 	t.Run("legacy", func(t *testing.T) {
-		bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t).legacy(mcp.Version20251125)
 			await(t, c)
 			for range 2 {
@@ -109,7 +110,7 @@ func TestStaleResultIsRequestedEachTime(t *testing.T) {
 		})
 	})
 	t.Run("call", func(t *testing.T) {
-		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			for range 2 {
 				done := background(func() error { return c.Call(t.Context(), mcp.MethodListTools, nil, nil) })
 				v.Answer(v.Expect(mcp.MethodListTools), freshList(60_000, plainTool))
@@ -121,8 +122,8 @@ func TestStaleResultIsRequestedEachTime(t *testing.T) {
 	})
 }
 
-func TestAnErrorIsNotKept(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+func TestErrorsAreNotCached(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for range 2 {
 			done := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
 			v.Refuse(v.Expect(mcp.MethodListTools), -32603, "no")
@@ -133,10 +134,10 @@ func TestAnErrorIsNotKept(t *testing.T) {
 	})
 }
 
-func TestWithoutCacheTheServerIsAskedAndTheResultReplaced(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+func TestWithoutCacheAsksTheServerAndReplacesTheResult(t *testing.T) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		v.asked(c, freshList(60_000, plainTool))
-		v.asked(c, freshList(60_000, regionTool), WithoutCache())
+		v.asked(c, freshList(60_000, regionTool), mcpclient.WithoutCache())
 		if r := kept(t, c); r.Tools[0].Name != "query" {
 			t.Errorf("kept %+v, want the newer one", r.Tools[0])
 		}
@@ -144,9 +145,9 @@ func TestWithoutCacheTheServerIsAskedAndTheResultReplaced(t *testing.T) {
 }
 
 func TestOtherParamsAreAnotherResult(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		v.asked(c, freshList(60_000, plainTool))
-		v.asked(c, freshList(60_000, regionTool), WithMeta(mcp.Meta(`{"tenant":"b"}`)))
+		v.asked(c, freshList(60_000, regionTool), mcpclient.WithMeta(mcp.Meta(`{"tenant":"b"}`)))
 		done := background(func() error {
 			r, err := c.ListTools(t.Context(), new("2"))
 			if err == nil && r.Tools[0].Name != "rows" {
@@ -165,32 +166,37 @@ func TestOtherParamsAreAnotherResult(t *testing.T) {
 }
 
 // reading makes one of the calls whose results may be kept, in the background.
-func reading(t *testing.T, c *Client, method, uri string, options ...CallOption) <-chan error {
-	return background(func() error {
-		var params any = &mcp.PageParams{}
-		if uri != "" {
-			params = &mcp.ReadResourceParams{URI: uri}
+func reading(t *testing.T, c *mcpclient.Client, method, uri string) <-chan error {
+	return background(func() (err error) {
+		switch method {
+		case mcp.MethodListTools:
+			_, err = c.ListTools(t.Context(), nil)
+		case mcp.MethodListPrompts:
+			_, err = c.ListPrompts(t.Context(), nil)
+		case mcp.MethodListResources:
+			_, err = c.ListResources(t.Context(), nil)
+		case mcp.MethodListResourceTemplates:
+			_, err = c.ListResourceTemplates(t.Context(), nil)
+		default:
+			_, err = c.ReadResource(t.Context(), uri)
 		}
-		return c.cachedCall(t.Context(), method, params, resultOf(method), options...)
+		return err
 	})
 }
 
-func resultOf(method string) hinted {
-	switch method {
-	case mcp.MethodListTools:
-		return new(mcp.ListToolsResult)
-	case mcp.MethodListPrompts:
-		return new(mcp.ListPromptsResult)
-	case mcp.MethodListResources:
-		return new(mcp.ListResourcesResult)
-	case mcp.MethodListResourceTemplates:
-		return new(mcp.ListResourceTemplatesResult)
-	}
-	return new(mcp.ReadResourceResult)
+// listable is ready with a server that has tools, prompts and resources.
+func listable(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conversation, c *mcpclient.Client)) {
+	t.Helper()
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
+		v := s.next(t)
+		v.Answer(v.Expect(mcp.MethodDiscover), listingAll)
+		await(t, c)
+		f(t, v, c)
+	})
 }
 
 // fill has a result kept for each of some requests.
-func fill(t *testing.T, v *conversation, c *Client) {
+func fill(t *testing.T, v *conversation, c *mcpclient.Client) {
 	t.Helper()
 	for _, q := range questions {
 		done := reading(t, c, q.method, q.uri)
@@ -212,7 +218,7 @@ var questions = []struct{ method, uri, result string }{
 }
 
 // keptOf returns the questions that are answered without the server.
-func keptOf(t *testing.T, v *conversation, c *Client) (kept string) {
+func keptOf(t *testing.T, v *conversation, c *mcpclient.Client) (kept string) {
 	t.Helper()
 	for i, q := range questions {
 		done := reading(t, c, q.method, q.uri)
@@ -241,7 +247,7 @@ func TestNotificationsInvalidateTheCache(t *testing.T) {
 		{`"method":"notifications/resources/updated","params":{"uri":"file:///other"}`, "0123456"},
 		{`"method":"notifications/message","params":{"level":"info","data":1}`, "0123456"},
 	} {
-		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		listable(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			fill(t, v, c)
 			v.Send(`{"jsonrpc":"2.0",` + strings.Replace(test.notification, `"params":{`, `"params":{`+opened(c)+`,`, 1) + `}`)
 			synctest.Wait()
@@ -253,7 +259,7 @@ func TestNotificationsInvalidateTheCache(t *testing.T) {
 }
 
 func TestAnswerOlderThanAChangeIsNotCached(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	listable(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		got := listing(t, c)
 		f := v.Expect(mcp.MethodListTools)
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
@@ -273,7 +279,7 @@ func TestAnswerOlderThanAChangeIsNotCached(t *testing.T) {
 }
 
 func TestNewSessionClearsTheCache(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		v.asked(c, freshList(1<<40, plainTool))
 		v.Close()
 		v = s.next(t).modern()
@@ -283,21 +289,18 @@ func TestNewSessionClearsTheCache(t *testing.T) {
 	})
 }
 
-// A call that began in the session before must not bring its result into the next.
-func TestTheResultOfAnOldSessionIsNotKeptInANewOne(t *testing.T) {
-	rc := newResultCache(1 << 20)
-	before, after := &conn.Session{}, &conn.Session{}
-	version := rc.version(before, mcp.MethodListTools)
-	rc.find(after, "k", time.Now())
-	k := &keptResult{key: "k", method: mcp.MethodListTools, until: time.Now().Add(time.Hour)}
-	rc.keep(version, k)
-	if rc.find(after, "k", time.Now()) != nil || rc.size != 0 {
-		t.Error("it was kept")
-	}
-}
-
 func TestResultThatDependsOnInputIsNotCached(t *testing.T) {
-	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
+	resumed := false // reads go on with a state that the caller has from elsewhere
+	o := confirming()
+	o.Middleware = []mcpclient.Middleware{func(next mcpclient.CallFunc) mcpclient.CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
+			if p, ok := params.(*mcp.ReadResourceParams); ok && resumed {
+				p.RequestState = new("s")
+			}
+			return next(ctx, method, params, result, options...)
+		}
+	}}
+	listable(t, o, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		for range 2 {
 			done := reading(t, c, mcp.MethodReadResource, "file:///a")
 			asks := inputRequired(`{"k":`+formRequest+`}`, `"s"`)
@@ -307,12 +310,9 @@ func TestResultThatDependsOnInputIsNotCached(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		state := "s"
+		resumed = true
 		for range 2 {
-			done := background(func() error {
-				p := &mcp.ReadResourceParams{URI: "file:///a", InputRound: mcp.InputRound{RequestState: &state}}
-				return c.cachedCall(t.Context(), mcp.MethodReadResource, p, new(mcp.ReadResourceResult))
-			})
+			done := reading(t, c, mcp.MethodReadResource, "file:///a")
 			v.Answer(v.Expect(mcp.MethodReadResource), questions[4].result)
 			if err := <-done; err != nil {
 				t.Error(err)
@@ -335,7 +335,7 @@ func TestUnknownTargetInvalidatesTheLists(t *testing.T) {
 		{mcp.MethodReadResource, &mcp.ReadResourceParams{URI: "x:"}, mcp.CodeResourceNotFound, "01456"},
 		{mcp.MethodListResources, &mcp.PageParams{Cursor: new("old")}, mcp.CodeInvalidParams, "013456"},
 	} {
-		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		listable(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			fill(t, v, c)
 			done := background(func() error { return c.Call(t.Context(), test.method, test.params, nil) })
 			v.Refuse(v.Expect(test.method), test.code, "no")
@@ -348,35 +348,8 @@ func TestUnknownTargetInvalidatesTheLists(t *testing.T) {
 	}
 }
 
-func TestTheResultsUsedLastAreKept(t *testing.T) {
-	rc := newResultCache(4 * (keptOverhead + 100))
-	s, now := &conn.Session{}, time.Now()
-	keep := func(key string, size int) {
-		rc.keep(rc.version(s, "m"), &keptResult{key: key, method: "m", raw: make([]byte, size-len(key)),
-			until: now.Add(time.Hour)})
-	}
-	for i := range 4 {
-		keep(fmt.Sprint("k", i), 100)
-	}
-	rc.find(s, "k0", now)
-	keep("k4", 150) // as much as two
-	keep("k4", 160)
-	var got []string
-	for i := range 5 {
-		if k := rc.find(s, fmt.Sprint("k", i), now); k != nil {
-			got = append(got, k.key)
-		}
-	}
-	if fmt.Sprint(got) != "[k0 k3 k4]" || rc.size != 2*(keptOverhead+100)+keptOverhead+160 || rc.recent.Len() != 3 {
-		t.Errorf("kept %v of %d bytes, want k0, which was used, k3 and k4", got, rc.size)
-	}
-	if rc.find(s, "k0", now.Add(time.Hour)) != nil || rc.recent.Len() != 2 {
-		t.Error("what is no longer fresh is kept")
-	}
-}
-
 func TestTheCacheIsForgottenWhenTheClientBeginsToListen(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		await(t, c)
@@ -393,7 +366,7 @@ func TestTheCacheIsForgottenWhenTheClientBeginsToListen(t *testing.T) {
 }
 
 func TestToolChangedWithoutNotificationIsListedAgain(t *testing.T) {
-	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
 		v.asked(c, freshList(60_000, regionTool))
@@ -411,13 +384,14 @@ func TestToolChangedWithoutNotificationIsListedAgain(t *testing.T) {
 }
 
 func TestAHitIsCountedAndIsNoRequest(t *testing.T) {
-	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
 		v.asked(c, freshList(60_000, plainTool))
 		kept(t, c)
 		kept(t, c)
-		v.asked(c, freshList(60_000, plainTool), WithoutCache()) // no call looked into the cache
+		v.asked(c, freshList(60_000, plainTool), mcpclient.WithoutCache()) // no call looked into the cache
 		for outcome, want := range map[string]int64{"hit": 2, "miss": 1} {
 			got := rec.Value("mcp_client.cache.lookups", "mcp.method.name", "tools/list", "mcp_client.cache.outcome", outcome)
 			if got != want {
@@ -430,29 +404,11 @@ func TestAHitIsCountedAndIsNoRequest(t *testing.T) {
 	})
 }
 
-func TestAKeptResultOfTheWrongShapeIsAskedForAgain(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
-		done := background(func() error {
-			return c.cachedCall(t.Context(), mcp.MethodListTools, &mcp.PageParams{}, new(mcp.ListPromptsResult))
-		})
-		v.Answer(v.Expect(mcp.MethodListTools), `{"resultType":"complete","ttlMs":60000,"prompts":[]}`)
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
-		_, err := c.ListTools(t.Context(), nil)
-		if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol ||
-			!strings.Contains(err.Error(), "tools is missing") {
-			t.Errorf("got %v, want an error about the missing tools", err)
-		}
-		v.asked(c, freshList(60_000, plainTool))
-	})
-}
-
 func TestResultAfterWaitingForReadinessIsCached(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		got := make(chan error, 1)
 		go func() {
-			_, err := c.ListTools(context.Background(), nil, WaitForReady())
+			_, err := c.ListTools(context.Background(), nil, mcpclient.WaitForReady())
 			got <- err
 		}()
 		synctest.Wait()
@@ -462,5 +418,60 @@ func TestResultAfterWaitingForReadinessIsCached(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept(t, c)
+	})
+}
+
+// What is private belongs to the principal that has asked for it: after another login it is asked for anew, what is
+// public is not. (specification 2026-07-28, server/utilities/caching, "Cache Scope")
+func TestNewAuthorizationDropsPrivateResults(t *testing.T) {
+	for _, test := range []struct {
+		scope string
+		stays bool
+	}{
+		{`"cacheScope":"public"`, true},
+		{`"cacheScope":"private"`, false},
+		{`"cacheScope":"shared"`, false}, // unknown
+		{`"x":1`, false},
+	} {
+		var authorized func()
+		rec := telemetrytest.Recorder(t)
+		bubbleWith(t, &mcpclient.Options{Telemetry: rec.Telemetry()}, func(s *script) transport.Transport {
+			return configured{s, func(cfg transport.Config) { authorized = cfg.Authorized }}
+		}, func(t *testing.T, s *script, c *mcpclient.Client) {
+			v := s.next(t).modern()
+			await(t, c)
+			list := strings.Replace(freshList(60_000, plainTool), `"cacheScope":"private"`, test.scope, 1)
+			v.asked(c, list)
+			kept(t, c)
+			if !v.stranger(c, rec, "other") {
+				t.Error("the list is not taken for complete, want it so")
+			}
+			authorized()
+			if v.stranger(c, rec, "other") {
+				t.Error("what the tools were is remembered, want it forgotten: the principal may be another one")
+			}
+			if test.stays {
+				kept(t, c)
+			} else {
+				v.asked(c, list)
+				kept(t, c)
+			}
+		})
+	}
+}
+
+func TestAnswerForThePreviousAuthorizationIsNotCached(t *testing.T) {
+	var authorized func()
+	bubbleWith(t, nil, func(s *script) transport.Transport {
+		return configured{s, func(cfg transport.Config) { authorized = cfg.Authorized }}
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
+		v := s.next(t).modern()
+		await(t, c)
+		got := listing(t, c)
+		f := v.Expect(mcp.MethodListTools)
+		authorized()
+		v.Answer(f, freshList(60_000, plainTool))
+		<-got
+		v.asked(c, freshList(60_000, plainTool))
 	})
 }

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -15,13 +15,14 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 func TestCallReturnsTheResult(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error {
 			r, err := c.CallTool(t.Context(), "echo", map[string]string{"message": "hi"})
 			if err == nil && text(r) != "hi \u00fc" {
@@ -44,7 +45,7 @@ func TestFiftyCallsGetTheirOwnAnswersInAnyOrder(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		const n = 50
 		var wg sync.WaitGroup
 		for i := range n {
@@ -76,18 +77,21 @@ func TestFiftyCallsGetTheirOwnAnswersInAnyOrder(t *testing.T) {
 }
 
 func TestTimeoutNotifiesTheServerAndDropsTheLateAnswer(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		begun := time.Now()
-		done := background(func() error { return c.Call(t.Context(), "slow", nil, nil, WithTimeout(3*time.Second)) })
+		done := background(func() error {
+			return c.Call(t.Context(), "slow", nil, nil,
+				mcpclient.WithTimeout(3*time.Second))
+		})
 		f := v.Expect("slow")
 		err := <-done
 		if waited := time.Since(begun); waited != 3*time.Second {
 			t.Errorf("want the timeout after 3 s, got %v", waited)
 		}
-		if !errors.Is(err, ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) || SafeToRetry(err) {
-			t.Errorf("want a timeout that is not safe to retry, got %v (safe %v)", err, SafeToRetry(err))
+		if !errors.Is(err, mcpclient.ErrTimeout) || !errors.Is(err, context.DeadlineExceeded) || mcpclient.SafeToRetry(err) {
+			t.Errorf("want a timeout that is not safe to retry, got %v (safe %v)", err, mcpclient.SafeToRetry(err))
 		}
-		if e, _ := errors.AsType[*Error](err); e.Kind != KindTimeout || e.ErrorType() != "timeout" {
+		if e, _ := errors.AsType[*mcpclient.Error](err); e.Kind != mcpclient.KindTimeout || e.ErrorType() != "timeout" {
 			t.Errorf("want kind timeout, got %v, error.type %s", e.Kind, e.ErrorType())
 		}
 		cancelled := v.Expect(mcp.NotificationCancelled)
@@ -104,9 +108,9 @@ func TestTimeoutNotifiesTheServerAndDropsTheLateAnswer(t *testing.T) {
 }
 
 func TestTheDefaultTimeoutIsThirtySeconds(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		begun := time.Now()
-		if err := c.Call(t.Context(), "silent", nil, nil); !errors.Is(err, ErrTimeout) {
+		if err := c.Call(t.Context(), "silent", nil, nil); !errors.Is(err, mcpclient.ErrTimeout) {
 			t.Errorf("want a timeout, got %v", err)
 		}
 		if waited := time.Since(begun); waited != 30*time.Second {
@@ -123,9 +127,12 @@ func TestTimeoutIsOnTime(t *testing.T) {
 		"a call of another minute":       {answered: time.Second, silent: 2 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				for range 2 {
-					done := background(func() error { return c.Call(t.Context(), "quick", nil, nil, WithTimeout(limits.answered)) })
+					done := background(func() error {
+						return c.Call(t.Context(), "quick", nil, nil,
+							mcpclient.WithTimeout(limits.answered))
+					})
 					v.Answer(v.Expect("quick"), `{}`)
 					if err := <-done; err != nil {
 						t.Fatal(err)
@@ -133,8 +140,8 @@ func TestTimeoutIsOnTime(t *testing.T) {
 					time.Sleep(500 * time.Millisecond)
 				}
 				var err error
-				took := elapsed(func() { err = c.Call(t.Context(), "silent", nil, nil, WithTimeout(limits.silent)) })
-				if took != limits.silent || !errors.Is(err, ErrTimeout) {
+				took := elapsed(func() { err = c.Call(t.Context(), "silent", nil, nil, mcpclient.WithTimeout(limits.silent)) })
+				if took != limits.silent || !errors.Is(err, mcpclient.ErrTimeout) {
 					t.Errorf("want a timeout after %v, got %v after %v", limits.silent, err, took)
 				}
 			})
@@ -143,7 +150,7 @@ func TestTimeoutIsOnTime(t *testing.T) {
 }
 
 func TestCancelledCallNotifiesTheServerOnce(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		cause := errors.New("lost interest")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
@@ -153,7 +160,7 @@ func TestCancelledCallNotifiesTheServerOnce(t *testing.T) {
 			cancel(cause)
 		}
 		err := <-done
-		if !errors.Is(err, cause) || SafeToRetry(err) {
+		if !errors.Is(err, cause) || mcpclient.SafeToRetry(err) {
 			t.Errorf("want the caller's cause, not safe to retry, got %v", err)
 		}
 		cancelled := v.Expect(mcp.NotificationCancelled)
@@ -169,17 +176,17 @@ func TestCancelledCallNotifiesTheServerOnce(t *testing.T) {
 }
 
 func TestEndedContextSendsNothing(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := c.Call(ctx, "never", nil, nil); !errors.Is(err, context.Canceled) || !SafeToRetry(err) {
+		if err := c.Call(ctx, "never", nil, nil); !errors.Is(err, context.Canceled) || !mcpclient.SafeToRetry(err) {
 			t.Errorf("want context.Canceled, safe to retry, got %v", err)
 		}
 	})
 }
 
 func TestServerErrorsAreTyped(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), "bad", nil, nil) })
 		f := v.Expect("bad")
 		v.Send(fmt.Sprintf(`{"error":{"message":"no such thing","code":-32602,"data":{"uri":"x"}},"jsonrpc":"2.0","id":%s}`,
@@ -192,7 +199,7 @@ func TestServerErrorsAreTyped(t *testing.T) {
 		if want := "bad: server error -32602: no such thing"; err.Error() != want {
 			t.Errorf("want %q, got %q", want, err.Error())
 		}
-		if e, _ := errors.AsType[*Error](err); e.ErrorType() != "-32602" || SafeToRetry(err) {
+		if e, _ := errors.AsType[*mcpclient.Error](err); e.ErrorType() != "-32602" || mcpclient.SafeToRetry(err) {
 			t.Errorf("want error.type -32602, got %s", e.ErrorType())
 		}
 	})
@@ -212,12 +219,12 @@ func TestUnusableAnswersFailTheirCallOnly(t *testing.T) {
 		"an error that is no object": `{"jsonrpc":"2.0","id":%s,"error":"x"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "echo", nil); return err })
 				f := v.Expect(mcp.MethodCallTool)
 				v.Send(fmt.Sprintf(answer, f.ID))
 				err := <-done
-				if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindProtocol {
+				if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindProtocol {
 					t.Fatalf("want an error of kind protocol, got %v", err)
 				}
 				done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
@@ -234,7 +241,7 @@ func TestUnusableAnswersFailTheirCallOnly(t *testing.T) {
 }
 
 func TestGarbageNeverEndsTheSession(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "echo", nil); return err })
 		f := v.Expect(mcp.MethodCallTool)
 		v.Send(
@@ -260,7 +267,7 @@ func TestGarbageNeverEndsTheSession(t *testing.T) {
 }
 
 func TestAThousandInvalidFramesInARowEndTheConnection(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for range conn.InvalidStreak - 1 {
 			v.Send("garbage")
 		}
@@ -281,8 +288,8 @@ func TestAThousandInvalidFramesInARowEndTheConnection(t *testing.T) {
 
 func TestTheConnectionComesBackAfterABackoff(t *testing.T) {
 	var transitions []connstate.Transition
-	o := &Options{OnTransition: func(tr connstate.Transition) { transitions = append(transitions, tr) }}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{OnTransition: func(tr connstate.Transition) { transitions = append(transitions, tr) }}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var calls []<-chan error
 		for range 3 {
 			calls = append(calls, background(func() error { return c.Call(t.Context(), "slow", nil, nil) }))
@@ -292,14 +299,15 @@ func TestTheConnectionComesBackAfterABackoff(t *testing.T) {
 		v.Close()
 		for _, done := range calls {
 			err := <-done
-			if !errors.Is(err, ErrConnectionLost) || SafeToRetry(err) {
+			if !errors.Is(err, mcpclient.ErrConnectionLost) || mcpclient.SafeToRetry(err) {
 				t.Errorf("want the connection lost, not safe to retry, got %v", err)
 			}
 		}
-		if err := c.Call(t.Context(), "early", nil, nil); !errors.Is(err, ErrNotReady) || !SafeToRetry(err) {
+		if err := c.Call(t.Context(), "early", nil, nil); !errors.Is(err, mcpclient.ErrNotReady) ||
+			!mcpclient.SafeToRetry(err) {
 			t.Errorf("want a state error that is safe to retry, got %v", err)
 		}
-		patient := background(func() error { return c.Call(t.Context(), "patient", nil, nil, WaitForReady()) })
+		patient := background(func() error { return c.Call(t.Context(), "patient", nil, nil, mcpclient.WaitForReady()) })
 		v = s.next(t)
 		if waited := time.Since(begun); waited < 500*time.Millisecond || waited > 1500*time.Millisecond {
 			t.Errorf("want the next connection after 1 s ± 50 %%, got %v", waited)
@@ -325,18 +333,19 @@ func TestTheConnectionComesBackAfterABackoff(t *testing.T) {
 }
 
 func TestWaitForReadyIsBoundedByTheTimeout(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		s.next(t)
 		begun := time.Now()
-		err := c.Call(t.Context(), "never", nil, nil, WaitForReady(), WithTimeout(2*time.Second))
-		if !errors.Is(err, ErrTimeout) || !SafeToRetry(err) || time.Since(begun) != 2*time.Second {
+		err := c.Call(t.Context(), "never", nil, nil, mcpclient.WaitForReady(), mcpclient.WithTimeout(2*time.Second))
+		if !errors.Is(err, mcpclient.ErrTimeout) || !mcpclient.SafeToRetry(err) || time.Since(begun) != 2*time.Second {
 			t.Errorf("want a timeout after 2 s, safe to retry, got %v after %v", err, time.Since(begun))
 		}
 	})
 }
 
 func TestBackpressureAfterThreeAttempts(t *testing.T) {
-	ready(t, &Options{SendQueue: 700 << 10}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{SendQueue: 700 << 10}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		big := json.RawMessage(`{"x":"` + strings.Repeat("x", 200<<10) + `"}`)
@@ -347,7 +356,7 @@ func TestBackpressureAfterThreeAttempts(t *testing.T) {
 		synctest.Wait()
 		begun := time.Now()
 		err := c.Call(t.Context(), "refused", big, nil)
-		if !errors.Is(err, ErrBackpressure) || !SafeToRetry(err) ||
+		if !errors.Is(err, mcpclient.ErrBackpressure) || !mcpclient.SafeToRetry(err) ||
 			!strings.Contains(err.Error(), "the send queue is full, tried 3 times") {
 			t.Fatalf("want backpressure, safe to retry, got %v", err)
 		}
@@ -362,7 +371,7 @@ func TestBackpressureAfterThreeAttempts(t *testing.T) {
 }
 
 func TestAToolErrorIsAResultUnlessAskedOtherwise(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		failing := `{"content":[{"type":"text","text":"no such city"}],"isError":true}`
 		done := background(func() error {
 			r, err := c.CallTool(t.Context(), "weather", nil)
@@ -375,7 +384,11 @@ func TestAToolErrorIsAResultUnlessAskedOtherwise(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		done = background(func() error { _, err := CallToolAs[struct{}](t.Context(), c, "weather", nil); return err })
+		done = background(func() error {
+			_, err := mcpclient.CallToolAs[struct{}](t.Context(), c, "weather",
+				nil)
+			return err
+		})
 		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[]}`)
 		v.Answer(v.Expect(mcp.MethodCallTool), failing)
 		if e, ok := errors.AsType[*mcp.ToolError](<-done); !ok || e.Error() != "tool weather: no such city" {
@@ -385,13 +398,15 @@ func TestAToolErrorIsAResultUnlessAskedOtherwise(t *testing.T) {
 }
 
 func TestAPanicInACallbackLeavesNothingBehind(t *testing.T) {
-	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
 		panicked := make(chan any, 1)
 		go func() {
 			defer func() { panicked <- recover() }()
-			_ = c.Call(t.Context(), "long", nil, nil, WithTimeout(-1), WithProgress(func(*mcp.ProgressParams) { panic("oops") }))
+			_ = c.Call(t.Context(), "long", nil, nil, mcpclient.WithTimeout(-1),
+				mcpclient.WithProgress(func(*mcp.ProgressParams) { panic("oops") }))
 		}()
 		f := v.Expect("long")
 		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
@@ -399,7 +414,7 @@ func TestAPanicInACallbackLeavesNothingBehind(t *testing.T) {
 		if got := <-panicked; got != "oops" {
 			t.Fatalf("want the callback's panic in the caller's goroutine, got %v", got)
 		}
-		if n := probed(c).Figures().InFlight; n != 0 {
+		if n := mcpclient.ProbeOf(c).Figures().InFlight; n != 0 {
 			t.Errorf("want no call in flight, got %d", n)
 		}
 	})
@@ -425,7 +440,7 @@ func (c choosyConn) Send(ctx context.Context, m transport.Message) error {
 func TestMessageRefusedByTheTransportFailsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
-		c, err := New(choosy{s}, nil)
+		c, err := mcpclient.New(choosy{s}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -434,10 +449,12 @@ func TestMessageRefusedByTheTransportFailsAlone(t *testing.T) {
 		await(t, c)
 		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
 		f := v.Expect("other")
-		if err := c.Call(t.Context(), "unsendable", nil, nil); !SafeToRetry(err) || errors.Is(err, ErrConnectionLost) {
+		if err := c.Call(t.Context(), "unsendable", nil, nil); !mcpclient.SafeToRetry(err) ||
+			errors.Is(err, mcpclient.ErrConnectionLost) {
 			t.Errorf("want the call to fail by itself, safe to retry, got %v", err)
 		}
-		if err := c.Notify(t.Context(), "unsendable", nil); !SafeToRetry(err) || errors.Is(err, ErrConnectionLost) {
+		if err := c.Notify(t.Context(), "unsendable", nil); !mcpclient.SafeToRetry(err) ||
+			errors.Is(err, mcpclient.ErrConnectionLost) {
 			t.Errorf("want the notification to fail by itself, safe to retry, got %v", err)
 		}
 		v.Answer(f, `{}`)

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,38 +10,46 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // capable are the calls that need a capability.
-var capable = map[string]func(c *Client, ctx context.Context) error{
-	"ListTools": func(c *Client, ctx context.Context) error { _, err := c.ListTools(ctx, nil); return err },
-	"ListResources": func(c *Client, ctx context.Context) error {
+var capable = map[string]func(c *mcpclient.Client, ctx context.Context) error{
+	"ListTools": func(c *mcpclient.Client, ctx context.Context) error { _, err := c.ListTools(ctx, nil); return err },
+	"ListResources": func(c *mcpclient.Client, ctx context.Context) error {
 		_,
 			err := c.ListResources(ctx, nil)
 		return err
 	},
-	"ListResourceTemplates": func(c *Client, ctx context.Context) error {
+	"ListResourceTemplates": func(c *mcpclient.Client, ctx context.Context) error {
 		_,
 			err := c.ListResourceTemplates(ctx, nil)
 		return err
 	},
-	"ReadResource": func(c *Client, ctx context.Context) error {
+	"ReadResource": func(c *mcpclient.Client, ctx context.Context) error {
 		_,
 			err := c.ReadResource(ctx, "file:///x")
 		return err
 	},
-	"SubscribeResource": func(c *Client, ctx context.Context) error { return c.SubscribeResource(ctx, "file:///x") },
-	"ListPrompts":       func(c *Client, ctx context.Context) error { _, err := c.ListPrompts(ctx, nil); return err },
-	"GetPrompt": func(c *Client, ctx context.Context) error {
+	"SubscribeResource": func(c *mcpclient.Client, ctx context.Context) error {
+		return c.SubscribeResource(ctx,
+			"file:///x")
+	},
+	"ListPrompts": func(c *mcpclient.Client, ctx context.Context) error {
+		_,
+			err := c.ListPrompts(ctx, nil)
+		return err
+	},
+	"GetPrompt": func(c *mcpclient.Client, ctx context.Context) error {
 		_,
 			err := c.GetPrompt(ctx, "x", nil)
 		return err
 	},
 	"Complete":    completeAny,
-	"SetLogLevel": func(c *Client, ctx context.Context) error { return c.SetLogLevel(ctx, mcp.LevelInfo) },
+	"SetLogLevel": func(c *mcpclient.Client, ctx context.Context) error { return c.SetLogLevel(ctx, mcp.LevelInfo) },
 }
 
-func completeAny(c *Client, ctx context.Context) error {
+func completeAny(c *mcpclient.Client, ctx context.Context) error {
 	_, err := c.Complete(ctx, mcp.CompleteRef{Type: mcp.RefPrompt, Name: "x"}, mcp.CompleteArgument{Name: "a"}, nil)
 	return err
 }
@@ -53,7 +61,7 @@ func TestUndeclaredFeatureIsNotRequested(t *testing.T) {
 				if name != "SubscribeResource" && capabilities != `{}` {
 					continue
 				}
-				inRevisions(t, mcp.SupportedVersions(), capabilities, Options{}, func(t *testing.T, r *revision) {
+				inRevisions(t, mcp.SupportedVersions(), capabilities, mcpclient.Options{}, func(t *testing.T, r *revision) {
 					if name == "Complete" && r.v == mcp.Version20241105 {
 						done := background(func() error { return call(r.c, t.Context()) })
 						r.Answer(r.Expect(mcp.MethodComplete), `{"completion":{"values":[]}}`) // there was no capability yet
@@ -63,9 +71,10 @@ func TestUndeclaredFeatureIsNotRequested(t *testing.T) {
 						return
 					}
 					err := call(r.c, t.Context())
-					if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindState || !errors.Is(err, ErrUnsupported) ||
-						!SafeToRetry(err) {
-						t.Errorf("want %v of kind state without sending anything, got %v", ErrUnsupported, err)
+					if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindState ||
+						!errors.Is(err, mcpclient.ErrUnsupported) ||
+						!mcpclient.SafeToRetry(err) {
+						t.Errorf("want %v of kind state without sending anything, got %v", mcpclient.ErrUnsupported, err)
 					}
 					r.silent()
 				})
@@ -76,33 +85,40 @@ func TestUndeclaredFeatureIsNotRequested(t *testing.T) {
 
 func TestOperationsThatNeedTheVersionWaitForIt(t *testing.T) {
 	for name, call := range map[string]struct {
-		make   func(c *Client, ctx context.Context, options ...CallOption) error
+		make   func(c *mcpclient.Client, ctx context.Context, options ...mcpclient.CallOption) error
 		method string
 	}{
-		"Ping": {func(c *Client, ctx context.Context, o ...CallOption) error { return c.Ping(ctx, o...) },
+		"Ping": {func(c *mcpclient.Client, ctx context.Context, o ...mcpclient.CallOption) error {
+			return c.Ping(ctx, o...)
+		},
 			mcp.MethodDiscover},
-		"Complete": {func(c *Client, ctx context.Context, o ...CallOption) error {
+		"Complete": {func(c *mcpclient.Client, ctx context.Context, o ...mcpclient.CallOption) error {
 			_, err := c.Complete(ctx, mcp.CompleteRef{}, mcp.CompleteArgument{Name: "a"}, nil, o...)
 			return err
 		}, mcp.MethodComplete},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+			bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
-				if err := call.make(c, t.Context()); !errors.Is(err, ErrNotReady) || !SafeToRetry(err) {
-					t.Errorf("want %v, got %v", ErrNotReady, err)
+				if err := call.make(c, t.Context()); !errors.Is(err, mcpclient.ErrNotReady) || !mcpclient.SafeToRetry(err) {
+					t.Errorf("want %v, got %v", mcpclient.ErrNotReady, err)
 				}
 				var err error
-				took := elapsed(func() { err = call.make(c, t.Context(), WaitForReady(), WithTimeout(time.Second)) })
-				if took != time.Second || !errors.Is(err, ErrTimeout) {
-					t.Errorf("want %v after a second, got %v after %v", ErrTimeout, err, took)
+				took := elapsed(func() {
+					err = call.make(c, t.Context(), mcpclient.WaitForReady(),
+						mcpclient.WithTimeout(time.Second))
+				})
+				if took != time.Second || !errors.Is(err, mcpclient.ErrTimeout) {
+					t.Errorf("want %v after a second, got %v after %v", mcpclient.ErrTimeout, err, took)
 				}
 				begun := time.Now()
-				done := background(func() error { return call.make(c, t.Context(), WaitForReady(), WithTimeout(3*time.Second)) })
+				done := background(func() error {
+					return call.make(c, t.Context(), mcpclient.WaitForReady(), mcpclient.WithTimeout(3*time.Second))
+				})
 				time.Sleep(time.Second)
 				v.greet(mcp.Version20260728, all)
 				v.Expect(call.method) // and never an answer
-				if err, took := <-done, time.Since(begun); took != 3*time.Second || !errors.Is(err, ErrTimeout) {
+				if err, took := <-done, time.Since(begun); took != 3*time.Second || !errors.Is(err, mcpclient.ErrTimeout) {
 					t.Errorf("want the time for the waiting to be part of the timeout, 3 s, got %v after %v", err, took)
 				}
 			})
@@ -160,9 +176,9 @@ func TestTheClientIntroducesItselfInTheWordsOfTheRevision(t *testing.T) {
 		if v.Era() == mcp.Modern {
 			continue
 		}
-		o := &Options{Versions: []mcp.Version{v},
+		o := &mcpclient.Options{Versions: []mcp.Version{v},
 			ClientInfo: mcp.Implementation{Name: "n", Title: "t", Version: "1", Description: "d"}}
-		bubble(t, o, func(t *testing.T, s *script, _ *Client) {
+		bubble(t, o, func(t *testing.T, s *script, _ *mcpclient.Client) {
 			f := s.next(t).Expect(mcp.MethodInitialize)
 			for member, first := range map[string]mcp.Version{"title": mcp.Version20250618, "description": mcp.Version20251125} {
 				if got := strings.Contains(f.Raw, `"`+member+`":`); got != (v >= first) {

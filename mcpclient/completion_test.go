@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // typed asks for the completion of a value in the background.
-func typed(ctx context.Context, k *Completer, value string) <-chan error {
+func typed(ctx context.Context, k *mcpclient.Completer, value string) <-chan error {
 	return background(func() error {
 		_, err := k.Complete(ctx, mcp.PromptRef("p"),
 			mcp.CompleteArgument{Name: "language", Value: value}, nil)
@@ -22,14 +23,15 @@ func typed(ctx context.Context, k *Completer, value string) <-chan error {
 
 func wantSuperseded(t *testing.T, err error) {
 	t.Helper()
-	if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindCancelled || !errors.Is(err, ErrSuperseded) {
-		t.Errorf("got %v, want an error of kind %s that wraps %v", err, KindCancelled, ErrSuperseded)
+	if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindCancelled ||
+		!errors.Is(err, mcpclient.ErrSuperseded) {
+		t.Errorf("got %v, want an error of kind %s that wraps %v", err, mcpclient.KindCancelled, mcpclient.ErrSuperseded)
 	}
 }
 
 func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
-		k := NewCompleter(r.c, 100*time.Millisecond)
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
+		k := mcpclient.NewCompleter(r.c, 100*time.Millisecond)
 		var earlier []<-chan error
 		var last <-chan error
 		took := elapsed(func() {
@@ -55,7 +57,7 @@ func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
 		for _, done := range earlier {
 			err := <-done
 			wantSuperseded(t, err)
-			if !SafeToRetry(err) {
+			if !mcpclient.SafeToRetry(err) {
 				t.Errorf("%v: want it safe to retry, nothing was sent", err)
 			}
 		}
@@ -64,8 +66,8 @@ func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
 }
 
 func TestACompletionUnderWayIsCancelledByALaterOne(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
-		k := NewCompleter(r.c, -1)
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
+		k := mcpclient.NewCompleter(r.c, -1)
 		first := typed(t.Context(), k, "p")
 		f := r.Expect(mcp.MethodComplete)
 		second := typed(t.Context(), k, "py")
@@ -94,21 +96,22 @@ func TestACompletionUnderWayIsCancelledByALaterOne(t *testing.T) {
 }
 
 func TestACompletionIsNotSentWhenItsCallerLeavesDuringTheDelay(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
-		k := NewCompleter(r.c, 0)
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
+		k := mcpclient.NewCompleter(r.c, 0)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := typed(ctx, k, "p")
 		synctest.Wait()
 		cancel(errLunch)
-		if err := <-done; !errors.Is(err, errLunch) || errors.Is(err, ErrSuperseded) || !SafeToRetry(err) {
+		if err := <-done; !errors.Is(err, errLunch) || errors.Is(err, mcpclient.ErrSuperseded) ||
+			!mcpclient.SafeToRetry(err) {
 			t.Errorf("got %v, want why the caller left", err)
 		}
 		time.Sleep(time.Hour)
 		r.silent()
 		var f frame
 		done = typed(t.Context(), k, "q")
-		if took := elapsed(func() { f = r.Expect(mcp.MethodComplete) }); took != DefaultCompletionDelay {
-			t.Errorf("asked after %v, want %v by default", took, DefaultCompletionDelay)
+		if took := elapsed(func() { f = r.Expect(mcp.MethodComplete) }); took != mcpclient.DefaultCompletionDelay {
+			t.Errorf("asked after %v, want %v by default", took, mcpclient.DefaultCompletionDelay)
 		}
 		r.Answer(f, `{"completion":{"values":[]}}`)
 		if err := <-done; err != nil {

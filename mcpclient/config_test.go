@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -8,6 +9,90 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
+
+func TestDefaultOptions(t *testing.T) {
+	for name, o := range map[string]*Options{"nil": nil, "zero": {}} {
+		c, err := newConfig(o, "name-of-the-transport", 0)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		p := c.core.Policy()
+		for what, durations := range map[string][2]time.Duration{
+			"request timeout":     {c.RequestTimeout, 30 * time.Second},
+			"init timeout":        {p.InitTimeout, 10 * time.Second},
+			"backoff minimum":     {p.BackoffMin, time.Second},
+			"backoff maximum":     {p.BackoffMax, 30 * time.Second},
+			"close timeout":       {p.CloseTimeout, 100 * time.Millisecond},
+			"life of a tombstone": {c.core.Inflight().TTL, 75 * time.Second},
+			"sweep interval":      {c.core.Inflight().SweepInterval, time.Minute},
+		} {
+			if got, want := durations[0], durations[1]; got != want {
+				t.Errorf("%s: want the %s %v, got %v", name, what, want, got)
+			}
+		}
+		if c.FrameLimit != 16_777_216 || c.NotificationQueue != 1024 || c.NotificationBytes != 16_777_216 ||
+			p.BackoffJitter != 0.5 || c.SkipOversize {
+			t.Errorf("%s: want the stated defaults, got %+v", name, c)
+		}
+		if c.Name != "name-of-the-transport" || c.ClientInfo.Name == "" || c.Telemetry == nil {
+			t.Errorf("%s: want a name, an implementation and a telemetry, got %+v", name, c)
+		}
+		if len(c.core.Modern)+len(c.core.Legacy) != len(mcp.SupportedVersions()) || c.core.Newest() != mcp.Version20260728 {
+			t.Errorf("%s: want all versions, newest first, got %v, %v", name, c.core.Modern, c.core.Legacy)
+		}
+	}
+}
+
+func TestGivenOptionsReplaceDefaults(t *testing.T) {
+	c, err := newConfig(&Options{
+		Name: "billing", ClientInfo: mcp.Implementation{Name: "n", Version: "v"}, RequestTimeout: -1,
+		BackoffMin: time.Minute, InitialAttempts: -1, Versions: []mcp.Version{mcp.Version20241105, mcp.Version20250618},
+	}, "x", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Name != "billing" || c.ClientInfo.Name != "n" || c.RequestTimeout != -1 {
+		t.Errorf("want what was given, got %+v", c)
+	}
+	if c.BackoffMax != time.Minute {
+		t.Errorf("want the longest delay no shorter than the first, %v, got %v", time.Minute, c.BackoffMax)
+	}
+	if p := c.core.Policy(); p.InitialAttempts != 0 {
+		t.Errorf("want no limit of attempts, got %d", p.InitialAttempts)
+	}
+	if got := c.core.Inflight().TTL; got != 10*time.Second+time.Minute+5*time.Second {
+		t.Errorf("want a tombstone's life without the request timeout that there is not, got %v", got)
+	}
+	if c.core.Newest() != mcp.Version20250618 || len(c.core.Modern) != 0 || len(c.core.Legacy) != 2 {
+		t.Errorf("want the pinned versions, newest first, got %v, %v", c.core.Modern, c.core.Legacy)
+	}
+}
+
+// A duration that means for ever must not overflow into one that means nothing.
+func TestInfiniteDurationsAreUsable(t *testing.T) {
+	const forever = time.Duration(math.MaxInt64)
+	for name, o := range map[string]Options{
+		"request timeout": {RequestTimeout: forever},
+		"init timeout":    {InitTimeout: forever},
+		"backoff":         {BackoffMax: forever},
+		"first backoff":   {BackoffMin: forever},
+		"close timeout":   {CloseTimeout: forever / 100},
+		"all of them":     {RequestTimeout: forever, InitTimeout: forever, BackoffMax: forever},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := newConfig(&o, "", 0)
+			if err != nil {
+				return // refused with an error is as good
+			}
+			if ttl := c.core.Inflight().TTL; ttl <= 0 {
+				t.Errorf("want tombstones with a life, got %v", ttl)
+			}
+			if err := c.core.Policy().Validate(); err != nil {
+				t.Errorf("want a policy that works, got %v", err)
+			}
+		})
+	}
+}
 
 func TestClientsWithTheSameOptionsShareTheirConfig(t *testing.T) {
 	tel := telemetry.New()

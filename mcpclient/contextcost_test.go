@@ -1,10 +1,11 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
@@ -12,7 +13,8 @@ import (
 
 func TestContextCostOfToolsIsReported(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithContextCost())
-	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, _ *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
+	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
 		const first, second = `{"name":"a","description":"A.","inputSchema": {"type": "object"}}`,
 			`{"name":"b","inputSchema":{}}`
 		check := func(when string, bytes, points int, want *inspect.ToolList) {
@@ -63,7 +65,8 @@ func TestContextCostOfToolsIsReported(t *testing.T) {
 
 func TestTheSizeOfAResultIsThatOfItsJSON(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithContextCost())
-	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, _ *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
+	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
 		v.list(c, listTools(t, c), `{"name":"read","inputSchema":{"type":"object"}}`)
 		sum := 0
 		for _, result := range []string{
@@ -84,6 +87,32 @@ func TestTheSizeOfAResultIsThatOfItsJSON(t *testing.T) {
 		points := rec.Points(names.MetricMCPClientToolResultSize, names.KeyGenAIToolName, "read")
 		if len(points) != 1 || points[0].Count != 2 || points[0].Sum != float64(sum) {
 			t.Errorf("got %v, want 2 results of %d bytes", points, sum)
+		}
+	})
+}
+
+// The pages of a list take in sum what the whole list takes, named tools included.
+func TestPagesCostAsMuchAsTheWholeList(t *testing.T) {
+	rec := telemetrytest.Recorder(t, telemetry.WithContextCost(), telemetry.WithToolNameLimit(3))
+	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
+	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
+		for _, what := range []string{"the first list", "the same list"} {
+			done := namesOf(c)
+			v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
+			v.Answer(v.wantPage(`"2"`), toolsPage("c d e f g", `,"nextCursor":"3"`))
+			v.Answer(v.wantPage(`"3"`), toolsPage("h", ""))
+			if got := <-done; got != "a b c d e f g h" {
+				t.Errorf("%s: got %q", what, got)
+			}
+			listed := rec.Value(names.MetricMCPClientToolListTokenEstimate)
+			definitions := rec.Value(names.MetricMCPClientToolDefinitionTokenEstimate)
+			if listed == 0 || listed != definitions {
+				t.Errorf("%s takes %v tokens and its tools %v, want the same", what, listed, definitions)
+			}
+			if points := rec.Points(names.MetricMCPClientToolDefinitionSize); len(points) != 2*4 {
+				t.Errorf("%s: got %d parts of tools, want those of 3 names and of others", what, len(points))
+			}
+			v.toolsChanged(c)
 		}
 	})
 }

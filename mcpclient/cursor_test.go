@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
+	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
 // listingAll is the introduction of a modern server that has lists of all kinds and tells how long they are fresh.
@@ -26,7 +29,7 @@ func toolsPage(names, more string) string {
 }
 
 // namesOf lists the tools in the background; the channel gets their names and the error that ended the list.
-func namesOf(c *Client) <-chan string {
+func namesOf(c *mcpclient.Client) <-chan string {
 	done := make(chan string, 1)
 	go func() {
 		var names []string
@@ -53,27 +56,42 @@ func (c *conversation) wantPage(cursor string) frame {
 	return f
 }
 
+// stranger calls a tool, which the server answers, and reports whether the metrics leave its name out, as they do if
+// the server is known not to list the tool.
+func (c *conversation) stranger(of *mcpclient.Client, rec *telemetrytest.Recording, tool string) bool {
+	c.t.Helper()
+	named := func() uint64 {
+		return rec.Count(names.MetricMCPClientOperationDuration, names.KeyGenAIToolName, tool)
+	}
+	before := named()
+	c.calls(of, tool)
+	return named() == before
+}
+
 // An empty cursor is one like any other: only its absence ends a list. (specification 2026-07-28,
 // server/utilities/pagination)
 func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 	for _, null := range []string{``, `,"nextCursor":null`} {
-		bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+		rec := telemetrytest.Recorder(t)
+		bubble(t, &mcpclient.Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t)
 			v.Answer(v.Expect(mcp.MethodDiscover), listingAll)
 			await(t, c)
 			done := namesOf(c)
 			v.Answer(v.wantPage("none"), toolsPage("one", `,"nextCursor":""`))
-			if v.Answer(v.wantPage(`""`), toolsPage("two", `,"nextCursor":"3"`)); c.tools.stranger("three") {
+			v.Answer(v.wantPage(`""`), toolsPage("two", `,"nextCursor":"3"`))
+			third := v.wantPage(`"3"`)
+			if v.stranger(c, rec, "three") {
 				t.Error("the list is taken for complete after its first page, want it so after the last")
 			}
-			v.Answer(v.wantPage(`"3"`), toolsPage("three", null))
+			v.Answer(third, toolsPage("three", null))
 			if got := <-done; got != "one two three" {
 				t.Errorf("the list has %q, want the tools of all three pages", got)
 			}
 			if got := <-namesOf(c); got != "one two three" { // each page is kept under its own cursor
 				t.Errorf("the kept list has %q, want the tools of all three pages", got)
 			}
-			if !c.tools.stranger("four") {
+			if !v.stranger(c, rec, "four") {
 				t.Error("the list is not taken for complete after its last page, want it so")
 			}
 		})
@@ -87,7 +105,7 @@ func TestAServerMayMeanTheEndByAnEmptyCursor(t *testing.T) {
 		"begins again": func(v *conversation) { v.Answer(v.wantPage(`""`), toolsPage("a b", `,"nextCursor":""`)) },
 		"refuses":      func(v *conversation) { v.Refuse(v.wantPage(`""`), mcp.CodeInvalidParams, "no such page") },
 	} {
-		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			done := namesOf(c)
 			v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":""`))
 			answer(v)
@@ -101,7 +119,9 @@ func TestAServerMayMeanTheEndByAnEmptyCursor(t *testing.T) {
 // A cursor that the server does not know any more is of a list that has changed. (specification 2026-07-28,
 // server/utilities/caching, "Interaction with Pagination")
 func TestInvalidCursorRestartsTheList(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	rec := telemetrytest.Recorder(t)
+	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := namesOf(c)
 		v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
 		v.Refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
@@ -111,19 +131,18 @@ func TestInvalidCursorRestartsTheList(t *testing.T) {
 			t.Errorf("the list has %q, want each tool once", got)
 		}
 		for tool, gone := range map[string]bool{"a": false, "b": false, "c": false, "d": false, "e": true} {
-			if c.tools.stranger(tool) != gone {
+			if v.stranger(c, rec, tool) != gone {
 				t.Errorf("is %s none of the list: got %v, want %v", tool, !gone, gone)
 			}
 		}
 
-		c.tools.forget()
+		v.toolsChanged(c)
 		done = namesOf(c)
 		v.Answer(v.wantPage("none"), toolsPage("a x", `,"nextCursor":"2"`))
 		v.Refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
 		v.Answer(v.wantPage("none"), toolsPage("a", ``))
-		if got := <-done; got != "a x" || !c.tools.stranger("x") {
-			t.Errorf("the list has %q and x is a stranger: %v; want x listed and forgotten, for the new list has it no more",
-				got, c.tools.stranger("x"))
+		if got := <-done; got != "a x" || !v.stranger(c, rec, "x") {
+			t.Errorf("the list has %q; want x listed and forgotten, for the new list has it no more", got)
 		}
 	})
 }
@@ -148,7 +167,7 @@ func TestListRestartsOnce(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				done := namesOf(c)
 				test.serve(v)
 				if got := <-done; !strings.HasSuffix(got, "no such page") {
@@ -161,12 +180,12 @@ func TestListRestartsOnce(t *testing.T) {
 
 // Some servers do not know pages, and answer each cursor with the first page.
 func TestListCutShortHasEachItemOnce(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := make(chan error)
 		var names []string
 		go func() {
 			var last error
-			for tool, err := range c.Tools(t.Context(), WithoutCache()) {
+			for tool, err := range c.Tools(t.Context(), mcpclient.WithoutCache()) {
 				if last = err; err == nil {
 					names = append(names, tool.Name)
 				}
@@ -176,8 +195,9 @@ func TestListCutShortHasEachItemOnce(t *testing.T) {
 		v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
 		v.Answer(v.wantPage(`"2"`), toolsPage("a b c", `,"nextCursor":"2"`))
 		err := <-done
-		if e, ok := errors.AsType[*Error](err); !errors.Is(err, ErrListCutShort) || !ok || e.Kind != KindProtocol {
-			t.Errorf("got %v, want %v of kind %s", err, ErrListCutShort, KindProtocol)
+		if e, ok := errors.AsType[*mcpclient.Error](err); !errors.Is(err, mcpclient.ErrListCutShort) || !ok ||
+			e.Kind != mcpclient.KindProtocol {
+			t.Errorf("got %v, want %v of kind %s", err, mcpclient.ErrListCutShort, mcpclient.KindProtocol)
 		}
 		if got := strings.Join(names, " "); got != "a b c" {
 			t.Errorf("the list has %q, want each tool once", got)
@@ -187,10 +207,10 @@ func TestListCutShortHasEachItemOnce(t *testing.T) {
 
 // A page that the caller asks for by hand is refused as the server says: the caller knows the pages before.
 func TestSinglePageIsNotRestarted(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.ListTools(t.Context(), new("")); return err })
 		v.Refuse(v.wantPage(`""`), mcp.CodeInvalidParams, "no such page")
-		if e, ok := errors.AsType[*Error](<-done); !ok || e.Server == nil {
+		if e, ok := errors.AsType[*mcpclient.Error](<-done); !ok || e.Server == nil {
 			t.Errorf("got %v, want the server's error", e)
 		}
 	})

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -30,32 +31,44 @@ func through[T any](list iter.Seq2[T, error]) error {
 
 // allOperations are what waits: every method of a client and of a task that takes a context first. They wait for the
 // client to be ready where that is their choice.
-var allOperations = map[string]func(ctx context.Context, c *Client, options ...CallOption) error{
-	"Client.Await": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Await(ctx) },
-	"Client.WaitForState": func(ctx context.Context, c *Client, _ ...CallOption) error {
+var allOperations = map[string]func(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) error{
+	"Client.Await": func(ctx context.Context, c *mcpclient.Client,
+		_ ...mcpclient.CallOption) error {
+		return c.Await(ctx)
+	},
+	"Client.WaitForState": func(ctx context.Context, c *mcpclient.Client, _ ...mcpclient.CallOption) error {
 		return c.WaitForState(ctx, connstate.Closing)
 	},
-	"Client.Stop":  func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Stop(ctx) },
-	"Client.Drain": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Drain(ctx) },
-	"Client.Call": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.Stop": func(ctx context.Context, c *mcpclient.Client, _ ...mcpclient.CallOption) error { return c.Stop(ctx) },
+	"Client.Drain": func(ctx context.Context, c *mcpclient.Client,
+		_ ...mcpclient.CallOption) error {
+		return c.Drain(ctx)
+	},
+	"Client.Call": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		return c.Call(ctx, "x/any", nil, nil, o...)
 	},
-	"Client.Notify": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.Notify(ctx, "x/any", nil) },
-	"Client.Ping":   func(ctx context.Context, c *Client, o ...CallOption) error { return c.Ping(ctx, o...) },
-	"Client.ListTools": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.Notify": func(ctx context.Context, c *mcpclient.Client, _ ...mcpclient.CallOption) error {
+		return c.Notify(ctx, "x/any", nil)
+	},
+	"Client.Ping": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
+		return c.Ping(ctx, o...)
+	},
+	"Client.ListTools": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.ListTools(ctx, nil, o...)
 		return err
 	},
-	"Client.Tools": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.Tools(ctx, o...)) },
-	"Client.CallToolRaw": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.Tools": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
+		return through(c.Tools(ctx, o...))
+	},
+	"Client.CallToolRaw": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.CallToolRaw(ctx, &mcp.CallToolParams{Name: "any"}, o...)
 		return err
 	},
-	"Client.CallTool": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.CallTool": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.CallTool(ctx, "any", nil, o...)
 		return err
 	},
-	"Client.StartTool": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.StartTool": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		task, err := c.StartTool(ctx, "any", nil, o...)
 		if err != nil {
 			return err
@@ -63,63 +76,67 @@ var allOperations = map[string]func(ctx context.Context, c *Client, options ...C
 		_, err = task.Wait(ctx)
 		return err
 	},
-	"Client.ListPrompts": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.ListPrompts": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.ListPrompts(ctx, nil, o...)
 		return err
 	},
-	"Client.Prompts": func(ctx context.Context, c *Client, o ...CallOption) error { return through(c.Prompts(ctx, o...)) },
-	"Client.GetPrompt": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.Prompts": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
+		return through(c.Prompts(ctx, o...))
+	},
+	"Client.GetPrompt": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.GetPrompt(ctx, "any", nil, o...)
 		return err
 	},
-	"Client.ListResources": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.ListResources": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.ListResources(ctx, nil, o...)
 		return err
 	},
-	"Client.Resources": func(ctx context.Context, c *Client,
-		o ...CallOption) error {
+	"Client.Resources": func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		return through(c.Resources(ctx, o...))
 	},
-	"Client.ListResourceTemplates": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.ListResourceTemplates": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.ListResourceTemplates(ctx, nil, o...)
 		return err
 	},
-	"Client.ResourceTemplates": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.ResourceTemplates": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		return through(c.ResourceTemplates(ctx, o...))
 	},
-	"Client.ReadResource": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.ReadResource": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.ReadResource(ctx, "file:///any", o...)
 		return err
 	},
-	"Client.SubscribeResource": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.SubscribeResource": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		return c.SubscribeResource(ctx, "file:///any", o...)
 	},
-	"Client.UnsubscribeResource": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.UnsubscribeResource": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		return c.UnsubscribeResource(ctx, "file:///any", o...)
 	},
-	"Client.SetLogLevel": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.SetLogLevel": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		return c.SetLogLevel(ctx, mcp.LevelError, o...)
 	},
-	"Client.SetRoots": func(ctx context.Context, c *Client, _ ...CallOption) error {
+	"Client.SetRoots": func(ctx context.Context, c *mcpclient.Client, _ ...mcpclient.CallOption) error {
 		return c.SetRoots(ctx, &mcp.Root{URI: "file:///any"})
 	},
-	"Client.LegacyTasks": func(ctx context.Context, c *Client,
-		o ...CallOption) error {
+	"Client.LegacyTasks": func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		return through(c.LegacyTasks(ctx, o...))
 	},
-	"Client.Complete": func(ctx context.Context, c *Client, o ...CallOption) error {
+	"Client.Complete": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.Complete(ctx, mcp.PromptRef("any"), mcp.CompleteArgument{Name: "argument"}, nil, o...)
 		return err
 	},
-	"Task.Poll": func(ctx context.Context, c *Client, _ ...CallOption) error {
+	"Task.Poll": func(ctx context.Context, c *mcpclient.Client, _ ...mcpclient.CallOption) error {
 		_, err := c.ResumeTask("any").Poll(ctx)
 		return err
 	},
-	"Task.Update": func(ctx context.Context, c *Client, _ ...CallOption) error {
+	"Task.Update": func(ctx context.Context, c *mcpclient.Client, _ ...mcpclient.CallOption) error {
 		return c.ResumeTask("any").Update(ctx, nil)
 	},
-	"Task.Cancel": func(ctx context.Context, c *Client, _ ...CallOption) error { return c.ResumeTask("any").Cancel(ctx) },
-	"Task.Wait": func(ctx context.Context, c *Client, _ ...CallOption) error {
+	"Task.Cancel": func(ctx context.Context, c *mcpclient.Client, _ ...mcpclient.CallOption) error {
+		return c.ResumeTask("any").Cancel(ctx)
+	},
+	"Task.Wait": func(ctx context.Context, c *mcpclient.Client, _ ...mcpclient.CallOption) error {
 		_, err := c.ResumeTask("any").Wait(ctx)
 		return err
 	},
@@ -130,7 +147,7 @@ func TestEveryOperationThatWaitsIsKnown(t *testing.T) {
 	for name := range allOperations {
 		left[name] = true
 	}
-	for _, of := range []reflect.Type{reflect.TypeFor[*Client](), reflect.TypeFor[*Task]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*mcpclient.Client](), reflect.TypeFor[*mcpclient.Task]()} {
 		for m := range of.Methods() {
 			if m.Type.NumIn() < 2 || m.Type.In(1) != reflect.TypeFor[context.Context]() {
 				continue
@@ -161,64 +178,66 @@ const (
 // stalls are the ways in which a server stops. Each function takes the client as far as the server goes; the server
 // does nothing more then, or what it does goes on in the background.
 var stalls = map[string]struct {
-	o      Options
-	server func(t *testing.T, s *script, c *Client)
+	o      mcpclient.Options
+	server func(t *testing.T, s *script, c *mcpclient.Client)
 	asked  bool // all but asksNothing wait
 }{
-	"does not answer the handshake": {o: Options{InitTimeout: time.Hour}, server: func(*testing.T, *script, *Client) {}},
-	"is in backoff": {o: Options{BackoffMin: time.Hour, BackoffMax: time.Hour},
-		server: func(t *testing.T, s *script, _ *Client) {
+	"does not answer the handshake": {o: mcpclient.Options{InitTimeout: time.Hour},
+		server: func(*testing.T, *script, *mcpclient.Client) {}},
+	"is in backoff": {o: mcpclient.Options{BackoffMin: time.Hour, BackoffMax: time.Hour},
+		server: func(t *testing.T, s *script, _ *mcpclient.Client) {
 			s.next(t).Close()
 		}},
-	"does not answer, modern": {o: Options{},
-		server: func(t *testing.T, s *script, c *Client) { swallow(everythingModern(t, s, c)) }},
-	"does not answer, legacy": {o: onlyLegacy, asked: true, server: func(t *testing.T, s *script, c *Client) {
+	"does not answer, modern": {o: mcpclient.Options{},
+		server: func(t *testing.T, s *script, c *mcpclient.Client) { swallow(everythingModern(t, s, c)) }},
+	"does not answer, legacy": {o: onlyLegacy, asked: true, server: func(t *testing.T, s *script, c *mcpclient.Client) {
 		swallow(everythingLegacy(t, s, c))
 	}},
-	"does not answer a caller who reads": {o: Options{Features: []Feature{lending}},
-		server: func(t *testing.T, s *script, c *Client) {
+	"does not answer a caller who reads": {o: mcpclient.Options{Features: []mcpclient.Feature{lending}},
+		server: func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := everythingModern(t, s, c)
 			v.exchange(c)
 			v.exchange(c)
 			wantTurn(t, c, conn.TurnLent)
 			swallow(v)
 		}},
-	"does not read": {o: Options{SendQueue: 1}, server: func(t *testing.T, s *script, c *Client) {
+	"does not read": {o: mcpclient.Options{SendQueue: 1}, server: func(t *testing.T, s *script, c *mcpclient.Client) {
 		everythingModern(t, s, c)
 		fillUp(t, c)
 	}},
 	"does not read, and calls wait for room": {
-		o: Options{SendQueue: 1, WaitForRoom: true},
-		server: func(t *testing.T, s *script, c *Client) {
+		o: mcpclient.Options{SendQueue: 1, WaitForRoom: true},
+		server: func(t *testing.T, s *script, c *mcpclient.Client) {
 			everythingModern(t, s, c)
 			fillUp(t, c)
 		},
 	},
 	"does not read, legacy": {
-		o: Options{SendQueue: 1, WaitForRoom: true, Versions: onlyLegacy.Versions},
-		server: func(t *testing.T, s *script, c *Client) {
+		o: mcpclient.Options{SendQueue: 1, WaitForRoom: true, Versions: onlyLegacy.Versions},
+		server: func(t *testing.T, s *script, c *mcpclient.Client) {
 			everythingLegacy(t, s, c)
 			fillUp(t, c)
 		},
 	},
-	"answers only the first request, modern": {o: Options{}, server: func(t *testing.T, s *script, c *Client) {
+	"answers only the first request, modern": {o: mcpclient.Options{}, server: func(t *testing.T, s *script,
+		c *mcpclient.Client) {
 		v := everythingModern(t, s, c)
 		answerFirst(v, firstAnswer)
 	}},
-	"answers only the first request, legacy": {o: onlyLegacy, server: func(t *testing.T, s *script, c *Client) {
+	"answers only the first request, legacy": {o: onlyLegacy, server: func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := everythingLegacy(t, s, c)
 		answerFirst(v, firstAnswer)
 	}},
-	"makes a task and says no more of it": {server: func(t *testing.T, s *script, c *Client) {
+	"makes a task and says no more of it": {server: func(t *testing.T, s *script, c *mcpclient.Client) {
 		answerFirst(everythingModern(t, s, c), taskState("task", "working", ""))
 	}},
 	"asks for input that is never given": {
-		o: Options{Features: []Feature{HandleElicitation(
+		o: mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleElicitation(
 			func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()
 			})}},
-		server: func(t *testing.T, s *script, c *Client) { answerFirst(everythingModern(t, s, c), asksFirst) },
+		server: func(t *testing.T, s *script, c *mcpclient.Client) { answerFirst(everythingModern(t, s, c), asksFirst) },
 	},
 }
 
@@ -232,16 +251,16 @@ var untimed = []string{
 var asksNothing = []string{"Client.Stop", "Client.Drain", "Client.Await", "Client.Notify", "Client.SetRoots",
 	"Task.Update"}
 
-var onlyLegacy = Options{Versions: []mcp.Version{mcp.Version20251125}}
+var onlyLegacy = mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}
 
-func everythingModern(t *testing.T, s *script, c *Client) *conversation {
+func everythingModern(t *testing.T, s *script, c *mcpclient.Client) *conversation {
 	v := s.next(t)
 	v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `"capabilities":{"tools":{}}`, everything, 1))
 	await(t, c)
 	return v
 }
 
-func everythingLegacy(t *testing.T, s *script, c *Client) *conversation {
+func everythingLegacy(t *testing.T, s *script, c *mcpclient.Client) *conversation {
 	v := s.next(t)
 	able := strings.Replace(initialized, `"capabilities":{"tools":{}}`, everything, 1)
 	v.Answer(v.Expect(mcp.MethodInitialize), fmt.Sprintf(able, mcp.Version20251125))
@@ -276,7 +295,7 @@ func answerFirst(v *conversation, result string) {
 }
 
 // fillUp has the transport full.
-func fillUp(t *testing.T, c *Client) {
+func fillUp(t *testing.T, c *mcpclient.Client) {
 	t.Helper()
 	if err := c.Notify(t.Context(), "x/fill", nil); err != nil {
 		t.Fatal(err)
@@ -293,13 +312,14 @@ func TestWaitEndsWithItsDeadline(t *testing.T) {
 		t.Run(stall, func(t *testing.T) {
 			for name, operation := range allOperations {
 				o := st.o
-				o.Features = append([]Feature{UseTasks(nil), UseRoots(&mcp.Root{URI: "file:///r"})}, o.Features...)
-				bubbleWith(t, &o, readable, func(t *testing.T, s *script, c *Client) {
+				o.Features = append([]mcpclient.Feature{mcpclient.UseTasks(nil), mcpclient.UseRoots(&mcp.Root{URI: "file:///r"})},
+					o.Features...)
+				bubbleWith(t, &o, readable, func(t *testing.T, s *script, c *mcpclient.Client) {
 					st.server(t, s, c)
 					ctx, cancel := context.WithTimeout(t.Context(), patience)
 					defer cancel()
 					begun := time.Now()
-					err := operation(ctx, c, WaitForReady())
+					err := operation(ctx, c, mcpclient.WaitForReady())
 					took := time.Since(begun)
 					if took > patience {
 						t.Errorf("%s: returned %v after its deadline, with %v", name, took-patience, err)
@@ -325,10 +345,10 @@ func TestWaitEndsWithItsTimeout(t *testing.T) {
 				if slices.Contains(untimed, name) {
 					continue
 				}
-				bubbleWith(t, &st.o, readable, func(t *testing.T, s *script, c *Client) {
+				bubbleWith(t, &st.o, readable, func(t *testing.T, s *script, c *mcpclient.Client) {
 					st.server(t, s, c)
 					begun := time.Now()
-					err := operation(t.Context(), c, WaitForReady(), WithTimeout(patience))
+					err := operation(t.Context(), c, mcpclient.WaitForReady(), mcpclient.WithTimeout(patience))
 					if took := time.Since(begun); took > patience {
 						t.Errorf("%s: returned %v after its deadline, with %v", name, took-patience, err)
 					}
@@ -343,17 +363,21 @@ func TestThoseWhoWaitForEachOtherHaveTheirTimeAtOnce(t *testing.T) {
 	const patience = 3 * time.Second
 	for _, name := range []string{"Client.SubscribeResource", "Client.UnsubscribeResource", "Client.SetLogLevel"} {
 		o := onlyLegacy
-		bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+		bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 			swallow(everythingLegacy(t, s, c))
 			begun := time.Now()
 			var done []<-chan error
 			for range 10 {
-				done = append(done, background(func() error { return allOperations[name](t.Context(), c, WithTimeout(patience)) }))
+				done = append(done, background(func() error {
+					return allOperations[name](t.Context(), c,
+						mcpclient.WithTimeout(patience))
+				}))
 				time.Sleep(time.Millisecond)
 			}
 			for i, d := range done {
 				err := <-d
-				if took := time.Since(begun) - time.Duration(i)*time.Millisecond; !errors.Is(err, ErrTimeout) || took > patience {
+				if took := time.Since(begun) - time.Duration(i)*time.Millisecond; !errors.Is(err, mcpclient.ErrTimeout) ||
+					took > patience {
 					t.Errorf("%s %d: got %v after %v, want a timeout after %v", name, i, err, took, patience)
 				}
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
+	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // What an answer leads to. An answer of a type that was not negotiated and one that is invalid are the same to a
@@ -33,6 +34,15 @@ const (
 type answered struct {
 	what  string
 	value any
+}
+
+// someInput is a request for input.
+const someInput = `{"method":"elicitation/create","params":{"message":"sure?","requestedSchema":{"type":"object"}}}`
+
+// resultFor returns a value of the type that the result of a method has.
+func resultFor(method string) any {
+	m, _ := mcp.Lookup(method, mcp.Version20260728)
+	return reflect.New(m.Result).Interface()
 }
 
 // situation is what besides the bytes of a result says how it is decoded, and how its frame is laid out.
@@ -195,9 +205,10 @@ func checkOutcome(t *testing.T, c *Client, result []byte, n uint16) {
 	}
 }
 
-// offlineClient is a client that connects to nothing.
-func offlineClient(tb testing.TB) *Client {
-	c, err := New(newScript(tb), &Options{Telemetry: telemetry.Off(), Features: []Feature{UseTasks(nil)}})
+// offlineClient is a client of a server that says nothing.
+func offlineClient(tb testing.TB, tel *telemetry.Telemetry) *Client {
+	mute := transport.InMemory(func(ctx context.Context, _ *transport.Peer) { <-ctx.Done() })
+	c, err := New(mute, &Options{Telemetry: tel, Features: []Feature{UseTasks(nil)}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -207,7 +218,8 @@ func offlineClient(tb testing.TB) *Client {
 
 // pieces are members of results, one for each name; of some, what only looks like others in a text.
 func pieces(text string) [][]string {
-	content := quoted(text)
+	quoted, _ := json.Marshal(text)
+	content := string(quoted[1 : len(quoted)-1])
 	return [][]string{
 		{`"resultType":"complete"`, `"resultType":"input_required"`, `"resultType" : "input\u005frequired"`,
 			`"resultType":"task"`,
@@ -217,7 +229,7 @@ func pieces(text string) [][]string {
 			`"messages":[{"role":"user","content":{"type":"text","text":"` + content + `"}}]`,
 			`"contents":[{"text":"` + content + `"}]`,
 			`"tools":[{"name":"` + content + `","inputSchema":{}}]`, `"content":7`},
-		{`"inputRequests":{"k":` + formRequest + `}`, `"requestState":"` + content + `"`,
+		{`"inputRequests":{"k":` + someInput + `}`, `"requestState":"` + content + `"`,
 			`"task":{"taskId":"t","status":"working","createdAt":"2026-07-28T00:00:00Z",` +
 				`"lastUpdatedAt":"2026-07-28T00:00:00Z","ttl":1}`,
 			`"taskId":"t","status":"working","createdAt":"2026-07-28T00:00:00Z","lastUpdatedAt":"2026-07-28T00:00:00Z",` +
@@ -228,7 +240,7 @@ func pieces(text string) [][]string {
 // No matter what strings hold, where they lie and what stands before or behind them: what an answer leads to depends
 // on the members of the result itself.
 func FuzzOutcome(f *testing.F) {
-	const ask = `"resultType":"input_required","inputRequests":{"k":` + formRequest + `}`
+	const ask = `"resultType":"input_required","inputRequests":{"k":` + someInput + `}`
 	for i, breakOut := range []string{`"}],`, `"}}],`, "", `a\n\u00e9`} {
 		for padding := range 9 {
 			all := pieces(breakOut + ask + `},"x":{"b":[{"a":"` + strings.Repeat("a", 40+padding))
@@ -239,6 +251,6 @@ func FuzzOutcome(f *testing.F) {
 			}
 		}
 	}
-	c := offlineClient(f)
+	c := offlineClient(f, telemetry.Off())
 	f.Fuzz(func(t *testing.T, result []byte, n uint16) { checkOutcome(t, c, result, n) })
 }

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // drained is the outcome of a Drain that runs beside the test.
-func drained(t *testing.T, c *Client, patience time.Duration) (ended func() bool, outcome *error) {
+func drained(t *testing.T, c *mcpclient.Client, patience time.Duration) (ended func() bool, outcome *error) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	done := make(chan struct{})
 	outcome = new(error)
@@ -40,20 +41,20 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 	legacy := []mcp.Version{mcp.Version20251125}
 	for _, test := range []struct {
 		name string
-		o    *Options
-		call func(ctx context.Context, c *Client) error
+		o    *mcpclient.Options
+		call func(ctx context.Context, c *mcpclient.Client) error
 		// rest plays the server, which has been asked before Drain, to the end of the operation.
 		rest func(v *conversation, asked frame)
 	}{
-		{"a call", &Options{Versions: legacy},
-			func(ctx context.Context, c *Client) error { return c.Call(ctx, "slow", nil, nil) },
+		{"a call", &mcpclient.Options{Versions: legacy},
+			func(ctx context.Context, c *mcpclient.Client) error { return c.Call(ctx, "slow", nil, nil) },
 			func(v *conversation, asked frame) { v.Answer(asked, `{}`) }},
-		{"a call through middleware", &Options{Versions: legacy, Middleware: []Middleware{
-			func(next CallFunc) CallFunc { return next }}},
-			func(ctx context.Context, c *Client) error { return c.Call(ctx, "slow", nil, nil) },
+		{"a call through middleware", &mcpclient.Options{Versions: legacy, Middleware: []mcpclient.Middleware{
+			func(next mcpclient.CallFunc) mcpclient.CallFunc { return next }}},
+			func(ctx context.Context, c *mcpclient.Client) error { return c.Call(ctx, "slow", nil, nil) },
 			func(v *conversation, asked frame) { v.Answer(asked, `{}`) }},
-		{"a list of many pages", &Options{Versions: legacy},
-			func(ctx context.Context, c *Client) error {
+		{"a list of many pages", &mcpclient.Options{Versions: legacy},
+			func(ctx context.Context, c *mcpclient.Client) error {
 				for _, err := range c.Tools(ctx) {
 					if err != nil {
 						return err
@@ -65,9 +66,9 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 				v.Answer(asked, `{"tools":[{"name":"a","inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
 				v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[]}`)
 			}},
-		{"rounds of input", &Options{Versions: []mcp.Version{mcp.Version20260728},
-			Features: []Feature{UseRoots(&mcp.Root{URI: "file:///r"})}},
-			func(ctx context.Context, c *Client) error {
+		{"rounds of input", &mcpclient.Options{Versions: []mcp.Version{mcp.Version20260728},
+			Features: []mcpclient.Feature{mcpclient.UseRoots(&mcp.Root{URI: "file:///r"})}},
+			func(ctx context.Context, c *mcpclient.Client) error {
 				_, err := c.CallTool(ctx, "ask", nil)
 				return err
 			},
@@ -79,7 +80,7 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newScript(t)
-				c, err := New(s, Checked(t, test.o))
+				c, err := mcpclient.New(s, checked(t, test.o))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -98,7 +99,8 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 				if ended() {
 					t.Error("Drain has ended while the operation goes on")
 				}
-				if err := c.Call(t.Context(), "new", nil, nil); !errors.Is(err, ErrShutdown) || !SafeToRetry(err) {
+				if err := c.Call(t.Context(), "new", nil, nil); !errors.Is(err, mcpclient.ErrShutdown) ||
+					!mcpclient.SafeToRetry(err) {
 					t.Errorf("a new call: got %v, want ErrShutdown, safe to retry", err)
 				}
 				test.rest(v, asked)
@@ -121,7 +123,7 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 }
 
 func TestDrainEndsWithItsContext(t *testing.T) {
-	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
 		result := make(chan error, 1)
 		go func() { result <- c.Call(t.Context(), "slow", nil, nil) }()
 		asked := v.Receive()
@@ -144,8 +146,8 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := newScript(t), newScript(t)
-		legacy := &Options{Versions: []mcp.Version{mcp.Version20251125}, RequestTimeout: time.Hour}
-		g, err := NewGroup([]Member{{Name: "one", Transport: one, Options: legacy},
+		legacy := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, RequestTimeout: time.Hour}
+		g, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "one", Transport: one, Options: legacy},
 			{Name: "two", Transport: two, Options: legacy}}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -162,11 +164,11 @@ func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err = g.Drain(ctx)
-		of, ok := errors.AsType[*MemberError](err)
+		of, ok := errors.AsType[*mcpclient.MemberError](err)
 		if !ok || of.Member != "two" || strings.Contains(err.Error(), "one:") {
 			t.Errorf("got %v, want the error of the member that has not drained", err)
 		}
-		if err := first.Call(t.Context(), "new", nil, nil); !errors.Is(err, ErrShutdown) {
+		if err := first.Call(t.Context(), "new", nil, nil); !errors.Is(err, mcpclient.ErrShutdown) {
 			t.Errorf("the other member: got %v, want ErrShutdown", err)
 		}
 	})
@@ -175,12 +177,13 @@ func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
 func TestHealthReportsUsableClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
-		c, err := New(s, Checked(t, &Options{Name: "weather", Versions: []mcp.Version{mcp.Version20251125}}))
+		c, err := mcpclient.New(s, checked(t, &mcpclient.Options{Name: "weather",
+			Versions: []mcp.Version{mcp.Version20251125}}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = c.Stop(context.Background()) }()
-		handler := HealthHandler(c)
+		handler := mcpclient.HealthHandler(c)
 		check := func(when string, status int, state string, draining bool) {
 			t.Helper()
 			w := httptest.NewRecorder()

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcp/drift"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
@@ -46,8 +47,8 @@ func toldChanges(rec *telemetrytest.Recording) (all []string) {
 
 func TestToolChangeIsReportedOnceAcrossSessions(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	o := &Options{Telemetry: rec.Telemetry(), Features: []Feature{UseDriftDetection(nil)}}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Telemetry: rec.Telemetry(), Features: []mcpclient.Feature{mcpclient.UseDriftDetection(nil)}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		v.list(c, listTools(t, c), toolA)
 		v.list(c, listTools(t, c), toolAAnew)
 		if got := toldChanges(rec); got != nil {
@@ -80,8 +81,8 @@ func TestToolChangeIsReportedOnceAcrossSessions(t *testing.T) {
 
 func TestChangesOfToolsAreNotLoggedWithoutEnd(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	o := &Options{Telemetry: rec.Telemetry(), Features: []Feature{UseDriftDetection(nil)}}
-	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Telemetry: rec.Telemetry(), Features: []mcpclient.Feature{mcpclient.UseDriftDetection(nil)}}
+	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
 		for range 5 {
 			v.list(c, listTools(t, c), toolA)
 			v.list(c, listTools(t, c), toolAEvil)
@@ -97,25 +98,26 @@ func TestChangesOfToolsAreNotLoggedWithoutEnd(t *testing.T) {
 }
 
 // refusing has a client whose changes are refused as long as err is not nil.
-func refusing(t *testing.T, baseline drift.Tools, f func(t *testing.T, err *error, seen *[]ToolChange,
-	rec *telemetrytest.Recording, s *script, v *conversation, c *Client),
+func refusing(t *testing.T, baseline drift.Tools, f func(t *testing.T, err *error, seen *[]mcpclient.ToolChange,
+	rec *telemetrytest.Recording, s *script, v *conversation, c *mcpclient.Client),
 ) {
 	var mu sync.Mutex
-	err, seen := errNotAgreed, []ToolChange{}
+	err, seen := errNotAgreed, []mcpclient.ToolChange{}
 	rec := telemetrytest.Recorder(t)
-	o := &Options{Telemetry: rec.Telemetry(), Features: []Feature{UseDriftDetection(&DriftOptions{
-		Baseline: baseline, OnChange: func(_ context.Context, changes []ToolChange) error {
-			mu.Lock()
-			defer mu.Unlock()
-			seen = append(seen, changes...)
-			return err
-		},
-	})}}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) { f(t, &err, &seen, rec, s, v, c) })
+	o := &mcpclient.Options{Telemetry: rec.Telemetry(),
+		Features: []mcpclient.Feature{mcpclient.UseDriftDetection(&mcpclient.DriftOptions{
+			Baseline: baseline, OnChange: func(_ context.Context, changes []mcpclient.ToolChange) error {
+				mu.Lock()
+				defer mu.Unlock()
+				seen = append(seen, changes...)
+				return err
+			},
+		})}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) { f(t, &err, &seen, rec, s, v, c) })
 }
 
 // namesOf returns the names of the tools that the client lists.
-func (v *conversation) namesOf(c *Client, tools string) (all []string) {
+func (v *conversation) namesOf(c *mcpclient.Client, tools string) (all []string) {
 	v.list(c, func() error {
 		for t, err := range c.Tools(v.t.Context()) {
 			if err != nil {
@@ -129,7 +131,7 @@ func (v *conversation) namesOf(c *Client, tools string) (all []string) {
 }
 
 // calls calls a tool, which the server answers.
-func (v *conversation) calls(c *Client, tool string) {
+func (v *conversation) calls(c *mcpclient.Client, tool string) {
 	v.t.Helper()
 	done := background(func() error { _, err := c.CallTool(v.t.Context(), tool, nil); return err })
 	v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
@@ -138,26 +140,27 @@ func (v *conversation) calls(c *Client, tool string) {
 	}
 }
 
-func refusesCalls(t *testing.T, c *Client, tool string) {
+func refusesCalls(t *testing.T, c *mcpclient.Client, tool string) {
 	t.Helper()
 	for name, call := range map[string]func() error{
 		"CallTool":   func() error { _, err := c.CallTool(t.Context(), tool, nil); return err },
-		"CallToolAs": func() error { _, err := CallToolAs[any](t.Context(), c, tool, nil); return err },
+		"CallToolAs": func() error { _, err := mcpclient.CallToolAs[any](t.Context(), c, tool, nil); return err },
 		"Call": func() error {
 			return c.Call(t.Context(), mcp.MethodCallTool, &mcp.CallToolParams{Name: tool}, nil)
 		},
 	} {
 		err := call()
-		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindState || !errors.Is(err, ErrToolChanged) ||
-			!errors.Is(err, errNotAgreed) || !SafeToRetry(err) {
+		if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindState ||
+			!errors.Is(err, mcpclient.ErrToolChanged) ||
+			!errors.Is(err, errNotAgreed) || !mcpclient.SafeToRetry(err) {
 			t.Errorf("%s: got %v, want that the tool has changed, and why that is refused", name, err)
 		}
 	}
 }
 
 func TestARefusedToolIsNeitherListedNorCalled(t *testing.T) {
-	refusing(t, nil, func(t *testing.T, err *error, seen *[]ToolChange, rec *telemetrytest.Recording, _ *script,
-		v *conversation, c *Client,
+	refusing(t, nil, func(t *testing.T, err *error, seen *[]mcpclient.ToolChange, rec *telemetrytest.Recording, _ *script,
+		v *conversation, c *mcpclient.Client,
 	) {
 		if got := v.namesOf(c, toolA); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("the first list: got %q, want its tool", got)
@@ -198,15 +201,12 @@ func TestARefusedToolIsNeitherListedNorCalled(t *testing.T) {
 		if got := v.namesOf(c, toolAEvil); !slices.Equal(got, []string{"a"}) || len(*seen) != 5 {
 			t.Errorf("got %q and %v, want the tool, and that one is gone", got, *seen)
 		}
-		if got := len(c.drift.refused); got != 0 {
-			t.Errorf("got %d refused tools, want none of one that never was accepted and is gone", got)
-		}
 	})
 }
 
-func TestAToolIsAcceptedAsItWasShown(t *testing.T) {
-	refusing(t, nil, func(t *testing.T, _ *error, seen *[]ToolChange, _ *telemetrytest.Recording, _ *script,
-		v *conversation, c *Client,
+func TestAcceptToolNeedsTheListedDefinition(t *testing.T) {
+	refusing(t, nil, func(t *testing.T, _ *error, seen *[]mcpclient.ToolChange, _ *telemetrytest.Recording, _ *script,
+		v *conversation, c *mcpclient.Client,
 	) {
 		v.namesOf(c, toolA)
 		v.namesOf(c, toolAEvil)
@@ -223,7 +223,7 @@ func TestAToolIsAcceptedAsItWasShown(t *testing.T) {
 		}
 		v.calls(c, "a")
 	})
-	ready(t, nil, func(t *testing.T, _ *script, _ *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, _ *script, _ *conversation, c *mcpclient.Client) {
 		if c.AcceptTool(&mcp.Tool{Name: "a"}) {
 			t.Error("a client that watches nothing: want nothing to be accepted")
 		}
@@ -236,8 +236,9 @@ func TestNoToolIsCalledBeforeItWasCompared(t *testing.T) {
 	if err := json.Unmarshal([]byte(toolA), &a); err != nil {
 		t.Fatal(err)
 	}
-	refusing(t, drift.ToolsOf([]*mcp.Tool{&a}), func(t *testing.T, _ *error, _ *[]ToolChange, _ *telemetrytest.Recording,
-		s *script, v *conversation, c *Client,
+	refusing(t, drift.ToolsOf([]*mcp.Tool{&a}), func(t *testing.T, _ *error, _ *[]mcpclient.ToolChange,
+		_ *telemetrytest.Recording,
+		s *script, v *conversation, c *mcpclient.Client,
 	) {
 		call := func() error { _, err := c.CallTool(t.Context(), "a", nil); return err }
 		done := background(call)
@@ -251,44 +252,45 @@ func TestNoToolIsCalledBeforeItWasCompared(t *testing.T) {
 		await(t, c)
 		done = background(call)
 		v.Answer(v.Expect(mcp.MethodListTools), listOf(toolAEvil))
-		if err := <-done; !errors.Is(err, ErrToolChanged) {
+		if err := <-done; !errors.Is(err, mcpclient.ErrToolChanged) {
 			t.Errorf("in another session: got %v, want that the tool has changed", err)
 		}
-		c.tools.forget() // as if the server had said that the list has changed
+		v.toolsChanged(c)
 		done = background(call)
 		v.Refuse(v.Expect(mcp.MethodListTools), mcp.CodeInternalError, "no list")
-		if err := <-done; err == nil || errors.Is(err, ErrToolChanged) {
+		if err := <-done; err == nil || errors.Is(err, mcpclient.ErrToolChanged) {
 			t.Errorf("without a list: got %v, want why there is none", err)
 		}
 	})
 }
 
 func TestToolIsRefusedDuringTheDecisionAndAfterAFailure(t *testing.T) {
-	var c *Client
+	var c *mcpclient.Client
 	var during error
-	o := &Options{Features: []Feature{UseDriftDetection(&DriftOptions{
-		OnChange: func(ctx context.Context, _ []ToolChange) error {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseDriftDetection(&mcpclient.DriftOptions{
+		OnChange: func(ctx context.Context, _ []mcpclient.ToolChange) error {
 			_, during = c.CallTool(ctx, "a", nil)
 			panic("the form is broken")
 		},
 	})}}
-	ready(t, o, func(t *testing.T, _ *script, v *conversation, client *Client) {
+	ready(t, o, func(t *testing.T, _ *script, v *conversation, client *mcpclient.Client) {
 		c = client
 		v.namesOf(c, toolA)
 		if got := v.namesOf(c, toolAEvil); got != nil {
 			t.Errorf("got %q, want no tool", got)
 		}
 		_, after := c.CallTool(t.Context(), "a", nil)
-		if !errors.Is(during, ErrToolChanged) || !errors.Is(after, ErrToolChanged) {
+		if !errors.Is(during, mcpclient.ErrToolChanged) || !errors.Is(after, mcpclient.ErrToolChanged) {
 			t.Errorf("got %v while it is decided and %v after that, want that the tool has changed", during, after)
 		}
 	})
 }
 
-// TestAListThatEndsWithACursorIsCompared: the last page says that there is another one, which the server refuses.
-func TestAListThatEndsWithACursorIsCompared(t *testing.T) {
-	refusing(t, drift.Tools{}, func(t *testing.T, _ *error, seen *[]ToolChange, _ *telemetrytest.Recording, _ *script,
-		v *conversation, c *Client,
+// TestDriftIsDetectedInAListThatEndsWithACursor: the last page says that there is another one, which the server refuses.
+func TestDriftIsDetectedInAListThatEndsWithACursor(t *testing.T) {
+	refusing(t, drift.Tools{}, func(t *testing.T, _ *error, seen *[]mcpclient.ToolChange, _ *telemetrytest.Recording,
+		_ *script,
+		v *conversation, c *mcpclient.Client,
 	) {
 		var got []string
 		done := background(func() error {
@@ -308,38 +310,28 @@ func TestAListThatEndsWithACursorIsCompared(t *testing.T) {
 	})
 }
 
+// The client keeps 8 MiB of fingerprints, and refuses a tool beyond them.
 func TestFingerprintsOfAListAreBounded(t *testing.T) {
-	var l driftListing
-	long := strings.Repeat("x", driftRoom/8)
-	for i := range 20 {
-		l.add([]*mcp.Tool{{Name: fmt.Sprint(i, long)}}, false)
-	}
-	if got := len(l.prints); got != 7 {
-		t.Errorf("got %d tools, want those for which there is room, 7", got)
-	}
-}
-
-func TestAToolBeyondTheFingerprintsIsRefused(t *testing.T) {
 	var filler strings.Builder
 	for i := range 9 {
-		filler.WriteString(fmt.Sprintf(`{"name":"%d%s","inputSchema":{}},`, i, strings.Repeat("x", driftRoom/8)))
+		filler.WriteString(fmt.Sprintf(`{"name":"%d%s","inputSchema":{}},`, i, strings.Repeat("x", mebi)))
 	}
-	refusing(t, nil, func(t *testing.T, accept *error, _ *[]ToolChange, _ *telemetrytest.Recording,
-		_ *script, v *conversation, c *Client,
+	refusing(t, nil, func(t *testing.T, accept *error, _ *[]mcpclient.ToolChange, _ *telemetrytest.Recording,
+		_ *script, v *conversation, c *mcpclient.Client,
 	) {
 		*accept = nil // of tools that can be compared
 		for _, a := range []string{toolA, toolAEvil} {
-			c.tools.forget()
+			v.toolsChanged(c)
 			done := background(func() error { _, err := c.CallTool(t.Context(), "a", nil); return err })
 			v.Answer(v.Expect(mcp.MethodListTools), listOf(filler.String()+a))
-			if err := <-done; !errors.Is(err, ErrToolChanged) || !strings.Contains(err.Error(), "8 MiB") {
+			if err := <-done; !errors.Is(err, mcpclient.ErrToolChanged) || !strings.Contains(err.Error(), "8 MiB") {
 				t.Errorf("got %v, want that the tool cannot be compared", err)
 			}
 		}
 		if listed := v.namesOf(c, filler.String()+toolA); len(listed) != 7 {
 			t.Errorf("got %d tools, want the 7 that are compared", len(listed))
 		}
-		c.tools.forget()
+		v.toolsChanged(c)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "a", nil); return err })
 		v.Answer(v.Expect(mcp.MethodListTools), listOf(toolA))
 		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))

@@ -1,34 +1,62 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 
-	"github.com/mcpotel/mcpotel/internal/schema"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-func TestIntegersOfAFormStayExact(t *testing.T) {
-	form, err := schema.Compile(json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`))
-	if err != nil {
-		t.Fatal(err)
+// filled returns the content that a server gets of a form after the user has filled in some fields, or the error of the
+// call that asked for the form.
+func filled(t *testing.T, schema string, fields map[string]any) (content string, err error) {
+	t.Helper()
+	accept := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: fields}, nil
 	}
-	got, err := completeForm(t.Context(), form, map[string]any{"n": int64(9007199254740993)})
-	raw, _ := json.Marshal(got)
-	if err != nil || string(raw) != `{"n":9007199254740993}` {
-		t.Errorf("got %s, %v, want 9007199254740993 as it is", raw, err)
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleElicitation(accept)}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(
+			`{"k":{"method":"elicitation/create","params":{"message":"m","requestedSchema":`+schema+`}}}`, ""))
+		synctest.Wait()
+		select {
+		case err = <-done:
+			return
+		default:
+		}
+		f := v.Expect(mcp.MethodCallTool)
+		var p struct {
+			InputResponses map[string]struct{ Content json.RawMessage }
+		}
+		if err := json.Unmarshal(f.Params, &p); err != nil {
+			t.Fatal(err)
+		}
+		content = string(p.InputResponses["k"].Content)
+		v.Answer(f, fmt.Sprintf(textResult, "ok"))
+		err = <-done
+	})
+	return content, err
+}
+
+func TestIntegersOfAFormStayExact(t *testing.T) {
+	got, err := filled(t, `{"type":"object","properties":{"n":{"type":"integer"}}}`,
+		map[string]any{"n": int64(9007199254740993)})
+	if err != nil || got != `{"n":9007199254740993}` {
+		t.Errorf("got %s, %v, want 9007199254740993 as it is", got, err)
 	}
 }
 
-func TestTheUsersCapabilitiesAreLeftAlone(t *testing.T) {
+func TestCapabilitiesOfTheCallerAreNotChanged(t *testing.T) {
 	e := &mcp.ElicitationCapability{}
 	o := confirming()
 	o.Capabilities.Elicitation = e
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		if e.Form != nil {
 			t.Errorf("got %+v, want what the user gave", e)
 		}
@@ -50,21 +78,15 @@ const formFields = `{"type":"object","properties":{
 },"required":["text","titled","some"]}`
 
 func TestDefaultsOfEveryKindOfFieldAreFilledIn(t *testing.T) {
-	form, err := compileForm(json.RawMessage(formFields))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := completeForm(t.Context(), form, nil)
-	raw, _ := json.Marshal(got)
+	got, err := filled(t, formFields, nil)
 	const want = `{"named":"r","one":"green","real":0.5,"some":["a","c"],"text":"a@b.c","titled":"#0F0","titles":["y"],` +
 		`"whole":9007199254740993,"yes":false}`
-	if err != nil || string(raw) != want {
-		t.Errorf("got %s, %v, want %s", raw, err, want)
+	if err != nil || got != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
 	}
-	got, err = completeForm(t.Context(), form, map[string]any{"some": []string{"b"}, "yes": true, "text": "x"})
-	if raw, _ = json.Marshal(got); err != nil || !strings.Contains(string(raw), `"some":["b"]`) ||
-		!strings.Contains(string(raw), `"yes":true`) {
-		t.Errorf("got %s, %v, want what the user filled in", raw, err)
+	got, err = filled(t, formFields, map[string]any{"some": []string{"b"}, "yes": true, "text": "x"})
+	if err != nil || !strings.Contains(got, `"some":["b"]`) || !strings.Contains(got, `"yes":true`) {
+		t.Errorf("got %s, %v, want what the user filled in", got, err)
 	}
 	asked := mcp.ElicitParams{RequestedSchema: json.RawMessage(formFields)}
 	if f, err := asked.Form(); err != nil || len(f.Properties) != 10 || string(f.Properties[3].Default) != "false" ||
@@ -73,40 +95,33 @@ func TestDefaultsOfEveryKindOfFieldAreFilledIn(t *testing.T) {
 	}
 }
 
-func TestContentWithoutAFieldIsNotSent(t *testing.T) {
-	form, err := compileForm(json.RawMessage(formFields))
-	if err != nil {
-		t.Fatal(err)
-	}
+func TestInvalidFormContentIsNotSent(t *testing.T) {
 	for name, content := range map[string]any{
 		"text": "", "real": 2, "whole": 0.5, "yes": "yes", "one": "blue", "named": "Red", "titled": "Green",
 		"some": []string{}, "titles": []string{"z"}, "open": 1,
 	} {
-		if _, err := completeForm(t.Context(), form, map[string]any{name: content}); err == nil ||
+		if got, err := filled(t, formFields, map[string]any{name: content}); err == nil ||
 			!strings.Contains(err.Error(), name) {
-			t.Errorf("%s of %v: got %v, want an error that names it", name, content, err)
+			t.Errorf("%s of %v: got %s, %v, want an error that names it", name, content, got, err)
 		}
 	}
-	if _, err := completeForm(t.Context(), form, map[string]any{"some": []string{"a", "b", "c"}}); err == nil {
+	if _, err := filled(t, formFields, map[string]any{"some": []string{"a", "b", "c"}}); err == nil {
 		t.Error("three of two at most were accepted")
 	}
 }
 
 func TestPatternGoCannotCompileIsLeftToTheServer(t *testing.T) {
-	form, err := compileForm(json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","pattern":"^(?=x)",` +
-		`"default":"d"},"b":{"type":"integer"}}}`))
-	if err != nil {
-		t.Fatal(err)
+	const form = `{"type":"object","properties":{"a":{"type":"string","pattern":"^(?=x)","default":"d"},` +
+		`"b":{"type":"integer"}}}`
+	if got, err := filled(t, form, nil); err != nil || got != `{"a":"d"}` {
+		t.Errorf("got %s, %v, want the default", got, err)
 	}
-	if got, err := completeForm(t.Context(), form, nil); err != nil || fmt.Sprintf("%s", got["a"]) != `"d"` {
-		t.Errorf("got %v, %v, want the default", got, err)
-	}
-	if _, err := completeForm(t.Context(), form, map[string]any{"b": "x"}); err == nil {
+	if _, err := filled(t, form, map[string]any{"b": "x"}); err == nil {
 		t.Error("the rest is not checked")
 	}
 	const pattern = `{"type":"object","properties":{"a":{"type":"string"}},"pattern":"(?=x)"}`
 	for _, broken := range []string{`{"type":3}`, pattern} {
-		if _, err := compileForm(json.RawMessage(broken)); err == nil {
+		if _, err := filled(t, broken, nil); err == nil {
 			t.Errorf("%s compiles", broken)
 		}
 	}
@@ -122,10 +137,11 @@ func TestDeclinedFormHasNoContent(t *testing.T) {
 		{mcp.ElicitAccept, `"result":{"action":"accept","content":{"confirmed":true,"note":"secret"}}`},
 		{"maybe", `-32603`},
 	} {
-		h := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		h := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: test.action, Content: map[string]any{"note": "secret"}}, nil
 		})
-		if got := elicited(t, &Options{Features: []Feature{h}}, formRequest); !strings.Contains(got.Raw, test.want) {
+		if got := elicited(t, &mcpclient.Options{Features: []mcpclient.Feature{h}}, formRequest); !strings.Contains(got.Raw,
+			test.want) {
 			t.Errorf("answered %s, want %s", got.Raw, test.want)
 		}
 	}
@@ -161,23 +177,10 @@ func doublingForm(levels int) string {
 		`"default":"d"}}}`, &defs, levels)
 }
 
-// TestAFormEndsWithItsRequest: what is filled in is not checked for longer than the request goes on.
-func TestAFormEndsWithItsRequest(t *testing.T) {
-	form, err := compileForm(json.RawMessage(formFields))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := completeForm(ctx, form, nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want the end of the context", err)
-	}
-}
-
 // elicited has the client answer a request of a server of 2025-11-25.
-func elicited(t *testing.T, o *Options, request string) (answer frame) {
+func elicited(t *testing.T, o *mcpclient.Options, request string) (answer frame) {
 	t.Helper()
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		v.Send(`{"jsonrpc":"2.0","id":1,` + request[1:])

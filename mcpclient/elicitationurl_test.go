@@ -1,7 +1,8 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -20,8 +22,8 @@ const (
 )
 
 // willing is a user who goes to every URL.
-func willing(visited *[]*URLElicitation) URLElicitationHandler {
-	return func(_ context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+func willing(visited *[]*mcpclient.URLElicitation) mcpclient.URLElicitationHandler {
+	return func(_ context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 		*visited = append(*visited, e)
 		return mcp.ElicitAccept, nil
 	}
@@ -36,14 +38,14 @@ func TestTheUserIsSentToAURL(t *testing.T) {
 		{mcp.ElicitDecline, `"result":{"action":"decline"}`},
 		{"", `"result":{"action":"cancel"}`},
 	} {
-		var got *URLElicitation
-		visit := func(_ context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+		var got *mcpclient.URLElicitation
+		visit := func(_ context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 			got = e
 			e.Complete() // more often than it takes
 			e.Complete()
 			return test.action, nil
 		}
-		o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
+		o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(visit, nil)}}
 		answer := elicited(t, o, fmt.Sprintf(visitRequest, "1"))
 		if !strings.Contains(answer.Raw, test.want) {
 			t.Errorf("answered %s, want %s", answer.Raw, test.want)
@@ -53,18 +55,18 @@ func TestTheUserIsSentToAURL(t *testing.T) {
 			t.Errorf("the handler got %+v", got)
 		}
 	}
-	(&URLElicitation{}).Complete()
+	(&mcpclient.URLElicitation{}).Complete()
 }
 
 // (schema 2025-11-25, ElicitRequestURLParams.elicitationId)
 func TestAnElicitationIDIsOpaque(t *testing.T) {
 	for _, id := range []string{"1", "0001", " a ", "a/../b?c#d", "\u00e9", "e\u0301", "E-1", strings.Repeat("x", 300)} {
 		var got string
-		visit := func(_ context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+		visit := func(_ context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 			got = e.ID
 			return mcp.ElicitAccept, nil
 		}
-		o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
+		o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(visit, nil)}}
 		answer := elicited(t, o, strings.Replace(visitRequest, `"e-%s"`, fmt.Sprintf("%q", id), 1))
 		if got != id || !strings.Contains(answer.Raw, `"action":"accept"`) {
 			t.Errorf("the handler got the id %q and the server %s, want %q as it is", got, answer.Raw, id)
@@ -73,9 +75,9 @@ func TestAnElicitationIDIsOpaque(t *testing.T) {
 }
 
 func TestAModernServerSendsTheUserToAURL(t *testing.T) {
-	var visited []*URLElicitation
-	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	var visited []*mcpclient.URLElicitation
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		first := v.Expect(mcp.MethodCallTool)
 		if want := `"elicitation":{"url":{}}`; !strings.Contains(first.Raw, want) {
@@ -96,13 +98,13 @@ func TestAModernServerSendsTheUserToAURL(t *testing.T) {
 }
 
 func TestFormsAndURLsHaveAHandlerEach(t *testing.T) {
-	var visited []*URLElicitation
+	var visited []*mcpclient.URLElicitation
 	both := confirming()
-	both.Features = append(both.Features, HandleURLElicitation(willing(&visited), nil))
-	onlyURL := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	both.Features = append(both.Features, mcpclient.HandleURLElicitation(willing(&visited), nil))
+	onlyURL := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
 	for _, test := range []struct {
 		name    string
-		o       *Options
+		o       *mcpclient.Options
 		request string
 		want    string
 	}{
@@ -122,7 +124,7 @@ func TestFormsAndURLsHaveAHandlerEach(t *testing.T) {
 	}
 	o := *both
 	o.Versions = legacyOnly
-	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		if f := s.next(t).Expect(mcp.MethodInitialize); !strings.Contains(f.Raw, `"elicitation":{"form":{},"url":{}}`) {
 			t.Errorf("sent %s, want both modes declared", f.Raw)
 		}
@@ -130,12 +132,15 @@ func TestFormsAndURLsHaveAHandlerEach(t *testing.T) {
 }
 
 func TestAHandlerOfURLsIsNeeded(t *testing.T) {
-	h := HandleURLElicitation(willing(new([]*URLElicitation)), nil)
-	own := HandleRequest(mcp.MethodElicit, func(context.Context, *Request) (any, error) { return nil, nil })
-	for _, features := range [][]Feature{
-		{HandleURLElicitation(nil, nil)}, {h, h}, {own, h}, {h, own}, {HandleElicitation(nil)},
+	h := mcpclient.HandleURLElicitation(willing(new([]*mcpclient.URLElicitation)), nil)
+	own := mcpclient.HandleRequest(mcp.MethodElicit, func(context.Context, *mcpclient.Request) (any, error) {
+		return nil,
+			nil
+	})
+	for _, features := range [][]mcpclient.Feature{
+		{mcpclient.HandleURLElicitation(nil, nil)}, {h, h}, {own, h}, {h, own}, {mcpclient.HandleElicitation(nil)},
 	} {
-		if _, err := New(newScript(t), &Options{Features: features}); err == nil ||
+		if _, err := mcpclient.New(newScript(t), &mcpclient.Options{Features: features}); err == nil ||
 			!strings.Contains(err.Error(), "want one handler for elicitation/create") {
 			t.Errorf("got %v, want an error about the handlers", err)
 		}
@@ -150,8 +155,8 @@ func TestNothingIsFetchedFromAURL(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer site.Close()
-	var visited []*URLElicitation
-	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
+	var visited []*mcpclient.URLElicitation
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
 	elicited(t, o, strings.Replace(fmt.Sprintf(visitRequest, "1"), "https://mcp.example", "http://"+site.Addr().String(),
 		1))
 	if len(visited) != 1 || visited[0].URL.Host != site.Addr().String() {
@@ -170,6 +175,22 @@ func TestNothingIsFetchedFromAURL(t *testing.T) {
 	if first.RemoteAddr().String() != own.LocalAddr().String() {
 		t.Errorf("%v connected to the site, want no connection before that of the test", first.RemoteAddr())
 	}
+}
+
+// shown sends the user to a URL, and returns what the handler got, nil if nothing, and the answer.
+func shown(t *testing.T, url string) (e *mcpclient.URLElicitation, answer frame) {
+	t.Helper()
+	var visited []*mcpclient.URLElicitation
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
+	params, err := json.Marshal(&mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", ElicitationID: "1", URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer = elicited(t, o, `{"method":"elicitation/create","params":`+string(params)+`}`)
+	if len(visited) > 0 {
+		e = visited[0]
+	}
+	return e, answer
 }
 
 func TestUnsafeURLsAreNotShown(t *testing.T) {
@@ -193,16 +214,12 @@ func TestUnsafeURLsAreNotShown(t *testing.T) {
 		"https://a b/":                "url is none",
 		"https://x/\u0000":            "url is none",
 	} {
-		_, err := newURLElicitation(&mcp.ElicitParams{URL: url})
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want an error with %q, none if that is empty", url, err, want)
+		e, answer := shown(t, url)
+		refused := strings.Contains(answer.Raw, "-32602")
+		if (e == nil) != (want != "") || refused != (want != "") || !strings.Contains(answer.Raw, want) {
+			t.Errorf("%q: showed %+v and answered %s, want it refused with %q, shown if that is empty", url, e, answer.Raw,
+				want)
 		}
-	}
-	var visited []*URLElicitation
-	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
-	got := elicited(t, o, strings.Replace(fmt.Sprintf(visitRequest, "1"), "https://", "http://", 1))
-	if !strings.Contains(got.Raw, "-32602") || len(visited) > 0 {
-		t.Errorf("answered %s and showed %v, want it refused", got.Raw, visited)
 	}
 }
 
@@ -216,19 +233,19 @@ func TestMisleadingHostsHaveAWarning(t *testing.T) {
 		"https://203.7/":         "number",
 		"https://7.mcp.example/": "", "https://0x.example/": "", "https://mcp.x7/": "", "https://0x7g/": "",
 	} {
-		e, err := newURLElicitation(&mcp.ElicitParams{URL: url})
-		if err != nil || (e.Warning == "") != (want == "") || !strings.Contains(e.Warning, want) {
-			t.Errorf("%q: got %+v, %v, want a warning with %q, none if that is empty", url, e, err, want)
+		e, answer := shown(t, url)
+		if e == nil || (e.Warning == "") != (want == "") || !strings.Contains(e.Warning, want) {
+			t.Errorf("%q: got %+v, answered %s, want a warning with %q, none if that is empty", url, e, answer.Raw, want)
 		}
 	}
 }
 
 func TestNothingInAURLIsShownOtherThanItIs(t *testing.T) {
 	const backwards = "\u202e"
-	shown := "https://mcp.example/" + backwards + "p?q=" + backwards + "a&b=%20+#" + backwards + "f"
-	e, err := newURLElicitation(&mcp.ElicitParams{URL: shown})
-	if err != nil {
-		t.Fatal(err)
+	url := "https://mcp.example/" + backwards + "p?q=" + backwards + "a&b=%20+#" + backwards + "f"
+	e, answer := shown(t, url)
+	if e == nil {
+		t.Fatalf("answered %s, want it shown", answer.Raw)
 	}
 	if got, want := e.URL.String(), "https://mcp.example/%E2%80%AEp?q=%E2%80%AEa&b=%20+#%E2%80%AEf"; got != want {
 		t.Errorf("shown %q, want %q", got, want)
@@ -241,24 +258,31 @@ func (c *conversation) completes(id string) {
 		`"params":{"elicitationId":"e-%s"}}`, id))
 }
 
+// sends sends the user to the URL with this id, and takes the answer.
+func (c *conversation) sends(id string) {
+	c.t.Helper()
+	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"visit-%s",%s`, id, fmt.Sprintf(visitRequest, id)[1:]))
+	c.Receive()
+}
+
 func TestCompletionIsReportedOnce(t *testing.T) {
-	var visited []*URLElicitation
+	var visited []*mcpclient.URLElicitation
 	var told []string
-	visit := func(ctx context.Context, e *URLElicitation) (mcp.ElicitAction, error) {
+	visit := func(ctx context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 		if e.ID == "e-2" {
 			return mcp.ElicitDecline, nil
 		}
 		return willing(&visited)(ctx, e)
 	}
-	o := &Options{Features: []Feature{HandleURLElicitation(visit, &URLElicitationOptions{
-		Completed: func(_ context.Context, e *URLElicitation) { told = append(told, e.ID) },
-	})}}
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(visit,
+		&mcpclient.URLElicitationOptions{
+			Completed: func(_ context.Context, e *mcpclient.URLElicitation) { told = append(told, e.ID) },
+		})}}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		for i := range 3 {
-			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,%s`, i+1, fmt.Sprintf(visitRequest, fmt.Sprint(i+1))[1:]))
-			v.Receive()
+			v.sends(fmt.Sprint(i + 1))
 		}
 		for _, id := range []string{"3", "2", "7", "3", "1", "1"} { // 2 was declined, 7 never asked for
 			v.completes(id)
@@ -268,33 +292,50 @@ func TestCompletionIsReportedOnce(t *testing.T) {
 		if got := strings.Join(told, ","); got != "e-3,e-1" {
 			t.Errorf("told of %s, want e-3,e-1", got)
 		}
-		if n := len(c.urls.visits); n != 0 {
-			t.Errorf("%d visits are remembered, want none", n)
-		}
 	})
 }
 
 func TestVisitsThatNeverEndAreBounded(t *testing.T) {
-	v := newURLVisits(nil, nil)
-	for i := range 3 * visitsKept {
-		v.expect(fmt.Sprint(i))
-		v.expect("")
-	}
-	if n := len(v.visits); n != visitsKept || v.visits[n-1].id != fmt.Sprint(3*visitsKept-1) {
-		t.Errorf("%d visits are remembered, want the latest %d", n, visitsKept)
-	}
+	const bound = 256
+	var visited []*mcpclient.URLElicitation
+	var told []string
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited),
+		&mcpclient.URLElicitationOptions{
+			Completed: func(_ context.Context, e *mcpclient.URLElicitation) { told = append(told, e.ID) },
+		})}}
+	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+		for i := range bound + 2 {
+			v.sends(fmt.Sprint(i))
+		}
+		for i := range bound + 2 {
+			v.completes(fmt.Sprint(i))
+		}
+		synctest.Wait()
+		if n := len(told); len(visited) != bound+2 || n != bound || told[0] != "e-2" {
+			t.Errorf("told of the end of %d visits of %d, want the latest %d", n, len(visited), bound)
+		}
+	})
 }
 
 func TestRepeatedURLIsAnotherVisit(t *testing.T) {
-	v := newURLVisits(nil, &URLElicitationOptions{Completed: func(context.Context, *URLElicitation) {}})
-	first := v.expect("1")
-	if v.expect("1") != first {
-		t.Error("a visit that goes on has become another one")
-	}
-	first.complete()
-	if second := v.expect("1"); second == first || second.completed() || len(v.visits) != 1 {
-		t.Error("a visit that is over is expected again")
-	}
+	var visited []*mcpclient.URLElicitation
+	told := 0
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited),
+		&mcpclient.URLElicitationOptions{
+			Completed: func(context.Context, *mcpclient.URLElicitation) { told++ },
+		})}}
+	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+		for want := 1; want <= 2; want++ {
+			v.sends("1")
+			v.sends("1") // while the visit goes on
+			v.completes("1")
+			v.completes("1")
+			synctest.Wait()
+			if told != want {
+				t.Errorf("told of the end of %d visits, want %d", told, want)
+			}
+		}
+	})
 }
 
 // refuseURL refuses f until the user has been somewhere.
@@ -310,9 +351,10 @@ func (c *conversation) refuseURL(f frame, ids ...string) {
 }
 
 // at20251125 runs f with a server of 2025-11-25.
-func at20251125(t *testing.T, o *Options, f func(t *testing.T, s *script, v *conversation, c *Client)) {
+func at20251125(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, v *conversation,
+	c *mcpclient.Client)) {
 	t.Helper()
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		f(t, s, v, c)
@@ -320,17 +362,17 @@ func at20251125(t *testing.T, o *Options, f func(t *testing.T, s *script, v *con
 }
 
 func TestErrorWithoutAHandlerNamesTheURLs(t *testing.T) {
-	at20251125(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	at20251125(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.refuseURL(v.Expect(mcp.MethodCallTool), "1", "2")
 		err := fmt.Errorf("wrapped: %w", <-done)
-		required, ok := errors.AsType[*URLElicitationRequiredError](err)
+		required, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](err)
 		if !ok || len(required.Elicitations) != 2 || required.Elicitations[1].ID != "e-2" ||
 			required.Elicitations[0].URL.Host != "mcp.example" {
 			t.Fatalf("got %v, %+v, want both URLs", err, required)
 		}
-		if required.Error() != "more is needed (-32042)" || SafeToRetry(err) {
-			t.Errorf("got %v, safe to retry: %v", required, SafeToRetry(err))
+		if required.Error() != "more is needed (-32042)" || mcpclient.SafeToRetry(err) {
+			t.Errorf("got %v, safe to retry: %v", required, mcpclient.SafeToRetry(err))
 		}
 		for _, data := range []string{
 			``, `,"data":{}`, `,"data":{"elicitations":[]}`, `,"data":{"elicitations":[null]}`,
@@ -342,26 +384,27 @@ func TestErrorWithoutAHandlerNamesTheURLs(t *testing.T) {
 			f := v.Expect(mcp.MethodCallTool)
 			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m"%s}}`, f.ID, data))
 			err := <-done
-			if e, ok := errors.AsType[*URLElicitationRequiredError](err); ok {
+			if e, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](err); ok {
 				t.Errorf("%s: found %+v, want nothing in what is malformed or not safe", data, e)
 			}
 			if e, ok := errors.AsType[*mcp.Error](err); !ok || e.Code != mcp.CodeURLElicitationRequired {
 				t.Errorf("%s: got %v, want the server's error", data, err)
 			}
 		}
-		if _, ok := errors.AsType[*URLElicitationRequiredError](&Error{Server: &mcp.Error{Code: 1}}); ok {
+		if _, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](&mcpclient.Error{Server: &mcp.Error{Code: 1}}); ok {
 			t.Error("found in another error")
 		}
-		if _, ok := errors.AsType[*URLElicitationRequiredError](&Error{Kind: KindTimeout}); ok {
+		if _, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](&mcpclient.Error{Kind: mcpclient.KindTimeout}); ok {
 			t.Error("found in a timeout")
 		}
 	})
 }
 
 func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
-	var visited []*URLElicitation
-	o := Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}, Versions: legacyOnly}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	var visited []*mcpclient.URLElicitation
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)},
+		Versions: legacyOnly}
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
@@ -398,13 +441,13 @@ func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
 
 func TestTheUserMayBeDoneBeforeTheHandlerReturns(t *testing.T) {
 	var v *conversation
-	visit := func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+	visit := func(context.Context, *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 		v.completes("1")
 		time.Sleep(time.Second)
 		return mcp.ElicitAccept, nil
 	}
-	o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
-	at20251125(t, o, func(t *testing.T, s *script, peer *conversation, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(visit, nil)}}
+	at20251125(t, o, func(t *testing.T, s *script, peer *conversation, c *mcpclient.Client) {
 		v = peer
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
@@ -420,7 +463,7 @@ func TestDeclinedVisitFailsWithTheServersError(t *testing.T) {
 		name   string
 		action mcp.ElicitAction
 		err    error
-		o      *URLElicitationOptions
+		o      *mcpclient.URLElicitationOptions
 		took   time.Duration
 		asked  bool
 	}{
@@ -428,21 +471,22 @@ func TestDeclinedVisitFailsWithTheServersError(t *testing.T) {
 		{"cancelled", "", nil, nil, 0, true},
 		{"failed", "", errors.New("no browser"), nil, 0, true},
 		{"never done", mcp.ElicitAccept, nil, nil, 5 * time.Minute, true},
-		{"not done in time", mcp.ElicitAccept, nil, &URLElicitationOptions{RetryWithin: time.Second}, time.Second, true},
-		{"not wanted", mcp.ElicitAccept, nil, &URLElicitationOptions{RetryWithin: -1}, 0, false},
+		{"not done in time", mcp.ElicitAccept, nil, &mcpclient.URLElicitationOptions{RetryWithin: time.Second}, time.Second,
+			true},
+		{"not wanted", mcp.ElicitAccept, nil, &mcpclient.URLElicitationOptions{RetryWithin: -1}, 0, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := false
-			visit := func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+			visit := func(context.Context, *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 				asked = true
 				return test.action, test.err
 			}
-			o := &Options{Features: []Feature{HandleURLElicitation(visit, test.o)}}
-			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+			o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(visit, test.o)}}
+			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 				v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 				took := elapsed(func() {
-					if e, ok := errors.AsType[*URLElicitationRequiredError](<-done); !ok || e.Elicitations[0].ID != "e-1" {
+					if e, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](<-done); !ok || e.Elicitations[0].ID != "e-1" {
 						t.Errorf("got %v, want the server's error", e)
 					}
 				})
@@ -455,9 +499,9 @@ func TestDeclinedVisitFailsWithTheServersError(t *testing.T) {
 }
 
 func TestAMalformedRequirementIsNotAskedOfTheUser(t *testing.T) {
-	var visited []*URLElicitation
-	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
-	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	var visited []*mcpclient.URLElicitation
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
+	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		f := v.Expect(mcp.MethodCallTool)
 		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"m","data":{"elicitations":[]}}}`,
@@ -469,16 +513,17 @@ func TestAMalformedRequirementIsNotAskedOfTheUser(t *testing.T) {
 }
 
 func TestEndlessVisitsAreGivenUp(t *testing.T) {
-	var visited []*URLElicitation
-	o := &Options{MaxInputRounds: 3, Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
-	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	var visited []*mcpclient.URLElicitation
+	o := &mcpclient.Options{MaxInputRounds: 3,
+		Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
+	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		for i := range 3 {
 			v.refuseURL(v.Expect(mcp.MethodCallTool), fmt.Sprint(i))
 			synctest.Wait()
 			v.completes(fmt.Sprint(i))
 		}
-		if _, ok := errors.AsType[*URLElicitationRequiredError](<-done); !ok || len(visited) != 2 {
+		if _, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](<-done); !ok || len(visited) != 2 {
 			t.Errorf("the call failed after %d visits, want the server's error after 2", len(visited))
 		}
 	})
@@ -486,33 +531,34 @@ func TestEndlessVisitsAreGivenUp(t *testing.T) {
 
 func TestACallThatWaitsForTheUserEndsWithItsContextAndWithTheClient(t *testing.T) {
 	for _, waiting := range []bool{false, true} { // for the handler, for the user
-		o := func() *Options {
-			visit := func(ctx context.Context, _ *URLElicitation) (mcp.ElicitAction, error) {
+		o := func() *mcpclient.Options {
+			visit := func(ctx context.Context, _ *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 				if waiting {
 					return mcp.ElicitAccept, nil
 				}
 				<-ctx.Done()
 				return "", ctx.Err()
 			}
-			return &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
+			return &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(visit, nil)}}
 		}
-		at20251125(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) {
+		at20251125(t, o(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := background(func() error { _, err := c.CallTool(ctx, "x", nil); return err })
 			v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 			synctest.Wait()
 			cancel()
 			err := <-done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindCancelled || SafeToRetry(err) {
+			if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindCancelled ||
+				mcpclient.SafeToRetry(err) {
 				t.Errorf("got %v, want the call cancelled", err)
 			}
 		})
-		at20251125(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) {
+		at20251125(t, o(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 			v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 			synctest.Wait()
 			_ = c.Stop(t.Context())
-			if err := <-done; !errors.Is(err, ErrShutdown) {
+			if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) {
 				t.Errorf("got %v, want ErrShutdown", err)
 			}
 		})
@@ -520,34 +566,34 @@ func TestACallThatWaitsForTheUserEndsWithItsContextAndWithTheClient(t *testing.T
 }
 
 func TestACallThatIsLostAfterAVisitIsNotSafeToRetry(t *testing.T) {
-	var visited []*URLElicitation
-	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
-	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	var visited []*mcpclient.URLElicitation
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
+	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 		synctest.Wait()
 		v.Close()
 		synctest.Wait()
 		visited[0].Complete()
-		if err := <-done; !errors.Is(err, ErrNotReady) || SafeToRetry(err) {
-			t.Errorf("got %v, safe to retry: %v, but the server has had the call", err, SafeToRetry(err))
+		if err := <-done; !errors.Is(err, mcpclient.ErrNotReady) || mcpclient.SafeToRetry(err) {
+			t.Errorf("got %v, safe to retry: %v, but the server has had the call", err, mcpclient.SafeToRetry(err))
 		}
 	})
 }
 
 // The error is of 2025-11-25 alone: a modern server asks by a result, an older one not at all.
 func TestOtherVersionsAreNotHelpedByVisits(t *testing.T) {
-	var visited []*URLElicitation
-	o := &Options{Features: []Feature{HandleURLElicitation(willing(&visited), nil)}}
-	fails := func(t *testing.T, v *conversation, c *Client) {
+	var visited []*mcpclient.URLElicitation
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
+	fails := func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 		if err := <-done; err == nil || len(visited) > 0 {
 			t.Errorf("got %v after %d visits, want the server's error at once", err, len(visited))
 		}
 	}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) { fails(t, v, c) })
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) { fails(t, v, c) })
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).legacy(mcp.Version20250618)
 		await(t, c)
 		fails(t, v, c)
@@ -558,13 +604,13 @@ func TestDecliningOneURLLeavesOthersOpen(t *testing.T) {
 	for name, declineFirst := range map[string]bool{"before": true, "after": false} {
 		t.Run(name, func(t *testing.T) {
 			answers := make(chan chan mcp.ElicitAction, 2)
-			visit := func(context.Context, *URLElicitation) (mcp.ElicitAction, error) {
+			visit := func(context.Context, *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 				answer := make(chan mcp.ElicitAction)
 				answers <- answer
 				return <-answer, nil
 			}
-			o := &Options{Features: []Feature{HandleURLElicitation(visit, nil)}}
-			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+			o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(visit, nil)}}
+			at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				goes := background(func() error { return c.Call(t.Context(), "x/goes", nil, nil) })
 				v.refuseURL(v.Expect("x/goes"), "1")
 				one := <-answers

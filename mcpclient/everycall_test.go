@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/mcpotel/mcpotel/internal/groupname"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -27,7 +27,7 @@ type way struct {
 	name   string
 	method string // of the span
 	target string // of the span, empty for none
-	call   func(ctx context.Context, c *Client, options ...CallOption) error
+	call   func(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) error
 	legacy bool // there is no such request in 2026-07-28
 	lists  bool // it lists the tools first
 	typed  bool // it checks and decodes structured content
@@ -54,101 +54,114 @@ func whole[T any](list func(func(T, error) bool)) (failed error) {
 }
 
 var everyCall = []way{
-	{"CallTool", mcp.MethodCallTool, "x", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"CallTool", mcp.MethodCallTool, "x", func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.CallTool(ctx, "x", nil, o...)
 		return err
 	}, false, false, false, true},
-	{"CallToolRaw", mcp.MethodCallTool, "x", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"CallToolRaw", mcp.MethodCallTool, "x", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		_, err := c.CallToolRaw(ctx, &mcp.CallToolParams{Name: "x"}, o...)
 		return err
 	}, false, false, false, true},
-	{"CallToolAs", mcp.MethodCallTool, "x", func(ctx context.Context, c *Client, o ...CallOption) error {
-		_, err := CallToolAs[sum](ctx, c, "x", nil, o...)
+	{"CallToolAs", mcp.MethodCallTool, "x", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
+		_, err := mcpclient.CallToolAs[sum](ctx, c, "x", nil, o...)
 		return err
 	}, false, true, true, true},
-	{"StartTool", mcp.MethodCallTool, "x", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"StartTool", mcp.MethodCallTool, "x", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		_, err := c.StartTool(ctx, "x", nil, o...)
 		return err
 	}, false, false, false, true},
-	{"Group.CallTool", mcp.MethodCallTool, "x", func(ctx context.Context, c *Client, o ...CallOption) error {
-		naming, err := groupname.New("_", 128)
+	{"Group.CallTool", mcp.MethodCallTool, "x", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
+		g, err := mcpclient.GroupOf(c)
 		if err != nil {
 			return err
 		}
-		g := &Group{naming: naming, members: []*member{{name: "g", prefix: "g_", client: c}}}
 		_, err = g.CallTool(ctx, "g_x", nil, o...)
 		return err
 	}, false, false, false, true},
-	{"Call", "x/y", "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"Call", "x/y", "", func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		return c.Call(ctx, "x/y", nil, nil, o...)
 	}, false, false, false, false},
-	{"ListTools", mcp.MethodListTools, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"ListTools", mcp.MethodListTools, "", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		_, err := c.ListTools(ctx, nil, o...)
 		return err
 	}, false, false, false, false},
-	{"Tools", mcp.MethodListTools, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"Tools", mcp.MethodListTools, "", func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		return whole(c.Tools(ctx, o...))
 	}, false, false, false, false},
-	{"ListPrompts", mcp.MethodListPrompts, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"ListPrompts", mcp.MethodListPrompts, "", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		_, err := c.ListPrompts(ctx, nil, o...)
 		return err
 	}, false, false, false, false},
-	{"Prompts", mcp.MethodListPrompts, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"Prompts", mcp.MethodListPrompts, "", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		return whole(c.Prompts(ctx, o...))
 	}, false, false, false, false},
-	{"GetPrompt", mcp.MethodGetPrompt, "x", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"GetPrompt", mcp.MethodGetPrompt, "x", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		_, err := c.GetPrompt(ctx, "x", nil, o...)
 		return err
 	}, false, false, false, false},
-	{"ListResources", mcp.MethodListResources, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"ListResources", mcp.MethodListResources, "", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		_, err := c.ListResources(ctx, nil, o...)
 		return err
 	}, false, false, false, false},
-	{"Resources", mcp.MethodListResources, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"Resources", mcp.MethodListResources, "", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		return whole(c.Resources(ctx, o...))
 	}, false, false, false, false},
 	{"ListResourceTemplates", mcp.MethodListResourceTemplates, "",
-		func(ctx context.Context, c *Client, o ...CallOption) error {
+		func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 			_, err := c.ListResourceTemplates(ctx, nil, o...)
 			return err
 		}, false, false, false, false},
 	{"ResourceTemplates", mcp.MethodListResourceTemplates, "",
-		func(ctx context.Context, c *Client, o ...CallOption) error {
+		func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 			return whole(c.ResourceTemplates(ctx, o...))
 		}, false, false, false, false},
-	{"ReadResource", mcp.MethodReadResource, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"ReadResource", mcp.MethodReadResource, "", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		_, err := c.ReadResource(ctx, "file:///x", o...)
 		return err
 	}, false, false, false, false},
-	{"Complete", mcp.MethodComplete, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"Complete", mcp.MethodComplete, "", func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.Complete(ctx, mcp.ResourceRef("file:///{x}"), mcp.CompleteArgument{Name: "x"}, nil, o...)
 		return err
 	}, false, false, false, false},
-	{"Ping", mcp.MethodPing, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"Ping", mcp.MethodPing, "", func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		return c.Ping(ctx, o...)
 	}, true, false, false, false},
-	{"SetLogLevel", mcp.MethodSetLevel, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"SetLogLevel", mcp.MethodSetLevel, "", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		return c.SetLogLevel(ctx, mcp.LevelError, o...)
 	}, true, false, false, false},
-	{"SubscribeResource", mcp.MethodSubscribe, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"SubscribeResource", mcp.MethodSubscribe, "", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		return c.SubscribeResource(ctx, "file:///x", o...)
 	}, true, false, false, false},
-	{"List", "x/list", "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"List", "x/list", "", func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		name := func(s string) string { return s }
-		return whole(List(ctx, c, "x/list", name, func(ctx context.Context, cursor *string,
-			options []CallOption) ([]string, *string, error) {
+		return whole(mcpclient.List(ctx, c, "x/list", name, func(ctx context.Context, cursor *string,
+			options []mcpclient.CallOption) ([]string, *string, error) {
 			return nil, nil, c.Call(ctx, "x/list", &mcp.PageParams{Cursor: cursor}, nil, options...)
 		}, o...))
 	}, false, false, false, false},
-	{"Task.Poll", mcp.MethodGetTask, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"Task.Poll", mcp.MethodGetTask, "", func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.ResumeTask("t1", o...).Poll(ctx)
 		return err
 	}, false, false, false, false},
-	{"Task.Wait", mcp.MethodCallTool, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"Task.Wait", mcp.MethodCallTool, "", func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.ResumeTask("t1", o...).Wait(ctx)
 		return err
 	}, false, false, false, false},
-	{"Task.Cancel", mcp.MethodCancelTask, "", func(ctx context.Context, c *Client, o ...CallOption) error {
+	{"Task.Cancel", mcp.MethodCancelTask, "", func(ctx context.Context, c *mcpclient.Client,
+		o ...mcpclient.CallOption) error {
 		return c.ResumeTask("t1", o...).Cancel(ctx)
 	}, false, false, false, false},
 }
@@ -156,7 +169,7 @@ var everyCall = []way{
 // world is what a failure happens in.
 type world struct {
 	t    *testing.T
-	c    *Client
+	c    *mcpclient.Client
 	rig  *rigged
 	s    *script
 	way  *way
@@ -209,7 +222,7 @@ func (w *world) connect(modern bool) {
 type failure struct {
 	name      string
 	errorType string
-	options   func(o *Options)
+	options   func(o *mcpclient.Options)
 	unready   bool              // there is no connection
 	suits     func(w *way) bool // nil for all
 	happen    func(w *world, ctx context.Context) error
@@ -221,7 +234,7 @@ func direct(w *world, ctx context.Context) error { return w.way.call(ctx, w.c) }
 // once makes the call, and has then happen once the server is asked.
 func once(then func(w *world, f frame)) func(w *world, ctx context.Context) error {
 	return func(w *world, ctx context.Context) error {
-		done := background(func() error { return w.way.call(ctx, w.c, WithTimeout(time.Minute)) })
+		done := background(func() error { return w.way.call(ctx, w.c, mcpclient.WithTimeout(time.Minute)) })
 		then(w, <-w.asks)
 		return <-done
 	}
@@ -244,15 +257,15 @@ func (f *failure) endsWait() bool {
 var everyFailure = []failure{
 	{"not ready", "not_ready", nil, true, anyButATask, direct}, // requests about a task wait until the client is ready
 	{"waiting times out", "timeout", nil, true, anyButATask, func(w *world, ctx context.Context) error {
-		return w.way.call(ctx, w.c, WaitForReady(), WithTimeout(time.Second))
+		return w.way.call(ctx, w.c, mcpclient.WaitForReady(), mcpclient.WithTimeout(time.Second))
 	}},
 	{"the caller leaves while it waits", "cancelled", nil, true, anyButATask, func(w *world, ctx context.Context) error {
 		ctx, cancel := context.WithCancel(ctx)
 		time.AfterFunc(time.Second, cancel)
-		return w.way.call(ctx, w.c, WaitForReady())
+		return w.way.call(ctx, w.c, mcpclient.WaitForReady())
 	}},
 	{"timeout", "timeout", nil, false, nil, func(w *world, ctx context.Context) error {
-		return w.way.call(ctx, w.c, WithTimeout(time.Second))
+		return w.way.call(ctx, w.c, mcpclient.WithTimeout(time.Second))
 	}},
 	{"deadline", "timeout", nil, false, nil, func(w *world, ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -275,11 +288,11 @@ var everyFailure = []failure{
 	}},
 	{"list hangs", "timeout", nil, false, listsTools, func(w *world, ctx context.Context) error {
 		w.list = func(*conversation, frame) {}
-		return w.way.call(ctx, w.c, WithTimeout(time.Second))
+		return w.way.call(ctx, w.c, mcpclient.WithTimeout(time.Second))
 	}},
-	{"drift: list fails", "-32603", func(o *Options) {
-		o.Features = append(o.Features, UseDriftDetection(&DriftOptions{
-			OnChange: func(context.Context, []ToolChange) error { return nil }}))
+	{"drift: list fails", "-32603", func(o *mcpclient.Options) {
+		o.Features = append(o.Features, mcpclient.UseDriftDetection(&mcpclient.DriftOptions{
+			OnChange: func(context.Context, []mcpclient.ToolChange) error { return nil }}))
 	}, false, callsATool, func(w *world, ctx context.Context) error {
 		w.list = func(v *conversation, f frame) { v.Refuse(f, mcp.CodeInternalError, "no list today") }
 		return w.way.call(ctx, w.c)
@@ -331,14 +344,16 @@ var everyFailure = []failure{
 			w.t.Error(err)
 		}
 	})},
-	{"denied by middleware", "*errors.errorString", func(o *Options) {
-		o.Middleware = append(o.Middleware, func(CallFunc) CallFunc {
-			return func(context.Context, string, any, any, ...CallOption) error { return errors.New("not for you") }
+	{"denied by middleware", "*errors.errorString", func(o *mcpclient.Options) {
+		o.Middleware = append(o.Middleware, func(mcpclient.CallFunc) mcpclient.CallFunc {
+			return func(context.Context, string, any, any, ...mcpclient.CallOption) error {
+				return errors.New("not for you")
+			}
 		})
 	}, false, func(w *way) bool { return !w.lists && anyButATask(w) }, direct},
-	{"refused by middleware afterwards", "*errors.errorString", func(o *Options) {
-		o.Middleware = append(o.Middleware, func(next CallFunc) CallFunc {
-			return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+	{"refused by middleware afterwards", "*errors.errorString", func(o *mcpclient.Options) {
+		o.Middleware = append(o.Middleware, func(next mcpclient.CallFunc) mcpclient.CallFunc {
+			return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
 				if err := next(ctx, method, params, result, options...); err == nil || method == mcp.MethodListTools {
 					return err
 				}
@@ -350,8 +365,8 @@ var everyFailure = []failure{
 	}, once(func(w *world, f frame) {
 		w.v.Refuse(f, mcp.CodeInternalError, "it broke")
 	})},
-	{"loop breaker", "loop", func(o *Options) {
-		o.Features = append(o.Features, UseLoopDetection(&LoopOptions{Break: true, Repeats: 2}))
+	{"loop breaker", "loop", func(o *mcpclient.Options) {
+		o.Features = append(o.Features, mcpclient.UseLoopDetection(&mcpclient.LoopOptions{Break: true, Repeats: 2}))
 	}, false, func(w *way) bool { return w.tool && !w.typed }, func(w *world, ctx context.Context) error {
 		for range 5 {
 			done := background(func() error { return w.way.call(ctx, w.c) })
@@ -384,7 +399,7 @@ func TestEveryFailureOfEveryCallIsOneOperation(t *testing.T) {
 }
 
 func failOnce(t *testing.T, modern bool, f *failure, w *way) {
-	o := Options{Features: []Feature{UseTasks(nil)}}
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
 	if !modern {
 		o.Versions = legacyOnly
 	}
@@ -392,7 +407,7 @@ func failOnce(t *testing.T, modern bool, f *failure, w *way) {
 		f.options(&o)
 	}
 	rig := &rigged{}
-	observed(t, o, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, o, rig, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		world := &world{t: t, c: c, rig: rig, s: s, way: w, asks: make(chan frame, 64)}
 		if f.unready {
 			s.next(t) // and nothing is answered
@@ -427,7 +442,7 @@ func theOneOperation(t *testing.T, rec *telemetrytest.Recording, w *way, f *fail
 		if (s.Status().Description == "") != (f.errorType == "tool_error") {
 			t.Errorf("the description of the status is %q, for %v", s.Status().Description, err)
 		}
-		if safe, want := attrs[names.KeyMCPClientSafeToRetry], fmt.Sprint(SafeToRetry(err)); safe != want {
+		if safe, want := attrs[names.KeyMCPClientSafeToRetry], fmt.Sprint(mcpclient.SafeToRetry(err)); safe != want {
 			t.Errorf("%s of the span is %q, want %s, for %v", names.KeyMCPClientSafeToRetry, safe, want, err)
 		}
 	}
@@ -455,16 +470,17 @@ func theOneOperation(t *testing.T, rec *telemetrytest.Recording, w *way, f *fail
 }
 
 func TestRetryWithoutAConnectionTakesNoTime(t *testing.T) {
-	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
 		done := background(func() error {
-			return c.Call(t.Context(), mcp.MethodListPrompts, nil, nil, Retry(1), WithTimeout(2*time.Second))
+			return c.Call(t.Context(), mcp.MethodListPrompts, nil, nil, mcpclient.Retry(1), mcpclient.WithTimeout(2*time.Second))
 		})
 		v.Expect(mcp.MethodListPrompts)
 		v.Close()
 		s.next(t) // which answers nothing
-		if err := <-done; !errors.Is(err, ErrTimeout) {
+		if err := <-done; !errors.Is(err, mcpclient.ErrTimeout) {
 			t.Fatalf("got %v, want a timeout", err)
 		}
 		synctest.Wait()
@@ -491,8 +507,8 @@ func TestRetryWithoutAConnectionTakesNoTime(t *testing.T) {
 
 func TestStepsBeforeARequestAreInsideItsSpan(t *testing.T) {
 	var seen trace.SpanContext
-	o := Options{Middleware: []Middleware{func(next CallFunc) CallFunc {
-		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+	o := mcpclient.Options{Middleware: []mcpclient.Middleware{func(next mcpclient.CallFunc) mcpclient.CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
 			if method == mcp.MethodCallTool {
 				seen = trace.SpanContextFromContext(ctx)
 			}
@@ -500,10 +516,10 @@ func TestStepsBeforeARequestAreInsideItsSpan(t *testing.T) {
 		}
 	}}}
 	w := &way{method: mcp.MethodCallTool}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		world := &world{t: t, c: c, s: s, way: w, asks: make(chan frame, 1)}
 		world.connect(true)
-		done := background(func() error { _, err := CallToolAs[sum](t.Context(), c, "x", nil); return err })
+		done := background(func() error { _, err := mcpclient.CallToolAs[sum](t.Context(), c, "x", nil); return err })
 		world.v.Answer(<-world.asks, `{"resultType":"complete","content":[],"structuredContent":{"n":1}}`)
 		if err := <-done; err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -19,23 +20,28 @@ func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
 	for _, test := range []struct {
 		failure transport.RequestError
 		is      error
-		kind    ErrorKind
+		kind    mcpclient.ErrorKind
 		typ     string
 		safe    bool
 	}{
-		{transport.RequestError{Reason: transport.Status, Status: 500}, nil, KindTransport, "500", false},
-		{transport.RequestError{Reason: transport.Status, Status: 404, Unsent: true}, nil, KindTransport, "404", true},
-		{transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true}, ErrUnauthorized, KindTransport,
+		{transport.RequestError{Reason: transport.Status, Status: 500}, nil, mcpclient.KindTransport, "500", false},
+		{transport.RequestError{Reason: transport.Status, Status: 404, Unsent: true}, nil, mcpclient.KindTransport, "404",
+			true},
+		{transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true}, mcpclient.ErrUnauthorized,
+			mcpclient.KindTransport,
 			"403", true},
-		{transport.RequestError{Reason: transport.Lost}, ErrConnectionLost, KindTransport, "connection_lost", false},
-		{transport.RequestError{Reason: transport.Unreachable, Unsent: true}, ErrConnectionLost, KindTransport,
+		{transport.RequestError{Reason: transport.Lost}, mcpclient.ErrConnectionLost, mcpclient.KindTransport,
+			"connection_lost", false},
+		{transport.RequestError{Reason: transport.Unreachable, Unsent: true}, mcpclient.ErrConnectionLost,
+			mcpclient.KindTransport,
 			"connection_lost", true},
-		{transport.RequestError{Reason: transport.Malformed}, nil, KindProtocol, "protocol_violation", false},
-		{transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8}, nil, KindProtocol, "protocol_violation",
+		{transport.RequestError{Reason: transport.Malformed}, nil, mcpclient.KindProtocol, "protocol_violation", false},
+		{transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8}, nil, mcpclient.KindProtocol,
+			"protocol_violation",
 			false},
 	} {
 		t.Run(test.failure.Reason.String(), func(t *testing.T) {
-			streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+			streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t).initialize(mcp.Version20251125)
 				await(t, c)
 				other := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
@@ -43,11 +49,12 @@ func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
 				failed := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
 				v.fail(v.Expect("x/y"), test.failure)
 				err := <-failed
-				e, ok := errors.AsType[*Error](err)
-				if !ok || e.Kind != test.kind || e.ErrorType() != test.typ || SafeToRetry(err) != test.safe || test.is != nil &&
-					!errors.Is(err, test.is) {
+				e, ok := errors.AsType[*mcpclient.Error](err)
+				if !ok || e.Kind != test.kind || e.ErrorType() != test.typ || mcpclient.SafeToRetry(err) != test.safe ||
+					test.is != nil &&
+						!errors.Is(err, test.is) {
 					t.Errorf("got %v of kind %v, error.type %q, safe to retry %v; want %v, %q, %v and %v in its chain",
-						err, e.Kind, e.ErrorType(), SafeToRetry(err), test.kind, test.typ, test.safe, test.is)
+						err, e.Kind, e.ErrorType(), mcpclient.SafeToRetry(err), test.kind, test.typ, test.safe, test.is)
 				}
 				v.own(ping, `{"jsonrpc":"2.0","id":`+string(ping.ID)+`,"result":{}}`)
 				if err := <-other; err != nil {
@@ -62,7 +69,7 @@ func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
 }
 
 func TestBusyServerIsRetriedAfterRetryAfter(t *testing.T) {
-	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
@@ -83,7 +90,7 @@ func TestBusyServerIsRetriedAfterRetryAfter(t *testing.T) {
 }
 
 func TestABusyServerIsAskedThreeTimes(t *testing.T) {
-	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
@@ -91,21 +98,24 @@ func TestABusyServerIsAskedThreeTimes(t *testing.T) {
 			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 429, Unsent: true})
 		}
 		err := <-done
-		if !errors.Is(err, ErrBackpressure) || !SafeToRetry(err) || !strings.Contains(err.Error(), "HTTP 429") {
+		if !errors.Is(err, mcpclient.ErrBackpressure) || !mcpclient.SafeToRetry(err) ||
+			!strings.Contains(err.Error(), "HTTP 429") {
 			t.Errorf("got %v, want backpressure that is safe to retry and says HTTP 429", err)
 		}
 	})
 }
 
 func TestTooLongRetryAfterIsNotWaitedFor(t *testing.T) {
-	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
-		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, WithTimeout(5*time.Second)) })
+		done := background(func() error {
+			return c.Call(t.Context(), mcp.MethodPing, nil, nil, mcpclient.WithTimeout(5*time.Second))
+		})
 		took := elapsed(func() {
 			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: time.Minute,
 				Unsent: true})
-			if err := <-done; !errors.Is(err, ErrBackpressure) {
+			if err := <-done; !errors.Is(err, mcpclient.ErrBackpressure) {
 				t.Errorf("got %v, want backpressure", err)
 			}
 		})
@@ -116,7 +126,7 @@ func TestTooLongRetryAfterIsNotWaitedFor(t *testing.T) {
 }
 
 func TestACallerDoesNotWaitForABusyServer(t *testing.T) {
-	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -126,14 +136,15 @@ func TestACallerDoesNotWaitForABusyServer(t *testing.T) {
 		time.Sleep(time.Second)
 		cancel()
 		err := <-done
-		if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindCancelled || !SafeToRetry(err) {
+		if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindCancelled ||
+			!mcpclient.SafeToRetry(err) {
 			t.Errorf("got %v, want it cancelled and safe to retry", err)
 		}
 	})
 }
 
 func TestForgottenSessionIsRenegotiatedOnTheSameConnection(t *testing.T) {
-	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		for range 3 { // each time an answer has proved the session
@@ -148,11 +159,13 @@ func TestForgottenSessionIsRenegotiatedOnTheSameConnection(t *testing.T) {
 			})
 			epoch := c.Status().Epoch
 			v.fail(v.Expect("x/gone"), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
-			if err := <-gone; !errors.Is(err, ErrConnectionLost) || !SafeToRetry(err) {
-				t.Errorf("the refused call: got %v, safe %v; want the connection lost, safe to retry", err, SafeToRetry(err))
+			if err := <-gone; !errors.Is(err, mcpclient.ErrConnectionLost) || !mcpclient.SafeToRetry(err) {
+				t.Errorf("the refused call: got %v, safe %v; want the connection lost, safe to retry", err,
+					mcpclient.SafeToRetry(err))
 			}
-			if err := <-lost; !errors.Is(err, ErrConnectionLost) || SafeToRetry(err) {
-				t.Errorf("the other call: got %v, safe %v; want the connection lost, not safe to retry", err, SafeToRetry(err))
+			if err := <-lost; !errors.Is(err, mcpclient.ErrConnectionLost) || mcpclient.SafeToRetry(err) {
+				t.Errorf("the other call: got %v, safe %v; want the connection lost, not safe to retry", err,
+					mcpclient.SafeToRetry(err))
 			}
 			took := elapsed(func() {
 				v.initialize(mcp.Version20251125)
@@ -171,13 +184,13 @@ func TestForgottenSessionIsRenegotiatedOnTheSameConnection(t *testing.T) {
 }
 
 func TestSessionForgottenAtOnceBacksOff(t *testing.T) {
-	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		for range 2 {
-			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, WaitForReady()) })
+			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, mcpclient.WaitForReady()) })
 			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
-			if err := <-done; !errors.Is(err, ErrConnectionLost) {
+			if err := <-done; !errors.Is(err, mcpclient.ErrConnectionLost) {
 				t.Errorf("got %v, want the connection lost", err)
 			}
 			if c.State() == connstate.Backoff {
@@ -195,7 +208,7 @@ func TestSessionForgottenAtOnceBacksOff(t *testing.T) {
 }
 
 func TestAnErrorWithoutAnIDAnswersTheRequestOfItsStream(t *testing.T) {
-	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
@@ -207,7 +220,7 @@ func TestAnErrorWithoutAnIDAnswersTheRequestOfItsStream(t *testing.T) {
 }
 
 func TestAForeignAnswerReachesNobody(t *testing.T) {
-	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		one := background(func() error { return c.Call(t.Context(), "x/one", nil, nil) })
@@ -231,7 +244,7 @@ func TestServersRefusingTheProbeByHTTPAreLegacy(t *testing.T) {
 			Status: 500},
 		{Reason: transport.Malformed, Status: 202}, {Reason: transport.Lost},
 	} {
-		streamed(t, nil, func(t *testing.T, s *script, c *Client) {
+		streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t)
 			v.fail(v.Expect(mcp.MethodDiscover), failure)
 			v.initialize(mcp.Version20250618)
@@ -254,7 +267,7 @@ func TestAnAccidentOfTheProbeIsNotRemembered(t *testing.T) {
 		{transport.RequestError{Reason: transport.Status, Status: 502}, mcp.MethodDiscover},
 		{transport.RequestError{Reason: transport.Lost}, mcp.MethodDiscover},
 	} {
-		streamed(t, nil, func(t *testing.T, s *script, c *Client) {
+		streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t)
 			v.fail(v.Expect(mcp.MethodDiscover), test.failure)
 			v.initialize(mcp.Version20250618)
@@ -266,7 +279,7 @@ func TestAnAccidentOfTheProbeIsNotRemembered(t *testing.T) {
 }
 
 func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
-	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
+	streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		took := elapsed(func() {
 			v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.Busy, Status: 503,
@@ -281,11 +294,11 @@ func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 }
 
 func TestPermanentRefusalIsGivenUp(t *testing.T) {
-	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
+	streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unauthorized, Status: 401})
 		<-c.Done()
-		if err := c.Err(); !errors.Is(err, ErrUnauthorized) || !strings.Contains(err.Error(), "HTTP 401") {
+		if err := c.Err(); !errors.Is(err, mcpclient.ErrUnauthorized) || !strings.Contains(err.Error(), "HTTP 401") {
 			t.Errorf("gave up because of %v, want HTTP 401 and that it is not authorized", err)
 		}
 	})
@@ -297,7 +310,7 @@ func TestTheHandshakeWaitsForAPerson(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, nil, func(s *script) transport.Transport {
 		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		probe := v.Expect(mcp.MethodDiscover)
 		authorizing(true)
@@ -314,9 +327,9 @@ func TestTheHandshakeWaitsForAPerson(t *testing.T) {
 
 func TestTheHandshakeDoesNotWaitForAPersonForEver(t *testing.T) {
 	var authorizing func(bool)
-	bubbleWith(t, &Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
+	bubbleWith(t, &mcpclient.Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
 		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		s.next(t).Expect(mcp.MethodDiscover)
 		authorizing(true)
 		took := elapsed(func() {
@@ -343,7 +356,7 @@ func (c configured) Dial(ctx context.Context, cfg transport.Config) (transport.C
 }
 
 func TestAnUnreachableServerIsProbedAgain(t *testing.T) {
-	streamed(t, nil, func(t *testing.T, s *script, c *Client) {
+	streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unreachable, Unsent: true})
 		took := elapsed(func() { v = s.next(t) })
@@ -355,7 +368,8 @@ func TestAnUnreachableServerIsProbedAgain(t *testing.T) {
 }
 
 func TestABatchOnAStreamAnswersThatRequestOnly(t *testing.T) {
-	streamed(t, &Options{Versions: []mcp.Version{mcp.Version20250326}}, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20250326}}
+	streamed(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20250326)
 		await(t, c)
 		one := background(func() error { return c.Call(t.Context(), "x/one", nil, nil) })
@@ -379,7 +393,7 @@ func TestHandshakeWaitingForAPersonGetsAuthTimeout(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, pinnedLegacy(), func(s *script) transport.Transport {
 		return configured{streams(s), func(cfg transport.Config) { authorizing = cfg.Authorizing }}
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
@@ -397,7 +411,7 @@ func TestHandshakeWaitingForAPersonGetsAuthTimeout(t *testing.T) {
 }
 
 func TestTooLargeProbeAnswerEndsTheWait(t *testing.T) {
-	streamed(t, &Options{SkipOversize: true}, func(t *testing.T, s *script, c *Client) {
+	streamed(t, &mcpclient.Options{SkipOversize: true}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		took := elapsed(func() {
 			v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8})
@@ -410,7 +424,7 @@ func TestTooLargeProbeAnswerEndsTheWait(t *testing.T) {
 }
 
 func TestRetryAfterBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
-	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -419,7 +433,7 @@ func TestRetryAfterBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
 		took := elapsed(func() {
 			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503,
 				RetryAfter: 20 * time.Second, Unsent: true})
-			if err := <-done; !errors.Is(err, ErrBackpressure) {
+			if err := <-done; !errors.Is(err, mcpclient.ErrBackpressure) {
 				t.Errorf("got %v, want backpressure", err)
 			}
 		})
@@ -431,9 +445,9 @@ func TestRetryAfterBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
 
 func TestTimeoutErrorNamesTheTimeout(t *testing.T) {
 	var authorizing func(bool)
-	bubbleWith(t, &Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
+	bubbleWith(t, &mcpclient.Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
 		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		s.next(t).Expect(mcp.MethodDiscover)
 		authorizing(true)
 		_ = c.WaitForState(t.Context(), connstate.Backoff)

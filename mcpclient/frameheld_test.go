@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"weak"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -25,7 +26,7 @@ func TestAQuietConnectionKeepsNoFrame(t *testing.T) {
 			return f, err
 		}}
 	}
-	bubbleWith(t, nil, wrap, func(t *testing.T, s *script, c *Client) {
+	bubbleWith(t, nil, wrap, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).modern()
 		await(t, c)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "echo", nil); return err })

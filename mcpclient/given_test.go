@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -17,36 +18,37 @@ const badMeta = `{"a bad name":1}`
 
 func TestNamesFromTheCallerAreChecked(t *testing.T) {
 	raw := json.RawMessage(`{"_meta":` + badMeta + `}`)
-	for what, do := range map[string]func(ctx context.Context, c *Client) error{
-		"WithMeta": func(ctx context.Context, c *Client) error {
-			_, err := c.CallTool(ctx, "x", nil, WithMeta(mcp.Meta(badMeta)))
+	for what, do := range map[string]func(ctx context.Context, c *mcpclient.Client) error{
+		"WithMeta": func(ctx context.Context, c *mcpclient.Client) error {
+			_, err := c.CallTool(ctx, "x", nil, mcpclient.WithMeta(mcp.Meta(badMeta)))
 			return err
 		},
-		"WithMeta, a prefix of the protocol": func(ctx context.Context, c *Client) error {
-			_, err := c.CallTool(ctx, "x", nil, WithMeta(mcp.Meta(`{"dev.mcp/x":1}`)))
+		"WithMeta, a prefix of the protocol": func(ctx context.Context, c *mcpclient.Client) error {
+			_, err := c.CallTool(ctx, "x", nil, mcpclient.WithMeta(mcp.Meta(`{"dev.mcp/x":1}`)))
 			return err
 		},
-		"params of package mcp": func(ctx context.Context, c *Client) error {
+		"params of package mcp": func(ctx context.Context, c *mcpclient.Client) error {
 			return c.Call(ctx, mcp.MethodCallTool, &mcp.CallToolParams{Name: "x", Meta: mcp.Meta(badMeta)}, nil)
 		},
-		"a page": func(ctx context.Context, c *Client) error {
+		"a page": func(ctx context.Context, c *mcpclient.Client) error {
 			return c.Call(ctx, mcp.MethodListTools, &mcp.PageParams{Meta: mcp.Meta(badMeta)}, nil)
 		},
-		"raw params": func(ctx context.Context, c *Client) error { return c.Call(ctx, "acme/x", raw, nil) },
-		"a map": func(ctx context.Context, c *Client) error {
+		"raw params": func(ctx context.Context, c *mcpclient.Client) error { return c.Call(ctx, "acme/x", raw, nil) },
+		"a map": func(ctx context.Context, c *mcpclient.Client) error {
 			return c.Call(ctx, "acme/x", map[string]any{"_meta": map[string]int{"a b": 1}}, nil)
 		},
-		"Notify": func(ctx context.Context, c *Client) error { return c.Notify(ctx, "acme/x", raw) },
-		"Notify, mcp": func(ctx context.Context, c *Client) error {
+		"Notify": func(ctx context.Context, c *mcpclient.Client) error { return c.Notify(ctx, "acme/x", raw) },
+		"Notify, mcp": func(ctx context.Context, c *mcpclient.Client) error {
 			return c.Notify(ctx, "acme/x", &mcp.Params{Meta: mcp.Meta(badMeta)})
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				err := do(t.Context(), c)
-				var e *Error
-				if !errors.As(err, &e) || e.Kind != KindInvalid || !e.Unsent || !strings.Contains(err.Error(), "meta name") {
-					t.Errorf("%v, want an error of kind %s about the name, and nothing sent", err, KindInvalid)
+				var e *mcpclient.Error
+				if !errors.As(err, &e) || e.Kind != mcpclient.KindInvalid || !e.Unsent ||
+					!strings.Contains(err.Error(), "meta name") {
+					t.Errorf("%v, want an error of kind %s about the name, and nothing sent", err, mcpclient.KindInvalid)
 				}
 			})
 		})
@@ -54,9 +56,9 @@ func TestNamesFromTheCallerAreChecked(t *testing.T) {
 }
 
 func TestNamesOfThisModuleAndOfOthersPass(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		meta := mcp.Meta(`{"com.example/x":1,"y":2,"io.modelcontextprotocol/new":3}`)
-		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil, WithMeta(meta)); return err })
+		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil, mcpclient.WithMeta(meta)); return err })
 		f := v.Expect(mcp.MethodCallTool)
 		if want := `"com.example/x":1,"y":2,"io.modelcontextprotocol/new":3`; !strings.Contains(f.Raw, want) {
 			t.Errorf("sent %s, want it with %s", f.Raw, want)
@@ -71,17 +73,13 @@ func TestNamesOfThisModuleAndOfOthersPass(t *testing.T) {
 func TestClientInfoIsChecked(t *testing.T) {
 	bad := mcp.ClientCapabilities{Extensions: map[string]mcp.Object{"no prefix!": {}}}
 	unsafe := []mcp.Icon{{Src: "file:///a"}}
-	declaring := feature{declare: func(c *mcp.ClientCapabilities) {
-		c.Extensions = map[string]mcp.Object{"declared": {}}
-	}}
-	for want, o := range map[string]*Options{
+	for want, o := range map[string]*mcpclient.Options{
 		`mcpclient: capabilities: extensions: extension "no prefix!" has no prefix`: {Capabilities: bad},
 		`mcpclient: options: ClientInfo: icons: [0]: source has the unsafe scheme "file"`: {
 			ClientInfo: mcp.Implementation{Name: "a", Icons: unsafe},
 		},
-		`mcpclient: capabilities: extensions: extension "declared" has no prefix`: {Features: []Feature{declaring}},
 	} {
-		if _, err := New(newScript(t), o); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := mcpclient.New(newScript(t), o); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -92,9 +90,9 @@ func TestNamesInAnswersOfHandlersAreChecked(t *testing.T) {
 		"a type of package mcp": &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///a", Meta: mcp.Meta(badMeta)}}},
 		"raw":                   json.RawMessage(`{"_meta":` + badMeta + `}`),
 	} {
-		answer := func(context.Context, *Request) (any, error) { return result, nil }
-		o := &Options{Features: []Feature{HandleRequest("acme/x", answer)}}
-		bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		answer := func(context.Context, *mcpclient.Request) (any, error) { return result, nil }
+		o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest("acme/x", answer)}}
+		bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 			peer := s.next(t).legacy(mcp.Version20251125)
 			await(t, c)
 			peer.Send(`{"jsonrpc":"2.0","id":1,"method":"acme/x"}`)
@@ -117,7 +115,7 @@ func TestUnsafeIconsAreDropped(t *testing.T) {
 			t.Errorf("%s has the icons %v, want the first one only", what, icons)
 		}
 	}
-	bubble(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, c *Client) {
+	bubble(t, &mcpclient.Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover),
 			`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public",`+
@@ -168,7 +166,7 @@ func TestUnsafeIconsAreDropped(t *testing.T) {
 }
 
 func TestUnsafeIconsOfALegacyServerAreDropped(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Refuse(v.Expect(mcp.MethodDiscover), -32601, "unknown method")
 		v.Answer(v.Expect(mcp.MethodInitialize),

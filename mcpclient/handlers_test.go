@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -21,7 +22,7 @@ func (j *journal) changed(what string) func(context.Context) {
 
 func (j *journal) updated(_ context.Context, uri string) { j.lines = append(j.lines, "updated "+uri) }
 
-func (j *journal) raw(_ context.Context, n *Notification) {
+func (j *journal) raw(_ context.Context, n *mcpclient.Notification) {
 	j.lines = append(j.lines, fmt.Sprintf("raw %s %s", n.Method, n.Params))
 }
 
@@ -37,10 +38,14 @@ func (j *journal) wants(t *testing.T, lines ...string) {
 	j.lines = nil
 }
 
+// ofSubscriptions are the notifications that a modern server sends to subscribers only.
+var ofSubscriptions = []string{mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged,
+	mcp.NotificationResourceListChanged, mcp.NotificationResourceUpdated}
+
 // tell writes a notification of the server, of the latest subscription if it is of one.
 func (r *revision) tell(method, params string) {
 	r.t.Helper()
-	if r.modern() && onlySubscribed(method) && r.subscription != "" {
+	if r.modern() && slices.Contains(ofSubscriptions, method) && r.subscription != "" {
 		params = strings.Replace("{"+ofSubscription(r.subscription)+","+params[1:], ",}", "}", 1)
 	}
 	r.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
@@ -71,9 +76,9 @@ func (r *revision) listened(filter string) frame {
 
 func TestListChangesReachTheHandlers(t *testing.T) {
 	j := &journal{}
-	o := Options{Features: []Feature{
-		HandleToolListChanged(j.changed("tools")), HandleResourceListChanged(j.changed("resources")),
-		HandlePromptListChanged(j.changed("prompts")),
+	o := mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleToolListChanged(j.changed("tools")), mcpclient.HandleResourceListChanged(j.changed("resources")),
+		mcpclient.HandlePromptListChanged(j.changed("prompts")),
 	}}
 	inEach(t, o, func(t *testing.T, r *revision) {
 		const everything = `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`
@@ -105,9 +110,9 @@ func TestListChangesReachTheHandlers(t *testing.T) {
 
 func TestMissedChangesReachTheHandlersAfterAReconnect(t *testing.T) {
 	j := &journal{}
-	o := Options{Features: []Feature{
-		HandleNotification("",
-			j.raw), HandleToolListChanged(j.changed("tools")), HandlePromptListChanged(j.changed("prompts")),
+	o := mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleNotification("",
+			j.raw), mcpclient.HandleToolListChanged(j.changed("tools")), mcpclient.HandlePromptListChanged(j.changed("prompts")),
 	}}
 	inEach(t, o, func(t *testing.T, r *revision) {
 		const everything = `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true}`
@@ -145,11 +150,12 @@ func (j *journal) last(t *testing.T) string {
 
 func TestMissedNotificationsAreNotCountedAsReceived(t *testing.T) {
 	j := &journal{}
-	o := Options{Versions: legacyOnly, Features: []Feature{HandleToolListChanged(func(context.Context) {
-		j.lines = append(j.lines, "tools")
-		panic("while the tools are listed")
-	})}}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	o := mcpclient.Options{Versions: legacyOnly,
+		Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(func(context.Context) {
+			j.lines = append(j.lines, "tools")
+			panic("while the tools are listed")
+		})}}
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		j.lines = nil
 		r := &revision{v: mcp.Version20251125, s: s, c: c, conversation: s.next(t).greet(mcp.Version20251125, all)}
 		await(t, c)
@@ -162,14 +168,6 @@ func TestMissedNotificationsAreNotCountedAsReceived(t *testing.T) {
 	})
 }
 
-func TestMissedUpdateDoesNotReplaceAReceivedOne(t *testing.T) {
-	q := notifyQueue{limit: 1}
-	q.push(&Notification{Method: mcp.NotificationResourceUpdated, uri: "file:///x", missed: true})
-	if done := q.push(&Notification{Method: mcp.NotificationResourceUpdated, uri: "file:///x"}); done.coalesced {
-		t.Error("want an update that raw handlers hear not coalesced with one that they do not")
-	}
-}
-
 func TestProgressHandlerGetsAllRequests(t *testing.T) {
 	var said []string
 	hear := func(by string) func(context.Context, *mcp.ProgressParams) {
@@ -177,31 +175,32 @@ func TestProgressHandlerGetsAllRequests(t *testing.T) {
 			said = append(said, fmt.Sprintf("%s: %s %v %s", by, p.ProgressToken, p.Progress, p.Message))
 		}
 	}
-	inEach(t, Options{Features: []Feature{HandleProgress(hear("feature"))}}, func(t *testing.T, r *revision) {
-		said = nil
-		r.tell(mcp.NotificationProgress, `{"progressToken":"mine","progress":1,"message":"one"}`)
-		synctest.Wait()
-		remove := r.c.OnProgress(hear("later"))
-		r.tell(mcp.NotificationProgress, `{"progressToken":7,"progress":0.5}`)
-		synctest.Wait()
-		remove()
-		r.tell(mcp.NotificationProgress, `{"progressToken":"mine","progress":2}`)
-		synctest.Wait()
-		want := "feature: mine 1 one|feature: 7 0.5 |later: 7 0.5 |feature: mine 2 "
-		if got := strings.Join(said, "|"); got != want {
-			t.Errorf("want %s, got %s", want, got)
-		}
-	})
+	inEach(t, mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleProgress(hear("feature"))}},
+		func(t *testing.T, r *revision) {
+			said = nil
+			r.tell(mcp.NotificationProgress, `{"progressToken":"mine","progress":1,"message":"one"}`)
+			synctest.Wait()
+			remove := r.c.OnProgress(hear("later"))
+			r.tell(mcp.NotificationProgress, `{"progressToken":7,"progress":0.5}`)
+			synctest.Wait()
+			remove()
+			r.tell(mcp.NotificationProgress, `{"progressToken":"mine","progress":2}`)
+			synctest.Wait()
+			want := "feature: mine 1 one|feature: 7 0.5 |later: 7 0.5 |feature: mine 2 "
+			if got := strings.Join(said, "|"); got != want {
+				t.Errorf("want %s, got %s", want, got)
+			}
+		})
 }
 
 func TestUndecodableNotificationIsAViolation(t *testing.T) {
 	var heard int
-	o := Options{Features: []Feature{
-		HandleResourceUpdated(func(context.Context, string) { heard++ }),
-		HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) { heard++ }),
-		HandleProgress(func(context.Context, *mcp.ProgressParams) { heard++ }),
+	o := mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleResourceUpdated(func(context.Context, string) { heard++ }),
+		mcpclient.HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) { heard++ }),
+		mcpclient.HandleProgress(func(context.Context, *mcp.ProgressParams) { heard++ }),
 	}}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		heard = 0
 		r := &revision{v: mcp.Version20260728, s: s, c: c, conversation: s.next(t).greet(mcp.Version20260728, all)}
 		await(t, c)
@@ -221,6 +220,5 @@ func TestUndecodableNotificationIsAViolation(t *testing.T) {
 		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "invalid_params"); n != 5 {
 			t.Errorf("want 5 violations, got %d", n)
 		}
-		new(Notification).unusable(nil) // one that a user has made
 	})
 }

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -16,12 +16,13 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
 func TestAModernServerIsReadyAfterTheProbe(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		probe := v.Expect(mcp.MethodDiscover)
 		for _, want := range []string{
@@ -59,7 +60,7 @@ func TestALegacyServerIsRecognised(t *testing.T) {
 			`"requested":"2026-07-28"}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+			bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				probe := v.Expect(mcp.MethodDiscover)
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,%s}`, probe.ID, refusal))
@@ -74,7 +75,7 @@ func TestALegacyServerIsRecognised(t *testing.T) {
 }
 
 func TestASilentServerGetsInitializeAfterAQuarterOfTheTime(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)
 		begun := time.Now()
@@ -102,7 +103,7 @@ func TestSlowModernServerIsModern(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+			bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				probe := v.Expect(mcp.MethodDiscover)
 				init := v.Expect(mcp.MethodInitialize)
@@ -123,7 +124,7 @@ func TestSlowModernServerIsModern(t *testing.T) {
 }
 
 func TestServerThatDiesOnTheProbeGetsInitialize(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		begun := time.Now()
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)
@@ -140,7 +141,7 @@ func TestServerThatDiesOnTheProbeGetsInitialize(t *testing.T) {
 }
 
 func TestTheEraIsRememberedAcrossReconnects(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		v.Close()
@@ -150,7 +151,7 @@ func TestTheEraIsRememberedAcrossReconnects(t *testing.T) {
 }
 
 func TestAFailedHandshakeForgetsTheEra(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		v.Close()
@@ -165,42 +166,42 @@ func TestAFailedHandshakeForgetsTheEra(t *testing.T) {
 func TestEveryModernRequestHasTheClientInfo(t *testing.T) {
 	all := `{"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private",` +
 		`"capabilities":{"tools":{},"resources":{"subscribe":true},"prompts":{},"completions":{}}}`
-	for method, do := range map[string]func(context.Context, *Client) error{
-		mcp.MethodListTools:     func(ctx context.Context, c *Client) error { return first(c.Tools(ctx)) },
-		mcp.MethodListResources: func(ctx context.Context, c *Client) error { return first(c.Resources(ctx)) },
+	for method, do := range map[string]func(context.Context, *mcpclient.Client) error{
+		mcp.MethodListTools:     func(ctx context.Context, c *mcpclient.Client) error { return first(c.Tools(ctx)) },
+		mcp.MethodListResources: func(ctx context.Context, c *mcpclient.Client) error { return first(c.Resources(ctx)) },
 		mcp.MethodListResourceTemplates: func(ctx context.Context,
-			c *Client) error {
+			c *mcpclient.Client) error {
 			return first(c.ResourceTemplates(ctx))
 		},
-		mcp.MethodListPrompts: func(ctx context.Context, c *Client) error { return first(c.Prompts(ctx)) },
-		mcp.MethodCallTool: func(ctx context.Context, c *Client) error {
-			_, err := c.CallTool(ctx, "x", nil, WithMeta(mcp.Meta(`{"example.com/a":1}`)))
+		mcp.MethodListPrompts: func(ctx context.Context, c *mcpclient.Client) error { return first(c.Prompts(ctx)) },
+		mcp.MethodCallTool: func(ctx context.Context, c *mcpclient.Client) error {
+			_, err := c.CallTool(ctx, "x", nil, mcpclient.WithMeta(mcp.Meta(`{"example.com/a":1}`)))
 			return err
 		},
-		mcp.MethodReadResource: func(ctx context.Context, c *Client) error {
+		mcp.MethodReadResource: func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.ReadResource(ctx, "test://x")
 			return err
 		},
-		mcp.MethodGetPrompt: func(ctx context.Context, c *Client) error {
+		mcp.MethodGetPrompt: func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.GetPrompt(ctx, "x", nil)
 			return err
 		},
-		mcp.MethodComplete: func(ctx context.Context, c *Client) error {
+		mcp.MethodComplete: func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.Complete(ctx, mcp.PromptRef("x"), mcp.CompleteArgument{Name: "a", Value: "v"}, nil)
 			return err
 		},
 		mcp.MethodSubscriptionsListen: func(ctx context.Context,
-			c *Client) error {
+			c *mcpclient.Client) error {
 			return c.SubscribeResource(ctx, "test://x")
 		},
-		"acme/x": func(ctx context.Context, c *Client) error {
+		"acme/x": func(ctx context.Context, c *mcpclient.Client) error {
 			return c.Call(ctx, "acme/x", json.RawMessage(`{"_meta":{}}`), nil)
 		},
 	} {
 		t.Run(method, func(t *testing.T) {
-			o := &Options{ClientInfo: mcp.Implementation{Name: "n", Version: "1"},
+			o := &mcpclient.Options{ClientInfo: mcp.Implementation{Name: "n", Version: "1"},
 				Capabilities: mcp.ClientCapabilities{Roots: &mcp.RootsCapability{}}}
-			bubble(t, o, func(t *testing.T, s *script, c *Client) {
+			bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				v.Answer(v.Expect(mcp.MethodDiscover), all)
 				await(t, c)
@@ -239,7 +240,8 @@ func first[T any](list iter.Seq2[T, error]) error {
 
 func TestPinnedVersions(t *testing.T) {
 	t.Run("legacy only: no probe", func(t *testing.T) {
-		bubble(t, &Options{Versions: []mcp.Version{mcp.Version20250618}}, func(t *testing.T, s *script, c *Client) {
+		o := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20250618}}
+		bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t)
 			init := v.Expect(mcp.MethodInitialize)
 			if !strings.Contains(init.Raw, `"protocolVersion":"2025-06-18"`) {
@@ -253,7 +255,7 @@ func TestPinnedVersions(t *testing.T) {
 	t.Run("modern only: no fallback", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScript(t)
-			c, err := New(s, Checked(t, &Options{Versions: []mcp.Version{mcp.Version20260728}}))
+			c, err := mcpclient.New(s, checked(t, &mcpclient.Options{Versions: []mcp.Version{mcp.Version20260728}}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +268,7 @@ func TestPinnedVersions(t *testing.T) {
 		})
 	})
 	t.Run("unknown", func(t *testing.T) {
-		if _, err := New(newScript(t), &Options{Versions: []mcp.Version{"1999-01-01"}}); err == nil {
+		if _, err := mcpclient.New(newScript(t), &mcpclient.Options{Versions: []mcp.Version{"1999-01-01"}}); err == nil {
 			t.Error("want an error for an unknown version, got none")
 		}
 	})
@@ -275,7 +277,7 @@ func TestPinnedVersions(t *testing.T) {
 func TestNoCommonVersionEndsTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
-		c, err := New(s, nil)
+		c, err := mcpclient.New(s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +288,7 @@ func TestNoCommonVersionEndsTheClient(t *testing.T) {
 		if err := c.Err(); !errors.Is(err, conn.ErrNoCommonVersion) {
 			t.Errorf("want %v, got %v", conn.ErrNoCommonVersion, err)
 		}
-		if err := c.Await(t.Context()); !errors.Is(err, ErrShutdown) || !errors.Is(err, conn.ErrNoCommonVersion) {
+		if err := c.Await(t.Context()); !errors.Is(err, mcpclient.ErrShutdown) || !errors.Is(err, conn.ErrNoCommonVersion) {
 			t.Errorf("want Await to say why, got %v", err)
 		}
 	})
@@ -294,12 +296,12 @@ func TestNoCommonVersionEndsTheClient(t *testing.T) {
 
 func TestNothingIsReadBetweenTheLastAnswerAndReady(t *testing.T) {
 	heard := make(chan string, 1)
-	o := &Options{
+	o := &mcpclient.Options{
 		Versions: []mcp.Version{mcp.Version20251125},
-		Features: []Feature{HandleNotification(mcp.NotificationToolListChanged,
-			func(_ context.Context, n *Notification) { heard <- n.Method })},
+		Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
+			func(_ context.Context, n *mcpclient.Notification) { heard <- n.Method })},
 	}
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, v.Expect(mcp.MethodInitialize).ID,
 			fmt.Sprintf(initialized, mcp.Version20251125)),
@@ -314,7 +316,7 @@ func TestNothingIsReadBetweenTheLastAnswerAndReady(t *testing.T) {
 
 // -> server/discover; <- -32601; the server exits: its first message must be initialize.
 func TestAServerThatComplainsOfTheProbeAndEndsIsRestartedAtOnceAndGetsInitialize(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		took := elapsed(func() {
 			v := s.next(t)
 			v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
@@ -329,7 +331,7 @@ func TestAServerThatComplainsOfTheProbeAndEndsIsRestartedAtOnceAndGetsInitialize
 }
 
 func TestAnUnusableAnswerToTheProbeIsNotWaitedOut(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		f := v.Expect(mcp.MethodDiscover)
 		took := elapsed(func() {
@@ -344,7 +346,7 @@ func TestAnUnusableAnswerToTheProbeIsNotWaitedOut(t *testing.T) {
 }
 
 func TestAServerThatIsSilentOnTheProbeMayNameItsVersionsWhenItRefusesInitialize(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)
 		init := v.Expect(mcp.MethodInitialize)
@@ -361,7 +363,8 @@ func TestAServerThatIsSilentOnTheProbeMayNameItsVersionsWhenItRefusesInitialize(
 }
 
 func TestARefusedProbeIsNothingToWarnOf(t *testing.T) {
-	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		if n := len(rec.Logs("mcp_client.request.exception")); n != 0 {
@@ -381,20 +384,20 @@ func TestARefusedProbeIsNothingToWarnOf(t *testing.T) {
 
 // (specification 2025-11-25, basic/utilities/cancellation, "Behavior Requirements")
 func TestInitializeIsNotCancelled(t *testing.T) {
-	for name, end := range map[string]func(*testing.T, *Client){
-		"there is no answer in time": func(t *testing.T, c *Client) {
+	for name, end := range map[string]func(*testing.T, *mcpclient.Client){
+		"there is no answer in time": func(t *testing.T, c *mcpclient.Client) {
 			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
 				t.Fatal(err)
 			}
 		},
-		"the client is stopped": func(t *testing.T, c *Client) {
+		"the client is stopped": func(t *testing.T, c *mcpclient.Client) {
 			if err := c.Stop(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+			bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				v.Expect(mcp.MethodInitialize)
 				end(t, c)

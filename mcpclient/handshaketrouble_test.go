@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 func TestTheFirstTroubleOfAHandshakeIsInItsError(t *testing.T) {
@@ -57,7 +58,7 @@ func TestTheFirstTroubleOfAHandshakeIsInItsError(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, &Options{InitialAttempts: 1}, func(t *testing.T, s *script, c *Client) {
+			bubble(t, &mcpclient.Options{InitialAttempts: 1}, func(t *testing.T, s *script, c *mcpclient.Client) {
 				done := background(func() error { return c.Await(t.Context()) })
 				test.talk(s.next(t))
 				err := <-done
@@ -74,7 +75,7 @@ func TestTheFirstTroubleOfAHandshakeIsInItsError(t *testing.T) {
 func TestAVersionThatWasRefusedIsNotAskedForAgainIfThereIsAnother(t *testing.T) {
 	refusal := `{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no",` +
 		`"data":{"supported":["2026-07-28","2025-11-25"]}}}`
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Send(fmt.Sprintf(refusal, v.Expect(mcp.MethodDiscover).ID))
 		v.initialize(mcp.Version20251125)

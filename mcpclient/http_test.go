@@ -79,7 +79,7 @@ var ways = []struct {
 func visit(t *testing.T, s *site, v mcp.Version, mode transport.HTTPMode) *mcpclient.Client {
 	t.Helper()
 	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: s.URL, Mode: mode},
-		mcpclient.Checked(t, &mcpclient.Options{
+		checked(t, &mcpclient.Options{
 			Versions: []mcp.Version{v}, BackoffMin: 10 * time.Millisecond,
 		}))
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// narrow connects to a server that is asked no more than so many things at once. before is called with what it is
+// narrowHTTP connects to a server that is asked no more than so many things at once. before is called with what it is
 // asked.
-func narrow(t *testing.T, v mcp.Version, places int, before func(body []byte)) *mcpclient.Client {
+func narrowHTTP(t *testing.T, v mcp.Version, places int, before func(body []byte)) *mcpclient.Client {
 	t.Helper()
 	real := newSite(t, nil)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +41,7 @@ func narrow(t *testing.T, v mcp.Version, places int, before func(body []byte)) *
 
 func TestManyCallsAtOnceOverHTTPAllFindAPlace(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
-		c := narrow(t, v, 8, func([]byte) {})
+		c := narrowHTTP(t, v, 8, func([]byte) {})
 		var failed atomic.Int32
 		callers(2000, 2000, func(n int) {
 			r, err := c.CallTool(t.Context(), "greet", map[string]string{"name": fmt.Sprint(n)}, mcpclient.WithTimeout(-1))
@@ -59,7 +59,7 @@ func TestACallWaitsForAPlaceWithinItsOwnTime(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		release, begun := make(chan struct{}), make(chan struct{})
 		var late atomic.Int32
-		c := narrow(t, v, 1, func(body []byte) {
+		c := narrowHTTP(t, v, 1, func(body []byte) {
 			switch {
 			case bytes.Contains(body, []byte(`"first"`)):
 				close(begun)

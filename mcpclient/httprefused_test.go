@@ -31,7 +31,7 @@ func TestRefusedNotificationsAreLogged(t *testing.T) {
 	}))
 	defer s.Close()
 	rec := telemetrytest.Recorder(t)
-	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: s.URL}, mcpclient.Checked(t, &mcpclient.Options{
+	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: s.URL}, checked(t, &mcpclient.Options{
 		Versions: []mcp.Version{mcp.Version20251125}, Telemetry: rec.Telemetry(),
 	}))
 	if err != nil {

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -30,11 +31,11 @@ func inputRequired(requests, state string) string {
 }
 
 // confirming is a client whose user accepts every form as it is.
-func confirming() *Options {
+func confirming() *mcpclient.Options {
 	answer := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
 	}
-	return &Options{Features: []Feature{HandleElicitation(answer)}}
+	return &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleElicitation(answer)}}
 }
 
 // inputParams are the params of a request that is sent again.
@@ -46,7 +47,7 @@ type inputParams struct {
 
 func TestCallAnswersInputRequests(t *testing.T) {
 	const state = `"{\"a\": [1,  2]} \u00e9 \ud83d\ude00"`
-	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var result *mcp.CallToolResult
 		done := background(func() (err error) {
 			result, err = c.CallTool(t.Context(), "delete", map[string]any{"path": "/x"})
@@ -83,7 +84,7 @@ func TestCallAnswersInputRequests(t *testing.T) {
 }
 
 func TestNewCallHasNoStateOfThePreviousOne(t *testing.T) {
-	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for range 2 {
 			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 			first := v.Expect(mcp.MethodCallTool)
@@ -102,7 +103,7 @@ func TestNewCallHasNoStateOfThePreviousOne(t *testing.T) {
 // What a server has said goes back once, with the request that it was said to.
 // (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
 func TestARequestHasWhatTheServerHasJustSaidToIt(t *testing.T) {
-	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		f := v.Expect(mcp.MethodCallTool)
 		for _, round := range []struct{ key, state string }{{"a", ""}, {"b", `"s"`}, {"c", ""}} {
@@ -133,14 +134,14 @@ func TestARequestHasWhatTheServerHasJustSaidToIt(t *testing.T) {
 }
 
 func TestRequestStateAloneBacksOff(t *testing.T) {
-	ready(t, &Options{MaxInputRounds: 4}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, &mcpclient.Options{MaxInputRounds: 4}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		took := elapsed(func() {
 			for range 4 {
 				v.Answer(v.Expect(mcp.MethodReadResource), inputRequired("", `"later"`))
 			}
 			err := <-done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol ||
+			if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindProtocol ||
 				!strings.Contains(err.Error(), "4 times") {
 				t.Errorf("got %v, want a protocol error after 4 times", err)
 			}
@@ -155,40 +156,41 @@ func TestMissingInputFailsTheCall(t *testing.T) {
 	failing := errors.New("the user is away")
 	for _, test := range []struct {
 		name     string
-		features []Feature
+		features []mcpclient.Feature
 		requests string
-		kind     ErrorKind
+		kind     mcpclient.ErrorKind
 		text     string
 	}{
-		{"no handler", nil, `{"k":` + formRequest + `}`, KindProtocol,
+		{"no handler", nil, `{"k":` + formRequest + `}`, mcpclient.KindProtocol,
 			"the server needs an answer first: elicitation/create: no handler"},
-		{"ping", nil, `{"k":{"method":"ping"}}`, KindProtocol, "ping: no handler"},
+		{"ping", nil, `{"k":{"method":"ping"}}`, mcpclient.KindProtocol, "ping: no handler"},
 		{"a handler that fails",
-			[]Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			[]mcpclient.Feature{mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				return nil, failing
-			})}, `{"k":` + formRequest + `}`, KindInvalid, "the user is away"},
+			})}, `{"k":` + formRequest + `}`, mcpclient.KindInvalid, "the user is away"},
 		{"a handler that panics",
-			[]Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			[]mcpclient.Feature{mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				panic("boo")
-			})}, `{"k":` + formRequest + `}`, KindInvalid, "internal error"},
+			})}, `{"k":` + formRequest + `}`, mcpclient.KindInvalid, "internal error"},
 		{"content that does not match",
-			[]Feature{HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+			[]mcpclient.Feature{mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"note": 7}}, nil
-			})}, `{"k":` + formRequest + `}`, KindInvalid, "note"},
+			})}, `{"k":` + formRequest + `}`, mcpclient.KindInvalid, "note"},
 		{"a mode that was not declared", confirming().Features,
-			`{"k":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x"}}}`, KindInvalid,
+			`{"k":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x"}}}`,
+			mcpclient.KindInvalid,
 			"not declared"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			observed(t, Options{Features: test.features}, nil,
-				func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			observed(t, mcpclient.Options{Features: test.features}, nil,
+				func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 					v := s.next(t).modern()
 					await(t, c)
 					done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 					v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(test.requests, ""))
 					err := <-done
-					if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != test.kind ||
-						!strings.Contains(err.Error(), test.text) || SafeToRetry(err) {
+					if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != test.kind ||
+						!strings.Contains(err.Error(), test.text) || mcpclient.SafeToRetry(err) {
 						t.Errorf("got %v, want kind %s with %q in it, not safe to retry", err, test.kind, test.text)
 					}
 				})
@@ -197,8 +199,12 @@ func TestMissingInputFailsTheCall(t *testing.T) {
 }
 
 func TestUserWithoutAnAnswerCancels(t *testing.T) {
-	quiet := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) { return nil, nil })
-	ready(t, &Options{Features: []Feature{quiet}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	quiet := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+		return nil,
+			nil
+	})
+	o := &mcpclient.Options{Features: []mcpclient.Feature{quiet}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
 		second := v.Expect(mcp.MethodCallTool)
@@ -214,11 +220,12 @@ func TestUserWithoutAnAnswerCancels(t *testing.T) {
 
 // A person may take longer than a request: each request of the call has its timeout for itself.
 func TestTimeoutExcludesThePerson(t *testing.T) {
-	slow := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	slow := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		time.Sleep(10 * time.Minute)
 		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
 	})
-	ready(t, &Options{Features: []Feature{slow}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{slow}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
 		second := v.Expect(mcp.MethodCallTool)
@@ -232,25 +239,27 @@ func TestTimeoutExcludesThePerson(t *testing.T) {
 
 func TestCancelledCallerIsNotAsked(t *testing.T) {
 	var handler context.Context
-	waiting := HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	waiting := mcpclient.HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		handler = ctx
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	ready(t, &Options{Features: []Feature{waiting}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{waiting}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := background(func() error { _, err := c.CallTool(ctx, "x", nil); return err })
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
 		time.Sleep(time.Second)
 		cancel()
-		if e, _ := errors.AsType[*Error](<-done); e == nil || e.Kind != KindCancelled || handler.Err() == nil {
+		if e, _ := errors.AsType[*mcpclient.Error](<-done); e == nil || e.Kind != mcpclient.KindCancelled ||
+			handler.Err() == nil {
 			t.Errorf("got %v with the handler's context %v, want both cancelled", e, handler.Err())
 		}
 	})
 }
 
 func TestALegacyServerCannotAskByAResult(t *testing.T) {
-	bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+	bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		var raw json.RawMessage
@@ -262,66 +271,74 @@ func TestALegacyServerCannotAskByAResult(t *testing.T) {
 	})
 }
 
-func TestWithInputReplacesEarlierInput(t *testing.T) {
-	state := "s"
-	for _, test := range []struct{ params, want string }{
-		{``, `{"inputResponses":{"k":1},"requestState":"s"}`},
-		{`{}`, `{"inputResponses":{"k":1},"requestState":"s"}`},
-		{` { "a" : 1 , "requestState":"old", "b":{"requestState":2}, "inputResponses":{"x":1} } `,
-			`{"a" : 1,"b":{"requestState":2},"inputResponses":{"k":1},"requestState":"s"}`},
+// A caller may pass input of an earlier round by hand. The client replaces it.
+func TestInputOfTheRoundReplacesEarlierInput(t *testing.T) {
+	const given = `{"action":"accept","content":{"confirmed":true}}`
+	for _, test := range []struct{ params, state, want string }{
+		{``, `"s"`, `{"inputResponses":{"k":` + given + `},"requestState":"s"}`},
+		{`{}`, `"s"`, `{"inputResponses":{"k":` + given + `},"requestState":"s"}`},
+		{`{"a":1,"requestState":"old","b":{"requestState":2},"inputResponses":{"x":1}}`, `"s"`,
+			`{"a":1,"b":{"requestState":2},"inputResponses":{"k":` + given + `},"requestState":"s"}`},
+		{`{"a":1,"requestState":"old"}`, ``, `{"a":1,"inputResponses":{"k":` + given + `}}`},
 	} {
-		got, err := withInput([]byte(test.params),
-			mcp.InputRound{InputResponses: mcp.InputResponses{"k": json.RawMessage("1")}, RequestState: &state})
-		if err != nil || string(got) != test.want {
-			t.Errorf("withInput(%s): got %s, %v, want %s", test.params, got, err, test.want)
-		}
-	}
-	got, err := withInput([]byte(`{"a":1,"requestState":"old"}`), mcp.InputRound{})
-	if err != nil || string(got) != `{"a":1}` {
-		t.Errorf("without a new state: got %s, %v, want the old one gone", got, err)
-	}
-	if got, err := withInput([]byte(`[1]`), mcp.InputRound{}); err == nil {
-		t.Errorf("of an array: got %s, want an error", got)
+		ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+			var params any
+			if test.params != "" {
+				params = json.RawMessage(test.params)
+			}
+			done := background(func() error { return c.Call(t.Context(), mcp.MethodCallTool, params, nil) })
+			v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, test.state))
+			f := v.Expect(mcp.MethodCallTool)
+			if got := paramsOf(t, f); got != test.want {
+				t.Errorf("%s: sent %s, want %s", test.params, got, test.want)
+			}
+			v.Answer(f, fmt.Sprintf(textResult, "ok"))
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
 func TestACallIsNotSafeToRetryOnceTheServerHasAsked(t *testing.T) {
 	var hang func()
-	h := HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	h := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		hang()
 		time.Sleep(time.Millisecond)
 		return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
 	})
-	ready(t, &Options{Features: []Feature{h}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{h}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		hang = v.Close
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
 		err := <-done
-		if SafeToRetry(err) {
+		if mcpclient.SafeToRetry(err) {
 			t.Errorf("got %v, said to be safe to retry, but the server has had the call", err)
 		}
 	})
 }
 
 func TestStopEndsACallWithARunningHandler(t *testing.T) {
-	h := HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	h := mcpclient.HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	ready(t, &Options{Features: []Feature{h}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{h}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
 		synctest.Wait()
 		_ = c.Stop(t.Context())
 		err := <-done
-		if !errors.Is(err, ErrShutdown) {
+		if !errors.Is(err, mcpclient.ErrShutdown) {
 			t.Errorf("got %v, want ErrShutdown", err)
 		}
 	})
 }
 
 func TestStopEndsACallThatWaitsToBeSentAgain(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		for range 8 {
 			v.Answer(v.Expect(mcp.MethodReadResource), inputRequired("", `"later"`))
@@ -329,7 +346,7 @@ func TestStopEndsACallThatWaitsToBeSentAgain(t *testing.T) {
 		synctest.Wait()
 		_ = c.Stop(t.Context())
 		took := elapsed(func() {
-			if err := <-done; !errors.Is(err, ErrShutdown) {
+			if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) {
 				t.Errorf("got %v, want ErrShutdown", err)
 			}
 		})
@@ -340,7 +357,7 @@ func TestStopEndsACallThatWaitsToBeSentAgain(t *testing.T) {
 }
 
 func TestTheDelayBetweenRequestsHasABound(t *testing.T) {
-	ready(t, &Options{MaxInputRounds: 45}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, &mcpclient.Options{MaxInputRounds: 45}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		for i := range 45 {
 			took := elapsed(func() {

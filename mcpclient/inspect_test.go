@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -14,13 +15,14 @@ import (
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
 func TestInspectReportsTheConnection(t *testing.T) {
-	o := &Options{Name: "files", InstanceID: "pod-7", BackoffMin: 8 * time.Second, BackoffMax: 8 * time.Second}
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Name: "files", InstanceID: "pod-7", BackoffMin: 8 * time.Second, BackoffMax: 8 * time.Second}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		time.Sleep(3 * time.Second)
 		if i := c.Inspect(); i.State != connstate.Initializing || i.InState != 3*time.Second ||
@@ -56,14 +58,14 @@ func TestInspectReportsTheConnection(t *testing.T) {
 }
 
 func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
-	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *Client) {
-		call := func(name string, options ...CallOption) <-chan error {
+	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
+		call := func(name string, options ...mcpclient.CallOption) <-chan error {
 			return background(func() error {
 				_, err := c.CallTool(context.Background(), name, nil, options...)
 				return err
 			})
 		}
-		first := call("slow", WithTimeout(time.Minute))
+		first := call("slow", mcpclient.WithTimeout(time.Minute))
 		request := v.Expect(mcp.MethodCallTool)
 		time.Sleep(5 * time.Second)
 		second := call("quick")
@@ -87,7 +89,7 @@ func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
 		if err := <-first; err != nil {
 			t.Error(err)
 		}
-		if err := <-second; !errors.Is(err, ErrTimeout) {
+		if err := <-second; !errors.Is(err, mcpclient.ErrTimeout) {
 			t.Errorf("the younger call: got %v, want a timeout", err)
 		}
 		i = c.Inspect()
@@ -113,56 +115,64 @@ func TestInspectShowsCallsInFlightWithAgeAndDeadline(t *testing.T) {
 	})
 }
 
-// Inspect shows the oldest of ten thousand calls, and how many there are.
 func TestInspectIsBounded(t *testing.T) {
-	ready(t, &Options{RequestTimeout: -1, Telemetry: telemetry.Off()},
-		func(t *testing.T, _ *script, _ *conversation, c *Client) {
-			const calls = 10_000
-			cl := c.newCall("tools/call", nil)
-			cl.Target = strings.Repeat("x", 10_000) + "\xff"
-			cl.Begun = time.Now()
-			first := probed(c).Add(&cl.Request, calls, scattered)
-			c.subscriptions.watches.all = map[string]*watch{}
-			for n := range 999 {
-				c.subscriptions.watches.all[fmt.Sprint("file:///", n)] = &watch{wanted: true}
+	const resources, calls = inspect.MaxListed + 50, 1_000
+	o := mcpclient.Options{RequestTimeout: -1, Telemetry: telemetry.Off()}
+	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, o, func(t *testing.T, r *revision) {
+		for n := range resources {
+			r.subscribe(fmt.Sprint("file:///", n))
+		}
+		first := manyCalls(r.conversation, r.c, calls)
+		i := r.c.Inspect()
+		if i.InFlight != calls || len(i.Calls) != inspect.MaxListed || i.Subscribed != resources ||
+			len(i.Subscriptions) != inspect.MaxListed {
+			t.Fatalf("got %d in flight and %d shown, %d subscriptions and %d shown, want %d, %d and %d of each",
+				i.InFlight, len(i.Calls), i.Subscribed, len(i.Subscriptions), calls, resources, inspect.MaxListed)
+		}
+		for n, f := range i.Calls {
+			if f.ID != first+int64(n) || len(f.Target) > 128 {
+				t.Fatalf("call %d: got %+v, want id %d and a short name", n, f, first+int64(n))
 			}
-			i := c.Inspect()
-			if i.InFlight != calls || len(i.Calls) != inspect.MaxListed || i.Subscribed != 999 ||
-				len(i.Subscriptions) != inspect.MaxListed {
-				t.Fatalf("got %d in flight and %d shown, %d subscriptions and %d shown, want %d, 999 and %d of each",
-					i.InFlight, len(i.Calls), i.Subscribed, len(i.Subscriptions), calls, inspect.MaxListed)
-			}
-			for n, f := range i.Calls {
-				if f.ID != first+int64(n) || len(f.Target) > 128 {
-					t.Fatalf("call %d: got %+v, want id %d and a short name", n, f, first+int64(n))
-				}
-			}
-			if raw, err := json.Marshal(i); err != nil || len(raw) > 100_000 {
-				t.Errorf("as JSON: got %d bytes, %v", len(raw), err)
-			}
-			if i.Operations != nil || i.Recent != nil {
-				t.Errorf("without telemetry: got %v and %v, want nothing", i.Operations, i.Recent)
-			}
-			probed(c).Settle(first, calls) // the one call was in the table many times
-			c.subscriptions.watches.all = nil
-		})
+		}
+		if raw, err := json.Marshal(i); err != nil || len(raw) > 100_000 {
+			t.Errorf("as JSON: got %d bytes, %v", len(raw), err)
+		}
+		if i.Operations != nil || i.Recent != nil {
+			t.Errorf("without telemetry: got %v and %v, want nothing", i.Operations, i.Recent)
+		}
+	})
+}
+
+// manyCalls makes n calls of a tool with a long name that end with the client, and returns the id of the first.
+func manyCalls(v *conversation, c *mcpclient.Client, n int) (first int64) {
+	v.t.Helper()
+	name := strings.Repeat("x", 10_000)
+	for i := range n {
+		go func() { _, _ = c.CallTool(context.Background(), name, nil) }()
+		f := v.Expect(mcp.MethodCallTool)
+		if i == 0 {
+			first, _ = strconv.ParseInt(string(f.ID), 10, 64)
+		}
+	}
+	return first
 }
 
 func TestClientsListsRunningClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var started []*Client
+		var started []*mcpclient.Client
 		for _, name := range []string{"b", "a", "b"} {
-			c, err := New(newScript(t), &Options{Name: name, Telemetry: telemetry.Off()})
+			c, err := mcpclient.New(newScript(t), &mcpclient.Options{Name: name, Telemetry: telemetry.Off()})
 			if err != nil {
 				t.Fatal(err)
 			}
 			started = append(started, c)
 		}
-		if _, err := New(newScript(t), &Options{Features: []Feature{HandleRequest("x", nil)}}); err == nil {
+		if _, err := mcpclient.New(newScript(t), &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest("x",
+			nil)}}); err == nil {
 			t.Error("want an error for a handler that is nil")
 		}
-		own := func() []*Client { // other tests have clients too
-			return slices.DeleteFunc(Clients(), func(c *Client) bool { return !slices.Contains(started, c) })
+		own := func() []*mcpclient.Client { // other tests have clients too
+			return slices.DeleteFunc(mcpclient.Clients(), func(c *mcpclient.Client) bool { return !slices.Contains(started, c) })
 		}
 		if got := own(); !slices.Equal(got, started) {
 			t.Errorf("clients: got %v, want those that were created, in this order", got)
@@ -183,7 +193,7 @@ func TestClientsListsRunningClients(t *testing.T) {
 
 // Sixty-four callers call and leave while others look. The race detector does the rest.
 func TestInspectWhileCallersComeAndGo(t *testing.T) {
-	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
 		const callers, calls = 64, 20
 		go func() { // ends with the calls
 			for range callers * calls {
@@ -224,21 +234,22 @@ func TestInspectWhileCallersComeAndGo(t *testing.T) {
 }
 
 func BenchmarkInspect(b *testing.B) {
-	c, err := New(newScript(b), &Options{Telemetry: telemetry.Off()})
+	s := newScript(b)
+	c, err := mcpclient.New(s, &mcpclient.Options{RequestTimeout: -1, Telemetry: telemetry.Off()})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer c.Stop(context.Background())
-	cl := c.newCall("tools/call", nil)
-	first := probed(c).Add(&cl.Request, 10_000, scattered)
+	v := s.Accept().Handshake(mcp.Version20260728)
+	if err := c.Await(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	for range 10_000 {
+		go func() { _ = c.Call(context.Background(), "x", nil, nil) }()
+		v.Expect("x")
+	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c.core.Inspect(func(*inspect.Client) {})
+		c.Inspect()
 	}
-	probed(c).Settle(first, 10_000)
-}
-
-// scattered are deadlines in no order.
-func scattered(id int64) time.Time {
-	return time.Now().Add(time.Hour + time.Duration(id%977)*time.Second)
 }

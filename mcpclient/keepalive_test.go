@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -16,12 +17,13 @@ func TestHangingServerIsDetectedWithoutACall(t *testing.T) {
 	for _, version := range mcp.SupportedVersions() {
 		t.Run(string(version), func(t *testing.T) {
 			lost := make(chan connstate.Transition, 8)
-			o := &Options{Versions: []mcp.Version{version}, KeepAlive: time.Minute, OnTransition: func(tr connstate.Transition) {
-				if tr.From == connstate.Ready {
-					lost <- tr
-				}
-			}}
-			bubble(t, o, func(t *testing.T, s *script, c *Client) {
+			o := &mcpclient.Options{Versions: []mcp.Version{version}, KeepAlive: time.Minute,
+				OnTransition: func(tr connstate.Transition) {
+					if tr.From == connstate.Ready {
+						lost <- tr
+					}
+				}}
+			bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				ping := mcp.MethodDiscover
 				if version.Era() == mcp.Legacy {
@@ -37,13 +39,13 @@ func TestHangingServerIsDetectedWithoutACall(t *testing.T) {
 					}
 					synctest.Wait()
 				}
-				hung := background(func() error { return c.Call(t.Context(), "x/y", nil, nil, WithTimeout(time.Hour)) })
+				hung := background(func() error { return c.Call(t.Context(), "x/y", nil, nil, mcpclient.WithTimeout(time.Hour)) })
 				v.Expect("x/y")
 				if took := elapsed(func() { v.Expect(ping) }); took > 2*time.Minute {
 					t.Errorf("the server was asked after %v, want two minutes at most", took)
 				}
 				var err error
-				if took := elapsed(func() { err = <-hung }); took != time.Minute || !errors.Is(err, ErrConnectionLost) ||
+				if took := elapsed(func() { err = <-hung }); took != time.Minute || !errors.Is(err, mcpclient.ErrConnectionLost) ||
 					!strings.Contains(err.Error(), "does not answer a ping") {
 					t.Errorf("after %v the call failed with %v, want a lost connection after a minute", took, err)
 				}
@@ -58,7 +60,8 @@ func TestHangingServerIsDetectedWithoutACall(t *testing.T) {
 }
 
 func TestActiveServerGetsNoPings(t *testing.T) {
-	bubble(t, &Options{Versions: legacyOnly, KeepAlive: time.Minute}, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Versions: legacyOnly, KeepAlive: time.Minute}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		for range 100 {
@@ -74,7 +77,7 @@ func TestActiveServerGetsNoPings(t *testing.T) {
 }
 
 func TestNothingIsSentUnlessAskedFor(t *testing.T) {
-	quiet := func(t *testing.T, v *conversation, c *Client) {
+	quiet := func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		t.Helper()
 		await(t, c)
 		time.Sleep(24 * time.Hour)
@@ -84,16 +87,17 @@ func TestNothingIsSentUnlessAskedFor(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *Client) { quiet(t, v, c) })
+	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) { quiet(t, v, c) })
 	web := func(s *script) transport.Transport { return &overHTTP{rigged: streams(s)} }
 	// each request is on its own
-	bubbleWith(t, &Options{KeepAlive: time.Minute}, web, func(t *testing.T, s *script, c *Client) {
+	bubbleWith(t, &mcpclient.Options{KeepAlive: time.Minute}, web, func(t *testing.T, s *script, c *mcpclient.Client) {
 		quiet(t, s.next(t).modern(), c)
 	})
 }
 
 func TestAWatchEndsWithItsSession(t *testing.T) {
-	bubble(t, &Options{Versions: legacyOnly, KeepAlive: time.Minute}, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Versions: legacyOnly, KeepAlive: time.Minute}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		time.Sleep(50 * time.Second)

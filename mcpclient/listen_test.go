@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -22,7 +22,9 @@ const announcing = `{"resultType":"complete","supportedVersions":["2026-07-28"],
 	`"cacheScope":"private"}`
 
 // heard is a handler that counts.
-func heard(n *int) NotificationHandler { return func(context.Context, *Notification) { *n++ } }
+func heard(n *int) mcpclient.NotificationHandler {
+	return func(context.Context, *mcpclient.Notification) { *n++ }
+}
 
 // acknowledge answers a subscription, and tells of a change of the tools.
 func (c *conversation) acknowledge(f frame) {
@@ -37,8 +39,9 @@ func (c *conversation) acknowledge(f frame) {
 
 func TestListenCoversTheHandlers(t *testing.T) {
 	var n int
-	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
+		heard(&n))}}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		first := v.Expect(mcp.MethodSubscriptionsListen)
@@ -67,8 +70,8 @@ func TestListenCoversTheHandlers(t *testing.T) {
 }
 
 func TestEndedSubscriptionIsReopened(t *testing.T) {
-	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("", heard(new(int)))}}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		f := v.Expect(mcp.MethodSubscriptionsListen)
@@ -106,8 +109,8 @@ func TestEndedSubscriptionIsReopened(t *testing.T) {
 }
 
 func TestAServerWithoutSubscriptionsIsNotAskedAgain(t *testing.T) {
-	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("", heard(new(int)))}}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		v.Refuse(v.Expect(mcp.MethodSubscriptionsListen), mcp.CodeMethodNotFound, "no")
@@ -122,17 +125,19 @@ func TestAServerWithoutSubscriptionsIsNotAskedAgain(t *testing.T) {
 
 func TestNoSubscriptionWithoutHandlers(t *testing.T) {
 	for name, test := range map[string]struct {
-		features []Feature
+		features []mcpclient.Feature
 		result   string
 	}{
-		"no handler":      {nil, announcing},
-		"another handler": {[]Feature{HandleNotification(mcp.NotificationProgress, heard(new(int)))}, announcing},
-		"not declared": {[]Feature{HandleNotification(mcp.NotificationResourceListChanged, heard(new(int)))},
+		"no handler": {nil, announcing},
+		"another handler": {[]mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationProgress, heard(new(int)))},
 			announcing},
-		"nothing is declared": {[]Feature{HandleNotification("", heard(new(int)))}, discovered},
+		"not declared": {[]mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationResourceListChanged,
+			heard(new(int)))},
+			announcing},
+		"nothing is declared": {[]mcpclient.Feature{mcpclient.HandleNotification("", heard(new(int)))}, discovered},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, &Options{Features: test.features}, func(t *testing.T, s *script, c *Client) {
+			bubble(t, &mcpclient.Options{Features: test.features}, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				v.Answer(v.Expect(mcp.MethodDiscover), test.result)
 				await(t, c)
@@ -148,23 +153,24 @@ func TestNoSubscriptionWithoutHandlers(t *testing.T) {
 }
 
 func TestBusyServerIsLostDuringListen(t *testing.T) {
-	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
-	streamed(t, o, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("", heard(new(int)))}}
+	streamed(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		f := v.Expect(mcp.MethodSubscriptionsListen)
 		synctest.Wait()
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
-		probed(c).BusyAndLost(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true},
+		mcpclient.ProbeOf(c).BusyAndLost(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true},
 			errors.New("down"))
 		synctest.Wait()
 	})
 }
 
 func TestOtherHandlersLeaveTheSubscriptionAlone(t *testing.T) {
-	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
+		heard(new(int)))}}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
@@ -186,8 +192,8 @@ func TestOtherHandlersLeaveTheSubscriptionAlone(t *testing.T) {
 }
 
 func TestUnauthorizedSubscriptionIsNotRetried(t *testing.T) {
-	o := &Options{Features: []Feature{HandleNotification("", heard(new(int)))}}
-	streamed(t, o, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("", heard(new(int)))}}
+	streamed(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		v.fail(v.Expect(mcp.MethodSubscriptionsListen),
@@ -217,7 +223,8 @@ func TestUnauthorizedSubscriptionIsNotRetried(t *testing.T) {
 
 func TestFailedReplacementKeepsTheOldSubscription(t *testing.T) {
 	j := &journal{}
-	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}},
+	inRevisions(t, modernOnly, all,
+		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(j.changed("tools"))}},
 		func(t *testing.T, r *revision) {
 			j.lines = nil
 			r.listened(`{"toolsListChanged":true}`)
@@ -239,19 +246,18 @@ func TestFailedReplacementKeepsTheOldSubscription(t *testing.T) {
 }
 
 func TestShortSubscriptionsBackOff(t *testing.T) {
-	var client *Client
+	var client *mcpclient.Client
 	var begun []time.Time
 	rig := &rigged{send: func(m transport.Message) (error, bool) {
 		if m.Method != mcp.MethodSubscriptionsListen {
 			return nil, false
 		}
 		begun = append(begun, time.Now())
-		probed(client).OpenAndOver(m.ID, func(by conn.Content) {
-			by.(*subscription).agreed = mcp.SubscriptionFilter{ToolsListChanged: true}
-		})
+		mcpclient.OpenAndOver(client, m.ID)
 		return nil, true
 	}}
-	observed(t, Options{Versions: modernOnly}, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{Versions: modernOnly}, rig, func(t *testing.T, s *script, c *mcpclient.Client,
+		_ *telemetrytest.Recording) {
 		s.next(t).greet(mcp.Version20260728, all)
 		await(t, c)
 		client = c
@@ -275,7 +281,8 @@ func TestShortSubscriptionsBackOff(t *testing.T) {
 // the response to end it. (specification 2026-07-28, basic/patterns/cancellation; schema, CancelledNotification)
 func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 	j := &journal{}
-	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}},
+	inRevisions(t, modernOnly, all,
+		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(j.changed("tools"))}},
 		func(t *testing.T, r *revision) {
 			j.lines = nil
 			cancel := func(f frame) {
@@ -306,7 +313,8 @@ func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 
 func TestSubscriptionEndDuringAReplacementIsAGap(t *testing.T) {
 	j := &journal{}
-	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}},
+	inRevisions(t, modernOnly, all,
+		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(j.changed("tools"))}},
 		func(t *testing.T, r *revision) {
 			j.lines = nil
 			old := r.listened(`{"toolsListChanged":true}`)
@@ -324,7 +332,8 @@ func TestSubscriptionEndDuringAReplacementIsAGap(t *testing.T) {
 }
 
 func TestCacheFromBeforeTheSubscriptionIsCleared(t *testing.T) {
-	inRevisions(t, modernOnly, all, Options{Features: []Feature{HandleToolListChanged(func(context.Context) {})}},
+	inRevisions(t, modernOnly, all,
+		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(func(context.Context) {})}},
 		func(t *testing.T, r *revision) {
 			r.listened(`{"toolsListChanged":true}`)
 			synctest.Wait()
@@ -366,8 +375,8 @@ func TestListRequestedBeforeTheSubscriptionMayHaveChanged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := &journal{}
-			o := Options{Features: []Feature{HandleToolListChanged(j.changed("tools")),
-				HandlePromptListChanged(j.changed("prompts"))}}
+			o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(j.changed("tools")),
+				mcpclient.HandlePromptListChanged(j.changed("prompts"))}}
 			inRevisions(t, modernOnly, all, o, func(t *testing.T, r *revision) {
 				j.lines = nil
 				opened := r.Expect(mcp.MethodSubscriptionsListen)
@@ -389,5 +398,24 @@ func TestListRequestedBeforeTheSubscriptionMayHaveChanged(t *testing.T) {
 				j.wants(t, test.want...)
 			})
 		})
+	}
+}
+
+func TestTheStreamOfASubscriptionOfAStoppedClientEndsInOrder(t *testing.T) {
+	rec := telemetrytest.Recorder(t)
+	o := &mcpclient.Options{Telemetry: rec.Telemetry(),
+		Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
+		v := s.next(t)
+		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
+		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
+		synctest.Wait()
+	})
+	points := rec.Points("mcp_client.stream.duration")
+	if len(points) != 1 || points[0].Attrs.HasValue("error.type") {
+		t.Errorf("the durations of streams are %+v, want one without error.type", points)
+	}
+	if got := rec.Log("mcp_client.stream.closed").Text("error.type"); got != "" {
+		t.Errorf("the record of the end has error.type %q, want none", got)
 	}
 }

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"bytes"
@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // ask makes a call that the server answers, and returns the level that it asks for.
-func (r *revision) ask(options ...CallOption) string {
+func (r *revision) ask(options ...mcpclient.CallOption) string {
 	r.t.Helper()
 	done := background(func() error { return r.c.Call(r.t.Context(), "x/y", nil, nil, options...) })
 	f := r.Expect("x/y")
@@ -44,7 +45,7 @@ func (r *revision) setLevel(level mcp.LoggingLevel) {
 }
 
 func TestTheLogLevelIsKeptOverSessions(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		if got := r.ask(); got != "" {
 			t.Errorf("want no level asked for before one is set, got %s", got)
 		}
@@ -72,7 +73,7 @@ func TestTheLogLevelIsKeptOverSessions(t *testing.T) {
 }
 
 func TestRefusedLogLevelIsNotKept(t *testing.T) {
-	inRevisions(t, legacyOnly, all, Options{}, func(t *testing.T, r *revision) {
+	inRevisions(t, legacyOnly, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		r.setLevel(mcp.LevelInfo)
 		done := background(func() error { return r.c.SetLogLevel(t.Context(), mcp.LevelDebug) })
 		r.Refuse(r.Expect(mcp.MethodSetLevel), mcp.CodeInternalError, "no")
@@ -91,12 +92,13 @@ func TestRefusedLogLevelIsNotKept(t *testing.T) {
 }
 
 func TestLevelsAreSentOneAfterTheOther(t *testing.T) {
-	inRevisions(t, legacyOnly, all, Options{}, func(t *testing.T, r *revision) {
+	inRevisions(t, legacyOnly, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		first := background(func() error { return r.c.SetLogLevel(t.Context(), mcp.LevelInfo) })
 		f := r.Expect(mcp.MethodSetLevel)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := r.c.SetLogLevel(ctx, mcp.LevelDebug); !errors.Is(err, context.DeadlineExceeded) || !SafeToRetry(err) {
+		if err := r.c.SetLogLevel(ctx, mcp.LevelDebug); !errors.Is(err, context.DeadlineExceeded) ||
+			!mcpclient.SafeToRetry(err) {
 			t.Errorf("want the second to wait for the first, got %v", err)
 		}
 		r.Answer(f, `{}`)
@@ -108,14 +110,16 @@ func TestLevelsAreSentOneAfterTheOther(t *testing.T) {
 }
 
 func TestUnknownLogLevelIsInvalid(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		err := r.c.SetLogLevel(t.Context(), "verbose")
-		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid || !SafeToRetry(err) {
+		if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindInvalid ||
+			!mcpclient.SafeToRetry(err) {
 			t.Errorf("want an error of kind invalid, got %v", err)
 		}
 		if r.modern() {
-			err = r.c.Call(t.Context(), "x/y", nil, nil, WithLogLevel("verbose"))
-			if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid || !SafeToRetry(err) {
+			err = r.c.Call(t.Context(), "x/y", nil, nil, mcpclient.WithLogLevel("verbose"))
+			if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindInvalid ||
+				!mcpclient.SafeToRetry(err) {
 				t.Errorf("want an error of kind invalid, got %v", err)
 			}
 		}
@@ -124,7 +128,7 @@ func TestUnknownLogLevelIsInvalid(t *testing.T) {
 }
 
 func TestWithLogLevelIsForOneCallOfAModernServer(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		r.setLevel(mcp.LevelError)
 		meta, err := mcp.Meta(nil).With(mcp.MetaLogLevel, "alert")
 		if err != nil {
@@ -132,13 +136,14 @@ func TestWithLogLevelIsForOneCallOfAModernServer(t *testing.T) {
 		}
 		for _, tc := range []struct {
 			name    string
-			options []CallOption
+			options []mcpclient.CallOption
 			want    string
 		}{
-			{"a level", []CallOption{WithLogLevel(mcp.LevelDebug)}, `"debug"`},
-			{"none", []CallOption{WithLogLevel("")}, ""},
+			{"a level", []mcpclient.CallOption{mcpclient.WithLogLevel(mcp.LevelDebug)}, `"debug"`},
+			{"none", []mcpclient.CallOption{mcpclient.WithLogLevel("")}, ""},
 			{"the client's", nil, `"error"`},
-			{"a level before metadata", []CallOption{WithMeta(meta), WithLogLevel(mcp.LevelDebug)}, `"debug"`},
+			{"a level before metadata", []mcpclient.CallOption{mcpclient.WithMeta(meta), mcpclient.WithLogLevel(mcp.LevelDebug)},
+				`"debug"`},
 		} {
 			if !r.modern() && tc.name != "a level before metadata" {
 				tc.want = ""
@@ -168,21 +173,22 @@ func TestLogMessagesReachTheHandler(t *testing.T) {
 			said = append(said, fmt.Sprintf("%s: %s %s %s", by, m.Level, m.Logger, m.Data))
 		}
 	}
-	inEach(t, Options{Features: []Feature{HandleLogMessage(hear("feature"))}}, func(t *testing.T, r *revision) {
-		said = nil
-		r.Send(logMessage("info", "db", `{"a":1}`))
-		synctest.Wait()
-		remove := r.c.OnLogMessage(hear("later"))
-		r.Send(logMessage("alert", "", `null`))
-		synctest.Wait()
-		remove()
-		r.Send(logMessage("debug", "", `"x"`))
-		synctest.Wait()
-		want := `feature: info db {"a":1}|feature: alert  null|later: alert  null|feature: debug  "x"`
-		if got := strings.Join(said, "|"); got != want {
-			t.Errorf("want %s, got %s", want, got)
-		}
-	})
+	inEach(t, mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleLogMessage(hear("feature"))}},
+		func(t *testing.T, r *revision) {
+			said = nil
+			r.Send(logMessage("info", "db", `{"a":1}`))
+			synctest.Wait()
+			remove := r.c.OnLogMessage(hear("later"))
+			r.Send(logMessage("alert", "", `null`))
+			synctest.Wait()
+			remove()
+			r.Send(logMessage("debug", "", `"x"`))
+			synctest.Wait()
+			want := `feature: info db {"a":1}|feature: alert  null|later: alert  null|feature: debug  "x"`
+			if got := strings.Join(said, "|"); got != want {
+				t.Errorf("want %s, got %s", want, got)
+			}
+		})
 }
 
 func TestLogMessagesGoToSlog(t *testing.T) {
@@ -194,7 +200,7 @@ func TestLogMessagesGoToSlog(t *testing.T) {
 			}
 			return a
 		}}))
-	o := Options{Features: []Feature{LogMessagesTo(logger)}}
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.LogMessagesTo(logger)}}
 	inRevisions(t, []mcp.Version{mcp.Version20251125, mcp.Version20260728}, all, o, func(t *testing.T, r *revision) {
 		out.Reset()
 		r.Send(

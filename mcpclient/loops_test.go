@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
@@ -24,15 +25,15 @@ const noHits = `{"content":[{"type":"text","text":"[]"}]}`
 type looping struct {
 	t   *testing.T
 	v   *conversation
-	c   *Client
+	c   *mcpclient.Client
 	rec *telemetrytest.Recording
 }
 
-func inLoops(t *testing.T, o *LoopOptions, f func(l *looping)) {
+func inLoops(t *testing.T, o *mcpclient.LoopOptions, f func(l *looping)) {
 	t.Helper()
 	rec := telemetrytest.Recorder(t)
-	ready(t, &Options{Features: []Feature{UseLoopDetection(o)}, Telemetry: rec.Telemetry()},
-		func(t *testing.T, _ *script, v *conversation, c *Client) { f(&looping{t, v, c, rec}) })
+	ready(t, &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseLoopDetection(o)}, Telemetry: rec.Telemetry()},
+		func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) { f(&looping{t, v, c, rec}) })
 }
 
 // call makes a call that has the result, or is not sent if that is empty.
@@ -54,15 +55,15 @@ func (l *looping) succeed(tool string, args any, result string) {
 }
 
 // stop makes a call that is not sent.
-func (l *looping) stop(tool string, args any, kind LoopKind) {
+func (l *looping) stop(tool string, args any, kind mcpclient.LoopKind) {
 	l.t.Helper()
 	err := l.call(l.t.Context(), tool, args, "")
-	loop, ok := errors.AsType[*LoopError](err)
-	if !ok || !errors.Is(err, ErrLoop) || loop.Kind != kind || loop.Tool != tool || loop.Calls < 2 {
+	loop, ok := errors.AsType[*mcpclient.LoopError](err)
+	if !ok || !errors.Is(err, mcpclient.ErrLoop) || loop.Kind != kind || loop.Tool != tool || loop.Calls < 2 {
 		l.t.Fatalf("%s %v: want a loop of kind %s, got %v", tool, args, kind, err)
 	}
-	e, _ := errors.AsType[*Error](err)
-	if e == nil || e.Kind != KindState || e.ErrorType() != names.ErrorLoop || !SafeToRetry(err) {
+	e, _ := errors.AsType[*mcpclient.Error](err)
+	if e == nil || e.Kind != mcpclient.KindState || e.ErrorType() != names.ErrorLoop || !mcpclient.SafeToRetry(err) {
 		l.t.Fatalf("%s %v: want an error that was not sent, got %#v", tool, args, err)
 	}
 }
@@ -88,13 +89,13 @@ func (l *looping) flagged() (n int64) {
 	return n
 }
 
-func query(i int) any { return map[string]any{"query": fmt.Sprint("what is ", i), "limit": i % 7} }
+func numbered(i int) any { return map[string]any{"query": fmt.Sprint("what is ", i), "limit": i % 7} }
 
 // The case that users have told of: 277 calls of one tool, each with other arguments, and none has a hit.
 func TestTheLoopOf277CallsIsFlaggedAtTheFifth(t *testing.T) {
 	inLoops(t, nil, func(l *looping) {
 		for i := range 277 {
-			l.succeed("search", query(i), noHits)
+			l.succeed("search", numbered(i), noHits)
 			if got := l.flagged(); (got > 0) != (i >= 4) || got > 0 && got != int64(i-3) {
 				l.t.Fatalf("call %d: got %d calls flagged", i+1, got)
 			}
@@ -104,7 +105,7 @@ func TestTheLoopOf277CallsIsFlaggedAtTheFifth(t *testing.T) {
 			l.t.Fatalf("got %d records, want those of a burst", len(logs))
 		}
 		time.Sleep(time.Minute)
-		l.succeed("search", query(277), noHits)
+		l.succeed("search", numbered(277), noHits)
 		if got := l.rec.Logs(names.EventMCPClientToolLoop)[5].Text(names.KeyMCPClientSuppressed); got != "268" {
 			l.t.Errorf("the next record: got %q suppressed, want 268", got)
 		}
@@ -147,7 +148,7 @@ func TestHintsOfAToolDecideWhatIsALoop(t *testing.T) {
 					if !tc.varied {
 						i = 0
 					}
-					l.succeed("do", query(i), tc.answer)
+					l.succeed("do", numbered(i), tc.answer)
 				}
 				if got := l.flagged(); got != tc.flagged {
 					l.t.Errorf("got %d calls flagged, want %d", got, tc.flagged)
@@ -160,9 +161,9 @@ func TestHintsOfAToolDecideWhatIsALoop(t *testing.T) {
 func TestRepeatedServerErrorIsALoop(t *testing.T) {
 	inLoops(t, nil, func(l *looping) {
 		for i := range 6 {
-			done := background(func() error { _, err := l.c.CallTool(l.t.Context(), "read", query(i)); return err })
+			done := background(func() error { _, err := l.c.CallTool(l.t.Context(), "read", numbered(i)); return err })
 			l.v.Refuse(l.v.Expect(mcp.MethodCallTool), mcp.CodeInvalidParams, "no such file")
-			if err := <-done; errors.Is(err, ErrLoop) || !errors.Is(err, mcp.ErrInvalidParams) {
+			if err := <-done; errors.Is(err, mcpclient.ErrLoop) || !errors.Is(err, mcp.ErrInvalidParams) {
 				l.t.Fatalf("want the error of the server, got %v", err)
 			}
 		}
@@ -173,7 +174,7 @@ func TestRepeatedServerErrorIsALoop(t *testing.T) {
 }
 
 func TestConversationsAreWatchedApart(t *testing.T) {
-	inLoops(t, &LoopOptions{Break: true}, func(l *looping) {
+	inLoops(t, &mcpclient.LoopOptions{Break: true}, func(l *looping) {
 		in := func(id string) context.Context {
 			ctx, err := telemetry.ContextWithConversation(l.t.Context(), telemetry.Conversation{ID: id})
 			if err != nil {
@@ -186,7 +187,7 @@ func TestConversationsAreWatchedApart(t *testing.T) {
 				if i == 4 && id == "c" {
 					continue
 				}
-				if err := l.call(in(id), "search", query(0), noHits); err != nil {
+				if err := l.call(in(id), "search", numbered(0), noHits); err != nil {
 					l.t.Fatal(err)
 				}
 			}
@@ -194,28 +195,28 @@ func TestConversationsAreWatchedApart(t *testing.T) {
 		if got := l.flagged(); got != 2 {
 			l.t.Errorf("got %d calls flagged, want those of two conversations", got)
 		}
-		if err := l.call(in("a"), "search", query(0), ""); !errors.Is(err, ErrLoop) {
+		if err := l.call(in("a"), "search", numbered(0), ""); !errors.Is(err, mcpclient.ErrLoop) {
 			l.t.Errorf("want the loop of a conversation broken, got %v", err)
 		}
-		if err := l.call(in("c"), "search", query(0), noHits); err != nil {
+		if err := l.call(in("c"), "search", numbered(0), noHits); err != nil {
 			l.t.Errorf("want another conversation to go on, got %v", err)
 		}
-		l.succeed("search", query(0), noHits) // of none
+		l.succeed("search", numbered(0), noHits) // of none
 	})
 }
 
 func TestALoopIsBrokenUntilSomethingElseIsDone(t *testing.T) {
-	inLoops(t, &LoopOptions{Break: true}, func(l *looping) {
+	inLoops(t, &mcpclient.LoopOptions{Break: true}, func(l *looping) {
 		for i := range 5 {
-			l.succeed("search", query(i), noHits)
+			l.succeed("search", numbered(i), noHits)
 		}
-		l.stop("search", query(6), LoopSameResult)
-		l.stop("search", query(0), LoopSameResult)
+		l.stop("search", numbered(6), mcpclient.LoopSameResult)
+		l.stop("search", numbered(0), mcpclient.LoopSameResult)
 		l.succeed("read", nil, noHits) // is none of the loop
 		for i := range 5 {
-			l.succeed("search", query(i), noHits)
+			l.succeed("search", numbered(i), noHits)
 		}
-		l.stop("search", query(7), LoopSameResult)
+		l.stop("search", numbered(7), mcpclient.LoopSameResult)
 		spans := l.spans()
 		last := spans[len(spans)-1]
 		kind, word := onSpan(last, names.KeyMCPClientLoopKind), onSpan(last, names.KeyErrorType)
@@ -226,33 +227,33 @@ func TestALoopIsBrokenUntilSomethingElseIsDone(t *testing.T) {
 }
 
 func TestCallsInTurnsAreStopped(t *testing.T) {
-	inLoops(t, &LoopOptions{Break: true}, func(l *looping) {
+	inLoops(t, &mcpclient.LoopOptions{Break: true}, func(l *looping) {
 		for range 4 {
 			l.succeed("open", nil, noHits)
 			l.succeed("close", nil, noHits)
 		}
 		l.succeed("open", nil, noHits)
-		l.stop("close", nil, LoopCycle)
+		l.stop("close", nil, mcpclient.LoopCycle)
 		l.succeed("close", map[string]any{"all": true}, noHits)
 		l.succeed("open", nil, noHits)
 	})
 }
 
 func TestACallMayGoOnWithALoopAfterATime(t *testing.T) {
-	inLoops(t, &LoopOptions{Repeats: 2, Break: true, CoolDown: time.Hour}, func(l *looping) {
+	inLoops(t, &mcpclient.LoopOptions{Repeats: 2, Break: true, CoolDown: time.Hour}, func(l *looping) {
 		l.succeed("state", nil, noHits)
 		l.succeed("state", nil, noHits)
-		l.stop("state", nil, LoopSameCall)
+		l.stop("state", nil, mcpclient.LoopSameCall)
 		time.Sleep(time.Hour)
 		first := background(func() error { _, err := l.c.CallTool(l.t.Context(), "state", nil); return err })
 		asked := l.v.Expect(mcp.MethodCallTool)
-		l.stop("state", nil, LoopSameCall) // one may try, and not two
+		l.stop("state", nil, mcpclient.LoopSameCall) // one may try, and not two
 		l.v.Answer(asked, noHits)
 		if err := <-first; err != nil {
 			l.t.Fatal(err)
 		}
 		time.Sleep(time.Hour - 1)
-		l.stop("state", nil, LoopSameCall)
+		l.stop("state", nil, mcpclient.LoopSameCall)
 		time.Sleep(time.Nanosecond)
 		l.succeed("state", nil, `{"content":[]}`)
 		l.succeed("state", nil, noHits)
@@ -260,7 +261,7 @@ func TestACallMayGoOnWithALoopAfterATime(t *testing.T) {
 }
 
 func TestExemptToolIsInNoLoopAndEndsNone(t *testing.T) {
-	inLoops(t, &LoopOptions{Break: true, Exempt: []string{"clock"}}, func(l *looping) {
+	inLoops(t, &mcpclient.LoopOptions{Break: true, Exempt: []string{"clock"}}, func(l *looping) {
 		for range 20 {
 			l.succeed("clock", nil, noHits)
 		}
@@ -268,21 +269,21 @@ func TestExemptToolIsInNoLoopAndEndsNone(t *testing.T) {
 			l.succeed("search", nil, noHits)
 			l.succeed("clock", nil, noHits)
 		}
-		l.stop("search", nil, LoopSameCall)
+		l.stop("search", nil, mcpclient.LoopSameCall)
 		l.succeed("clock", nil, noHits)
-		l.stop("search", nil, LoopSameCall)
+		l.stop("search", nil, mcpclient.LoopSameCall)
 	})
 }
 
 func TestOnlyOutcomesOfTheServerAreCalls(t *testing.T) {
-	inLoops(t, &LoopOptions{Repeats: 2, Break: true}, func(l *looping) {
+	inLoops(t, &mcpclient.LoopOptions{Repeats: 2, Break: true}, func(l *looping) {
 		for range 5 {
 			done := background(func() error {
-				_, err := l.c.CallTool(l.t.Context(), "search", nil, WithTimeout(time.Second))
+				_, err := l.c.CallTool(l.t.Context(), "search", nil, mcpclient.WithTimeout(time.Second))
 				return err
 			})
 			l.v.Expect(mcp.MethodCallTool)
-			if err := <-done; !errors.Is(err, ErrTimeout) {
+			if err := <-done; !errors.Is(err, mcpclient.ErrTimeout) {
 				l.t.Fatalf("want a timeout, got %v", err)
 			}
 			l.v.Expect(mcp.NotificationCancelled)
@@ -302,91 +303,18 @@ func TestOnlyOutcomesOfTheServerAreCalls(t *testing.T) {
 	})
 }
 
-func TestNothingOfACallIsKept(t *testing.T) {
-	inLoops(t, nil, func(l *looping) {
-		const secret = "hunter2"
-		for range 6 {
-			l.succeed("search", map[string]any{"q": secret}, `{"content":[{"type":"text","text":"`+secret+`"}]}`)
-		}
-		text := fmt.Sprintf("%+v", l.c.cfg.loops.talks)
-		if strings.Contains(text, secret) || strings.Contains(text, "search") {
-			l.t.Errorf("got %s", text)
-		}
-	})
-}
-
 func TestInvalidLoopOptionsAreRefused(t *testing.T) {
-	for want, o := range map[string]*LoopOptions{
+	for want, o := range map[string]*mcpclient.LoopOptions{
 		"Repeats is 1":         {Repeats: 1},
 		"Repeats is 17":        {Repeats: 17},
 		"Repeats is -1":        {Repeats: -1},
 		"Polls is 4":           {Polls: 4},
 		"CoolDown is negative": {CoolDown: -1},
 	} {
-		_, err := New(newScript(t), &Options{Features: []Feature{UseLoopDetection(o)}})
+		_, err := mcpclient.New(newScript(t),
+			&mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseLoopDetection(o)}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)
 		}
-	}
-}
-
-// observation returns what watching does beside a call with the options, nil for none; honest calls all differ.
-func observation(t testing.TB, ctx context.Context, o *LoopOptions, honest bool) func() {
-	const args, result = `{"name":"search","arguments":{"query":"what is the answer","limit":7}}`,
-		`{"content":[{"type":"text","text":"nothing was found, try other words"}],"isError":false}`
-	c := &Client{cfg: new(config)}
-	c.tools.c = c
-	if o != nil {
-		var err error
-		if c.cfg.loops, err = newLoopWatch(o); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cl := &call{c: c, params: &mcp.CallToolParams{Name: "search"}, result: &mcp.CallToolResult{},
-		scratch: []byte(args)}
-	cl.Method = mcp.MethodCallTool
-	text, n := []byte(result), 0
-	trip := watched(func(context.Context, *call) *Error {
-		if cl.loop.watched {
-			_ = c.cfg.loops.admit(cl)
-			cl.loop.heard(text)
-			c.cfg.loops.observe(cl, nil)
-		}
-		return nil
-	})
-	return func() {
-		if n++; honest {
-			text[40], text[41], cl.scratch[40] = byte('a'+n%26), byte('a'+n/26%26), byte('a'+n%26)
-		}
-		cl.loop = loopCall{}
-		_ = trip(ctx, cl)
-	}
-}
-
-// BenchmarkLoopDetection is what watching adds to a call, without the call.
-func BenchmarkLoopDetection(b *testing.B) {
-	ctx, err := telemetry.ContextWithConversation(b.Context(), telemetry.Conversation{ID: "thread-17"})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, tc := range []struct {
-		name   string
-		ctx    context.Context
-		o      *LoopOptions
-		honest bool
-	}{
-		{"off", context.Background(), nil, true},
-		{"honest", context.Background(), &LoopOptions{}, true},
-		{"honest conversation", ctx, &LoopOptions{}, true},
-		{"honest breaker", context.Background(), &LoopOptions{Break: true}, true},
-		{"loop", context.Background(), &LoopOptions{}, false},
-	} {
-		b.Run(tc.name, func(b *testing.B) {
-			observe := observation(b, tc.ctx, tc.o, tc.honest)
-			b.ReportAllocs()
-			for b.Loop() {
-				observe()
-			}
-		})
 	}
 }

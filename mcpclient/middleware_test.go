@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // noting is middleware that notes when a call comes and goes.
-func noting(notes *[]string, name string) Middleware {
-	return func(next CallFunc) CallFunc {
-		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+func noting(notes *[]string, name string) mcpclient.Middleware {
+	return func(next mcpclient.CallFunc) mcpclient.CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
 			*notes = append(*notes, name+" "+method)
 			err := next(ctx, method, params, result, options...)
 			if r, ok := result.(*mcp.CallToolResult); ok {
@@ -29,8 +30,8 @@ func noting(notes *[]string, name string) Middleware {
 
 func TestTheFirstMiddlewareIsOutermost(t *testing.T) {
 	var notes []string
-	o := &Options{Middleware: []Middleware{noting(&notes, "a"), noting(&notes, "b")}}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Middleware: []mcpclient.Middleware{noting(&notes, "a"), noting(&notes, "b")}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil {
@@ -45,8 +46,8 @@ func TestTheFirstMiddlewareIsOutermost(t *testing.T) {
 func TestMiddlewareSeesWhatTheCacheAnswersAndNotItsRounds(t *testing.T) {
 	var notes []string
 	o := confirming()
-	o.Middleware = []Middleware{noting(&notes, "m")}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o.Middleware = []mcpclient.Middleware{noting(&notes, "m")}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		v.asked(c, freshList(60_000, plainTool))
 		kept(t, c)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
@@ -62,8 +63,8 @@ func TestMiddlewareSeesWhatTheCacheAnswersAndNotItsRounds(t *testing.T) {
 
 func TestMiddlewareMayChangeACall(t *testing.T) {
 	refused := errors.New("not today")
-	o := &Options{Middleware: []Middleware{func(next CallFunc) CallFunc {
-		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+	o := &mcpclient.Options{Middleware: []mcpclient.Middleware{func(next mcpclient.CallFunc) mcpclient.CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
 			switch method {
 			case "refused":
 				return refused
@@ -74,14 +75,14 @@ func TestMiddlewareMayChangeACall(t *testing.T) {
 			case mcp.MethodListTools:
 				params = &mcp.PageParams{Cursor: new("other")}
 			}
-			return next(ctx, method, params, result, append(options, WithMeta(mcp.Meta(`{"by":"us"}`)))...)
+			return next(ctx, method, params, result, append(options, mcpclient.WithMeta(mcp.Meta(`{"by":"us"}`)))...)
 		}
 	}}}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		if err := c.Call(t.Context(), "refused", nil, nil); err != refused {
 			t.Errorf("got %v, want the error of the middleware itself", err)
 		}
-		done := background(func() error { return c.Call(t.Context(), "twice", nil, nil, WithTimeout(time.Hour)) })
+		done := background(func() error { return c.Call(t.Context(), "twice", nil, nil, mcpclient.WithTimeout(time.Hour)) })
 		v.Refuse(v.Expect("twice"), -32603, "no")
 		second := v.Expect("twice")
 		time.Sleep(time.Minute) // the caller's timeout holds
@@ -101,12 +102,12 @@ func TestMiddlewareMayChangeACall(t *testing.T) {
 
 func TestEveryOptionGetsThroughTheMiddleware(t *testing.T) {
 	var notes []string
-	o := &Options{Middleware: []Middleware{noting(&notes, "m")}}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Middleware: []mcpclient.Middleware{noting(&notes, "m")}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var got []float64
 		done := background(func() error {
-			return c.Call(t.Context(), "x/y", nil, nil, WithMeta(mcp.Meta(`{"k":1}`)), WaitForReady(),
-				WithProgress(func(p *mcp.ProgressParams) { got = append(got, p.Progress) }))
+			return c.Call(t.Context(), "x/y", nil, nil, mcpclient.WithMeta(mcp.Meta(`{"k":1}`)), mcpclient.WaitForReady(),
+				mcpclient.WithProgress(func(p *mcp.ProgressParams) { got = append(got, p.Progress) }))
 		})
 		f := v.Expect("x/y")
 		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":7}}`,
@@ -119,10 +120,10 @@ func TestEveryOptionGetsThroughTheMiddleware(t *testing.T) {
 }
 
 func TestAPanicOfMiddlewareIsTheCallers(t *testing.T) {
-	o := &Options{Middleware: []Middleware{func(CallFunc) CallFunc {
-		return func(context.Context, string, any, any, ...CallOption) error { panic("boo") }
+	o := &mcpclient.Options{Middleware: []mcpclient.Middleware{func(mcpclient.CallFunc) mcpclient.CallFunc {
+		return func(context.Context, string, any, any, ...mcpclient.CallOption) error { panic("boo") }
 	}}}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		defer func() {
 			if got := recover(); got != "boo" {
 				t.Errorf("recovered %v, want the panic", got)
@@ -133,23 +134,25 @@ func TestAPanicOfMiddlewareIsTheCallers(t *testing.T) {
 }
 
 func TestNilMiddlewareIsRefused(t *testing.T) {
-	for want, o := range map[string]*Options{
-		"Middleware[1] gives no function":       {Middleware: []Middleware{noting(new([]string), "m"), nil}},
-		"Middleware[0] gives no function":       {Middleware: []Middleware{func(CallFunc) CallFunc { return nil }}},
-		"HandlerMiddleware[0] gives no handler": {HandlerMiddleware: []func(RequestHandler) RequestHandler{nil}},
+	type wrapper = func(mcpclient.RequestHandler) mcpclient.RequestHandler
+	none := func(mcpclient.CallFunc) mcpclient.CallFunc { return nil }
+	for want, o := range map[string]*mcpclient.Options{
+		"Middleware[1] gives no function":       {Middleware: []mcpclient.Middleware{noting(new([]string), "m"), nil}},
+		"Middleware[0] gives no function":       {Middleware: []mcpclient.Middleware{none}},
+		"HandlerMiddleware[0] gives no handler": {HandlerMiddleware: []wrapper{nil}},
 	} {
-		if _, err := New(newScript(t), o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := mcpclient.New(newScript(t), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
 	}
 }
 
 // handlerNotes are options of a client whose handlers are wrapped twice.
-func handlerNotes(notes *[]string) *Options {
+func handlerNotes(notes *[]string) *mcpclient.Options {
 	o := confirming()
 	for _, name := range []string{"a", "b"} {
-		o.HandlerMiddleware = append(o.HandlerMiddleware, func(next RequestHandler) RequestHandler {
-			return func(ctx context.Context, r *Request) (any, error) {
+		o.HandlerMiddleware = append(o.HandlerMiddleware, func(next mcpclient.RequestHandler) mcpclient.RequestHandler {
+			return func(ctx context.Context, r *mcpclient.Request) (any, error) {
 				*notes = append(*notes, name+" "+r.Method)
 				result, err := next(ctx, r)
 				*notes = append(*notes, fmt.Sprintf("%s %T", name, result))
@@ -163,7 +166,7 @@ func handlerNotes(notes *[]string) *Options {
 func TestHandlerMiddlewareIsAroundTheRequestsOfBothEras(t *testing.T) {
 	const want = "a elicitation/create,b elicitation/create,b *mcp.ElicitResult,a *mcp.ElicitResult"
 	var notes []string
-	ready(t, handlerNotes(&notes), func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, handlerNotes(&notes), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, ""))
 		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
@@ -173,7 +176,7 @@ func TestHandlerMiddlewareIsAroundTheRequestsOfBothEras(t *testing.T) {
 		}
 	})
 	notes = nil
-	bubble(t, handlerNotes(&notes), func(t *testing.T, s *script, c *Client) {
+	bubble(t, handlerNotes(&notes), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		v.Send(`{"jsonrpc":"2.0","id":1,` + formRequest[1:])
@@ -191,10 +194,11 @@ func TestHandlerMiddlewareIsAroundTheRequestsOfBothEras(t *testing.T) {
 }
 
 func TestAPanicOfHandlerMiddlewareIsAnswered(t *testing.T) {
-	o := &Options{HandlerMiddleware: []func(RequestHandler) RequestHandler{func(RequestHandler) RequestHandler {
-		return func(context.Context, *Request) (any, error) { panic("boo") }
-	}}}
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	panics := func(mcpclient.RequestHandler) mcpclient.RequestHandler {
+		return func(context.Context, *mcpclient.Request) (any, error) { panic("boo") }
+	}
+	o := &mcpclient.Options{HandlerMiddleware: []func(mcpclient.RequestHandler) mcpclient.RequestHandler{panics}}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		v.Send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
@@ -207,7 +211,7 @@ func TestAPanicOfHandlerMiddlewareIsAnswered(t *testing.T) {
 
 func TestRestorationPassesNoMiddleware(t *testing.T) {
 	var notes []string
-	o := Options{Middleware: []Middleware{noting(&notes, "m")}}
+	o := mcpclient.Options{Middleware: []mcpclient.Middleware{noting(&notes, "m")}}
 	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, o, func(t *testing.T, r *revision) {
 		r.subscribe(motd)
 		r.setLevel(mcp.LevelInfo)

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,13 +11,14 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 func TestALegacyServerThatNamesItsVersionsIsAskedForOneOfThem(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
 		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32602,"message":"Unsupported protocol version",`+
@@ -51,7 +52,7 @@ func TestHandshakesThatFailForGood(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newScript(t)
-				c, err := New(s, Checked(t, &Options{Versions: tc.versions}))
+				c, err := mcpclient.New(s, checked(t, &mcpclient.Options{Versions: tc.versions}))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -97,8 +98,8 @@ func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 			"invalid_json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			observed(t, Options{Versions: tc.versions, FrameLimit: 1000}, nil,
-				func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+			observed(t, mcpclient.Options{Versions: tc.versions, FrameLimit: 1000}, nil,
+				func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 					v := s.next(t)
 					f := v.Receive()
 					for line := range strings.SplitSeq(strings.TrimSpace(strings.Replace(tc.answer, "%s", string(f.ID), 1)), "\n") {
@@ -118,8 +119,8 @@ func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 }
 
 func TestWhatIsNoAnswerToTheHandshakeIsDroppedAndCounted(t *testing.T) {
-	observed(t, Options{SkipOversize: true, FrameLimit: 1000}, nil,
-		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{SkipOversize: true, FrameLimit: 1000}, nil,
+		func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 			v := s.next(t)
 			probe := v.Expect(mcp.MethodDiscover)
 			v.Send(
@@ -144,20 +145,20 @@ func TestWhatIsNoAnswerToTheHandshakeIsDroppedAndCounted(t *testing.T) {
 
 // A client that is stopped, or loses patience, in the middle of a handshake makes nothing of what comes of it.
 func TestAHandshakeThatEndsTooLateMeansNothing(t *testing.T) {
-	for name, interrupt := range map[string]func(t *testing.T, c *Client){
-		"stopped":         func(t *testing.T, c *Client) { _ = c.Stop(t.Context()) },
-		"out of patience": func(t *testing.T, c *Client) { waitFor(t, c, connstate.Backoff) },
+	for name, interrupt := range map[string]func(t *testing.T, c *mcpclient.Client){
+		"stopped":         func(t *testing.T, c *mcpclient.Client) { _ = c.Stop(t.Context()) },
+		"out of patience": func(t *testing.T, c *mcpclient.Client) { waitFor(t, c, connstate.Backoff) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			var c *Client
+			var c *mcpclient.Client
 			hold := make(chan struct{})
 			rig := &rigged{receive: func(ctx context.Context, next receiver) (transport.Frame, error) {
 				f, err := next(context.WithoutCancel(ctx))
 				<-hold
 				return f, err
 			}}
-			observed(t, Options{Versions: []mcp.Version{mcp.Version20260728}}, rig,
-				func(t *testing.T, s *script, client *Client, _ *telemetrytest.Recording) {
+			observed(t, mcpclient.Options{Versions: []mcp.Version{mcp.Version20260728}}, rig,
+				func(t *testing.T, s *script, client *mcpclient.Client, _ *telemetrytest.Recording) {
 					hold = make(chan struct{})
 					c = client
 					v := s.next(t)
@@ -186,7 +187,7 @@ func (d tardy) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, 
 func TestADiallingThatEndsTooLateMeansNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
-		c, err := New(tardy{s}, nil)
+		c, err := mcpclient.New(tardy{s}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -8,18 +8,19 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // TestAClientThatDoesNotListenAsksForNoChanges has handlers, a watched resource and kept results in both eras.
 func TestAClientThatDoesNotListenAsksForNoChanges(t *testing.T) {
 	j := &journal{}
-	o := Options{NoListening: true, BackoffMin: time.Second, Features: []Feature{
-		HandleToolListChanged(j.changed("tools")), HandleResourceUpdated(j.updated)}}
+	o := mcpclient.Options{NoListening: true, BackoffMin: time.Second, Features: []mcpclient.Feature{
+		mcpclient.HandleToolListChanged(j.changed("tools")), mcpclient.HandleResourceUpdated(j.updated)}}
 	inRevisions(t, []mcp.Version{mcp.Version20251125, mcp.Version20260728}, all, o, func(t *testing.T, r *revision) {
 		j.lines = nil
 		if r.modern() {
 			err := r.c.SubscribeResource(t.Context(), motd)
-			if err == nil || !SafeToRetry(err) || !strings.Contains(err.Error(), "Options.NoListening") ||
+			if err == nil || !mcpclient.SafeToRetry(err) || !strings.Contains(err.Error(), "Options.NoListening") ||
 				!strings.Contains(err.Error(), `"listen": false`) {
 				t.Errorf("subscribe: got %v, want an error that names the option", err)
 			}

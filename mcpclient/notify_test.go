@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,13 +10,14 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 func TestNotifySendsOneFrameWithoutAnID(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for params, want := range map[any]string{
 			nil: `{"jsonrpc":"2.0","method":"custom/note"}`,
 			struct {
@@ -40,21 +41,23 @@ func TestNotifyFailures(t *testing.T) {
 		left   bool // the caller has
 		params any
 		send   error
-		kind   ErrorKind
+		kind   mcpclient.ErrorKind
 		typ    string
 		is     error
 	}{
-		"params that are no object":  {false, 7, nil, KindInvalid, "_OTHER", nil},
-		"params that cannot be JSON": {false, map[string]float64{"x": math.NaN()}, nil, KindInvalid, "_OTHER", nil},
-		"a busy transport":           {false, nil, transport.ErrBusy, KindTransport, "transport_busy", ErrBackpressure},
-		"a context that ended":       {true, nil, context.Canceled, KindCancelled, "cancelled", errLunch},
-		"a connection that has broken": {false, nil, transport.ErrClosed, KindTransport, "connection_lost",
-			ErrConnectionLost},
+		"params that are no object":  {false, 7, nil, mcpclient.KindInvalid, "_OTHER", nil},
+		"params that cannot be JSON": {false, map[string]float64{"x": math.NaN()}, nil, mcpclient.KindInvalid, "_OTHER", nil},
+		"a busy transport": {false, nil, transport.ErrBusy, mcpclient.KindTransport, "transport_busy",
+			mcpclient.ErrBackpressure},
+		"a context that ended": {true, nil, context.Canceled, mcpclient.KindCancelled, "cancelled", errLunch},
+		"a connection that has broken": {false, nil, transport.ErrClosed, mcpclient.KindTransport, "connection_lost",
+			mcpclient.ErrConnectionLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			armed := false
 			rig := &rigged{send: func(transport.Message) (error, bool) { return tc.send, armed && tc.send != nil }}
-			observed(t, Options{}, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			observed(t, mcpclient.Options{}, rig, func(t *testing.T, s *script, c *mcpclient.Client,
+				rec *telemetrytest.Recording) {
 				s.next(t).modern()
 				await(t, c)
 				ctx, cancel := context.WithCancelCause(t.Context())
@@ -65,8 +68,8 @@ func TestNotifyFailures(t *testing.T) {
 				armed = true
 				err := c.Notify(ctx, "custom/note", tc.params)
 				armed = false
-				e, ok := errors.AsType[*Error](err)
-				if !ok || e.Kind != tc.kind || e.ErrorType() != tc.typ || e.Op != "custom/note" || !SafeToRetry(err) {
+				e, ok := errors.AsType[*mcpclient.Error](err)
+				if !ok || e.Kind != tc.kind || e.ErrorType() != tc.typ || e.Op != "custom/note" || !mcpclient.SafeToRetry(err) {
 					t.Fatalf("want kind %s, error.type %s, safe to retry, got %+v", tc.kind, tc.typ, err)
 				}
 				if tc.is != nil && !errors.Is(err, tc.is) {
@@ -82,27 +85,30 @@ func TestNotifyFailures(t *testing.T) {
 
 func TestNotifyOnAClientThatIsNotReady(t *testing.T) {
 	for name, tc := range map[string]struct {
-		reach func(t *testing.T, s *script, c *Client)
-		kind  ErrorKind
+		reach func(t *testing.T, s *script, c *mcpclient.Client)
+		kind  mcpclient.ErrorKind
 		is    error
 	}{
-		"connecting": {func(t *testing.T, s *script, c *Client) { s.next(t).Expect(mcp.MethodDiscover) }, KindState,
-			ErrNotReady},
-		"closing": {func(t *testing.T, s *script, c *Client) {
+		"connecting": {func(t *testing.T, s *script, c *mcpclient.Client) { s.next(t).Expect(mcp.MethodDiscover) },
+			mcpclient.KindState,
+			mcpclient.ErrNotReady},
+		"closing": {func(t *testing.T, s *script, c *mcpclient.Client) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			_ = c.Stop(ctx) // does not wait for the end
 			if got := c.State(); got != connstate.Closing {
 				t.Fatalf("want the client closing, got %s", got)
 			}
-		}, KindShutdown, ErrShutdown},
-		"stopped": {func(t *testing.T, s *script, c *Client) { _ = c.Stop(t.Context()) }, KindShutdown, ErrShutdown},
+		}, mcpclient.KindShutdown, mcpclient.ErrShutdown},
+		"stopped": {func(t *testing.T, s *script, c *mcpclient.Client) { _ = c.Stop(t.Context()) }, mcpclient.KindShutdown,
+			mcpclient.ErrShutdown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+			bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 				tc.reach(t, s, c)
 				err := c.Notify(t.Context(), "custom/note", nil)
-				if e, ok := errors.AsType[*Error](err); !ok || e.Kind != tc.kind || !errors.Is(err, tc.is) || !SafeToRetry(err) {
+				if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != tc.kind || !errors.Is(err, tc.is) ||
+					!mcpclient.SafeToRetry(err) {
 					t.Errorf("want kind %s and %v, got %v", tc.kind, tc.is, err)
 				}
 			})
@@ -112,14 +118,15 @@ func TestNotifyOnAClientThatIsNotReady(t *testing.T) {
 
 func TestEachNotificationIsCountedOnce(t *testing.T) {
 	release := make(chan struct{})
-	features := []Feature{HandleNotification("custom/heard", func(ctx context.Context, _ *Notification) {
+	features := []mcpclient.Feature{mcpclient.HandleNotification("custom/heard", func(ctx context.Context,
+		_ *mcpclient.Notification) {
 		select {
 		case <-release:
 		case <-ctx.Done():
 		}
 	})}
-	observed(t, Options{Features: features, NotificationQueue: 1}, nil,
-		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{Features: features, NotificationQueue: 1}, nil,
+		func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 			release = make(chan struct{})
 			v := s.next(t).modern()
 			await(t, c)
@@ -144,13 +151,14 @@ func TestEachNotificationIsCountedOnce(t *testing.T) {
 
 func TestANotificationWithUnusableParamsIsAViolation(t *testing.T) {
 	heard := make(chan string, 9)
-	features := []Feature{HandleNotification("", func(_ context.Context, n *Notification) {
+	features := []mcpclient.Feature{mcpclient.HandleNotification("", func(_ context.Context, n *mcpclient.Notification) {
 		var v struct {
 			N int `json:"n"`
 		}
 		heard <- fmt.Sprint(n.Method, " ", n.Decode(&v) == nil, " ", v.N)
 	})}
-	observed(t, Options{Features: features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{Features: features}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		heard = make(chan string, 9)
 		v := s.next(t).modern()
 		await(t, c)
@@ -179,12 +187,12 @@ func TestANotificationWithUnusableParamsIsAViolation(t *testing.T) {
 func TestAnUpdateOfAResourceThatIsWaitingAlreadyIsCoalesced(t *testing.T) {
 	release := make(chan struct{})
 	heard := make(chan string, 9)
-	features := []Feature{HandleNotification("", func(_ context.Context, n *Notification) {
+	features := []mcpclient.Feature{mcpclient.HandleNotification("", func(_ context.Context, n *mcpclient.Notification) {
 		heard <- string(n.Params)
 		<-release
 	})}
-	observed(t, Options{Features: features, NotificationQueue: 1}, nil,
-		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{Features: features, NotificationQueue: 1}, nil,
+		func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 			release, heard = make(chan struct{}), make(chan string, 9)
 			v := s.next(t).modern()
 			await(t, c)

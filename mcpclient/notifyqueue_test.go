@@ -149,6 +149,14 @@ func TestAnEmptyQueueHasNothing(t *testing.T) {
 	}
 }
 
+func TestMissedUpdateDoesNotReplaceAReceivedOne(t *testing.T) {
+	q := notifyQueue{limit: 1}
+	q.push(&Notification{Method: mcp.NotificationResourceUpdated, uri: "file:///x", missed: true})
+	if done := q.push(&Notification{Method: mcp.NotificationResourceUpdated, uri: "file:///x"}); done.coalesced {
+		t.Error("want an update that raw handlers hear not coalesced with one that they do not")
+	}
+}
+
 // TestTheQueueLosesOnlyWhatItMay holds the queue against its description, word for word, on any sequence.
 func TestTheQueueLosesOnlyWhatItMay(t *testing.T) {
 	kinds := []string{"P", "L", "T", "R", "S", "Ux", "Uy", "a", "b"}

@@ -1,20 +1,21 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"testing"
 
 	"go.opentelemetry.io/otel/propagation"
 
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// Checked returns o, or the defaults, with a telemetry that is held against the schema when the test ends, unless it
+// checked returns o, or the defaults, with a telemetry that is held against the schema when the test ends, unless it
 // has one: so every test of this package is one of the schema too. It writes nothing into messages. Benchmarks have
 // none. The client is in a group, and so all that it emits is seen with one; other packages have clients without.
-func Checked(t testing.TB, o *Options) *Options {
+func checked(t testing.TB, o *mcpclient.Options) *mcpclient.Options {
 	t.Helper()
-	var c Options
+	var c mcpclient.Options
 	if o != nil {
 		c = *o
 	}

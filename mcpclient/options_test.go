@@ -1,16 +1,16 @@
-package mcpclient
+package mcpclient_test
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 func TestUnusableOptionsAreRefusedAtOnce(t *testing.T) {
-	for want, o := range map[string]Options{
+	for want, o := range map[string]mcpclient.Options{
 		"InitTimeout is negative":                     {InitTimeout: -1},
 		"BackoffMin is negative":                      {BackoffMin: -1},
 		"SendQueue is negative":                       {SendQueue: -1},
@@ -23,9 +23,9 @@ func TestUnusableOptionsAreRefusedAtOnce(t *testing.T) {
 		`unknown protocol version "1999-01-01"`:       {Versions: []mcp.Version{mcp.Version20251125, "1999-01-01"}},
 		"mcpclient: options: InitTimeout is negative": {InitTimeout: -time.Second},
 	} {
-		for name, create := range map[string]func() (*Client, error){
-			"New":     func() (*Client, error) { return New(newScript(t), &o) },
-			"Connect": func() (*Client, error) { return Connect(t.Context(), newScript(t), &o) },
+		for name, create := range map[string]func() (*mcpclient.Client, error){
+			"New":     func() (*mcpclient.Client, error) { return mcpclient.New(newScript(t), &o) },
+			"Connect": func() (*mcpclient.Client, error) { return mcpclient.Connect(t.Context(), newScript(t), &o) },
 		} {
 			c, err := create()
 			if err == nil {
@@ -36,105 +36,21 @@ func TestUnusableOptionsAreRefusedAtOnce(t *testing.T) {
 			}
 		}
 	}
-	if _, err := New(nil, nil); err == nil || !strings.Contains(err.Error(), "no transport") {
+	if _, err := mcpclient.New(nil, nil); err == nil || !strings.Contains(err.Error(), "no transport") {
 		t.Errorf("want an error about the missing transport, got %v", err)
 	}
 }
 
-func TestDefaultOptions(t *testing.T) {
-	for name, o := range map[string]*Options{"nil": nil, "zero": {}} {
-		c, err := newConfig(o, "name-of-the-transport", 0)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		p := c.core.Policy()
-		for what, durations := range map[string][2]time.Duration{
-			"request timeout":     {c.RequestTimeout, 30 * time.Second},
-			"init timeout":        {p.InitTimeout, 10 * time.Second},
-			"backoff minimum":     {p.BackoffMin, time.Second},
-			"backoff maximum":     {p.BackoffMax, 30 * time.Second},
-			"close timeout":       {p.CloseTimeout, 100 * time.Millisecond},
-			"life of a tombstone": {c.core.Inflight().TTL, 75 * time.Second},
-			"sweep interval":      {c.core.Inflight().SweepInterval, time.Minute},
-		} {
-			if got, want := durations[0], durations[1]; got != want {
-				t.Errorf("%s: want the %s %v, got %v", name, what, want, got)
-			}
-		}
-		if c.FrameLimit != 16_777_216 || c.NotificationQueue != 1024 || c.NotificationBytes != 16_777_216 ||
-			p.BackoffJitter != 0.5 || c.SkipOversize {
-			t.Errorf("%s: want the stated defaults, got %+v", name, c)
-		}
-		if c.Name != "name-of-the-transport" || c.ClientInfo.Name == "" || c.Telemetry == nil {
-			t.Errorf("%s: want a name, an implementation and a telemetry, got %+v", name, c)
-		}
-		if len(c.core.Modern)+len(c.core.Legacy) != len(mcp.SupportedVersions()) || c.core.Newest() != mcp.Version20260728 {
-			t.Errorf("%s: want all versions, newest first, got %v, %v", name, c.core.Modern, c.core.Legacy)
-		}
-	}
-}
-
-func TestOptionsThatAreGivenCount(t *testing.T) {
-	c, err := newConfig(&Options{
-		Name: "billing", ClientInfo: mcp.Implementation{Name: "n", Version: "v"}, RequestTimeout: -1,
-		BackoffMin: time.Minute, InitialAttempts: -1, Versions: []mcp.Version{mcp.Version20241105, mcp.Version20250618},
-	}, "x", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Name != "billing" || c.ClientInfo.Name != "n" || c.RequestTimeout != -1 {
-		t.Errorf("want what was given, got %+v", c)
-	}
-	if c.BackoffMax != time.Minute {
-		t.Errorf("want the longest delay no shorter than the first, %v, got %v", time.Minute, c.BackoffMax)
-	}
-	if p := c.core.Policy(); p.InitialAttempts != 0 {
-		t.Errorf("want no limit of attempts, got %d", p.InitialAttempts)
-	}
-	if got := c.core.Inflight().TTL; got != 10*time.Second+time.Minute+5*time.Second {
-		t.Errorf("want a tombstone's life without the request timeout that there is not, got %v", got)
-	}
-	if c.core.Newest() != mcp.Version20250618 || len(c.core.Modern) != 0 || len(c.core.Legacy) != 2 {
-		t.Errorf("want the pinned versions, newest first, got %v, %v", c.core.Modern, c.core.Legacy)
-	}
-}
-
-// A duration that means for ever must not overflow into one that means nothing.
-func TestDurationsWithoutEndAreUsable(t *testing.T) {
-	const forever = time.Duration(math.MaxInt64)
-	for name, o := range map[string]Options{
-		"request timeout": {RequestTimeout: forever},
-		"init timeout":    {InitTimeout: forever},
-		"backoff":         {BackoffMax: forever},
-		"first backoff":   {BackoffMin: forever},
-		"close timeout":   {CloseTimeout: forever / 100},
-		"all of them":     {RequestTimeout: forever, InitTimeout: forever, BackoffMax: forever},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c, err := newConfig(&o, "", 0)
-			if err != nil {
-				return // refused with an error is as good
-			}
-			if ttl := c.core.Inflight().TTL; ttl <= 0 {
-				t.Errorf("want tombstones with a life, got %v", ttl)
-			}
-			if err := c.core.Policy().Validate(); err != nil {
-				t.Errorf("want a policy that works, got %v", err)
-			}
-		})
-	}
-}
-
 func TestFeaturesDeclareTheirCapabilitiesInBothEras(t *testing.T) {
-	declaring := feature{declare: func(c *mcp.ClientCapabilities) { c.Roots = &mcp.RootsCapability{} }}
-	o := func() *Options {
-		return &Options{Features: []Feature{declaring}, Capabilities: mcp.ClientCapabilities{
-			Experimental: map[string]mcp.Object{"x": mcp.Object(`{}`)},
-		}}
+	o := func() *mcpclient.Options {
+		return &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleSampling(saying(hello()), nil)},
+			Capabilities: mcp.ClientCapabilities{
+				Experimental: map[string]mcp.Object{"x": mcp.Object(`{}`)},
+			}}
 	}
-	const want = `{"roots":{},"experimental":{"x":{}}}`
+	const want = `{"sampling":{},"experimental":{"x":{}}}`
 	t.Run("modern", func(t *testing.T) {
-		ready(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) {
+		ready(t, o(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
 			f := v.Expect("call")
 			if member := `"io.modelcontextprotocol/clientCapabilities":` + want; !strings.Contains(f.Raw, member) {
@@ -147,7 +63,7 @@ func TestFeaturesDeclareTheirCapabilitiesInBothEras(t *testing.T) {
 	t.Run("legacy", func(t *testing.T) {
 		options := o()
 		options.Versions = []mcp.Version{mcp.Version20251125}
-		bubble(t, options, func(t *testing.T, s *script, c *Client) {
+		bubble(t, options, func(t *testing.T, s *script, c *mcpclient.Client) {
 			if f := s.next(t).Expect(mcp.MethodInitialize); !strings.Contains(f.Raw, `"capabilities":`+want) {
 				t.Errorf("want %s in initialize, got %s", want, f.Raw)
 			}

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -25,11 +26,12 @@ func TestAnOutputSchemaThatCannotBeUsed(t *testing.T) {
 		"no schema at all":        {`{"type":"object","properties":7}`, "output of tool tool", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+				rec *telemetrytest.Recording) {
 				v := s.next(t).modern()
 				await(t, c)
 				done := background(func() error {
-					_, err := CallToolAs[map[string]string](t.Context(), c, "tool",
+					_, err := mcpclient.CallToolAs[map[string]string](t.Context(), c, "tool",
 						nil)
 					return err
 				})
@@ -38,11 +40,12 @@ func TestAnOutputSchemaThatCannotBeUsed(t *testing.T) {
 					v.Answer(v.Expect(mcp.MethodCallTool), structured)
 				}
 				err := <-done
-				switch e, _ := errors.AsType[*Error](err); {
+				switch e, _ := errors.AsType[*mcpclient.Error](err); {
 				case tc.wantErr == "" && err != nil:
 					t.Errorf("want the output unchecked, got %v", err)
 				case tc.wantErr != "" &&
-					(e == nil || e.Kind != KindProtocol || !SafeToRetry(err) || !strings.Contains(err.Error(), tc.wantErr)):
+					(e == nil || e.Kind != mcpclient.KindProtocol || !mcpclient.SafeToRetry(err) ||
+						!strings.Contains(err.Error(), tc.wantErr)):
 					t.Errorf("want an error of kind protocol with %q, got %v", tc.wantErr, err)
 				}
 				if n := len(rec.Logs("mcp_client.tool.output_unchecked")); n != tc.logged {
@@ -54,8 +57,8 @@ func TestAnOutputSchemaThatCannotBeUsed(t *testing.T) {
 }
 
 func TestAListThatFailsKeepsTheToolFromRunning(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
-		call := func() error { _, err := CallToolAs[struct{}](t.Context(), c, "tool", nil); return err }
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+		call := func() error { _, err := mcpclient.CallToolAs[struct{}](t.Context(), c, "tool", nil); return err }
 		done := background(call)
 		v.Refuse(v.Expect(mcp.MethodListTools), mcp.CodeInternalError, "out of order")
 		if server, ok := errors.AsType[*mcp.Error](<-done); !ok || server.Message != "out of order" {
@@ -72,20 +75,21 @@ func TestAListThatFailsKeepsTheToolFromRunning(t *testing.T) {
 
 // The list is asked for on the call's behalf, so it waits as the call does.
 func TestTypedOutputWaitsForTheClientToBeReady(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
-		call := func(options ...CallOption) <-chan error {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
+		call := func(options ...mcpclient.CallOption) <-chan error {
 			return background(func() error {
-				_, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil, options...)
+				_, err := mcpclient.CallToolAs[map[string]string](t.Context(), c, "tool", nil, options...)
 				return err
 			})
 		}
-		if err := <-call(); !errors.Is(err, ErrNotReady) || !SafeToRetry(err) {
+		if err := <-call(); !errors.Is(err, mcpclient.ErrNotReady) || !mcpclient.SafeToRetry(err) {
 			t.Errorf("want a client that is not ready, got %v", err)
 		}
-		if err := <-call(WaitForReady(), WithTimeout(time.Second)); !errors.Is(err, ErrTimeout) {
+		if err := <-call(mcpclient.WaitForReady(), mcpclient.WithTimeout(time.Second)); !errors.Is(err,
+			mcpclient.ErrTimeout) {
 			t.Errorf("want a timeout, got %v", err)
 		}
-		done := call(WaitForReady())
+		done := call(mcpclient.WaitForReady())
 		v := s.next(t).modern()
 		v.Answer(v.Expect(mcp.MethodListTools), fmt.Sprintf(toolList, `{"type":"object"}`))
 		v.Answer(v.Expect(mcp.MethodCallTool), structured)
@@ -98,7 +102,7 @@ func TestTypedOutputWaitsForTheClientToBeReady(t *testing.T) {
 // A list that was asked for before the tools changed says nothing about those there are now.
 func TestAListThatIsOutOfDateIsNotRemembered(t *testing.T) {
 	const strict, open = `{"type":"object","required":["missing"]}`, `{"type":"object"}`
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		listed := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
 		list := v.Expect(mcp.MethodListTools)
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(c) + `}}`)
@@ -106,7 +110,10 @@ func TestAListThatIsOutOfDateIsNotRemembered(t *testing.T) {
 		if err := <-listed; err != nil {
 			t.Fatal(err)
 		}
-		done := background(func() error { _, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil); return err })
+		done := background(func() error {
+			_, err := mcpclient.CallToolAs[map[string]string](t.Context(), c, "tool", nil)
+			return err
+		})
 		v.Answer(v.Expect(mcp.MethodListTools), fmt.Sprintf(toolList, open))
 		v.Answer(v.Expect(mcp.MethodCallTool), structured)
 		if err := <-done; err != nil {
@@ -116,7 +123,7 @@ func TestAListThatIsOutOfDateIsNotRemembered(t *testing.T) {
 }
 
 func TestToolsAreFetchedOnlyAsFarAsTheyAreAskedFor(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error {
 			for range c.Tools(t.Context()) {
 				break

@@ -1,13 +1,11 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -74,13 +73,13 @@ func listPage(items, bytes int, cursor string) string {
 
 // lists are the methods of a client that yield the items of a list, of any type: each reads a list to its end
 // and returns the error that ended it.
-func lists(c *Client) map[string]func(context.Context, ...CallOption) error {
-	all := map[string]func(context.Context, ...CallOption) error{}
-	for m := range reflect.TypeFor[*Client]().Methods() {
+func lists(c *mcpclient.Client) map[string]func(context.Context, ...mcpclient.CallOption) error {
+	all := map[string]func(context.Context, ...mcpclient.CallOption) error{}
+	for m := range reflect.TypeFor[*mcpclient.Client]().Methods() {
 		if m.Type.NumOut() != 1 || m.Type.Out(0).Kind() != reflect.Func || !m.Type.Out(0).CanSeq2() || !m.Type.IsVariadic() {
 			continue
 		}
-		all[m.Name] = func(ctx context.Context, options ...CallOption) (err error) {
+		all[m.Name] = func(ctx context.Context, options ...mcpclient.CallOption) (err error) {
 			in := []reflect.Value{reflect.ValueOf(c), reflect.ValueOf(ctx), reflect.ValueOf(options)}
 			for _, failed := range m.Func.CallSlice(in)[0].Seq2() {
 				err, _ = failed.Interface().(error)
@@ -105,12 +104,13 @@ func TestEveryListIsBounded(t *testing.T) {
 		{"a cursor that comes again", "twice", func(n int) string { return listPage(0, 0, fmt.Sprint(n%7, pad[:10<<10])) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := &Options{Versions: []mcp.Version{mcp.Version20251125}, Features: []Feature{UseTasks(nil)}, FrameLimit: 64 << 10}
+			o := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125},
+				Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, FrameLimit: 64 << 10}
 			if test.name == "items" {
 				o.FrameLimit = 32 << 20
 			}
 			synctest.Test(t, func(t *testing.T) {
-				c, err := Connect(t.Context(), lister(listsEverything, test.page), Checked(t, o))
+				c, err := mcpclient.Connect(t.Context(), lister(listsEverything, test.page), checked(t, o))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,8 +121,9 @@ func TestEveryListIsBounded(t *testing.T) {
 				}
 				for name, read := range all {
 					err := read(t.Context())
-					e, _ := errors.AsType[*Error](err)
-					if e == nil || e.Kind != KindProtocol || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 500 {
+					e, _ := errors.AsType[*mcpclient.Error](err)
+					if e == nil || e.Kind != mcpclient.KindProtocol || !strings.Contains(err.Error(), test.want) ||
+						len(err.Error()) > 500 {
 						t.Errorf("%s: got %.600v, want a short protocol error with %q", name, err, test.want)
 					}
 				}
@@ -139,25 +140,27 @@ func TestAListHasOneDeadline(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name    string
-		options []CallOption
+		options []mcpclient.CallOption
 		client  time.Duration
 		want    time.Duration
 	}{
-		{"that of the option", []CallOption{WithTimeout(200 * time.Millisecond)}, 0, 200 * time.Millisecond},
+		{"that of the option", []mcpclient.CallOption{mcpclient.WithTimeout(200 * time.Millisecond)}, 0,
+			200 * time.Millisecond},
 		{"ten times the client's", nil, 200 * time.Millisecond, 2 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := &Options{Versions: []mcp.Version{mcp.Version20251125}, Features: []Feature{UseTasks(nil)},
+				o := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125},
+					Features:       []mcpclient.Feature{mcpclient.UseTasks(nil)},
 					RequestTimeout: test.client}
-				c, err := Connect(t.Context(), lister(listsEverything, slow), Checked(t, o))
+				c, err := mcpclient.Connect(t.Context(), lister(listsEverything, slow), checked(t, o))
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer func() { _ = c.Stop(context.Background()) }()
 				for name, read := range lists(c) {
 					took := elapsed(func() {
-						if err := read(t.Context(), test.options...); !errors.Is(err, ErrTimeout) {
+						if err := read(t.Context(), test.options...); !errors.Is(err, mcpclient.ErrTimeout) {
 							t.Errorf("%s: got %v, want a timeout", name, err)
 						}
 					})
@@ -171,7 +174,7 @@ func TestAListHasOneDeadline(t *testing.T) {
 						if n++; n == 2 {
 							time.Sleep(time.Hour)
 						}
-						if err != nil && !errors.Is(err, ErrTimeout) {
+						if err != nil && !errors.Is(err, mcpclient.ErrTimeout) {
 							t.Errorf("got %v, want a timeout", err)
 						}
 					}
@@ -212,39 +215,45 @@ func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 	alias := strings.Repeat("long", 40) // no name of a group
 	for name, test := range map[string]struct {
 		legacy, http bool
-		call         func(ctx context.Context, g *Group, c *Client, o ...CallOption) error
+		call         func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client, o ...mcpclient.CallOption) error
 	}{
-		"CallToolAs": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
-			_, err := CallToolAs[struct{}](ctx, c, "x", nil, o...)
+		"CallToolAs": {call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client,
+			o ...mcpclient.CallOption) error {
+			_, err := mcpclient.CallToolAs[struct{}](ctx, c, "x", nil, o...)
 			return err
 		}},
-		"CallToolAs that waits": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
-			_, err := CallToolAs[struct{}](ctx, c, "x", nil, append(o, WaitForReady())...)
+		"CallToolAs that waits": {call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client,
+			o ...mcpclient.CallOption) error {
+			_, err := mcpclient.CallToolAs[struct{}](ctx, c, "x", nil, append(o, mcpclient.WaitForReady())...)
 			return err
 		}},
 		"CallTool whose headers do not match": {http: true,
-			call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+			call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 				_, err := c.CallTool(ctx, "x", nil, o...)
 				return err
 			}},
 		"CallTool that may be a task": {legacy: true,
-			call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+			call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 				_, err := c.CallTool(ctx, "x", nil, o...)
 				return err
 			}},
-		"StartTool": {legacy: true, call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
+		"StartTool": {legacy: true, call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client,
+			o ...mcpclient.CallOption) error {
 			_, err := c.StartTool(ctx, "x", nil, o...)
 			return err
 		}},
-		"CallTool of a group": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
-			_, err := g.CallTool(ctx, g.naming.Name("m_", alias), nil, o...)
+		"CallTool of a group": {call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client,
+			o ...mcpclient.CallOption) error {
+			_, err := g.CallTool(ctx, inGroup(alias), nil, o...)
 			return err
 		}},
-		"Route of a group": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) error {
-			_, _, err := g.Route(ctx, g.naming.Name("m_", alias), o...)
+		"Route of a group": {call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client,
+			o ...mcpclient.CallOption) error {
+			_, _, err := g.Route(ctx, inGroup(alias), o...)
 			return err
 		}},
-		"Tools of a group": {call: func(ctx context.Context, g *Group, c *Client, o ...CallOption) (err error) {
+		"Tools of a group": {call: func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client,
+			o ...mcpclient.CallOption) (err error) {
 			for _, err = range g.Tools(ctx, o...) {
 			}
 			return err
@@ -257,11 +266,12 @@ func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 				if test.http {
 					via = overHTTP{rigged: &rigged{Transport: s}}
 				}
-				o := Checked(t, &Options{Versions: []mcp.Version{mcp.Version20260728}})
+				o := checked(t, &mcpclient.Options{Versions: []mcp.Version{mcp.Version20260728}})
 				if test.legacy {
-					o = Checked(t, &Options{Versions: []mcp.Version{mcp.Version20251125}, Features: []Feature{UseTasks(nil)}})
+					o = checked(t, &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125},
+						Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}})
 				}
-				g, err := NewGroup([]Member{{Name: "m", Transport: via, Options: o}}, nil)
+				g, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "m", Transport: via, Options: o}}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -280,12 +290,12 @@ func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 				c, _ := g.Client("m")
 				await(t, c)
 				go func() { defer close(over); v.endless(page) }()
-				took := elapsed(func() { err = test.call(t.Context(), g, c, WithTimeout(limit)) })
+				took := elapsed(func() { err = test.call(t.Context(), g, c, mcpclient.WithTimeout(limit)) })
 				if took != limit {
 					t.Errorf("it took %v, want %v", took, limit)
 				}
 				refused, ok := errors.AsType[*mcp.Error](err)
-				if !errors.Is(err, ErrTimeout) && (!ok || refused.Code != mcp.CodeHeaderMismatch) {
+				if !errors.Is(err, mcpclient.ErrTimeout) && (!ok || refused.Code != mcp.CodeHeaderMismatch) {
 					t.Errorf("got %v, want a timeout, or why the call was refused", err)
 				}
 			})
@@ -301,13 +311,14 @@ func TestACallBehindASlowListHasTheRestOfTheTime(t *testing.T) {
 		wantErr    error
 	}{
 		"in time":      {150 * time.Millisecond, 40 * time.Millisecond, true, nil},
-		"call is late": {150 * time.Millisecond, 60 * time.Millisecond, true, ErrTimeout},
+		"call is late": {150 * time.Millisecond, 60 * time.Millisecond, true, mcpclient.ErrTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				begun := time.Now()
 				done := background(func() error {
-					_, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil, WithTimeout(200*time.Millisecond))
+					_, err := mcpclient.CallToolAs[map[string]string](t.Context(), c, "tool", nil,
+						mcpclient.WithTimeout(200*time.Millisecond))
 					return err
 				})
 				list := v.Expect(mcp.MethodListTools)
@@ -330,9 +341,11 @@ func TestACallBehindASlowListHasTheRestOfTheTime(t *testing.T) {
 }
 
 func TestACallWhoseTimeIsOverIsNotMade(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
-		_, err := c.CallTool(t.Context(), "x", nil, until(time.Now()))
-		if !errors.Is(err, ErrTimeout) || !SafeToRetry(err) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+		ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+		defer cancel()
+		_, err := c.CallTool(ctx, "x", nil)
+		if !errors.Is(err, mcpclient.ErrTimeout) || !mcpclient.SafeToRetry(err) {
 			t.Errorf("got %v, want a timeout before anything was sent", err)
 		}
 		done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
@@ -341,29 +354,4 @@ func TestACallWhoseTimeIsOverIsNotMade(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// A caller that asks for a page by hand has none of the bounds.
-func TestNoListIsWalkedElsewhere(t *testing.T) {
-	for _, root := range []string{".", "../cmd", "../inspect", "../examples"} {
-		err := fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			text, err := fs.ReadFile(os.DirFS(root), path)
-			if strings.Contains(string(text), "mcpclient.List(") {
-				return err // which walks by pages
-			}
-			for line := range strings.Lines(string(text)) {
-				uses := strings.Contains(line, ".NextCursor") && !strings.Contains(line, "//")
-				if uses && !strings.Contains(line, "page[") && !strings.Contains(line, "m.learn(") {
-					t.Errorf("%s/%s: %s: want lists walked by pages", root, path, strings.TrimSpace(line))
-				}
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 }

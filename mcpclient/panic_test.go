@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -40,10 +41,10 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 		}
 	}
 	for end, fail := range map[string]func(){"panic": oops, "Goexit": runtime.Goexit} {
-		failing := WithProgress(func(*mcp.ProgressParams) { fail() })
+		failing := mcpclient.WithProgress(func(*mcp.ProgressParams) { fail() })
 		for name, tc := range map[string]struct {
 			params, result any
-			option         CallOption
+			option         mcpclient.CallOption
 			server         func(v *conversation, f frame)
 			cancelled      bool
 		}{
@@ -54,7 +55,8 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 		} {
 			t.Run(end+"/"+name, func(t *testing.T) {
 				for range 10 { // what comes with the answer may come before it
-					observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+					observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+						_ *telemetrytest.Recording) {
 						v := s.next(t).modern()
 						await(t, c)
 						failed := make(chan any, 1)
@@ -67,7 +69,7 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 									failed <- v
 								}
 							}()
-							options := []CallOption{WithTimeout(-1)}
+							options := []mcpclient.CallOption{mcpclient.WithTimeout(-1)}
 							if tc.option != nil {
 								options = append(options, tc.option)
 							}
@@ -87,7 +89,7 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 						case <-time.After(time.Hour):
 							t.Fatal("want it in the caller's goroutine, got nothing for an hour")
 						}
-						if n := probed(c).Figures().InFlight; n != 0 {
+						if n := mcpclient.ProbeOf(c).Figures().InFlight; n != 0 {
 							t.Errorf("want no call in flight, got %d", n)
 						}
 						done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
@@ -120,13 +122,16 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 // TestAPanicInTheResultOfAHandlerIsOneOfTheHandler is about what a handler returns: it is the user's code that encodes
 // it.
 func TestAPanicInTheResultOfAHandlerIsOneOfTheHandler(t *testing.T) {
-	o := Options{Features: []Feature{
-		HandleRequest("x/brittle", func(context.Context, *Request) (any, error) { return brittle{oops}, nil }),
-		HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	o := mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleRequest("x/brittle", func(context.Context, *mcpclient.Request) (any, error) {
+			return brittle{oops},
+				nil
+		}),
+		mcpclient.HandleSampling(func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 			return &mcp.CreateMessageResult{Model: "m", Content: mcp.SamplingContent{(*mcp.TextContent)(nil)}}, nil
 		}, nil),
 	}}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		for i, request := range []string{

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -8,26 +8,34 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
 // A call that is passed on: its result comes as the server wrote it, and what the server needs first is returned.
 func TestACallIsPassedOnWithItsRoundsOfInput(t *testing.T) {
 	const result = `{"content":[{"type":"text","text":"no","x":[1]}],"isError":true,"more":{"a":1}}`
-	observed(t, *confirming(), nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, *confirming(), nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
 		p := &mcp.CallToolParams{Name: "delete"}
-		done := background(func() error { _, err := c.CallToolRaw(t.Context(), p, ReturnInputRequired()); return err })
+		done := background(func() error {
+			_, err := c.CallToolRaw(t.Context(), p,
+				mcpclient.ReturnInputRequired())
+			return err
+		})
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"confirm":`+formRequest+`}`, `"s"`))
-		needs, ok := errors.AsType[*InputRequiredError](<-done)
+		needs, ok := errors.AsType[*mcpclient.InputRequiredError](<-done)
 		if !ok || needs.Result.InputRequests["confirm"].Method != mcp.MethodElicit {
 			t.Fatalf("the call returned %v, want what the server needs first", needs)
 		}
 		p.RequestState = needs.Result.RequestState
 		p.InputResponses = mcp.InputResponses{"confirm": json.RawMessage(`{"action":"accept"}`)}
 		var raw json.RawMessage
-		done = background(func() (err error) { raw, err = c.CallToolRaw(t.Context(), p, ReturnInputRequired()); return err })
+		done = background(func() (err error) {
+			raw, err = c.CallToolRaw(t.Context(), p, mcpclient.ReturnInputRequired())
+			return err
+		})
 		second := v.Expect(mcp.MethodCallTool)
 		v.Answer(second, result)
 		if err := <-done; err != nil || string(raw) != result {
@@ -50,14 +58,15 @@ func TestACallIsPassedOnWithItsRoundsOfInput(t *testing.T) {
 
 func TestACallReturnsAfterTheNotificationsBeforeItsAnswer(t *testing.T) {
 	heard := 0
-	o := &Options{Features: []Feature{HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleLogMessage(func(context.Context,
+		*mcp.LoggingMessageParams) {
 		time.Sleep(time.Second)
 		heard++
 	})}}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for _, logged := range []int{0, 3} {
 			heard = 0
-			done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil, AfterNotifications()) })
+			done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil, mcpclient.AfterNotifications()) })
 			f := v.Expect("x/y")
 			for range logged {
 				v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`)
@@ -71,7 +80,8 @@ func TestACallReturnsAfterTheNotificationsBeforeItsAnswer(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		begun := time.Now()
-		if err := c.Call(ctx, "x/y", nil, nil, AfterNotifications()); err == nil || time.Since(begun) > time.Millisecond {
+		if err := c.Call(ctx, "x/y", nil, nil, mcpclient.AfterNotifications()); err == nil ||
+			time.Since(begun) > time.Millisecond {
 			t.Errorf("the call returned %v after %v, want the end of its context", err, time.Since(begun))
 		}
 		time.Sleep(time.Minute) // the handler ends

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 	"github.com/mcpotel/mcpotel/internal/weigh"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // many is a JSON array of so many bytes, of one value over and over.
@@ -34,7 +35,7 @@ type dense struct {
 	result string
 	limit  int    // bytes in use at most while it is decoded, what is read and sent included
 	want   string // the error; empty for none
-	ask    func(ctx context.Context, c *Client) error
+	ask    func(ctx context.Context, c *mcpclient.Client) error
 	schema string // of the tool's output
 }
 
@@ -43,12 +44,12 @@ const (
 	pastIt     = 2*denseFrame + 2*mebi // of the frame: made by the test, and sent
 )
 
-func callAs[Out any](ctx context.Context, c *Client) error {
-	_, err := CallToolAs[Out](ctx, c, "tool", nil)
+func callAs[Out any](ctx context.Context, c *mcpclient.Client) error {
+	_, err := mcpclient.CallToolAs[Out](ctx, c, "tool", nil)
 	return err
 }
 
-func callInto[Out any](ctx context.Context, c *Client) error {
+func callInto[Out any](ctx context.Context, c *mcpclient.Client) error {
 	return c.Call(ctx, "custom/ask", nil, new(Out))
 }
 
@@ -71,14 +72,14 @@ func denses() []dense {
 		}, {
 			name: "empty objects that become structs", result: structured(many(`{}`, denseFrame)), want: tooMuch, limit: pastIt,
 			ask: callAs[struct {
-				X []Options `json:"x"`
+				X []mcpclient.Options `json:"x"`
 			}],
 		}, {
 			name: "as much as may be", result: structured(many("1", 5*mebi)), limit: pastIt + weigh.Free,
 			ask: callAs[map[string]any],
 		}, {
 			name: "values that complete", result: `{"completion":{"values":` + many(`""`, denseFrame) + `}}`, limit: pastIt,
-			ask: func(ctx context.Context, c *Client) error {
+			ask: func(ctx context.Context, c *mcpclient.Client) error {
 				r, err := c.Complete(ctx, mcp.PromptRef("p"), mcp.CompleteArgument{Name: "a"}, nil)
 				if err == nil && (len(r.Completion.Values) != 100 || !r.Completion.HasMore) {
 					return fmt.Errorf("got %d values, more %v", len(r.Completion.Values), r.Completion.HasMore)
@@ -88,21 +89,27 @@ func denses() []dense {
 		}, {
 			name: "unknown members", result: `{` + manyMembers(2*denseFrame) + `"prompts":[]}`, want: tooMuch,
 			limit: 2*pastIt - 2*mebi,
-			ask:   func(ctx context.Context, c *Client) error { _, err := c.ListPrompts(ctx, nil); return err },
+			ask:   func(ctx context.Context, c *mcpclient.Client) error { _, err := c.ListPrompts(ctx, nil); return err },
 		}, {
 			name: "sizes of an icon", limit: pastIt, want: "100000 objects or strings in lists",
 			result: `{"tools":[{"name":"t","inputSchema":{},"icons":[{"src":"x","sizes":` + many(`""`, denseFrame) + `}]}]}`,
-			ask:    func(ctx context.Context, c *Client) error { _, err := c.ListTools(ctx, nil); return err },
+			ask:    func(ctx context.Context, c *mcpclient.Client) error { _, err := c.ListTools(ctx, nil); return err },
 		}, {
 			name: "audience of a text", limit: pastIt, want: "100000 objects or strings in lists",
 			result: `{"content":[{"type":"text","text":"x","annotations":{"audience":` + many(`""`, denseFrame) + `}}]}`,
-			ask:    func(ctx context.Context, c *Client) error { _, err := c.CallTool(ctx, "tool", nil); return err },
+			ask: func(ctx context.Context, c *mcpclient.Client) error {
+				_, err := c.CallTool(ctx, "tool", nil)
+				return err
+			},
 		}, {
 			name: "numbers of another method", result: `{"x":` + many("1", denseFrame) + `}`, want: tooMuch, limit: pastIt,
 			ask: callInto[any],
 		}, {
 			name: "a long text", result: fmt.Sprintf(textResult, strings.Repeat("x, y", denseFrame/4)), limit: pastIt,
-			ask: func(ctx context.Context, c *Client) error { _, err := c.CallTool(ctx, "tool", nil); return err },
+			ask: func(ctx context.Context, c *mcpclient.Client) error {
+				_, err := c.CallTool(ctx, "tool", nil)
+				return err
+			},
 		},
 	}
 }
@@ -114,7 +121,7 @@ func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
 	}
 	for _, d := range denses() {
 		t.Run(d.name, func(t *testing.T) {
-			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+			bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`,
 					`"tools":{},"prompts":{},"completions":{}`, 1))

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // posted lets a caller leave a task behind, and returns the request by which the client cancels it.
-func posted(t *testing.T, c *Client, v *conversation) frame {
+func posted(t *testing.T, c *mcpclient.Client, v *conversation) frame {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -33,18 +34,18 @@ func posted(t *testing.T, c *Client, v *conversation) frame {
 
 // A request without a caller who waits for it is made again like any other when the server was busy.
 func TestACancelledTaskIsCancelledAgainByABusyServer(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		f := posted(t, c, v)
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
-		probed(c).Busy(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true})
+		mcpclient.ProbeOf(c).Busy(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true})
 		v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 		v.silent()
 	})
 }
 
 func TestTheCancellingOfATaskIsShownWithItsAge(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		f := posted(t, c, v)
 		time.Sleep(2 * time.Second)
 		calls := c.Inspect().Calls
@@ -59,18 +60,18 @@ func TestTheCancellingOfATaskIsShownWithItsAge(t *testing.T) {
 // Over HTTP the transport holds nothing any more for a request without a caller, when its time is over.
 func TestTheStreamOfATaskThatIsNotCancelledInTimeIsClosed(t *testing.T) {
 	var closed []int64
-	o := &Options{Versions: modernOnly, Features: []Feature{UseTasks(nil)}}
+	o := &mcpclient.Options{Versions: modernOnly, Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
 	bubbleWith(t, o, func(s *script) transport.Transport {
 		closed = nil
 		return &overHTTP{rigged: &rigged{Transport: s, cancel: func(id int64, notice transport.Message) bool {
 			closed = append(closed, id)
 			return true
 		}}}
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).tasks()
 		await(t, c)
 		f := posted(t, c, v)
-		time.Sleep(cancelTaskTimeout)
+		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
@@ -83,15 +84,15 @@ func TestTheStreamOfATaskThatIsNotCancelledInTimeIsClosed(t *testing.T) {
 // Over HTTP the stream of a subscription that the server has cancelled is closed, too.
 func TestTheStreamOfASubscriptionThatTheServerCancelsIsClosed(t *testing.T) {
 	var closed []int64
-	o := &Options{Versions: modernOnly,
-		Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
+	o := &mcpclient.Options{Versions: modernOnly,
+		Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
 	bubbleWith(t, o, func(s *script) transport.Transport {
 		closed = nil
 		return &overHTTP{rigged: &rigged{Transport: s, cancel: func(id int64, notice transport.Message) bool {
 			closed = append(closed, id)
 			return true
 		}}}
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		f := v.Expect(mcp.MethodSubscriptionsListen)

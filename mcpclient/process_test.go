@@ -41,7 +41,7 @@ func server(t testing.TB, role string) transport.Stdio {
 // connect returns a client of a child, which is stopped with the test.
 func connect(t testing.TB, role string, o *mcpclient.Options) *mcpclient.Client {
 	t.Helper()
-	c, err := mcpclient.Connect(t.Context(), server(t, role), mcpclient.Checked(t, o))
+	c, err := mcpclient.Connect(t.Context(), server(t, role), checked(t, o))
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
@@ -379,7 +379,7 @@ func TestAServerThatExitsAtOnceIsNamedWithItsStatusAndLastWords(t *testing.T) {
 	before := inventory(t)
 	for range 20 {
 		_, err := mcpclient.Connect(t.Context(), server(t, roleExits),
-			mcpclient.Checked(t, &mcpclient.Options{InitialAttempts: 1}))
+			checked(t, &mcpclient.Options{InitialAttempts: 1}))
 		exit, ok := errors.AsType[*transport.ExitError](err)
 		if !ok || exit.Code != 3 || !slices.Contains(exit.Stderr, lastWords) {
 			t.Fatalf("want the exit status and the last lines of standard error, got %v", err)

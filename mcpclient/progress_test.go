@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // reports says how far request f has got.
@@ -20,13 +21,13 @@ func (c *conversation) reports(f frame, progress float64) {
 }
 
 // inBothEras runs f with a server of each era.
-func inBothEras(t *testing.T, o func() *Options, f func(t *testing.T, v *conversation, c *Client)) {
+func inBothEras(t *testing.T, o func() *mcpclient.Options, f func(t *testing.T, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
 	t.Run("modern", func(t *testing.T) {
-		ready(t, o(), func(t *testing.T, s *script, v *conversation, c *Client) { f(t, v, c) })
+		ready(t, o(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) { f(t, v, c) })
 	})
 	t.Run("legacy", func(t *testing.T) {
-		bubble(t, o(), func(t *testing.T, s *script, c *Client) {
+		bubble(t, o(), func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t).legacy(mcp.Version20251125)
 			await(t, c)
 			f(t, v, c)
@@ -34,12 +35,13 @@ func inBothEras(t *testing.T, o func() *Options, f func(t *testing.T, v *convers
 	})
 }
 
-func noOptions() *Options { return nil }
+func noOptions() *mcpclient.Options { return nil }
 
 func TestProgressGivesACallItsTimeoutAnew(t *testing.T) {
-	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *Client) {
+	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		done := background(func() error {
-			return c.Call(t.Context(), "long", nil, nil, WithTimeout(10*time.Second), ResetTimeoutOnProgress(time.Hour))
+			return c.Call(t.Context(), "long", nil, nil, mcpclient.WithTimeout(10*time.Second),
+				mcpclient.ResetTimeoutOnProgress(time.Hour))
 		})
 		f := v.Expect("long")
 		if !strings.Contains(f.Raw, `"progressToken":`) {
@@ -50,7 +52,7 @@ func TestProgressGivesACallItsTimeoutAnew(t *testing.T) {
 			v.reports(f, float64(i))
 		}
 		took := elapsed(func() {
-			if err := <-done; !errors.Is(err, ErrTimeout) {
+			if err := <-done; !errors.Is(err, mcpclient.ErrTimeout) {
 				t.Errorf("got %v, want a timeout", err)
 			}
 		})
@@ -72,11 +74,12 @@ func TestTheTotalBoundsWhatProgressProlongs(t *testing.T) {
 		{10 * time.Second, -1, 16 * time.Minute}, // 10 s after the last report
 		{-1, 0, 17 * time.Minute},                // never, but for the caller
 	} {
-		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			ctx, cancel := context.WithTimeout(t.Context(), 17*time.Minute)
 			defer cancel()
 			done := background(func() error {
-				return c.Call(ctx, "long", nil, nil, WithTimeout(test.timeout), ResetTimeoutOnProgress(test.total))
+				return c.Call(ctx, "long", nil, nil, mcpclient.WithTimeout(test.timeout),
+					mcpclient.ResetTimeoutOnProgress(test.total))
 			})
 			f := v.Expect("long")
 			go func() {
@@ -98,9 +101,10 @@ func TestTheTotalBoundsWhatProgressProlongs(t *testing.T) {
 }
 
 func TestWithoutTheOptionProgressProlongsNothing(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error {
-			return c.Call(t.Context(), "long", nil, nil, WithTimeout(10*time.Second), WithProgress(func(*mcp.ProgressParams) {}))
+			return c.Call(t.Context(), "long", nil, nil, mcpclient.WithTimeout(10*time.Second),
+				mcpclient.WithProgress(func(*mcp.ProgressParams) {}))
 		})
 		f := v.Expect("long")
 		took := elapsed(func() {
@@ -116,19 +120,19 @@ func TestWithoutTheOptionProgressProlongsNothing(t *testing.T) {
 
 // Calls that others wait for less long must not be held up, nor those that others wait for longer be cut short.
 func TestProgressOfOneCallIsNoneOfAnother(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		begun := time.Now()
 		ends := make(chan string, 3)
-		call := func(name string, options ...CallOption) frame {
+		call := func(name string, options ...mcpclient.CallOption) frame {
 			go func() {
 				_ = c.Call(t.Context(), name, nil, nil, options...)
 				ends <- fmt.Sprint(name, " ", time.Since(begun))
 			}()
 			return v.Expect(name)
 		}
-		call("short", WithTimeout(10*time.Second))
-		long := call("prolonged", WithTimeout(5*time.Second), ResetTimeoutOnProgress(time.Minute))
-		call("other", WithTimeout(7*time.Second), ResetTimeoutOnProgress(time.Minute))
+		call("short", mcpclient.WithTimeout(10*time.Second))
+		long := call("prolonged", mcpclient.WithTimeout(5*time.Second), mcpclient.ResetTimeoutOnProgress(time.Minute))
+		call("other", mcpclient.WithTimeout(7*time.Second), mcpclient.ResetTimeoutOnProgress(time.Minute))
 		time.Sleep(4 * time.Second)
 		v.reports(long, 1)
 		time.Sleep(4 * time.Second)
@@ -143,7 +147,7 @@ func TestProgressOfOneCallIsNoneOfAnother(t *testing.T) {
 }
 
 func TestFollowedProgressIsYielded(t *testing.T) {
-	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *Client) {
+	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		go func() {
 			f := v.Expect(mcp.MethodCallTool)
 			for i := range 3 {
@@ -153,7 +157,8 @@ func TestFollowedProgressIsYielded(t *testing.T) {
 		}()
 		var got []float64
 		var result *mcp.CallToolResult
-		for p, err := range FollowProgress(t.Context(), func(ctx context.Context, follow CallOption) (err error) {
+		for p, err := range mcpclient.FollowProgress(t.Context(), func(ctx context.Context,
+			follow mcpclient.CallOption) (err error) {
 			result, err = c.CallTool(ctx, "x", nil, follow)
 			return err
 		}) {
@@ -169,14 +174,15 @@ func TestFollowedProgressIsYielded(t *testing.T) {
 }
 
 func TestTheErrorOfAFollowedCallComesLast(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		go func() {
 			f := v.Expect("x/y")
 			v.reports(f, 1)
 			v.Refuse(f, -32603, "no")
 		}()
 		var got []string
-		for p, err := range FollowProgress(t.Context(), func(ctx context.Context, follow CallOption) error {
+		for p, err := range mcpclient.FollowProgress(t.Context(), func(ctx context.Context,
+			follow mcpclient.CallOption) error {
 			return c.Call(ctx, "x/y", nil, nil, follow)
 		}) {
 			if p == nil {
@@ -192,7 +198,7 @@ func TestTheErrorOfAFollowedCallComesLast(t *testing.T) {
 }
 
 func TestLeavingTheLoopCancelsTheCall(t *testing.T) {
-	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *Client) {
+	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		go func() {
 			f := v.Expect("x/y")
 			for i := range 4 {
@@ -204,7 +210,7 @@ func TestLeavingTheLoopCancelsTheCall(t *testing.T) {
 		}()
 		var ended error
 		n := 0
-		for range FollowProgress(t.Context(), func(ctx context.Context, follow CallOption) error {
+		for range mcpclient.FollowProgress(t.Context(), func(ctx context.Context, follow mcpclient.CallOption) error {
 			ended = c.Call(ctx, "x/y", nil, nil, follow)
 			return ended
 		}) {
@@ -213,7 +219,7 @@ func TestLeavingTheLoopCancelsTheCall(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		if e, _ := errors.AsType[*Error](ended); e == nil || e.Kind != KindCancelled || n != 2 {
+		if e, _ := errors.AsType[*mcpclient.Error](ended); e == nil || e.Kind != mcpclient.KindCancelled || n != 2 {
 			t.Errorf("after %d reports the call ended with %v, want it cancelled after two", n, ended)
 		}
 		synctest.Wait()

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
@@ -155,7 +156,7 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 // doubled, lost, late, unusable or for no call of the client's, calls that time out and are cancelled again and again,
 // a transport that is busy, connections that fail in every way, and a stop at any moment.
 func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
-	runs, peak, own, kinds := 0, 0, uint32(0), map[ErrorKind]int{}
+	runs, peak, own, kinds := 0, 0, uint32(0), map[mcpclient.ErrorKind]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		p := plans.Draw(rt, "plan")
 		var problems []string
@@ -176,8 +177,9 @@ func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
 	})
 	t.Logf("%d runs; %d calls in flight at once; %d answers read by their callers; outcomes by kind: %v", runs, peak, own,
 		kinds)
-	for _, k := range []ErrorKind{
-		"", KindTransport, KindProtocol, KindJSONRPC, KindState, KindTimeout, KindCancelled, KindShutdown,
+	for _, k := range []mcpclient.ErrorKind{
+		"", mcpclient.KindTransport, mcpclient.KindProtocol, mcpclient.KindJSONRPC, mcpclient.KindState,
+		mcpclient.KindTimeout, mcpclient.KindCancelled, mcpclient.KindShutdown,
 	} {
 		if runs >= iterations && kinds[k] == 0 {
 			t.Errorf("want calls that end with kind %q among those of %d runs, got none", k, runs)
@@ -193,7 +195,7 @@ func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
 type run struct {
 	plan
 	server *faulty
-	c      *Client
+	c      *mcpclient.Client
 	log    *eventCount
 
 	mu       sync.Mutex
@@ -206,16 +208,16 @@ type run struct {
 // ending is how a call ended: kind is empty for a result.
 type ending struct {
 	times int
-	kind  ErrorKind
+	kind  mcpclient.ErrorKind
 }
 
 func newRun(p plan) *run {
 	r := &run{plan: p, server: newFaulty(p), outcomes: map[int]ending{}, log: &eventCount{}}
-	o := &Options{
+	o := &mcpclient.Options{
 		InitTimeout: 200 * time.Millisecond, BackoffMin: 20 * time.Millisecond, BackoffMax: 100 * time.Millisecond,
 		RequestTimeout: 5 * time.Second, FrameLimit: faultyLimit, SkipOversize: p.Skip, NotificationQueue: 2,
 		Telemetry: telemetry.New(telemetry.WithLogger(slog.New(r.log))),
-		Features:  []Feature{HandleNotification("", func(context.Context, *Notification) {})},
+		Features:  []mcpclient.Feature{mcpclient.HandleNotification("", func(context.Context, *mcpclient.Notification) {})},
 	}
 	if p.Lent {
 		o.Features = append(o.Features, lending)
@@ -224,7 +226,7 @@ func newRun(p plan) *run {
 		o.Versions = []mcp.Version{mcp.Version20251125}
 	}
 	var err error
-	if r.c, err = New(r.server, o); err != nil {
+	if r.c, err = mcpclient.New(r.server, o); err != nil {
 		panic(err)
 	}
 	return r
@@ -297,14 +299,14 @@ func (r *run) call(i int) {
 			}
 		})
 	}
-	options := []CallOption{WithTimeout(p.Timeout)}
+	options := []mcpclient.CallOption{mcpclient.WithTimeout(p.Timeout)}
 	if p.Wait {
-		options = append(options, WaitForReady())
+		options = append(options, mcpclient.WaitForReady())
 	}
 	reports := 0.0
 	returned := false
 	if p.Progress {
-		options = append(options, WithProgress(func(pr *mcp.ProgressParams) {
+		options = append(options, mcpclient.WithProgress(func(pr *mcp.ProgressParams) {
 			if returned || pr.Progress <= reports {
 				r.problem("call %d: progress %v behind %v, or behind the result (%v)", i, pr.Progress, reports, returned)
 			}
@@ -321,7 +323,7 @@ func (r *run) call(i int) {
 
 // count notes how many calls are in flight.
 func (r *run) count() {
-	n := probed(r.c).Figures().InFlight
+	n := mcpclient.ProbeOf(r.c).Figures().InFlight
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.peak = max(r.peak, n)
@@ -329,15 +331,15 @@ func (r *run) count() {
 
 // ended notes how a call ended and checks that this may be.
 func (r *run) ended(i, answer int, err error) {
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*mcpclient.Error](err)
 	switch {
 	case err == nil && answer != i:
 		r.problem("call %d got the answer to call %d", i, answer)
-	case err != nil && (!ok || e.Kind == KindInvalid):
+	case err != nil && (!ok || e.Kind == mcpclient.KindInvalid):
 		r.problem("call %d ended with %v", i, err)
 	case err != nil && e.Server != nil && e.Server.Code != int64(i):
 		r.problem("call %d got the error of call %d", i, e.Server.Code)
-	case SafeToRetry(err) && r.server.got(i) > 0:
+	case mcpclient.SafeToRetry(err) && r.server.got(i) > 0:
 		r.problem("call %d reached the server and is said to be safe to retry: %v", i, err)
 	}
 	r.mu.Lock()
@@ -363,13 +365,13 @@ func (r *run) recovers() {
 		}
 		synctest.Wait() // until the goroutine that has the turn waits
 	}
-	r.own += probed(r.c).Figures().OwnAnswers
+	r.own += mcpclient.ProbeOf(r.c).Figures().OwnAnswers
 }
 
 // decays checks the table of calls now, and after the time in which tombstones are forgotten.
 func (r *run) decays() {
 	check := func(most int, when string) {
-		f := probed(r.c).Figures()
+		f := mcpclient.ProbeOf(r.c).Figures()
 		if f.InFlight != 0 {
 			r.problem("%d calls in flight %s", f.InFlight, when)
 		}
@@ -378,8 +380,8 @@ func (r *run) decays() {
 		}
 	}
 	check(len(r.Calls), "after all outcomes")
-	t := r.c.cfg.core.Inflight()
-	time.Sleep(t.TTL + t.SweepInterval + time.Millisecond)
+	const life = 5*time.Second + 200*time.Millisecond + 100*time.Millisecond + 5*time.Second // all timeouts and a margin
+	time.Sleep(life + time.Minute + time.Millisecond)
 	check(0, "after their time and a sweep")
 }
 
@@ -415,7 +417,7 @@ func (r *run) over() {
 	if r.c.State() != connstate.Closing || r.c.Err() != nil {
 		r.problem("the client is %s, %v", r.c.State(), r.c.Err())
 	}
-	f := probed(r.c).Figures()
+	f := mcpclient.ProbeOf(r.c).Figures()
 	if f.InFlight != 0 || f.Tombstones > len(r.Calls) {
 		r.problem("%d calls in flight, %d tombstones when all is over", f.InFlight, f.Tombstones)
 	}

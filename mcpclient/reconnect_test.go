@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -20,9 +21,13 @@ func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
 	const list = `{"tools":[{"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object",` +
 		`"properties":{"celsius":{"type":"integer","maximum":%d}}}}]}`
 	const warm = `{"content":[],"structuredContent":{"celsius":50}}`
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		call := func(maximum int) error {
-			done := background(func() error { _, err := CallToolAs[struct{}](t.Context(), c, "weather", nil); return err })
+			done := background(func() error {
+				_, err := mcpclient.CallToolAs[struct{}](t.Context(), c, "weather",
+					nil)
+				return err
+			})
 			v.Answer(v.Expect(mcp.MethodListTools), fmt.Sprintf(list, maximum))
 			v.Answer(v.Expect(mcp.MethodCallTool), warm)
 			return <-done
@@ -33,7 +38,7 @@ func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
 		v.Close()
 		v = s.next(t).modern()
 		await(t, c)
-		if e, ok := errors.AsType[*Error](call(40)); !ok || e.Kind != KindProtocol {
+		if e, ok := errors.AsType[*mcpclient.Error](call(40)); !ok || e.Kind != mcpclient.KindProtocol {
 			t.Errorf("want the output checked against the new server's schema, got %v", e)
 		}
 	})
@@ -43,17 +48,18 @@ func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
 func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
-		c, err := New(stubborn{s}, nil)
+		c, err := mcpclient.New(stubborn{s}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		v := s.next(t).modern()
 		await(t, c)
-		if err := c.Call(t.Context(), "lost", nil, nil, WithTimeout(time.Millisecond)); !errors.Is(err, ErrTimeout) {
+		if err := c.Call(t.Context(), "lost", nil, nil, mcpclient.WithTimeout(time.Millisecond)); !errors.Is(err,
+			mcpclient.ErrTimeout) {
 			t.Fatal(err)
 		}
 		v.Expect("lost")
-		sweep := probed(c).Figures().NextSweep
+		sweep := mcpclient.ProbeOf(c).Figures().NextSweep
 		if sweep.IsZero() {
 			t.Fatal("want a sweep to be due")
 		}
@@ -69,19 +75,20 @@ func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 }
 
 func TestTheSessionOfALegacyServerEndsWithItsErrorType(t *testing.T) {
-	for want, end := range map[string]func(t *testing.T, v *conversation, c *Client){
-		"": func(t *testing.T, v *conversation, c *Client) { _ = c.Stop(t.Context()) },
-		"connection_lost": func(_ *testing.T, v *conversation, _ *Client) {
+	for want, end := range map[string]func(t *testing.T, v *conversation, c *mcpclient.Client){
+		"": func(t *testing.T, v *conversation, c *mcpclient.Client) { _ = c.Stop(t.Context()) },
+		"connection_lost": func(_ *testing.T, v *conversation, _ *mcpclient.Client) {
 			v.Close()
 		},
-		"protocol_violation": func(_ *testing.T, v *conversation, _ *Client) {
+		"protocol_violation": func(_ *testing.T, v *conversation, _ *mcpclient.Client) {
 			for range conn.InvalidStreak {
 				v.Send("garbage")
 			}
 		},
 	} {
 		t.Run(want, func(t *testing.T) {
-			observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+				rec *telemetrytest.Recording) {
 				v := s.next(t).legacy(mcp.Version20251125)
 				await(t, c)
 				time.Sleep(time.Minute)
@@ -106,12 +113,12 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 		return errLunch, failures >= 0
 	}}
 	var delays []time.Duration
-	o := Options{BackoffMax: 8 * time.Second, OnTransition: func(tr connstate.Transition) {
+	o := mcpclient.Options{BackoffMax: 8 * time.Second, OnTransition: func(tr connstate.Transition) {
 		if tr.From == connstate.Backoff {
 			delays = append(delays, tr.Duration)
 		}
 	}}
-	observed(t, o, rig, func(t *testing.T, s *script, c *Client, _ *telemetrytest.Recording) {
+	observed(t, o, rig, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
 		v.Close() // behind the handshake
@@ -140,25 +147,26 @@ func TestAServerThatDiesBehindEachHandshakeIsLeftAlone(t *testing.T) {
 		`"version":"1"}}`
 	for name, tt := range map[string]struct {
 		version mcp.Version
-		live    func(v *conversation, first bool)
+		live    func(v *conversation)
 	}{
-		"modern": {mcp.Version20260728, func(v *conversation, _ bool) { v.modern() }},
-		"legacy": {mcp.Version20251125, func(v *conversation, _ bool) { v.initialize(mcp.Version20251125) }},
-		"restored": {mcp.Version20251125, func(v *conversation, first bool) {
+		"modern": {mcp.Version20260728, func(v *conversation) { v.modern() }},
+		"legacy": {mcp.Version20251125, func(v *conversation) { v.initialize(mcp.Version20251125) }},
+		"restored": {mcp.Version20251125, func(v *conversation) {
 			v.Answer(v.Expect(mcp.MethodInitialize), withLogging)
 			v.Expect(mcp.NotificationInitialized)
-			if !first {
-				v.Answer(v.Expect(mcp.MethodSetLevel), "{}")
-			}
+			v.Answer(v.Expect(mcp.MethodSetLevel), "{}") // at first for the call, then to restore the level
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, &Options{Versions: []mcp.Version{tt.version}}, func(t *testing.T, s *script, c *Client) {
-				c.logLevel.kept.Store(new(mcp.LevelWarning))
+			o := &mcpclient.Options{Versions: []mcp.Version{tt.version}}
+			bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
+				if name == "restored" {
+					go func() { _ = c.SetLogLevel(context.Background(), mcp.LevelWarning, mcpclient.WaitForReady()) }()
+				}
 				n := 0
 				for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); n++ {
 					v := s.next(t)
-					tt.live(v, n == 0)
+					tt.live(v)
 					v.Close()
 				}
 				if n < 20 || n > 31 { // 5 in the first half minute, then one in 24 s at most
@@ -170,10 +178,12 @@ func TestAServerThatDiesBehindEachHandshakeIsLeftAlone(t *testing.T) {
 }
 
 func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {
-	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
-		if err := c.Call(t.Context(), "lost", nil, nil, WithTimeout(time.Second)); !errors.Is(err, ErrTimeout) {
+		if err := c.Call(t.Context(), "lost", nil, nil, mcpclient.WithTimeout(time.Second)); !errors.Is(err,
+			mcpclient.ErrTimeout) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -206,8 +216,8 @@ func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {
 }
 
 func TestAPanicOfOnTransitionIsIsolated(t *testing.T) {
-	o := Options{OnTransition: func(connstate.Transition) { panic("oops") }}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	o := mcpclient.Options{OnTransition: func(connstate.Transition) { panic("oops") }}
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
 		synctest.Wait()
@@ -221,7 +231,8 @@ func TestAPanicOfOnTransitionIsIsolated(t *testing.T) {
 // A connection that is lost again and again does not fill the log: the next record counts what was left out.
 func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for _, pause := range []time.Duration{0, 2 * time.Minute, 0} {
 			v.Close()
 			v = s.next(t).modern()
@@ -243,7 +254,7 @@ func TestAConnectionThatDoesNotCloseIsLogged(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		release := make(chan struct{})
 		stuck := transport.InMemory(func(context.Context, *transport.Peer) { <-release })
-		c, err := New(stuck, Checked(t, &Options{Telemetry: rec.Telemetry()}))
+		c, err := mcpclient.New(stuck, checked(t, &mcpclient.Options{Telemetry: rec.Telemetry()}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,9 +274,10 @@ func TestAConnectionThatDoesNotCloseIsLogged(t *testing.T) {
 
 func TestStopWaitsForHandlersNoLongerThanItsContextAllows(t *testing.T) {
 	release := make(chan struct{})
-	o := &Options{CloseTimeout: 10 * time.Second,
-		Features: []Feature{HandleNotification("", func(context.Context, *Notification) { <-release })}}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{CloseTimeout: 10 * time.Second,
+		Features: []mcpclient.Feature{mcpclient.HandleNotification("",
+			func(context.Context, *mcpclient.Notification) { <-release })}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		release = make(chan struct{})
 		v.Send(`{"jsonrpc":"2.0","method":"note"}`)
 		synctest.Wait()

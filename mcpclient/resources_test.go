@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 func TestListsAreFollowedOverAllPages(t *testing.T) {
@@ -45,7 +46,7 @@ func TestListsAreFollowedOverAllPages(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inEach(t, Options{}, func(t *testing.T, r *revision) {
+			inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 				var names []string
 				done := background(func() (err error) { names, err = list.names(r); return err })
 				first := r.Expect(list.method)
@@ -72,7 +73,7 @@ func TestListsAreFollowedOverAllPages(t *testing.T) {
 }
 
 func TestReadResource(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		var result *mcp.ReadResourceResult
 		done := background(func() (err error) { result, err = r.c.ReadResource(t.Context(), "file:///motd"); return err })
 		f := r.Expect(mcp.MethodReadResource)
@@ -92,13 +93,14 @@ func TestResourceNotFoundKnowsTheCodesOfAllRevisions(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"the legacy code":              {&Error{Server: &mcp.Error{Code: -32002}}, true},
-		"the modern code with a URI":   {&Error{Server: &mcp.Error{Code: -32602, Data: []byte(`{"uri":"file:///x"}`)}}, true},
-		"the modern code without data": {&Error{Server: &mcp.Error{Code: -32602}}, false},
-		"the modern code with other":   {&Error{Server: &mcp.Error{Code: -32602, Data: []byte(`[1]`)}}, false},
-		"another code": {&Error{Server: &mcp.Error{Code: -32603, Data: []byte(`{"uri":"file:///x"}`)}},
+		"the legacy code": {&mcpclient.Error{Server: &mcp.Error{Code: -32002}}, true},
+		"the modern code with a URI": {&mcpclient.Error{Server: &mcp.Error{Code: -32602,
+			Data: []byte(`{"uri":"file:///x"}`)}}, true},
+		"the modern code without data": {&mcpclient.Error{Server: &mcp.Error{Code: -32602}}, false},
+		"the modern code with other":   {&mcpclient.Error{Server: &mcp.Error{Code: -32602, Data: []byte(`[1]`)}}, false},
+		"another code": {&mcpclient.Error{Server: &mcp.Error{Code: -32603, Data: []byte(`{"uri":"file:///x"}`)}},
 			false},
-		"no error of the server": {ErrTimeout, false},
+		"no error of the server": {mcpclient.ErrTimeout, false},
 		"no error":               {nil, false},
 	} {
 		if got := errors.Is(tc.err, mcp.ErrResourceNotFound); got != tc.want {
@@ -108,7 +110,7 @@ func TestResourceNotFoundKnowsTheCodesOfAllRevisions(t *testing.T) {
 }
 
 func TestGetPrompt(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		var result *mcp.GetPromptResult
 		done := background(func() (err error) {
 			result, err = r.c.GetPrompt(t.Context(), "review", map[string]string{"language": "go"})
@@ -136,7 +138,7 @@ func TestGetPrompt(t *testing.T) {
 }
 
 func TestCompleteTellsTheContextFrom20250618(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		var result *mcp.CompleteResult
 		ref := mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review", Title: "Review"}
 		done := background(func() (err error) {
@@ -162,7 +164,7 @@ func TestCompleteTellsTheContextFrom20250618(t *testing.T) {
 }
 
 func TestPingIsDiscoverWhereThereIsNoPing(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		method := mcp.MethodPing
 		if r.modern() {
 			method = mcp.MethodDiscover
@@ -174,14 +176,14 @@ func TestPingIsDiscoverWhereThereIsNoPing(t *testing.T) {
 		}
 		done = background(func() error { return r.c.Ping(t.Context()) })
 		r.Expect(method) // and never an answer
-		if err := <-done; !errors.Is(err, ErrTimeout) {
-			t.Errorf("want %v, got %v", ErrTimeout, err)
+		if err := <-done; !errors.Is(err, mcpclient.ErrTimeout) {
+			t.Errorf("want %v, got %v", mcpclient.ErrTimeout, err)
 		}
 	})
 }
 
 func TestCallToolWithoutArguments(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		done := background(func() error { _, err := r.c.CallTool(t.Context(), "status", nil); return err })
 		f := r.Expect(mcp.MethodCallTool)
 		if got := paramsOf(t, f); got != `{"arguments":{},"name":"status"}` {

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,16 +11,17 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
-	list := func(ctx context.Context, c *Client, o ...CallOption) error {
+	list := func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.ListTools(ctx, nil, o...)
 		return err
 	}
-	tool := func(ctx context.Context, c *Client, o ...CallOption) error {
+	tool := func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.CallTool(ctx, "x", nil, o...)
 		return err
 	}
@@ -32,7 +33,7 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		retry  int
-		call   func(ctx context.Context, c *Client, o ...CallOption) error
+		call   func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error
 		server func(t *testing.T, s *script, v *conversation)
 		want   error // nil for success
 	}{
@@ -57,12 +58,12 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 			v.Expect(mcp.MethodListTools)
 			v.Close()
 			legacy(s, t)
-		}, ErrConnectionLost},
+		}, mcpclient.ErrConnectionLost},
 		{"a tool that may do it twice", 5, tool, func(t *testing.T, s *script, v *conversation) {
 			v.Expect(mcp.MethodCallTool)
 			v.Close()
 			legacy(s, t)
-		}, ErrConnectionLost},
+		}, mcpclient.ErrConnectionLost},
 		{"a server's error", 5, list, func(t *testing.T, _ *script, v *conversation) {
 			v.Refuse(v.Expect(mcp.MethodListTools), mcp.CodeInternalError, "no")
 		}, &mcp.Error{Code: mcp.CodeInternalError, Message: "no"}},
@@ -70,15 +71,15 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 			v.Expect(mcp.MethodListTools)
 			v.Close()
 			legacy(s, t)
-		}, ErrConnectionLost},
+		}, mcpclient.ErrConnectionLost},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := Options{Versions: []mcp.Version{mcp.Version20251125}}
-			observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}
+			observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 				v := legacy(s, t)
 				await(t, c)
 				result := make(chan error, 1)
-				go func() { result <- test.call(t.Context(), c, Retry(test.retry)) }()
+				go func() { result <- test.call(t.Context(), c, mcpclient.Retry(test.retry)) }()
 				test.server(t, s, v)
 				err := <-result
 				refused, isServer := test.want.(*mcp.Error)
@@ -89,8 +90,8 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 					if got, ok := errors.AsType[*mcp.Error](err); !ok || got.Code != refused.Code {
 						t.Errorf("got %v, want the server's error", err)
 					}
-				case test.want != nil && (!errors.Is(err, test.want) || SafeToRetry(err)):
-					t.Errorf("got %v, safe to retry %v, want %v", err, SafeToRetry(err), test.want)
+				case test.want != nil && (!errors.Is(err, test.want) || mcpclient.SafeToRetry(err)):
+					t.Errorf("got %v, safe to retry %v, want %v", err, mcpclient.SafeToRetry(err), test.want)
 				}
 			})
 		})
@@ -98,14 +99,14 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 }
 
 func TestEachTryIsASpanLinkedToThePreviousOne(t *testing.T) {
-	o := Options{Versions: []mcp.Version{mcp.Version20251125}}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t)
 		v.initialize(mcp.Version20251125)
 		await(t, c)
 		result := make(chan error, 1)
 		go func() {
-			_, err := c.ListTools(t.Context(), nil, Retry(1))
+			_, err := c.ListTools(t.Context(), nil, mcpclient.Retry(1))
 			result <- err
 		}()
 		v.Expect(mcp.MethodListTools)
@@ -132,8 +133,8 @@ func TestEachTryIsASpanLinkedToThePreviousOne(t *testing.T) {
 
 // TestAllTriesShareTheTimeout has a server that is never there again.
 func TestAllTriesShareTheTimeout(t *testing.T) {
-	o := Options{Versions: []mcp.Version{mcp.Version20251125}, BackoffMin: time.Hour, BackoffMax: time.Hour}
-	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, BackoffMin: time.Hour, BackoffMax: time.Hour}
+	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.initialize(mcp.Version20251125)
 		await(t, c)
@@ -142,14 +143,14 @@ func TestAllTriesShareTheTimeout(t *testing.T) {
 			v.Close()
 		}()
 		begun := time.Now()
-		_, err := c.ListTools(t.Context(), nil, Retry(100), WithTimeout(10*time.Second))
+		_, err := c.ListTools(t.Context(), nil, mcpclient.Retry(100), mcpclient.WithTimeout(10*time.Second))
 		if took := time.Since(begun); err == nil || took != 10*time.Second {
 			t.Errorf("got %v after %v, want an error after the time of one call", err, took)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun = time.Now()
-		_, err = c.ListTools(ctx, nil, Retry(100))
+		_, err = c.ListTools(ctx, nil, mcpclient.Retry(100))
 		if took := time.Since(begun); err == nil || took > time.Second {
 			t.Errorf("got %v after %v, want an error when the context ends", err, took)
 		}
@@ -182,7 +183,8 @@ func (c busyConn) Send(ctx context.Context, m transport.Message) error {
 func TestBusyCallIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, until := newScript(t), time.Time{}
-		c, err := New(busyAtFirst{s, &until}, Checked(t, &Options{Versions: []mcp.Version{mcp.Version20251125}}))
+		c, err := mcpclient.New(busyAtFirst{s, &until}, checked(t,
+			&mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,11 +193,11 @@ func TestBusyCallIsRetried(t *testing.T) {
 		v.initialize(mcp.Version20251125)
 		await(t, c)
 		until = time.Now().Add(time.Second)
-		if err := c.Call(t.Context(), "x", nil, nil); !errors.Is(err, ErrBackpressure) {
+		if err := c.Call(t.Context(), "x", nil, nil); !errors.Is(err, mcpclient.ErrBackpressure) {
 			t.Errorf("without Retry: got %v, want ErrBackpressure", err)
 		}
 		result := make(chan error, 1)
-		go func() { result <- c.Call(t.Context(), "x", nil, nil, Retry(10)) }()
+		go func() { result <- c.Call(t.Context(), "x", nil, nil, mcpclient.Retry(10)) }()
 		v.Answer(v.Expect("x"), `{}`)
 		if err := <-result; err != nil {
 			t.Errorf("with Retry: got %v, want success", err)
@@ -214,8 +216,8 @@ const tools = `{"tools":[
 	{"name":"set","inputSchema":{"type":"object"},"annotations":{"idempotentHint":true}}]}`
 
 // withTools starts a client that knows the tools.
-func withTools(t *testing.T, f func(t *testing.T, v *conversation, c *Client)) {
-	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+func withTools(t *testing.T, f func(t *testing.T, v *conversation, c *mcpclient.Client)) {
+	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		listed := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
@@ -229,35 +231,42 @@ func withTools(t *testing.T, f func(t *testing.T, v *conversation, c *Client)) {
 
 func TestCallThatMayHaveActedIsNotRetried(t *testing.T) {
 	for _, tool := range []string{"write", "hinted", "unlisted"} {
-		withTools(t, func(t *testing.T, v *conversation, c *Client) {
+		withTools(t, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { _, err := c.CallTool(t.Context(), tool, nil); return err })
 			v.fail(v.Expect(mcp.MethodCallTool), bare)
 			err := <-done
-			if !errors.Is(err, ErrBackpressure) || SafeToRetry(err) {
-				t.Errorf("%s: got %v, safe to retry: %v, want backpressure, and not", tool, err, SafeToRetry(err))
+			if !errors.Is(err, mcpclient.ErrBackpressure) || mcpclient.SafeToRetry(err) {
+				t.Errorf("%s: got %v, safe to retry: %v, want backpressure, and not", tool, err, mcpclient.SafeToRetry(err))
 			}
 		})
 	}
-	withTools(t, func(t *testing.T, v *conversation, c *Client) {
+	withTools(t, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), "x/own", nil, nil) })
 		v.fail(v.Expect("x/own"), bare)
-		if err := <-done; !errors.Is(err, ErrBackpressure) || SafeToRetry(err) {
-			t.Errorf("a method of its own: got %v, safe to retry: %v, want backpressure, and not", err, SafeToRetry(err))
+		if err := <-done; !errors.Is(err, mcpclient.ErrBackpressure) || mcpclient.SafeToRetry(err) {
+			t.Errorf("a method of its own: got %v, safe to retry: %v, want backpressure, and not", err,
+				mcpclient.SafeToRetry(err))
 		}
 	})
 }
 
 func TestIdempotentCallIsRetried(t *testing.T) {
-	for what, call := range map[string]func(*Client, context.Context) error{
-		"read": func(c *Client, ctx context.Context) error { _, err := c.CallTool(ctx, "read", nil); return err },
-		"set":  func(c *Client, ctx context.Context) error { _, err := c.CallTool(ctx, "set", nil); return err },
-		"ping": func(c *Client, ctx context.Context) error { return c.Call(ctx, mcp.MethodPing, nil, nil) },
+	for what, call := range map[string]func(*mcpclient.Client, context.Context) error{
+		"read": func(c *mcpclient.Client, ctx context.Context) error {
+			_, err := c.CallTool(ctx, "read", nil)
+			return err
+		},
+		"set": func(c *mcpclient.Client, ctx context.Context) error {
+			_, err := c.CallTool(ctx, "set", nil)
+			return err
+		},
+		"ping": func(c *mcpclient.Client, ctx context.Context) error { return c.Call(ctx, mcp.MethodPing, nil, nil) },
 	} {
 		method := mcp.MethodCallTool
 		if what == "ping" {
 			method = mcp.MethodPing
 		}
-		withTools(t, func(t *testing.T, v *conversation, c *Client) {
+		withTools(t, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { return call(c, t.Context()) })
 			v.fail(v.Expect(method), bare)
 			v.Answer(v.Expect(method), `{"content":[]}`)
@@ -270,26 +279,30 @@ func TestIdempotentCallIsRetried(t *testing.T) {
 
 // However the later tries of a call end, the first may have been seen.
 func TestCallSeenByTheServerIsNeverSafeToRetry(t *testing.T) {
-	unsent := func(why transport.RequestReason) func(v *conversation, c *Client, leave func()) {
-		return func(v *conversation, c *Client, leave func()) {
+	unsent := func(why transport.RequestReason) func(v *conversation, c *mcpclient.Client, leave func()) {
+		return func(v *conversation, c *mcpclient.Client, leave func()) {
 			v.fail(v.Expect(mcp.MethodCallTool), transport.RequestError{Reason: why, Unsent: true})
 		}
 	}
-	for name, end := range map[string]func(v *conversation, c *Client, leave func()){
+	for name, end := range map[string]func(v *conversation, c *mcpclient.Client, leave func()){
 		"unreachable": unsent(transport.Unreachable),
 		"refused":     unsent(transport.Unauthorized),
-		"busy": func(v *conversation, c *Client, leave func()) {
+		"busy": func(v *conversation, c *mcpclient.Client, leave func()) {
 			for range 2 {
 				v.fail(v.Expect(mcp.MethodCallTool), transport.RequestError{Reason: transport.Busy, Status: 429, Unsent: true})
 			}
 		},
-		"left":    func(v *conversation, c *Client, leave func()) { leave() },
-		"stopped": func(v *conversation, c *Client, leave func()) { go c.Stop(context.Background()) },
+		"left":    func(v *conversation, c *mcpclient.Client, leave func()) { leave() },
+		"stopped": func(v *conversation, c *mcpclient.Client, leave func()) { go c.Stop(context.Background()) },
 	} {
-		withTools(t, func(t *testing.T, v *conversation, c *Client) {
+		withTools(t, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
-			done := background(func() error { _, err := c.CallTool(ctx, "read", nil, WithTimeout(time.Hour)); return err })
+			done := background(func() error {
+				_, err := c.CallTool(ctx, "read", nil,
+					mcpclient.WithTimeout(time.Hour))
+				return err
+			})
 			first := bare
 			if name == "left" || name == "stopped" {
 				first.RetryAfter = time.Minute
@@ -297,8 +310,8 @@ func TestCallSeenByTheServerIsNeverSafeToRetry(t *testing.T) {
 			v.fail(v.Expect(mcp.MethodCallTool), first)
 			time.Sleep(time.Second / 1000)
 			end(v, c, leave)
-			if err := <-done; err == nil || SafeToRetry(err) {
-				t.Errorf("%s: got %v, safe to retry: %v, want an error, and not", name, err, SafeToRetry(err))
+			if err := <-done; err == nil || mcpclient.SafeToRetry(err) {
+				t.Errorf("%s: got %v, safe to retry: %v, want an error, and not", name, err, mcpclient.SafeToRetry(err))
 			}
 		})
 	}
@@ -307,8 +320,11 @@ func TestCallSeenByTheServerIsNeverSafeToRetry(t *testing.T) {
 // A transport of the user's own may pass on any Retry-After.
 func TestNoServerIsWaitedForForLongerThanTenMinutes(t *testing.T) {
 	for _, wait := range []time.Duration{time.Hour, 1 << 62} {
-		withTools(t, func(t *testing.T, v *conversation, c *Client) {
-			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, WithTimeout(time.Hour)) })
+		withTools(t, func(t *testing.T, v *conversation, c *mcpclient.Client) {
+			done := background(func() error {
+				return c.Call(t.Context(), mcp.MethodPing, nil, nil,
+					mcpclient.WithTimeout(time.Hour))
+			})
 			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true,
 				RetryAfter: wait})
 			var again frame

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 var modernOnly = []mcp.Version{mcp.Version20260728}
@@ -35,7 +36,7 @@ type revision struct {
 	*conversation
 	v mcp.Version
 	s *script
-	c *Client
+	c *mcpclient.Client
 
 	subscription string // the id of the latest one that the server has acknowledged
 }
@@ -53,14 +54,14 @@ func (r *revision) reconnect(capabilities string) {
 }
 
 // inRevisions runs f for each of some revisions.
-func inRevisions(t *testing.T, versions []mcp.Version, capabilities string, o Options,
+func inRevisions(t *testing.T, versions []mcp.Version, capabilities string, o mcpclient.Options,
 	f func(t *testing.T, r *revision)) {
 	t.Helper()
 	for _, v := range versions {
 		t.Run(string(v), func(t *testing.T) {
 			o := o
 			o.Versions = []mcp.Version{v}
-			bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+			bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 				r := &revision{v: v, s: s, c: c, conversation: s.next(t).greet(v, capabilities)}
 				await(t, c)
 				f(t, r)
@@ -70,7 +71,7 @@ func inRevisions(t *testing.T, versions []mcp.Version, capabilities string, o Op
 }
 
 // inEach runs f for each revision, on a server that declares all.
-func inEach(t *testing.T, o Options, f func(t *testing.T, r *revision)) {
+func inEach(t *testing.T, o mcpclient.Options, f func(t *testing.T, r *revision)) {
 	t.Helper()
 	inRevisions(t, mcp.SupportedVersions(), all, o, f)
 }

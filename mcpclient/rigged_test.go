@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -65,8 +66,8 @@ func (c riggedConn) Receive(ctx context.Context) (transport.Frame, error) {
 
 // observed runs f in a bubble with a client of a script, which rig may have tampered with, and holds the client's
 // telemetry against the schema. The client is stopped at the end.
-func observed(t *testing.T, o Options, rig *rigged,
-	f func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording)) {
+func observed(t *testing.T, o mcpclient.Options, rig *rigged,
+	f func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
@@ -76,7 +77,7 @@ func observed(t *testing.T, o Options, rig *rigged,
 		rig.Transport = s
 		rec := telemetrytest.Recorder(t)
 		o.Telemetry = rec.Telemetry()
-		c, err := New(rig, Checked(t, &o))
+		c, err := mcpclient.New(rig, checked(t, &o))
 		if err != nil {
 			t.Fatal(err)
 		}

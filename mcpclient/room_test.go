@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -22,7 +23,7 @@ import (
 func TestManySmallCallsAtOnceHaveRoom(t *testing.T) {
 	const calls = 20_000
 	params := json.RawMessage(`{"x":"` + strings.Repeat("x", 200) + `"}`)
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var failed atomic.Int64
 		var callers sync.WaitGroup
 		for range calls {
@@ -44,7 +45,8 @@ func TestManySmallCallsAtOnceHaveRoom(t *testing.T) {
 }
 
 // narrow is a transport that says no more than that it is busy, unless room is left, which each message takes one of.
-func narrow(t *testing.T, o *Options, f func(t *testing.T, v *conversation, c *Client, room *atomic.Int64)) {
+func narrow(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conversation, c *mcpclient.Client,
+	room *atomic.Int64)) {
 	t.Helper()
 	var room atomic.Int64
 	room.Store(1 << 30)
@@ -61,7 +63,7 @@ func narrow(t *testing.T, o *Options, f func(t *testing.T, v *conversation, c *C
 	bubbleWith(t, o, func(s *script) transport.Transport {
 		rig.Transport = s
 		return rig
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).modern()
 		await(t, c)
 		room.Store(0)
@@ -70,7 +72,7 @@ func narrow(t *testing.T, o *Options, f func(t *testing.T, v *conversation, c *C
 }
 
 // lineUp makes calls x/0, x/1 and so on, each behind the one before, and returns what becomes of them.
-func lineUp(t *testing.T, c *Client, n int, options ...CallOption) (done []<-chan error) {
+func lineUp(t *testing.T, c *mcpclient.Client, n int, options ...mcpclient.CallOption) (done []<-chan error) {
 	t.Helper()
 	for i := range n {
 		done = append(done,
@@ -82,14 +84,14 @@ func lineUp(t *testing.T, c *Client, n int, options ...CallOption) (done []<-cha
 
 func TestCallsWaitingForRoomKeepTheirOrder(t *testing.T) {
 	for name, tt := range map[string]struct {
-		o       *Options
-		options []CallOption
+		o       *mcpclient.Options
+		options []mcpclient.CallOption
 	}{
-		"call":   {nil, []CallOption{WaitForRoom()}},
-		"client": {&Options{WaitForRoom: true}, nil},
+		"call":   {nil, []mcpclient.CallOption{mcpclient.WaitForRoom()}},
+		"client": {&mcpclient.Options{WaitForRoom: true}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			narrow(t, tt.o, func(t *testing.T, v *conversation, c *Client, room *atomic.Int64) {
+			narrow(t, tt.o, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
 				done := lineUp(t, c, 20, tt.options...)
 				time.Sleep(10 * time.Second)
 				for i, d := range done {
@@ -100,7 +102,7 @@ func TestCallsWaitingForRoomKeepTheirOrder(t *testing.T) {
 						t.Errorf("call %d: %v after %v, want its answer within %v of the room", i, err, time.Since(begun), conn.RoomEvery)
 					}
 				}
-				if n := probed(c).Figures().InLine; n != 0 {
+				if n := mcpclient.ProbeOf(c).Figures().InLine; n != 0 {
 					t.Errorf("%d calls are left in line", n)
 				}
 			})
@@ -110,40 +112,40 @@ func TestCallsWaitingForRoomKeepTheirOrder(t *testing.T) {
 
 func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 	for name, tt := range map[string]struct {
-		end  func(ctx context.Context, c *Client) error // of the call x/1, the second of three
+		end  func(ctx context.Context, c *mcpclient.Client) error // of the call x/1, the second of three
 		want error
 		took time.Duration
 	}{
-		"timeout": {func(ctx context.Context, c *Client) error {
-			return c.Call(ctx, "x/1", nil, nil, WithTimeout(3*time.Second))
-		}, ErrTimeout, 3 * time.Second},
-		"default timeout": {func(ctx context.Context, c *Client) error {
+		"timeout": {func(ctx context.Context, c *mcpclient.Client) error {
+			return c.Call(ctx, "x/1", nil, nil, mcpclient.WithTimeout(3*time.Second))
+		}, mcpclient.ErrTimeout, 3 * time.Second},
+		"default timeout": {func(ctx context.Context, c *mcpclient.Client) error {
 			return c.Call(ctx, "x/1", nil, nil)
-		}, ErrTimeout, 30 * time.Second},
-		"deadline": {func(ctx context.Context, c *Client) error {
+		}, mcpclient.ErrTimeout, 30 * time.Second},
+		"deadline": {func(ctx context.Context, c *mcpclient.Client) error {
 			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 			defer cancel()
 			return c.Call(ctx, "x/1", nil, nil)
-		}, ErrTimeout, 2 * time.Second},
-		"cancelled": {func(ctx context.Context, c *Client) error {
+		}, mcpclient.ErrTimeout, 2 * time.Second},
+		"cancelled": {func(ctx context.Context, c *mcpclient.Client) error {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(time.Second, cancel)
 			return c.Call(ctx, "x/1", nil, nil)
 		}, context.Canceled, time.Second},
-		"connection lost": {func(ctx context.Context, c *Client) error {
-			time.AfterFunc(time.Second, func() { probed(c).Lose(errors.New("broken")) })
+		"connection lost": {func(ctx context.Context, c *mcpclient.Client) error {
+			time.AfterFunc(time.Second, func() { mcpclient.ProbeOf(c).Lose(errors.New("broken")) })
 			return c.Call(ctx, "x/1", nil, nil)
-		}, ErrConnectionLost, time.Second},
-		"stopped": {func(ctx context.Context, c *Client) error {
+		}, mcpclient.ErrConnectionLost, time.Second},
+		"stopped": {func(ctx context.Context, c *mcpclient.Client) error {
 			time.AfterFunc(time.Second, func() { go c.Stop(context.Background()) })
 			return c.Call(ctx, "x/1", nil, nil)
-		}, ErrShutdown, time.Second},
+		}, mcpclient.ErrShutdown, time.Second},
 	} {
 		for _, first := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", first in line: ", first), func(t *testing.T) {
-				o := &Options{WaitForRoom: true, BackoffMin: time.Hour, BackoffMax: time.Hour}
-				narrow(t, o, func(t *testing.T, v *conversation, c *Client, room *atomic.Int64) {
-					patient := WithTimeout(time.Hour)
+				o := &mcpclient.Options{WaitForRoom: true, BackoffMin: time.Hour, BackoffMax: time.Hour}
+				narrow(t, o, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
+					patient := mcpclient.WithTimeout(time.Hour)
 					var others []<-chan error
 					if !first {
 						others = append(others, background(func() error { return c.Call(t.Context(), "x/0", nil, nil, patient) }))
@@ -154,13 +156,14 @@ func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 					synctest.Wait()
 					others = append(others, background(func() error { return c.Call(t.Context(), "x/2", nil, nil, patient) }))
 					err := <-ended
-					if took := time.Since(begun); !errors.Is(err, tt.want) || !SafeToRetry(err) || took != tt.took {
-						t.Errorf("got %v after %v (safe to retry: %v), want %v after %v, safe", err, took, SafeToRetry(err), tt.want,
+					if took := time.Since(begun); !errors.Is(err, tt.want) || !mcpclient.SafeToRetry(err) || took != tt.took {
+						t.Errorf("got %v after %v (safe to retry: %v), want %v after %v, safe", err, took, mcpclient.SafeToRetry(err),
+							tt.want,
 							tt.took)
 					}
 					if name == "connection lost" || name == "stopped" {
 						for _, d := range others {
-							if err := <-d; !errors.Is(err, tt.want) || !SafeToRetry(err) {
+							if err := <-d; !errors.Is(err, tt.want) || !mcpclient.SafeToRetry(err) {
 								t.Errorf("another in line: got %v, want %v, safe to retry", err, tt.want)
 							}
 						}
@@ -181,11 +184,11 @@ func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 
 // Who does not wait does not overtake those who do: a large frame would never find room.
 func TestCallWithoutWaitForRoomDoesNotOvertake(t *testing.T) {
-	narrow(t, nil, func(t *testing.T, v *conversation, c *Client, room *atomic.Int64) {
-		done := lineUp(t, c, 2, WaitForRoom())
+	narrow(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
+		done := lineUp(t, c, 2, mcpclient.WaitForRoom())
 		room.Store(1)
-		if err := c.Call(t.Context(), "x/impatient", nil, nil); !errors.Is(err, ErrBackpressure) {
-			t.Errorf("want %v behind a line, got %v", ErrBackpressure, err)
+		if err := c.Call(t.Context(), "x/impatient", nil, nil); !errors.Is(err, mcpclient.ErrBackpressure) {
+			t.Errorf("want %v behind a line, got %v", mcpclient.ErrBackpressure, err)
 		}
 		for i, d := range done {
 			v.Answer(v.Expect(fmt.Sprint("x/", i)), "{}")
@@ -200,9 +203,9 @@ func TestCallWithoutWaitForRoomDoesNotOvertake(t *testing.T) {
 
 // What an operation asks of its call it asks of the list before it, too.
 func TestTheListBeforeACallWaitsForRoom(t *testing.T) {
-	narrow(t, nil, func(t *testing.T, v *conversation, c *Client, room *atomic.Int64) {
+	narrow(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
 		done := background(func() error {
-			_, err := CallToolAs[struct{}](t.Context(), c, "tool", nil, WaitForRoom())
+			_, err := mcpclient.CallToolAs[struct{}](t.Context(), c, "tool", nil, mcpclient.WaitForRoom())
 			return err
 		})
 		time.Sleep(10 * time.Second)

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // home is a root, with all that one can have.
@@ -33,7 +34,8 @@ func (r *revision) rootsOf() string {
 }
 
 func TestTheServerGetsTheRootsWhenItAsks(t *testing.T) {
-	inEach(t, Options{Features: []Feature{UseRoots(home())}}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseRoots(home())}}, func(t *testing.T,
+		r *revision) {
 		want := `{"roots":[{"_meta":{"m":1},"uri":"file:///home/user/my%20project","name":"Home"}]}`
 		if r.v < mcp.Version20250618 {
 			want = `{"roots":[{"uri":"file:///home/user/my%20project","name":"Home"}]}`
@@ -64,7 +66,7 @@ func TestTheServerGetsTheRootsWhenItAsks(t *testing.T) {
 			t.Errorf("want %s, got %s", want, got)
 		}
 		err := r.c.SetRoots(t.Context(), home(), nil)
-		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid {
+		if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindInvalid {
 			t.Errorf("want an error of kind invalid, got %v", err)
 		}
 		if got, want := r.rootsOf(), `{"roots":[]}`; got != want {
@@ -75,8 +77,8 @@ func TestTheServerGetsTheRootsWhenItAsks(t *testing.T) {
 
 func TestRootsAreDeclared(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
-		o := &Options{Versions: []mcp.Version{v}, Features: []Feature{UseRoots()}}
-		bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		o := &mcpclient.Options{Versions: []mcp.Version{v}, Features: []mcpclient.Feature{mcpclient.UseRoots()}}
+		bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 			f := s.next(t).Receive()
 			want := `"roots":{"listChanged":true}`
 			if v.Era() == mcp.Modern {
@@ -91,8 +93,8 @@ func TestRootsAreDeclared(t *testing.T) {
 
 func TestRootsSetBeforeReadyReachTheNextServer(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
-		o := &Options{Versions: []mcp.Version{v}, Features: []Feature{UseRoots(home())}}
-		bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		o := &mcpclient.Options{Versions: []mcp.Version{v}, Features: []mcpclient.Feature{mcpclient.UseRoots(home())}}
+		bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 			p := s.next(t)
 			if err := c.SetRoots(t.Context(), &mcp.Root{URI: "file:///tmp"}); err != nil {
 				t.Error(err)
@@ -137,8 +139,8 @@ func TestInvalidRootIsRefused(t *testing.T) {
 		"file://[::1/etc":              "missing ']'",
 		"file:///ok/" + "a%ff%fe/name": "",
 	} {
-		o := &Options{Features: []Feature{UseRoots(&mcp.Root{URI: uri})}}
-		c, err := New(newScript(t), o)
+		o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseRoots(&mcp.Root{URI: uri})}}
+		c, err := mcpclient.New(newScript(t), o)
 		if err == nil {
 			_ = c.Stop(context.Background())
 		}
@@ -149,20 +151,23 @@ func TestInvalidRootIsRefused(t *testing.T) {
 }
 
 func TestThereIsOneHandlerForRoots(t *testing.T) {
-	answer := HandleRequest(mcp.MethodListRoots, func(context.Context, *Request) (any, error) { return nil, nil })
-	for name, features := range map[string][]Feature{
-		"twice":       {UseRoots(), UseRoots()},
-		"another one": {answer, UseRoots()},
-		"and another": {UseRoots(), answer},
+	answer := mcpclient.HandleRequest(mcp.MethodListRoots, func(context.Context, *mcpclient.Request) (any,
+		error) {
+		return nil, nil
+	})
+	for name, features := range map[string][]mcpclient.Feature{
+		"twice":       {mcpclient.UseRoots(), mcpclient.UseRoots()},
+		"another one": {answer, mcpclient.UseRoots()},
+		"and another": {mcpclient.UseRoots(), answer},
 	} {
-		if _, err := New(newScript(t), &Options{Features: features}); err == nil ||
+		if _, err := mcpclient.New(newScript(t), &mcpclient.Options{Features: features}); err == nil ||
 			!strings.Contains(err.Error(), "want one handler for roots/list") {
 			t.Errorf("%s: want an error, got %v", name, err)
 		}
 	}
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		err := c.SetRoots(t.Context(), home())
-		if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindInvalid ||
+		if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindInvalid ||
 			!strings.Contains(fmt.Sprint(err), "UseRoots") {
 			t.Errorf("want an error of kind invalid about UseRoots, got %v", err)
 		}

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // saying is a model that says one thing.
-func saying(r *mcp.CreateMessageResult) SamplingHandler {
+func saying(r *mcp.CreateMessageResult) mcpclient.SamplingHandler {
 	return func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) { return r, nil }
 }
 
@@ -27,9 +28,9 @@ const (
 )
 
 // sampled has the client answer sampling/createMessage as a legacy server of version v would ask for it.
-func sampled(t *testing.T, v mcp.Version, f Feature, params string) (answer frame) {
+func sampled(t *testing.T, v mcp.Version, f mcpclient.Feature, params string) (answer frame) {
 	t.Helper()
-	bubble(t, &Options{Features: []Feature{f}}, func(t *testing.T, s *script, c *Client) {
+	bubble(t, &mcpclient.Options{Features: []mcpclient.Feature{f}}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		peer := s.next(t).legacy(v)
 		await(t, c)
 		peer.Send(`{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":` + params + `}`)
@@ -40,7 +41,7 @@ func sampled(t *testing.T, v mcp.Version, f Feature, params string) (answer fram
 
 func TestALegacyServerGetsWhatTheModelSays(t *testing.T) {
 	var asked *mcp.CreateMessageParams
-	f := HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	f := mcpclient.HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 		asked = p
 		return hello(), nil
 	}, nil)
@@ -64,15 +65,16 @@ func TestALegacyServerGetsWhatTheModelSays(t *testing.T) {
 }
 
 func TestAModernServerGetsWhatTheModelSays(t *testing.T) {
-	f := HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+	f := mcpclient.HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 		if p.IncludeContext != mcp.IncludeThisServer {
 			t.Errorf("the handler is to include context of %q", p.IncludeContext)
 		}
 		return &mcp.CreateMessageResult{Model: "m-1", Content: mcp.SamplingContent{
 			mcp.Text("let me see"), &mcp.ToolUseContent{ID: "1", Name: "add", Input: json.RawMessage(`{}`)},
 		}}, nil
-	}, &SamplingOptions{Tools: true, Context: true})
-	ready(t, &Options{Features: []Feature{f}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	}, &mcpclient.SamplingOptions{Tools: true, Context: true})
+	o := &mcpclient.Options{Features: []mcpclient.Feature{f}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		first := v.Expect(mcp.MethodCallTool)
 		if want := `"sampling":{"context":{},"tools":{}}`; !strings.Contains(first.Raw, want) {
@@ -96,16 +98,17 @@ func TestAModernServerGetsWhatTheModelSays(t *testing.T) {
 func TestTheCapabilityIsDeclaredAsFarAsItGoes(t *testing.T) {
 	own := &mcp.SamplingCapability{}
 	for _, test := range []struct {
-		o    *SamplingOptions
+		o    *mcpclient.SamplingOptions
 		want string
 	}{
 		{nil, `"sampling":{}`},
-		{&SamplingOptions{Tools: true}, `"sampling":{"tools":{}}`},
-		{&SamplingOptions{Context: true}, `"sampling":{"context":{}}`},
+		{&mcpclient.SamplingOptions{Tools: true}, `"sampling":{"tools":{}}`},
+		{&mcpclient.SamplingOptions{Context: true}, `"sampling":{"context":{}}`},
 	} {
-		o := &Options{Features: []Feature{HandleSampling(saying(hello()), test.o)}, Versions: legacyOnly}
+		o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleSampling(saying(hello()), test.o)},
+			Versions: legacyOnly}
 		o.Capabilities.Sampling = own
-		bubble(t, o, func(t *testing.T, s *script, c *Client) {
+		bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 			if f := s.next(t).Expect(mcp.MethodInitialize); !strings.Contains(f.Raw, test.want) {
 				t.Errorf("sent %s, want %s declared", f.Raw, test.want)
 			}
@@ -129,7 +132,7 @@ func TestInvalidRequestsDoNotReachTheModel(t *testing.T) {
 	}
 	assistant := func(blocks string) string { return `{"role":"assistant","content":` + blocks + `}` }
 	results := func(blocks string) string { return `{"role":"user","content":` + blocks + `}` }
-	tools := &SamplingOptions{Tools: true}
+	tools := &mcpclient.SamplingOptions{Tools: true}
 	rounds := func(n int, more string) string {
 		var all strings.Builder
 		all.WriteString(user)
@@ -140,7 +143,7 @@ func TestInvalidRequestsDoNotReachTheModel(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name, params string
-		o            *SamplingOptions
+		o            *mcpclient.SamplingOptions
 		want         string // of the error, empty if the model is to be asked
 	}{
 		{"tools undeclared", fmt.Sprintf(askModel, ","+someTool), nil, "sampling.tools"},
@@ -169,13 +172,14 @@ func TestInvalidRequestsDoNotReachTheModel(t *testing.T) {
 		{"many rounds of tools", rounds(31, ""), tools, ""},
 		{"too many rounds", rounds(32, ""), tools, "has had 32 rounds of tools"},
 		{"the last of many rounds", rounds(32, `,"toolChoice":{"mode":"none"}`), tools, ""},
-		{"a round", rounds(1, ""), &SamplingOptions{Tools: true, MaxToolRounds: 1}, "has had 1 rounds of tools, of 1"},
-		{"rounds without end", rounds(100, ""), &SamplingOptions{Tools: true, MaxToolRounds: -1}, ""},
+		{"a round", rounds(1, ""), &mcpclient.SamplingOptions{Tools: true, MaxToolRounds: 1},
+			"has had 1 rounds of tools, of 1"},
+		{"rounds without end", rounds(100, ""), &mcpclient.SamplingOptions{Tools: true, MaxToolRounds: -1}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := false
 			got := sampled(t, mcp.Version20251125,
-				HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
+				mcpclient.HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 					asked = true
 					_, mode, chosen := strings.Cut(test.params, `"mode":"`)
 					if chosen && (p.ToolChoice == nil || !strings.HasPrefix(mode, string(p.ToolChoice.Mode)+`"`)) {
@@ -232,15 +236,24 @@ func TestInvalidResultsAreNotSent(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := fmt.Sprintf("%+v", test.result)
-			s := sampler{SamplingOptions: SamplingOptions{Tools: true}, handler: saying(&test.result)}
 			params := fmt.Sprintf(askModel, ","+someTool+fmt.Sprintf(`,"toolChoice":{"mode":%q}`, test.choice))
-			_, err := s.answer(t.Context(), &Request{Params: json.RawMessage(params)}, mcp.Version20260728)
-			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want an error with %q, none if that is empty", err, test.want)
-			}
-			if _, ours := errors.AsType[*mcp.Error](err); ours {
-				t.Errorf("%v blames the server", err)
-			}
+			o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleSampling(saying(&test.result),
+				&mcpclient.SamplingOptions{Tools: true})}}
+			ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
+				v.Answer(v.Expect(mcp.MethodCallTool),
+					inputRequired(`{"k":{"method":"sampling/createMessage","params":`+params+`}}`, ""))
+				if test.want == "" {
+					v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "ok"))
+				}
+				err := <-done
+				if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+					t.Errorf("got %v, want an error with %q, none if that is empty", err, test.want)
+				}
+				if _, ours := errors.AsType[*mcp.Error](err); ours {
+					t.Errorf("%v blames the server", err)
+				}
+			})
 			if after := fmt.Sprintf("%+v", test.result); after != before {
 				t.Errorf("the handler's result has become %s", after)
 			}
@@ -270,7 +283,7 @@ func TestOlderServersGetConvertedResults(t *testing.T) {
 	} {
 		r := hello()
 		r.Content = test.content
-		got := sampled(t, test.v, HandleSampling(saying(r), nil), fmt.Sprintf(askModel, ""))
+		got := sampled(t, test.v, mcpclient.HandleSampling(saying(r), nil), fmt.Sprintf(askModel, ""))
 		if !strings.Contains(got.Raw, test.want) {
 			t.Errorf("%s: answered %s, want %s", test.v, got.Raw, test.want)
 		}
@@ -278,12 +291,12 @@ func TestOlderServersGetConvertedResults(t *testing.T) {
 }
 
 func TestNilSamplingResultIsARejection(t *testing.T) {
-	got := sampled(t, mcp.Version20251125, HandleSampling(saying(nil), nil), fmt.Sprintf(askModel, ""))
+	got := sampled(t, mcp.Version20251125, mcpclient.HandleSampling(saying(nil), nil), fmt.Sprintf(askModel, ""))
 	if want := `{"code":-1,"message":"User rejected sampling request"}`; string(got.Error) != want {
 		t.Errorf("answered %s, want the error %s", got.Raw, want)
 	}
-	ready(t, &Options{Features: []Feature{HandleSampling(saying(nil), nil)}},
-		func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleSampling(saying(nil), nil)}},
+		func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 			v.Answer(v.Expect(mcp.MethodCallTool),
 				inputRequired(`{"k":{"method":"sampling/createMessage","params":`+fmt.Sprintf(askModel, "")+`}}`, ""))
@@ -297,18 +310,18 @@ func TestAnErrorOfTheModelIsAnswered(t *testing.T) {
 	failing := func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 		return nil, errors.New("the key 123 has expired")
 	}
-	got := sampled(t, mcp.Version20251125, HandleSampling(failing, nil), fmt.Sprintf(askModel, ""))
+	got := sampled(t, mcp.Version20251125, mcpclient.HandleSampling(failing, nil), fmt.Sprintf(askModel, ""))
 	if want := `{"code":-32603,"message":"internal error"}`; string(got.Error) != want {
 		t.Errorf("answered %s, want the error %s and no more of it", got.Raw, want)
 	}
 }
 
 func TestAHandlerOfSamplingIsNeeded(t *testing.T) {
-	for _, features := range [][]Feature{
-		{HandleSampling(nil, nil)},
-		{HandleSampling(saying(hello()), nil), HandleSampling(saying(hello()), nil)},
+	for _, features := range [][]mcpclient.Feature{
+		{mcpclient.HandleSampling(nil, nil)},
+		{mcpclient.HandleSampling(saying(hello()), nil), mcpclient.HandleSampling(saying(hello()), nil)},
 	} {
-		if _, err := New(newScript(t), &Options{Features: features}); err == nil ||
+		if _, err := mcpclient.New(newScript(t), &mcpclient.Options{Features: features}); err == nil ||
 			!strings.Contains(err.Error(), "want one handler for sampling/createMessage") {
 			t.Errorf("got %v, want an error about the handlers", err)
 		}

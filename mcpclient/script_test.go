@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
@@ -79,11 +79,11 @@ func (c *conversation) initialize(v mcp.Version) *conversation {
 
 // bubble runs f in a bubble with a client of a script. The client is stopped at the end, and everything it started must
 // have ended by then.
-func bubble(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Client)) {
+func bubble(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, c *mcpclient.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
-		c, err := New(s, Checked(t, o))
+		c, err := mcpclient.New(s, checked(t, o))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,16 +97,16 @@ func bubble(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Client)
 }
 
 // ready is bubble with a client that is ready, on a server of 2026-07-28.
-func ready(t *testing.T, o *Options, f func(t *testing.T, s *script, v *conversation, c *Client)) {
+func ready(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).modern()
 		await(t, c)
 		f(t, s, v, c)
 	})
 }
 
-func await(t *testing.T, c *Client) {
+func await(t *testing.T, c *mcpclient.Client) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
@@ -115,14 +115,17 @@ func await(t *testing.T, c *Client) {
 	}
 }
 
-// probed looks into the core of a client.
-func probed(c *Client) conn.Probe { return conn.Probe{C: &c.core} }
-
 // opened gives the client an open subscription, without a listener, and returns the _meta of the notifications that
 // belong to it.
-func opened(c *Client) string {
-	cl := c.newCall(mcp.MethodSubscriptionsListen, nil)
-	return ofSubscription(strconv.FormatInt(probed(c).Open(&cl.Request), 10))
+func opened(c *mcpclient.Client) string {
+	return ofSubscription(strconv.FormatInt(mcpclient.OpenSubscription(c), 10))
+}
+
+// toolsChanged sends the notification that the list of tools has changed.
+func (c *conversation) toolsChanged(of *mcpclient.Client) {
+	c.t.Helper()
+	c.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + opened(of) + `}}`)
+	synctest.Wait()
 }
 
 // ofSubscription is the _meta of the notifications of a subscription.

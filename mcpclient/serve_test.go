@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -12,15 +12,17 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 // legacyReady is bubble with a client that is ready, on a server of version v.
-func legacyReady(t *testing.T, version mcp.Version, o *Options, f func(t *testing.T, v *conversation, c *Client)) {
+func legacyReady(t *testing.T, version mcp.Version, o *mcpclient.Options, f func(t *testing.T, v *conversation,
+	c *mcpclient.Client)) {
 	t.Helper()
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).legacy(version)
 		await(t, c)
 		f(t, v, c)
@@ -28,9 +30,9 @@ func legacyReady(t *testing.T, version mcp.Version, o *Options, f func(t *testin
 }
 
 func TestNotificationsReachTheirHandlersInOrderAndAHandlerMayCallTheClient(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		heard := make(chan string, 10)
-		remove := c.OnNotification("", func(ctx context.Context, n *Notification) {
+		remove := c.OnNotification("", func(ctx context.Context, n *mcpclient.Notification) {
 			var p struct {
 				N int `json:"n"`
 			}
@@ -65,10 +67,10 @@ func TestNotificationsReachTheirHandlersInOrderAndAHandlerMayCallTheClient(t *te
 }
 
 func TestAPanickingHandlerIsIsolated(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		heard := make(chan string, 2)
-		c.OnNotification("custom/1", func(context.Context, *Notification) { panic("oops") })
-		c.OnNotification("custom/1", func(_ context.Context, n *Notification) { heard <- n.Method })
+		c.OnNotification("custom/1", func(context.Context, *mcpclient.Notification) { panic("oops") })
+		c.OnNotification("custom/1", func(_ context.Context, n *mcpclient.Notification) { heard <- n.Method })
 		v.Send(`{"jsonrpc":"2.0","method":"custom/1"}`)
 		if got := <-heard; got != "custom/1" {
 			t.Errorf("want the second handler called, got %s", got)
@@ -77,10 +79,10 @@ func TestAPanickingHandlerIsIsolated(t *testing.T) {
 }
 
 func TestProgressArrivesInOrderBeforeTheCallReturns(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var got []float64
 		done := background(func() error {
-			follow := WithProgress(func(p *mcp.ProgressParams) { got = append(got, p.Progress) })
+			follow := mcpclient.WithProgress(func(p *mcp.ProgressParams) { got = append(got, p.Progress) })
 			return c.Call(t.Context(), "long", nil, nil, follow)
 		})
 		f := v.Expect("long")
@@ -105,17 +107,20 @@ func TestProgressArrivesInOrderBeforeTheCallReturns(t *testing.T) {
 }
 
 func TestRequestsOfALegacyServerAreAnswered(t *testing.T) {
-	o := &Options{Features: []Feature{
-		HandleRequest("roots/list", func(context.Context, *Request) (any, error) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleRequest("roots/list", func(context.Context, *mcpclient.Request) (any, error) {
 			return &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///srv"}}}, nil
 		}),
-		HandleRequest("refuse", func(context.Context, *Request) (any, error) {
+		mcpclient.HandleRequest("refuse", func(context.Context, *mcpclient.Request) (any, error) {
 			return nil, &mcp.Error{Code: -1, Message: "user said no"}
 		}),
-		HandleRequest("fail", func(context.Context, *Request) (any, error) { return nil, errors.New("secret detail") }),
-		HandleRequest("panic", func(context.Context, *Request) (any, error) { panic("secret detail") }),
+		mcpclient.HandleRequest("fail", func(context.Context, *mcpclient.Request) (any, error) {
+			return nil,
+				errors.New("secret detail")
+		}),
+		mcpclient.HandleRequest("panic", func(context.Context, *mcpclient.Request) (any, error) { panic("secret detail") }),
 	}}
-	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
+	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		for _, tc := range []struct{ method, want string }{
 			{"ping", `"result":{}`},
 			{"roots/list", `"result":{"roots":[{"uri":"file:///srv"}]}`},
@@ -135,44 +140,47 @@ func TestRequestsOfALegacyServerAreAnswered(t *testing.T) {
 
 func TestTheServerCanCancelItsRequest(t *testing.T) {
 	begun := make(chan struct{}, 1)
-	o := &Options{Features: []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest("slow", func(ctx context.Context,
+		_ *mcpclient.Request) (any, error) {
 		begun <- struct{}{}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})}}
-	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
+	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		v.Send(`{"jsonrpc":"2.0","id":1,"method":"slow"}`)
 		<-begun
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 		synctest.Wait()
-		if n := c.answering.serving.Len(); n != 0 {
+		if n := c.Inspect().Answering; n != 0 {
 			t.Errorf("want no handler left, got %d", n)
 		}
 	})
 }
 
 func TestTooManyRequestsAtOnceAreRefused(t *testing.T) {
+	const bound = 64
 	release := make(chan struct{})
-	o := &Options{Features: []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest("slow", func(ctx context.Context,
+		_ *mcpclient.Request) (any, error) {
 		select {
 		case <-release:
 		case <-ctx.Done():
 		}
 		return nil, nil
 	})}}
-	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
+	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		release = make(chan struct{})
-		for i := range servedAtOnce + 1 {
+		for i := range bound + 1 {
 			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"slow"}`, i))
 		}
-		if got := v.Receive(); string(got.ID) != fmt.Sprint(servedAtOnce) || !strings.Contains(got.Raw, "too many") {
-			t.Errorf("want request %d refused, got %s", servedAtOnce, got.Raw)
+		if got := v.Receive(); string(got.ID) != fmt.Sprint(bound) || !strings.Contains(got.Raw, "too many") {
+			t.Errorf("want request %d refused, got %s", bound, got.Raw)
 		}
 	})
 }
 
 func TestBatchesAreAnsweredOnlyIn20250326(t *testing.T) {
-	legacyReady(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, c *Client) {
+	legacyReady(t, mcp.Version20250326, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
 		f := v.Expect("call")
 		v.Send(fmt.Sprintf(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/message",`+
@@ -196,7 +204,7 @@ func TestBatchesAreAnsweredOnlyIn20250326(t *testing.T) {
 }
 
 func TestABatchIsAViolationElsewhere(t *testing.T) {
-	legacyReady(t, mcp.Version20250618, nil, func(t *testing.T, v *conversation, c *Client) {
+	legacyReady(t, mcp.Version20250618, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		v.Send(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 		if got := v.Receive(); string(got.ID) != "2" {
 			t.Errorf("want only the request outside the batch answered, got %s", got.Raw)
@@ -205,11 +213,12 @@ func TestABatchIsAViolationElsewhere(t *testing.T) {
 }
 
 func TestACancelledRequestOfTheServerGetsNoAnswer(t *testing.T) {
-	o := &Options{Features: []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest("slow", func(ctx context.Context,
+		_ *mcpclient.Request) (any, error) {
 		<-ctx.Done()
 		return nil, nil
 	})}}
-	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
+	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		for i := range 50 { // the cancellation directly behind its request
 			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"slow"}`, i),
 				fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
@@ -222,7 +231,7 @@ func TestACancelledRequestOfTheServerGetsNoAnswer(t *testing.T) {
 }
 
 func TestInvalidParamsCountAsInvalidFrames(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for range conn.InvalidStreak {
 			v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":[}}`)
 		}
@@ -236,9 +245,10 @@ func TestInvalidParamsCountAsInvalidFrames(t *testing.T) {
 }
 
 func TestTwoHandlersForOneMethodAreRefused(t *testing.T) {
-	h := HandleRequest("roots/list", func(context.Context, *Request) (any, error) { return nil, nil })
-	for name, features := range map[string][]Feature{"two": {h, h}, "nil": {HandleRequest("roots/list", nil)}} {
-		if _, err := New(newScript(t), &Options{Features: features}); err == nil ||
+	h := mcpclient.HandleRequest("roots/list", func(context.Context, *mcpclient.Request) (any, error) { return nil, nil })
+	for name, features := range map[string][]mcpclient.Feature{"two": {h, h},
+		"nil": {mcpclient.HandleRequest("roots/list", nil)}} {
+		if _, err := mcpclient.New(newScript(t), &mcpclient.Options{Features: features}); err == nil ||
 			!strings.Contains(err.Error(), "roots/list") {
 			t.Errorf("%s: want an error about roots/list, got %v", name, err)
 		}
@@ -246,8 +256,9 @@ func TestTwoHandlersForOneMethodAreRefused(t *testing.T) {
 }
 
 func TestCapabilitiesWithInvalidJSONAreRefused(t *testing.T) {
-	o := &Options{Capabilities: mcp.ClientCapabilities{Experimental: map[string]mcp.Object{"x": mcp.Object("{")}}}
-	if _, err := New(newScript(t), o); err == nil || !strings.Contains(err.Error(), "capabilities") {
+	broken := map[string]mcp.Object{"x": mcp.Object("{")}
+	o := &mcpclient.Options{Capabilities: mcp.ClientCapabilities{Experimental: broken}}
+	if _, err := mcpclient.New(newScript(t), o); err == nil || !strings.Contains(err.Error(), "capabilities") {
 		t.Errorf("want an error about the capabilities, got %v", err)
 	}
 }
@@ -255,8 +266,11 @@ func TestCapabilitiesWithInvalidJSONAreRefused(t *testing.T) {
 // TestASpanEndsBeforeItsAnswerLeaves: once the answer is out, the server's span may end at any moment, and this one is
 // a part of it.
 func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
-	o := Options{Features: []Feature{
-		HandleRequest("ask", func(context.Context, *Request) (any, error) { return &mcp.ListRootsResult{}, nil }),
+	o := mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleRequest("ask", func(context.Context, *mcpclient.Request) (any, error) {
+			return &mcp.ListRootsResult{},
+				nil
+		}),
 	}}
 	rig := &rigged{send: func(m transport.Message) (error, bool) {
 		if m.Kind == transport.Response {
@@ -264,7 +278,7 @@ func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 		}
 		return nil, false
 	}}
-	observed(t, o, rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, o, rig, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t)
 		v.legacy(mcp.Version20251125)
 		v.Send(`{"jsonrpc":"2.0","id":"s","method":"ask"}`)
@@ -279,13 +293,14 @@ func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 
 // (specification 2026-07-28, basic/patterns)
 func TestRequestsOfAModernServerAreNotAnswered(t *testing.T) {
-	o := &Options{Features: []Feature{HandleRequest("acme/x", func(context.Context, *Request) (any, error) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest("acme/x", func(context.Context,
+		*mcpclient.Request) (any, error) {
 		t.Error("the handler was called")
 		return nil, nil
 	})}}
 	for _, method := range []string{mcp.MethodPing, mcp.MethodListRoots, "acme/x", "acme/unknown"} {
 		t.Run(method, func(t *testing.T) {
-			ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q}`, method))
 				synctest.Wait()
 				done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -26,8 +27,8 @@ func (c *conversation) cancel(id, reason string) {
 func TestCallCancelledByTheServerFailsAtOnce(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		t.Run(string(version), func(t *testing.T) {
-			observed(t, Options{Versions: []mcp.Version{version}}, nil,
-				func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			observed(t, mcpclient.Options{Versions: []mcp.Version{version}}, nil,
+				func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 					v := s.next(t).greet(version, all)
 					await(t, c)
 					var err error
@@ -48,10 +49,10 @@ func TestCallCancelledByTheServerFailsAtOnce(t *testing.T) {
 							t.Errorf("another call: got %v, want it answered", err)
 						}
 					})
-					e, _ := errors.AsType[*Error](err)
-					if e == nil || e.Kind != KindProtocol || SafeToRetry(err) || took != 0 {
+					e, _ := errors.AsType[*mcpclient.Error](err)
+					if e == nil || e.Kind != mcpclient.KindProtocol || mcpclient.SafeToRetry(err) || took != 0 {
 						t.Errorf("got %v after %v, want an error of kind %s at once that says nothing about a retry", err, took,
-							KindProtocol)
+							mcpclient.KindProtocol)
 					}
 					if text := fmt.Sprint(err); !strings.Contains(text, "the server has cancelled it: "+
 						"maintenance") || len(text) > 500 {
@@ -80,7 +81,7 @@ func TestStreamOfACallCancelledByTheServerIsClosed(t *testing.T) {
 			}
 			return true
 		}}}
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).modern()
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
@@ -98,13 +99,14 @@ func TestStreamOfACallCancelledByTheServerIsClosed(t *testing.T) {
 // Why a server has cancelled its own request stands in the log, and the handler can ask for it.
 func TestTheReasonOfAServersCancelIsLogged(t *testing.T) {
 	var cause error
-	o := Options{Versions: legacyOnly,
-		Features: []Feature{HandleRequest("slow", func(ctx context.Context, _ *Request) (any, error) {
+	o := mcpclient.Options{Versions: legacyOnly,
+		Features: []mcpclient.Feature{mcpclient.HandleRequest("slow", func(ctx context.Context, _ *mcpclient.Request) (any,
+			error) {
 			<-ctx.Done()
 			cause = context.Cause(ctx)
 			return nil, nil
 		})}}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		v.Send(`{"jsonrpc":"2.0","id":7,"method":"slow"}`)
@@ -122,8 +124,9 @@ func TestTheReasonOfAServersCancelIsLogged(t *testing.T) {
 
 // Why a server has ended a subscription stands in the log.
 func TestTheReasonWhyAServerEndsASubscriptionIsLogged(t *testing.T) {
-	o := Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
+		heard(new(int)))}}
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		f := v.Expect(mcp.MethodSubscriptionsListen)

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -20,8 +21,9 @@ import (
 // the rows themselves.
 
 func TestReopenedSubscriptionLinksToTheLostOne(t *testing.T) {
-	features := []Feature{HandleToolListChanged(func(context.Context) {})}
-	observed(t, Options{Features: features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	features := []mcpclient.Feature{mcpclient.HandleToolListChanged(func(context.Context) {})}
+	observed(t, mcpclient.Options{Features: features}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		r := &revision{v: mcp.Version20260728, s: s, c: c, conversation: s.next(t).greet(mcp.Version20260728, all)}
 		await(t, c)
 		r.listened(`{"toolsListChanged":true}`)
@@ -48,8 +50,10 @@ func TestReopenedSubscriptionLinksToTheLostOne(t *testing.T) {
 }
 
 func TestHandledUpdateNamesItsResource(t *testing.T) {
-	features := []Feature{HandleNotification(mcp.NotificationResourceUpdated, func(context.Context, *Notification) {})}
-	observed(t, Options{Features: features}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	features := []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationResourceUpdated,
+		func(context.Context, *mcpclient.Notification) {})}
+	observed(t, mcpclient.Options{Features: features}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"file:///a",` + opened(c) + `}}`)
@@ -68,7 +72,7 @@ func TestBusyPromptWithInputIsNamedInTheError(t *testing.T) {
 	rig := &rigged{send: func(m transport.Message) (error, bool) {
 		return transport.ErrBusy, m.Method == mcp.MethodGetPrompt && busy.CompareAndSwap(true, false)
 	}}
-	observed(t, *confirming(), rig, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, *confirming(), rig, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t).greet(mcp.Version20260728, all)
 		await(t, c)
 		busy.Store(true)
@@ -91,7 +95,8 @@ func TestBusyPromptWithInputIsNamedInTheError(t *testing.T) {
 
 func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 	deep := `{"jsonrpc":"2.0","method":"a","params":{"x":` + strings.Repeat("[", 1100) + strings.Repeat("]", 1100) + `}}`
-	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
 		v.Send(`{"jsonrpc":"2.0","method":7}`, `{"jsonrpc":"2.0","method":""}`, deep)
@@ -106,14 +111,15 @@ func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 
 func TestDropsInAFloodAreLoggedWithALimit(t *testing.T) {
 	release := make(chan struct{})
-	features := []Feature{HandleNotification("flood", func(ctx context.Context, _ *Notification) {
+	features := []mcpclient.Feature{mcpclient.HandleNotification("flood", func(ctx context.Context,
+		_ *mcpclient.Notification) {
 		select {
 		case <-release:
 		case <-ctx.Done():
 		}
 	})}
-	observed(t, Options{Features: features, NotificationQueue: 1}, nil,
-		func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{Features: features, NotificationQueue: 1}, nil,
+		func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 			release = make(chan struct{})
 			v := s.next(t).modern()
 			await(t, c)
@@ -140,7 +146,8 @@ func TestDropsInAFloodAreLoggedWithALimit(t *testing.T) {
 
 // A model may call tools that do not exist; their names are no news for metrics, once it is known which do.
 func TestUnlistedToolHasNoSeriesOfItsOwn(t *testing.T) {
-	observed(t, Options{}, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
+		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
 		call := func(tool string) {

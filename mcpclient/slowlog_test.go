@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
@@ -38,7 +39,7 @@ func (h stuck) WithAttrs([]slog.Attr) slog.Handler { return h }
 func (stuck) Enabled(context.Context, slog.Level) bool { return true }
 
 // stuckLog runs f in a bubble with a client whose log handler does not return.
-func stuckLog(t *testing.T, o Options, lends bool, f func(t *testing.T, s *script, c *Client)) {
+func stuckLog(t *testing.T, o mcpclient.Options, lends bool, f func(t *testing.T, s *script, c *mcpclient.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		h := stuck{slog.DiscardHandler, make(chan struct{})}
@@ -47,10 +48,10 @@ func stuckLog(t *testing.T, o Options, lends bool, f func(t *testing.T, s *scrip
 		s := newScript(t)
 		var dialled transport.Transport = s
 		if lends {
-			o.Features = append([]Feature{lending}, o.Features...)
+			o.Features = append([]mcpclient.Feature{lending}, o.Features...)
 			dialled = &interruptible{Transport: s}
 		}
-		c, err := New(dialled, &o)
+		c, err := mcpclient.New(dialled, &o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func stuckLog(t *testing.T, o Options, lends bool, f func(t *testing.T, s *scrip
 }
 
 // promptly makes a call that is answered at once, and wants its result at once.
-func promptly(t *testing.T, v *conversation, c *Client, beside string) {
+func promptly(t *testing.T, v *conversation, c *mcpclient.Client, beside string) {
 	t.Helper()
 	ctx := context.WithValue(t.Context(), ownCall{}, true)
 	begun := time.Now()
@@ -118,9 +119,10 @@ func TestBlockedLogHandlerDelaysNoOtherCall(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250326} {
 		for _, lends := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, callers read: %v", version, lends), func(t *testing.T) {
-				news := HandleNotification("x/news", func(context.Context, *Notification) {})
-				o := Options{Versions: []mcp.Version{version}, Features: []Feature{news, UseRoots(&mcp.Root{URI: "file:///r"})}}
-				stuckLog(t, o, lends, func(t *testing.T, s *script, c *Client) {
+				news := mcpclient.HandleNotification("x/news", func(context.Context, *mcpclient.Notification) {})
+				o := mcpclient.Options{Versions: []mcp.Version{version},
+					Features: []mcpclient.Feature{news, mcpclient.UseRoots(&mcp.Root{URI: "file:///r"})}}
+				stuckLog(t, o, lends, func(t *testing.T, s *script, c *mcpclient.Client) {
 					meet := func() *conversation {
 						v := s.next(t)
 						if version.Era() == mcp.Modern {
@@ -135,16 +137,16 @@ func TestBlockedLogHandlerDelaysNoOtherCall(t *testing.T) {
 					promptly(t, v, c, "nothing")
 					promptly(t, v, c, "nothing")
 					for what, frame := range said {
-						v.Send(strings.Replace(frame, "%d", fmt.Sprint(probed(c).Figures().LastID), 1))
+						v.Send(strings.Replace(frame, "%d", fmt.Sprint(mcpclient.ProbeOf(c).Figures().LastID), 1))
 						promptly(t, v, c, what)
 						ctx := context.WithValue(t.Context(), ownCall{}, true)
-						if err := c.Call(ctx, "x/late", nil, nil, WithTimeout(time.Millisecond)); err == nil {
+						if err := c.Call(ctx, "x/late", nil, nil, mcpclient.WithTimeout(time.Millisecond)); err == nil {
 							t.Error("want a timeout")
 						}
-						v.Send(strings.Replace(said["an answer twice"], "%d", fmt.Sprint(probed(c).Figures().LastID), 1))
+						v.Send(strings.Replace(said["an answer twice"], "%d", fmt.Sprint(mcpclient.ProbeOf(c).Figures().LastID), 1))
 						promptly(t, v, c, "a late answer")
 					}
-					for range 2 * servedAtOnce {
+					for range 2 * 64 {
 						v.Send(said["a ping"])
 					}
 					promptly(t, v, c, "many pings")
@@ -165,12 +167,13 @@ func TestBlockedLogHandlerDelaysNoOtherCall(t *testing.T) {
 
 // A caller that reads its own answer leaves in time, no matter what came instead of that and what is logged of it.
 func TestReadingCallerReturnsInTimeDespiteLogging(t *testing.T) {
-	stuckLog(t, Options{Versions: []mcp.Version{mcp.Version20260728}}, true, func(t *testing.T, s *script, c *Client) {
+	stuckLog(t, mcpclient.Options{Versions: []mcp.Version{mcp.Version20260728}}, true, func(t *testing.T, s *script,
+		c *mcpclient.Client) {
 		v := s.next(t).modern()
 		await(t, c)
 		for what, frame := range said {
 			for range 50 {
-				lent := probed(c).Figures().Turn == conn.TurnLent
+				lent := mcpclient.ProbeOf(c).Figures().Turn == conn.TurnLent
 				promptly(t, v, c, "nothing")
 				if lent {
 					break
@@ -182,7 +185,7 @@ func TestReadingCallerReturnsInTimeDespiteLogging(t *testing.T) {
 			done := background(func() error { return c.Call(ctx, "x/slow", nil, nil) })
 			v.Expect("x/slow")
 			wantTurn(t, c, conn.TurnTaken)
-			v.Send(strings.Replace(frame, "%d", fmt.Sprint(probed(c).Figures().LastID-1), 1))
+			v.Send(strings.Replace(frame, "%d", fmt.Sprint(mcpclient.ProbeOf(c).Figures().LastID-1), 1))
 			<-done
 			cancel()
 			if took := time.Since(begun); took != 3*time.Millisecond {
@@ -199,19 +202,19 @@ func TestBlockedOnTransitionDelaysNothing(t *testing.T) {
 	const connections = 200
 	var release chan struct{}
 	rec := telemetrytest.Recorder(t)
-	o := &Options{
+	o := &mcpclient.Options{
 		Telemetry: rec.Telemetry(), BackoffMin: time.Millisecond, BackoffMax: time.Millisecond,
 		OnTransition: func(connstate.Transition) { <-release },
 	}
 	bubbleWith(t, o, func(s *script) transport.Transport {
 		release = make(chan struct{})
 		return s
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		for range connections {
 			v := s.next(t).modern()
 			await(t, c)
 			v.exchange(c)
-			if err := c.Call(t.Context(), "x/late", nil, nil, WithTimeout(time.Millisecond)); err == nil {
+			if err := c.Call(t.Context(), "x/late", nil, nil, mcpclient.WithTimeout(time.Millisecond)); err == nil {
 				t.Error("want a timeout")
 			}
 			v.Close()
@@ -219,7 +222,7 @@ func TestBlockedOnTransitionDelaysNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f := probed(c).Figures()
+		f := mcpclient.ProbeOf(c).Figures()
 		waiting, untold := f.Records, f.Untold
 		if waiting > conn.UntoldRecords || untold == 0 {
 			t.Errorf("%d records wait, %d were left out; want at most %d to wait", waiting, untold, conn.UntoldRecords)
@@ -229,7 +232,7 @@ func TestBlockedOnTransitionDelaysNothing(t *testing.T) {
 		if got := rec.Log("mcp_client.log.lost").Text("mcp_client.suppressed"); got != fmt.Sprint(untold) {
 			t.Errorf("the log says that %s records were left out, want %d", got, untold)
 		}
-		stones := probed(c).Figures().Told
+		stones := mcpclient.ProbeOf(c).Figures().Told
 		if got := rec.Value("mcp_client.tombstone.kept"); got != int64(stones) || stones == 0 {
 			t.Errorf("the metric has %d tombstones, want %d", got, stones)
 		}

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -37,7 +38,8 @@ func (c launched) Info() transport.Info {
 	return info
 }
 
-func launching(t *testing.T, o *Options, said string, test func(t *testing.T, s *script, c *Client)) {
+func launching(t *testing.T, o *mcpclient.Options, said string, test func(t *testing.T, s *script,
+	c *mcpclient.Client)) {
 	t.Helper()
 	bubbleWith(t, o, func(s *script) transport.Transport { return launcher{s, said} }, test)
 }
@@ -70,7 +72,7 @@ func TestSlowStartSucceedsInTheFirstAttempt(t *testing.T) {
 				v.Answer(probe, discovered)
 			}},
 		} {
-			launching(t, nil, "", func(t *testing.T, s *script, c *Client) {
+			launching(t, nil, "", func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				probe, init := v.Expect(mcp.MethodDiscover), frame{}
 				if start > 2500*time.Millisecond {
@@ -89,7 +91,7 @@ func TestSlowStartSucceedsInTheFirstAttempt(t *testing.T) {
 }
 
 func TestSilentServerIsGivenUpWithItsLastWords(t *testing.T) {
-	launching(t, nil, "waiting for a lock", func(t *testing.T, s *script, c *Client) {
+	launching(t, nil, "waiting for a lock", func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		begun := time.Now()
 		waitFor(t, c, connstate.Backoff)
@@ -114,7 +116,7 @@ func TestSilentServerIsGivenUpWithItsLastWords(t *testing.T) {
 }
 
 func TestInitTimeoutAppliesAfterTheFirstOutput(t *testing.T) {
-	launching(t, nil, "", func(t *testing.T, s *script, c *Client) {
+	launching(t, nil, "", func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)
 		v.Expect(mcp.MethodInitialize)
@@ -131,7 +133,7 @@ func TestInitTimeoutAppliesAfterTheFirstOutput(t *testing.T) {
 
 // A server that is not a process is there, or is not.
 func TestOnlyAProcessHasTimeToStart(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		s.next(t)
 		begun := time.Now()
 		waitFor(t, c, connstate.Backoff)

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,21 +11,22 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 func TestStopFromEveryState(t *testing.T) {
-	for name, reach := range map[string]func(t *testing.T, s *script, c *Client){
-		"starting": func(*testing.T, *script, *Client) {},
-		"initializing": func(t *testing.T, s *script, c *Client) {
+	for name, reach := range map[string]func(t *testing.T, s *script, c *mcpclient.Client){
+		"starting": func(*testing.T, *script, *mcpclient.Client) {},
+		"initializing": func(t *testing.T, s *script, c *mcpclient.Client) {
 			s.next(t).Expect(mcp.MethodDiscover)
 		},
-		"ready": func(t *testing.T, s *script, c *Client) {
+		"ready": func(t *testing.T, s *script, c *mcpclient.Client) {
 			s.next(t).modern()
 			await(t, c)
 		},
-		"backoff": func(t *testing.T, s *script, c *Client) {
+		"backoff": func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t).modern()
 			await(t, c)
 			v.Close()
@@ -33,10 +34,10 @@ func TestStopFromEveryState(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"closing": func(t *testing.T, s *script, c *Client) { _ = c.Stop(t.Context()) },
+		"closing": func(t *testing.T, s *script, c *mcpclient.Client) { _ = c.Stop(t.Context()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+			bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 				reach(t, s, c)
 				begun := time.Now()
 				var wg sync.WaitGroup
@@ -54,13 +55,14 @@ func TestStopFromEveryState(t *testing.T) {
 				if c.State() != connstate.Closing || c.Err() != nil {
 					t.Errorf("want closing without an error, got %s, %v", c.State(), c.Err())
 				}
-				if err := c.Call(t.Context(), "after", nil, nil); !errors.Is(err, ErrShutdown) || !SafeToRetry(err) {
+				if err := c.Call(t.Context(), "after", nil, nil); !errors.Is(err, mcpclient.ErrShutdown) ||
+					!mcpclient.SafeToRetry(err) {
 					t.Errorf("want calls refused with shutdown, got %v", err)
 				}
-				if err := c.Notify(t.Context(), "after", nil); !errors.Is(err, ErrShutdown) {
+				if err := c.Notify(t.Context(), "after", nil); !errors.Is(err, mcpclient.ErrShutdown) {
 					t.Errorf("want notifications refused with shutdown, got %v", err)
 				}
-				if err := c.Await(t.Context()); !errors.Is(err, ErrShutdown) {
+				if err := c.Await(t.Context()); !errors.Is(err, mcpclient.ErrShutdown) {
 					t.Errorf("want Await refused with shutdown, got %v", err)
 				}
 			})
@@ -69,7 +71,7 @@ func TestStopFromEveryState(t *testing.T) {
 }
 
 func TestStopFailsCallsInFlight(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var calls []<-chan error
 		for range 20 {
 			calls = append(calls, background(func() error { return c.Call(t.Context(), "slow", nil, nil) }))
@@ -79,7 +81,7 @@ func TestStopFailsCallsInFlight(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, done := range calls {
-			if err := <-done; !errors.Is(err, ErrShutdown) || SafeToRetry(err) {
+			if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) || mcpclient.SafeToRetry(err) {
 				t.Errorf("want shutdown, not safe to retry, got %v", err)
 			}
 		}
@@ -104,7 +106,7 @@ func (c stubbornConn) Close(ctx context.Context) error {
 func TestStopDoesNotWaitForABlockedClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
-		c, err := New(stubborn{s}, nil)
+		c, err := mcpclient.New(stubborn{s}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,8 +124,9 @@ func TestStopDoesNotWaitForABlockedClose(t *testing.T) {
 
 func TestStopDoesNotWaitForAHandlerThatIgnoresItsContext(t *testing.T) {
 	release := make(chan struct{})
-	o := &Options{Features: []Feature{HandleNotification("", func(context.Context, *Notification) { <-release })}}
-	ready(t, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("",
+		func(context.Context, *mcpclient.Notification) { <-release })}}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		release = make(chan struct{})
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
 		synctest.Wait()
@@ -137,7 +140,7 @@ func TestStopDoesNotWaitForAHandlerThatIgnoresItsContext(t *testing.T) {
 }
 
 func TestAnOversizeFrameEndsTheConnectionAndTheClientRecovers(t *testing.T) {
-	ready(t, &Options{FrameLimit: 1000}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, &mcpclient.Options{FrameLimit: 1000}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		exact := background(func() error { return c.Call(t.Context(), "exact", nil, nil) })
 		f := v.Expect("exact")
 		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%%s"}}`, f.ID)
@@ -151,7 +154,7 @@ func TestAnOversizeFrameEndsTheConnectionAndTheClientRecovers(t *testing.T) {
 		f = v.Expect("over")
 		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, f.ID, strings.Repeat("x", 1000)))
 		for _, done := range []<-chan error{over, other} {
-			if e, ok := errors.AsType[*Error](<-done); !ok || e.Kind != KindProtocol {
+			if e, ok := errors.AsType[*mcpclient.Error](<-done); !ok || e.Kind != mcpclient.KindProtocol {
 				t.Errorf("want every call in flight to fail with kind protocol, got %v", e)
 			}
 		}
@@ -164,14 +167,15 @@ func TestAnOversizeFrameEndsTheConnectionAndTheClientRecovers(t *testing.T) {
 }
 
 func TestAnOversizeFrameCanBeSkipped(t *testing.T) {
-	ready(t, &Options{FrameLimit: 1000, SkipOversize: true}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{FrameLimit: 1000, SkipOversize: true}
+	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
 		g := v.Expect("other")
 		over := background(func() error { return c.Call(t.Context(), "over", nil, nil) })
 		f := v.Expect("over")
 		v.Send(fmt.Sprintf(`{"result":{"x":"%s"},"jsonrpc":"2.0","id":%s}`, strings.Repeat("x", 5000), f.ID))
 		v.Answer(g, `{}`)
-		if e, ok := errors.AsType[*Error](<-over); !ok || e.Kind != KindProtocol {
+		if e, ok := errors.AsType[*mcpclient.Error](<-over); !ok || e.Kind != mcpclient.KindProtocol {
 			t.Errorf("want its own call to fail with kind protocol, got %v", e)
 		}
 		if err := <-other; err != nil {
@@ -183,8 +187,8 @@ func TestAnOversizeFrameCanBeSkipped(t *testing.T) {
 func TestConnectGivesUpAfterThreeAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("the server is out for lunch")
-		_, err := Connect(t.Context(), failing{newScript(t), broken}, nil)
-		if !errors.Is(err, broken) || !errors.Is(err, ErrShutdown) {
+		_, err := mcpclient.Connect(t.Context(), failing{newScript(t), broken}, nil)
+		if !errors.Is(err, broken) || !errors.Is(err, mcpclient.ErrShutdown) {
 			t.Errorf("want why the last attempt failed, got %v", err)
 		}
 	})
@@ -195,7 +199,7 @@ func TestConnectEndsWithItsContextAndStopsTheClient(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		broken := errors.New("the server is out for lunch")
-		_, err := Connect(ctx, failing{newScript(t), broken}, &Options{InitialAttempts: -1})
+		_, err := mcpclient.Connect(ctx, failing{newScript(t), broken}, &mcpclient.Options{InitialAttempts: -1})
 		if !errors.Is(err, broken) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("want the context's end and why the last attempt failed, got %v", err)
 		}
@@ -211,12 +215,12 @@ type failing struct {
 func (f failing) Dial(context.Context, transport.Config) (transport.Conn, error) { return nil, f.err }
 
 func TestAPermanentFailureEndsTheClientAtOnce(t *testing.T) {
-	c, err := Connect(t.Context(), transport.Stdio{Command: "/does/not/exist"}, nil)
+	c, err := mcpclient.Connect(t.Context(), transport.Stdio{Command: "/does/not/exist"}, nil)
 	if err == nil {
 		_ = c.Stop(t.Context())
 		t.Fatal("want an error, got a client")
 	}
-	if !transport.Permanent(err) || !errors.Is(err, ErrShutdown) {
+	if !transport.Permanent(err) || !errors.Is(err, mcpclient.ErrShutdown) {
 		t.Errorf("want the permanent cause, got %v", err)
 	}
 }

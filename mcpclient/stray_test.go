@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -19,11 +20,12 @@ func changed(params string) string {
 // (specification 2026-07-28, basic/patterns/subscriptions)
 func TestOnlyNotificationsOfOpenSubscriptionsAreHandled(t *testing.T) {
 	var tools, all int
-	o := Options{Features: []Feature{
-		HandleNotification(mcp.NotificationToolListChanged, func(context.Context, *Notification) { tools++ }),
-		HandleNotification("", func(context.Context, *Notification) { all++ }),
+	o := mcpclient.Options{Features: []mcpclient.Feature{
+		mcpclient.HandleNotification(mcp.NotificationToolListChanged,
+			func(context.Context, *mcpclient.Notification) { tools++ }),
+		mcpclient.HandleNotification("", func(context.Context, *mcpclient.Notification) { all++ }),
 	}}
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		tools, all = 0, 0
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
@@ -77,8 +79,9 @@ func TestOnlyNotificationsOfOpenSubscriptionsAreHandled(t *testing.T) {
 // change that the new one does not tell of.
 func TestNotificationsInFlightDuringAReplacementAreHandled(t *testing.T) {
 	var n int
-	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
+		heard(&n))}}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		n = 0
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
@@ -100,8 +103,9 @@ func TestNotificationsInFlightDuringAReplacementAreHandled(t *testing.T) {
 // A legacy server has no subscriptions: what it tells of has no id.
 func TestLegacyNotificationsNeedNoSubscription(t *testing.T) {
 	var n int
-	o := &Options{Features: []Feature{HandleNotification(mcp.NotificationToolListChanged, heard(&n))}}
-	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
+		heard(&n))}}
+	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		n = 0
 		v.Send(changed(``), changed(ofSubscription("9999")))
 		synctest.Wait()

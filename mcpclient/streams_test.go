@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -56,18 +57,18 @@ func (c *conversation) fail(f frame, e transport.RequestError) {
 }
 
 // streamed runs f in a bubble with a client whose requests have streams of their own.
-func streamed(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Client)) {
+func streamed(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, c *mcpclient.Client)) {
 	t.Helper()
 	bubbleWith(t, o, func(s *script) transport.Transport { return streams(s) }, f)
 }
 
 // bubbleWith runs f in a bubble with a client of what wrap makes of a script.
-func bubbleWith(t *testing.T, o *Options, wrap func(*script) transport.Transport,
-	f func(t *testing.T, s *script, c *Client)) {
+func bubbleWith(t *testing.T, o *mcpclient.Options, wrap func(*script) transport.Transport,
+	f func(t *testing.T, s *script, c *mcpclient.Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
-		c, err := New(wrap(s), Checked(t, o))
+		c, err := mcpclient.New(wrap(s), checked(t, o))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +82,7 @@ func bubbleWith(t *testing.T, o *Options, wrap func(*script) transport.Transport
 }
 
 // pinnedLegacy are the options of a client that does not probe.
-func pinnedLegacy() *Options { return &Options{Versions: legacyOnly} }
+func pinnedLegacy() *mcpclient.Options { return &mcpclient.Options{Versions: legacyOnly} }
 
 // elapsed returns how much time passes in f.
 func elapsed(f func()) time.Duration {

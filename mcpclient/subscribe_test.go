@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
@@ -82,29 +83,30 @@ func (r *revision) updated(uri string) {
 
 func TestUpdatesOfASubscribedResourceReachTheHandler(t *testing.T) {
 	j := &journal{}
-	inEach(t, Options{Features: []Feature{HandleResourceUpdated(j.updated)}}, func(t *testing.T, r *revision) {
-		r.silent() // a handler alone is no reason to ask for updates
-		r.subscribe(motd)
-		j.wants(t)
-		r.updated(motd)
-		j.wants(t, "updated "+motd)
-		r.subscribe(news, motd)
-		remove := r.c.OnResourceUpdated(func(_ context.Context, uri string) { j.lines = append(j.lines, "later "+uri) })
-		r.updated(news + "/part")
-		j.wants(t, "updated "+news+"/part", "later "+news+"/part")
-		remove()
-		r.unsubscribe(motd, news)
-		r.unsubscribe(news)
-		j.wants(t)
-		r.reconnect(all)
-		r.silent()
-	})
+	inEach(t, mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated)}},
+		func(t *testing.T, r *revision) {
+			r.silent() // a handler alone is no reason to ask for updates
+			r.subscribe(motd)
+			j.wants(t)
+			r.updated(motd)
+			j.wants(t, "updated "+motd)
+			r.subscribe(news, motd)
+			remove := r.c.OnResourceUpdated(func(_ context.Context, uri string) { j.lines = append(j.lines, "later "+uri) })
+			r.updated(news + "/part")
+			j.wants(t, "updated "+news+"/part", "later "+news+"/part")
+			remove()
+			r.unsubscribe(motd, news)
+			r.unsubscribe(news)
+			j.wants(t)
+			r.reconnect(all)
+			r.silent()
+		})
 }
 
 func TestSubscriptionsAreRenewedInEachSession(t *testing.T) {
 	j := &journal{}
-	o := Options{Features: []Feature{HandleResourceUpdated(j.updated),
-		HandleNotification(mcp.NotificationResourceUpdated, j.raw)}}
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated),
+		mcpclient.HandleNotification(mcp.NotificationResourceUpdated, j.raw)}}
 	inEach(t, o, func(t *testing.T, r *revision) {
 		r.subscribe(motd)
 		r.subscribe(news, motd)
@@ -145,8 +147,9 @@ func (r *revision) anew() string {
 
 func TestSubscriptionsAreRenewedAfterALostSession(t *testing.T) {
 	j := &journal{}
-	o := &Options{Versions: legacyOnly, Features: []Feature{HandleResourceUpdated(j.updated)}}
-	streamed(t, o, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Versions: legacyOnly,
+		Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated)}}
+	streamed(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		j.lines = nil
 		r := &revision{v: mcp.Version20251125, s: s, c: c, conversation: s.next(t).greet(mcp.Version20251125, all)}
 		await(t, c)
@@ -164,16 +167,16 @@ func TestSubscriptionsAreRenewedAfterALostSession(t *testing.T) {
 
 func TestUnhonouredSubscriptionIsAnError(t *testing.T) {
 	j := &journal{}
-	o := Options{Features: []Feature{HandleToolListChanged(j.changed("tools"))}}
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(j.changed("tools"))}}
 	inRevisions(t, modernOnly, all, o, func(t *testing.T, r *revision) {
 		r.listened(`{"toolsListChanged":true}`)
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		r.agree(r.Expect(mcp.MethodSubscriptionsListen), `{"toolsListChanged":true}`)
 		r.Expect(mcp.NotificationCancelled)
 		err := <-done
-		if e, ok := errors.AsType[*Error](err); !ok || !errors.Is(err, ErrUnsupported) ||
-			!strings.Contains(err.Error(), motd) || SafeToRetry(e) {
-			t.Errorf("want %v and the URI, got %v", ErrUnsupported, err)
+		if e, ok := errors.AsType[*mcpclient.Error](err); !ok || !errors.Is(err, mcpclient.ErrUnsupported) ||
+			!strings.Contains(err.Error(), motd) || mcpclient.SafeToRetry(e) {
+			t.Errorf("want %v and the URI, got %v", mcpclient.ErrUnsupported, err)
 		}
 		r.silent() // what it did agree to goes on as it is
 		r.tell(mcp.NotificationToolListChanged, `{}`)
@@ -186,46 +189,47 @@ func TestUnhonouredSubscriptionIsAnError(t *testing.T) {
 
 func TestAnErrorForAResourceLeavesTheOthersAlone(t *testing.T) {
 	j := &journal{}
-	inEach(t, Options{Features: []Feature{HandleResourceUpdated(j.updated)}}, func(t *testing.T, r *revision) {
-		r.subscribe(motd)
-		done := background(func() error { return r.c.SubscribeResource(t.Context(), "bad:") })
-		f := r.Receive()
-		r.Refuse(f, mcp.CodeInvalidParams, "no such resource")
-		if e, ok := errors.AsType[*mcp.Error](<-done); !ok || e.Code != mcp.CodeInvalidParams {
-			t.Errorf("want the server's error, got %v", e)
-		}
-		time.Sleep(time.Hour)
-		r.silent()
-		r.updated(motd)
-		j.wants(t, "updated "+motd)
-		r.reconnect(all)
-		if r.modern() {
-			r.listened(about(motd))
-		} else {
-			r.subscribed(motd)
-		}
-		r.silent()
-		j.wants(t, "updated "+motd)
-	})
+	inEach(t, mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated)}},
+		func(t *testing.T, r *revision) {
+			r.subscribe(motd)
+			done := background(func() error { return r.c.SubscribeResource(t.Context(), "bad:") })
+			f := r.Receive()
+			r.Refuse(f, mcp.CodeInvalidParams, "no such resource")
+			if e, ok := errors.AsType[*mcp.Error](<-done); !ok || e.Code != mcp.CodeInvalidParams {
+				t.Errorf("want the server's error, got %v", e)
+			}
+			time.Sleep(time.Hour)
+			r.silent()
+			r.updated(motd)
+			j.wants(t, "updated "+motd)
+			r.reconnect(all)
+			if r.modern() {
+				r.listened(about(motd))
+			} else {
+				r.subscribed(motd)
+			}
+			r.silent()
+			j.wants(t, "updated "+motd)
+		})
 }
 
 func TestTheContextBoundsSubscribing(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := background(func() error { return r.c.SubscribeResource(ctx, motd) })
 		f := r.Receive()
 		synctest.Wait()
 		limited, late := context.WithTimeout(t.Context(), time.Second)
 		defer late()
-		for name, change := range map[string]func(context.Context, string, ...CallOption) error{
+		for name, change := range map[string]func(context.Context, string, ...mcpclient.CallOption) error{
 			"subscribe": r.c.SubscribeResource, "unsubscribe": r.c.UnsubscribeResource,
 		} {
-			if err := change(limited, motd); !errors.Is(err, context.DeadlineExceeded) || !SafeToRetry(err) {
+			if err := change(limited, motd); !errors.Is(err, context.DeadlineExceeded) || !mcpclient.SafeToRetry(err) {
 				t.Errorf("want another %s of the same resource to wait, and give up, got %v", name, err)
 			}
 		}
 		cancel(errLunch)
-		if err := <-done; !errors.Is(err, errLunch) || SafeToRetry(err) {
+		if err := <-done; !errors.Is(err, errLunch) || mcpclient.SafeToRetry(err) {
 			t.Errorf("want %v, got %v", errLunch, err)
 		}
 		if r.modern() {
@@ -238,15 +242,18 @@ func TestTheContextBoundsSubscribing(t *testing.T) {
 }
 
 func TestSubscribingTakesNoLongerThanACall(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		var err error
 		took := elapsed(func() {
-			done := background(func() error { return r.c.SubscribeResource(t.Context(), motd, WithTimeout(5*time.Second)) })
+			done := background(func() error {
+				return r.c.SubscribeResource(t.Context(), motd,
+					mcpclient.WithTimeout(5*time.Second))
+			})
 			r.Receive()
 			err = <-done
 		})
-		if took != 5*time.Second || !errors.Is(err, ErrTimeout) {
-			t.Errorf("want %v after 5 s, got %v after %v", ErrTimeout, err, took)
+		if took != 5*time.Second || !errors.Is(err, mcpclient.ErrTimeout) {
+			t.Errorf("want %v after 5 s, got %v after %v", mcpclient.ErrTimeout, err, took)
 		}
 		if r.modern() {
 			if took := elapsed(func() { r.Expect(mcp.NotificationCancelled) }); took != 5*time.Second {
@@ -261,33 +268,33 @@ func TestSubscribingTakesNoLongerThanACall(t *testing.T) {
 }
 
 func TestSubscriptionLostInFlightIsNotRenewed(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		r.Receive()
 		synctest.Wait()
 		r.reconnect(all)
-		if err := <-done; !errors.Is(err, ErrConnectionLost) || SafeToRetry(err) {
-			t.Errorf("want %v, got %v", ErrConnectionLost, err)
+		if err := <-done; !errors.Is(err, mcpclient.ErrConnectionLost) || mcpclient.SafeToRetry(err) {
+			t.Errorf("want %v, got %v", mcpclient.ErrConnectionLost, err)
 		}
 		r.silent()
 		done = background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		r.Receive()
 		synctest.Wait()
 		_ = r.c.Stop(t.Context())
-		if err := <-done; !errors.Is(err, ErrShutdown) {
-			t.Errorf("want %v, got %v", ErrShutdown, err)
+		if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) {
+			t.Errorf("want %v, got %v", mcpclient.ErrShutdown, err)
 		}
 		if err := r.c.UnsubscribeResource(t.Context(), motd); err != nil {
 			t.Errorf("want nothing to unsubscribe from, got %v", err)
 		}
-		if err := r.c.SubscribeResource(t.Context(), motd); !errors.Is(err, ErrShutdown) {
-			t.Errorf("want %v, got %v", ErrShutdown, err)
+		if err := r.c.SubscribeResource(t.Context(), motd); !errors.Is(err, mcpclient.ErrShutdown) {
+			t.Errorf("want %v, got %v", mcpclient.ErrShutdown, err)
 		}
 	})
 }
 
 func TestSubscribingTwiceIsSubscribingOnce(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		first := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		f := r.Receive()
 		second := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
@@ -310,7 +317,7 @@ func TestSubscribingTwiceIsSubscribingOnce(t *testing.T) {
 }
 
 func TestServerWithoutListenIsAskedOnce(t *testing.T) {
-	inRevisions(t, modernOnly, all, Options{}, func(t *testing.T, r *revision) {
+	inRevisions(t, modernOnly, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		f := r.Expect(mcp.MethodSubscriptionsListen)
 		other := background(func() error { return r.c.SubscribeResource(t.Context(), news) })
@@ -334,7 +341,8 @@ func TestServerWithoutListenIsAskedOnce(t *testing.T) {
 
 func TestEndedSubscriptionIsRenewedAndUpdatesAreAssumed(t *testing.T) {
 	j := &journal{}
-	o := Options{Features: []Feature{HandleResourceUpdated(j.updated), HandleToolListChanged(j.changed("tools"))}}
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated),
+		mcpclient.HandleToolListChanged(j.changed("tools"))}}
 	const both = `{"toolsListChanged":true,"resourceSubscriptions":["` + motd + `"]}`
 	inRevisions(t, modernOnly, all, o, func(t *testing.T, r *revision) {
 		r.listened(`{"toolsListChanged":true}`)
@@ -373,8 +381,9 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		t.Run(string(v), func(t *testing.T) {
 			j := &journal{}
-			o := Options{Versions: []mcp.Version{v}, Features: []Feature{HandleResourceUpdated(j.updated)}}
-			observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+			o := mcpclient.Options{Versions: []mcp.Version{v},
+				Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated)}}
+			observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 				j.lines = nil
 				r := &revision{v: v, s: s, c: c, conversation: s.next(t).greet(v, all)}
 				await(t, c)
@@ -417,8 +426,8 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 				}
 				done := background(func() error { return c.SubscribeResource(t.Context(), motd) }) // the user tries again
 				r.agree(r.Expect(mcp.MethodSubscriptionsListen), `{}`)
-				if err := <-done; !errors.Is(err, ErrUnsupported) {
-					t.Errorf("want %v, got %v", ErrUnsupported, err)
+				if err := <-done; !errors.Is(err, mcpclient.ErrUnsupported) {
+					t.Errorf("want %v, got %v", mcpclient.ErrUnsupported, err)
 				}
 				lost(2)
 				done = background(func() error { return c.SubscribeResource(t.Context(), news) })
@@ -443,7 +452,8 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 // TestAModernServerIsAskedAgainForAResource is about a gateway that is without the member that has the resource.
 func TestAModernServerIsAskedAgainForAResource(t *testing.T) {
 	j := &journal{}
-	o := Options{Features: []Feature{HandleResourceUpdated(j.updated), HandleToolListChanged(j.changed("tools"))}}
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated),
+		mcpclient.HandleToolListChanged(j.changed("tools"))}}
 	const tools = `{"toolsListChanged":true}`
 	inRevisions(t, modernOnly, all, o, func(t *testing.T, r *revision) {
 		r.listened(tools)
@@ -475,17 +485,20 @@ func TestAModernServerIsAskedAgainForAResource(t *testing.T) {
 	})
 }
 
+// atOnce is the number of subscriptions that are restored at once.
+const atOnce = 8
+
 func TestAFewSubscriptionsAreRestoredAtOnce(t *testing.T) {
-	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, Options{}, func(t *testing.T, r *revision) {
+	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		uris := map[string]bool{}
-		for i := range restoredAtOnce + 3 {
+		for i := range atOnce + 3 {
 			uri := fmt.Sprintf("file:///%d", i)
 			uris[`{"uri":"`+uri+`"}`] = true
 			r.subscribe(uri)
 		}
 		r.reconnect(all)
 		var waiting []frame
-		for range restoredAtOnce {
+		for range atOnce {
 			waiting = append(waiting, r.Expect(mcp.MethodSubscribe))
 		}
 		r.silent() // the others wait
@@ -510,15 +523,15 @@ func TestAFewSubscriptionsAreRestoredAtOnce(t *testing.T) {
 }
 
 func TestUnsubscribedResourceIsNotRestored(t *testing.T) {
-	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, Options{}, func(t *testing.T, r *revision) {
+	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		var last string
-		for i := range restoredAtOnce + 1 {
+		for i := range atOnce + 1 {
 			last = fmt.Sprintf("file:///%d", i)
 			r.subscribe(last)
 		}
 		r.reconnect(all)
 		var waiting []frame
-		for range restoredAtOnce {
+		for range atOnce {
 			waiting = append(waiting, r.Expect(mcp.MethodSubscribe))
 		}
 		r.unsubscribe(last)
@@ -530,7 +543,7 @@ func TestUnsubscribedResourceIsNotRestored(t *testing.T) {
 }
 
 func TestUnsubscribingTakesNoTime(t *testing.T) {
-	inEach(t, Options{}, func(t *testing.T, r *revision) {
+	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		var uris []string
 		for i := range 8 {
 			uri := fmt.Sprintf("file:///%d", i)
@@ -551,13 +564,14 @@ func TestUnsubscribingTakesNoTime(t *testing.T) {
 }
 
 func TestResourceBeingRestoredCanBeUnsubscribed(t *testing.T) {
-	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, Options{}, func(t *testing.T, r *revision) {
+	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		r.subscribe(motd)
 		r.reconnect(all)
 		f := r.Expect(mcp.MethodSubscribe) // is being restored
 		synctest.Wait()
-		if err := r.c.UnsubscribeResource(t.Context(), motd, WithTimeout(time.Second)); !errors.Is(err, ErrTimeout) {
-			t.Errorf("want %v, got %v", ErrTimeout, err)
+		if err := r.c.UnsubscribeResource(t.Context(), motd, mcpclient.WithTimeout(time.Second)); !errors.Is(err,
+			mcpclient.ErrTimeout) {
+			t.Errorf("want %v, got %v", mcpclient.ErrTimeout, err)
 		}
 		r.Answer(f, `{}`)
 		r.reconnect(all)

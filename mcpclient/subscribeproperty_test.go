@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
@@ -119,8 +120,8 @@ func (w *watchingServer) answer(f frame) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, f.ID, result)
 }
 
-// change is one that the user makes to the subscription to a resource.
-type change struct {
+// plannedChange is one that the user makes to the subscription to a resource.
+type plannedChange struct {
 	After       time.Duration // after the one before
 	Unsubscribe bool
 }
@@ -137,8 +138,8 @@ func TestServerReportsSubscribedResources(t *testing.T) {
 			delay   = time.Duration(rapid.SampledFrom([]int{0, 1, 300}).Draw(rt, "delay")) * time.Millisecond
 			refuse  = rapid.SliceOfN(rapid.Bool(), 0, 6).Draw(rt, "refuse")
 			drops   = rapid.SliceOfN(moment, 0, 4).Draw(rt, "drops")
-			changes = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) change {
-				return change{moment.Draw(rt, "after"), rapid.IntRange(0, 2).Draw(rt, "unsubscribe") == 0}
+			changes = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) plannedChange {
+				return plannedChange{moment.Draw(rt, "after"), rapid.IntRange(0, 2).Draw(rt, "unsubscribe") == 0}
 			}), 1, 5), 1, 5).Draw(rt, "changes of each resource")
 		)
 		var want, got []string
@@ -149,7 +150,7 @@ func TestServerReportsSubscribedResources(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			go server.serve(ctx, s)
-			c, err := New(s, Checked(t, &Options{Versions: []mcp.Version{version}}))
+			c, err := mcpclient.New(s, checked(t, &mcpclient.Options{Versions: []mcp.Version{version}}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +188,7 @@ func TestServerReportsSubscribedResources(t *testing.T) {
 
 // subscribeAll makes the changes of all resources at once, and returns what is subscribed to in the end, as far as the
 // user was told.
-func subscribeAll(ctx context.Context, c *Client, changes [][]change) []string {
+func subscribeAll(ctx context.Context, c *mcpclient.Client, changes [][]plannedChange) []string {
 	var mu sync.Mutex
 	subscribed := map[string]bool{}
 	var wg sync.WaitGroup
@@ -200,7 +201,7 @@ func subscribeAll(ctx context.Context, c *Client, changes [][]change) []string {
 				if change.Unsubscribe {
 					_ = c.UnsubscribeResource(ctx, uri)
 				} else {
-					err = c.SubscribeResource(ctx, uri, WaitForReady())
+					err = c.SubscribeResource(ctx, uri, mcpclient.WaitForReady())
 				}
 				mu.Lock()
 				if change.Unsubscribe {

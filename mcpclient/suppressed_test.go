@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // A server that asks for what the client refuses is refused each time; the warning that comes when one may come again
 // tells how many others there were.
 func TestSuppressedWarningsAreCounted(t *testing.T) {
-	refuse := func(context.Context, *Request) (any, error) {
+	refuse := func(context.Context, *mcpclient.Request) (any, error) {
 		return nil, &mcp.Error{Code: -32021, Message: "no"}
 	}
-	at20251125(t, &Options{Features: []Feature{HandleRequest("acme/x", refuse)}},
-		func(t *testing.T, s *script, v *conversation, c *Client) {
+	at20251125(t, &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest("acme/x", refuse)}},
+		func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			refused := func(id int) {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"acme/x"}`, id))
 				if f := v.Receive(); f.Error == nil {
@@ -34,11 +35,11 @@ func TestSuppressedWarningsAreCounted(t *testing.T) {
 // Five records of unusable things are logged at once, and then one a second, with the count of the others.
 func TestUnusableAnswersAreLoggedWithALimit(t *testing.T) {
 	t.Run("a tool", func(t *testing.T) {
-		mirrored(t, nil, func(t *testing.T, s *script, c *Client, _ *overHTTP) {
+		mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, _ *overHTTP) {
 			v := s.next(t).modern()
 			await(t, c)
 			list := func() {
-				done := background(func() error { _, err := c.ListTools(t.Context(), nil, WithoutCache()); return err })
+				done := background(func() error { _, err := c.ListTools(t.Context(), nil, mcpclient.WithoutCache()); return err })
 				v.Answer(v.Expect(mcp.MethodListTools), listOf(brokenTool))
 				if err := <-done; err != nil {
 					t.Error(err)
@@ -48,12 +49,12 @@ func TestUnusableAnswersAreLoggedWithALimit(t *testing.T) {
 		})
 	})
 	t.Run("an output schema", func(t *testing.T) {
-		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			const schema = `{"type":"object","properties":{"code":{"type":"string","pattern":"^(?!x)"}}}`
 			listed := false
 			oftenAndLater(func() {
 				done := background(func() error {
-					_, err := CallToolAs[map[string]string](t.Context(), c, "tool", nil)
+					_, err := mcpclient.CallToolAs[map[string]string](t.Context(), c, "tool", nil)
 					return err
 				})
 				if !listed {
@@ -68,7 +69,7 @@ func TestUnusableAnswersAreLoggedWithALimit(t *testing.T) {
 		})
 	})
 	t.Run("subscriptions", func(t *testing.T) {
-		bubble(t, &Options{Versions: legacyOnly}, func(t *testing.T, s *script, c *Client) {
+		bubble(t, &mcpclient.Options{Versions: legacyOnly}, func(t *testing.T, s *script, c *mcpclient.Client) {
 			const uris = 8
 			connect := func(capabilities string) *conversation {
 				v := s.next(t)

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 const taskCapable = `{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],` +
@@ -33,10 +34,11 @@ func completed(text string) string {
 }
 
 // tasked runs f in a bubble with a client that is ready and has declared tasks, on a server that has them too.
-func tasked(t *testing.T, o *TaskOptions, more Options, f func(t *testing.T, s *script, v *conversation, c *Client)) {
+func tasked(t *testing.T, o *mcpclient.TaskOptions, more mcpclient.Options, f func(t *testing.T, s *script,
+	v *conversation, c *mcpclient.Client)) {
 	t.Helper()
-	more.Features = append(more.Features, UseTasks(o))
-	bubble(t, &more, func(t *testing.T, s *script, c *Client) {
+	more.Features = append(more.Features, mcpclient.UseTasks(o))
+	bubble(t, &more, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).tasks()
 		await(t, c)
 		f(t, s, v, c)
@@ -84,7 +86,7 @@ type called struct {
 	done   <-chan error
 }
 
-func callInBackground(ctx context.Context, c *Client, options ...CallOption) *called {
+func callInBackground(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) *called {
 	var a called
 	a.done = background(func() (err error) {
 		a.result, err = c.CallTool(ctx, "x", nil, options...)
@@ -102,9 +104,9 @@ func keptPace(t *testing.T, took, d time.Duration) {
 }
 
 func TestACallWaitsForItsTask(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var heard []string
-		a := callInBackground(t.Context(), c, WithTaskStatus(func(s mcp.Task) {
+		a := callInBackground(t.Context(), c, mcpclient.WithTaskStatus(func(s mcp.Task) {
 			heard = append(heard, fmt.Sprintf("%s %s %s", s.TaskID, s.Status, s.StatusMessage))
 		}))
 		first := v.begin(mcp.TaskWorking, everySecond)
@@ -135,23 +137,26 @@ func TestACallWaitsForItsTask(t *testing.T) {
 func TestTheIntervalOfPollsHasBounds(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		options *TaskOptions
+		options *mcpclient.TaskOptions
 		more    string
 		want    time.Duration
 	}{
 		{"none suggested", nil, `,"ttlMs":null`, time.Second},
-		{"none suggested, one configured", &TaskOptions{PollInterval: 3 * time.Second}, `,"ttlMs":null`, 3 * time.Second},
+		{"none suggested, one configured", &mcpclient.TaskOptions{PollInterval: 3 * time.Second}, `,"ttlMs":null`,
+			3 * time.Second},
 		{"zero", nil, `,"ttlMs":null,"pollIntervalMs":0`, 100 * time.Millisecond},
 		{"negative", nil, `,"ttlMs":null,"pollIntervalMs":-9223372036854775808`, 100 * time.Millisecond},
-		{"for ever, with a bound", &TaskOptions{PollMax: time.Minute}, `,"ttlMs":null,"pollIntervalMs":9223372036854775807`,
+		{"for ever, with a bound", &mcpclient.TaskOptions{PollMax: time.Minute},
+			`,"ttlMs":null,"pollIntervalMs":9223372036854775807`,
 			time.Minute},
 		{"half an hour", nil, `,"ttlMs":null,"pollIntervalMs":1800000`, 30 * time.Minute},
-		{"with the largest bound", &TaskOptions{PollMax: math.MaxInt64}, `,"ttlMs":null,"pollIntervalMs":1800000`,
+		{"with the largest bound", &mcpclient.TaskOptions{PollMax: math.MaxInt64}, `,"ttlMs":null,"pollIntervalMs":1800000`,
 			30 * time.Minute},
-		{"configured", &TaskOptions{PollMin: 2 * time.Second, PollMax: 2 * time.Second}, everySecond, 2 * time.Second},
+		{"configured", &mcpclient.TaskOptions{PollMin: 2 * time.Second, PollMax: 2 * time.Second}, everySecond,
+			2 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tasked(t, test.options, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			tasked(t, test.options, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				a := callInBackground(t.Context(), c)
 				v.begin(mcp.TaskWorking, test.more)
 				keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), completed("ok")) }), test.want)
@@ -164,17 +169,18 @@ func TestTheIntervalOfPollsHasBounds(t *testing.T) {
 }
 
 func TestInvalidTaskOptionsAreRefused(t *testing.T) {
-	for _, o := range []TaskOptions{
+	for _, o := range []mcpclient.TaskOptions{
 		{PollInterval: -1}, {PollMin: -1}, {PollMax: -1}, {PollMin: 2 * time.Second, PollMax: time.Second},
 	} {
-		if _, err := New(newScript(t), &Options{Features: []Feature{UseTasks(&o)}}); err == nil {
+		if _, err := mcpclient.New(newScript(t),
+			&mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(&o)}}); err == nil {
 			t.Errorf("%+v: got no error", o)
 		}
 	}
 }
 
 func TestTaskOverAtOnceIsPolledAtOnce(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var raw json.RawMessage
 		done := background(func() error {
 			return c.Call(t.Context(), mcp.MethodCallTool, &mcp.CallToolParams{Name: "x"}, &raw)
@@ -190,7 +196,8 @@ func TestTaskOverAtOnceIsPolledAtOnce(t *testing.T) {
 }
 
 func TestTimeoutBoundsEachRequestAndNotTheTask(t *testing.T) {
-	tasked(t, nil, Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation,
+		c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
 		for range 5 {
@@ -209,7 +216,7 @@ func TestTimeoutBoundsEachRequestAndNotTheTask(t *testing.T) {
 		}
 	})
 	t.Run("the context bounds all of it", func(t *testing.T) {
-		tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 			defer cancel()
 			a := callInBackground(ctx, c)
@@ -217,7 +224,7 @@ func TestTimeoutBoundsEachRequestAndNotTheTask(t *testing.T) {
 			for range 3 {
 				v.Answer(v.about(mcp.MethodGetTask), working())
 			}
-			if err := <-a.done; !errors.Is(err, ErrTimeout) {
+			if err := <-a.done; !errors.Is(err, mcpclient.ErrTimeout) {
 				t.Errorf("got %v, want ErrTimeout", err)
 			}
 			v.about(mcp.MethodCancelTask)
@@ -226,7 +233,7 @@ func TestTimeoutBoundsEachRequestAndNotTheTask(t *testing.T) {
 }
 
 func TestATaskSurvivesItsConnection(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
 		v.about(mcp.MethodGetTask)
@@ -244,9 +251,9 @@ func TestATaskSurvivesItsConnection(t *testing.T) {
 
 func TestLegacyServerGetsNoTaskCapability(t *testing.T) {
 	o := pinnedLegacy()
-	o.Features = []Feature{UseTasks(nil)}
+	o.Features = []mcpclient.Feature{mcpclient.UseTasks(nil)}
 	o.Capabilities.Extensions = map[string]mcp.Object{"example.com/x": {}}
-	bubble(t, o, func(t *testing.T, s *script, c *Client) {
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		f := v.Expect(mcp.MethodInitialize)
 		if strings.Contains(f.Raw, mcp.ExtensionTasks) || !strings.Contains(f.Raw, "example.com/x") {
@@ -270,7 +277,7 @@ func TestLegacyServerGetsNoTaskCapability(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if _, err := c.ResumeTask("t1").Poll(t.Context()); !errors.Is(err, ErrUnsupported) {
+		if _, err := c.ResumeTask("t1").Poll(t.Context()); !errors.Is(err, mcpclient.ErrUnsupported) {
 			t.Errorf("got %v, want ErrUnsupported", err)
 		}
 	})
@@ -279,10 +286,17 @@ func TestLegacyServerGetsNoTaskCapability(t *testing.T) {
 	}
 }
 
-func TestTheRequestsAboutATaskHaveItsLogLevel(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-		c.logLevel.kept.Store(new(mcp.LevelWarning))
-		for want, options := range map[string][]CallOption{`"warning"`: nil, `"debug"`: {WithLogLevel(mcp.LevelDebug)}} {
+func TestRequestsAboutATaskHaveTheLogLevelOfTheCall(t *testing.T) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
+		v := s.next(t)
+		v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(taskCapable, `"tools":{}`, `"tools":{},"logging":{}`, 1))
+		await(t, c)
+		if err := c.SetLogLevel(t.Context(), mcp.LevelWarning); err != nil {
+			t.Fatal(err)
+		}
+		for want, options := range map[string][]mcpclient.CallOption{`"warning"`: nil,
+			`"debug"`: {mcpclient.WithLogLevel(mcp.LevelDebug)}} {
 			a := callInBackground(t.Context(), c, options...)
 			f := v.begin(mcp.TaskWorking, everySecond)
 			poll := v.about(mcp.MethodGetTask)

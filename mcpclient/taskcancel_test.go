@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 func TestCancelledCallCancelsTheTaskOnce(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callInBackground(ctx, c)
 		v.begin(mcp.TaskWorking, everySecond)
@@ -21,8 +22,8 @@ func TestCancelledCallCancelsTheTaskOnce(t *testing.T) {
 		cancel()
 		took := elapsed(func() {
 			err := <-a.done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" ||
-				errors.Is(err, ErrTaskCancelled) {
+			if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindCancelled || e.TaskID != "t1" ||
+				errors.Is(err, mcpclient.ErrTaskCancelled) {
 				t.Errorf("got %v, want the caller's cancellation, about t1", err)
 			}
 		})
@@ -32,20 +33,22 @@ func TestCancelledCallCancelsTheTaskOnce(t *testing.T) {
 		v.about(mcp.MethodCancelTask)       // and no answer
 		v.Expect(mcp.NotificationCancelled) // of that request, when its time is over
 		v.silent()
-		if err := c.Call(t.Context(), "x", nil, nil, WithTimeout(time.Millisecond)); !errors.Is(err, ErrTimeout) {
+		if err := c.Call(t.Context(), "x", nil, nil, mcpclient.WithTimeout(time.Millisecond)); !errors.Is(err,
+			mcpclient.ErrTimeout) {
 			t.Errorf("got %v, want the client to be alive", err)
 		}
 	})
 }
 
 func TestStopEndsACallWaitingForItsTask(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
 		synctest.Wait()
 		_ = c.Stop(t.Context())
 		err := <-a.done
-		if e, _ := errors.AsType[*Error](err); !errors.Is(err, ErrShutdown) || e.TaskID != "t1" || SafeToRetry(err) {
+		if e, _ := errors.AsType[*mcpclient.Error](err); !errors.Is(err, mcpclient.ErrShutdown) || e.TaskID != "t1" ||
+			mcpclient.SafeToRetry(err) {
 			t.Errorf("got %v, want ErrShutdown about t1, not safe to retry", err)
 		}
 	})
@@ -57,30 +60,30 @@ func TestUnusableTaskIsCancelled(t *testing.T) {
 		f()
 		return nil
 	}
-	boo := WithTaskStatus(func(mcp.Task) { panic("boo") })
+	boo := mcpclient.WithTaskStatus(func(mcp.Task) { panic("boo") })
 	for name, test := range map[string]struct {
-		call   func(ctx context.Context, c *Client) error
+		call   func(ctx context.Context, c *mcpclient.Client) error
 		status mcp.TaskStatus
 	}{
-		"of an unknown status": {func(ctx context.Context, c *Client) error {
+		"of an unknown status": {func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.CallTool(ctx, "x", nil)
 			return err
 		}, "paused"},
-		"begun, of an unknown status": {func(ctx context.Context, c *Client) error {
+		"begun, of an unknown status": {func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.StartTool(ctx, "x", nil)
 			return err
 		}, "paused"},
-		"whose status makes the user panic": {func(ctx context.Context, c *Client) error {
+		"whose status makes the user panic": {func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.CallTool(ctx, "x", nil, boo)
 			return err
 		}, mcp.TaskWorking},
-		"begun, whose status makes the user panic": {func(ctx context.Context, c *Client) error {
+		"begun, whose status makes the user panic": {func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.StartTool(ctx, "x", nil, boo)
 			return err
 		}, mcp.TaskWorking},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				var err error
 				done := background(func() error {
 					if got := inTime(func() { err = test.call(t.Context(), c) }); got != nil && got != "boo" {
@@ -93,7 +96,7 @@ func TestUnusableTaskIsCancelled(t *testing.T) {
 				if unexpected := <-done; unexpected != nil {
 					t.Error(unexpected)
 				}
-				if SafeToRetry(err) {
+				if mcpclient.SafeToRetry(err) {
 					t.Errorf("got %v, which is said to be safe to try again", err)
 				}
 			})
@@ -102,8 +105,8 @@ func TestUnusableTaskIsCancelled(t *testing.T) {
 }
 
 func TestCallWithARunningTaskIsNotSafeToRetry(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
-		var task *Task
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+		var task *mcpclient.Task
 		done := background(func() (err error) { task, err = c.StartTool(t.Context(), "x", nil); return err })
 		v.begin(mcp.TaskWorking, everySecond)
 		if err := <-done; err != nil {
@@ -112,20 +115,21 @@ func TestCallWithARunningTaskIsNotSafeToRetry(t *testing.T) {
 		done = background(func() error { _, err := task.Wait(t.Context()); return err })
 		synctest.Wait()
 		_ = c.Stop(t.Context())
-		if err := <-done; !errors.Is(err, ErrShutdown) || SafeToRetry(err) {
-			t.Errorf("got %v, safe to retry: %t, want %v, and not: the tool has been called", err, SafeToRetry(err), ErrShutdown)
+		if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) || mcpclient.SafeToRetry(err) {
+			t.Errorf("got %v, safe to retry: %t, want %v, and not: the tool has been called", err, mcpclient.SafeToRetry(err),
+				mcpclient.ErrShutdown)
 		}
 	})
 }
 
 func TestTaskDeniedByMiddlewareIsCancelled(t *testing.T) {
 	refused := errors.New("not today")
-	o := Options{Middleware: []Middleware{func(next CallFunc) CallFunc {
-		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+	o := mcpclient.Options{Middleware: []mcpclient.Middleware{func(next mcpclient.CallFunc) mcpclient.CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
 			return errors.Join(next(ctx, method, params, result, options...), refused)
 		}
 	}}}
-	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.StartTool(t.Context(), "x", nil); return err })
 		v.begin(mcp.TaskWorking, everySecond)
 		v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
@@ -151,8 +155,8 @@ func TestLateTaskIsCancelledOnce(t *testing.T) {
 	}
 	for why, leave := range left {
 		t.Run(why, func(t *testing.T) {
-			oldTasked(t, nil, Options{RequestTimeout: 2 * time.Second},
-				func(t *testing.T, s *script, v *conversation, c *Client) {
+			oldTasked(t, nil, mcpclient.Options{RequestTimeout: 2 * time.Second},
+				func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
 					a := callOld(ctx, c)
@@ -167,7 +171,8 @@ func TestLateTaskIsCancelledOnce(t *testing.T) {
 					v.Answer(f, `{"task":`+oldWorking()+`}`) // once more
 					v.silent()
 				})
-			tasked(t, nil, Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			tasked(t, nil, mcpclient.Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation,
+				c *mcpclient.Client) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				a := callInBackground(ctx, c)
@@ -198,7 +203,7 @@ func TestLateAnswerWithoutATaskCancelsNothing(t *testing.T) {
 		"no JSON": `{"task":` + oldState(mcp.TaskWorking, everySecondOld+`,"x":y`) + `}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				ctx, cancel := context.WithCancel(t.Context())
 				a := callOld(ctx, c)
 				f := v.Expect(mcp.MethodCallTool)
@@ -215,7 +220,7 @@ func TestLateAnswerWithoutATaskCancelsNothing(t *testing.T) {
 }
 
 func TestStopEndsTheCancellationOfALateTask(t *testing.T) {
-	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callOld(ctx, c)
 		f := v.Expect(mcp.MethodCallTool)

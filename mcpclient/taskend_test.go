@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"errors"
@@ -7,37 +7,40 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 func TestHowATaskEnds(t *testing.T) {
 	for _, test := range []struct {
 		name, answer string
 		is           error
-		kind         ErrorKind
+		kind         mcpclient.ErrorKind
 		text         string
 	}{
 		{"failed", taskState("complete", mcp.TaskFailed, everySecond+`,"error":{"code":-32603,"message":"disk full"}`),
-			ErrTaskFailed, KindJSONRPC, "tools/call: server error -32603: disk full"},
+			mcpclient.ErrTaskFailed, mcpclient.KindJSONRPC, "tools/call: server error -32603: disk full"},
 		{"failed, as the examples have it", taskState("task", mcp.TaskFailed,
-			everySecond+`,"error":{"code":-32603,"message":"disk full"}`), ErrTaskFailed, KindJSONRPC, "disk full"},
-		{"failed without an error", taskState("complete", mcp.TaskFailed, everySecond), ErrTaskFailed, KindProtocol,
+			everySecond+`,"error":{"code":-32603,"message":"disk full"}`), mcpclient.ErrTaskFailed, mcpclient.KindJSONRPC,
+			"disk full"},
+		{"failed without an error", taskState("complete", mcp.TaskFailed, everySecond), mcpclient.ErrTaskFailed,
+			mcpclient.KindProtocol,
 			"task failed"},
 		{"cancelled", taskState("complete", mcp.TaskCancelled, everySecond+`,"statusMessage":"maintenance"`),
-			ErrTaskCancelled, KindCancelled, "task cancelled: maintenance"},
-		{"completed without a result", taskState("complete", mcp.TaskCompleted, everySecond), nil, KindProtocol,
+			mcpclient.ErrTaskCancelled, mcpclient.KindCancelled, "task cancelled: maintenance"},
+		{"completed without a result", taskState("complete", mcp.TaskCompleted, everySecond), nil, mcpclient.KindProtocol,
 			"without a result"},
 		{"completed with another result", taskState("complete", mcp.TaskCompleted, everySecond+`,"result":{"content":7}`),
-			nil, KindProtocol, "content"},
+			nil, mcpclient.KindProtocol, "content"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				a := callInBackground(t.Context(), c)
 				v.begin(mcp.TaskWorking, everySecond)
 				v.Answer(v.about(mcp.MethodGetTask), test.answer)
 				err := <-a.done
-				e, _ := errors.AsType[*Error](err)
+				e, _ := errors.AsType[*mcpclient.Error](err)
 				if e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) ||
-					SafeToRetry(err) {
+					mcpclient.SafeToRetry(err) {
 					t.Errorf("got %#v, want kind %s about t1 with %q in it, not safe to retry", err, test.kind, test.text)
 				}
 				if test.is != nil && !errors.Is(err, test.is) {
@@ -53,7 +56,7 @@ func TestHowATaskEnds(t *testing.T) {
 }
 
 func TestToolErrorOfATaskIsAResult(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
 		v.Answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCompleted,
@@ -66,27 +69,27 @@ func TestToolErrorOfATaskIsAResult(t *testing.T) {
 
 func TestForbiddenTasksAreRefused(t *testing.T) {
 	t.Run("not declared", func(t *testing.T) {
-		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			a := callInBackground(t.Context(), c)
 			v.begin(mcp.TaskWorking, everySecond)
 			err := <-a.done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol ||
+			if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindProtocol ||
 				!strings.Contains(err.Error(), "not negotiated") {
 				t.Errorf("got %v, want a protocol error", err)
 			}
 			_, err = c.ResumeTask("t1").Wait(t.Context())
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindInvalid ||
+			if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindInvalid ||
 				!strings.Contains(err.Error(), "UseTasks") {
 				t.Errorf("got %v, want to be told of UseTasks", err)
 			}
 		})
 	})
 	t.Run("for another method", func(t *testing.T) {
-		tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { return c.Call(t.Context(), mcp.MethodGetPrompt, nil, nil) })
 			v.Answer(v.Expect(mcp.MethodGetPrompt), taskState("task", mcp.TaskWorking, everySecond))
 			err := <-done
-			if e, _ := errors.AsType[*Error](err); e == nil || e.Kind != KindProtocol {
+			if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindProtocol {
 				t.Errorf("got %v, want a protocol error", err)
 			}
 		})
@@ -96,10 +99,10 @@ func TestForbiddenTasksAreRefused(t *testing.T) {
 		"with an unknown status": taskState("task", "paused", everySecond),
 	} {
 		t.Run(name, func(t *testing.T) {
-			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				a := callInBackground(t.Context(), c)
 				v.Answer(v.Expect(mcp.MethodCallTool), answer)
-				if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindProtocol {
+				if e, _ := errors.AsType[*mcpclient.Error](<-a.done); e == nil || e.Kind != mcpclient.KindProtocol {
 					t.Errorf("got %v, want a protocol error", e)
 				}
 			})
@@ -115,11 +118,12 @@ func TestInvalidPollAnswersEndTheCallAndCancelTheTask(t *testing.T) {
 		"input required": inputRequired(`{}`, `"s"`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				a := callInBackground(t.Context(), c)
 				v.begin(mcp.TaskWorking, everySecond)
 				v.Answer(v.about(mcp.MethodGetTask), answer)
-				if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {
+				if e, _ := errors.AsType[*mcpclient.Error](<-a.done); e == nil || e.Kind != mcpclient.KindProtocol ||
+					e.TaskID != "t1" {
 					t.Errorf("got %v, want a protocol error about t1", e)
 				}
 				v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
@@ -127,7 +131,8 @@ func TestInvalidPollAnswersEndTheCallAndCancelTheTask(t *testing.T) {
 				task := c.ResumeTask("t1") // a process that waits
 				done := background(func() error { _, err := task.Wait(t.Context()); return err })
 				v.Answer(v.about(mcp.MethodGetTask), answer)
-				if e, _ := errors.AsType[*Error](<-done); e == nil || e.Kind != KindProtocol || e.TaskID != "t1" {
+				if e, _ := errors.AsType[*mcpclient.Error](<-done); e == nil || e.Kind != mcpclient.KindProtocol ||
+					e.TaskID != "t1" {
 					t.Errorf("got %v, want a protocol error about t1", e)
 				}
 			})
@@ -136,19 +141,20 @@ func TestInvalidPollAnswersEndTheCallAndCancelTheTask(t *testing.T) {
 }
 
 func TestUnknownTask(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, `,"ttlMs":60000,"pollIntervalMs":1000`)
 		v.Refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
 		err := <-a.done
-		if e, _ := errors.AsType[*mcp.Error](err); !errors.Is(err, ErrTaskUnknown) || errors.Is(err, ErrTaskExpired) ||
+		if e, _ := errors.AsType[*mcp.Error](err); !errors.Is(err, mcpclient.ErrTaskUnknown) ||
+			errors.Is(err, mcpclient.ErrTaskExpired) ||
 			e == nil || e.Message != "no such task" {
 			t.Errorf("got %v, want ErrTaskUnknown and what the server said", err)
 		}
 		a = callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, `,"ttlMs":900,"pollIntervalMs":1000`)
 		v.Refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "no such task")
-		if err := <-a.done; !errors.Is(err, ErrTaskUnknown) || !errors.Is(err, ErrTaskExpired) {
+		if err := <-a.done; !errors.Is(err, mcpclient.ErrTaskUnknown) || !errors.Is(err, mcpclient.ErrTaskExpired) {
 			t.Errorf("got %v, want ErrTaskUnknown and ErrTaskExpired", err)
 		}
 		v.silent()
@@ -156,11 +162,11 @@ func TestUnknownTask(t *testing.T) {
 }
 
 func TestATaskIsGivenUpWhenItsTimeIsOverAndTheServerSilent(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, `,"ttlMs":600000,"pollIntervalMs":1000`)
 		took := elapsed(func() {
-			if err := <-a.done; !errors.Is(err, ErrTaskExpired) || SafeToRetry(err) {
+			if err := <-a.done; !errors.Is(err, mcpclient.ErrTaskExpired) || mcpclient.SafeToRetry(err) {
 				t.Errorf("got %v, want ErrTaskExpired", err)
 			}
 		})

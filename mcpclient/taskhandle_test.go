@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -47,18 +48,18 @@ func (c *conversation) given() (frame, []string) {
 }
 
 // counting is a client whose user accepts every form, and how many were shown.
-func counting() (Options, *int) {
+func counting() (mcpclient.Options, *int) {
 	shown := new(int)
 	answer := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		*shown++
 		return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
 	}
-	return Options{Features: []Feature{HandleElicitation(answer)}}, shown
+	return mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleElicitation(answer)}}, shown
 }
 
 func TestTaskGetsEachInputOnce(t *testing.T) {
 	o, shown := counting()
-	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskInputRequired, everySecond)
 		v.Answer(v.about(mcp.MethodGetTask), needs("a", "b"))
@@ -84,7 +85,7 @@ func TestTaskGetsEachInputOnce(t *testing.T) {
 
 func TestLostTaskInputIsResentWithoutAskingAgain(t *testing.T) {
 	o, shown := counting()
-	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
 		v.Answer(v.about(mcp.MethodGetTask), needs("a", "b"))
@@ -106,7 +107,7 @@ func TestLostTaskInputIsResentWithoutAskingAgain(t *testing.T) {
 
 func TestRefusedUpdateMayBeTooLate(t *testing.T) {
 	o, _ := counting()
-	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
 		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
@@ -123,7 +124,7 @@ func TestRefusedUpdateMayBeTooLate(t *testing.T) {
 		v.Refuse(f, mcp.CodeInternalError, "no")
 		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		err := <-a.done
-		if e, _ := errors.AsType[*Error](err); e == nil || e.Server == nil || e.Server.Message != "no" ||
+		if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Server == nil || e.Server.Message != "no" ||
 			e.Op != mcp.MethodUpdateTask {
 			t.Errorf("got %v, want what the server said to the update", err)
 		}
@@ -132,12 +133,12 @@ func TestRefusedUpdateMayBeTooLate(t *testing.T) {
 }
 
 func TestMissingTaskInputEndsTheCallAndCancelsTheTask(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
 		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		err := <-a.done
-		if e, _ := errors.AsType[*Error](err); e == nil || e.TaskID != "t1" ||
+		if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.TaskID != "t1" ||
 			!strings.Contains(err.Error(), "the task needs an answer first: elicitation/create: no handler") {
 			t.Errorf("got %v, want what is missing, about t1", err)
 		}
@@ -146,18 +147,19 @@ func TestMissingTaskInputEndsTheCallAndCancelsTheTask(t *testing.T) {
 }
 
 func TestCancelDuringInputCancelsTheTask(t *testing.T) {
-	waiting := HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	waiting := mcpclient.HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	tasked(t, nil, Options{Features: []Feature{waiting}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{Features: []mcpclient.Feature{waiting}}, func(t *testing.T, s *script,
+		v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callInBackground(ctx, c)
 		v.begin(mcp.TaskWorking, everySecond)
 		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		synctest.Wait()
 		cancel()
-		if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindCancelled {
+		if e, _ := errors.AsType[*mcpclient.Error](<-a.done); e == nil || e.Kind != mcpclient.KindCancelled {
 			t.Errorf("got %v, want the caller's cancellation", e)
 		}
 		v.about(mcp.MethodCancelTask)
@@ -165,9 +167,9 @@ func TestCancelDuringInputCancelsTheTask(t *testing.T) {
 }
 
 // started begins a task.
-func started(t *testing.T, v *conversation, c *Client, options ...CallOption) *Task {
+func started(t *testing.T, v *conversation, c *mcpclient.Client, options ...mcpclient.CallOption) *mcpclient.Task {
 	t.Helper()
-	var task *Task
+	var task *mcpclient.Task
 	done := background(func() (err error) {
 		task, err = c.StartTool(t.Context(), "x", nil, options...)
 		return err
@@ -180,9 +182,9 @@ func started(t *testing.T, v *conversation, c *Client, options ...CallOption) *T
 }
 
 func TestStartToolHandsTheTaskOver(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var heard int
-		task := started(t, v, c, WithTaskStatus(func(mcp.Task) { heard++ }))
+		task := started(t, v, c, mcpclient.WithTaskStatus(func(mcp.Task) { heard++ }))
 		if task.ID() != "t1" || task.Status().Status != mcp.TaskWorking || heard != 1 {
 			t.Errorf("got %+v, heard %d, want a working task t1, heard of once", task.Status(), heard)
 		}
@@ -218,14 +220,15 @@ func TestStartToolHandsTheTaskOver(t *testing.T) {
 }
 
 func TestCancelledWaitDoesNotCancelTheTask(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := started(t, v, c)
 		ctx, cancel := context.WithCancel(t.Context())
 		waited := background(func() error { _, err := task.Wait(ctx); return err })
 		v.Answer(v.about(mcp.MethodGetTask), working())
 		synctest.Wait()
 		cancel()
-		if e, _ := errors.AsType[*Error](<-waited); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" {
+		if e, _ := errors.AsType[*mcpclient.Error](<-waited); e == nil || e.Kind != mcpclient.KindCancelled ||
+			e.TaskID != "t1" {
 			t.Errorf("got %v, want the caller's cancellation, about t1", e)
 		}
 		v.silent()
@@ -236,7 +239,7 @@ func TestCancelledWaitDoesNotCancelTheTask(t *testing.T) {
 		}
 		waited = background(func() error { _, err := task.Wait(t.Context()); return err })
 		v.Answer(v.about(mcp.MethodGetTask), taskState("complete", mcp.TaskCancelled, everySecond))
-		if err := <-waited; !errors.Is(err, ErrTaskCancelled) {
+		if err := <-waited; !errors.Is(err, mcpclient.ErrTaskCancelled) {
 			t.Errorf("got %v, want ErrTaskCancelled", err)
 		}
 		if err := task.Cancel(t.Context()); err != nil {
@@ -248,7 +251,7 @@ func TestCancelledWaitDoesNotCancelTheTask(t *testing.T) {
 
 func TestOfSeveralWaitsOnePolls(t *testing.T) {
 	o, shown := counting()
-	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := started(t, v, c)
 		ctx, leave := context.WithCancel(t.Context())
 		first := background(func() error { _, err := task.Wait(ctx); return err })
@@ -281,8 +284,8 @@ func TestOfSeveralWaitsOnePolls(t *testing.T) {
 
 func TestATaskIsResumedByItsID(t *testing.T) {
 	o, _ := counting()
-	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
-		task := c.ResumeTask("t1", WithMeta(mcp.Meta(`{"example.com/tenant":"acme"}`)))
+	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+		task := c.ResumeTask("t1", mcpclient.WithMeta(mcp.Meta(`{"example.com/tenant":"acme"}`)))
 		if got := task.Status(); got.TaskID != "t1" || got.Status != "" {
 			t.Errorf("got %+v, want an unknown status of t1", got)
 		}
@@ -309,7 +312,7 @@ func TestATaskIsResumedByItsID(t *testing.T) {
 		}
 		unknown := background(func() error { _, err := c.ResumeTask("t1").Poll(t.Context()); return err })
 		v.Refuse(v.about(mcp.MethodGetTask), mcp.CodeInvalidParams, "?")
-		if err := <-unknown; !errors.Is(err, ErrTaskUnknown) {
+		if err := <-unknown; !errors.Is(err, mcpclient.ErrTaskUnknown) {
 			t.Errorf("got %v, want ErrTaskUnknown", err)
 		}
 		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "no task") {
@@ -319,14 +322,15 @@ func TestATaskIsResumedByItsID(t *testing.T) {
 }
 
 func TestTasksWithoutServerSupportFailLocally(t *testing.T) {
-	bubble(t, &Options{Features: []Feature{UseTasks(nil)}}, func(t *testing.T, s *script, c *Client) {
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
+	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).modern()
 		await(t, c)
 		task := c.ResumeTask("t1")
 		_, waited := task.Wait(t.Context())
 		_, polled := task.Poll(t.Context())
 		for _, err := range []error{waited, polled, task.Cancel(t.Context()), task.Update(t.Context(), nil)} {
-			if !errors.Is(err, ErrUnsupported) || !SafeToRetry(err) {
+			if !errors.Is(err, mcpclient.ErrUnsupported) || !mcpclient.SafeToRetry(err) {
 				t.Errorf("got %v, want ErrUnsupported, unsent", err)
 			}
 		}
@@ -335,14 +339,14 @@ func TestTasksWithoutServerSupportFailLocally(t *testing.T) {
 }
 
 func TestRefusedCancellationIsAnError(t *testing.T) {
-	tasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := started(t, v, c)
-		for code, want := range map[int]error{mcp.CodeInvalidParams: ErrTaskUnknown, mcp.CodeInternalError: nil} {
+		for code, want := range map[int]error{mcp.CodeInvalidParams: mcpclient.ErrTaskUnknown, mcp.CodeInternalError: nil} {
 			done := background(func() error { return task.Cancel(t.Context()) })
 			v.Refuse(v.about(mcp.MethodCancelTask), code, "no")
 			err := <-done
 			if e, _ := errors.AsType[*mcp.Error](err); e == nil || e.Code != int64(code) ||
-				errors.Is(err, ErrTaskUnknown) != (want != nil) {
+				errors.Is(err, mcpclient.ErrTaskUnknown) != (want != nil) {
 				t.Errorf("code %d: got %v, want it, with %v", code, err, want)
 			}
 		}
@@ -353,8 +357,8 @@ func TestRefusedCancellationIsAnError(t *testing.T) {
 // it.
 func TestTheRequestsOfATaskAreOneCall(t *testing.T) {
 	o, _ := counting()
-	o.Features = append(o.Features, UseTasks(nil))
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	o.Features = append(o.Features, mcpclient.UseTasks(nil))
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t).tasks()
 		await(t, c)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 // initializedWith is the answer to initialize of a server with these capabilities besides tools.
@@ -57,16 +59,16 @@ func (c *conversation) oldSession(more string) frame {
 }
 
 // oldTasked is tasked for a server of 2025-11-25. The tools have been listed.
-func oldTasked(t *testing.T, o *TaskOptions, more Options,
-	f func(t *testing.T, s *script, v *conversation, c *Client)) {
+func oldTasked(t *testing.T, o *mcpclient.TaskOptions, more mcpclient.Options,
+	f func(t *testing.T, s *script, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
-	more.Features = append(more.Features, UseTasks(o))
+	more.Features = append(more.Features, mcpclient.UseTasks(o))
 	more.Versions = legacyOnly
-	bubble(t, &more, func(t *testing.T, s *script, c *Client) {
+	bubble(t, &more, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.oldSession(allTasks)
 		await(t, c)
-		listed := background(func() error { _, err := c.tools.list(t.Context(), "", nil); return err })
+		listed := background(listTools(t, c))
 		v.Answer(v.Expect(mcp.MethodListTools), oldTools)
 		if err := <-listed; err != nil {
 			t.Fatal(err)
@@ -75,7 +77,7 @@ func oldTasked(t *testing.T, o *TaskOptions, more Options,
 	})
 }
 
-func callOld(ctx context.Context, c *Client, options ...CallOption) *called {
+func callOld(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) *called {
 	var a called
 	a.done = background(func() (err error) {
 		a.result, err = c.CallTool(ctx, "must", nil, options...)
@@ -84,9 +86,9 @@ func callOld(ctx context.Context, c *Client, options ...CallOption) *called {
 	return &a
 }
 
-func oldStarted(t *testing.T, v *conversation, c *Client, options ...CallOption) *Task {
+func oldStarted(t *testing.T, v *conversation, c *mcpclient.Client, options ...mcpclient.CallOption) *mcpclient.Task {
 	t.Helper()
-	var task *Task
+	var task *mcpclient.Task
 	done := background(func() (err error) { task, err = c.StartTool(t.Context(), "may", nil, options...); return err })
 	v.oldBegin(oldWorking())
 	if err := <-done; err != nil {
@@ -96,11 +98,12 @@ func oldStarted(t *testing.T, v *conversation, c *Client, options ...CallOption)
 }
 
 func TestToolRequiringATaskIsCalledAsOne(t *testing.T) {
-	o := Options{Features: []Feature{UseTasks(&TaskOptions{TTL: time.Minute})}, Versions: legacyOnly}
-	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(&mcpclient.TaskOptions{TTL: time.Minute})},
+		Versions: legacyOnly}
+	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		var heard []string
-		a := callOld(t.Context(), c, WaitForReady(), WithTaskStatus(func(s mcp.Task) {
+		a := callOld(t.Context(), c, mcpclient.WaitForReady(), mcpclient.WithTaskStatus(func(s mcp.Task) {
 			heard = append(heard, fmt.Sprintf("%s %s %s", s.TaskID, s.Status, s.StatusMessage))
 		}))
 		if f := v.oldSession(allTasks); strings.Contains(f.Raw, "task") {
@@ -135,24 +138,24 @@ func TestToolRequiringATaskIsCalledAsOne(t *testing.T) {
 }
 
 func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
-	call := func(ctx context.Context, c *Client, tool string) error {
+	call := func(ctx context.Context, c *mcpclient.Client, tool string) error {
 		_, err := c.CallTool(ctx, tool, nil)
 		return err
 	}
-	start := func(ctx context.Context, c *Client, tool string) error {
+	start := func(ctx context.Context, c *mcpclient.Client, tool string) error {
 		_, err := c.StartTool(ctx, tool, nil)
 		return err
 	}
-	typed := func(ctx context.Context, c *Client, tool string) error {
-		_, err := CallToolAs[struct{}](ctx, c, tool, nil)
+	typed := func(ctx context.Context, c *mcpclient.Client, tool string) error {
+		_, err := mcpclient.CallToolAs[struct{}](ctx, c, tool, nil)
 		return err
 	}
-	raw := func(ctx context.Context, c *Client, tool string) error {
+	raw := func(ctx context.Context, c *mcpclient.Client, tool string) error {
 		return c.Call(ctx, mcp.MethodCallTool, &mcp.CallToolParams{Name: tool}, nil)
 	}
 	for _, test := range []struct {
 		name    string
-		how     func(ctx context.Context, c *Client, tool string) error
+		how     func(ctx context.Context, c *mcpclient.Client, tool string) error
 		version mcp.Version
 		has     string
 		tasks   string // names of the tools that become tasks
@@ -167,8 +170,8 @@ func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
 		{"before there were tasks", start, mcp.Version20250618, allTasks, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := Options{Features: []Feature{UseTasks(nil)}, Versions: []mcp.Version{test.version}}
-			bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+			o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, Versions: []mcp.Version{test.version}}
+			bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				v.Answer(v.Expect(mcp.MethodInitialize), initializedWith(test.version, test.has))
 				v.Expect(mcp.NotificationInitialized)
@@ -193,7 +196,7 @@ func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
 		})
 	}
 	t.Run("by a client that has not declared tasks", func(t *testing.T) {
-		bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client) {
+		bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t)
 			v.oldSession(allTasks)
 			await(t, c)
@@ -208,7 +211,7 @@ func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
 }
 
 func TestTaskSupportIsListedAgainAfterARefusal(t *testing.T) {
-	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		call := func() <-chan error {
 			return background(func() error { _, err := c.CallTool(t.Context(), "plain", nil); return err })
 		}
@@ -226,7 +229,8 @@ func TestTaskSupportIsListedAgainAfterARefusal(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		c.tools.forget()
+		v.Send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		synctest.Wait()
 		done = call()
 		v.Refuse(v.Expect(mcp.MethodListTools), mcp.CodeInternalError, "no list today")
 		if err := <-done; err == nil || !strings.Contains(err.Error(), "no list today") {
@@ -237,8 +241,8 @@ func TestTaskSupportIsListedAgainAfterARefusal(t *testing.T) {
 
 // Some servers announce that the list has changed as soon as a session begins.
 func TestTaskSupportSurvivesAListChange(t *testing.T) {
-	o := Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly}
-	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, Versions: legacyOnly}
+	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.oldSession(allTasks)
 		await(t, c)
@@ -261,8 +265,8 @@ func TestTaskSupportSurvivesAListChange(t *testing.T) {
 // A call for which a task was meant may be sent in another session.
 func TestNothingButARevisionWithTasksIsAskedForOne(t *testing.T) {
 	reached, proceed := make(chan struct{}), make(chan struct{})
-	late := func(next CallFunc) CallFunc {
-		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+	late := func(next mcpclient.CallFunc) mcpclient.CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
 			if method == mcp.MethodCallTool {
 				reached <- struct{}{}
 				<-proceed
@@ -270,14 +274,15 @@ func TestNothingButARevisionWithTasksIsAskedForOne(t *testing.T) {
 			return next(ctx, method, params, result, options...)
 		}
 	}
-	o := Options{Features: []Feature{UseTasks(nil)}, Middleware: []Middleware{late}}
-	bubble(t, &o, func(t *testing.T, s *script, c *Client) {
+	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)},
+		Middleware: []mcpclient.Middleware{late}}
+	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		reached, proceed = make(chan struct{}), make(chan struct{})
 		v := s.next(t)
 		v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "?")
 		v.oldSession(allTasks)
 		await(t, c)
-		a := callOld(t.Context(), c, WaitForReady())
+		a := callOld(t.Context(), c, mcpclient.WaitForReady())
 		v.Answer(v.Expect(mcp.MethodListTools), oldTools)
 		<-reached
 		v.Close()
@@ -298,7 +303,7 @@ func TestNothingButARevisionWithTasksIsAskedForOne(t *testing.T) {
 }
 
 func TestTheTasksOfAServerAreListed(t *testing.T) {
-	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var ids []string
 		done := background(func() error {
 			for task, err := range c.LegacyTasks(t.Context()) {
@@ -317,7 +322,7 @@ func TestTheTasksOfAServerAreListed(t *testing.T) {
 		}
 	})
 	t.Run("or not", func(t *testing.T) {
-		oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+		oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			done := background(func() (last error) {
 				for _, last = range c.LegacyTasks(t.Context()) {
 				}
@@ -337,12 +342,12 @@ func TestTheTasksOfAServerAreListed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+			bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				session(v)
 				await(t, c)
 				for _, err := range c.LegacyTasks(t.Context()) {
-					if !errors.Is(err, ErrUnsupported) {
+					if !errors.Is(err, mcpclient.ErrUnsupported) {
 						t.Errorf("got %v, want ErrUnsupported", err)
 					}
 				}
@@ -353,15 +358,17 @@ func TestTheTasksOfAServerAreListed(t *testing.T) {
 }
 
 func TestWaitingCallKeepsItsTimeoutWithTasks(t *testing.T) {
-	bubble(t, &Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly},
-		func(t *testing.T, s *script, c *Client) {
+	bubble(t, &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, Versions: legacyOnly},
+		func(t *testing.T, s *script, c *mcpclient.Client) {
 			var err error
-			took := elapsed(func() { err = <-callOld(t.Context(), c, WaitForReady(), WithTimeout(time.Second)).done })
-			e, _ := errors.AsType[*Error](err)
-			if e == nil || e.Kind != KindTimeout || !SafeToRetry(err) || took != time.Second {
+			took := elapsed(func() {
+				err = <-callOld(t.Context(), c, mcpclient.WaitForReady(), mcpclient.WithTimeout(time.Second)).done
+			})
+			e, _ := errors.AsType[*mcpclient.Error](err)
+			if e == nil || e.Kind != mcpclient.KindTimeout || !mcpclient.SafeToRetry(err) || took != time.Second {
 				t.Errorf("got %v after %v, want a timeout after a second, unsent", err, took)
 			}
-			if err := <-callOld(t.Context(), c).done; !errors.Is(err, ErrNotReady) {
+			if err := <-callOld(t.Context(), c).done; !errors.Is(err, mcpclient.ErrNotReady) {
 				t.Errorf("got %v, want ErrNotReady of a call that does not wait", err)
 			}
 		})

@@ -1,8 +1,7 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
@@ -34,9 +34,9 @@ func (c *conversation) told(state string) {
 func TestLegacyTaskRequestsInputDuringTasksResult(t *testing.T) {
 	o, shown := counting()
 	o.RequestTimeout = 3 * time.Second
-	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var heard []string
-		a := callOld(t.Context(), c, WithTaskStatus(func(s mcp.Task) { heard = append(heard, string(s.Status)) }))
+		a := callOld(t.Context(), c, mcpclient.WithTaskStatus(func(s mcp.Task) { heard = append(heard, string(s.Status)) }))
 		v.oldBegin(oldWorking())
 		v.Answer(v.about(mcp.MethodGetTask), oldInput())
 		result := v.about(mcp.MethodTaskResult)
@@ -63,7 +63,7 @@ func TestLegacyTaskRequestsInputDuringTasksResult(t *testing.T) {
 
 func TestAnswersOutsideOfATaskNameNone(t *testing.T) {
 	o, _ := counting()
-	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		v.Send(strings.Replace(formRequest, `{`, `{"jsonrpc":"2.0","id":"e1",`, 1))
 		if f := v.Receive(); strings.Contains(f.Raw, "_meta") {
 			t.Errorf("answered %s, want no metadata", f.Raw)
@@ -72,32 +72,32 @@ func TestAnswersOutsideOfATaskNameNone(t *testing.T) {
 }
 
 func TestTheMetadataOfAnAnswerStaysBesideTheTask(t *testing.T) {
+	const ofTask = `{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`
+	refusal := &mcp.Error{Code: 7, Message: "no"}
 	for name, test := range map[string]struct {
+		params string
 		result any
+		err    error
 		want   string
 	}{
-		"with metadata": {&mcp.ListRootsResult{Result: mcp.Result{Meta: mcp.Meta(`{"x":1}`)}, Roots: []*mcp.Root{}},
-			`{"_meta":{"x":1,"io.modelcontextprotocol/related-task":{"taskId":"t1"}},"roots":[]}`},
-		"without": {nil, `{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`},
+		"with metadata": {ofTask, &mcp.ListRootsResult{Result: mcp.Result{Meta: mcp.Meta(`{"x":1}`)}, Roots: []*mcp.Root{}},
+			nil, `"result":{"_meta":{"x":1,"io.modelcontextprotocol/related-task":{"taskId":"t1"}},"roots":[]}`},
+		"without":          {ofTask, nil, nil, `"result":` + ofTask},
+		"not encodable":    {ofTask, make(chan int), nil, `"code":-32603`},
+		"a refusal":        {ofTask, nil, refusal, `"error":{"code":7,"message":"no"}`},
+		"outside a task":   {`{}`, nil, refusal, `"error":{"code":7,"message":"no"}`},
+		"nothing, no task": {`{}`, nil, nil, `"result":{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := related(func(context.Context, *Request) (any, error) { return test.result, nil })
-			got, err := h(t.Context(),
-				&Request{Params: json.RawMessage(`{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`)})
-			if raw, _ := got.(mcp.Object); err != nil || string(raw) != test.want {
-				t.Errorf("got %s, %v, want %s", raw, err, test.want)
-			}
+			answer := func(context.Context, *mcpclient.Request) (any, error) { return test.result, test.err }
+			o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest(mcp.MethodListRoots, answer)}}
+			oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+				v.Send(`{"jsonrpc":"2.0","id":"r1","method":"roots/list","params":` + test.params + `}`)
+				if f := v.Receive(); !strings.Contains(f.Raw, test.want) {
+					t.Errorf("answered %s, want %s", f.Raw, test.want)
+				}
+			})
 		})
-	}
-	h := related(func(context.Context, *Request) (any, error) { return make(chan int), nil })
-	ofTask := json.RawMessage(`{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`)
-	if _, err := h(t.Context(), &Request{Params: ofTask}); err == nil {
-		t.Error("want the error of a result that cannot be encoded")
-	}
-	refusal := errors.New("no")
-	h = related(func(context.Context, *Request) (any, error) { return nil, refusal })
-	if _, err := h(t.Context(), &Request{}); err != refusal {
-		t.Errorf("got %v, want the handler's error", err)
 	}
 }
 
@@ -112,49 +112,51 @@ func TestHowATaskOf20251125Ends(t *testing.T) {
 		name, state string
 		then        func(*conversation)
 		is          error
-		kind        ErrorKind // empty for a result
+		kind        mcpclient.ErrorKind // empty for a result
 		text        string
 		cancels     bool
 	}{
 		{"completed", oldState(mcp.TaskCompleted, everySecondOld), answer(fmt.Sprintf(textResult, "ok")), nil, "", "ok",
 			false},
 		{"completed with another result", oldState(mcp.TaskCompleted, everySecondOld), answer(`{"content":7}`), nil,
-			KindProtocol, "content", false},
+			mcpclient.KindProtocol, "content", false},
 		{"completed and forgotten", oldState(mcp.TaskCompleted, everySecondOld), refuse(mcp.CodeInvalidParams, "?"),
-			ErrTaskUnknown, KindJSONRPC, "tasks/result: server error", false},
+			mcpclient.ErrTaskUnknown, mcpclient.KindJSONRPC, "tasks/result: server error", false},
 		{"completed, and the result lost", oldState(mcp.TaskCompleted, everySecondOld), refuse(mcp.CodeInternalError, "oh"),
-			nil, KindJSONRPC, "tasks/result: server error -32603: oh", true},
-		{"failed", oldState(mcp.TaskFailed, everySecondOld), refuse(mcp.CodeInternalError, "disk full"), ErrTaskFailed,
-			KindJSONRPC, "tools/call: server error -32603: disk full", false},
+			nil, mcpclient.KindJSONRPC, "tasks/result: server error -32603: oh", true},
+		{"failed", oldState(mcp.TaskFailed, everySecondOld), refuse(mcp.CodeInternalError, "disk full"),
+			mcpclient.ErrTaskFailed,
+			mcpclient.KindJSONRPC, "tools/call: server error -32603: disk full", false},
 		{"failed for its arguments", oldState(mcp.TaskFailed, everySecondOld), refuse(mcp.CodeInvalidParams, "no topic"),
-			ErrTaskFailed, KindJSONRPC, "tools/call: server error -32602: no topic", false},
+			mcpclient.ErrTaskFailed, mcpclient.KindJSONRPC, "tools/call: server error -32602: no topic", false},
 		{"failed by the tool's own account", oldState(mcp.TaskFailed, everySecondOld),
 			answer(`{"content":[{"type":"text","text":"sorry"}],"isError":true}`), nil, "", "sorry", false},
 		{"failed and expired", oldState(mcp.TaskFailed, `,"ttl":900,"pollInterval":1000`), refuse(mcp.CodeInvalidParams, "?"),
-			ErrTaskExpired, KindJSONRPC, "-32602: ?", false},
+			mcpclient.ErrTaskExpired, mcpclient.KindJSONRPC, "-32602: ?", false},
 		{"cancelled", oldState(mcp.TaskCancelled, everySecondOld+`,"statusMessage":"maintenance"`), func(*conversation) {},
-			ErrTaskCancelled, KindCancelled, "task cancelled: maintenance", false},
-		{"of another id", strings.Replace(oldWorking(), "t1", "t2", 1), func(*conversation) {}, nil, KindProtocol,
+			mcpclient.ErrTaskCancelled, mcpclient.KindCancelled, "task cancelled: maintenance", false},
+		{"of another id", strings.Replace(oldWorking(), "t1", "t2", 1), func(*conversation) {}, nil, mcpclient.KindProtocol,
 			"another task", true},
-		{"with an unknown status", oldState("paused", everySecondOld), func(*conversation) {}, nil, KindProtocol,
+		{"with an unknown status", oldState("paused", everySecondOld), func(*conversation) {}, nil, mcpclient.KindProtocol,
 			`unknown status "paused"`, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				a := callOld(t.Context(), c)
 				v.oldBegin(oldWorking())
 				v.Answer(v.about(mcp.MethodGetTask), test.state)
 				test.then(v)
 				err := <-a.done
-				switch e, _ := errors.AsType[*Error](err); {
+				switch e, _ := errors.AsType[*mcpclient.Error](err); {
 				case test.kind == "":
 					if err != nil || text(a.result) != test.text || a.result.IsError != (test.text == "sorry") {
 						t.Errorf("got %+v, %v, want %q", a.result, err, test.text)
 					}
 				case e == nil || e.Kind != test.kind || e.TaskID != "t1" || !strings.Contains(err.Error(), test.text) ||
-					SafeToRetry(err):
+					mcpclient.SafeToRetry(err):
 					t.Errorf("got %#v, want kind %s about t1 with %q in it, not safe to retry", err, test.kind, test.text)
-				case test.is != nil && !errors.Is(err, test.is) || test.is == ErrTaskFailed && errors.Is(err, ErrTaskUnknown):
+				case test.is != nil && !errors.Is(err, test.is) || test.is == mcpclient.ErrTaskFailed &&
+					errors.Is(err, mcpclient.ErrTaskUnknown):
 					t.Errorf("got %v, want %v in it", err, test.is)
 				}
 				if test.cancels {
@@ -183,7 +185,7 @@ func TestEarlyResultDeterminesTheEndOfTheTask(t *testing.T) {
 				v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskFailed, everySecondOld))
 			},
 			func(_ *mcp.CallToolResult, err error) bool {
-				return errors.Is(err, ErrTaskFailed) && !errors.Is(err, ErrTaskUnknown)
+				return errors.Is(err, mcpclient.ErrTaskFailed) && !errors.Is(err, mcpclient.ErrTaskUnknown)
 			}, mcp.TaskFailed,
 		},
 		"cancelled": {
@@ -191,7 +193,7 @@ func TestEarlyResultDeterminesTheEndOfTheTask(t *testing.T) {
 				v.Refuse(result, mcp.CodeInternalError, "no result")
 				v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskCancelled, everySecondOld))
 			},
-			func(_ *mcp.CallToolResult, err error) bool { return errors.Is(err, ErrTaskCancelled) }, mcp.TaskCancelled,
+			func(_ *mcp.CallToolResult, err error) bool { return errors.Is(err, mcpclient.ErrTaskCancelled) }, mcp.TaskCancelled,
 		},
 		"forgotten": {
 			func(v *conversation, result frame) {
@@ -200,7 +202,7 @@ func TestEarlyResultDeterminesTheEndOfTheTask(t *testing.T) {
 			},
 			func(_ *mcp.CallToolResult, err error) bool {
 				return errors.Is(err,
-					ErrTaskUnknown)
+					mcpclient.ErrTaskUnknown)
 			}, mcp.TaskInputRequired + ", which?",
 		},
 		"refused": {
@@ -210,7 +212,7 @@ func TestEarlyResultDeterminesTheEndOfTheTask(t *testing.T) {
 				v.about(mcp.MethodCancelTask)
 			},
 			func(_ *mcp.CallToolResult, err error) bool {
-				e, _ := errors.AsType[*Error](err)
+				e, _ := errors.AsType[*mcpclient.Error](err)
 				return e != nil && e.Op == mcp.MethodTaskResult && e.Server.Message == "oh"
 			}, mcp.TaskWorking,
 		},
@@ -224,9 +226,12 @@ func TestEarlyResultDeterminesTheEndOfTheTask(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+			oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				var last mcp.TaskStatus
-				a := callOld(t.Context(), c, WithTaskStatus(func(s mcp.Task) { last = s.Status + mcp.TaskStatus(s.StatusMessage) }))
+				a := callOld(t.Context(), c, mcpclient.WithTaskStatus(func(s mcp.Task) {
+					last = s.Status +
+						mcp.TaskStatus(s.StatusMessage)
+				}))
 				v.oldBegin(oldInput())
 				v.Answer(v.about(mcp.MethodGetTask), oldState(mcp.TaskInputRequired, everySecondOld+`,"statusMessage":", which?"`))
 				test.then(v, v.about(mcp.MethodTaskResult))
@@ -239,7 +244,7 @@ func TestEarlyResultDeterminesTheEndOfTheTask(t *testing.T) {
 }
 
 func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
-	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callOld(ctx, c)
 		v.oldBegin(oldInput())
@@ -247,8 +252,9 @@ func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
 		v.about(mcp.MethodTaskResult)
 		synctest.Wait()
 		cancel()
-		if e, _ := errors.AsType[*Error](<-a.done); e == nil || e.Kind != KindCancelled || e.TaskID != "t1" ||
-			errors.Is(e, ErrTaskCancelled) {
+		if e, _ := errors.AsType[*mcpclient.Error](<-a.done); e == nil || e.Kind != mcpclient.KindCancelled ||
+			e.TaskID != "t1" ||
+			errors.Is(e, mcpclient.ErrTaskCancelled) {
 			t.Errorf("got %v, want the caller's cancellation, about t1", e)
 		}
 		v.Expect(mcp.NotificationCancelled) // of the request for the result
@@ -256,8 +262,8 @@ func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
 		v.silent()
 	})
 	t.Run("unless the server cancels none", func(t *testing.T) {
-		bubble(t, &Options{Features: []Feature{UseTasks(nil)}, Versions: legacyOnly},
-			func(t *testing.T, s *script, c *Client) {
+		bubble(t, &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, Versions: legacyOnly},
+			func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				v.oldSession(uncancellable)
 				await(t, c)
@@ -270,7 +276,7 @@ func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
 				if err := <-a.done; err == nil {
 					t.Error("want the caller's cancellation")
 				}
-				if err := c.ResumeTask("t1").Cancel(t.Context()); !errors.Is(err, ErrUnsupported) {
+				if err := c.ResumeTask("t1").Cancel(t.Context()); !errors.Is(err, mcpclient.ErrUnsupported) {
 					t.Errorf("got %v, want ErrUnsupported", err)
 				}
 				v.silent()
@@ -279,7 +285,7 @@ func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
 }
 
 func TestTheHandleOfATaskOf20251125(t *testing.T) {
-	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := oldStarted(t, v, c)
 		if got := task.Status(); got.TaskID != "t1" || got.Status != mcp.TaskWorking || *got.PollIntervalMs != 1000 {
 			t.Errorf("got %+v, want the working task t1, every second", got)
@@ -295,7 +301,7 @@ func TestTheHandleOfATaskOf20251125(t *testing.T) {
 			*d.TTLMs != 60000 {
 			t.Errorf("got %+v, %v, want what the server said", d, err)
 		}
-		if err := task.Update(t.Context(), nil); !errors.Is(err, ErrUnsupported) || !SafeToRetry(err) ||
+		if err := task.Update(t.Context(), nil); !errors.Is(err, mcpclient.ErrUnsupported) || !mcpclient.SafeToRetry(err) ||
 			!strings.Contains(err.Error(), "takes no updates") {
 			t.Errorf("got %v, want ErrUnsupported, unsent", err)
 		}
@@ -321,14 +327,14 @@ func TestTheHandleOfATaskOf20251125(t *testing.T) {
 }
 
 func TestCancellingATaskOf20251125(t *testing.T) {
-	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := oldStarted(t, v, c)
 		done := background(func() error { return task.Cancel(t.Context()) })
 		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld)) // and may forget it
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		if _, err := task.Wait(t.Context()); !errors.Is(err, ErrTaskCancelled) {
+		if _, err := task.Wait(t.Context()); !errors.Is(err, mcpclient.ErrTaskCancelled) {
 			t.Errorf("got %v, want ErrTaskCancelled, and nothing asked", err)
 		}
 		for name, test := range map[string]struct {
@@ -336,8 +342,8 @@ func TestCancellingATaskOf20251125(t *testing.T) {
 			want error
 		}{
 			"ended":   {oldState(mcp.TaskCompleted, everySecondOld), nil},
-			"working": {oldWorking(), ErrTaskUnknown},
-			"unknown": {"", ErrTaskUnknown},
+			"working": {oldWorking(), mcpclient.ErrTaskUnknown},
+			"unknown": {"", mcpclient.ErrTaskUnknown},
 		} {
 			task := c.ResumeTask("t1")
 			done := background(func() error { return task.Cancel(t.Context()) })
@@ -361,7 +367,7 @@ func TestCancellingATaskOf20251125(t *testing.T) {
 
 func TestATaskOf20251125IsResumedByItsID(t *testing.T) {
 	o, shown := counting()
-	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		v.Close() // it waits for the connection, and learns then what kind of task it is
 		synctest.Wait()
 		var r *mcp.CallToolResult
@@ -383,14 +389,14 @@ func TestATaskOf20251125IsResumedByItsID(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		_, err := c.ResumeTask("t1").Poll(ctx)
-		if e, _ := errors.AsType[*Error](err); e == nil || e.TaskID != "t1" || e.Kind != KindTimeout {
+		if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.TaskID != "t1" || e.Kind != mcpclient.KindTimeout {
 			t.Errorf("got %v, want the timeout of who waits for a connection, about t1", err)
 		}
 	})
 }
 
 func TestATaskOf20251125SurvivesItsConnection(t *testing.T) {
-	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callOld(t.Context(), c)
 		v.oldBegin(oldWorking())
 		v.Answer(v.about(mcp.MethodGetTask), oldInput())
@@ -416,14 +422,14 @@ func TestATaskOf20251125SurvivesItsConnection(t *testing.T) {
 }
 
 func TestATaskOf20251125IsGivenUpInASessionWithoutSuch(t *testing.T) {
-	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callOld(t.Context(), c)
 		v.oldBegin(oldWorking())
 		v.Close()
 		v = s.next(t)
 		v.Answer(v.Expect(mcp.MethodInitialize), initializedWith(mcp.Version20250618, ""))
 		v.Expect(mcp.NotificationInitialized)
-		if err := <-a.done; !errors.Is(err, ErrUnsupported) || SafeToRetry(err) {
+		if err := <-a.done; !errors.Is(err, mcpclient.ErrUnsupported) || mcpclient.SafeToRetry(err) {
 			t.Errorf("got %v, want ErrUnsupported, not safe to retry: the tool has been called", err)
 		}
 		v.silent()
@@ -431,10 +437,10 @@ func TestATaskOf20251125IsGivenUpInASessionWithoutSuch(t *testing.T) {
 }
 
 func TestTaskStatusNotificationsAreHandled(t *testing.T) {
-	oldTasked(t, nil, Options{}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var heard []string
 		a := callOld(t.Context(), c,
-			WithTaskStatus(func(s mcp.Task) { heard = append(heard, string(s.Status)+s.StatusMessage) }))
+			mcpclient.WithTaskStatus(func(s mcp.Task) { heard = append(heard, string(s.Status)+s.StatusMessage) }))
 		v.oldBegin(oldWorking())
 		took := elapsed(func() {
 			synctest.Wait()
@@ -458,9 +464,11 @@ func TestTaskStatusNotificationsAreHandled(t *testing.T) {
 			took != 0 {
 			t.Errorf("heard %q in %v, want %q and no poll", got, took, want)
 		}
-		v.told(oldWorking()) // no Wait listens any more
-		if n := len(c.dispatcher.handlers); n != 0 {
-			t.Errorf("%d handlers are left, want none", n)
+		told := len(heard)
+		v.told(oldWorking())
+		synctest.Wait()
+		if len(heard) != told {
+			t.Errorf("heard %q, want nothing after the end of the call", heard)
 		}
 		a = callOld(t.Context(), c)
 		v.oldBegin(oldWorking())
@@ -481,15 +489,16 @@ func TestTaskStatusNotificationsAreHandled(t *testing.T) {
 
 // What is the user's own may panic in a goroutine of the client's: it is as if it had been the caller's.
 func TestMiddlewarePanicDuringTasksResultReachesTheCaller(t *testing.T) {
-	bad := func(next CallFunc) CallFunc {
-		return func(ctx context.Context, method string, params, result any, options ...CallOption) error {
+	bad := func(next mcpclient.CallFunc) mcpclient.CallFunc {
+		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
 			if method == mcp.MethodTaskResult {
 				panic("boo")
 			}
 			return next(ctx, method, params, result, options...)
 		}
 	}
-	oldTasked(t, nil, Options{Middleware: []Middleware{bad}}, func(t *testing.T, s *script, v *conversation, c *Client) {
+	oldTasked(t, nil, mcpclient.Options{Middleware: []mcpclient.Middleware{bad}}, func(t *testing.T, s *script,
+		v *conversation, c *mcpclient.Client) {
 		task := oldStarted(t, v, c)
 		done := background(func() (err error) {
 			defer func() { err = fmt.Errorf("%v", recover()) }()
@@ -505,8 +514,8 @@ func TestMiddlewarePanicDuringTasksResultReachesTheCaller(t *testing.T) {
 
 func TestTheRequestsOfATaskOf20251125AreOneCall(t *testing.T) {
 	o, _ := counting()
-	o.Features, o.Versions = append(o.Features, UseTasks(nil)), legacyOnly
-	observed(t, o, nil, func(t *testing.T, s *script, c *Client, rec *telemetrytest.Recording) {
+	o.Features, o.Versions = append(o.Features, mcpclient.UseTasks(nil)), legacyOnly
+	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t)
 		v.oldSession(allTasks)
 		await(t, c)

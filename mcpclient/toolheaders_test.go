@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -37,13 +38,13 @@ func newOverHTTP() *overHTTP {
 	return h
 }
 
-func mirrored(t *testing.T, o *Options, f func(t *testing.T, s *script, c *Client, h *overHTTP)) {
+func mirrored(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP)) {
 	t.Helper()
 	h := newOverHTTP()
 	bubbleWith(t, o, func(s *script) transport.Transport {
 		h.Transport = s
 		return h
-	}, func(t *testing.T, s *script, c *Client) { f(t, s, c, h) })
+	}, func(t *testing.T, s *script, c *mcpclient.Client) { f(t, s, c, h) })
 }
 
 const (
@@ -60,7 +61,7 @@ func listOf(tools string) string {
 	return `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[` + tools + `]}`
 }
 
-func toolNames(c *Client, t *testing.T) (names []string) {
+func listedNames(c *mcpclient.Client, t *testing.T) (names []string) {
 	t.Helper()
 	for tool, err := range c.Tools(t.Context()) {
 		if err != nil {
@@ -72,11 +73,11 @@ func toolNames(c *Client, t *testing.T) (names []string) {
 }
 
 func TestArgumentsAreMirroredByTheListedSchema(t *testing.T) {
-	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
 		listed := make(chan []string)
-		go func() { listed <- toolNames(c, t) }()
+		go func() { listed <- listedNames(c, t) }()
 		v.Answer(v.Expect(mcp.MethodListTools), listOf(regionTool+","+brokenTool+","+plainTool))
 		if got := <-listed; fmt.Sprint(got) != "[query plain]" {
 			t.Errorf("listed %v, want the tool that breaks the rules left out", got)
@@ -103,7 +104,7 @@ func TestArgumentsAreMirroredByTheListedSchema(t *testing.T) {
 }
 
 func TestChangedToolIsListedAgainAndCalledOnceMore(t *testing.T) {
-	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
 		done := background(func() error {
@@ -120,7 +121,7 @@ func TestChangedToolIsListedAgainAndCalledOnceMore(t *testing.T) {
 }
 
 func TestUnexplainedHeaderMismatchIsAnError(t *testing.T) {
-	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "plain", map[string]any{"a": 1}); return err })
@@ -133,11 +134,11 @@ func TestUnexplainedHeaderMismatchIsAnError(t *testing.T) {
 }
 
 func TestLegacySessionsMirrorNothing(t *testing.T) {
-	mirrored(t, pinnedLegacy(), func(t *testing.T, s *script, c *Client, h *overHTTP) {
+	mirrored(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		listed := make(chan []string)
-		go func() { listed <- toolNames(c, t) }()
+		go func() { listed <- listedNames(c, t) }()
 		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[`+regionTool+","+brokenTool+`]}`)
 		if got := <-listed; len(got) != 2 {
 			t.Errorf("listed %v, want both: the rules are of another revision", got)
@@ -155,7 +156,7 @@ func TestLegacySessionsMirrorNothing(t *testing.T) {
 }
 
 func TestBusyToolCallIsRetried(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		f := v.Expect(mcp.MethodDiscover)
 		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no",`+
@@ -169,7 +170,7 @@ func TestBusyToolCallIsRetried(t *testing.T) {
 }
 
 func TestTwoCallsMayFindAToolChangedAtOnce(t *testing.T) {
-	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
 		call := func() <-chan error {
@@ -205,11 +206,11 @@ func TestTwoCallsMayFindAToolChangedAtOnce(t *testing.T) {
 }
 
 func TestToolIsListedAgainWithinTheTimeout(t *testing.T) {
-	mirrored(t, nil, func(t *testing.T, s *script, c *Client, h *overHTTP) {
+	mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
 		done := background(func() error {
-			_, err := c.CallTool(t.Context(), "query", map[string]any{"region": "us"}, WithTimeout(time.Second))
+			_, err := c.CallTool(t.Context(), "query", map[string]any{"region": "us"}, mcpclient.WithTimeout(time.Second))
 			return err
 		})
 		took := elapsed(func() {
@@ -230,7 +231,7 @@ func TestTargetIsReportedForParamsOfAnyType(t *testing.T) {
 			h[m.Method] = m.Name
 			return nil, false
 		}}}
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).modern()
 		await(t, c)
 		done := background(func() error {
@@ -254,7 +255,8 @@ func TestTargetIsReportedForParamsOfAnyType(t *testing.T) {
 
 func TestUnreadableToolHidesNoOther(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	ready(t, &Options{Telemetry: rec.Telemetry()}, func(t *testing.T, _ *script, v *conversation, c *Client) {
+	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
+	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
 		got := v.namesOf(c, toolA+`,{"name":"broken"},`+toolB)
 		if !slices.Equal(got, []string{"a", "b"}) {
 			t.Errorf("got the tools %q, want the two that can be read", got)

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"errors"
@@ -9,10 +9,11 @@ import (
 	"testing/synctest"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
 func TestToolsYieldsAllPages(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var names []string
 		done := background(func() error {
 			for tool, err := range c.Tools(t.Context()) {
@@ -41,7 +42,7 @@ func TestToolsYieldsAllPages(t *testing.T) {
 }
 
 func TestARepeatedCursorEndsTheList(t *testing.T) {
-	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error {
 			for _, err := range c.Tools(t.Context()) {
 				if err != nil {
@@ -78,11 +79,11 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 		"of another type":    {"bare", `{"content":[],"structuredContent":{"celsius":"warm"}}`, "celsius", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+			ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				var got out
 				call := func() error {
 					var err error
-					got, err = CallToolAs[out](t.Context(), c, tc.tool, nil)
+					got, err = mcpclient.CallToolAs[out](t.Context(), c, tc.tool, nil)
 					return err
 				}
 				done := background(call)
@@ -93,7 +94,7 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 					t.Errorf("want %d, got %d, %v", tc.want, got.Celsius, err)
 				}
 				if tc.wantErr != "" {
-					if e, ok := errors.AsType[*Error](err); !ok || e.Kind != KindProtocol ||
+					if e, ok := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindProtocol ||
 						!strings.Contains(err.Error(), tc.wantErr) {
 						t.Errorf("want an error of kind protocol about %q, got %v", tc.wantErr, err)
 					}
@@ -119,13 +120,13 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 }
 
 func TestUndeclaredCapabilityFailsLocally(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, s *script, c *Client) {
+	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `{"tools":{}}`, `{}`, 1))
 		await(t, c)
 		_, err := c.CallTool(t.Context(), "echo", nil)
-		if !errors.Is(err, ErrUnsupported) || !SafeToRetry(err) {
-			t.Errorf("want %v without sending anything, got %v", ErrUnsupported, err)
+		if !errors.Is(err, mcpclient.ErrUnsupported) || !mcpclient.SafeToRetry(err) {
+			t.Errorf("want %v without sending anything, got %v", mcpclient.ErrUnsupported, err)
 		}
 	})
 }

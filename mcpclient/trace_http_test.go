@@ -22,13 +22,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// counting counts how often a trace context is written.
-type counting struct {
+// countingPropagator counts how often a trace context is written.
+type countingPropagator struct {
 	propagation.TraceContext
 	n atomic.Int32
 }
 
-func (c *counting) Inject(ctx context.Context, into propagation.TextMapCarrier) {
+func (c *countingPropagator) Inject(ctx context.Context, into propagation.TextMapCarrier) {
 	c.n.Add(1)
 	c.TraceContext.Inject(ctx, into)
 }
@@ -64,7 +64,7 @@ func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testin
 	}))
 	defer web.Close()
 
-	tracers, propagator := sdktrace.NewTracerProvider(), new(counting)
+	tracers, propagator := sdktrace.NewTracerProvider(), new(countingPropagator)
 	defer tracers.Shutdown(context.Background())
 	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: web.URL}, &mcpclient.Options{
 		Telemetry: telemetry.New(telemetry.WithTracerProvider(tracers), telemetry.WithPropagators(propagator)),

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -9,10 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
@@ -23,7 +25,7 @@ type traced struct {
 	t   *testing.T
 	rec *telemetrytest.Recording
 	s   *script
-	c   *Client
+	c   *mcpclient.Client
 	v   *conversation
 
 	caller    trace.Span      // of the caller of Connect
@@ -32,14 +34,14 @@ type traced struct {
 
 // tracing runs f in a bubble with a client that was connected under a span of the caller, after greet has played the
 // server's part of the handshake.
-func tracing(t *testing.T, o Options, greet func(v *conversation), f func(tr *traced)) {
+func tracing(t *testing.T, o mcpclient.Options, greet func(v *conversation), f func(tr *traced)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		tr := &traced{t: t, rec: telemetrytest.Recorder(t), s: newScript(t)}
 		o.Telemetry = tr.rec.Telemetry()
 		tr.callerCtx, tr.caller = tr.start(t.Context(), "caller of Connect")
 		connected := background(func() (err error) {
-			tr.c, err = Connect(tr.callerCtx, tr.s, &o)
+			tr.c, err = mcpclient.Connect(tr.callerCtx, tr.s, &o)
 			return err
 		})
 		tr.v = tr.s.next(t)
@@ -96,7 +98,7 @@ func (tr *traced) carries(f frame, s sdktrace.ReadOnlySpan) {
 }
 
 // call calls a tool under a span of the caller's own, and returns the request with that span.
-func (tr *traced) call(caller string, options ...CallOption) (frame, trace.SpanContext, <-chan error) {
+func (tr *traced) call(caller string, options ...mcpclient.CallOption) (frame, trace.SpanContext, <-chan error) {
 	tr.t.Helper()
 	ctx, span := tr.start(tr.t.Context(), caller)
 	done := background(func() error {
@@ -108,7 +110,7 @@ func (tr *traced) call(caller string, options ...CallOption) (frame, trace.SpanC
 }
 
 func TestACallIsOneTraceFromTheCallerToTheFrameAlsoAcrossAReconnect(t *testing.T) {
-	tracing(t, Options{}, modern, func(tr *traced) {
+	tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 		for i := range 2 {
 			f, caller, done := tr.call(fmt.Sprint("caller ", i))
 			tr.v.Answer(f, fmt.Sprintf(textResult, "hi"))
@@ -134,7 +136,7 @@ func TestACallIsOneTraceFromTheCallerToTheFrameAlsoAcrossAReconnect(t *testing.T
 }
 
 func TestFirstAttemptBelongsToTheCallerAndLaterOnesLinkBack(t *testing.T) {
-	tracing(t, Options{}, modern, func(tr *traced) {
+	tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 		for range 2 {
 			tr.v.Close()
 			tr.v = tr.s.next(tr.t)
@@ -172,7 +174,7 @@ func TestTheHandshakeBelongsToItsAttempt(t *testing.T) {
 		v.Answer(initialize, fmt.Sprintf(initialized, mcp.Version20251125))
 		notice = v.Expect(mcp.NotificationInitialized)
 	}
-	tracing(t, Options{}, greet, func(tr *traced) {
+	tracing(t, mcpclient.Options{}, greet, func(tr *traced) {
 		attempt := tr.rec.Span("mcp_client.connect")
 		for _, f := range []frame{probe, initialize, notice} {
 			s := tr.rec.Span(f.Method)
@@ -185,7 +187,7 @@ func TestTheHandshakeBelongsToItsAttempt(t *testing.T) {
 func TestCancellationIsAChildOfItsCall(t *testing.T) {
 	for name, end := range map[string]func(tr *traced) (frame, <-chan error){
 		"timeout": func(tr *traced) (frame, <-chan error) {
-			f, _, done := tr.call("caller", WithTimeout(time.Second))
+			f, _, done := tr.call("caller", mcpclient.WithTimeout(time.Second))
 			return f, done
 		},
 		"caller": func(tr *traced) (frame, <-chan error) {
@@ -197,7 +199,7 @@ func TestCancellationIsAChildOfItsCall(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tracing(t, Options{}, modern, func(tr *traced) {
+			tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 				_, done := end(tr)
 				notice := tr.v.Expect(mcp.NotificationCancelled)
 				if err := <-done; err == nil {
@@ -222,11 +224,11 @@ func TestTheRecordOfALateAnswerNamesTheCallItAnswers(t *testing.T) {
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			tracing(t, Options{}, modern, func(tr *traced) {
+			tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 				ctx, cancel := context.WithCancel(tr.t.Context())
 				defer cancel()
 				done := background(func() error {
-					_, err := tr.c.CallTool(ctx, "echo", nil, WithTimeout(time.Second))
+					_, err := tr.c.CallTool(ctx, "echo", nil, mcpclient.WithTimeout(time.Second))
 					return err
 				})
 				f := tr.v.Expect(mcp.MethodCallTool)
@@ -264,7 +266,7 @@ func TestTheRecordOfALateAnswerNamesTheCallItAnswers(t *testing.T) {
 }
 
 func TestTransitionsAreLoggedInTheTraceOfTheirAttempt(t *testing.T) {
-	tracing(t, Options{}, modern, func(tr *traced) {
+	tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 		synctest.Wait()
 		attempt := tr.rec.Span("mcp_client.connect").SpanContext()
 		records := tr.rec.Logs("mcp_client.connection.transition")
@@ -286,14 +288,14 @@ const remoteTrace, remoteSpan = "0af7651916cd43dd8448eb211c80319c", "b7ad6b71692
 // span of the caller of Connect must not have come along with the connection.
 func TestServerMessagesAreNoPartOfTheCallersTrace(t *testing.T) {
 	spans := make(chan trace.SpanContext, 9)
-	o := Options{
+	o := mcpclient.Options{
 		Versions: []mcp.Version{mcp.Version20251125},
-		Features: []Feature{
-			HandleNotification("custom/note", func(ctx context.Context,
-				_ *Notification) {
+		Features: []mcpclient.Feature{
+			mcpclient.HandleNotification("custom/note", func(ctx context.Context,
+				_ *mcpclient.Notification) {
 				spans <- trace.SpanContextFromContext(ctx)
 			}),
-			HandleRequest("roots/list", func(ctx context.Context, _ *Request) (any, error) {
+			mcpclient.HandleRequest("roots/list", func(ctx context.Context, _ *mcpclient.Request) (any, error) {
 				spans <- trace.SpanContextFromContext(ctx)
 				return nil, nil
 			}),
@@ -328,13 +330,17 @@ func TestServerMessagesAreNoPartOfTheCallersTrace(t *testing.T) {
 
 // With telemetry off there is no span but the caller's, which a handler must not see.
 func TestHandlersOfAnUnobservedClientHaveNoSpan(t *testing.T) {
-	tracing(t, Options{}, modern, func(tr *traced) {
+	tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 		spans := make(chan trace.SpanContext, 1)
 		s := newScript(t)
 		connected := background(func() error {
-			c, err := Connect(tr.callerCtx, s, &Options{Telemetry: telemetry.Off(), Features: []Feature{
-				HandleNotification("", func(ctx context.Context, _ *Notification) { spans <- trace.SpanContextFromContext(ctx) }),
-			}})
+			c, err := mcpclient.Connect(tr.callerCtx, s, &mcpclient.Options{Telemetry: telemetry.Off(),
+				Features: []mcpclient.Feature{
+					mcpclient.HandleNotification("", func(ctx context.Context,
+						_ *mcpclient.Notification) {
+						spans <- trace.SpanContextFromContext(ctx)
+					}),
+				}})
 			if err == nil {
 				tr.t.Cleanup(func() { _ = c.Stop(context.Background()) })
 			}
@@ -352,14 +358,35 @@ func TestHandlersOfAnUnobservedClientHaveNoSpan(t *testing.T) {
 }
 
 func TestRefusedCallHasASpan(t *testing.T) {
-	tracing(t, Options{}, modern, func(tr *traced) {
+	tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 		tr.v.Close()
 		waitFor(tr.t, tr.c, connstate.Backoff)
 		ctx, caller := tr.start(tr.t.Context(), "caller")
-		if err := tr.c.Call(ctx, "refused", nil, nil); !errors.Is(err, ErrNotReady) {
-			tr.t.Errorf("want %v, got %v", ErrNotReady, err)
+		if err := tr.c.Call(ctx, "refused", nil, nil); !errors.Is(err, mcpclient.ErrNotReady) {
+			tr.t.Errorf("want %v, got %v", mcpclient.ErrNotReady, err)
 		}
 		caller.End()
 		tr.childOf(tr.rec.Span("refused"), caller.SpanContext())
+	})
+}
+
+// The answer of a legacy server to the probe is no error of a client that then goes on with initialize.
+func TestARefusedProbeIsNoErrorOfItsSpanIfThereIsAnotherWay(t *testing.T) {
+	tracing(t, mcpclient.Options{}, func(v *conversation) { v.legacy(mcp.Version20251125) }, func(tr *traced) {
+		probes := tr.spans(mcp.MethodDiscover)
+		if len(probes) != 1 {
+			t.Fatalf("want one probe, got %d", len(probes))
+		}
+		attrs := map[string]string{}
+		for _, kv := range probes[0].Attributes() {
+			attrs[string(kv.Key)] = kv.Value.String()
+		}
+		if s := probes[0].Status(); s.Code != codes.Unset || attrs["error.type"] != "" ||
+			attrs["rpc.response.status_code"] != "-32601" {
+			t.Errorf("want no error but the code of the answer, got %v with %v", s, attrs)
+		}
+		if s := tr.spans("mcp_client.connect")[0].Status(); s.Code != codes.Unset {
+			t.Errorf("want no error of the attempt, got %v", s)
+		}
 	})
 }

@@ -1,4 +1,4 @@
-package mcpclient
+package mcpclient_test
 
 import (
 	"context"
@@ -12,27 +12,26 @@ import (
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/internal/client/seam"
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
 const patientTick = 20 * time.Millisecond
 
-// lending has the turn lent whenever no call is in flight, for long.
-var lending = feature{join: func(c *Client) error {
-	probed(c).Pace(patientTick, time.Hour, 1)
-	return nil
-}}
+// lending is a feature that lends the turn whenever no call is in flight, for long.
+var lending = mcpclient.LendTurns(patientTick, time.Hour, 1)
 
 // lent runs f in a bubble with a client whose callers read, behind as many calls as that takes.
-func lent(t *testing.T, o *Options, f func(t *testing.T, v *conversation, c *Client)) {
+func lent(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
-	lentBy(t, &interruptible{}, o, func(t *testing.T, _ *script, v *conversation, c *Client) { f(t, v, c) })
+	lentBy(t, &interruptible{}, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) { f(t, v, c) })
 }
 
-func lentBy(t *testing.T, i *interruptible, o *Options, f func(t *testing.T, s *script, v *conversation, c *Client)) {
+func lentBy(t *testing.T, i *interruptible, o *mcpclient.Options, f func(t *testing.T, s *script, v *conversation,
+	c *mcpclient.Client)) {
 	t.Helper()
-	interrupted(t, i, o, func(t *testing.T, s *script, c *Client) {
+	interrupted(t, i, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).modern()
 		await(t, c)
 		for range conn.UsualPace.Enough + 1 {
@@ -44,7 +43,8 @@ func lentBy(t *testing.T, i *interruptible, o *Options, f func(t *testing.T, s *
 }
 
 // interrupted runs f in a bubble with a client whose connections can be interrupted.
-func interrupted(t *testing.T, i *interruptible, o *Options, f func(t *testing.T, s *script, c *Client)) {
+func interrupted(t *testing.T, i *interruptible, o *mcpclient.Options, f func(t *testing.T, s *script,
+	c *mcpclient.Client)) {
 	t.Helper()
 	bubbleWith(t, o, func(s *script) transport.Transport {
 		i.Transport = s
@@ -53,7 +53,7 @@ func interrupted(t *testing.T, i *interruptible, o *Options, f func(t *testing.T
 }
 
 // exchange makes a call that is answered at once.
-func (v *conversation) exchange(c *Client) {
+func (v *conversation) exchange(c *mcpclient.Client) {
 	v.t.Helper()
 	done := background(func() error { return c.Call(v.t.Context(), "x/quick", nil, nil) })
 	request := v.Expect("x/quick")
@@ -65,22 +65,22 @@ func (v *conversation) exchange(c *Client) {
 	synctest.Wait() // until the goroutine that has the turn waits
 }
 
-func wantTurn(t *testing.T, c *Client, want int32) {
+func wantTurn(t *testing.T, c *mcpclient.Client, want int32) {
 	t.Helper()
 	synctest.Wait()
-	if got := probed(c).Figures().Turn; got != want {
+	if got := mcpclient.ProbeOf(c).Figures().Turn; got != want {
 		t.Errorf("the turn is in state %d, want %d", got, want)
 	}
 }
 
 func TestSequentialCallersReadTheirOwnAnswers(t *testing.T) {
-	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
-		before := probed(c).Figures().OwnAnswers
+	lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
+		before := mcpclient.ProbeOf(c).Figures().OwnAnswers
 		for range 100 {
 			v.exchange(c)
 		}
 		wantTurn(t, c, conn.TurnLent)
-		if got := probed(c).Figures().OwnAnswers - before; got != 100 {
+		if got := mcpclient.ProbeOf(c).Figures().OwnAnswers - before; got != 100 {
 			t.Errorf("of 100 calls, the callers of %d have read the answer", got)
 		}
 		time.Sleep(2 * conn.UsualPace.Tick)
@@ -89,7 +89,7 @@ func TestSequentialCallersReadTheirOwnAnswers(t *testing.T) {
 }
 
 func TestATurnInUseStaysLent(t *testing.T) {
-	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		for range 50 {
 			v.exchange(c)
 			time.Sleep(conn.UsualPace.Tick / 5)
@@ -100,9 +100,9 @@ func TestATurnInUseStaysLent(t *testing.T) {
 
 func TestMessagesBetweenCallsAreReadSoon(t *testing.T) {
 	var heard time.Time
-	hear := func(context.Context, *Notification) { heard = time.Now() }
-	o := &Options{Features: []Feature{HandleNotification("x/news", hear)}}
-	lent(t, o, func(t *testing.T, v *conversation, c *Client) {
+	hear := func(context.Context, *mcpclient.Notification) { heard = time.Now() }
+	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("x/news", hear)}}
+	lent(t, o, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		said := time.Now()
 		v.Send(`{"jsonrpc":"2.0","method":"x/news"}`)
 		time.Sleep(time.Second)
@@ -122,8 +122,9 @@ func TestMessagesBeforeTheAnswerAreNotLost(t *testing.T) {
 		"the same with the server": `{"jsonrpc":"2.0","id":"987654321","error":{"code":1,"message":"no"}}`,
 	} {
 		heard := 0
-		o := &Options{Features: []Feature{HandleNotification("x/news", func(context.Context, *Notification) { heard++ })}}
-		lent(t, o, func(t *testing.T, v *conversation, c *Client) {
+		o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("x/news",
+			func(context.Context, *mcpclient.Notification) { heard++ })}}
+		lent(t, o, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
 			f := v.Expect("x/slow")
 			wantTurn(t, c, conn.TurnTaken)
@@ -142,11 +143,11 @@ func TestMessagesBeforeTheAnswerAreNotLost(t *testing.T) {
 }
 
 func TestARequestOfTheServerIsServedWhileACallerReads(t *testing.T) {
-	o := &Options{
+	o := &mcpclient.Options{
 		Versions: []mcp.Version{mcp.Version20251125},
-		Features: []Feature{lending, UseRoots(&mcp.Root{URI: "file:///r"})},
+		Features: []mcpclient.Feature{lending, mcpclient.UseRoots(&mcp.Root{URI: "file:///r"})},
 	}
-	interrupted(t, &interruptible{}, o, func(t *testing.T, s *script, c *Client) {
+	interrupted(t, &interruptible{}, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
 		v.exchange(c)
@@ -168,30 +169,30 @@ func TestARequestOfTheServerIsServedWhileACallerReads(t *testing.T) {
 func TestReadingCallerReturnsInTime(t *testing.T) {
 	const patience = 300 * time.Millisecond
 	for name, tt := range map[string]struct {
-		call func(ctx context.Context, c *Client) error
-		want ErrorKind
+		call func(ctx context.Context, c *mcpclient.Client) error
+		want mcpclient.ErrorKind
 	}{
-		"timeout": {func(ctx context.Context, c *Client) error {
-			return c.Call(ctx, "x/slow", nil, nil, WithTimeout(patience))
-		}, KindTimeout},
-		"deadline": {func(ctx context.Context, c *Client) error {
+		"timeout": {func(ctx context.Context, c *mcpclient.Client) error {
+			return c.Call(ctx, "x/slow", nil, nil, mcpclient.WithTimeout(patience))
+		}, mcpclient.KindTimeout},
+		"deadline": {func(ctx context.Context, c *mcpclient.Client) error {
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
 			return c.Call(ctx, "x/slow", nil, nil)
-		}, KindTimeout},
-		"cancelled": {func(ctx context.Context, c *Client) error {
+		}, mcpclient.KindTimeout},
+		"cancelled": {func(ctx context.Context, c *mcpclient.Client) error {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(patience, cancel)
 			return c.Call(ctx, "x/slow", nil, nil)
-		}, KindCancelled},
+		}, mcpclient.KindCancelled},
 	} {
-		lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+		lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			begun := time.Now()
 			done := background(func() error { return tt.call(t.Context(), c) })
 			f := v.Expect("x/slow")
 			wantTurn(t, c, conn.TurnTaken)
 			err := <-done
-			e, ok := errors.AsType[*Error](err)
+			e, ok := errors.AsType[*mcpclient.Error](err)
 			if took := time.Since(begun); !ok || e.Kind != tt.want || took != patience {
 				t.Errorf("%s: got %v after %v, want kind %s after %v", name, err, took, tt.want, patience)
 			}
@@ -204,7 +205,7 @@ func TestReadingCallerReturnsInTime(t *testing.T) {
 }
 
 func TestASecondCallerDoesNotWaitForTheFirst(t *testing.T) {
-	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		first := background(func() error { return c.Call(t.Context(), "x/first", nil, nil) })
 		slow := v.Expect("x/first")
 		wantTurn(t, c, conn.TurnTaken)
@@ -218,7 +219,7 @@ func TestASecondCallerDoesNotWaitForTheFirst(t *testing.T) {
 }
 
 func TestTheFirstCallerLeavesTheTurnToTheSecond(t *testing.T) {
-	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		first := background(func() error { return c.Call(t.Context(), "x/first", nil, nil) })
 		one := v.Expect("x/first")
 		second := background(func() error { return c.Call(t.Context(), "x/second", nil, nil) })
@@ -237,10 +238,10 @@ func TestTheFirstCallerLeavesTheTurnToTheSecond(t *testing.T) {
 }
 
 func TestProgressIsDeliveredWhileTheTurnIsLent(t *testing.T) {
-	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		reports := 0
 		done := background(func() error {
-			return c.Call(t.Context(), "x/slow", nil, nil, WithProgress(func(*mcp.ProgressParams) { reports++ }))
+			return c.Call(t.Context(), "x/slow", nil, nil, mcpclient.WithProgress(func(*mcp.ProgressParams) { reports++ }))
 		})
 		f := v.Expect("x/slow")
 		wantTurn(t, c, conn.TurnAttended)
@@ -255,7 +256,7 @@ func TestProgressIsDeliveredWhileTheTurnIsLent(t *testing.T) {
 }
 
 func TestALongCallGivesTheTurnBack(t *testing.T) {
-	lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+	lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
 		f := v.Expect("x/slow")
 		time.Sleep(2 * conn.UsualPace.Tick)
@@ -270,7 +271,7 @@ func TestALongCallGivesTheTurnBack(t *testing.T) {
 
 func TestTheEndOfTheConnectionIsFound(t *testing.T) {
 	for _, calling := range []bool{false, true} {
-		lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+		lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			done := make(<-chan error)
 			if calling {
 				done = background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
@@ -286,8 +287,8 @@ func TestTheEndOfTheConnectionIsFound(t *testing.T) {
 				t.Errorf("the end was found after %v, want at most %v", took, 2*conn.UsualPace.Tick)
 			}
 			if calling {
-				if err := <-done; !errors.Is(err, ErrConnectionLost) {
-					t.Errorf("the call: got %v, want %v", err, ErrConnectionLost)
+				if err := <-done; !errors.Is(err, mcpclient.ErrConnectionLost) {
+					t.Errorf("the call: got %v, want %v", err, mcpclient.ErrConnectionLost)
 				}
 			}
 		})
@@ -296,7 +297,7 @@ func TestTheEndOfTheConnectionIsFound(t *testing.T) {
 
 func TestStopEndsAReadingCaller(t *testing.T) {
 	for _, calling := range []bool{false, true} {
-		lent(t, nil, func(t *testing.T, v *conversation, c *Client) {
+		lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			done := make(<-chan error)
 			if calling {
 				done = background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
@@ -309,8 +310,8 @@ func TestStopEndsAReadingCaller(t *testing.T) {
 				t.Errorf("stop: %v after %v, want nothing to wait for", err, time.Since(begun))
 			}
 			if calling {
-				if err := <-done; !errors.Is(err, ErrShutdown) {
-					t.Errorf("the call: got %v, want %v", err, ErrShutdown)
+				if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) {
+					t.Errorf("the call: got %v, want %v", err, mcpclient.ErrShutdown)
 				}
 			}
 		})
@@ -318,12 +319,12 @@ func TestStopEndsAReadingCaller(t *testing.T) {
 }
 
 func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
-	for name, end := range map[string]func(c *Client){
-		"stop": func(c *Client) { go func() { _ = c.Stop(context.Background()) }() },
-		"lost": func(c *Client) { probed(c).Lose(errors.New("broken pipe")) },
+	for name, end := range map[string]func(c *mcpclient.Client){
+		"stop": func(c *mcpclient.Client) { go func() { _ = c.Stop(context.Background()) }() },
+		"lost": func(c *mcpclient.Client) { mcpclient.ProbeOf(c).Lose(errors.New("broken pipe")) },
 	} {
 		i := &interruptible{}
-		lentBy(t, i, nil, func(t *testing.T, s *script, v *conversation, c *Client) {
+		lentBy(t, i, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
 			f := v.Expect("x/slow")
 			wantTurn(t, c, conn.TurnTaken)
@@ -350,12 +351,12 @@ func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
 
 func TestAnInterruptionBehindTheSessionEndsNothing(t *testing.T) {
 	i := &interruptible{}
-	o := &Options{Versions: []mcp.Version{mcp.Version20251125}}
+	o := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}
 	var interrupt func()
 	bubbleWith(t, o, func(s *script) transport.Transport {
 		i.Transport = s
 		return dialled{i, func(c transport.Conn) { interrupt = c.(seam.Interruptible).Interrupter() }}
-	}, func(t *testing.T, s *script, c *Client) {
+	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		f := v.Expect(mcp.MethodInitialize)
 		interrupt()
@@ -381,7 +382,8 @@ func (d dialled) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 }
 
 func TestASubscriptionIsAcknowledgedAtOnceWhenTheTurnWasLent(t *testing.T) {
-	interrupted(t, &interruptible{}, &Options{Features: []Feature{lending}}, func(t *testing.T, s *script, c *Client) {
+	interrupted(t, &interruptible{}, &mcpclient.Options{Features: []mcpclient.Feature{lending}}, func(t *testing.T,
+		s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), strings.Replace(discovered, `"tools":{}`, `"resources":{"subscribe":true}`, 1))
 		await(t, c)

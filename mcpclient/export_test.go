@@ -1,0 +1,44 @@
+package mcpclient
+
+import (
+	"time"
+
+	"github.com/mcpotel/mcpotel/internal/client/conn"
+	"github.com/mcpotel/mcpotel/internal/groupname"
+	"github.com/mcpotel/mcpotel/mcp"
+)
+
+// The tests of package mcpclient_test reach the inside of a client by the functions of this file, and nowhere else.
+
+// ProbeOf returns the probe of the core of a client.
+func ProbeOf(c *Client) conn.Probe { return conn.Probe{C: &c.core} }
+
+// OpenSubscription gives the client an open subscription without a listener, and returns its id.
+func OpenSubscription(c *Client) int64 {
+	cl := c.newCall(mcp.MethodSubscriptionsListen, nil)
+	return ProbeOf(c).Open(&cl.Request)
+}
+
+// OpenAndOver acknowledges the subscription of a request to changes of the tools, and ends it in the same moment.
+func OpenAndOver(c *Client, id int64) {
+	ProbeOf(c).OpenAndOver(id, func(by conn.Content) {
+		by.(*subscription).agreed = mcp.SubscriptionFilter{ToolsListChanged: true}
+	})
+}
+
+// LendTurns is a feature that lends the turn to callers at the given pace, see [conn.Probe.Pace].
+func LendTurns(tick, soon time.Duration, enough int32) Feature {
+	return feature{join: func(c *Client) error {
+		ProbeOf(c).Pace(tick, soon, enough)
+		return nil
+	}}
+}
+
+// GroupOf returns a group with one member, g, which is c.
+func GroupOf(c *Client) (*Group, error) {
+	naming, err := groupname.New("_", 128)
+	if err != nil {
+		return nil, err
+	}
+	return &Group{naming: naming, members: []*member{{name: "g", prefix: "g_", client: c}}}, nil
+}
