@@ -40,7 +40,8 @@ type GroupOptions struct {
 	// the maximum.
 	NameLimit int
 
-	// Options apply to members without options of their own, except for the Name. Nil means the defaults.
+	// Options are for members without options of their own. Options.Name is ignored, because a member has its own name.
+	// Nil means the defaults.
 	Options *Options
 }
 

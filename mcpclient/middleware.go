@@ -39,7 +39,7 @@ func (c *Client) interpose() error {
 			all = wrap(all)
 		}
 		if wrap == nil || all == nil {
-			return fmt.Errorf("mcpclient: options: Middleware[%d] gives no function", i)
+			return fmt.Errorf("mcpclient: options: Middleware[%d] is nil or returned nil", i)
 		}
 	}
 	c.intercepted = all

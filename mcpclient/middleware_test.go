@@ -137,8 +137,8 @@ func TestNilMiddlewareIsRefused(t *testing.T) {
 	type wrapper = func(mcpclient.RequestHandler) mcpclient.RequestHandler
 	none := func(mcpclient.CallFunc) mcpclient.CallFunc { return nil }
 	for want, o := range map[string]*mcpclient.Options{
-		"Middleware[1] gives no function":       {Middleware: []mcpclient.Middleware{noting(new([]string), "m"), nil}},
-		"Middleware[0] gives no function":       {Middleware: []mcpclient.Middleware{none}},
+		"Middleware[1] is nil or returned nil":  {Middleware: []mcpclient.Middleware{noting(new([]string), "m"), nil}},
+		"Middleware[0] is nil or returned nil":  {Middleware: []mcpclient.Middleware{none}},
 		"HandlerMiddleware[0] gives no handler": {HandlerMiddleware: []wrapper{nil}},
 	} {
 		if _, err := mcpclient.New(newScript(t), o); err == nil || !strings.Contains(err.Error(), want) {

@@ -118,7 +118,7 @@ func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoAnswerToTheHandshakeIsDroppedAndCounted(t *testing.T) {
+func TestStrayMessagesDuringTheHandshakeAreDroppedAndCounted(t *testing.T) {
 	observed(t, mcpclient.Options{SkipOversize: true, FrameLimit: 1000}, nil,
 		func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 			v := s.next(t)

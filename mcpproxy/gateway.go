@@ -41,8 +41,9 @@ type GatewayOptions struct {
 	Policy *Policy
 
 	// Server configures the end towards hosts. The gateway itself sets Logging, NameTargets, Telemetry and the
-	// completions in Capabilities. Zero fields mean the defaults of [mcpserver.Options], except for FrameLimit,
-	// [DefaultFrameLimit], and MaxConcurrent, 1,024. Processes that serve the same hosts need the same StateKeys.
+	// completions in Capabilities. Zero fields mean the defaults of [mcpserver.Options], with two exceptions:
+	// FrameLimit defaults to [DefaultFrameLimit] and MaxConcurrent to 1,024. Processes that serve the same hosts need
+	// the same StateKeys.
 	Server mcpserver.Options
 
 	// Telemetry is the destination of spans, metrics and log records of the end towards hosts, and of members without

@@ -197,7 +197,7 @@ func (r *secrets) redactError(err error) (replaced int, redacted error) {
 		return n, &relay.Cancelled{Reason: reason}
 	}
 	object, code := errorObject(err)
-	if _, said := errors.AsType[*mcp.Error](err); !said { // the error is no answer of the server, but may quote it
+	if _, said := errors.AsType[*mcp.Error](err); !said { // the error is not an answer of the server, but may quote it
 		text, n := r.redactErrorText(err.Error())
 		object, _ = errorObject(&mcp.Error{Code: code, Message: text})
 		replaced = n

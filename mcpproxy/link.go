@@ -81,7 +81,7 @@ func (l *link) introduced(result json.RawMessage, err error) error {
 		ProtocolVersion mcp.Version `json:"protocolVersion"`
 	}
 	if err == nil {
-		_ = json.Unmarshal(result, &said) // the host judges a result that is no object
+		_ = json.Unmarshal(result, &said) // the host judges a result that is not an object
 	}
 	l.mu.Lock()
 	first, before := l.first != nil, l.version

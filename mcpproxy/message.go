@@ -142,7 +142,7 @@ func (r *secrets) completed(argument json.RawMessage, limit int) (redacted json.
 	for o := jsonscan.ObjectAt(argument, 0); o.Next(); {
 		var name string
 		if isName(o.Key()) {
-			_, _ = mcp.Decode(o.Raw(), &name) // a name of another type is no key
+			_, _ = mcp.Decode(o.Raw(), &name) // a name of another type is not a key
 			secret = secret || r.hasKey([]byte(name))
 		}
 	}

@@ -16,9 +16,9 @@ import (
 // Policy decides which tools a host may call, how long and how often, and which data the host does not see. The zero
 // value of each field means no such rule. Messages outside of all rules pass unchanged.
 //
-// Names of tools are matched by patterns like those of [path.Match], in which a slash is an ordinary character: * is
-// any text, ? any character, [a-z] and [^a-z] one of some characters, and \ escapes the next character. Patterns are
-// case-sensitive and match the whole name.
+// Names of tools are matched by patterns like those of [path.Match], in which a slash is an ordinary character: *
+// matches any text, ? any one character, [a-z] one character of a set, [^a-z] one character outside it, and \ escapes
+// the next character. Patterns are case-sensitive and match the whole name.
 type Policy struct {
 	// AllowTools has patterns of permitted tools. Nil permits all tools, an empty list none.
 	AllowTools []string
@@ -64,7 +64,7 @@ type Redaction struct {
 	// Keys are the names of members whose values are replaced completely, of any type, at any depth and in any case.
 	// Keys are ignored where names of members are names of properties: in the answers that introduce a server or list
 	// its features, and in the requestedSchema of an elicitation. Keys count in a text that is JSON as a whole, such as
-	// the text that repeats structuredContent; a text within it stays a text. If an error is no answer of the server,
+	// the text that repeats structuredContent; a text within it stays a text. If an error is not an answer of the server,
 	// such as an error with the body of an HTTP answer or the last output of a process, everything after a key with : or
 	// = is replaced.
 	Keys []string

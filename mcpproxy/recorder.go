@@ -245,7 +245,7 @@ func (t *tape) write(e *recording.Entry, numbered bool) int {
 
 // failed reports whether the result of a tool reports an error.
 func failed(result json.RawMessage) (is bool) {
-	_, _ = mcp.Object(result).Decode("isError", &is) // another type is no error
+	_, _ = mcp.Object(result).Decode("isError", &is) // another type is not an error
 	return is
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // toolsOf yields the names in a definition of a tool: all members that a reader may treat as the name, in any case,
-// since encoding/json ignores case. A value that is no string yields "", which is no tool's name.
+// since encoding/json ignores case. A value that is not a string yields "", which is not a tool's name.
 func toolsOf(object []byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		o := jsonscan.ObjectAt(object, 0)

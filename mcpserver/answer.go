@@ -140,8 +140,8 @@ func (s *signature) meta(m mcp.Meta) mcp.Meta {
 	return signed
 }
 
-// join returns m with the server's name as the last member, nil if m has one already or is no JSON object. It makes one
-// allocation where [mcp.Object.With] makes nine.
+// join returns m with the server's name as the last member, nil if m has one already or is not a JSON object. It makes
+// one allocation where [mcp.Object.With] makes nine.
 func (s *signature) join(m mcp.Meta) mcp.Meta {
 	o := jsonscan.ObjectAt(m, 0)
 	for o.Next() {

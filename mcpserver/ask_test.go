@@ -169,7 +169,7 @@ func TestAskingIsAClientSpanUnderThatOfTheHandler(t *testing.T) {
 	})
 }
 
-func TestWhoeverStopsWaitingTellsTheClient(t *testing.T) {
+func TestAnAbandonedQuestionIsCancelledAtTheClient(t *testing.T) {
 	const withdrawn = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,` +
 		`"reason":"not needed any more"}}`
 	for _, tt := range []struct {

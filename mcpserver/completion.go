@@ -57,7 +57,7 @@ func (s *Server) AddCompletion(ref mcp.CompleteRef, argument string, h Completio
 		return fmt.Errorf("add completion: %w", err)
 	}
 	if !s.completions.add(completionKey{ref.Type, named, argument}, h) {
-		return fmt.Errorf("add completion: %s %s: the argument %s has one", ref.Type, named, argument)
+		return fmt.Errorf("add completion: %s %s: the argument %s already has a completion", ref.Type, named, argument)
 	}
 	return nil
 }

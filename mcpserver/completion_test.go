@@ -90,7 +90,7 @@ func TestMistakesInCompletionsAreErrors(t *testing.T) {
 		`add completion: the type of the reference is ""`: {},
 		"add completion: ref/prompt of nothing":           {Type: mcp.RefPrompt, URI: "x"},
 		"add completion: ref/resource of nothing":         {Type: mcp.RefResource, Name: "x"},
-		"add completion: ref/resource test://user/{id}: the argument id has one": {Type: mcp.RefResource,
+		"add completion: ref/resource test://user/{id}: the argument id already has a completion": {Type: mcp.RefResource,
 			URI: "test://user/{id}"},
 	} {
 		wantError(t, s.AddCompletion(ref, "id", completing()), want)

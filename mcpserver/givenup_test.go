@@ -19,7 +19,7 @@ import (
 
 // After a call is cancelled or times out, the server ends its stream without an answer, which is no protocol violation.
 // It is a violation if the stream ends without an answer while the caller waits.
-func TestOnlyAWaitingCallCountsTheMissingAnswerAsAViolation(t *testing.T) {
+func TestAMissingAnswerIsAViolationOnlyWhileTheCallerWaits(t *testing.T) {
 	for _, way := range []struct {
 		version mcp.Version
 		mode    transport.HTTPMode

@@ -233,7 +233,7 @@ func TestClientCapabilitiesMayBeRefused(t *testing.T) {
 	})
 }
 
-func TestValuesOfASessionAreThereInItsRequests(t *testing.T) {
+func TestSessionValuesAreAvailableInItsRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
 		h := newHost("h")

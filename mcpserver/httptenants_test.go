@@ -218,7 +218,7 @@ func TestResultsOfOneAccountLeaveRoomToOthers(t *testing.T) {
 	})
 }
 
-func TestHandlersThatWaitForOneAccountLeaveRoomToOthers(t *testing.T) {
+func TestWaitingHandlersOfOneAccountLeaveRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots", rootsTool)
 		w := serveAddresses(t, s, &mcpserver.HTTPOptions{MaxWaiting: 10, KeepAlive: -1})

@@ -126,7 +126,7 @@ func (r redirect) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.RoundTripper.RoundTrip(req)
 }
 
-func TestAHandlerThatEndsItsGoroutineIsAnswered(t *testing.T) {
+func TestARequestIsAnsweredIfItsHandlerEndsTheGoroutine(t *testing.T) {
 	server := withTool(t, mcpserver.Options{}, "exit",
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			runtime.Goexit()

@@ -18,12 +18,8 @@ const (
 	maxWatchedBytes = 256 << 10 // bytes of all URIs together
 )
 
-const (
-	// maxWatchedAlone bounds the memory in bytes for watched URIs on a connection that is not over HTTP.
-	maxWatchedAlone = 16 << 20
-	// watchCost is the approximate memory in bytes for a watched URI, in addition to its text.
-	watchCost = 128
-)
+// watchCost is the approximate memory in bytes for a watched URI, in addition to its text.
+const watchCost = 128
 
 // ResourceUpdated notifies the clients that watch the resource with this URI that they should read it again. These are
 // the clients that have subscribed by resources/subscribe in a session, and modern clients that named the URI in

@@ -140,7 +140,7 @@ func (r *RequestInfo) TaskID() string {
 // TaskStatus sets the status message of the task, which clients show to people. It does not wait: if several messages
 // follow within 250 ms, clients may see only the last. It does nothing if there is no task.
 //
-// The error is the cause of the end of the handler's context. A handler may return when it gets an error.
+// If the handler's context has ended, TaskStatus returns its cause ([context.Cause]). The handler may then return.
 func (r *RequestInfo) TaskStatus(message string) error {
 	if r.TaskID() == "" {
 		return nil

@@ -17,10 +17,9 @@ import (
 // these URIs are resources. If several templates match, the server asks the first one that was added. URIs of more than
 // 4 KiB match none. Characters beyond ASCII match literally and percent-encoded.
 //
-// Connected clients get a notification of the changed list. The server refuses a text that is no template, a variable
-// that occurs twice, more than 16 variables in one expression, a prefix of more than 64 characters such as {id:65},
-// and a template that it has already.
-// (specification 2026-07-28, server/resources, "Resource Templates")
+// Connected clients get a notification of the changed list. The server refuses a text that is not a template, a
+// variable that occurs twice, more than 16 variables in one expression, a prefix of more than 64 characters such as
+// {id:65}, and a template that it has already. (specification 2026-07-28, server/resources, "Resource Templates")
 func (s *Server) AddResourceTemplate(t *mcp.ResourceTemplate, h ResourceHandler) error {
 	switch {
 	case t == nil:

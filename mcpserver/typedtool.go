@@ -44,7 +44,7 @@ import (
 //   - string: the result is a block of text;
 //   - any other type: the result has structured content, and the same JSON in a block of text for clients that know
 //     only text. The list of tools contains the output schema. Clients of revisions before 2025-06-18 get only the
-//     text, and clients of revisions before 2026-07-28 get only the text if the output is no JSON object.
+//     text, and clients of revisions before 2026-07-28 get only the text if the output is not a JSON object.
 //
 // Arguments are invalid if they would take more than 128 MiB as Go values, or more than eight times their text if that
 // is more. Two million numbers fit. [Server.AddRawTool] passes JSON unchanged; see [Checked].

@@ -129,7 +129,7 @@ func (n *network) peer(version, sessionID string) *instrument.Peer {
 // versions have one peer for all clients without a session.
 var versions = mcp.SupportedProtocolVersions()
 
-// session returns the session of a message. It is stored unless it ends with the message.
+// session returns the session of a message. It stores the session, unless the session lasts only for that message.
 func (v *serving) session(ctx context.Context, s *mcp.ServerSession, extra *mcp.RequestExtra) *session {
 	key := weak.Make(s)
 	if known, ok := v.sessions.Load(key); ok {

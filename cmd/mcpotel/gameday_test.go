@@ -100,7 +100,7 @@ func TestAGameDayThatCannotBeIsRefused(t *testing.T) {
 	refused("--prometheus URL is missing")
 	refused("OTEL_EXPORTER_OTLP_ENDPOINT is missing", "--prometheus", url)
 	refused("--only MCPClientSlo: no alert matches (did you mean MCPClientSlow?)", "--only", "MCPClientSlo")
-	refused("is no pattern", "--only", "[")
+	refused("is not a valid pattern", "--only", "[")
 	refused("no such file", "--plan", filepath.Join(t.TempDir(), "plan.yaml"))
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4317")
 	refused("want one such as http://localhost:9090", "--prometheus", "localhost:9090")

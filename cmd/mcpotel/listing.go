@@ -14,7 +14,7 @@ import (
 
 // listing is the result of one server.
 type listing interface {
-	// print prints the result as text; lines with a name begin with label.
+	// print prints the result as text. Each line that shows the name of an item begins with label.
 	print(w io.Writer, label string) error
 	// json returns the value for --json.
 	json() any

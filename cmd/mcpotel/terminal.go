@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// console is standard error, for all output that is no result, and the person at the terminal, if any. Its methods may
-// be called from any goroutine.
+// console is standard error, for all output that is not a result, and the person at the terminal, if any. Its methods
+// may be called from any goroutine.
 type console struct {
 	w        io.Writer
 	terminal bool       // w is a terminal, so that a line can be overwritten

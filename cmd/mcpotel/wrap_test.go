@@ -205,10 +205,10 @@ func TestAPolicyThatCannotBeOneIsNotWritten(t *testing.T) {
 	path := atHome(t)("cursor")
 	writeAt(t, path, ofCursor)
 	for want, args := range map[string][]string{
-		`--deny-tool=a$b: hosts expand variables after $`:   {"--deny-tool", "a$b"},
-		`mcpotel: policy: allowed tools: "[" is no pattern`: {"--allow-tool", "["},
-		"mcpotel: policy: the timeout is negative":          {"--timeout", "-1s"},
-		"mcpotel: open nosuch.yaml":                         {"--policy", "nosuch.yaml"},
+		`--deny-tool=a$b: hosts expand variables after $`:            {"--deny-tool", "a$b"},
+		`mcpotel: policy: allowed tools: "[" is not a valid pattern`: {"--allow-tool", "["},
+		"mcpotel: policy: the timeout is negative":                   {"--timeout", "-1s"},
+		"mcpotel: open nosuch.yaml":                                  {"--policy", "nosuch.yaml"},
 	} {
 		steps(t, []step{{append([]string{"wrap", "cursor", "--yes"}, args...), exitUsage, "", want}})
 	}

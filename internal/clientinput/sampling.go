@@ -55,7 +55,7 @@ func checkConversation(messages []*mcp.SamplingMessage) error {
 		uses, results, others := sortContent(m.Content)
 		switch {
 		case len(m.Content) == 0 || slices.Contains(m.Content, nil):
-			return fmt.Errorf("messages[%d].content is empty, or has a block that is", i)
+			return fmt.Errorf("messages[%d].content is empty or has an empty block", i)
 		case len(uses) > 0 && m.Role != mcp.RoleAssistant:
 			return fmt.Errorf("messages[%d]: only the assistant uses tools", i)
 		case len(results) > 0 && m.Role != mcp.RoleUser:

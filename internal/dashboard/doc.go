@@ -7,7 +7,7 @@
 //
 // Surprises:
 //
-//   - A call that its caller cancelled is no failure, nor is an error that a tool reports in its result; tool errors
+//   - A call that its caller cancelled is not a failure, nor is an error that a tool reports in its result; tool errors
 //     have their own panels and alert. Notifications and the probe for the era of a server are no requests.
 //   - Rare events are counted with growth, not with increase: a counter of OpenTelemetry appears with its first event,
 //     which increase does not count.

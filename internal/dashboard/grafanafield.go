@@ -97,7 +97,7 @@ func thresholds(steps []Step) object {
 	return object{"mode": "absolute", "steps": out}
 }
 
-// firstValue returns the title of the first column that is no label, by which a table is sorted.
+// firstValue returns the title of the first column that is not a label, by which a table is sorted.
 func (p Panel) firstValue() string {
 	for _, c := range p.Columns {
 		if c.isValue() && c.Title != "" {

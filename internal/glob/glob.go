@@ -15,7 +15,7 @@ func Compile(pattern string) (*regexp.Regexp, error) {
 		return nil, errors.New("a pattern is empty")
 	}
 	if _, err := path.Match(pattern, ""); err != nil {
-		return nil, fmt.Errorf("%q is no pattern, such as read_*: %w", pattern, err)
+		return nil, fmt.Errorf("%q is not a valid pattern; want one such as read_*: %w", pattern, err)
 	}
 	var b strings.Builder
 	b.WriteString("^(?s:")

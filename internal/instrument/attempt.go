@@ -106,7 +106,7 @@ func (a *Attempt) End(err error) {
 }
 
 // ProbeLost ends the attempt because the connection ended during the probe, as with servers that know only the legacy
-// era. Span, metric and flight recorder do not record a failure, and the log record is no warning: the client tries
+// era. Span, metric and flight recorder do not record a failure, and the log record is not a warning: the client tries
 // again at once, without a probe.
 func (a *Attempt) ProbeLost(err error) { a.end(slog.LevelInfo, err) }
 

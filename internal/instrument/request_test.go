@@ -174,7 +174,7 @@ func TestDurationExcludesWaitForConnection(t *testing.T) {
 	})
 }
 
-func TestSlowRequestStopsAtInfo(t *testing.T) {
+func TestASlowRequestIsLoggedAtInfo(t *testing.T) {
 	for _, tt := range []struct {
 		threshold, took time.Duration
 		want            slog.Level

@@ -95,7 +95,7 @@ func WithInstanceID(id string) SideOption { return func(s *side) { s.instance = 
 // ignore it.
 func WithGroup(group string) SideOption { return func(s *side) { s.group = group } }
 
-// NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. It is no secret.
+// NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. It is not a secret.
 func NewInstanceID() string {
 	var id [8]byte
 	binary.BigEndian.PutUint64(id[:], rand.Uint64())

@@ -153,7 +153,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestReaderReadsLittleMoreThanTheLimitOfAnEndlessLine(t *testing.T) {
+func TestAnEndlessLineIsReadLittleBeyondTheLimit(t *testing.T) {
 	const limit = 1 << 20
 	e := &endless{}
 	if _, err := ndjson.NewReader(e, limit, false).Next(); err == nil {

@@ -6,7 +6,7 @@
 //
 // What may surprise:
 //
-//   - The sink listens only on the loopback, without TLS; it is no replacement for a collector.
+//   - The sink listens only on the loopback, without TLS; it is not a replacement for a collector.
 //   - It keeps the newest 100 000 spans, metric points and log records each, or fewer if their messages exceed 128 MiB.
 //     [Snapshot.Dropped] counts the rest.
 //   - Elements are flattened: each span, point and record has its resource and scope. Elements of one message share

@@ -85,7 +85,8 @@ type Point struct {
 	Positive, Negative Buckets
 }
 
-// Buckets are one side of an exponential histogram: Counts[i] lies in (base^(Offset+i), base^(Offset+i+1)].
+// Buckets are the positive or negative side of an exponential histogram: Counts[i] is the number of values in
+// (base^(Offset+i), base^(Offset+i+1)].
 type Buckets struct {
 	Offset int32
 	Counts []uint64

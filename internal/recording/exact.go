@@ -31,7 +31,7 @@ func Exact(object []byte, known ...string) error {
 	return nil
 }
 
-// lineMembers are the known members of a line that is an entry or the end.
+// lineMembers are the known members of a recording's lines: entries and the end line.
 var lineMembers = []string{
 	"session", "seq", "at_us", "from", "kind", "method", "request", "name", "bytes", "took_us", "code", "tool_error",
 	"trace_id", "span_id", "id", "params", "result", "error", "end", "entries", "why",

@@ -163,7 +163,7 @@ func Fetch(ctx context.Context, c *mcpclient.Client, t *mcp.Tool, options ...mcp
 
 func viewOf(uri string, contents []*mcp.ResourceContents) (*View, error) {
 	if len(contents) != 1 || contents[0].URI != uri {
-		return nil, errors.New("the answer is not one content of that URI")
+		return nil, errors.New("the result must have exactly one content, with the requested URI")
 	}
 	if err := app.CheckMIMEType(contents[0].MIMEType); err != nil {
 		return nil, err

@@ -128,10 +128,10 @@ func TestWhatIsNotAView(t *testing.T) {
 	}{
 		"text": {contents: []*mcp.ResourceContents{good()}, want: "<p>"},
 		"blob": {contents: []*mcp.ResourceContents{blob("<b>")}, want: "<b>"},
-		"none": {contents: []*mcp.ResourceContents{}, want: "not one content", fails: true},
-		"two":  {contents: []*mcp.ResourceContents{good(), good()}, want: "not one content", fails: true},
+		"none": {contents: []*mcp.ResourceContents{}, want: "exactly one content", fails: true},
+		"two":  {contents: []*mcp.ResourceContents{good(), good()}, want: "exactly one content", fails: true},
 		"another URI": {
-			contents: []*mcp.ResourceContents{{URI: "ui://b", MIMEType: app.MIMEType, Text: "<p>"}}, want: "not one content",
+			contents: []*mcp.ResourceContents{{URI: "ui://b", MIMEType: app.MIMEType, Text: "<p>"}}, want: "exactly one content",
 			fails: true,
 		},
 		"another type": {contents: []*mcp.ResourceContents{{MIMEType: "text/html", Text: "<p>"}}, want: "MIME type",

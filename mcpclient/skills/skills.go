@@ -136,7 +136,7 @@ func (l *Loaded) Read(ctx context.Context, path string, options ...mcpclient.Cal
 	}
 	file, ok := l.Entry.File(uri)
 	if !ok {
-		return nil, fmt.Errorf("%s: %w: it does not list this file", uri, skill.ErrUnverified)
+		return nil, fmt.Errorf("%s: %w: the entry does not list this file", uri, skill.ErrUnverified)
 	}
 	content, err := read(ctx, l.client, uri, options)
 	if err != nil {

@@ -106,7 +106,7 @@ func TestASkillIsReadInEachRevision(t *testing.T) {
 	}
 }
 
-func TestWhatTheServerDoesNotHave(t *testing.T) {
+func TestAnUnknownSkillIsAnError(t *testing.T) {
 	s := newServer()
 	if _, err := served.Serve(s); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-// endpointWait is how long to wait for the endpoint event of a server that may be one of HTTP+SSE.
+// endpointWait is how long to wait for the endpoint event of a server that may speak HTTP+SSE.
 const endpointWait = 3 * time.Second
 
 // endpointEvent is the event with which a server of HTTP+SSE begins its stream.

@@ -52,7 +52,7 @@ var serverArea = area{
 			bound:  "those of the handlers that run",
 			option: "mcpserver.Options.MaxConcurrent",
 			full:   "each ends with its handler's context",
-			test:   "mcpserver.TestWhoeverStopsWaitingTellsTheClient",
+			test:   "mcpserver.TestAnAbandonedQuestionIsCancelledAtTheClient",
 		},
 		{
 			what:  "Requests that a relay has handed on, each way, until their answers",

@@ -11,7 +11,7 @@ var transportArea = area{
 				"larger frame, {bytes internal/oversize.Kept} at each end are kept",
 			option: "mcpclient.Options.FrameLimit",
 			full:   "the connection ends, or with SkipOversize the call of the frame fails",
-			test:   "internal/ndjson.TestReaderReadsLittleMoreThanTheLimitOfAnEndlessLine",
+			test:   "internal/ndjson.TestAnEndlessLineIsReadLittleBeyondTheLimit",
 			weighs: "2 * mcpclient/transport.DefaultFrameLimit", holder: ofClient,
 		},
 		{

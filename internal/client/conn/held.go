@@ -38,7 +38,7 @@ const (
 	answered              // one is open, and its request has ended with result
 )
 
-// The states of an operation that may be lent.
+// The states of held.lent; see [Request.Lend].
 const (
 	atHome int32 = iota
 	lentOut

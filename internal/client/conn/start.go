@@ -100,8 +100,8 @@ func (r *Request) sendAgain() Outcome {
 	return r.resend(r.pending.ctx, why)
 }
 
-// resume sends a request that the server has refused for now again, in a goroutine, unless another goroutine is sending
-// it. The core's mutex is held.
+// resume resends, in a goroutine, a request that the server has refused for now, unless another goroutine is already
+// sending it. The core's mutex is held.
 func (r *Request) resume() {
 	if p := r.pending; !p.sending && !p.decided {
 		p.sending = true

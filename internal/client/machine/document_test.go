@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-var update = flag.Bool("update", false, "write docs/state-machine.md anew")
+var update = flag.Bool("update", false, "write docs/state-machine.md")
 
 var document = filepath.Join("..", "..", "..", "docs", "state-machine.md")
 
@@ -177,9 +177,9 @@ func list[E any](all []E, word func(E) string) string {
 func glossary(consts []constant) string {
 	var b strings.Builder
 	for _, c := range consts {
-		fmt.Fprintf(&b, "- **%s** %s\n", c.name, strings.TrimPrefix(strings.TrimPrefix(c.doc, c.name), ":"))
+		fmt.Fprintf(&b, "- **%s**%s\n", c.name, strings.TrimPrefix(c.doc, c.name))
 	}
-	return strings.ReplaceAll(b.String(), "**  ", "** ")
+	return b.String()
 }
 
 // constant is an event or an effect as its declaration explains it.

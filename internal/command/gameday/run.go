@@ -93,8 +93,8 @@ type drilling struct {
 	unknown     bool  // no rule has its name
 }
 
-// Run runs all drills until their alerts have fired and resolved, or until ctx ends, which is no error. It waits for
-// everything that it has started. It returns an error if the telemetry or the alerting system cannot be used.
+// Run runs all drills until their alerts have fired and resolved, or until ctx ends, which is not an error. It waits
+// for everything that it has started. It returns an error if the telemetry or the alerting system cannot be used.
 func Run(ctx context.Context, o *Options) (results []Result, err error) {
 	rules, err := o.Alerts.Rules(ctx)
 	if err != nil {

@@ -120,7 +120,7 @@ func call(ctx context.Context, c *mcpclient.Client, name string, o ...mcpclient.
 func calls(ctx context.Context, c *mcpclient.Client, n int) error {
 	for range n {
 		if err := call(ctx, c, fine); err != nil {
-			return fmt.Errorf("a call that should succeed: %w", err)
+			return fmt.Errorf("a call that should succeed has failed: %w", err)
 		}
 	}
 	return nil

@@ -295,7 +295,7 @@ func (s *Entry) unwrapCommand(at int) []byte {
 
 // added returns the variables that wrapping has added to a server, without those that only the proxy reads.
 func (s *Entry) added(before *Entry) (more []member) {
-	was, _ := before.variables() // an env that is no object has no variables
+	was, _ := before.variables() // an env that is not an object has no variables
 	is, _ := s.variables()
 	for _, m := range is {
 		if find(was, m.name) < 0 && !isURLVariable(m.name) && !isHeaderVariable(m.name) {

@@ -19,7 +19,7 @@ func plain(text []byte) []byte {
 	if mark := []byte("\uFEFF"); bytes.HasPrefix(b, mark) {
 		blank(b[:len(mark)])
 	}
-	last := byte('[') // the previous byte that is no space and no comment
+	last := byte('[') // the previous byte that is not a space and no comment
 	comma := 0        // the offset of last, if it is a comma that may be blanked
 	for i := 0; i < len(b); i++ {
 		end := 0

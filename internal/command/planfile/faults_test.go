@@ -53,7 +53,7 @@ func TestAMistakeInAPlanNamesItsLine(t *testing.T) {
 			"(did you mean latency?)",
 		"faults:\n- kind: latency\n":                "line 2: fault 1, latency: delay: is missing",
 		"faults:\n- kind: drop\n  probability: 2\n": "line 2: fault 1, drop: probability: 2 is not between 0 and 1",
-		"faults:\n- kind: drop\n  tool: '['\n": `line 2: fault 1, drop: tool: "[" is no pattern, such as read_*: ` +
+		"faults:\n- kind: drop\n  tool: '['\n": `line 2: fault 1, drop: tool: "[" is not a valid pattern; want one such as read_*: ` +
 			"syntax error in pattern",
 		"faults:\n\n- kind: drop\n  on: response\n": `line 3: fault 1, drop: on: "response" is not for this kind; ` +
 			"it is for answer, request, notification",

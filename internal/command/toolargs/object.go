@@ -64,7 +64,7 @@ func excerpt(text []byte, offset int) string {
 		strings.Repeat(" ", utf8.RuneCountInString(shown)) + "^"
 }
 
-// blankTab replaces tabs with spaces, so that the mark of an excerpt stays below its place.
+// blankTab replaces tabs and carriage returns with spaces, so that the ^ under an excerpt stays aligned.
 func blankTab(r rune) rune {
 	if r == '\t' || r == '\r' {
 		return ' '

@@ -51,7 +51,7 @@ var ErrorKinds = []string{
 // ErrorWord is one of our own error types, and its kind.
 type ErrorWord struct{ Word, Kind string }
 
-// ErrorWords has each error type under itself, so that a look-up returns a string that is no part of a frame.
+// ErrorWords maps each error type to itself, so that a look-up returns a string that keeps no frame in memory.
 var ErrorWords = map[string]ErrorWord{
 	names.ErrorToolError:      {names.ErrorToolError, kindTool},
 	names.ErrorTimeout:        {names.ErrorTimeout, kindTimeout},
@@ -114,7 +114,7 @@ const (
 	MethodCancelled = "notifications/cancelled"
 )
 
-// WaitingMethods lists the requests that wait for a person, a task or an event, so their duration is no sign of
+// WaitingMethods lists the requests that wait for a person, a task or an event, so their duration is not a sign of
 // slowness.
 var WaitingMethods = []string{"elicitation/create", "subscriptions/listen", "tasks/result"}
 
@@ -147,7 +147,7 @@ var Methods = []string{
 	MethodCallTool, "tools/list",
 }
 
-// KnownMethods has each method under itself, so that a look-up returns a string that is no part of a frame.
+// KnownMethods maps each method to itself, so that a look-up returns a string that keeps no frame in memory.
 var KnownMethods = func() map[string]string {
 	m := make(map[string]string, len(Methods))
 	for _, name := range Methods {

@@ -20,7 +20,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// front is the client of a connection or a session, or all modern clients of an HTTP handler, as a [relay.Peer].
+// front implements [relay.Peer] for one client of a connection or session, or for all modern clients of an HTTP handler
+// together.
 type front struct {
 	conn     *engine.Conn // nil for modern clients over HTTP
 	receiver relay.Receiver

@@ -76,9 +76,9 @@ func New(o *Options, r Role) *Server {
 	}
 }
 
-// NewServer returns a *mcpserver.Server whose clients r serves. It uses the options about connections and telemetry,
-// with the defaults of mcpserver. Package mcpserver sets NewServer. A public constructor would need a parameter of an
-// internal type, and packages mcpproxy and mcptest need an *mcpserver.Server for their public APIs.
+// NewServer returns a *mcpserver.Server; r serves its clients. The options about connections and telemetry apply, with
+// the defaults of mcpserver. NewServer is a variable, which package mcpserver sets: a public constructor would expose
+// an internal type, but mcpproxy and mcptest need a *mcpserver.Server for their public APIs.
 var NewServer func(o *Options, r Role) (server any, err error)
 
 // Role serves the clients of a server.

@@ -25,7 +25,7 @@ func NewGroup(spare int) *Group {
 	return workers.New(spare, spare*maxBurst, func(t Task, _ *struct{}) { t.Run() })
 }
 
-// Wait waits until no task is left, at most as long as patience, and returns how many are left.
+// Wait waits until no task is left or patience has passed, and returns how many are left.
 func Wait(g *Group, patience time.Duration) (left int) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

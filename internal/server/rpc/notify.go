@@ -16,7 +16,7 @@ func (p *Peer) Notify(ctx context.Context, out Sink, v mcp.Version, method strin
 	return p.Send(ctx, out, v, instrument.Request{Method: method}, meta, params)
 }
 
-// Send is Notify for a notification that r describes to telemetry.
+// Send is like Notify, but takes the telemetry's description of the notification in r.
 func (p *Peer) Send(ctx context.Context, out Sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
 	params json.RawMessage) error {
 	return p.SendFrame(ctx, out, v, r, func(op *instrument.Op) ([]byte, error) {

@@ -40,16 +40,17 @@ type Reader struct {
 const (
 	// Patience is about how long a request that seemed quick may keep the reader from reading.
 	Patience = time.Millisecond
-	// steady is the time between two requests below which checks cost less than a goroutine for each request.
+	// If requests arrive less than steady apart, checking the reader with a timer costs less than starting a goroutine
+	// for each request.
 	steady = 250 * time.Microsecond
 )
 
 // errReceive ends the reading if receive has ended its goroutine.
 var errReceive = errors.New("receive: it has ended its goroutine")
 
-// Read handles the frames that receive returns until there are no more, which is no error, or ctx ends. receive returns
-// a [*FrameTooLargeError] for a frame above the limit. buffered reports whether more has come than was received; nil if
-// that is unknown. life hears of each frame.
+// Read handles the frames that receive returns until there are no more, which is not an error, or ctx ends. receive
+// returns a [*FrameTooLargeError] for a frame above the limit. buffered reports whether more has come than was
+// received; nil if that is unknown. life hears of each frame.
 func (x *Exchange) Read(ctx context.Context, receive func(context.Context) ([]byte, error), buffered func() bool,
 	life *keepalive.Watch) ReadResult {
 	if buffered == nil {

@@ -78,7 +78,7 @@ func openResponse(raw json.RawMessage, method string) (json.RawMessage, error) {
 }
 
 // Result answers tasks/result with the answer to the original call, as soon as there is one. It may wait longer than
-// the request timeout, because an unfinished task is no failure. While it waits, it asks the client the questions of
+// the request timeout, because an unfinished task is not a failure. While it waits, it asks the client the questions of
 // the task.
 // (specification 2025-11-25, basic/utilities/tasks, "Result Retrieval")
 func (k *Keeper) Result(request *rpc.Call, a Asker, c Client, id string) (any, error) {

@@ -27,7 +27,7 @@ func Of(t testing.TB, function string) (found []string) {
 	return found
 }
 
-// Here returns the labels of this goroutine, in the form of Of. Only one goroutine at a time may call it.
+// Here returns the labels of this goroutine, in the same format as Of. Only one goroutine at a time may call it.
 func Here(t testing.TB) string {
 	t.Helper()
 	found := Of(t, "labels.Here")

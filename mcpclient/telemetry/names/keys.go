@@ -17,14 +17,14 @@ const (
 	// Arguments of the tool call, as returned by the redactor of WithContentCapture: a map, up to 8 KiB. A member
 	// named … marks omitted members. JSON as a string with WithContentAsText.
 	KeyGenAIToolCallArguments = "gen_ai.tool.call.arguments"
-	// Result of the tool call, as returned by the redactor, in the form of the arguments.
+	// Result of the tool call, as returned by the redactor, in the same format as the arguments.
 	KeyGenAIToolCallResult = "gen_ai.tool.call.result"
 	// Argument of the prompt, its first 8 KiB; the key ends with the argument's name. At most 16 on a span.
 	KeyGenAIPromptVariable = "gen_ai.prompt.variable."
 	// Cause of the failure: the JSON-RPC code if it is an error of this side, the HTTP status if only HTTP answered,
 	// tool_error, a word of this module, or a Go type.
 	KeyErrorType = "error.type"
-	// Code of the JSON-RPC error in the answer, even if it is no error of this side.
+	// Code of the JSON-RPC error in the answer, even if it is not an error of this side.
 	KeyRPCResponseStatusCode = "rpc.response.status_code"
 	// JSON-RPC id of the request.
 	KeyJSONRPCRequestID = "jsonrpc.request.id"

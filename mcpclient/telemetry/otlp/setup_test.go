@@ -45,7 +45,7 @@ func TestShutdownDeliversAllSignals(t *testing.T) {
 	}
 }
 
-func TestEnvironmentConfigures(t *testing.T) {
+func TestTheEnvironmentConfiguresSetup(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+sink.Endpoint())

@@ -95,7 +95,7 @@ func TestShutdownDoesNotWaitForRetry(t *testing.T) {
 	})
 }
 
-func TestHangingSpansLeaveTimeForLogs(t *testing.T) {
+func TestAHangingExportOfSpansLeavesTimeForLogs(t *testing.T) {
 	cleanEnv(t)
 	logged := make(chan time.Time, 1)
 	collector := func(ctx context.Context, sig signal) error {

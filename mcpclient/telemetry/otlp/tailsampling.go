@@ -23,8 +23,8 @@ func newTailSampling(o tailsampling.Options, getenv func(string) string) (*tails
 		}
 		o.Ratio = ratio
 	default:
-		return nil, fmt.Errorf("OTEL_TRACES_SAMPLER: %q is no ratio; with WithTailSampling, use always_on, always_off or "+
-			"traceidratio, each also with the prefix parentbased_", name)
+		return nil, fmt.Errorf("OTEL_TRACES_SAMPLER: WithTailSampling does not support %q; use always_on, always_off or "+
+			"traceidratio, with or without the prefix parentbased_", name)
 	}
 	return tailsampling.New(o)
 }

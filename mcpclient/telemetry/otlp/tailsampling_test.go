@@ -70,8 +70,8 @@ func TestEnvironmentSetsTailSamplingRatio(t *testing.T) {
 		{"traceidratio", "2", `OTEL_TRACES_SAMPLER_ARG: "2" is not a ratio between 0 and 1`},
 		{"traceidratio", "NaN", `OTEL_TRACES_SAMPLER_ARG: "NaN" is not a ratio between 0 and 1`},
 		{"traceidratio", "half", `OTEL_TRACES_SAMPLER_ARG: "half" is not a ratio between 0 and 1`},
-		{"xray", "", `OTEL_TRACES_SAMPLER: "xray" is no ratio; with WithTailSampling, use always_on, always_off or ` +
-			`traceidratio, each also with the prefix parentbased_`},
+		{"xray", "", `OTEL_TRACES_SAMPLER: WithTailSampling does not support "xray"; use always_on, always_off or ` +
+			`traceidratio, with or without the prefix parentbased_`},
 	} {
 		env := map[string]string{"OTEL_TRACES_SAMPLER": at.sampler, "OTEL_TRACES_SAMPLER_ARG": at.arg}
 		s, err := newTailSampling(tailsampling.Options{Ratio: .25}, func(key string) string { return env[key] })

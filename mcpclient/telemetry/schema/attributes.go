@@ -25,14 +25,14 @@ var attributes = limited([]attributeRow{
 		"Arguments of the tool call, as returned by the redactor of WithContentCapture: a map, up to 8 KiB. A " +
 			"member named … marks omitted members. JSON as a string with WithContentAsText."},
 	{names.KeyGenAIToolCallResult, Any, "", nil, Unbounded, Convention,
-		"Result of the tool call, as returned by the redactor, in the form of the arguments."},
+		"Result of the tool call, as returned by the redactor, in the same format as the arguments."},
 	{keyAnyVariable, String, "", nil, Unbounded, Convention,
 		"Argument of the prompt, its first 8 KiB; the key ends with the argument's name. At most 16 on a span."},
 	{names.KeyErrorType, String, "", nil, Limited, Convention,
 		"Cause of the failure: the JSON-RPC code if it is an error of this side, the HTTP status if only HTTP " +
 			"answered, tool_error, a word of this module, or a Go type."},
 	{names.KeyRPCResponseStatusCode, String, "", nil, Limited, Convention,
-		"Code of the JSON-RPC error in the answer, even if it is no error of this side."},
+		"Code of the JSON-RPC error in the answer, even if it is not an error of this side."},
 	{names.KeyJSONRPCRequestID, String, "", nil, Unbounded, Convention, "JSON-RPC id of the request."},
 	{names.KeyMCPResourceURI, String, "", nil, Unbounded, Convention, "URI of the resource, up to 1,024 bytes."},
 	{names.KeyMCPProtocolVersion, String, "", nil, Limited, Convention, "Negotiated version of the protocol."},

@@ -67,7 +67,7 @@ type Sampling struct {
 	forest *forest[sdktrace.ReadOnlySpan] // guarded by mu
 }
 
-// New returns a Sampling. The error is about the options.
+// New returns a Sampling, or an error if an option is invalid.
 func New(o Options) (*Sampling, error) {
 	switch {
 	case math.IsNaN(o.Ratio) || o.Ratio < 0 || o.Ratio > 1:
@@ -97,9 +97,10 @@ func (s *Sampling) Stats() Stats {
 // [Sampling.Processor]: the SDK needs both.
 func (s *Sampling) Sampler() sdktrace.Sampler { return sampler{s} }
 
-// Processor returns the span processor of the SDK, which passes exported spans on to the next processors and shuts
-// them down. A failure passes on all of its spans at once, the failed span first. A batch processor drops spans that
-// exceed its queue, so add [Sampling.Burst] to its size. Call Processor once.
+// Processor returns the span processor to register with the SDK. It passes exported spans to the next processors, and
+// shuts these down with itself. When a span fails, Processor passes on all spans of the failure at once, the failed
+// span first. A batch processor drops spans that exceed its queue, so add [Sampling.Burst] to its size. Call Processor
+// once.
 func (s *Sampling) Processor(next ...sdktrace.SpanProcessor) sdktrace.SpanProcessor {
 	return &processor{s, next}
 }

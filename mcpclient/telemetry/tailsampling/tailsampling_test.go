@@ -183,7 +183,7 @@ func TestFollowerOfFailureIsSampledFromStart(t *testing.T) {
 }
 
 // A follower of a failure has the threshold zero in every trace, so that counts are right.
-func TestFollowerHasThresholdZero(t *testing.T) {
+func TestAFollowerOfAFailureHasThresholdZero(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{Ratio: 1})
 	_, first := s.Start(t.Context(), "first")
 	fail(first)

@@ -36,8 +36,8 @@ func TestPlanErrorNamesTheFaultAndTheReason(t *testing.T) {
 		{Fault{Kind: Drop, Limit: -1}, "limit: is negative"},
 		{Fault{Kind: Drop, After: -1}, "after: is negative"},
 		{Fault{Kind: Drop, For: -1}, "for: is negative"},
-		{Fault{Kind: Drop, Tool: "["}, `tool: "[" is no pattern`},
-		{Fault{Kind: Drop, Method: "["}, `method: "[" is no pattern`},
+		{Fault{Kind: Drop, Tool: "["}, `tool: "[" is not a valid pattern`},
+		{Fault{Kind: Drop, Method: "["}, `method: "[" is not a valid pattern`},
 		{Fault{Kind: Refuse, Method: "*"}, "method: an attempt to connect has none"},
 		{Fault{Kind: Refuse, Tool: "*"}, "tool: an attempt to connect has none"},
 	} {

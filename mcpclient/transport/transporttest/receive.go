@@ -152,7 +152,8 @@ func receiveForgets(r *rig) {
 	runtime.KeepAlive(conn)
 }
 
-// receivePulls sends until the wire is full. A pipe holds 1 MiB, the windows of a network connection some more.
+// receivePulls checks that the client reads nothing before it calls Receive: the peer sends until Send blocks. A pipe
+// holds 1 MiB, the windows of a network connection somewhat more.
 func receivePulls(r *rig) {
 	const size, enough = 1 << 20, 64
 	conn, peer := r.dial(transport.Config{})
