@@ -73,8 +73,8 @@ func TestAMistakeInAPolicyIsUsage(t *testing.T) {
 	noCollector(t)
 	for want, flags := range map[string][]string{
 		`policy: denied tools: "[" is not a valid pattern; want one such as read_*`: {"--deny-tool", "["},
-		"policy: the timeout is negative":                                  {"--timeout", "-1s"},
-		"no such file":                                                     {"--policy", filepath.Join(t.TempDir(), "none")},
+		"policy: the timeout is negative":                                           {"--timeout", "-1s"},
+		"no such file":                                                              {"--policy", filepath.Join(t.TempDir(), "none")},
 	} {
 		code, _, stderr := runs(t, append(append([]string{"proxy"}, flags...), "--", "never-started")...)
 		if code != exitUsage || !strings.Contains(stderr, want) {
