@@ -106,14 +106,7 @@ func (c *client) Drain() { c.Calls.Drain(c.Conn.Server.DrainTimeout) }
 // Leave cancels the requests of the client, and then reports to the receiver that the client is gone. The reason is nil
 // if the client has left.
 func (c *client) Leave(reason error) {
-	why := reason
-	switch reason {
-	case nil:
-		why = relay.ErrLeft
-	case engine.ErrSilent, web.ErrTimeout:
-	default:
-		why = engine.ErrStopping
-	}
+	why := engine.EndReason(reason)
 	for _, left := range c.Calls.All() {
 		left.Cancel(why)
 	}

@@ -78,15 +78,23 @@ func Interrupted(r instrument.Result, why error) instrument.Result {
 	return r
 }
 
-// endCause returns the cause for the contexts of handlers when their connection or session ends. A nil reason means
-// that the client has disconnected. A client that is still connected gets ErrStopping.
-func endCause(reason error) error {
+// EndReason returns the error for requests whose connection or session ends because of reason, nil if the client has
+// disconnected. It is [ErrStopping] unless the client is gone.
+func EndReason(reason error) error {
 	switch reason {
 	case nil:
-		reason = relay.ErrLeft
+		return relay.ErrLeft
 	case ErrSilent, web.ErrTimeout:
-	default:
-		return ErrStopping
+		return reason
+	}
+	return ErrStopping
+}
+
+// endCause returns the cause for the contexts of handlers when their connection or session ends because of reason. A
+// client that is still connected gets ErrStopping.
+func endCause(reason error) error {
+	if reason = EndReason(reason); reason == ErrStopping {
+		return reason
 	}
 	return rpc.Fail(ErrStopping, reason)
 }
