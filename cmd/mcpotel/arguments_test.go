@@ -14,25 +14,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// manyTypes is a schema with an argument of each type that can be typed.
-const manyTypes = `{"type":"object","required":["text"],"additionalProperties":false,
-	"$defs":{"size":{"type":"string","enum":["s","l"],"description":"how large"},"way/up":{"type":"integer"}},
-	"properties":{
-		"text":{"type":"string","description":"what to say"},
-		"count":{"type":"integer","default":3,"minimum":1,"maximum":9},
-		"share":{"type":"number"},
-		"loud":{"type":"boolean"},
-		"tags":{"type":"array","items":{"type":"string"}},
-		"counts":{"type":"array","items":{"type":"integer"}},
-		"where":{"type":"object"},
-		"size":{"$ref":"#/$defs/size"},
-		"up":{"$ref":"#/$defs/way~1up"},
-		"maybe":{"type":["string","null"]},
-		"either":{"anyOf":[{"type":"integer"},{"type":"string"}]},
-		"level":{"oneOf":[{"const":1,"title":"low"},{"const":2,"title":"high"}]},
-		"any":{},
-		"several":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}
-	}}`
+// manyTypes returns a schema with an argument of each type that can be typed.
+func manyTypes(t *testing.T) string {
+	return content(t, filepath.Join("..", "..", "internal", "command", "toolargs", "testdata", "manytypes.json"))
+}
 
 // echoes serves a tool that answers with the arguments it got, and has the schema.
 func echoes(t *testing.T, schema string) (url string) {
@@ -51,7 +36,7 @@ func echoes(t *testing.T, schema string) (url string) {
 
 func TestArgumentsAreGivenInEveryWay(t *testing.T) {
 	noCollector(t)
-	url := echoes(t, manyTypes)
+	url := echoes(t, manyTypes(t))
 	demo, _ := serves(t, "0")
 	file := filepath.Join(t.TempDir(), "arguments.json")
 	if err := os.WriteFile(file, []byte(`{"text":"from the file"}`), 0o600); err != nil {

@@ -33,7 +33,7 @@ func TestNamesAreCompletedByTheServer(t *testing.T) {
 	noCollector(t)
 	t.Setenv(patienceVariable, "1m") // on a slow machine
 	url, _ := serves(t, "0")
-	types := echoes(t, manyTypes)
+	types := echoes(t, manyTypes(t))
 	file := configFile(t, "")
 	for _, tc := range []struct {
 		args []string

@@ -9,7 +9,7 @@ import (
 
 func TestDescribeShowsEveryArgument(t *testing.T) {
 	noCollector(t)
-	url := echoes(t, manyTypes)
+	url := echoes(t, manyTypes(t))
 	code, out, stderr := runs(t, "describe", "--url", url, "echo")
 	if code != exitOK {
 		t.Fatalf("got exit code %d: %s", code, stderr)

@@ -1,30 +1,16 @@
 package toolargs
 
 import (
+	_ "embed"
 	"encoding/json"
 	"strings"
 	"testing"
 )
 
-// manyTypes is a schema with an argument of each type that can be typed.
-const manyTypes = `{"type":"object","required":["text"],"additionalProperties":false,
-	"$defs":{"size":{"type":"string","enum":["s","l"],"description":"how large"},"way/up":{"type":"integer"}},
-	"properties":{
-		"text":{"type":"string","description":"what to say"},
-		"count":{"type":"integer","default":3,"minimum":1,"maximum":9},
-		"share":{"type":"number"},
-		"loud":{"type":"boolean"},
-		"tags":{"type":"array","items":{"type":"string"}},
-		"counts":{"type":"array","items":{"type":"integer"}},
-		"where":{"type":"object"},
-		"size":{"$ref":"#/$defs/size"},
-		"up":{"$ref":"#/$defs/way~1up"},
-		"maybe":{"type":["string","null"]},
-		"either":{"anyOf":[{"type":"integer"},{"type":"string"}]},
-		"level":{"oneOf":[{"const":1,"title":"low"},{"const":2,"title":"high"}]},
-		"any":{},
-		"several":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"null"}]}
-	}}`
+// manyTypes is a schema with an argument of each type that can be typed. The tests of the command have it too.
+//
+//go:embed testdata/manytypes.json
+var manyTypes string
 
 func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
 	for typed, want := range map[string]string{
