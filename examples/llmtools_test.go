@@ -132,7 +132,7 @@ func run(ctx context.Context, client *mcpclient.Client, call FunctionCall) Messa
 
 // docs:consent
 
-// harmless reports whether the server says that a tool changes nothing. Ask the user before all other tools.
+// harmless reports whether a tool changes nothing, by its annotations. Ask the user before all other tools.
 func harmless(tool *mcp.Tool) bool {
 	hints := tool.Annotations
 	return hints != nil && hints.ReadOnlyHint != nil && *hints.ReadOnlyHint
@@ -174,7 +174,7 @@ func TestAModelCallsTools(t *testing.T) {
 	}
 	defer client.Stop(context.Background())
 	if !harmless(tool) || harmless(&mcp.Tool{}) {
-		t.Error("want the tool harmless that says so, and no other")
+		t.Error("want only the tool with the annotation harmless")
 	}
 	for _, test := range []struct{ arguments, want string }{
 		{`{"city":"Oslo"}`, `{"Celsius":4}`},

@@ -89,7 +89,7 @@ func waysToServe(s *mcpserver.Server, look, predict func(context.Context, Query)
 		return err
 	}
 	// docs:implement
-	err = s.Implement(whole) // one value whose methods list and call all tools
+	err = s.Implement(whole) // the methods of one value list and call all tools
 	// docs:end
 	return err
 }

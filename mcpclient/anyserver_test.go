@@ -43,7 +43,7 @@ func TestAnyServer(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) { anyServer(t, r, drawServer(r)) })
 }
 
-// strange is a server that was drawn: what it does with one request after the other, and what it is asked.
+// strange is a random server: its reactions to the requests, in order, and the requests that it got.
 type strange struct {
 	Legacy     bool
 	Operations []string

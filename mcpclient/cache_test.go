@@ -421,8 +421,8 @@ func TestResultAfterWaitingForReadinessIsCached(t *testing.T) {
 	})
 }
 
-// What is private belongs to the principal that has asked for it: after another login it is asked for anew, what is
-// public is not. (specification 2026-07-28, server/utilities/caching, "Cache Scope")
+// A private result belongs to the principal that has requested it: after another login, the client requests it again,
+// but not a public one. (specification 2026-07-28, server/utilities/caching, "Cache Scope")
 func TestNewAuthorizationDropsPrivateResults(t *testing.T) {
 	for _, test := range []struct {
 		scope string
@@ -448,7 +448,7 @@ func TestNewAuthorizationDropsPrivateResults(t *testing.T) {
 			}
 			authorized()
 			if v.stranger(c, rec, "other") {
-				t.Error("what the tools were is remembered, want it forgotten: the principal may be another one")
+				t.Error("the client still knows the old tools, want them forgotten: the principal may be another one")
 			}
 			if test.stays {
 				kept(t, c)

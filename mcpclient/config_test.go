@@ -52,7 +52,7 @@ func TestGivenOptionsReplaceDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Name != "billing" || c.ClientInfo.Name != "n" || c.RequestTimeout != -1 {
-		t.Errorf("want what was given, got %+v", c)
+		t.Errorf("want the given options, got %+v", c)
 	}
 	if c.BackoffMax != time.Minute {
 		t.Errorf("want the longest delay no shorter than the first, %v, got %v", time.Minute, c.BackoffMax)

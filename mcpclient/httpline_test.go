@@ -18,8 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// narrowHTTP connects to a server that is asked no more than so many things at once. before is called with what it is
-// asked.
+// narrowHTTP connects to a server with this many places for requests. It calls before with the body of each request.
 func narrowHTTP(t *testing.T, v mcp.Version, places int, before func(body []byte)) *mcpclient.Client {
 	t.Helper()
 	real := newSite(t, nil)

@@ -23,7 +23,7 @@ func TestLoopDetectionKeepsNoTextOfCalls(t *testing.T) {
 	}
 }
 
-// observation returns what watching does beside a call with the options, nil for none; honest calls all differ.
+// observation returns the work of loop detection for a call, nil options for none; honest calls all differ.
 func observation(t testing.TB, ctx context.Context, o *LoopOptions, honest bool) (c *Client, observe func()) {
 	const args, result = `{"name":"search","arguments":{"query":"what is the answer","limit":7}}`,
 		`{"content":[{"type":"text","text":"nothing was found, try other words"}],"isError":false}`
@@ -56,7 +56,7 @@ func observation(t testing.TB, ctx context.Context, o *LoopOptions, honest bool)
 	}
 }
 
-// BenchmarkLoopDetection is what watching adds to a call, without the call.
+// BenchmarkLoopDetection measures loop detection alone, without the call.
 func BenchmarkLoopDetection(b *testing.B) {
 	ctx, err := telemetry.ContextWithConversation(b.Context(), telemetry.Conversation{ID: "thread-17"})
 	if err != nil {

@@ -33,7 +33,7 @@ func TestTheResultsUsedLastAreKept(t *testing.T) {
 		t.Errorf("kept %v of %d bytes, want k0, which was used, k3 and k4", got, rc.size)
 	}
 	if rc.find(s, "k0", now.Add(time.Hour)) != nil || rc.recent.Len() != 2 {
-		t.Error("what is no longer fresh is kept")
+		t.Error("the cache keeps a result that is no longer fresh")
 	}
 }
 

@@ -205,7 +205,7 @@ func TestBusyCallIsRetried(t *testing.T) {
 	})
 }
 
-// bare is what a proxy says for a server that may have done its work.
+// bare is the answer of a proxy whose server may have done its work.
 var bare = transport.RequestError{Reason: transport.Busy, Status: 503}
 
 // tools lists a tool of each kind.

@@ -146,8 +146,7 @@ func TestTaskDeniedByMiddlewareIsCancelled(t *testing.T) {
 	})
 }
 
-// The caller has left when the server says that the call has become a task. A call that was to be one is cancelled in
-// no other way.
+// The caller has left before the server answers with a task. The client can cancel such a call only as a task.
 func TestLateTaskIsCancelledOnce(t *testing.T) {
 	left := map[string]func(cancel func()){
 		"the caller has left": func(cancel func()) { cancel() },

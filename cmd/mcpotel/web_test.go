@@ -320,6 +320,6 @@ func TestTheDemoServerShowsWhatItDoes(t *testing.T) {
 		})
 	}
 	if !slices.ContainsFunc(page.Servers, divides) {
-		t.Errorf("servers on the page: got %+v, want one whose divide has failed once", page.Servers)
+		t.Errorf("servers on the page: got %+v, want one with one failed divide", page.Servers)
 	}
 }

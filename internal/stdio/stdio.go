@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// interruptible returns a reader of r whose Close interrupts a waiting Read.
+// interruptible returns a reader of r. Its Close interrupts a waiting Read.
 func interruptible(r io.ReadCloser) io.ReadCloser {
 	read, write := io.Pipe()
 	go func() { // ends with r, or with the first input after read was closed

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addContent adds the tools that show what a call returns besides structured content, and during the call.
+// addContent adds the tools that return other content than structured content, or send messages during the call.
 func addContent(s *mcpserver.Server) error {
 	return errors.Join(
 		mcpserver.AddTool(s, &mcp.Tool{Name: "show", Description: "Show every kind of content."}, show),

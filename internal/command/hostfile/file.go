@@ -94,7 +94,7 @@ func (f *File) Names() (names []string) {
 	return names
 }
 
-// Entry reads the server whose name is Names()[i].
+// Entry reads the server with the name Names()[i].
 func (f *File) Entry(i int) (*Entry, error) {
 	m := f.servers[i]
 	e, err := readEntry(m.name, f.text[m.from:m.end()])

@@ -24,7 +24,7 @@ func TestAFileOfAnotherUserIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, known := userfile.Owner(info); !known {
-		return // a system whose files have no owners of this kind
+		return // files of this system have no such owners
 	}
 	const want = "the file belongs to another user, uid "
 	if err := onlyMine(info, os.Geteuid()+1); err == nil || !strings.HasPrefix(err.Error(), want) {

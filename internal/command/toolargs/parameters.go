@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/typing"
 )
 
-// Parameters are the arguments of a tool by its input schema. An argument whose schema uses other keywords than these
-// accepts any type; the server decides.
+// Parameters are the arguments of a tool, read from its input schema. If the schema of an argument uses other keywords,
+// the argument accepts any type, and the server decides.
 type Parameters struct {
 	All  []*Parameter // the required ones first
 	Open *Parameter   // describes additional arguments; nil if the schema forbids them

@@ -71,7 +71,7 @@ func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
 	}
 }
 
-// A schema says what is not known of arguments that it does not name.
+// additionalProperties describes the arguments that a schema does not name.
 func TestArgumentsThatTheSchemaDoesNotName(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{}`:                            `unknown argument "x"; there are no arguments`,

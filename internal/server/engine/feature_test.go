@@ -235,7 +235,7 @@ func TestARoleOfAnotherPackageServesConnections(t *testing.T) {
 func TestARoleOfAnotherPackageServesHTTP(t *testing.T) {
 	s, _ := newServer()
 	if _, err := s.NewHTTP(&engine.HTTPOptions{Options: web.Options{Stateless: true}}); err == nil {
-		t.Error("NewHTTP returned no error, want that of the role")
+		t.Error("NewHTTP returned no error, want the error of the role")
 	}
 	h, err := s.NewHTTP(&engine.HTTPOptions{Options: web.Options{
 		MaxRequests: 1, MaxBodies: 1 << 20, Principal: func(*http.Request) string { return "" },

@@ -70,7 +70,7 @@ func (h *HTTP) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// webServer is an HTTP as a [web.Server]. The methods of the role are those of [Handler].
+// webServer implements [web.Server] for an HTTP. The [Handler] of the role has some of the methods.
 type webServer struct {
 	Handler
 	h *HTTP

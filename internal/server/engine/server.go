@@ -103,7 +103,7 @@ type Client interface {
 	Watching() (resources, subscriptions int)
 }
 
-// Handler is the role's part of an HTTP handler. The methods without a comment are those of [web.Server].
+// Handler is the role's part of an HTTP handler. [web.Server] documents the methods without a comment.
 type Handler interface {
 	NewStateless() *web.Stateless
 	IsNotice(web.Notice) bool

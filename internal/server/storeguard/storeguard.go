@@ -1,6 +1,6 @@
-// Package storeguard calls the user's stores. The server calls them in many places, most of which are not part of a
-// request. So each call runs in a goroutine of its own, and a failure of the store is an error like any other. This
-// module's stores in memory are called directly.
+// Package storeguard calls the user's stores. Most calls of the server do not belong to a request. So each call runs in
+// its own goroutine, and a panic of the store is an error like any other. The server calls this module's stores in
+// memory directly.
 package storeguard
 
 import (

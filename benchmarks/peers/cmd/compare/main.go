@@ -102,7 +102,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	return write(o.out, m)
 }
 
-// measured measures the benchmarks of -bench, or else of what, except skip, or reads an earlier measurement.
+// measured measures the benchmarks of -bench, by default those in what without skip, or reads an earlier measurement.
 func (o *options) measured(ctx context.Context, what, skip string) (*measurements, error) {
 	lines, err := o.lines(ctx, cmp.Or(o.bench, what), skip)
 	if err != nil {
