@@ -50,7 +50,7 @@ func connected(t *testing.T, http bool, v mcp.Version) *connection {
 	if err := c.server.HandleRootsChanged(func(context.Context, *mcpserver.Session) {}); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.server.AddRawTool(&mcp.Tool{Name: "busy"}, busy(c.busy)); err != nil {
+	if err := c.server.AddTool(&mcp.Tool{Name: "busy"}, busy(c.busy)); err != nil {
 		t.Fatal(err)
 	}
 	var to transport.Transport = transport.InMemory(func(ctx context.Context, p *transport.Peer) {
@@ -96,7 +96,7 @@ func TestCompletionForAPromptNamesThePrompt(t *testing.T) {
 			nil); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.client.Stop(t.Context())
+		_ = c.client.Close()
 		for _, kind := range []trace.SpanKind{trace.SpanKindClient, trace.SpanKindServer} {
 			if got := c.attribute(t, "completion/complete brief", kind, "gen_ai.prompt.name"); got != "brief" {
 				t.Errorf("%s: gen_ai.prompt.name of the %v span: got %q, want brief", v, kind, got)
@@ -133,7 +133,7 @@ var messages = map[mcp.Version][]string{
 func busy(running chan<- struct{}) mcpserver.ToolHandler {
 	return func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		var roots mcp.ListRootsResult
-		if err := mcpserver.AskAll(ctx, mcpserver.AskListRoots("roots", &roots)); err != nil {
+		if err := r.AskAll(ctx, mcpserver.AskListRoots("roots", &roots)); err != nil {
 			return nil, err
 		}
 		if err := r.Log(ctx, mcp.LevelError, "busy", "a message"); err != nil {
@@ -221,7 +221,7 @@ func TestEachMessageHasTheProtocolVersionAndTheSession(t *testing.T) {
 					waiting = false
 				}
 			}
-			_ = c.client.Stop(t.Context())
+			_ = c.client.Close()
 			if len(missing) > 0 {
 				t.Errorf("%s over HTTP %t: no spans of %q", v, http, missing)
 			}
@@ -254,12 +254,12 @@ func TestEachMessageHasTheProtocolVersionAndTheSession(t *testing.T) {
 func TestAcknowledgementIsPartOfTheTraceOfItsSubscription(t *testing.T) {
 	c := connected(t, false, mcp.Version20260728)
 	changed := make(chan struct{}, 1)
-	c.client.OnPromptListChanged(func(context.Context) {
+	c.client.Handle(mcpclient.HandlePromptListChanged(func(context.Context) {
 		select {
 		case changed <- struct{}{}:
 		default:
 		}
-	})
+	}))
 	for sent := 0; ; sent++ {
 		nothing := func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) { return nil, nil }
 		if err := c.server.AddPrompt(&mcp.Prompt{Name: fmt.Sprint("p", sent)}, nothing); err != nil {
@@ -272,7 +272,7 @@ func TestAcknowledgementIsPartOfTheTraceOfItsSubscription(t *testing.T) {
 			break
 		}
 	}
-	_ = c.client.Stop(t.Context())
+	_ = c.client.Close()
 	asked := c.rec.SpansNamed("subscriptions/listen", trace.SpanKindServer)
 	told := c.rec.SpansNamed("notifications/subscriptions/acknowledged", trace.SpanKindClient)
 	parents := map[trace.SpanID]int{} // the handler may take the place of the client's first subscription

@@ -137,7 +137,7 @@ func (w *world) run(c *failing) {
 	time.Sleep(time.Minute) // for what goes on in the background, and the connection that may have to be made anew
 	before := w.struck.Load()
 	if failure := usercode.Apart(func() {
-		if err := w.client.Await(w.ctx()); err != nil {
+		if err := w.client.WaitForReady(w.ctx()); err != nil {
 			w.t.Errorf("want the client ready again, got %v", err)
 		}
 		if err := do(w); err != nil {
@@ -177,7 +177,7 @@ func (w *world) first(c *failing, do func(w *world) error) {
 
 // connect connects the client with the server, which serves it as long as it likes.
 func (w *world) connect() {
-	w.co.BackoffMin = 100 * time.Millisecond
+	w.co.Backoff.Min = 100 * time.Millisecond
 	var err error
 	if w.client, err = mcpclient.New(w.again(), &w.co); err != nil {
 		w.t.Fatal(err)
@@ -203,7 +203,7 @@ func (w *world) again() transport.Transport {
 // end ends the client, and the server.
 func (w *world) end() {
 	begun := time.Now()
-	if err := w.client.Stop(w.ctx()); err != nil {
+	if err := w.client.Close(); err != nil {
 		w.t.Errorf("stop: %v", err)
 	}
 	if took := time.Since(begun); took > time.Second {

@@ -41,7 +41,7 @@ func added(name string, callbacks []string, add func(w *world) (remove func()), 
 
 // again sends a notification and waits until it has been heard.
 func again(w *world, send func(w *world) error) error {
-	if err := w.client.Await(w.ctx()); err != nil {
+	if err := w.client.WaitForReady(w.ctx()); err != nil {
 		return err
 	}
 	time.Sleep(time.Second) // the server is to know that the client is ready
@@ -122,26 +122,26 @@ func asked(name string, callbacks []string, feature func(w *world) mcpclient.Fea
 }
 
 func elicit(ctx context.Context) error {
-	_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "m",
+	_, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "m",
 		RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
 	return err
 }
 
 func visit(ctx context.Context) error {
-	_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com",
+	_, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com",
 		ElicitationID: "1"})
 	return err
 }
 
 func sample(ctx context.Context) error {
-	_, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+	_, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
 		{Role: mcp.RoleUser, Content: mcp.SamplingContent{mcp.Text("hi")}},
 	}})
 	return err
 }
 
 func roots(ctx context.Context) error {
-	_, err := mcpserver.ListRoots(ctx)
+	_, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 	return err
 }
 
@@ -153,7 +153,7 @@ func own(name string, callbacks []string, set func(w *world), do func(w *world) 
 			set(w)
 		}
 	}, do: func(w *world) error {
-		if err := w.client.Await(w.ctx()); err != nil {
+		if err := w.client.WaitForReady(w.ctx()); err != nil {
 			return err
 		}
 		return do(w)
@@ -193,28 +193,28 @@ var clientCases = func() []failing {
 			return mcpclient.HandleProgress(func(context.Context, *mcp.ProgressParams) { w.strike() })
 		}, reported),
 		added("added notification handler", []string{"mcpclient.Client.OnNotification h"}, func(w *world) func() {
-			return w.client.OnNotification("", func(context.Context, *mcpclient.Notification) { w.strike() })
+			return w.client.Handle(mcpclient.HandleNotification("", func(context.Context, *mcpclient.Notification) { w.strike() }))
 		}, toolsChanged),
 		added("added handler of tools", []string{"mcpclient.Client.OnToolListChanged h"}, func(w *world) func() {
-			return w.client.OnToolListChanged(func(context.Context) { w.strike() })
+			return w.client.Handle(mcpclient.HandleToolListChanged(func(context.Context) { w.strike() }))
 		}, toolsChanged),
 		added("added handler of prompts", []string{"mcpclient.Client.OnPromptListChanged h"}, func(w *world) func() {
-			return w.client.OnPromptListChanged(func(context.Context) { w.strike() })
+			return w.client.Handle(mcpclient.HandlePromptListChanged(func(context.Context) { w.strike() }))
 		}, promptsChanged),
 		added("added handler of resources", []string{"mcpclient.Client.OnResourceListChanged h"}, func(w *world) func() {
-			return w.client.OnResourceListChanged(func(context.Context) { w.strike() })
+			return w.client.Handle(mcpclient.HandleResourceListChanged(func(context.Context) { w.strike() }))
 		}, resourcesChanged),
 		added("added handler of updates", []string{"mcpclient.Client.OnResourceUpdated h"}, func(w *world) func() {
-			return w.client.OnResourceUpdated(func(context.Context, string) { w.strike() })
+			return w.client.Handle(mcpclient.HandleResourceUpdated(func(context.Context, string) { w.strike() }))
 		}, updated),
 		added("added handler of log messages", []string{"mcpclient.Client.OnLogMessage h"}, func(w *world) func() {
-			return w.client.OnLogMessage(func(context.Context, *mcp.LoggingMessageParams) { w.strike() })
+			return w.client.Handle(mcpclient.HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) { w.strike() }))
 		}, logged),
 		added("added logger of log messages", []string{"mcpclient.Client.LogMessagesTo l"}, func(w *world) func() {
-			return w.client.LogMessagesTo(slog.New(striking{w}))
+			return w.client.Handle(mcpclient.LogMessagesTo(slog.New(striking{w})))
 		}, logged),
 		added("added handler of progress", []string{"mcpclient.Client.OnProgress h"}, func(w *world) func() {
-			return w.client.OnProgress(func(context.Context, *mcp.ProgressParams) { w.strike() })
+			return w.client.Handle(mcpclient.HandleProgress(func(context.Context, *mcp.ProgressParams) { w.strike() }))
 		}, reported),
 
 		{name: "transitions", callbacks: []string{"mcpclient.Options.OnTransition"}, set: func(w *world) {

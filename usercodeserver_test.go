@@ -21,7 +21,7 @@ func served(name string, callbacks []string, set func(w *world), do func(w *worl
 // ready makes do wait for the client.
 func ready(do func(w *world) error) func(w *world) error {
 	return func(w *world) error {
-		if err := w.client.Await(w.ctx()); err != nil {
+		if err := w.client.WaitForReady(w.ctx()); err != nil {
 			return err
 		}
 		return do(w)
@@ -142,7 +142,7 @@ func reconnects(w *world) error {
 	if err != nil {
 		return err
 	}
-	return other.Stop(w.ctx())
+	return other.Close()
 }
 
 // shakyServerConn is a connection to a client that fails in one of its methods.
@@ -241,11 +241,11 @@ func listsTasks() failing {
 func taskTool(during func()) func(w *world) {
 	return func(w *world) {
 		w.co.Features = []mcpclient.Feature{mcpclient.UseTasks(nil)}
-		_ = mcpserver.AddTaskTool(w.server, &mcp.Tool{Name: "tool"}, func(context.Context, none) (none, error) {
+		_ = mcpserver.AddTool(w.server, &mcp.Tool{Name: "tool"}, func(context.Context, none) (none, error) {
 			time.Sleep(time.Second)
 			during()
 			return none{}, nil
-		})
+		}, mcpserver.TaskTool())
 	}
 }
 
@@ -264,7 +264,7 @@ var serverCases = []failing{
 	served("tool", []string{"mcpserver.AddTool h"},
 		tool(func(_ context.Context, w *world) error { w.strike(); return nil }), calls),
 	served("raw tool", []string{"mcpserver.Server.AddRawTool h"}, func(w *world) {
-		_ = w.server.AddRawTool(&mcp.Tool{Name: "tool"},
+		_ = w.server.AddTool(&mcp.Tool{Name: "tool"},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				w.strike()
 				return nil, nil
@@ -273,14 +273,14 @@ var serverCases = []failing{
 	served("task tool", []string{"mcpserver.AddTaskTool h"}, func(w *world) { taskTool(w.strike)(w) }, calls),
 	served("raw task tool", []string{"mcpserver.Server.AddRawTaskTool h"}, func(w *world) {
 		w.co.Features = []mcpclient.Feature{mcpclient.UseTasks(nil)}
-		_ = w.server.AddRawTaskTool(&mcp.Tool{Name: "tool"},
+		_ = w.server.AddTool(&mcp.Tool{Name: "tool"},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				w.strike()
 				return nil, nil
-			})
+			}, mcpserver.TaskTool())
 	}, calls),
 	served("the decoder of arguments", nil, func(w *world) {
-		_ = w.server.AddRawTool(&mcp.Tool{Name: "tool"},
+		_ = w.server.AddTool(&mcp.Tool{Name: "tool"},
 			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				return nil, (&brittle{w}).UnmarshalJSON(r.Arguments)
 			})

@@ -13,7 +13,7 @@ import (
 // of the user may be the one in which it fails.
 func observing(name, callback string, option func(w *world, strike func()) telemetry.Option) []failing {
 	do := func(w *world) error {
-		if err := w.client.Await(w.ctx()); err != nil {
+		if err := w.client.WaitForReady(w.ctx()); err != nil {
 			return err
 		}
 		if err := w.client.Notify(w.ctx(), "x/notify", nil); err != nil {

@@ -91,14 +91,14 @@ func shakes(method string, ready bool, e ends, do func(w *world) error) failing 
 }
 
 func ping(w *world) error {
-	if err := w.client.Await(w.ctx()); err != nil {
+	if err := w.client.WaitForReady(w.ctx()); err != nil {
 		return err
 	}
 	return w.client.Ping(w.ctx())
 }
 
 func leave(w *world) error {
-	if err := w.client.Await(w.ctx()); err != nil {
+	if err := w.client.WaitForReady(w.ctx()); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(w.ctx(), time.Second)
@@ -110,7 +110,7 @@ func leave(w *world) error {
 }
 
 func inspected(w *world) error {
-	if err := w.client.Await(w.ctx()); err != nil {
+	if err := w.client.WaitForReady(w.ctx()); err != nil {
 		return err
 	}
 	_ = w.client.Inspect()

@@ -122,14 +122,14 @@ func offer(s *mcpserver.Server) error {
 			func(context.Context, *mcpserver.CompleteRequest) ([]string, error) { return []string{"Ada"}, nil }),
 		s.HandleRequest("example.com/do",
 			func(context.Context, *mcpserver.Request) (any, error) { return struct{}{}, nil }),
-		s.AddRawTool(&mcp.Tool{Name: "talk"},
+		s.AddTool(&mcp.Tool{Name: "talk"},
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				return &mcp.CallToolResult{}, errors.Join(r.Progress(ctx, 1, 2, ""), r.Log(ctx, mcp.LevelError, "", "x"))
 			}),
-		s.AddRawTool(&mcp.Tool{Name: "ask"},
+		s.AddTool(&mcp.Tool{Name: "ask"},
 			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				var roots mcp.ListRootsResult
-				return &mcp.CallToolResult{}, mcpserver.AskAll(ctx, mcpserver.AskListRoots("roots", &roots))
+				return &mcp.CallToolResult{}, mcpserver.RequestFrom(ctx).AskAll(ctx, mcpserver.AskListRoots("roots", &roots))
 			}),
 	)
 }
@@ -162,7 +162,7 @@ func echoing(t *testing.T, tel *telemetry.Telemetry, v mcp.Version) *mcpclient.C
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 

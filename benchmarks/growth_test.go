@@ -1,7 +1,6 @@
 package benchmarks
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -65,7 +64,7 @@ func grown(b *testing.B) *mcpclient.Client {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
+		if err := c.Close(); err != nil {
 			b.Error(err)
 		}
 		wait()

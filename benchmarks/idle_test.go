@@ -35,14 +35,14 @@ func BenchmarkIdleServerHTTP(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprintf("transport=httpjson/era=%s/clients=%d/peer=ours", workload.Legacy, n), func(b *testing.B) {
 			s := mcpserver.New(mcp.Implementation{Name: "ours", Version: "1.0"}, &mcpserver.Options{Telemetry: telemetry.New()})
-			err := s.AddRawTool(&mcp.Tool{Name: workload.TinyTool},
+			err := s.AddTool(&mcp.Tool{Name: workload.TinyTool},
 				func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 					return nil, nil
 				})
 			if err != nil {
 				b.Fatal(err)
 			}
-			h := s.HTTPHandler(&mcpserver.HTTPOptions{MaxSessions: 2 * n}) // one account may have half of them
+			h := s.HTTPHandler(&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2 * n}}) // one account may have half of them
 			defer h.Shutdown(context.Background())
 			workload.Idle(b, n, func() (func() error, error) { return webSession(h) })
 		})

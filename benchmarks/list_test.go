@@ -51,7 +51,7 @@ func BenchmarkListTools(b *testing.B) {
 // listing returns a client of a server with 1,000 tools, in memory.
 func listing(b *testing.B, tel *telemetry.Telemetry, ttl time.Duration) *mcpclient.Client {
 	s := mcpserver.New(mcp.Implementation{Name: "many", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off(),
-		CacheTTL: ttl})
+		Cache: mcpserver.Cache{TTL: ttl}})
 	for i := range 1000 {
 		tool := &mcp.Tool{Name: fmt.Sprint("tool-", i), Description: strings.Repeat("What it does. ", 10)}
 		err := mcpserver.AddTool(s, tool,
@@ -66,7 +66,7 @@ func listing(b *testing.B, tel *telemetry.Telemetry, ttl time.Duration) *mcpclie
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = c.Stop(context.Background()) })
+	b.Cleanup(func() { _ = c.Close() })
 	return c
 }
 

@@ -124,7 +124,7 @@ func oursListens(b *testing.B, r, w *os.File, heard func()) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
+		if err := c.Close(); err != nil {
 			b.Error(err)
 		}
 	})
@@ -178,7 +178,7 @@ func BenchmarkNotifySent(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Cleanup(func() {
-			if err := c.Stop(context.Background()); err != nil {
+			if err := c.Close(); err != nil {
 				b.Error(err)
 			}
 		})

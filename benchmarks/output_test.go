@@ -1,7 +1,6 @@
 package benchmarks
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -73,7 +72,7 @@ func typed(b *testing.B, canned workload.Canned) {
 		}
 		return err
 	})
-	if err := c.Stop(context.Background()); err != nil {
+	if err := c.Close(); err != nil {
 		b.Error(err)
 	}
 }

@@ -92,7 +92,7 @@ func connectsAnew(b *testing.B, server *phoenix, p workload.Peer) {
 func reconnects(b *testing.B, server *phoenix) {
 	c, err := mcpclient.Connect(b.Context(), server, &mcpclient.Options{
 		ClientInfo: mcp.Implementation{Name: "ours", Version: "1.0"}, Telemetry: telemetry.New(),
-		BackoffMin: time.Nanosecond, BackoffMax: time.Nanosecond,
+		Backoff: mcpclient.Backoff{Min: time.Nanosecond, Max: time.Nanosecond},
 	})
 	if err != nil {
 		b.Fatal(err)
@@ -107,7 +107,7 @@ func reconnects(b *testing.B, server *phoenix) {
 			}
 		}
 	})
-	if err := c.Stop(context.Background()); err != nil {
+	if err := c.Close(); err != nil {
 		b.Error(err)
 	}
 	server.die()

@@ -117,7 +117,7 @@ func askedWith(ctx context.Context, server transport.Transport) (string, error) 
 		return "", err
 	}
 	result, err := client.CallTool(ctx, "whoami", nil)
-	if err := errors.Join(err, client.Stop(ctx)); err != nil {
+	if err := errors.Join(err, client.Close()); err != nil {
 		return "", err
 	}
 	return result.Text(), nil

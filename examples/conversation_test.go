@@ -98,7 +98,7 @@ func TestTheGuideStopsALoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Stop(context.Background())
+	defer client.Close()
 	for i := range 277 {
 		_, err := client.CallTool(t.Context(), "search", map[string]any{"try": i})
 		if errors.Is(err, mcpclient.ErrLoop) != (i >= 5) {
@@ -145,7 +145,7 @@ func TestTheGuideToConversations(t *testing.T) {
 	if err := turn(t.Context(), client, "thread-17", "ada@example.com", []byte("secret")); err != nil {
 		t.Fatal(err)
 	}
-	client.Stop(context.Background())
+	client.Close()
 	for _, p := range []*otlp.Providers{served, providers} {
 		if err := p.Shutdown(t.Context()); err != nil {
 			t.Fatal(err)

@@ -39,7 +39,7 @@ func groupOfTheGuide(ctx context.Context, shared *mcpclient.Options) (names []st
 	if err != nil {
 		return nil, "", err
 	}
-	defer group.Stop(context.WithoutCancel(ctx))
+	defer group.Close()
 
 	for tool, err := range group.Tools(ctx, mcpclient.WaitForReady()) {
 		if err != nil {
@@ -61,7 +61,7 @@ func TestTheClientOfTheGuideLogsUnderItsName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(client.Await(t.Context()), client.Ping(t.Context()), client.Stop(t.Context())); err != nil {
+	if err := errors.Join(client.WaitForReady(t.Context()), client.Ping(t.Context()), client.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if got := rec.Log("mcp_client.connection.attempt").Text("mcp_client.name"); got != "weather" {

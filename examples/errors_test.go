@@ -108,7 +108,7 @@ func TestTheReportOfTheGuideSaysWhatBecameOfACall(t *testing.T) {
 		}
 		lost := call("book", 13)
 		unsent := call("book", 1) // the client is not ready yet
-		if err := client.Await(t.Context()); err != nil {
+		if err := client.WaitForReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		server.Delay(time.Minute, mcp.MethodCallTool)
@@ -128,7 +128,7 @@ func TestTheReportOfTheGuideSaysWhatBecameOfACall(t *testing.T) {
 		if *booked != 3 {
 			t.Errorf("%d calls of the tool, want 3: one that is done, one that is refused, one lost", *booked)
 		}
-		_ = client.Stop(t.Context())
+		_ = client.Close()
 		if got := report(call("book", 1)); got != "not done: the server cannot have acted" {
 			t.Errorf("of a client that is stopped: got %q", got)
 		}
@@ -149,7 +149,7 @@ func TestTheCallOfTheGuideOutlivesAReconnect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := client.Await(t.Context()); err != nil {
+		if err := client.WaitForReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		server.Kill()
@@ -158,7 +158,7 @@ func TestTheCallOfTheGuideOutlivesAReconnect(t *testing.T) {
 		if err != nil || result.Text() != "sunny" {
 			t.Errorf("got %v and %v, want an answer", result, err)
 		}
-		if err := client.Stop(t.Context()); err != nil {
+		if err := client.Close(); err != nil {
 			t.Error(err)
 		}
 		got := strings.Join(told, "; ")

@@ -172,7 +172,7 @@ func TestAModelCallsTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Stop(context.Background())
+	defer client.Close()
 	if !harmless(tool) || harmless(&mcp.Tool{}) {
 		t.Error("want only the tool with the annotation harmless")
 	}

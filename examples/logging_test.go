@@ -81,7 +81,7 @@ func TestTheLoggersOfTheGuide(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := client.Stop(t.Context()); err != nil {
+		if err := client.Close(); err != nil {
 			t.Error(err)
 		}
 		return strings.Count(out.String(), "mcp_client.connection.transition")

@@ -64,7 +64,7 @@ func TestSpansHaveWhatTheProgramAdds(t *testing.T) {
 	if err = errors.Join(err, failed); err != nil {
 		t.Fatal(err)
 	}
-	defer client.Stop(context.Background())
+	defer client.Close()
 	ctx := context.WithValue(t.Context(), tenantKey{}, "acme")
 	if err := client.Ping(ctx); err != nil {
 		t.Error(err)

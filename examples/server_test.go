@@ -106,7 +106,7 @@ func TestATrainIsBooked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Stop(context.Background())
+	defer client.Close()
 
 	ticket, err := mcpclient.CallToolAs[Ticket](t.Context(), client, "book", Booking{Train: "IC 703", Seats: 2})
 	if err != nil || ticket.Price != 9800 {
@@ -153,7 +153,7 @@ func TestTheServerOfTheGuideAsksItsUser(t *testing.T) {
 		if err != nil || len(prompt.Messages) != 1 {
 			t.Errorf("%s: got %v and %v", version, prompt, err)
 		}
-		if err := client.Stop(t.Context()); err != nil {
+		if err := client.Close(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -175,7 +175,7 @@ func TestTheServerOfTheGuideTellsClientsThatCannotAsk(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "at the station") {
 		t.Errorf("got %v, want to be sent to the station", err)
 	}
-	if err := client.Stop(t.Context()); err != nil {
+	if err := client.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -137,7 +137,7 @@ func listens(t *testing.T, url string, version mcp.Version) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Stop(context.WithoutCancel(t.Context())) })
+	t.Cleanup(func() { _ = c.Close() })
 	<-open
 }
 

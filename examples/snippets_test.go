@@ -28,7 +28,7 @@ func callOfTheREADME(ctx context.Context) (*mcp.CallToolResult, error) {
 	if err != nil {
 		return nil, err // after three attempts: the last failure, with exit status and the server's last words
 	}
-	defer client.Stop(context.WithoutCancel(ctx))
+	defer client.Close()
 
 	result, err := client.CallTool(ctx, "forecast", map[string]any{"city": "Oslo"})
 	// docs:end
@@ -47,7 +47,7 @@ func observedCallOfTheGuide(ctx context.Context, server transport.Transport) err
 	if err != nil {
 		return err
 	}
-	return client.Stop(ctx)
+	return client.Close()
 }
 
 func TestTheClientOfTheREADMECalls(t *testing.T) {
@@ -119,7 +119,7 @@ func TestTheServersOfTheREADMEAreOnesThatAClientTakes(t *testing.T) {
 			t.Errorf("%s: %v", server.Name(), err)
 			continue
 		}
-		if err := client.Stop(t.Context()); err != nil {
+		if err := client.Close(); err != nil {
 			t.Errorf("%s: %v", server.Name(), err)
 		}
 	}
@@ -190,7 +190,7 @@ func TestTheServerOfTheREADMEAnswers(t *testing.T) {
 	} else {
 		_ = page.Body.Close()
 	}
-	if err := errors.Join(client.Stop(t.Context()), s.Shutdown(t.Context())); err != nil {
+	if err := errors.Join(client.Close(), s.Shutdown(t.Context())); err != nil {
 		t.Error(err)
 	}
 }

@@ -23,7 +23,7 @@ func waysToCall(ctx context.Context, server transport.Transport) (err error) {
 	if err != nil {
 		return err
 	}
-	defer client.Stop(context.WithoutCancel(ctx))
+	defer client.Close()
 	query := Query{City: "Oslo"}
 	// docs:calls
 	result, err := client.CallTool(ctx, "forecast", query)                           // a *mcp.CallToolResult
@@ -53,7 +53,7 @@ func waysToCall(ctx context.Context, server transport.Transport) (err error) {
 		return err
 	}
 	// docs:on
-	remove := client.OnResourceUpdated(func(ctx context.Context, uri string) { slog.Info("changed", "uri", uri) })
+	remove := client.Handle(mcpclient.HandleResourceUpdated(func(ctx context.Context, uri string) { slog.Info("changed", "uri", uri) }))
 	defer remove()
 	// docs:end
 	return result.Err()
@@ -81,9 +81,9 @@ func features(ask mcpclient.ElicitationHandler) *mcpclient.Options {
 func waysToServe(s *mcpserver.Server, look, predict func(context.Context, Query) (Forecast, error),
 	pass mcpserver.ToolHandler, whole any) error {
 	// docs:serve
-	err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, look)        // a Go function; schemas from its types
-	err2 := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "climate"}, predict) // the same for hours of work
-	err3 := s.AddRawTool(&mcp.Tool{Name: "legacy"}, pass)                 // JSON in, a result out; your own schema
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, look)                          // a Go function; schemas from its types
+	err2 := mcpserver.AddTool(s, &mcp.Tool{Name: "climate"}, predict, mcpserver.TaskTool()) // the same for hours of work
+	err3 := s.AddTool(&mcp.Tool{Name: "legacy"}, pass)                                      // JSON in, a result out; your own schema
 	// docs:end
 	if err = errors.Join(err, err2, err3); err != nil {
 		return err
@@ -124,14 +124,14 @@ func TestEachWayOfTheGuideWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(client.Await(t.Context()), group.Await(t.Context())); err != nil {
+	if err := errors.Join(client.WaitForReady(t.Context()), group.WaitForReady(t.Context())); err != nil {
 		t.Error(err)
 	}
-	if err := errors.Join(client.Stop(t.Context()), group.Stop(t.Context())); err != nil {
+	if err := errors.Join(client.Close(), group.Close()); err != nil {
 		t.Error(err)
 	}
 	if client, err := mcpclient.New(server, features(nil)); err == nil {
-		_ = client.Stop(t.Context())
+		_ = client.Close()
 		t.Error("a client accepts no handler")
 	}
 	pass := func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil }

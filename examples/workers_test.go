@@ -174,7 +174,7 @@ func connected(t *testing.T, rec *telemetrytest.Recording, add func(s *mcpserver
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Stop(context.Background()) })
+	t.Cleanup(func() { _ = client.Close() })
 	return server, client
 }
 
@@ -208,7 +208,7 @@ func TestAJobOfTheGuideIsDoneAgainOnlyIfItMayBe(t *testing.T) {
 				t.Errorf("%+v: got %s (%v), want %s", test.job, got, err, test.want)
 			}
 		}
-		_ = client.Stop(t.Context())
+		_ = client.Close()
 		if got, err := work(t.Context(), client, pay(5, false)); got != Again {
 			t.Errorf("with a client that is stopped: got %s (%v), want %s", got, err, Again)
 		}
@@ -246,7 +246,7 @@ func TestAWorkerOfTheGuideGoesOnWithATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := 0
 		_, client := connected(t, telemetrytest.Recorder(t), func(s *mcpserver.Server) error {
-			return mcpserver.AddTaskTool(s, &mcp.Tool{Name: "train"}, func(ctx context.Context, _ struct{}) (string, error) {
+			return mcpserver.AddTool(s, &mcp.Tool{Name: "train"}, func(ctx context.Context, _ struct{}) (string, error) {
 				began++
 				select {
 				case <-time.After(30 * time.Minute):
@@ -254,7 +254,7 @@ func TestAWorkerOfTheGuideGoesOnWithATask(t *testing.T) {
 				case <-ctx.Done():
 					return "", ctx.Err()
 				}
-			})
+			}, mcpserver.TaskTool())
 		})
 		job := Job{Tool: "train"}
 		save := func(task string) { job.Task = task }
@@ -273,7 +273,7 @@ func TestAWorkerOfTheGuideGoesOnWithATask(t *testing.T) {
 		if result, err := finish(t.Context(), client, job, save); err != nil || result.Text() != "trained" || job.Task == "" {
 			t.Errorf("a new job: got %v and %v, kept %q", result, err, job.Task)
 		}
-		_ = client.Stop(t.Context())
+		_ = client.Close()
 	})
 }
 
@@ -307,7 +307,7 @@ func TestTheStreamOfTheGuideHasEightAtATime(t *testing.T) {
 		if took := time.Since(begun); told["sunny"] != 23 || told["unknown"] != 1 || took != 3*time.Second {
 			t.Errorf("got %v in %v, want 23 and one in three seconds", told, took)
 		}
-		_ = client.Stop(t.Context())
+		_ = client.Close()
 	})
 }
 
@@ -329,7 +329,7 @@ func TestThePageOfTheGuideFollowsACall(t *testing.T) {
 	if want := "data: 1\n\nevent: done\ndata: 2 files\n\n"; page.Body.String() != want {
 		t.Errorf("got %q, want %q", page.Body, want)
 	}
-	if err := client.Stop(t.Context()); err != nil {
+	if err := client.Close(); err != nil {
 		t.Error(err)
 	}
 	page = httptest.NewRecorder()

@@ -25,7 +25,7 @@ func Example() {
 	ctx := context.Background()
 	asked, answered := make(chan struct{}), make(chan struct{})
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)
-	err := s.AddRawTool(&mcp.Tool{Name: "forecast"},
+	err := s.AddTool(&mcp.Tool{Name: "forecast"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			close(asked)
 			<-answered
@@ -39,7 +39,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	done := make(chan error)
 	go func() { _, err := client.CallTool(ctx, "forecast", nil); done <- err }()

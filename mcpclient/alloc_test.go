@@ -129,7 +129,7 @@ func httpAdder(t testing.TB, tel *telemetry.Telemetry, arguments any) func() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	t.Cleanup(func() { _ = c.Close() })
 	ctx := t.Context()
 	return func() {
 		if _, err := c.CallTool(ctx, "add", arguments); err != nil {
@@ -169,7 +169,7 @@ func elsewhere(t testing.TB) string {
 // playHTTP serves until standard input ends.
 func playHTTP() int {
 	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
-	err := s.AddRawTool(&mcp.Tool{Name: "add"},
+	err := s.AddTool(&mcp.Tool{Name: "add"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("3")}}, nil
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/client/conn"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
@@ -218,7 +219,7 @@ func TestNothingIsLookedAtBehindAStop(t *testing.T) {
 			heard := make(chan string, 9)
 			h := &trap{Handler: slog.DiscardHandler}
 			o := &mcpclient.Options{
-				Versions: []mcp.Version{mcp.Version20250326}, FrameLimit: 1000, SkipOversize: true,
+				Versions: []mcp.Version{mcp.Version20250326}, Limits: mcpclient.Limits{Frame: 1000, SkipOversize: true},
 				Telemetry: telemetry.New(telemetry.WithLogger(slog.New(h))),
 				Features: []mcpclient.Feature{mcpclient.HandleNotification("",
 					func(_ context.Context, n *mcpclient.Notification) { heard <- n.Method })},
@@ -231,15 +232,14 @@ func TestNothingIsLookedAtBehindAStop(t *testing.T) {
 				h.act.Store(new(func() { // at the violation
 					defer close(acted)
 					synctest.Wait() // the first notification has been heard
-					ctx, cancel := context.WithCancel(context.Background())
-					cancel()
-					_ = c.Stop(ctx)
+					go c.Close()
+					_ = c.WaitForState(context.Background(), connstate.Closing)
 				}))
 				for _, f := range frames {
 					_ = v.Peer().Send(v.Context(), []byte(f)) // the client does not receive the last one
 				}
 				<-acted
-				if err := c.Stop(t.Context()); err != nil {
+				if err := c.Close(); err != nil {
 					t.Fatal(err)
 				}
 				close(heard)

@@ -296,7 +296,7 @@ func (s strange) converse(ctx context.Context) (sent int, _ error) {
 		return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"p": "x"}}, nil
 	}
 	c, err := mcpclient.New(transport.InMemory(server.serve), &mcpclient.Options{
-		FrameLimit: anyFrame, RequestTimeout: anyTimeout, InitTimeout: anyTimeout, Telemetry: telemetry.Off(),
+		Limits: mcpclient.Limits{Frame: anyFrame}, RequestTimeout: anyTimeout, Timeouts: mcpclient.Timeouts{Init: anyTimeout}, Telemetry: telemetry.Off(),
 		Features: []mcpclient.Feature{
 			mcpclient.HandleElicitation(elicit), mcpclient.UseTasks(nil), mcpclient.UseRoots(),
 			mcpclient.HandleNotification("", func(_ context.Context,
@@ -308,10 +308,10 @@ func (s strange) converse(ctx context.Context) (sent int, _ error) {
 	if err != nil {
 		return 0, err
 	}
-	defer c.Stop(context.WithoutCancel(ctx))
+	defer c.Close()
 	for _, name := range s.Operations {
 		ready, cancel := context.WithTimeout(ctx, time.Minute)
-		c.Await(ready)
+		c.WaitForReady(ready)
 		cancel()
 		bounded, cancel := context.WithTimeout(ctx, anyTimeout)
 		if slices.Contains(calls, name) {
@@ -326,7 +326,7 @@ func (s strange) converse(ctx context.Context) (sent int, _ error) {
 		cancel()
 	}
 	begun := time.Now()
-	c.Stop(context.WithoutCancel(ctx))
+	c.Close()
 	if took := time.Since(begun); took > time.Second {
 		return 0, fmt.Errorf("Stop took %v", took)
 	}

@@ -24,9 +24,9 @@ func (c *Client) State() connstate.State { return c.core.Status().State }
 // Status returns the client's state with its circumstances.
 func (c *Client) Status() Status { return Status(c.core.Status()) }
 
-// Await waits until the client is ready. It returns an error of kind [KindState] if ctx ends first, and of kind
-// [KindShutdown] if the client was stopped or gave up; both wrap the error of the last attempt.
-func (c *Client) Await(ctx context.Context) error { return c.WaitForState(ctx, connstate.Ready) }
+// WaitForReady waits until the client is ready. It returns an error of kind [KindState] if ctx ends first, and of kind
+// [KindShutdown] if the client was closed or gave up; both wrap the error of the last attempt.
+func (c *Client) WaitForReady(ctx context.Context) error { return c.WaitForState(ctx, connstate.Ready) }
 
 // WaitForState waits until the client is in state s, or passes through it, however briefly. It returns an error of kind
 // [KindState] if ctx ends first, and of kind [KindShutdown] if s is not [connstate.Closing] and the client is closing.

@@ -69,7 +69,7 @@ func TestFailureIsLoggedOnlyWithTheTransitionItCauses(t *testing.T) {
 		rec *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range rec.Logs("mcp_client.connection.transition") {
@@ -86,7 +86,7 @@ func TestStatusReportsTheConnection(t *testing.T) {
 		begun := time.Now()
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)
-		want := mcpclient.Status{State: connstate.Initializing, Reason: connstate.TransportUp, Since: begun, Epoch: 1,
+		want := mcpclient.Status{State: connstate.Initializing, Reason: connstate.ReasonTransportUp, Since: begun, Epoch: 1,
 			Attempt: 1}
 		if got := c.Status(); got != want {
 			t.Errorf("want %+v, got %+v", want, got)
@@ -108,7 +108,7 @@ func TestStatusReportsTheConnection(t *testing.T) {
 		v.Close()
 		waitFor(t, c, connstate.Backoff)
 		got := c.Status()
-		if got.Attempt != 0 || got.Epoch != 2 || got.Err == nil || got.Reason != connstate.TransportDown {
+		if got.Attempt != 0 || got.Epoch != 2 || got.Err == nil || got.Reason != connstate.ReasonTransportDown {
 			t.Errorf("want a lost connection with its error, got %+v", got)
 		}
 		if c.ServerInfo().Name != "" {
@@ -134,10 +134,10 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 		}
 		v.modern()
 		await(t, c)
-		if err := c.Await(ctx); err != nil {
+		if err := c.WaitForReady(ctx); err != nil {
 			t.Errorf("want a state that is there to count more than a context that has ended, got %v", err)
 		}
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-patient; !errors.Is(err, mcpclient.ErrShutdown) {
@@ -200,7 +200,7 @@ func TestExitBeforeTheHandshakeIsInTheError(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rig := &rigged{Transport: newScript(t)}
 				dying(rig)()
-				_, err := mcpclient.Connect(t.Context(), rig, &mcpclient.Options{InitialAttempts: 1, Versions: []mcp.Version{v}})
+				_, err := mcpclient.Connect(t.Context(), rig, &mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}, Versions: []mcp.Version{v}})
 				if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError {
 					t.Errorf("want how the process ended, got %v", err)
 				}

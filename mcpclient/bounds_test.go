@@ -50,7 +50,7 @@ func TestInputRequestsInOneAnswerAreBounded(t *testing.T) {
 	} {
 		t.Run("a call: "+test.name, func(t *testing.T) {
 			o := rooted()
-			o.FrameLimit = 32 * mebi
+			o.Limits.Frame = 32 * mebi
 			ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 				done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 				v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(test.requests, ""))
@@ -66,7 +66,7 @@ func TestInputRequestsInOneAnswerAreBounded(t *testing.T) {
 		})
 		t.Run("a task: "+test.name, func(t *testing.T) {
 			o := rooted(mcpclient.UseTasks(nil))
-			o.FrameLimit = 32 * mebi
+			o.Limits.Frame = 32 * mebi
 			bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 				v := s.next(t)
 				const capable = `"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}`
@@ -253,7 +253,7 @@ func TestAliasesOfAGroupAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = g.Stop(context.Background()) }()
+		defer func() { _ = g.Close() }()
 		v := s.next(t).modern()
 		c, _ := g.Client("m")
 		await(t, c)

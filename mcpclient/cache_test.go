@@ -86,7 +86,7 @@ func TestStaleResultIsRequestedEachTime(t *testing.T) {
 		"no time":            {nil, freshList(0, plainTool)},
 		"less than none":     {nil, freshList(-5, plainTool)},
 		"no hint":            {nil, `{"resultType":"complete","tools":[]}`},
-		"no cache":           {&mcpclient.Options{NoCache: true}, freshList(60_000, plainTool)},
+		"no cache":           {&mcpclient.Options{CacheSize: -1}, freshList(60_000, plainTool)},
 		"above the fraction": {&mcpclient.Options{CacheSize: 2000}, freshList(60_000, big)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -354,7 +354,7 @@ func TestTheCacheIsForgottenWhenTheClientBeginsToListen(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		await(t, c)
 		v.asked(c, freshList(60_000, plainTool))
-		c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))
+		c.Handle(mcpclient.HandleNotification(mcp.NotificationPromptListChanged, heard(new(int))))
 		f := v.Expect(mcp.MethodSubscriptionsListen)
 		kept(t, c)
 		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",`+

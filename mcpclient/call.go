@@ -146,7 +146,7 @@ func (c *Client) free(cl *call) {
 
 // apply applies the options.
 func (cl *call) apply(options []CallOption) {
-	cl.asked.apply(options)
+	cl.c.cfg.apply(&cl.asked, options)
 	cl.Sending = cl.asked.Sending
 }
 

@@ -278,8 +278,8 @@ func TestAThousandInvalidFramesInARowEndTheConnection(t *testing.T) {
 		if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Status().Reason; got != connstate.InvalidStreak {
-			t.Errorf("want the reason %s, got %s", connstate.InvalidStreak, got)
+		if got := c.Status().Reason; got != connstate.ReasonInvalidStreak {
+			t.Errorf("want the reason %s, got %s", connstate.ReasonInvalidStreak, got)
 		}
 		s.next(t).modern()
 		await(t, c)
@@ -344,7 +344,7 @@ func TestWaitForReadyIsBoundedByTheTimeout(t *testing.T) {
 }
 
 func TestBackpressureAfterThreeAttempts(t *testing.T) {
-	o := &mcpclient.Options{SendQueue: 700 << 10}
+	o := &mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 700 << 10}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -444,7 +444,7 @@ func TestMessageRefusedByTheTransportFailsAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Stop(context.Background()) }()
+		defer func() { _ = c.Close() }()
 		v := s.next(t).modern()
 		await(t, c)
 		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })

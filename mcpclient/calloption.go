@@ -35,20 +35,24 @@ type asked struct {
 	lead     *lead             // filled for calls that continue this one; may be nil
 }
 
-// askedBy evaluates options.
-func askedBy(options []CallOption) *asked {
+// asked evaluates the options of a call.
+func (cfg *config) asked(options []CallOption) *asked {
 	a := new(asked)
-	a.apply(options)
+	cfg.apply(a, options)
 	return a
 }
 
-func (a *asked) apply(options []CallOption) {
+// apply applies the options of all calls, and then those of one call.
+func (cfg *config) apply(a *asked, options []CallOption) {
+	for _, o := range cfg.CallOptions {
+		o(a)
+	}
 	for _, o := range options {
 		o(a)
 	}
 }
 
-// CallOption configures one call.
+// CallOption configures one call, or all calls of a client: see [Options.CallOptions].
 type CallOption func(*asked)
 
 // WithTimeout bounds the call, including the wait for readiness, retries of sending, handlers of progress, and
@@ -60,7 +64,7 @@ type CallOption func(*asked)
 // for the task as long as the context allows. The deadline of the context bounds all of these together.
 //
 // A longer timeout does not extend other limits: the deadline of the context, the time to connect
-// ([Options.InitTimeout], [Options.StartTimeout]), and limits of the server, or of a proxy.
+// ([Timeouts.Init], [Timeouts.Start]), and limits of the server, or of a proxy.
 func WithTimeout(d time.Duration) CallOption { return func(a *asked) { a.Timeout = d } }
 
 // WithMeta adds members to the request's _meta. Members that the protocol or tracing sets replace members of m.
@@ -81,10 +85,10 @@ func WaitForReady() CallOption { return func(a *asked) { a.Wait = true } }
 // Without it a call is tried three times in about 20 ms and then fails with [ErrBackpressure]; while other calls
 // wait in line, the transport counts as busy. The first in line tries again every 10 ms, which works with any
 // transport. The option concerns only the transport: a server that reports that it is busy is asked three times in
-// any case. See [Options.WaitForRoom].
+// any case.
 func WaitForRoom() CallOption { return func(a *asked) { a.WaitForRoom = true } }
 
-// WithoutCache asks the server even if the client has a fresh cached result, see [Options.NoCache]. The new result
+// WithoutCache asks the server even if the client has a fresh cached result, see [Options.CacheSize]. The new result
 // replaces it.
 func WithoutCache() CallOption { return func(a *asked) { a.refresh = true } }
 

@@ -57,8 +57,8 @@ func Connect(ctx context.Context, t transport.Transport, o *Options) (*Client, e
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Await(ctx); err != nil {
-		c.Stop(context.WithoutCancel(ctx))
+	if err := c.WaitForReady(ctx); err != nil {
+		c.Close()
 		return nil, err
 	}
 	return c, nil
@@ -75,11 +75,11 @@ func newClient(ctx context.Context, t transport.Transport, o *Options, attempts 
 	c := &Client{name: cfg.Name, instance: cmp.Or(cfg.InstanceID, instrument.NewInstanceID())}
 	cfg.Name, cfg.InstanceID = "", ""
 	tel := instrument.NewClient(cfg.Telemetry, c.name, instrument.Network(t.Network()),
-		instrument.WithInstanceID(c.instance), instrument.WithGroup(cfg.Group))
+		instrument.WithInstanceID(c.instance), instrument.WithGroup(cfg.TelemetryGroup))
 	c.cfg = &cfg
 	c.core.Init(&cfg.core, t, tel, instrument.RefFrom(ctx), hooks{c})
 	c.dispatcher.c, c.tools.c, c.subscriptions.c, c.tasks.c, c.answering.c = c, c, c, c, &c.core
-	if !cfg.NoCache {
+	if cfg.CacheSize > 0 {
 		c.cache = newResultCache(cfg.CacheSize)
 	}
 	if err := c.use(cfg.Features); err != nil {
@@ -106,8 +106,9 @@ func (c *Client) use(features []Feature) error {
 				return fmt.Errorf("mcpclient: features: %w", err)
 			}
 		}
-		for method, h := range f.hears {
-			c.dispatcher.add(&hearing{method: method, handle: h, missing: f.missing})
+		if f.hears.handle != nil {
+			h := f.hears
+			c.dispatcher.add(&h)
 		}
 		if f.join != nil {
 			if err := f.join(c); err != nil {
@@ -136,16 +137,15 @@ func (c *Client) use(features []Feature) error {
 	return nil
 }
 
-// Done returns a channel that is closed when the client has ended: after [Client.Stop], or after a permanent
+// Done returns a channel that is closed when the client has ended: after [Client.Close], or after a permanent
 // failure, which [Client.Err] returns.
 func (c *Client) Done() <-chan struct{} { return c.core.Base.Done() }
 
-// Err returns why the client gave up, nil if it has not or if it was stopped.
+// Err returns why the client gave up, nil if it has not or if it was closed.
 func (c *Client) Err() error { return c.core.GaveUp() }
 
-// Stop ends the client: calls in flight fail with [ErrShutdown], and the connection is closed. A child process
-// that does not end within [Options.CloseTimeout] is killed. Stop waits for all goroutines of the client,
-// including handlers, but little longer than that timeout. Until then handlers still get the queued notifications,
-// with a context that has ended. ctx bounds only the waiting: if it ends first, Stop returns its error. Further
-// calls of Stop wait in the same way.
-func (c *Client) Stop(ctx context.Context) error { return c.core.Stop(ctx) }
+// Close ends the client: calls in flight fail with [ErrShutdown], and the connection is closed. A child process that
+// does not end within [Timeouts.Close] is killed. Close waits for all goroutines of the client, including handlers, but
+// little longer than that timeout. Until then handlers still get the queued notifications, with a context that has
+// ended. The error is nil. Further calls of Close wait in the same way. See [Client.Shutdown].
+func (c *Client) Close() error { return c.core.Stop(context.Background()) }

@@ -25,7 +25,7 @@ func (c *config) shared() *config {
 
 // plain reports whether nothing in c is the user's own to look into.
 func (c *config) plain() bool {
-	return len(c.Features)+len(c.Middleware)+len(c.HandlerMiddleware) == 0 &&
+	return len(c.Features)+len(c.CallOptions)+len(c.Middleware)+len(c.HandlerMiddleware) == 0 &&
 		c.OnTransition == nil && reflect.ValueOf(c.Capabilities).IsZero()
 }
 

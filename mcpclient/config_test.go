@@ -30,8 +30,8 @@ func TestDefaultOptions(t *testing.T) {
 				t.Errorf("%s: want the %s %v, got %v", name, what, want, got)
 			}
 		}
-		if c.FrameLimit != 16_777_216 || c.NotificationQueue != 1024 || c.NotificationBytes != 16_777_216 ||
-			p.BackoffJitter != 0.5 || c.SkipOversize {
+		if c.Limits.Frame != 16_777_216 || c.Limits.Notifications != 1024 || c.Limits.NotificationBytes != 16_777_216 ||
+			p.BackoffJitter != 0.5 || c.Limits.SkipOversize {
 			t.Errorf("%s: want the stated defaults, got %+v", name, c)
 		}
 		if c.Name != "name-of-the-transport" || c.ClientInfo.Name == "" || c.Telemetry == nil {
@@ -46,7 +46,7 @@ func TestDefaultOptions(t *testing.T) {
 func TestGivenOptionsReplaceDefaults(t *testing.T) {
 	c, err := newConfig(&Options{
 		Name: "billing", ClientInfo: mcp.Implementation{Name: "n", Version: "v"}, RequestTimeout: -1,
-		BackoffMin: time.Minute, InitialAttempts: -1, Versions: []mcp.Version{mcp.Version20241105, mcp.Version20250618},
+		Backoff: Backoff{Min: time.Minute, Attempts: -1}, Versions: []mcp.Version{mcp.Version20241105, mcp.Version20250618},
 	}, "x", 0)
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +54,8 @@ func TestGivenOptionsReplaceDefaults(t *testing.T) {
 	if c.Name != "billing" || c.ClientInfo.Name != "n" || c.RequestTimeout != -1 {
 		t.Errorf("want the given options, got %+v", c)
 	}
-	if c.BackoffMax != time.Minute {
-		t.Errorf("want the longest delay no shorter than the first, %v, got %v", time.Minute, c.BackoffMax)
+	if c.Backoff.Max != time.Minute {
+		t.Errorf("want the longest delay no shorter than the first, %v, got %v", time.Minute, c.Backoff.Max)
 	}
 	if p := c.core.Policy(); p.InitialAttempts != 0 {
 		t.Errorf("want no limit of attempts, got %d", p.InitialAttempts)
@@ -73,11 +73,11 @@ func TestInfiniteDurationsAreUsable(t *testing.T) {
 	const forever = time.Duration(math.MaxInt64)
 	for name, o := range map[string]Options{
 		"request timeout": {RequestTimeout: forever},
-		"init timeout":    {InitTimeout: forever},
-		"backoff":         {BackoffMax: forever},
-		"first backoff":   {BackoffMin: forever},
-		"close timeout":   {CloseTimeout: forever / 100},
-		"all of them":     {RequestTimeout: forever, InitTimeout: forever, BackoffMax: forever},
+		"init timeout":    {Timeouts: Timeouts{Init: forever}},
+		"backoff":         {Backoff: Backoff{Max: forever}},
+		"first backoff":   {Backoff: Backoff{Min: forever}},
+		"close timeout":   {Timeouts: Timeouts{Close: forever / 100}},
+		"all of them":     {RequestTimeout: forever, Timeouts: Timeouts{Init: forever}, Backoff: Backoff{Max: forever}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := newConfig(&o, "", 0)

@@ -32,17 +32,16 @@ func through[T any](list iter.Seq2[T, error]) error {
 // allOperations are what waits: every method of a client and of a task that takes a context first. They wait for the
 // client to be ready where that is their choice.
 var allOperations = map[string]func(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) error{
-	"Client.Await": func(ctx context.Context, c *mcpclient.Client,
+	"Client.WaitForReady": func(ctx context.Context, c *mcpclient.Client,
 		_ ...mcpclient.CallOption) error {
-		return c.Await(ctx)
+		return c.WaitForReady(ctx)
 	},
 	"Client.WaitForState": func(ctx context.Context, c *mcpclient.Client, _ ...mcpclient.CallOption) error {
 		return c.WaitForState(ctx, connstate.Closing)
 	},
-	"Client.Stop": func(ctx context.Context, c *mcpclient.Client, _ ...mcpclient.CallOption) error { return c.Stop(ctx) },
-	"Client.Drain": func(ctx context.Context, c *mcpclient.Client,
+	"Client.Shutdown": func(ctx context.Context, c *mcpclient.Client,
 		_ ...mcpclient.CallOption) error {
-		return c.Drain(ctx)
+		return c.Shutdown(ctx)
 	},
 	"Client.Call": func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		return c.Call(ctx, "x/any", nil, nil, o...)
@@ -182,9 +181,9 @@ var stalls = map[string]struct {
 	server func(t *testing.T, s *script, c *mcpclient.Client)
 	asked  bool // all but asksNothing wait
 }{
-	"does not answer the handshake": {o: mcpclient.Options{InitTimeout: time.Hour},
+	"does not answer the handshake": {o: mcpclient.Options{Timeouts: mcpclient.Timeouts{Init: time.Hour}},
 		server: func(*testing.T, *script, *mcpclient.Client) {}},
-	"is in backoff": {o: mcpclient.Options{BackoffMin: time.Hour, BackoffMax: time.Hour},
+	"is in backoff": {o: mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}},
 		server: func(t *testing.T, s *script, _ *mcpclient.Client) {
 			s.next(t).Close()
 		}},
@@ -201,19 +200,19 @@ var stalls = map[string]struct {
 			wantTurn(t, c, conn.TurnLent)
 			swallow(v)
 		}},
-	"does not read": {o: mcpclient.Options{SendQueue: 1}, server: func(t *testing.T, s *script, c *mcpclient.Client) {
+	"does not read": {o: mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1}}, server: func(t *testing.T, s *script, c *mcpclient.Client) {
 		everythingModern(t, s, c)
 		fillUp(t, c)
 	}},
 	"does not read, and calls wait for room": {
-		o: mcpclient.Options{SendQueue: 1, WaitForRoom: true},
+		o: mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1}, CallOptions: []mcpclient.CallOption{mcpclient.WaitForRoom()}},
 		server: func(t *testing.T, s *script, c *mcpclient.Client) {
 			everythingModern(t, s, c)
 			fillUp(t, c)
 		},
 	},
 	"does not read, legacy": {
-		o: mcpclient.Options{SendQueue: 1, WaitForRoom: true, Versions: onlyLegacy.Versions},
+		o: mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1}, CallOptions: []mcpclient.CallOption{mcpclient.WaitForRoom()}, Versions: onlyLegacy.Versions},
 		server: func(t *testing.T, s *script, c *mcpclient.Client) {
 			everythingLegacy(t, s, c)
 			fillUp(t, c)
@@ -243,12 +242,12 @@ var stalls = map[string]struct {
 
 // untimed are the operations that have no timeout but that of their context.
 var untimed = []string{
-	"Client.Await", "Client.WaitForState", "Client.Drain", "Client.Notify", "Client.SetRoots", "Task.Wait", "Task.Poll",
+	"Client.WaitForReady", "Client.WaitForState", "Client.Shutdown", "Client.Notify", "Client.SetRoots", "Task.Wait", "Task.Poll",
 	"Task.Update", "Task.Cancel",
 }
 
 // asksNothing are the operations that do not wait for a legacy server: they ask it nothing, or do not work with it.
-var asksNothing = []string{"Client.Stop", "Client.Drain", "Client.Await", "Client.Notify", "Client.SetRoots",
+var asksNothing = []string{"Client.Shutdown", "Client.WaitForReady", "Client.Notify", "Client.SetRoots",
 	"Task.Update"}
 
 var onlyLegacy = mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}

@@ -212,7 +212,7 @@ func offlineClient(tb testing.TB, tel *telemetry.Telemetry) *Client {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(func() { _ = c.Stop(context.Background()) })
+	tb.Cleanup(func() { _ = c.Close() })
 	return c
 }
 

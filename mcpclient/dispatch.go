@@ -41,14 +41,22 @@ func (n *Notification) Decode(v any) error {
 	return err
 }
 
-// OnNotification calls h for later notifications of one method, or of all if method is empty, and returns a
-// function that removes h. See [NotificationHandler].
-func (c *Client) OnNotification(method string, h NotificationHandler) (remove func()) {
-	return c.dispatcher.hear(&hearing{method: method, handle: h})
+// Handler is a [Feature] that handles notifications of the server, such as [HandleToolListChanged] or
+// [HandleNotification]. [Client.Handle] adds it to a client that exists already.
+type Handler struct {
+	method  string // empty for all methods
+	handle  NotificationHandler
+	missing bool // handle is also called when the client may have missed a notification
 }
 
+func (h Handler) feature() feature { return feature{hears: h} }
+
+// Handle calls the handler for later notifications, until remove is called. Handlers in [Options.Features] also get the
+// notifications right after the handshake.
+func (c *Client) Handle(h Handler) (remove func()) { return c.dispatcher.hear(&h) }
+
 // hear adds a handler, and starts a subscription if the handler needs one.
-func (d *dispatcher) hear(h *hearing) (remove func()) {
+func (d *dispatcher) hear(h *Handler) (remove func()) {
 	remove = d.add(h)
 	d.c.subscriptions.listenIfWanted(d.c.core.Present())
 	return remove
@@ -66,7 +74,7 @@ type dispatcher struct {
 
 // hearers are the handlers, with the queue of their notifications.
 type hearers struct {
-	handlers []*hearing // in order of their addition
+	handlers []*Handler // in order of their addition
 	queue    notifyQueue
 	now      *delivery // also owned by the goroutine that empties the queue; nil without that goroutine
 }
@@ -76,37 +84,31 @@ type delivery struct {
 	n      *Notification // nil for none
 	ctx    context.Context
 	op     instrument.Op // zero for a missed notification
-	left   []*hearing    // handlers that were not called yet
+	left   []*Handler    // handlers that were not called yet
 	result instrument.Result
 }
 
-type hearing struct {
-	method  string
-	handle  NotificationHandler
-	missing bool // call the handler also when the client may have missed a notification
-}
-
 // hears reports whether e handles n.
-func (e *hearing) hears(n *Notification) bool {
+func (e *Handler) hears(n *Notification) bool {
 	return (e.method == n.Method || e.method == "") && (e.missing || !n.missed)
 }
 
-func (d *dispatcher) add(entry *hearing) (remove func()) {
+func (d *dispatcher) add(entry *Handler) (remove func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.hearers == nil {
-		d.hearers = &hearers{queue: notifyQueue{limit: d.c.cfg.NotificationQueue, bytes: d.c.cfg.NotificationBytes}}
+		d.hearers = &hearers{queue: notifyQueue{limit: d.c.cfg.Limits.Notifications, bytes: d.c.cfg.Limits.NotificationBytes}}
 	}
 	d.set(append(slices.Clip(d.handlers), entry))
 	return func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.set(slices.DeleteFunc(slices.Clone(d.handlers), func(e *hearing) bool { return e == entry }))
+		d.set(slices.DeleteFunc(slices.Clone(d.handlers), func(e *Handler) bool { return e == entry }))
 	}
 }
 
 // set replaces the handlers. mu is held.
-func (d *dispatcher) set(handlers []*hearing) {
+func (d *dispatcher) set(handlers []*Handler) {
 	d.handlers = handlers
 	d.changed.Send()
 }
@@ -133,7 +135,7 @@ func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilte
 		return f
 	}
 	hears := func(method string) bool {
-		return slices.ContainsFunc(d.handlers, func(e *hearing) bool { return e.method == method || e.method == "" })
+		return slices.ContainsFunc(d.handlers, func(e *Handler) bool { return e.method == method || e.method == "" })
 	}
 	f.ToolsListChanged = by.Tools != nil && by.Tools.ListChanged && hears(mcp.NotificationToolListChanged)
 	f.PromptsListChanged = by.Prompts != nil && by.Prompts.ListChanged && hears(mcp.NotificationPromptListChanged)
@@ -142,7 +144,7 @@ func (d *dispatcher) wanted(by *mcp.ServerCapabilities) (f mcp.SubscriptionFilte
 }
 
 // of returns the handlers of n.
-func (d *dispatcher) of(n *Notification) (all []*hearing) {
+func (d *dispatcher) of(n *Notification) (all []*Handler) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.hearers == nil {
@@ -197,7 +199,7 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	}
 	c.cache.changed(n.Method, n.uri)
 	if !c.dispatcher.push(n) {
-		c.core.Telemetry.Notification(telemetry.Received, m.Method)
+		c.core.Telemetry.Notification(telemetry.DirectionReceived, m.Method)
 	}
 }
 
@@ -249,7 +251,7 @@ func (d *dispatcher) run() {
 		d.mu.Lock()
 		n, ok := d.queue.pop()
 		if until.IsZero() && d.c.core.Base.Err() != nil {
-			until = time.Now().Add(d.c.cfg.CloseTimeout / 4)
+			until = time.Now().Add(d.c.cfg.Timeouts.Close / 4)
 		}
 		if !ok || !until.IsZero() && time.Now().After(until) {
 			d.now = nil
@@ -264,7 +266,7 @@ func (d *dispatcher) run() {
 
 // take starts the delivery of n, under one span if it was received.
 func (d *dispatcher) take(n *Notification) {
-	var left []*hearing
+	var left []*Handler
 	if n.behind == nil {
 		left = d.of(n)
 	}
@@ -275,7 +277,7 @@ func (d *dispatcher) take(n *Notification) {
 	d.now.ctx, d.now.op = d.c.core.Telemetry.StartHandler(d.c.core.Base,
 		serving.Incoming(n.Method, &n.params, n.peer, n.size, instrument.Incoming{
 			Notification: true, URI: n.uri,
-			Known: slices.ContainsFunc(left, func(h *hearing) bool { return h.method == n.Method }), // not only all methods
+			Known: slices.ContainsFunc(left, func(h *Handler) bool { return h.method == n.Method }), // not only all methods
 		}))
 }
 

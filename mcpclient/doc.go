@@ -37,7 +37,7 @@
 //   - The context of [Connect] bounds only Connect.
 //   - Calls time out after 30 seconds by default.
 //   - A tool that reports an error is a result, not a Go error; [CallToolAs] makes it an error.
-//   - Lists and resources that the server declares fresh are cached; see [Options.NoCache].
+//   - Lists and resources that the server declares fresh are cached; see [Options.CacheSize].
 //   - A call is not retried when the connection is lost, because the server may have acted. [SafeToRetry] reports
 //     whether a retry cannot make the server act twice. A busy server over HTTP is asked up to three times if it states
 //     that it did nothing. Otherwise only idempotent methods are retried, and tools that the server lists with

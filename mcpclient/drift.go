@@ -315,7 +315,7 @@ func (w *driftWatch) list(ctx context.Context, options []CallOption) error {
 	if w.c.tools.areListed() {
 		return nil
 	}
-	for _, err := range w.c.Tools(ctx, toList(options)...) {
+	for _, err := range w.c.Tools(ctx, w.c.cfg.toList(options)...) {
 		if err != nil {
 			return err
 		}

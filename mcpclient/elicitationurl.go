@@ -58,7 +58,7 @@ func HandleURLElicitation(h URLElicitationHandler, o *URLElicitationOptions) Fea
 			}
 			c.urls = newURLVisits(h, o)
 			if c.urls.Completed != nil {
-				c.dispatcher.add(&hearing{method: mcp.NotificationElicitationComplete, handle: c.urls.tell})
+				c.dispatcher.add(&Handler{method: mcp.NotificationElicitationComplete, handle: c.urls.tell})
 			}
 			return handleElicitation(c, mcp.ElicitURL, c.urls.elicit)
 		},

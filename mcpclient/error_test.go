@@ -76,7 +76,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 			return background(func() error { return a.c.Call(t.Context(), "call", nil, nil) })
 		}},
 		"a client that was stopped": {mcpclient.KindShutdown, "shutdown", true, func(t *testing.T, a *arena) <-chan error {
-			_ = a.c.Stop(t.Context())
+			_ = a.c.Close()
 			return background(func() error { return a.c.Call(t.Context(), "call", nil, nil, mcpclient.WaitForReady()) })
 		}},
 		"a context that has ended": {mcpclient.KindCancelled, "cancelled", true, func(t *testing.T, a *arena) <-chan error {
@@ -109,7 +109,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 		}},
 		"a stop on a busy transport": {mcpclient.KindShutdown, "shutdown", true, func(t *testing.T, a *arena) <-chan error {
 			done := a.stuck(t.Context())
-			_ = a.c.Stop(t.Context())
+			_ = a.c.Close()
 			return done
 		}},
 		"a busy transport that is lost": {mcpclient.KindTransport, "connection_lost", true, func(t *testing.T,
@@ -149,7 +149,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 		}},
 		"a stop": {mcpclient.KindShutdown, "shutdown", false, func(t *testing.T, a *arena) <-chan error {
 			done, _ := a.begin(t, t.Context())
-			_ = a.c.Stop(t.Context())
+			_ = a.c.Close()
 			return done
 		}},
 		"an answer that is not JSON": {mcpclient.KindProtocol, "protocol_violation", false, func(t *testing.T,
@@ -184,7 +184,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 				}
 				return nil, false
 			}}
-			observed(t, mcpclient.Options{FrameLimit: 1000}, rig, func(t *testing.T, s *script, c *mcpclient.Client,
+			observed(t, mcpclient.Options{Limits: mcpclient.Limits{Frame: 1000}}, rig, func(t *testing.T, s *script, c *mcpclient.Client,
 				_ *telemetrytest.Recording) {
 				a.c, a.v = c, s.next(t).modern()
 				await(t, c)

@@ -328,19 +328,19 @@ var everyFailure = []failure{
 		w.v.Answer(f, `{"resultType":"complete","content":[],"structuredContent":{"n":"one"}}`)
 	})},
 	{"drained", "shutdown", nil, false, anyButATask, func(w *world, ctx context.Context) error {
-		if err := w.c.Drain(ctx); err != nil {
+		if err := w.c.Shutdown(ctx); err != nil {
 			return err
 		}
 		return w.way.call(ctx, w.c)
 	}},
 	{"stopped before", "shutdown", nil, false, nil, func(w *world, ctx context.Context) error {
-		if err := w.c.Stop(ctx); err != nil {
+		if err := w.c.Close(); err != nil {
 			return err
 		}
 		return w.way.call(ctx, w.c)
 	}},
 	{"stopped while it waits", "shutdown", nil, false, nil, once(func(w *world, _ frame) {
-		if err := w.c.Stop(w.t.Context()); err != nil {
+		if err := w.c.Close(); err != nil {
 			w.t.Error(err)
 		}
 	})},

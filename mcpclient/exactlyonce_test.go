@@ -195,14 +195,14 @@ func TestNoToolRunsTwice(t *testing.T) {
 			t.Parallel()
 			u := newUnfair(t, uint64(way))
 			c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: u.site.URL, Mode: ways[way].mode}, &mcpclient.Options{
-				Versions: []mcp.Version{ways[way].version}, BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond,
+				Versions: []mcp.Version{ways[way].version}, Backoff: mcpclient.Backoff{Min: time.Millisecond, Max: 10 * time.Millisecond},
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var all tally
 			callers(32, *exactlyOnceCalls/3, func(n int) { u.call(t, c, &all, n) })
-			if err := c.Stop(context.Background()); err != nil {
+			if err := c.Close(); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 			for n := range *exactlyOnceCalls / 3 {

@@ -12,7 +12,7 @@ import (
 )
 
 func ExampleWithoutCache() {
-	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{CacheTTL: time.Hour})
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{Cache: mcpserver.Cache{TTL: time.Hour}})
 	weather := func(context.Context, query) (weather, error) { return weather{}, nil }
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "weather"}, weather); err != nil {
 		fmt.Println(err)
@@ -28,7 +28,7 @@ func ExampleWithoutCache() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	list := func(options ...mcpclient.CallOption) {
 		before := requests

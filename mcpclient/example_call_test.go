@@ -38,7 +38,7 @@ func ExampleConnect_http() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	result, err := client.CallTool(ctx, "whoami", nil)
 	if err != nil {
@@ -53,7 +53,7 @@ func ExampleConnect_http() {
 func ExampleClient_CallTool_headers() {
 	s := mcpserver.New(mcp.Implementation{Name: "db", Version: "1.0"}, nil)
 	schema := []byte(`{"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}`)
-	err := s.AddRawTool(&mcp.Tool{Name: "query", InputSchema: schema},
+	err := s.AddTool(&mcp.Tool{Name: "query", InputSchema: schema},
 		func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			text := mcp.Text("routed to " + r.HTTP().Header.Get("Mcp-Param-Region"))
 			return &mcp.CallToolResult{Content: mcp.ContentList{text}}, nil
@@ -73,7 +73,7 @@ func ExampleClient_CallTool_headers() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 	result, err := client.CallTool(ctx, "query", map[string]any{"region": "eu-west"})
 	if err != nil {
 		fmt.Println(err)
@@ -97,7 +97,7 @@ func ExampleClient_CallTool_cancel() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(context.Background())
+	defer client.Close()
 
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -120,7 +120,7 @@ func ExampleError_unsupported() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	_, err = client.GetPrompt(ctx, "review", nil)
 	fmt.Println(err)
@@ -146,7 +146,7 @@ func ExampleClient_ListTools() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	cursor := (*string)(nil) // of the first page
 	for page := 1; page == 1 || cursor != nil; page++ {
@@ -189,7 +189,7 @@ func ExampleClient_Call() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	var result struct {
 		Documents int `json:"documents"`
@@ -210,7 +210,7 @@ func ExampleClient_Call_methodNotFound() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	err = client.Call(ctx, "acme/reindex", nil, nil)
 	switch {
@@ -230,7 +230,7 @@ func ExampleRetry() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	// Three more tries if the connection is lost on the way: a list can be asked for twice.
 	tools, err := client.ListTools(ctx, nil, mcpclient.Retry(3), mcpclient.WithTimeout(30*time.Second))

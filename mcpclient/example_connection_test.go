@@ -36,11 +36,11 @@ func ExampleOptions_keepAlive() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	t := <-lost
 	fmt.Println("from", t.From, "to", t.To, "because of", t.Reason)
-	if err := client.Await(ctx); err != nil {
+	if err := client.WaitForReady(ctx); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -74,12 +74,12 @@ func hangsOnce() transport.Transport {
 func ExampleWaitForRoom() {
 	ctx := context.Background()
 	server := &restingServer{rests: make(chan struct{}), goesOn: make(chan struct{})}
-	client, err := mcpclient.Connect(ctx, transport.InMemory(server.serve), &mcpclient.Options{SendQueue: 64 << 10})
+	client, err := mcpclient.Connect(ctx, transport.InMemory(server.serve), &mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 64 << 10}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	if err := client.Notify(ctx, "notifications/acme/rest", nil); err != nil {
 		fmt.Println(err)
@@ -154,7 +154,7 @@ func ExampleClients() {
 		}
 		fmt.Println(now.Name, now.State, "server:", now.Server, "calls:", now.InFlight)
 	}
-	if err := client.Stop(ctx); err != nil {
+	if err := client.Close(); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -18,9 +18,9 @@ func ExampleGroup() {
 		fmt.Println(err)
 		return
 	}
-	defer group.Stop(ctx)
+	defer group.Close()
 
-	_ = group.Await(ctx) // says what is wrong with missing
+	_ = group.WaitForReady(ctx) // says what is wrong with missing
 	for tool, err := range group.Tools(ctx) {
 		if err != nil {
 			fmt.Println("not there: a server") // the error says which and why

@@ -12,7 +12,7 @@ import (
 // What the server asks of the client passes here.
 func ExampleOptions_handlerMiddleware() {
 	server := withTool("build", func(ctx context.Context, _ struct{}) (string, error) {
-		roots, err := mcpserver.ListRoots(ctx)
+		roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 		return fmt.Sprint(len(roots), " roots"), err
 	})
 	noted := func(next mcpclient.RequestHandler) mcpclient.RequestHandler {
@@ -30,7 +30,7 @@ func ExampleOptions_handlerMiddleware() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	result, err := client.CallTool(ctx, "build", nil)
 	if err != nil {
@@ -62,7 +62,7 @@ func ExampleMiddleware() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	result, err := client.CallTool(ctx, "weather", query{})
 	if err != nil {

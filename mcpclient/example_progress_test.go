@@ -43,7 +43,7 @@ func ExampleFollowProgress() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	var result *mcp.CallToolResult
 	for p, err := range mcpclient.FollowProgress(ctx, func(ctx context.Context, follow mcpclient.CallOption) (err error) {
@@ -84,7 +84,7 @@ func ExampleResetTimeoutOnProgress() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	short := mcpclient.WithTimeout(time.Second)
 	_, err = client.CallTool(ctx, "index", nil, short)

@@ -44,7 +44,7 @@ func ExampleClient_ReadResource() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	for book, err := range client.Resources(ctx) {
 		if err != nil {
@@ -72,7 +72,7 @@ func ExampleClient_GetPrompt() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	for prompt, err := range client.Prompts(ctx) {
 		if err != nil {
@@ -103,7 +103,7 @@ func ExampleClient_Complete() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	r, err := client.Complete(ctx, mcp.PromptRef("review"), mcp.CompleteArgument{Name: "book", Value: "E"}, nil)
 	if err != nil {
@@ -122,7 +122,7 @@ func ExampleCompleter() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	field := mcpclient.NewCompleter(client, time.Millisecond)
 	r, err := field.Complete(ctx, mcp.PromptRef("review"), mcp.CompleteArgument{Name: "book", Value: "E"}, nil)
@@ -158,7 +158,7 @@ func ExampleClient_ResourceTemplates() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	for t, err := range client.ResourceTemplates(ctx) {
 		if err != nil {
@@ -192,7 +192,7 @@ func ExampleClient_Ping() {
 		return
 	}
 	fmt.Println(client.Ping(ctx))
-	_ = client.Stop(ctx)
+	_ = client.Close()
 	fmt.Println(client.Ping(ctx) != nil)
 	// Output:
 	// <nil>

@@ -23,7 +23,7 @@ func ExampleHandleSampling() {
 		}, nil
 	}, nil)
 	server := withTool("quiz", func(ctx context.Context, _ struct{}) (string, error) {
-		answer, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
+		answer, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx, &mcp.CreateMessageParams{
 			Messages: []*mcp.SamplingMessage{
 				{Role: mcp.RoleUser, Content: mcp.SamplingContent{mcp.Text("What is the capital of France?")}},
 			},
@@ -41,7 +41,7 @@ func ExampleHandleSampling() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	result, err := client.CallTool(ctx, "quiz", nil)
 	if err != nil {

@@ -33,7 +33,7 @@ func ExampleClient_SubscribeResource() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	if err := client.SubscribeResource(ctx, "stock://lamps"); err != nil {
 		fmt.Println(err)
@@ -72,7 +72,7 @@ func ExampleHandleToolListChanged() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	awaitSubscription(s)
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, clear); err != nil { // in the server
@@ -117,7 +117,7 @@ func ExampleLogMessagesTo() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	if err := client.SetLogLevel(ctx, mcp.LevelInfo); err != nil {
 		fmt.Println(err)
@@ -133,7 +133,7 @@ func ExampleLogMessagesTo() {
 
 func ExampleUseRoots() {
 	server := withTool("build", func(ctx context.Context, _ struct{}) (string, error) {
-		roots, err := mcpserver.ListRoots(ctx)
+		roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -147,7 +147,7 @@ func ExampleUseRoots() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	for range 2 {
 		r, err := client.CallTool(ctx, "build", nil)

@@ -18,7 +18,7 @@ func printer(paper <-chan struct{}) transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: "printer", Version: "1.0"}, &mcpserver.Options{
 		Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond},
 	})
-	err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "print"}, func(ctx context.Context, _ struct{}) (string, error) {
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "print"}, func(ctx context.Context, _ struct{}) (string, error) {
 		if err := mcpserver.RequestFrom(ctx).TaskStatus("page 3 of 5: out of paper"); err != nil {
 			return "", err
 		}
@@ -28,7 +28,7 @@ func printer(paper <-chan struct{}) transport.Transport {
 		case <-ctx.Done():
 			return "", ctx.Err()
 		}
-	})
+	}, mcpserver.TaskTool())
 	if err != nil {
 		panic(err)
 	}
@@ -46,7 +46,7 @@ func ExampleUseTasks() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	var refill sync.Once
 	result, err := client.CallTool(ctx, "print", nil, mcpclient.WithTaskStatus(func(t mcp.Task) {
@@ -85,7 +85,7 @@ func ExampleClient_StartTool() {
 	}
 	fmt.Println(task.Status().Status)
 	id := task.ID() // to be kept where it survives the program
-	_ = client.Stop(ctx)
+	_ = client.Close()
 
 	close(paper)
 
@@ -94,7 +94,7 @@ func ExampleClient_StartTool() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 	result, err := client.ResumeTask(id).Wait(ctx)
 	if err != nil {
 		fmt.Println(err)
@@ -115,7 +115,7 @@ func ExampleTask_Cancel() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	task, err := client.StartTool(ctx, "print", nil)
 	if err != nil {

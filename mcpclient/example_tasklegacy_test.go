@@ -55,7 +55,7 @@ func ExampleClient_LegacyTasks() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	if _, err := client.StartTool(ctx, "bind", nil); err != nil {
 		fmt.Println(err)

@@ -66,7 +66,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	fmt.Println(client.ServerInfo().Name, client.ProtocolVersion())
 	for tool, err := range client.Tools(ctx) {
@@ -95,7 +95,7 @@ func ExampleCallToolAs() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	w, err := mcpclient.CallToolAs[weather](ctx, client, "weather", query{City: "Oslo"})
 	fmt.Println(w.Sky, w.Celsius, err)
@@ -116,7 +116,7 @@ func ExampleSafeToRetry() {
 		fmt.Println(err)
 		return
 	}
-	if err := client.Stop(ctx); err != nil {
+	if err := client.Close(); err != nil {
 		fmt.Println(err)
 		return
 	}

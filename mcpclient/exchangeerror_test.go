@@ -24,19 +24,19 @@ func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
 		typ     string
 		safe    bool
 	}{
-		{transport.RequestError{Reason: transport.Status, Status: 500}, nil, mcpclient.KindTransport, "500", false},
-		{transport.RequestError{Reason: transport.Status, Status: 404, Unsent: true}, nil, mcpclient.KindTransport, "404",
+		{transport.RequestError{Reason: transport.ReasonStatus, Status: 500}, nil, mcpclient.KindTransport, "500", false},
+		{transport.RequestError{Reason: transport.ReasonStatus, Status: 404, Unsent: true}, nil, mcpclient.KindTransport, "404",
 			true},
-		{transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true}, mcpclient.ErrUnauthorized,
+		{transport.RequestError{Reason: transport.ReasonUnauthorized, Status: 403, Unsent: true}, mcpclient.ErrUnauthorized,
 			mcpclient.KindTransport,
 			"403", true},
-		{transport.RequestError{Reason: transport.Lost}, mcpclient.ErrConnectionLost, mcpclient.KindTransport,
+		{transport.RequestError{Reason: transport.ReasonLost}, mcpclient.ErrConnectionLost, mcpclient.KindTransport,
 			"connection_lost", false},
-		{transport.RequestError{Reason: transport.Unreachable, Unsent: true}, mcpclient.ErrConnectionLost,
+		{transport.RequestError{Reason: transport.ReasonUnreachable, Unsent: true}, mcpclient.ErrConnectionLost,
 			mcpclient.KindTransport,
 			"connection_lost", true},
-		{transport.RequestError{Reason: transport.Malformed}, nil, mcpclient.KindProtocol, "protocol_violation", false},
-		{transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8}, nil, mcpclient.KindProtocol,
+		{transport.RequestError{Reason: transport.ReasonMalformed}, nil, mcpclient.KindProtocol, "protocol_violation", false},
+		{transport.RequestError{Reason: transport.ReasonTooLarge, Size: 9, Limit: 8}, nil, mcpclient.KindProtocol,
 			"protocol_violation",
 			false},
 	} {
@@ -76,7 +76,7 @@ func TestBusyServerIsRetriedAfterRetryAfter(t *testing.T) {
 		first := v.Expect(mcp.MethodPing)
 		var second frame
 		took := elapsed(func() {
-			v.fail(first, transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: 7 * time.Second, Unsent: true})
+			v.fail(first, transport.RequestError{Reason: transport.ReasonBusy, Status: 503, RetryAfter: 7 * time.Second, Unsent: true})
 			second = v.Expect(mcp.MethodPing)
 		})
 		if took != 7*time.Second || second.Raw != first.Raw {
@@ -95,7 +95,7 @@ func TestABusyServerIsAskedThreeTimes(t *testing.T) {
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil) })
 		for range 3 {
-			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 429, Unsent: true})
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.ReasonBusy, Status: 429, Unsent: true})
 		}
 		err := <-done
 		if !errors.Is(err, mcpclient.ErrBackpressure) || !mcpclient.SafeToRetry(err) ||
@@ -113,7 +113,7 @@ func TestTooLongRetryAfterIsNotWaitedFor(t *testing.T) {
 			return c.Call(t.Context(), mcp.MethodPing, nil, nil, mcpclient.WithTimeout(5*time.Second))
 		})
 		took := elapsed(func() {
-			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, RetryAfter: time.Minute,
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.ReasonBusy, Status: 503, RetryAfter: time.Minute,
 				Unsent: true})
 			if err := <-done; !errors.Is(err, mcpclient.ErrBackpressure) {
 				t.Errorf("got %v, want backpressure", err)
@@ -131,7 +131,7 @@ func TestACallerDoesNotWaitForABusyServer(t *testing.T) {
 		await(t, c)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := background(func() error { return c.Call(ctx, mcp.MethodPing, nil, nil) })
-		v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503,
+		v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.ReasonBusy, Status: 503,
 			RetryAfter: 20 * time.Second, Unsent: true})
 		time.Sleep(time.Second)
 		cancel()
@@ -158,7 +158,7 @@ func TestForgottenSessionIsRenegotiatedOnTheSameConnection(t *testing.T) {
 				return err
 			})
 			epoch := c.Status().Epoch
-			v.fail(v.Expect("x/gone"), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+			v.fail(v.Expect("x/gone"), transport.RequestError{Reason: transport.ReasonSessionGone, Status: 404, Unsent: true})
 			if err := <-gone; !errors.Is(err, mcpclient.ErrConnectionLost) || !mcpclient.SafeToRetry(err) {
 				t.Errorf("the refused call: got %v, safe %v; want the connection lost, safe to retry", err,
 					mcpclient.SafeToRetry(err))
@@ -189,7 +189,7 @@ func TestSessionForgottenAtOnceBacksOff(t *testing.T) {
 		await(t, c)
 		for range 2 {
 			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, mcpclient.WaitForReady()) })
-			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.ReasonSessionGone, Status: 404, Unsent: true})
 			if err := <-done; !errors.Is(err, mcpclient.ErrConnectionLost) {
 				t.Errorf("got %v, want the connection lost", err)
 			}
@@ -240,9 +240,9 @@ func TestAForeignAnswerReachesNobody(t *testing.T) {
 
 func TestServersRefusingTheProbeByHTTPAreLegacy(t *testing.T) {
 	for _, failure := range []transport.RequestError{
-		{Reason: transport.Status, Status: 400}, {Reason: transport.Status, Status: 404}, {Reason: transport.Status,
+		{Reason: transport.ReasonStatus, Status: 400}, {Reason: transport.ReasonStatus, Status: 404}, {Reason: transport.ReasonStatus,
 			Status: 500},
-		{Reason: transport.Malformed, Status: 202}, {Reason: transport.Lost},
+		{Reason: transport.ReasonMalformed, Status: 202}, {Reason: transport.ReasonLost},
 	} {
 		streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t)
@@ -263,9 +263,9 @@ func TestAnAccidentOfTheProbeIsNotRemembered(t *testing.T) {
 		failure transport.RequestError
 		next    string
 	}{
-		{transport.RequestError{Reason: transport.Status, Status: 404}, mcp.MethodInitialize},
-		{transport.RequestError{Reason: transport.Status, Status: 502}, mcp.MethodDiscover},
-		{transport.RequestError{Reason: transport.Lost}, mcp.MethodDiscover},
+		{transport.RequestError{Reason: transport.ReasonStatus, Status: 404}, mcp.MethodInitialize},
+		{transport.RequestError{Reason: transport.ReasonStatus, Status: 502}, mcp.MethodDiscover},
+		{transport.RequestError{Reason: transport.ReasonLost}, mcp.MethodDiscover},
 	} {
 		streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t)
@@ -282,7 +282,7 @@ func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		took := elapsed(func() {
-			v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.Busy, Status: 503,
+			v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.ReasonBusy, Status: 503,
 				RetryAfter: 42 * time.Second})
 			s.next(t).modern()
 			await(t, c)
@@ -296,7 +296,7 @@ func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 func TestPermanentRefusalIsGivenUp(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
-		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unauthorized, Status: 401})
+		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.ReasonUnauthorized, Status: 401})
 		<-c.Done()
 		if err := c.Err(); !errors.Is(err, mcpclient.ErrUnauthorized) || !strings.Contains(err.Error(), "HTTP 401") {
 			t.Errorf("gave up because of %v, want HTTP 401 and that it is not authorized", err)
@@ -327,7 +327,7 @@ func TestTheHandshakeWaitsForAPerson(t *testing.T) {
 
 func TestTheHandshakeDoesNotWaitForAPersonForEver(t *testing.T) {
 	var authorizing func(bool)
-	bubbleWith(t, &mcpclient.Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
+	bubbleWith(t, &mcpclient.Options{Timeouts: mcpclient.Timeouts{Auth: time.Minute}}, func(s *script) transport.Transport {
 		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
 	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		s.next(t).Expect(mcp.MethodDiscover)
@@ -358,7 +358,7 @@ func (c configured) Dial(ctx context.Context, cfg transport.Config) (transport.C
 func TestAnUnreachableServerIsProbedAgain(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
-		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.Unreachable, Unsent: true})
+		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.ReasonUnreachable, Unsent: true})
 		took := elapsed(func() { v = s.next(t) })
 		f := v.Receive()
 		if f.Method != mcp.MethodDiscover || took == 0 {
@@ -399,7 +399,7 @@ func TestHandshakeWaitingForAPersonGetsAuthTimeout(t *testing.T) {
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
 		f := v.Expect("x/y")
 		authorizing(true) // another message of the connection
-		v.fail(f, transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+		v.fail(f, transport.RequestError{Reason: transport.ReasonSessionGone, Status: 404, Unsent: true})
 		<-done
 		v.Expect(mcp.MethodInitialize)
 		authorizing(true)
@@ -411,10 +411,10 @@ func TestHandshakeWaitingForAPersonGetsAuthTimeout(t *testing.T) {
 }
 
 func TestTooLargeProbeAnswerEndsTheWait(t *testing.T) {
-	streamed(t, &mcpclient.Options{SkipOversize: true}, func(t *testing.T, s *script, c *mcpclient.Client) {
+	streamed(t, &mcpclient.Options{Limits: mcpclient.Limits{SkipOversize: true}}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		took := elapsed(func() {
-			v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.TooLarge, Size: 9, Limit: 8})
+			v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.ReasonTooLarge, Size: 9, Limit: 8})
 			v.Expect(mcp.MethodInitialize)
 		})
 		if took != 0 {
@@ -431,7 +431,7 @@ func TestRetryAfterBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
 		defer cancel()
 		done := background(func() error { return c.Call(ctx, mcp.MethodPing, nil, nil) })
 		took := elapsed(func() {
-			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503,
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.ReasonBusy, Status: 503,
 				RetryAfter: 20 * time.Second, Unsent: true})
 			if err := <-done; !errors.Is(err, mcpclient.ErrBackpressure) {
 				t.Errorf("got %v, want backpressure", err)
@@ -445,7 +445,7 @@ func TestRetryAfterBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
 
 func TestTimeoutErrorNamesTheTimeout(t *testing.T) {
 	var authorizing func(bool)
-	bubbleWith(t, &mcpclient.Options{AuthTimeout: time.Minute}, func(s *script) transport.Transport {
+	bubbleWith(t, &mcpclient.Options{Timeouts: mcpclient.Timeouts{Auth: time.Minute}}, func(s *script) transport.Transport {
 		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
 	}, func(t *testing.T, s *script, c *mcpclient.Client) {
 		s.next(t).Expect(mcp.MethodDiscover)

@@ -208,11 +208,11 @@ func (f *faulty) refusal(i int, id json.RawMessage) string {
 	case !f.Streams:
 	case f.refused[i] > 0:
 		f.refused[i]--
-		return fmt.Sprintf(`fail %s {"Reason":%d,"Status":503,"Unsent":true,"RetryAfter":%d}`, id, transport.Busy,
+		return fmt.Sprintf(`fail %s {"Reason":%d,"Status":503,"Unsent":true,"RetryAfter":%d}`, id, transport.ReasonBusy,
 			5*time.Millisecond)
 	case f.gone[i] && f.Legacy:
 		f.gone[i] = false
-		return fmt.Sprintf(`fail %s {"Reason":%d,"Status":404,"Unsent":true}`, id, transport.SessionGone)
+		return fmt.Sprintf(`fail %s {"Reason":%d,"Status":404,"Unsent":true}`, id, transport.ReasonSessionGone)
 	}
 	return ""
 }
@@ -226,7 +226,7 @@ func (a form) frame(i int, id json.RawMessage, stream bool) string {
 		return a.onShared(i, id)
 	}
 	if a == asLost {
-		return fmt.Sprintf(`fail %s {"Reason":%d}`, id, transport.Lost)
+		return fmt.Sprintf(`fail %s {"Reason":%d}`, id, transport.ReasonLost)
 	}
 	return fmt.Sprintf("own %s %s", id, a.onShared(i, id))
 }

@@ -15,8 +15,7 @@ type Feature interface{ feature() feature }
 type feature struct {
 	declare func(*mcp.ClientCapabilities)
 	answers map[string]RequestHandler
-	hears   map[string]NotificationHandler
-	missing bool                // hears are also called when they may have missed a notification
+	hears   Handler             // the zero value for none
 	join    func(*Client) error // called when the client is created; nil for none
 }
 
@@ -48,7 +47,6 @@ func HandleRequest(method string, h RequestHandler) Feature {
 }
 
 // HandleNotification handles the server's notifications of one method, or of all methods if method is empty.
-// Unlike [Client.OnNotification] it cannot miss notifications right after the handshake.
-func HandleNotification(method string, h NotificationHandler) Feature {
-	return feature{hears: map[string]NotificationHandler{method: h}}
+func HandleNotification(method string, h NotificationHandler) Handler {
+	return Handler{method: method, handle: h}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/mcpotel/mcpotel/internal/groupname"
 	"github.com/mcpotel/mcpotel/internal/instrument"
 	"github.com/mcpotel/mcpotel/mcp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
@@ -56,7 +55,7 @@ type Group struct {
 
 	mu      sync.Mutex
 	members []*member // in the order of their addition; guarded by mu
-	stopped bool      // guarded by mu
+	closed  bool      // guarded by mu
 }
 
 // member is a client of a group.
@@ -85,7 +84,8 @@ func (e *MemberError) Error() string { return e.Member + ": " + e.Err.Error() }
 func (e *MemberError) Unwrap() error { return e.Err }
 
 // NewGroup creates a group whose members all start to connect in the background. An error means that an option is
-// invalid; then all members have been stopped. The caller must stop the group: see [Group.Stop].
+// invalid; then all members have been closed. The caller must end the group by
+// [Group.Close] or [Group.Shutdown].
 func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 	if o == nil {
 		o = &GroupOptions{}
@@ -97,7 +97,7 @@ func NewGroup(members []Member, o *GroupOptions) (*Group, error) {
 	g := &Group{naming: n, shared: o.Options}
 	for _, m := range members {
 		if _, err := g.Add(m); err != nil {
-			return nil, errors.Join(err, g.Stop(context.Background()))
+			return nil, errors.Join(err, g.Close())
 		}
 	}
 	return g, nil
@@ -112,7 +112,7 @@ func (g *Group) Add(m Member) (*Client, error) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.stopped {
+	if g.closed {
 		return nil, &Error{Kind: KindShutdown, Op: "add " + m.Name, Unsent: true, cause: ErrShutdown}
 	}
 	for _, other := range g.members {
@@ -145,8 +145,8 @@ func (g *Group) options(m Member) *Options {
 	return &o
 }
 
-// Remove removes a member from the group and stops its client, as [Client.Stop] does.
-func (g *Group) Remove(ctx context.Context, name string) error {
+// Remove removes a member from the group and closes its client, as [Client.Close] does.
+func (g *Group) Remove(name string) error {
 	g.mu.Lock()
 	i := slices.IndexFunc(g.members, func(m *member) bool { return m.name == name })
 	if i < 0 {
@@ -156,13 +156,13 @@ func (g *Group) Remove(ctx context.Context, name string) error {
 	m := g.members[i]
 	g.members = slices.Delete(slices.Clone(g.members), i, i+1)
 	g.mu.Unlock()
-	if err := m.client.Stop(ctx); err != nil {
+	if err := m.client.Close(); err != nil {
 		return &MemberError{name, err}
 	}
 	return nil
 }
 
-// Client returns the client of a member, for features other than tools. The group owns the client and stops it.
+// Client returns the client of a member, for features other than tools. The group owns the client and closes it.
 // The error is [ErrNoMember].
 func (g *Group) Client(name string) (*Client, error) {
 	for _, m := range g.present() {
@@ -200,34 +200,15 @@ func (g *Group) present() []*member {
 	return slices.Clip(g.members)
 }
 
-// Await waits until each member is ready or has given up, or ctx ends. The error joins a [*MemberError] for each
+// WaitForReady waits until each member is ready or has given up, or ctx ends. The error joins a [*MemberError] for each
 // member that is not ready; the group works with the others.
-func (g *Group) Await(ctx context.Context) error {
+func (g *Group) WaitForReady(ctx context.Context) error {
 	var failed []error
 	for name, c := range g.Members() {
-		if err := c.Await(ctx); err != nil {
+		if err := c.WaitForReady(ctx); err != nil {
 			failed = append(failed, &MemberError{name, err})
 		}
 	}
-	return errors.Join(failed...)
-}
-
-// Stop stops all members concurrently, as [Client.Stop] does. The group accepts no more members.
-func (g *Group) Stop(ctx context.Context) error {
-	g.mu.Lock()
-	g.stopped = true
-	members := slices.Clip(g.members)
-	g.mu.Unlock()
-	failed := make([]error, len(members))
-	var stopping sync.WaitGroup
-	for i, m := range members {
-		stopping.Go(func() {
-			if err := m.client.Stop(ctx); err != nil {
-				failed[i] = &MemberError{m.name, err}
-			}
-		})
-	}
-	stopping.Wait()
 	return errors.Join(failed...)
 }
 
@@ -250,10 +231,11 @@ func (g *Group) CallTool(ctx context.Context, name string, arguments any, option
 // failed records the call of a tool that belongs to no member, and so to no client. It uses the telemetry of the group,
 // or of its first member, under the name "group".
 func (g *Group) failed(ctx context.Context, tool string, options []CallOption, err error) {
-	var to *telemetry.Telemetry
+	var cfg config
 	if g.shared != nil {
-		to = g.shared.Telemetry
+		cfg.Options = *g.shared
 	}
+	to := cfg.Telemetry
 	if all := g.present(); to == nil && len(all) > 0 {
 		to = all[0].client.cfg.Telemetry
 	}
@@ -263,7 +245,7 @@ func (g *Group) failed(ctx context.Context, tool string, options []CallOption, e
 	tel := instrument.NewClient(to, "group", instrument.Network{})
 	defer tel.Close()
 	_, op := tel.StartRequest(ctx, instrument.Request{Method: mcp.MethodCallTool, TargetKind: instrument.Tool, Target: tool,
-		Stranger: true, Attributes: askedBy(options).spanAttributes})
+		Stranger: true, Attributes: cfg.asked(options).spanAttributes})
 	op.Waiting()
 	op.End(*endedBy(err))
 }

@@ -26,7 +26,7 @@ import (
 func toolbox(server string, tools ...string) transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: server, Version: "1"}, nil)
 	for _, name := range tools {
-		err := s.AddRawTool(&mcp.Tool{Name: name, Description: "of " + server},
+		err := s.AddTool(&mcp.Tool{Name: name, Description: "of " + server},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(server + " has run " + name)}}, nil
 			})
@@ -55,7 +55,7 @@ func grouped(t *testing.T, o *mcpclient.GroupOptions, members []mcpclient.Member
 			t.Fatal(err)
 		}
 		defer func() {
-			if err := g.Stop(context.Background()); err != nil {
+			if err := g.Close(); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 		}()
@@ -82,7 +82,7 @@ func TestAGroupIsOneListOfToolsAndEachCallGoesToItsServer(t *testing.T) {
 		{Name: "empty", Transport: toolbox("nothing")},
 	}
 	grouped(t, nil, members, func(t *testing.T, g *mcpclient.Group) {
-		if err := g.Await(t.Context()); err != nil {
+		if err := g.WaitForReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
@@ -143,7 +143,7 @@ func TestUnreadyMemberDelaysNoOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := good.Await(t.Context()); err != nil {
+		if err := good.WaitForReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		begun := time.Now()
@@ -170,7 +170,7 @@ func TestUnreadyMemberDelaysNoOther(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		err = g.Await(ctx)
+		err = g.WaitForReady(ctx)
 		if text := fmt.Sprint(err); !strings.Contains(text, "slow: ") || !strings.Contains(text, "gone: ") ||
 			strings.Contains(text, "good: ") {
 			t.Errorf("got %v, want what is wrong with each that is not ready", err)
@@ -239,7 +239,7 @@ func TestMembersComeAndGo(t *testing.T) {
 		}
 		for _, bad := range []mcpclient.Member{
 			{Transport: toolbox("B")}, {Name: "b"}, {Name: "b", Transport: toolbox("B"),
-				Options: &mcpclient.Options{FrameLimit: -1}},
+				Options: &mcpclient.Options{Limits: mcpclient.Limits{Frame: -1}}},
 		} {
 			if _, err := g.Add(bad); err == nil {
 				t.Errorf("add %+v: got no error", bad)
@@ -248,13 +248,13 @@ func TestMembersComeAndGo(t *testing.T) {
 		if got := toolNames(t.Context(), g, mcpclient.WaitForReady()); !slices.Equal(got, []string{"a-b_x"}) {
 			t.Errorf("got %q, want the tool of a_b", got)
 		}
-		if err := g.Remove(t.Context(), "a_b"); err != nil || c.State() != connstate.Closing {
+		if err := g.Remove("a_b"); err != nil || c.State() != connstate.Closing {
 			t.Errorf("remove: got %v, the client %v, want it stopped", err, c.State())
 		}
 		_, noClient := g.Client("a_b")
 		_, noTool := g.CallTool(t.Context(), "a-b_x", nil)
 		_, noPrefix := g.CallTool(t.Context(), "x", nil)
-		for _, err := range []error{noClient, noTool, noPrefix, g.Remove(t.Context(), "a_b")} {
+		for _, err := range []error{noClient, noTool, noPrefix, g.Remove("a_b")} {
 			if !errors.Is(err, mcpclient.ErrNoMember) {
 				t.Errorf("got %v, want ErrNoMember", err)
 			}
@@ -277,7 +277,7 @@ func TestAGroupStopsAllAtOnceAndForGood(t *testing.T) {
 		}
 		synctest.Wait()
 		begun := time.Now()
-		if err := g.Stop(t.Context()); err != nil {
+		if err := g.Close(); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took > 150*time.Millisecond {

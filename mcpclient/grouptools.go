@@ -142,7 +142,7 @@ func (g *Group) original(ctx context.Context, m *member, name, rest string, opti
 	if tool, ok := m.remembered(name); ok {
 		return tool, nil
 	}
-	got := g.list(ctx, m, toList(options))
+	got := g.list(ctx, m, m.client.cfg.toList(options))
 	if !got.usable() {
 		return "", got.err
 	}

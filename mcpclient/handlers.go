@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Each handler in this file is a [HandleNotification] or [Client.OnNotification] for one kind of notification,
-// which it decodes. A notification that cannot be decoded counts as a violation and is otherwise ignored.
+// Each handler in this file is a [HandleNotification] for one kind of notification, which it decodes. A notification
+// that cannot be decoded counts as a violation and is otherwise ignored.
 //
 // Handlers of changes are also called when the client may have missed a change: after each gap that the metric
 // mcp_client.change.gap counts. So a handler that reads the list or resource again always has the latest state.
@@ -16,72 +16,42 @@ import (
 // HandleToolListChanged calls h when the server's list of tools has changed, or may have changed while the client
 // was disconnected.
 // (specification 2026-07-28, server/tools, "List Changed Notification")
-func HandleToolListChanged(h func(ctx context.Context)) Feature {
+func HandleToolListChanged(h func(ctx context.Context)) Handler {
 	return changes(mcp.NotificationToolListChanged, listChanged(h))
-}
-
-// OnToolListChanged is [HandleToolListChanged] from now on, until remove is called.
-func (c *Client) OnToolListChanged(h func(ctx context.Context)) (remove func()) {
-	return c.dispatcher.onChange(mcp.NotificationToolListChanged, listChanged(h))
 }
 
 // HandleResourceListChanged calls h when the server's list of resources, or of resource templates, has changed, or
 // may have changed while the client was disconnected. (specification 2026-07-28, server/resources, "List Changed
 // Notification")
-func HandleResourceListChanged(h func(ctx context.Context)) Feature {
+func HandleResourceListChanged(h func(ctx context.Context)) Handler {
 	return changes(mcp.NotificationResourceListChanged, listChanged(h))
-}
-
-// OnResourceListChanged is [HandleResourceListChanged] from now on, until remove is called.
-func (c *Client) OnResourceListChanged(h func(ctx context.Context)) (remove func()) {
-	return c.dispatcher.onChange(mcp.NotificationResourceListChanged, listChanged(h))
 }
 
 // HandlePromptListChanged calls h when the server's list of prompts has changed, or may have changed while the
 // client was disconnected.
 // (specification 2026-07-28, server/prompts, "List Changed Notification")
-func HandlePromptListChanged(h func(ctx context.Context)) Feature {
+func HandlePromptListChanged(h func(ctx context.Context)) Handler {
 	return changes(mcp.NotificationPromptListChanged, listChanged(h))
-}
-
-// OnPromptListChanged is [HandlePromptListChanged] from now on, until remove is called.
-func (c *Client) OnPromptListChanged(h func(ctx context.Context)) (remove func()) {
-	return c.dispatcher.onChange(mcp.NotificationPromptListChanged, listChanged(h))
 }
 
 // HandleResourceUpdated calls h with the URI of a resource that has changed, or may have changed while the client
 // was disconnected. Servers report the resources that [Client.SubscribeResource] was called for; the URI may name
 // a part of such a resource. Updates in flight at the end of a subscription are still handled.
-func HandleResourceUpdated(h func(ctx context.Context, uri string)) Feature {
+func HandleResourceUpdated(h func(ctx context.Context, uri string)) Handler {
 	return changes(mcp.NotificationResourceUpdated, resourceUpdated(h))
-}
-
-// OnResourceUpdated is [HandleResourceUpdated] from now on, until remove is called.
-func (c *Client) OnResourceUpdated(h func(ctx context.Context, uri string)) (remove func()) {
-	return c.dispatcher.onChange(mcp.NotificationResourceUpdated, resourceUpdated(h))
 }
 
 // HandleProgress calls h with every progress notification of any request. For a call with [WithProgress] the
 // call's own function is called first. h also gets notifications for a progress token that the user chose by
 // [WithMeta], and late ones.
 // (specification 2026-07-28, basic/patterns/progress)
-func HandleProgress(h func(ctx context.Context, p *mcp.ProgressParams)) Feature {
+func HandleProgress(h func(ctx context.Context, p *mcp.ProgressParams)) Handler {
 	return HandleNotification(mcp.NotificationProgress, decoded(h))
 }
 
-// OnProgress is [HandleProgress] from now on, until remove is called.
-func (c *Client) OnProgress(h func(ctx context.Context, p *mcp.ProgressParams)) (remove func()) {
-	return c.OnNotification(mcp.NotificationProgress, decoded(h))
-}
-
 // changes is HandleNotification for a handler that is also called for missed notifications.
-func changes(method string, h NotificationHandler) Feature {
-	return feature{hears: map[string]NotificationHandler{method: h}, missing: true}
-}
-
-// onChange is OnNotification for such a handler.
-func (d *dispatcher) onChange(method string, h NotificationHandler) (remove func()) {
-	return d.hear(&hearing{method: method, handle: h, missing: true})
+func changes(method string, h NotificationHandler) Handler {
+	return Handler{method: method, handle: h, missing: true}
 }
 
 func listChanged(h func(context.Context)) NotificationHandler {

@@ -91,9 +91,9 @@ func TestListChangesReachTheHandlers(t *testing.T) {
 		r.tell(mcp.NotificationResourceListChanged, `{}`)
 		j.wants(t, "resources")
 		removes := []func(){
-			r.c.OnToolListChanged(j.changed("tools later")),
-			r.c.OnResourceListChanged(j.changed("resources later")),
-			r.c.OnPromptListChanged(j.changed("prompts later")),
+			r.c.Handle(mcpclient.HandleToolListChanged(j.changed("tools later"))),
+			r.c.Handle(mcpclient.HandleResourceListChanged(j.changed("resources later"))),
+			r.c.Handle(mcpclient.HandlePromptListChanged(j.changed("prompts later"))),
 		}
 		r.tell(mcp.NotificationToolListChanged, `{}`)
 		r.tell(mcp.NotificationResourceListChanged, `{}`)
@@ -180,7 +180,7 @@ func TestProgressHandlerGetsAllRequests(t *testing.T) {
 			said = nil
 			r.tell(mcp.NotificationProgress, `{"progressToken":"mine","progress":1,"message":"one"}`)
 			synctest.Wait()
-			remove := r.c.OnProgress(hear("later"))
+			remove := r.c.Handle(mcpclient.HandleProgress(hear("later")))
 			r.tell(mcp.NotificationProgress, `{"progressToken":7,"progress":0.5}`)
 			synctest.Wait()
 			remove()

@@ -134,8 +134,8 @@ func TestServerThatDiesOnTheProbeGetsInitialize(t *testing.T) {
 		if waited := time.Since(begun); waited > 500*time.Millisecond {
 			t.Errorf("want the restart at once, got it after %v", waited)
 		}
-		if got := c.Status().Reason; got != connstate.Negotiated {
-			t.Errorf("want the state entered by %s, got %s", connstate.Negotiated, got)
+		if got := c.Status().Reason; got != connstate.ReasonNegotiated {
+			t.Errorf("want the state entered by %s, got %s", connstate.ReasonNegotiated, got)
 		}
 	})
 }
@@ -288,7 +288,7 @@ func TestNoCommonVersionEndsTheClient(t *testing.T) {
 		if err := c.Err(); !errors.Is(err, conn.ErrNoCommonVersion) {
 			t.Errorf("want %v, got %v", conn.ErrNoCommonVersion, err)
 		}
-		if err := c.Await(t.Context()); !errors.Is(err, mcpclient.ErrShutdown) || !errors.Is(err, conn.ErrNoCommonVersion) {
+		if err := c.WaitForReady(t.Context()); !errors.Is(err, mcpclient.ErrShutdown) || !errors.Is(err, conn.ErrNoCommonVersion) {
 			t.Errorf("want Await to say why, got %v", err)
 		}
 	})
@@ -391,7 +391,7 @@ func TestInitializeIsNotCancelled(t *testing.T) {
 			}
 		},
 		"the client is stopped": func(t *testing.T, c *mcpclient.Client) {
-			if err := c.Stop(t.Context()); err != nil {
+			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
 		},

@@ -58,8 +58,8 @@ func TestTheFirstTroubleOfAHandshakeIsInItsError(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, &mcpclient.Options{InitialAttempts: 1}, func(t *testing.T, s *script, c *mcpclient.Client) {
-				done := background(func() error { return c.Await(t.Context()) })
+			bubble(t, &mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}}, func(t *testing.T, s *script, c *mcpclient.Client) {
+				done := background(func() error { return c.WaitForReady(t.Context()) })
 				test.talk(s.next(t))
 				err := <-done
 				for _, want := range test.want {

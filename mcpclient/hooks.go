@@ -18,7 +18,7 @@ type hooks struct{ c *Client }
 // is none, and the options have WaitForReady, it waits for one. It returns the options with a deadline that
 // includes the wait.
 func (c *Client) agreed(ctx context.Context, method string, options []CallOption) (*conn.Session, []CallOption, error) {
-	a := askedBy(options)
+	a := c.cfg.asked(options)
 	by := c.cfg.endOf(a, time.Now())
 	if !by.IsZero() {
 		options = append(options[:len(options):len(options)], until(by))
@@ -92,7 +92,10 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 
 // restoring marks a call that restores the state of earlier sessions: like the handshake, its answer does not
 // prove that the server works.
-func restoring(a *asked) { a.Own = true }
+func restoring(a *asked) {
+	*a = asked{}
+	a.Own = true
+}
 
 // missed deals with changes that the client may have missed. Everything that can lose a change reports to it: a new
 // session, a stream that was opened again, a subscription that was made again, late or in the place of another one. The

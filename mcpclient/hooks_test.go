@@ -118,7 +118,7 @@ func onGapWeb(t *testing.T, v mcp.Version,
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Stop(context.Background()) }()
+		defer func() { _ = c.Close() }()
 		await(t, c)
 		f(t, g, c, j, rec)
 	})
@@ -252,7 +252,7 @@ func TestARestoredSubscriptionOutlivesABadGateway(t *testing.T) {
 		r.subscribe(motd)
 		r.reconnect(all)
 		for range 3 {
-			r.fail(r.Expect(mcp.MethodSubscribe), transport.RequestError{Reason: transport.Lost, Status: 502})
+			r.fail(r.Expect(mcp.MethodSubscribe), transport.RequestError{Reason: transport.ReasonLost, Status: 502})
 			j.wants(t)
 		}
 		r.Refuse(r.Expect(mcp.MethodSubscribe), mcp.CodeInternalError, "the member of the gateway is away")

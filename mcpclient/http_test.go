@@ -69,24 +69,24 @@ var ways = []struct {
 	version mcp.Version
 	mode    transport.HTTPMode
 }{
-	{mcp.Version20260728, transport.Auto},
-	{mcp.Version20251125, transport.Auto},
-	{mcp.Version20250618, transport.Auto},
-	{mcp.Version20250326, transport.Auto},
-	{mcp.Version20241105, transport.SSE},
+	{mcp.Version20260728, transport.ModeAuto},
+	{mcp.Version20251125, transport.ModeAuto},
+	{mcp.Version20250618, transport.ModeAuto},
+	{mcp.Version20250326, transport.ModeAuto},
+	{mcp.Version20241105, transport.ModeSSE},
 }
 
 func visit(t *testing.T, s *site, v mcp.Version, mode transport.HTTPMode) *mcpclient.Client {
 	t.Helper()
 	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: s.URL, Mode: mode},
 		checked(t, &mcpclient.Options{
-			Versions: []mcp.Version{v}, BackoffMin: 10 * time.Millisecond,
+			Versions: []mcp.Version{v}, Backoff: mcpclient.Backoff{Min: 10 * time.Millisecond},
 		}))
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Errorf("stop: %v", err)
 		}
 	})
@@ -121,7 +121,7 @@ func TestNewestCommonVersionIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Stop(context.Background())
+	defer c.Close()
 	if got := c.ProtocolVersion(); got != mcp.Version20260728 {
 		t.Errorf("got version %s, want 2026-07-28", got)
 	}
@@ -169,7 +169,7 @@ func TestAServerIsRestartedUnder64Callers(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			for good.Load() < before+300 && ctx.Err() == nil {
-				if err := c.Await(ctx); err != nil {
+				if err := c.WaitForReady(ctx); err != nil {
 					t.Errorf("the client is not ready again by itself: %v", err)
 				}
 				_, _ = c.CallTool(ctx, "greet", map[string]string{"name": "Ada"}, mcpclient.WaitForReady())

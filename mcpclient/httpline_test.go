@@ -34,7 +34,7 @@ func narrowHTTP(t *testing.T, v mcp.Version, places int, before func(body []byte
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 

@@ -2,7 +2,6 @@ package mcpclient_test
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -43,7 +42,7 @@ func TestRefusedNotificationsAreLogged(t *testing.T) {
 	if _, err := c.CallTool(t.Context(), "greet", map[string]string{"name": "Ada"}); err != nil {
 		t.Errorf("call: %v", err)
 	}
-	if err := c.Stop(context.Background()); err != nil { // all that is under way has ended
+	if err := c.Close(); err != nil { // all that is under way has ended
 		t.Errorf("stop: %v", err)
 	}
 	if got := rec.Log("mcp_client.stream.refused"); got.Text("mcp_client.stream.kind") != "get" {

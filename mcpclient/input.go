@@ -104,7 +104,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 	if v := reflect.ValueOf(cl.result); v.Kind() == reflect.Pointer && !v.IsNil() {
 		v.Elem().SetZero() // the request for input is not part of the result
 	}
-	if cl.input.rounds++; cl.input.rounds >= c.cfg.MaxInputRounds {
+	if cl.input.rounds++; cl.input.rounds >= c.cfg.Limits.InputRounds {
 		return &Error{Kind: KindProtocol, Op: cl.Method,
 			cause: fmt.Errorf("the server has asked for input %d times, Options.MaxInputRounds", cl.input.rounds)}
 	}
@@ -116,7 +116,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 	defer cancel(nil)
 	defer context.AfterFunc(c.core.Base, func() { cancel(ErrShutdown) })()
 	if len(in.InputRequests) == 0 {
-		if !conn.PauseFor(limited, min(inputDelay<<min(cl.input.rounds-1, 10), c.cfg.BackoffMax)) {
+		if !conn.PauseFor(limited, min(inputDelay<<min(cl.input.rounds-1, 10), c.cfg.Backoff.Max)) {
 			return errorOf(c.core.Interrupted(ctx, cl.Method, !cl.Accepted))
 		}
 		return nil

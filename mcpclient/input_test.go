@@ -134,7 +134,7 @@ func TestARequestHasWhatTheServerHasJustSaidToIt(t *testing.T) {
 }
 
 func TestRequestStateAloneBacksOff(t *testing.T) {
-	ready(t, &mcpclient.Options{MaxInputRounds: 4}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{InputRounds: 4}}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		took := elapsed(func() {
 			for range 4 {
@@ -329,7 +329,7 @@ func TestStopEndsACallWithARunningHandler(t *testing.T) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		v.Answer(v.Expect(mcp.MethodCallTool), inputRequired(`{"k":`+formRequest+`}`, `"s"`))
 		synctest.Wait()
-		_ = c.Stop(t.Context())
+		_ = c.Close()
 		err := <-done
 		if !errors.Is(err, mcpclient.ErrShutdown) {
 			t.Errorf("got %v, want ErrShutdown", err)
@@ -344,7 +344,7 @@ func TestStopEndsACallThatWaitsToBeSentAgain(t *testing.T) {
 			v.Answer(v.Expect(mcp.MethodReadResource), inputRequired("", `"later"`))
 		}
 		synctest.Wait()
-		_ = c.Stop(t.Context())
+		_ = c.Close()
 		took := elapsed(func() {
 			if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) {
 				t.Errorf("got %v, want ErrShutdown", err)
@@ -357,7 +357,7 @@ func TestStopEndsACallThatWaitsToBeSentAgain(t *testing.T) {
 }
 
 func TestTheDelayBetweenRequestsHasABound(t *testing.T) {
-	ready(t, &mcpclient.Options{MaxInputRounds: 45}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{InputRounds: 45}}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		for i := range 45 {
 			took := elapsed(func() {

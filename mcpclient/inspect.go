@@ -40,7 +40,7 @@ func (c *Client) Inspect() inspect.Client {
 		i.Subscribed, i.Subscriptions = c.subscriptions.watches.show()
 		c.subscriptions.mu.Unlock() // before code of the transport is called
 	})
-	i.Number, i.Name, i.InstanceID, i.Group = c.number, c.name, c.instance, c.cfg.Group
+	i.Number, i.Name, i.InstanceID, i.Group = c.number, c.name, c.instance, c.cfg.TelemetryGroup
 	return i
 }
 
@@ -49,7 +49,7 @@ func (d *dispatcher) queued() (n, limit int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.hearers == nil {
-		return 0, d.c.cfg.NotificationQueue
+		return 0, d.c.cfg.Limits.Notifications
 	}
 	return len(d.queue.waiting), d.queue.limit
 }

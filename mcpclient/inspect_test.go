@@ -21,7 +21,7 @@ import (
 )
 
 func TestInspectReportsTheConnection(t *testing.T) {
-	o := &mcpclient.Options{Name: "files", InstanceID: "pod-7", BackoffMin: 8 * time.Second, BackoffMax: 8 * time.Second}
+	o := &mcpclient.Options{Name: "files", InstanceID: "pod-7", Backoff: mcpclient.Backoff{Min: 8 * time.Second, Max: 8 * time.Second}}
 	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		time.Sleep(3 * time.Second)
@@ -43,15 +43,15 @@ func TestInspectReportsTheConnection(t *testing.T) {
 		synctest.Wait()
 		time.Sleep(2 * time.Second)
 		i := c.Inspect()
-		if wait := i.Due.Sub(i.Time); i.State != connstate.Backoff || i.Reason != connstate.TransportDown ||
+		if wait := i.Due.Sub(i.Time); i.State != connstate.Backoff || i.Reason != connstate.ReasonTransportDown ||
 			i.InState != 2*time.Second ||
 			i.Err == "" || wait < 2*time.Second || wait > 10*time.Second || i.Server != "" || i.Attempt != 0 {
 			t.Errorf("in backoff, with %v to go: got %+v", wait, i)
 		}
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-		if i := c.Inspect(); i.State != connstate.Closing || !i.Ended || i.Reason != connstate.TransportClosed {
+		if i := c.Inspect(); i.State != connstate.Closing || !i.Ended || i.Reason != connstate.ReasonTransportClosed {
 			t.Errorf("stopped: got %+v", i)
 		}
 	})
@@ -181,7 +181,7 @@ func TestClientsListsRunningClients(t *testing.T) {
 			t.Errorf("numbers: got %d and %d, want them to rise", a, b)
 		}
 		for n, c := range started {
-			if err := c.Stop(t.Context()); err != nil {
+			if err := c.Close(); err != nil {
 				t.Error(err)
 			}
 			if got := own(); !slices.Equal(got, started[n+1:]) {
@@ -239,9 +239,9 @@ func BenchmarkInspect(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer c.Stop(context.Background())
+	defer c.Close()
 	v := s.Accept().Handshake(mcp.Version20260728)
-	if err := c.Await(b.Context()); err != nil {
+	if err := c.WaitForReady(b.Context()); err != nil {
 		b.Fatal(err)
 	}
 	for range 10_000 {

@@ -1,7 +1,6 @@
 package mcpclient_test
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 
@@ -27,7 +26,7 @@ func TestClientsWithOneNameAreDistinguished(t *testing.T) {
 			if _, err := c.CallTool(t.Context(), "x", nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.Stop(context.Background()); err != nil {
+			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
 			ids[id] = 0
@@ -65,7 +64,7 @@ func TestAClientHasAnInstanceWithoutTelemetry(t *testing.T) {
 		if id := c.Inspect().InstanceID; len(id) != 16 {
 			t.Errorf("got %q, want 16 hexadecimal digits", id)
 		}
-		if err := c.Stop(context.Background()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 	})

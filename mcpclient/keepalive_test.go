@@ -49,9 +49,9 @@ func TestHangingServerIsDetectedWithoutACall(t *testing.T) {
 					!strings.Contains(err.Error(), "does not answer a ping") {
 					t.Errorf("after %v the call failed with %v, want a lost connection after a minute", took, err)
 				}
-				if tr := <-lost; tr.To != connstate.Backoff || tr.Reason != connstate.TransportDown {
+				if tr := <-lost; tr.To != connstate.Backoff || tr.Reason != connstate.ReasonTransportDown {
 					t.Errorf("the client went to %v because of %v, want to backoff because of %v", tr.To, tr.Reason,
-						connstate.TransportDown)
+						connstate.ReasonTransportDown)
 				}
 				s.next(t) // it connects anew
 			})

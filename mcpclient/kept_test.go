@@ -103,7 +103,7 @@ func schemaTool(n int) string {
 
 var hoards = []hoard{
 	{
-		name: "notifications", options: mcpclient.Options{Features: blocked, NotificationBytes: 3 * mebi}, limit: 5 * mebi,
+		name: "notifications", options: mcpclient.Options{Features: blocked, Limits: mcpclient.Limits{NotificationBytes: 3 * mebi}}, limit: 5 * mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for range frames {
 				v.Send(`{"jsonrpc":"2.0","method":"custom/note","params":{"x":"` + pad + `"}}`)
@@ -111,7 +111,7 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "updates with long URIs", options: mcpclient.Options{Features: blocked, NotificationBytes: 3 * mebi},
+		name: "updates with long URIs", options: mcpclient.Options{Features: blocked, Limits: mcpclient.Limits{NotificationBytes: 3 * mebi}},
 		limit: 6 * mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			meta := opened(c)
@@ -280,7 +280,7 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "frames that break the protocol", limit: mebi, options: mcpclient.Options{FrameLimit: mebi},
+		name: "frames that break the protocol", limit: mebi, options: mcpclient.Options{Limits: mcpclient.Limits{Frame: mebi}},
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for range frames {
 				v.Send(`{"jsonrpc":"2.0","method":7,"params":{"x":"` + pad + `"}}`)
@@ -337,7 +337,7 @@ func (h hoard) measure(t *testing.T) (peak, kept int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Stop(context.Background()) }()
+		defer func() { _ = c.Close() }()
 		v := s.next(t)
 		switch {
 		case h.version != "":

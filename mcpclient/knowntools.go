@@ -262,7 +262,7 @@ func (m *knownTools) look(ctx context.Context, tool string, options []CallOption
 	if t, certain := m.find(tool); certain {
 		return t, nil
 	}
-	return m.list(ctx, tool, toList(options))
+	return m.list(ctx, tool, m.c.cfg.toList(options))
 }
 
 // list lists and remembers all tools, and returns the data of one, nil if it is not in the list. If the list

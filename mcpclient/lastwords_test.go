@@ -23,7 +23,7 @@ func TestNotificationsBeforeStopAreHandled(t *testing.T) {
 	})
 	var heard atomic.Int64
 	client, err := mcpclient.Connect(t.Context(), server,
-		&mcpclient.Options{CloseTimeout: time.Minute, Features: []mcpclient.Feature{
+		&mcpclient.Options{Timeouts: mcpclient.Timeouts{Close: time.Minute}, Features: []mcpclient.Feature{
 			mcpclient.HandleLogMessage(func(ctx context.Context, _ *mcp.LoggingMessageParams) {
 				<-ctx.Done() // so that all but the first one wait when the client is stopped
 				heard.Add(1)
@@ -35,7 +35,7 @@ func TestNotificationsBeforeStopAreHandled(t *testing.T) {
 	if _, err := client.CallTool(t.Context(), "talk", nil, mcpclient.WithLogLevel(mcp.LevelDebug)); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Stop(t.Context()); err != nil {
+	if err := client.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if n := heard.Load(); n != messages {

@@ -31,7 +31,7 @@ type listener struct {
 // gateway may be without a member for a moment, so the listener asks again.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 func (subs *subscriptions) listen(s *conn.Session) {
-	l := &listener{subscriptions: subs, s: s, delay: subs.c.cfg.BackoffMin}
+	l := &listener{subscriptions: subs, s: s, delay: subs.c.cfg.Backoff.Min}
 	if !s.First {
 		l.gap = names.GapSession
 	}
@@ -141,7 +141,7 @@ func (l *listener) failed(uris []string, err *Error) bool {
 // pauseNow sets the pause before the next attempt; each pause is longer than the previous one.
 func (l *listener) pauseNow() {
 	l.pause = time.Now().Add(l.delay)
-	l.delay = min(2*l.delay, l.c.cfg.BackoffMax)
+	l.delay = min(2*l.delay, l.c.cfg.Backoff.Max)
 }
 
 // wait waits until the next attempt, or until the filter changes.
@@ -176,8 +176,8 @@ func (l *listener) follow(w *wish) {
 
 // over records that the open subscription has ended.
 func (l *listener) over() {
-	if time.Since(l.since) >= l.c.cfg.BackoffMax { // the acknowledgement alone proves nothing
-		l.delay = l.c.cfg.BackoffMin
+	if time.Since(l.since) >= l.c.cfg.Backoff.Max { // the acknowledgement alone proves nothing
+		l.delay = l.c.cfg.Backoff.Min
 	}
 	l.open, l.gap = nil, cmp.Or(l.gap, names.GapStream)
 }

@@ -55,7 +55,7 @@ func TestListenCoversTheHandlers(t *testing.T) {
 		}
 		time.Sleep(time.Hour) // it stays open beyond the timeout of calls
 
-		remove := c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))
+		remove := c.Handle(mcpclient.HandleNotification(mcp.NotificationPromptListChanged, heard(new(int))))
 		second := v.Expect(mcp.MethodSubscriptionsListen)
 		if !strings.Contains(second.Raw, `"promptsListChanged":true`) ||
 			!strings.Contains(second.Raw, `"toolsListChanged":true`) {
@@ -161,7 +161,7 @@ func TestBusyServerIsLostDuringListen(t *testing.T) {
 		synctest.Wait()
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
-		mcpclient.ProbeOf(c).BusyAndLost(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true},
+		mcpclient.ProbeOf(c).BusyAndLost(id, &transport.RequestError{Reason: transport.ReasonBusy, Status: 503, Unsent: true},
 			errors.New("down"))
 		synctest.Wait()
 	})
@@ -175,7 +175,7 @@ func TestOtherHandlersLeaveTheSubscriptionAlone(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
 		synctest.Wait()
-		remove := c.OnNotification(mcp.NotificationMessage, heard(new(int)))
+		remove := c.Handle(mcpclient.HandleNotification(mcp.NotificationMessage, heard(new(int))))
 		remove()
 		synctest.Wait()
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
@@ -197,7 +197,7 @@ func TestUnauthorizedSubscriptionIsNotRetried(t *testing.T) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
 		v.fail(v.Expect(mcp.MethodSubscriptionsListen),
-			transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true})
+			transport.RequestError{Reason: transport.ReasonUnauthorized, Status: 403, Unsent: true})
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(v.Context(), 30*time.Minute)
 		defer cancel()
@@ -212,7 +212,7 @@ func TestUnauthorizedSubscriptionIsNotRetried(t *testing.T) {
 			f.Raw = string(raw)
 			if f.Method == mcp.MethodSubscriptionsListen {
 				n++
-				v.fail(f, transport.RequestError{Reason: transport.Unauthorized, Status: 403, Unsent: true})
+				v.fail(f, transport.RequestError{Reason: transport.ReasonUnauthorized, Status: 403, Unsent: true})
 			}
 		}
 		if n > 0 {
@@ -228,7 +228,7 @@ func TestFailedReplacementKeepsTheOldSubscription(t *testing.T) {
 		func(t *testing.T, r *revision) {
 			j.lines = nil
 			r.listened(`{"toolsListChanged":true}`)
-			defer r.c.OnPromptListChanged(j.changed("prompts"))()
+			defer r.c.Handle(mcpclient.HandlePromptListChanged(j.changed("prompts")))()
 			for _, wait := range []time.Duration{0, time.Second, 2 * time.Second} {
 				var f frame
 				if took := elapsed(func() { f = r.Expect(mcp.MethodSubscriptionsListen) }); took != wait {
@@ -261,7 +261,7 @@ func TestShortSubscriptionsBackOff(t *testing.T) {
 		s.next(t).greet(mcp.Version20260728, all)
 		await(t, c)
 		client = c
-		c.OnToolListChanged(func(context.Context) {})
+		c.Handle(mcpclient.HandleToolListChanged(func(context.Context) {}))
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		want := time.Second
@@ -318,7 +318,7 @@ func TestSubscriptionEndDuringAReplacementIsAGap(t *testing.T) {
 		func(t *testing.T, r *revision) {
 			j.lines = nil
 			old := r.listened(`{"toolsListChanged":true}`)
-			defer r.c.OnPromptListChanged(j.changed("prompts"))()
+			defer r.c.Handle(mcpclient.HandlePromptListChanged(j.changed("prompts")))()
 			r.Refuse(r.Expect(mcp.MethodSubscriptionsListen), mcp.CodeInternalError, "not now")
 			r.Answer(old, `{"resultType":"complete"}`)
 			f := r.Expect(mcp.MethodSubscriptionsListen)

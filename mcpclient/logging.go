@@ -111,22 +111,14 @@ func checkLogLevel(level mcp.LoggingLevel) error {
 // HandleLogMessage calls h with the log messages of the server. [Client.SetLogLevel] selects the messages: before
 // that call a modern server sends none, a legacy server chooses.
 // (specification 2026-07-28, server/utilities/logging, "Log Message Notifications")
-func HandleLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageParams)) Feature {
+func HandleLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageParams)) Handler {
 	return HandleNotification(mcp.NotificationMessage, decoded(h))
-}
-
-// OnLogMessage is [HandleLogMessage] from now on, until remove is called.
-func (c *Client) OnLogMessage(h func(ctx context.Context, m *mcp.LoggingMessageParams)) (remove func()) {
-	return c.OnNotification(mcp.NotificationMessage, decoded(h))
 }
 
 // LogMessagesTo writes the log messages of the server to l, at the levels of [mcp.LoggingLevel.Level]. The message
 // is always "server log message"; the attributes are logger, the name of the server's logger if set, and data, a
 // string, or any other JSON as a [json.RawMessage]. See [HandleLogMessage].
-func LogMessagesTo(l *slog.Logger) Feature { return HandleLogMessage(logTo(l)) }
-
-// LogMessagesTo is the feature [LogMessagesTo] from now on, until remove is called.
-func (c *Client) LogMessagesTo(l *slog.Logger) (remove func()) { return c.OnLogMessage(logTo(l)) }
+func LogMessagesTo(l *slog.Logger) Handler { return HandleLogMessage(logTo(l)) }
 
 func logTo(l *slog.Logger) func(context.Context, *mcp.LoggingMessageParams) {
 	return func(ctx context.Context, m *mcp.LoggingMessageParams) {

@@ -178,7 +178,7 @@ func TestLogMessagesReachTheHandler(t *testing.T) {
 			said = nil
 			r.Send(logMessage("info", "db", `{"a":1}`))
 			synctest.Wait()
-			remove := r.c.OnLogMessage(hear("later"))
+			remove := r.c.Handle(mcpclient.HandleLogMessage(hear("later")))
 			r.Send(logMessage("alert", "", `null`))
 			synctest.Wait()
 			remove()
@@ -220,7 +220,7 @@ func TestLogMessagesGoToSlog(t *testing.T) {
 			t.Errorf("want\n%sgot\n%s", want, got)
 		}
 		out.Reset()
-		remove := r.c.LogMessagesTo(logger)
+		remove := r.c.Handle(mcpclient.LogMessagesTo(logger))
 		r.Send(logMessage("error", "", `"twice"`))
 		synctest.Wait()
 		remove()

@@ -51,7 +51,7 @@ func (c *Client) interpose() error {
 func (c *Client) intercept(ctx context.Context, method string, params, result any, options []CallOption) error {
 	return c.operate(ctx, method, params, options, func(ctx context.Context, options []CallOption) error {
 		all := &asked{logLevel: c.logLevel.level()}
-		all.apply(options)
+		c.cfg.apply(all, options)
 		return c.intercepted(ctx, method, params, result, func(a *asked) { *a = *all })
 	})
 }

@@ -62,7 +62,7 @@ func TestHandshakesThatFailForGood(t *testing.T) {
 				if err := c.Err(); !errors.Is(err, conn.ErrNoCommonVersion) {
 					t.Errorf("want %v, got %v", conn.ErrNoCommonVersion, err)
 				}
-				if got := c.Status().Reason; got != connstate.TransportClosed && got != connstate.CloseTimeout {
+				if got := c.Status().Reason; got != connstate.ReasonTransportClosed && got != connstate.ReasonCloseTimeout {
 					t.Errorf("want the client ended, got %s", got)
 				}
 			})
@@ -81,24 +81,24 @@ func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 	}{
 		"another complaint of a modern server": {nil,
 			`{"jsonrpc":"2.0","id":%s,"error":{"code":-32021,"message":"sampling is needed"}}`,
-			connstate.NegotiationFailed, "sampling is needed"},
+			connstate.ReasonNegotiationFailed, "sampling is needed"},
 		"an internal error of the probe, without a legacy version": {modern,
 			`{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the server behind me is away"}}`,
-			connstate.NegotiationFailed, "the server behind me is away"},
+			connstate.ReasonNegotiationFailed, "the server behind me is away"},
 		"a result of initialize of the wrong shape": {legacy, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":7}}`,
-			connstate.NegotiationFailed, "protocolVersion is not a string"},
+			connstate.ReasonNegotiationFailed, "protocolVersion is not a string"},
 		"an error of initialize": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"no licence"}}`,
-			connstate.NegotiationFailed, "no licence"},
+			connstate.ReasonNegotiationFailed, "no licence"},
 		"an error of the wrong shape": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":"x"}}`,
-			connstate.NegotiationFailed, "invalid_error"},
+			connstate.ReasonNegotiationFailed, "invalid_error"},
 		"a frame over the limit": {legacy,
-			`{"jsonrpc":"2.0","id":%s,"result":{"x":"` + strings.Repeat("x", 1000) + `"}}`, connstate.FrameTooLarge, "1000"},
-		"nothing, for too long": {modern, "", connstate.InitTimeout, "the server was not ready within 10s"},
-		"nothing but garbage for ever": {modern, strings.Repeat("garbage\n", conn.InvalidStreak), connstate.InvalidStreak,
+			`{"jsonrpc":"2.0","id":%s,"result":{"x":"` + strings.Repeat("x", 1000) + `"}}`, connstate.ReasonFrameTooLarge, "1000"},
+		"nothing, for too long": {modern, "", connstate.ReasonInitTimeout, "the server was not ready within 10s"},
+		"nothing but garbage for ever": {modern, strings.Repeat("garbage\n", conn.InvalidStreak), connstate.ReasonInvalidStreak,
 			"invalid_json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			observed(t, mcpclient.Options{Versions: tc.versions, FrameLimit: 1000}, nil,
+			observed(t, mcpclient.Options{Versions: tc.versions, Limits: mcpclient.Limits{Frame: 1000}}, nil,
 				func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 					v := s.next(t)
 					f := v.Receive()
@@ -119,7 +119,7 @@ func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 }
 
 func TestStrayMessagesDuringTheHandshakeAreDroppedAndCounted(t *testing.T) {
-	observed(t, mcpclient.Options{SkipOversize: true, FrameLimit: 1000}, nil,
+	observed(t, mcpclient.Options{Limits: mcpclient.Limits{SkipOversize: true, Frame: 1000}}, nil,
 		func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 			v := s.next(t)
 			probe := v.Expect(mcp.MethodDiscover)
@@ -146,7 +146,7 @@ func TestStrayMessagesDuringTheHandshakeAreDroppedAndCounted(t *testing.T) {
 // A client that is stopped, or loses patience, in the middle of a handshake makes nothing of what comes of it.
 func TestAHandshakeThatEndsTooLateMeansNothing(t *testing.T) {
 	for name, interrupt := range map[string]func(t *testing.T, c *mcpclient.Client){
-		"stopped":         func(t *testing.T, c *mcpclient.Client) { _ = c.Stop(t.Context()) },
+		"stopped":         func(t *testing.T, c *mcpclient.Client) { _ = c.Close() },
 		"out of patience": func(t *testing.T, c *mcpclient.Client) { waitFor(t, c, connstate.Backoff) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestADiallingThatEndsTooLateMeansNothing(t *testing.T) {
 			t.Errorf("want %v still told, got %s, %v", conn.ErrSlow, got.State, got.Err)
 		}
 		begun := time.Now()
-		if err := c.Stop(t.Context()); err != nil || time.Since(begun) > 125*time.Millisecond {
+		if err := c.Close(); err != nil || time.Since(begun) > 125*time.Millisecond {
 			t.Errorf("want Stop not to wait for it, got %v after %v", err, time.Since(begun))
 		}
 		time.Sleep(time.Minute) // the end of the last one

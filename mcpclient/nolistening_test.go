@@ -14,7 +14,7 @@ import (
 // TestAClientThatDoesNotListenAsksForNoChanges has handlers, a watched resource and kept results in both eras.
 func TestAClientThatDoesNotListenAsksForNoChanges(t *testing.T) {
 	j := &journal{}
-	o := mcpclient.Options{NoListening: true, BackoffMin: time.Second, Features: []mcpclient.Feature{
+	o := mcpclient.Options{NoListening: true, Backoff: mcpclient.Backoff{Min: time.Second}, Features: []mcpclient.Feature{
 		mcpclient.HandleToolListChanged(j.changed("tools")), mcpclient.HandleResourceUpdated(j.updated)}}
 	inRevisions(t, []mcp.Version{mcp.Version20251125, mcp.Version20260728}, all, o, func(t *testing.T, r *revision) {
 		j.lines = nil
@@ -31,7 +31,7 @@ func TestAClientThatDoesNotListenAsksForNoChanges(t *testing.T) {
 		} else {
 			r.subscribe(motd) // by another method
 		}
-		remove := r.c.OnPromptListChanged(func(context.Context) {})
+		remove := r.c.Handle(mcpclient.HandlePromptListChanged(func(context.Context) {}))
 		defer remove()
 		synctest.Wait()
 		r.silent()

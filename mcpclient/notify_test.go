@@ -93,14 +93,13 @@ func TestNotifyOnAClientThatIsNotReady(t *testing.T) {
 			mcpclient.KindState,
 			mcpclient.ErrNotReady},
 		"closing": {func(t *testing.T, s *script, c *mcpclient.Client) {
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			_ = c.Stop(ctx) // does not wait for the end
+			go c.Close()
+			synctest.Wait()
 			if got := c.State(); got != connstate.Closing {
 				t.Fatalf("want the client closing, got %s", got)
 			}
 		}, mcpclient.KindShutdown, mcpclient.ErrShutdown},
-		"stopped": {func(t *testing.T, s *script, c *mcpclient.Client) { _ = c.Stop(t.Context()) }, mcpclient.KindShutdown,
+		"stopped": {func(t *testing.T, s *script, c *mcpclient.Client) { _ = c.Close() }, mcpclient.KindShutdown,
 			mcpclient.ErrShutdown},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,7 +124,7 @@ func TestEachNotificationIsCountedOnce(t *testing.T) {
 		case <-ctx.Done():
 		}
 	})}
-	observed(t, mcpclient.Options{Features: features, NotificationQueue: 1}, nil,
+	observed(t, mcpclient.Options{Features: features, Limits: mcpclient.Limits{Notifications: 1}}, nil,
 		func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 			release = make(chan struct{})
 			v := s.next(t).modern()
@@ -191,7 +190,7 @@ func TestAnUpdateOfAResourceThatIsWaitingAlreadyIsCoalesced(t *testing.T) {
 		heard <- string(n.Params)
 		<-release
 	})}
-	observed(t, mcpclient.Options{Features: features, NotificationQueue: 1}, nil,
+	observed(t, mcpclient.Options{Features: features, Limits: mcpclient.Limits{Notifications: 1}}, nil,
 		func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 			release, heard = make(chan struct{}), make(chan string, 9)
 			v := s.next(t).modern()

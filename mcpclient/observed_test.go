@@ -19,8 +19,8 @@ func checked(t testing.TB, o *mcpclient.Options) *mcpclient.Options {
 	if o != nil {
 		c = *o
 	}
-	if c.Group == "" {
-		c.Group = "tests"
+	if c.TelemetryGroup == "" {
+		c.TelemetryGroup = "tests"
 	}
 	if _, ok := t.(*testing.T); ok && c.Telemetry == nil {
 		c.Telemetry = telemetrytest.Recorder(t,

@@ -105,7 +105,7 @@ func until(by time.Time) CallOption { return func(a *asked) { a.By = by } }
 
 // timed adds the deadline of an operation with these options.
 func (cfg *config) timed(options []CallOption, begun time.Time) []CallOption {
-	a := askedBy(options)
+	a := cfg.asked(options)
 	by := cfg.endOf(a, begun)
 	if by.IsZero() {
 		return options
@@ -123,7 +123,7 @@ func (cfg *config) endOf(a *asked, begun time.Time) time.Time {
 
 // within bounds a step of an operation, other than a request, by the deadline.
 func (cfg *config) within(ctx context.Context, options []CallOption) (context.Context, context.CancelFunc) {
-	a := askedBy(options)
+	a := cfg.asked(options)
 	if by := cfg.endOf(a, time.Now()); !by.IsZero() {
 		return context.WithDeadlineCause(ctx, by, ErrTimeout)
 	}
@@ -132,8 +132,8 @@ func (cfg *config) within(ctx context.Context, options []CallOption) (context.Co
 
 // toList returns the options for a list that is a part of an operation with these options: its deadline and its
 // waits.
-func toList(options []CallOption) []CallOption {
-	a := askedBy(options)
+func (cfg *config) toList(options []CallOption) []CallOption {
+	a := cfg.asked(options)
 	ask := []CallOption{WithTimeout(a.Timeout), until(a.By)}
 	if a.Wait {
 		ask = append(ask, WaitForReady())

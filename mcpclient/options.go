@@ -12,14 +12,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// DefaultFrameLimit is the default of [Options.FrameLimit]: 16 MiB.
+// DefaultFrameLimit is the default of [Limits.Frame]: 16 MiB.
 const DefaultFrameLimit = 16 << 20
 
 // Options configure a client. A nil *Options, and the zero value of every field, select the defaults stated here.
 type Options struct {
 	// Name identifies the server in telemetry (mcp_client.name). The default is the transport's name, such as the
 	// base name of the command. Use few names, because the name is an attribute of every metric; for many servers
-	// see Group.
+	// see TelemetryGroup.
 	Name string
 
 	// InstanceID distinguishes clients with the same name, in this process and elsewhere. It is
@@ -33,7 +33,7 @@ type Options struct {
 	// of attributes. If a process has more names of clients than that, metrics record the later names as _OTHER,
 	// and distinguish them by the first 32 groups. It is unrelated to the type [Group], whose members may have one
 	// or several groups.
-	Group string
+	TelemetryGroup string
 
 	// ClientInfo is the identity of the client. The default is the main module's path and version.
 	ClientInfo mcp.Implementation
@@ -53,29 +53,17 @@ type Options struct {
 	// means no limit. [WithTimeout] overrides it for a call.
 	RequestTimeout time.Duration
 
-	// InitTimeout bounds, in each attempt to connect, the opening of the transport, and then the negotiation. Zero
-	// means 10 s. The probe for a modern server gets a quarter of it.
-	InitTimeout time.Duration
+	// Timeouts bound connecting and closing.
+	Timeouts Timeouts
 
-	// StartTimeout replaces InitTimeout, if it is longer, in the first attempt to connect until the server process
-	// has written to its standard output: the server is starting, or being installed. After its first line, and in
-	// every later attempt, InitTimeout applies. Zero means 60 s.
-	StartTimeout time.Duration
+	// Backoff sets the delays between attempts to connect, and their number.
+	Backoff Backoff
 
-	// AuthTimeout replaces InitTimeout while a message of the handshake waits for an authorization, which may
-	// involve a person. Afterwards InitTimeout applies again. Zero means 5 min. Calls keep their own timeouts.
-	AuthTimeout time.Duration
+	// Limits bound the memory of the client, and the rounds of a call.
+	Limits Limits
 
-	// BackoffMin and BackoffMax are the first and the longest delay between attempts. Each delay varies by ±50 %,
-	// so that the clients of a restarted server do not reconnect at once. The delay doubles until a session has
-	// answered a call or has lasted for BackoffMax, so a server that dies after each handshake is not restarted
-	// continuously. Zero means 1 s and 30 s. If a busy server states a delay, the client waits that long plus up
-	// to half of it or of BackoffMax, at most 10 min.
-	BackoffMin, BackoffMax time.Duration
-
-	// CloseTimeout bounds the closing of a connection: for stdio, from closing the server's input to SIGKILL. Zero
-	// means 100 ms. It bounds Stop.
-	CloseTimeout time.Duration
+	// CallOptions apply to every call of this client, before the options of the call itself, which prevail.
+	CallOptions []CallOption
 
 	// KeepAlive, if not zero, is the silence after which the client pings the server. If the server stays silent
 	// for as long again, it counts as lost: calls fail with [ErrConnectionLost], and the client reconnects. So a
@@ -86,55 +74,6 @@ type Options struct {
 	// (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
-	// InitialAttempts is the number of attempts to connect after which a client that was never ready gives up for
-	// good. Zero means three for [Connect] and no limit for [New]; negative means no limit.
-	InitialAttempts int
-
-	// FrameLimit is the maximum size of a received frame in bytes. Zero means [DefaultFrameLimit].
-	//
-	// The values decoded from a frame take at most 128 MiB of memory, or eight times the frame if that is more;
-	// otherwise the call fails with an error of kind [KindProtocol]. See docs/bounds.md.
-	FrameLimit int
-
-	// SendQueue is the maximum of bytes that wait for the server to read them, over transports with one shared
-	// stream; an empty queue accepts a larger message. When it is full, the transport is busy: see
-	// [ErrBackpressure] and WaitForRoom. Zero means FrameLimit, and at least 256 KiB. Over HTTP,
-	// [transport.HTTP.MaxInFlight] is the bound instead.
-	SendQueue int
-
-	// WaitForRoom, if true, makes every call wait for room in a busy transport, as the call option [WaitForRoom]
-	// does.
-	WaitForRoom bool
-
-	// SkipOversize, if true, skips a frame above the limit and fails only its call. Otherwise such a frame ends
-	// the connection, and the client reconnects.
-	SkipOversize bool
-
-	// NotificationQueue is the maximum of notifications that wait for their handlers. Zero means 1,024. When it is
-	// full, list-changed and updated notifications are coalesced and the oldest progress and log messages are
-	// dropped and counted.
-	NotificationQueue int
-
-	// NotificationBytes bounds the frames of waiting notifications, in bytes. Zero means 16 MiB, or FrameLimit if
-	// that is more. When it is full, the same happens as with NotificationQueue. A single notification may be
-	// larger.
-	NotificationBytes int
-
-	// MaxInputRounds bounds how often one call is sent if a modern server repeatedly answers it with a request for
-	// input. Zero means 10.
-	MaxInputRounds int
-
-	// NoCache, if true, requests every list and every resource from the server. Otherwise the client caches
-	// results that a server of 2026-07-28 declares fresh for a time (ttlMs): until the time is over, the server
-	// reports a change, or the client negotiates again. Each caller decodes its own copy. The cache belongs to
-	// this client, which is one authorization context, so cacheScope makes no difference. Only lists and
-	// resources/read are cached, and not the results of [Client.Call].
-	//
-	// The cache does not subscribe to changes: a fresh result may be older than a change that the client has not
-	// subscribed to. A client with handlers for changes is notified of them, and so is its cache.
-	// (specification 2026-07-28, server/utilities/caching)
-	NoCache bool
-
 	// NoListening, if true, prevents subscriptions/listen. Set it for a server of 2026-07-28 that stops answering
 	// after that request, as stdio servers built on mcp-go 1.0.0 do; "mcpotel doctor" detects them. The client
 	// then gets no notifications of changes, and calls their handlers only when a new session begins; cached
@@ -143,7 +82,16 @@ type Options struct {
 	NoListening bool
 
 	// CacheSize bounds the cached results, in bytes; the least recently used result is evicted. A result larger
-	// than a quarter of it is not cached. Zero means 4 MiB.
+	// than a quarter of it is not cached. Zero means 4 MiB, negative means no cache.
+	//
+	// The client caches results that a server of 2026-07-28 declares fresh for a time (ttlMs): until the time is
+	// over, the server reports a change, or the client negotiates again. Each caller decodes its own copy. The
+	// cache belongs to this client, which is one authorization context, so cacheScope makes no difference. Only
+	// lists and resources/read are cached, and not the results of [Client.Call].
+	//
+	// The cache does not subscribe to changes: a fresh result may be older than a change that the client has not
+	// subscribed to. A client with handlers for changes is notified of them, and so is its cache.
+	// (specification 2026-07-28, server/utilities/caching)
 	CacheSize int
 
 	// Middleware wraps all calls of the user and the functions built on them: tools, lists, resources. The first
@@ -173,6 +121,73 @@ type Options struct {
 	Telemetry *telemetry.Telemetry
 }
 
+// Timeouts bound connecting and closing. The zero value of every field is its default.
+type Timeouts struct {
+	// Init bounds, in each attempt to connect, the opening of the transport, and then the negotiation. Zero means
+	// 10 s. The probe for a modern server gets a quarter of it.
+	Init time.Duration
+
+	// Start replaces Init, if it is longer, in the first attempt to connect until the server process has written
+	// to its standard output: the server is starting, or being installed. After its first line, and in every later
+	// attempt, Init applies. Zero means 60 s.
+	Start time.Duration
+
+	// Auth replaces Init while a message of the handshake waits for an authorization, which may involve a person.
+	// Afterwards Init applies again. Zero means 5 min. Calls keep their own timeouts.
+	Auth time.Duration
+
+	// Close bounds the closing of a connection: for stdio, from closing the server's input to SIGKILL. Zero means
+	// 100 ms. [Client.Close] takes little longer.
+	Close time.Duration
+}
+
+// Backoff sets the delays between attempts to connect, and their number. The zero value of every field is its
+// default.
+type Backoff struct {
+	// Min and Max are the first and the longest delay between attempts. Each delay varies by ±50 %, so that the
+	// clients of a restarted server do not reconnect at once. The delay doubles until a session has answered a call
+	// or has lasted for Max, so a server that dies after each handshake is not restarted continuously. Zero means
+	// 1 s and 30 s. If a busy server states a delay, the client waits that long plus up to half of it or of Max, at
+	// most 10 min.
+	Min, Max time.Duration
+
+	// Attempts is the number of attempts to connect after which a client that was never ready gives up for good.
+	// Zero means three for [Connect] and no limit for [New]; negative means no limit.
+	Attempts int
+}
+
+// Limits bound the memory of a client, and the rounds of a call. The zero value of every field is its default.
+type Limits struct {
+	// Frame is the maximum size of a received frame in bytes. Zero means [DefaultFrameLimit].
+	//
+	// The values decoded from a frame take at most 128 MiB of memory, or eight times the frame if that is more;
+	// otherwise the call fails with an error of kind [KindProtocol]. See docs/bounds.md.
+	Frame int
+
+	// SkipOversize, if true, skips a frame above the limit and fails only its call. Otherwise such a frame ends
+	// the connection, and the client reconnects.
+	SkipOversize bool
+
+	// SendQueue is the maximum of bytes that wait for the server to read them, over transports with one shared
+	// stream; an empty queue accepts a larger message. When it is full, the transport is busy: see
+	// [ErrBackpressure] and [WaitForRoom]. Zero means Frame, and at least 256 KiB. Over HTTP,
+	// [transport.HTTP.MaxInFlight] is the bound instead.
+	SendQueue int
+
+	// Notifications is the maximum of notifications that wait for their handlers. Zero means 1,024. When it is
+	// full, list-changed and updated notifications are coalesced and the oldest progress and log messages are
+	// dropped and counted.
+	Notifications int
+
+	// NotificationBytes bounds the frames of waiting notifications, in bytes. Zero means 16 MiB, or Frame if that
+	// is more. When it is full, the same happens as with Notifications. A single notification may be larger.
+	NotificationBytes int
+
+	// InputRounds bounds how often one call is sent if a modern server repeatedly answers it with a request for
+	// input. Zero means 10.
+	InputRounds int
+}
+
 // config is a valid Options with all defaults filled in.
 type config struct {
 	Options
@@ -188,31 +203,31 @@ func newConfig(o *Options, transportName string, attempts int) (config, error) {
 		c.Options = *o
 	}
 	c.Name = cmp.Or(c.Name, transportName)
-	c.InitialAttempts = cmp.Or(c.InitialAttempts, attempts)
+	c.Backoff.Attempts = cmp.Or(c.Backoff.Attempts, attempts)
 	if c.ClientInfo.Name == "" {
 		c.ClientInfo = mainImplementation()
 	}
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
-	c.InitTimeout = cmp.Or(c.InitTimeout, 10*time.Second)
-	c.StartTimeout = cmp.Or(c.StartTimeout, time.Minute)
-	c.AuthTimeout = cmp.Or(c.AuthTimeout, 5*time.Minute)
-	c.BackoffMin = cmp.Or(c.BackoffMin, time.Second)
-	c.BackoffMax = cmp.Or(c.BackoffMax, max(30*time.Second, c.BackoffMin))
-	c.CloseTimeout = cmp.Or(c.CloseTimeout, 100*time.Millisecond)
-	c.FrameLimit = cmp.Or(c.FrameLimit, DefaultFrameLimit)
-	c.NotificationQueue = cmp.Or(c.NotificationQueue, 1024)
-	c.NotificationBytes = cmp.Or(c.NotificationBytes, max(DefaultFrameLimit, c.FrameLimit))
-	c.MaxInputRounds = cmp.Or(c.MaxInputRounds, 10)
+	c.Timeouts.Init = cmp.Or(c.Timeouts.Init, 10*time.Second)
+	c.Timeouts.Start = cmp.Or(c.Timeouts.Start, time.Minute)
+	c.Timeouts.Auth = cmp.Or(c.Timeouts.Auth, 5*time.Minute)
+	c.Backoff.Min = cmp.Or(c.Backoff.Min, time.Second)
+	c.Backoff.Max = cmp.Or(c.Backoff.Max, max(30*time.Second, c.Backoff.Min))
+	c.Timeouts.Close = cmp.Or(c.Timeouts.Close, 100*time.Millisecond)
+	c.Limits.Frame = cmp.Or(c.Limits.Frame, DefaultFrameLimit)
+	c.Limits.Notifications = cmp.Or(c.Limits.Notifications, 1024)
+	c.Limits.NotificationBytes = cmp.Or(c.Limits.NotificationBytes, max(DefaultFrameLimit, c.Limits.Frame))
+	c.Limits.InputRounds = cmp.Or(c.Limits.InputRounds, 10)
 	c.CacheSize = cmp.Or(c.CacheSize, 4<<20)
 	if c.Telemetry == nil {
 		c.Telemetry = telemetry.New()
 	}
 	for name, v := range map[string]int64{
-		"InitTimeout": int64(c.InitTimeout), "StartTimeout": int64(c.StartTimeout), "KeepAlive": int64(c.KeepAlive),
-		"AuthTimeout": int64(c.AuthTimeout), "CloseTimeout": int64(c.CloseTimeout),
-		"BackoffMin": int64(c.BackoffMin), "BackoffMax": int64(c.BackoffMax), "FrameLimit": int64(c.FrameLimit),
-		"NotificationQueue": int64(c.NotificationQueue), "NotificationBytes": int64(c.NotificationBytes),
-		"MaxInputRounds": int64(c.MaxInputRounds), "CacheSize": int64(c.CacheSize), "SendQueue": int64(c.SendQueue),
+		"Timeouts.Init": int64(c.Timeouts.Init), "Timeouts.Start": int64(c.Timeouts.Start), "KeepAlive": int64(c.KeepAlive),
+		"Timeouts.Auth": int64(c.Timeouts.Auth), "Timeouts.Close": int64(c.Timeouts.Close),
+		"Backoff.Min": int64(c.Backoff.Min), "Backoff.Max": int64(c.Backoff.Max), "Limits.Frame": int64(c.Limits.Frame),
+		"Limits.Notifications": int64(c.Limits.Notifications), "Limits.NotificationBytes": int64(c.Limits.NotificationBytes),
+		"Limits.InputRounds": int64(c.Limits.InputRounds), "Limits.SendQueue": int64(c.Limits.SendQueue),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: %s is negative", name)
@@ -220,10 +235,10 @@ func newConfig(o *Options, transportName string, attempts int) (config, error) {
 	}
 	c.core = conn.Settings{
 		ClientInfo: c.ClientInfo, Capabilities: c.Capabilities,
-		RequestTimeout: c.RequestTimeout, InitTimeout: c.InitTimeout, StartTimeout: c.StartTimeout,
-		AuthTimeout: c.AuthTimeout, CloseTimeout: c.CloseTimeout, BackoffMin: c.BackoffMin, BackoffMax: c.BackoffMax,
-		KeepAlive: c.KeepAlive, InitialAttempts: c.InitialAttempts, FrameLimit: c.FrameLimit, SendQueue: c.SendQueue,
-		SkipOversize: c.SkipOversize, WaitForRoom: c.WaitForRoom, OnTransition: c.OnTransition,
+		RequestTimeout: c.RequestTimeout, InitTimeout: c.Timeouts.Init, StartTimeout: c.Timeouts.Start,
+		AuthTimeout: c.Timeouts.Auth, CloseTimeout: c.Timeouts.Close, BackoffMin: c.Backoff.Min, BackoffMax: c.Backoff.Max,
+		KeepAlive: c.KeepAlive, InitialAttempts: c.Backoff.Attempts, FrameLimit: c.Limits.Frame, SendQueue: c.Limits.SendQueue,
+		SkipOversize: c.Limits.SkipOversize, OnTransition: c.OnTransition,
 	}
 	if err := c.core.Complete(); err != nil {
 		return c, fmt.Errorf("options: %w", err)

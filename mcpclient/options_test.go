@@ -11,17 +11,17 @@ import (
 
 func TestUnusableOptionsAreRefusedAtOnce(t *testing.T) {
 	for want, o := range map[string]mcpclient.Options{
-		"InitTimeout is negative":                     {InitTimeout: -1},
-		"BackoffMin is negative":                      {BackoffMin: -1},
-		"SendQueue is negative":                       {SendQueue: -1},
-		"BackoffMax is negative":                      {BackoffMax: -1},
-		"CloseTimeout is negative":                    {CloseTimeout: -1},
-		"FrameLimit is negative":                      {FrameLimit: -1},
-		"NotificationQueue is negative":               {NotificationQueue: -1},
-		"NotificationBytes is negative":               {NotificationBytes: -1},
-		"BackoffMax 1s is below BackoffMin 2s":        {BackoffMin: 2 * time.Second, BackoffMax: time.Second},
-		`unknown protocol version "1999-01-01"`:       {Versions: []mcp.Version{mcp.Version20251125, "1999-01-01"}},
-		"mcpclient: options: InitTimeout is negative": {InitTimeout: -time.Second},
+		"Timeouts.Init is negative":                     {Timeouts: mcpclient.Timeouts{Init: -1}},
+		"Backoff.Min is negative":                       {Backoff: mcpclient.Backoff{Min: -1}},
+		"Limits.SendQueue is negative":                  {Limits: mcpclient.Limits{SendQueue: -1}},
+		"Backoff.Max is negative":                       {Backoff: mcpclient.Backoff{Max: -1}},
+		"Timeouts.Close is negative":                    {Timeouts: mcpclient.Timeouts{Close: -1}},
+		"Limits.Frame is negative":                      {Limits: mcpclient.Limits{Frame: -1}},
+		"Limits.Notifications is negative":              {Limits: mcpclient.Limits{Notifications: -1}},
+		"Limits.NotificationBytes is negative":          {Limits: mcpclient.Limits{NotificationBytes: -1}},
+		"Backoff.Max 1s is below Backoff.Min 2s":        {Backoff: mcpclient.Backoff{Min: 2 * time.Second, Max: time.Second}},
+		`unknown protocol version "1999-01-01"`:         {Versions: []mcp.Version{mcp.Version20251125, "1999-01-01"}},
+		"mcpclient: options: Timeouts.Init is negative": {Timeouts: mcpclient.Timeouts{Init: -time.Second}},
 	} {
 		for name, create := range map[string]func() (*mcpclient.Client, error){
 			"New":     func() (*mcpclient.Client, error) { return mcpclient.New(newScript(t), &o) },
@@ -29,7 +29,7 @@ func TestUnusableOptionsAreRefusedAtOnce(t *testing.T) {
 		} {
 			c, err := create()
 			if err == nil {
-				_ = c.Stop(t.Context())
+				_ = c.Close()
 			}
 			if err == nil || c != nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: want an error with %q and no client, got %v", name, want, err)

@@ -123,8 +123,8 @@ type walk struct {
 }
 
 func newWalk(c *Client, method string, options []CallOption) *walk {
-	a := askedBy(options)
-	w := &walk{method: method, options: options, room: maxListFrames * int64(c.cfg.FrameLimit), seed: maphash.MakeSeed()}
+	a := c.cfg.asked(options)
+	w := &walk{method: method, options: options, room: maxListFrames * int64(c.cfg.Limits.Frame), seed: maphash.MakeSeed()}
 	w.each = cmp.Or(a.Timeout, c.cfg.RequestTimeout)
 	if w.all = w.each; a.Timeout == 0 {
 		w.all = conn.Longer(w.each)

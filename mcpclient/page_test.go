@@ -105,16 +105,16 @@ func TestEveryListIsBounded(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125},
-				Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, FrameLimit: 64 << 10}
+				Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, Limits: mcpclient.Limits{Frame: 64 << 10}}
 			if test.name == "items" {
-				o.FrameLimit = 32 << 20
+				o.Limits.Frame = 32 << 20
 			}
 			synctest.Test(t, func(t *testing.T) {
 				c, err := mcpclient.Connect(t.Context(), lister(listsEverything, test.page), checked(t, o))
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer func() { _ = c.Stop(context.Background()) }()
+				defer func() { _ = c.Close() }()
 				all := lists(c)
 				if len(all) < 5 {
 					t.Fatalf("got the lists %v, want five at least", all)
@@ -157,7 +157,7 @@ func TestAListHasOneDeadline(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer func() { _ = c.Stop(context.Background()) }()
+				defer func() { _ = c.Close() }()
 				for name, read := range lists(c) {
 					took := elapsed(func() {
 						if err := read(t.Context(), test.options...); !errors.Is(err, mcpclient.ErrTimeout) {
@@ -278,7 +278,7 @@ func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 				v := s.next(t)
 				over := make(chan struct{})
 				defer func() {
-					_ = g.Stop(context.Background())
+					_ = g.Close()
 					<-over
 				}()
 				if test.legacy {

@@ -38,7 +38,7 @@ func TestACancelledTaskIsCancelledAgainByABusyServer(t *testing.T) {
 		f := posted(t, c, v)
 		var id int64
 		_ = json.Unmarshal(f.ID, &id)
-		mcpclient.ProbeOf(c).Busy(id, &transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true})
+		mcpclient.ProbeOf(c).Busy(id, &transport.RequestError{Reason: transport.ReasonBusy, Status: 503, Unsent: true})
 		v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 		v.silent()
 	})

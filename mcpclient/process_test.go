@@ -45,7 +45,7 @@ func connect(t testing.TB, role string, o *mcpclient.Options) *mcpclient.Client 
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
-	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -87,7 +87,7 @@ func TestAKilledServerInTheMiddleOfFiftyCalls(t *testing.T) {
 	var mu sync.Mutex
 	var waits []time.Duration // in backoff
 	c := connect(t, roleServer, &mcpclient.Options{
-		BackoffMin: backoff,
+		Backoff: mcpclient.Backoff{Min: backoff},
 		Features: []mcpclient.Feature{
 			mcpclient.HandleNotification(methodHold, func(context.Context, *mcpclient.Notification) { held <- struct{}{} }),
 		},
@@ -107,12 +107,12 @@ func TestAKilledServerInTheMiddleOfFiftyCalls(t *testing.T) {
 		}
 		pids = append(pids, server)
 		killMidway(t, c, server, calls, held)
-		if err := c.Await(t.Context()); err != nil {
+		if err := c.WaitForReady(t.Context()); err != nil {
 			t.Fatalf("round %d: want the client ready again, got %v", round, err)
 		}
 		echoes(t, c, round)
 	}
-	if err := c.Stop(t.Context()); err != nil {
+	if err := c.Close(); err != nil {
 		t.Errorf("stop: %v", err)
 	}
 	mustDie(t, pids...)
@@ -187,7 +187,7 @@ func TestStopLeavesNoGoroutineProcessOrDescriptor(t *testing.T) {
 	if dead(parent) || dead(child) {
 		t.Fatal("want both processes to run")
 	}
-	if err := c.Stop(t.Context()); err != nil {
+	if err := c.Close(); err != nil {
 		t.Errorf("stop: %v", err)
 	}
 	mustDie(t, parent, child)
@@ -201,7 +201,7 @@ func TestStopOfAServerThatIgnoresEverythingTakes150Milliseconds(t *testing.T) {
 		server := pid(t, c, methodPID)
 		mustCall(t, c, methodResist)
 		begun := time.Now()
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Errorf("stop: %v", err)
 		}
 		took := time.Since(begun)
@@ -221,7 +221,7 @@ func size(n int) map[string]int { return map[string]int{"size": n} }
 
 func TestAFrameOfExactlyTheLimitIsAcceptedAndOneByteMoreEndsTheConnection(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	c := connect(t, roleServer, &mcpclient.Options{Telemetry: rec.Telemetry(), BackoffMin: 10 * time.Millisecond})
+	c := connect(t, roleServer, &mcpclient.Options{Telemetry: rec.Telemetry(), Backoff: mcpclient.Backoff{Min: 10 * time.Millisecond}})
 	var result json.RawMessage
 	if err := c.Call(t.Context(), methodFrame, size(limit), &result); err != nil {
 		t.Fatalf("want a frame of %d bytes accepted, got %v", limit, err)
@@ -234,7 +234,7 @@ func TestAFrameOfExactlyTheLimitIsAcceptedAndOneByteMoreEndsTheConnection(t *tes
 	if e, _ := errors.AsType[*mcpclient.Error](err); !ok || e.Kind != mcpclient.KindProtocol || tooLarge.Limit != limit {
 		t.Fatalf("want an error of kind protocol with the limit, got %v", err)
 	}
-	if err := c.Await(t.Context()); err != nil {
+	if err := c.WaitForReady(t.Context()); err != nil {
 		t.Fatalf("want the client to recover, got %v", err)
 	}
 	echoes(t, c, 1)
@@ -255,14 +255,14 @@ func TestAFrameOfExactlyTheLimitIsAcceptedAndOneByteMoreEndsTheConnection(t *tes
 	if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "frame_too_large"); n != 1 {
 		t.Errorf("want one violation counted, got %d", n)
 	}
-	_ = c.Stop(t.Context()) // before the recorder looks at what is left open
+	_ = c.Close() // before the recorder looks at what is left open
 }
 
 func TestAnOversizeFrameThatIsSkippedFailsOnlyItsOwnCall(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	held := make(chan struct{}, 1)
 	c := connect(t, roleServer, &mcpclient.Options{
-		Telemetry: rec.Telemetry(), SkipOversize: true,
+		Telemetry: rec.Telemetry(), Limits: mcpclient.Limits{SkipOversize: true},
 		Features: []mcpclient.Feature{
 			mcpclient.HandleNotification(methodHold, func(context.Context, *mcpclient.Notification) { held <- struct{}{} }),
 		},
@@ -290,7 +290,7 @@ func TestAnOversizeFrameThatIsSkippedFailsOnlyItsOwnCall(t *testing.T) {
 	}
 	cancel()
 	<-other
-	_ = c.Stop(t.Context())
+	_ = c.Close()
 }
 
 func TestAServerThatNeverReadsHoldsNobodyUp(t *testing.T) {
@@ -304,7 +304,7 @@ func TestAServerThatNeverReadsHoldsNobodyUp(t *testing.T) {
 // is more, how long Stop took.
 func latestBesideAServerThatNeverReads(t *testing.T) (late time.Duration) {
 	const deadline = 200 * time.Millisecond
-	c := connect(t, roleServer, &mcpclient.Options{SendQueue: 1 << 20})
+	c := connect(t, roleServer, &mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1 << 20}})
 	mustCall(t, c, methodDeafen)
 	large := json.RawMessage(`{"x":"` + strings.Repeat("x", 1<<20) + `"}`)
 	var wg sync.WaitGroup
@@ -335,7 +335,7 @@ func latestBesideAServerThatNeverReads(t *testing.T) (late time.Duration) {
 		t.Errorf("want the call that was accepted to time out and the others refused, got %d and %d", timeouts, busy)
 	}
 	begun := time.Now()
-	_ = c.Stop(t.Context())
+	_ = c.Close()
 	return max(late, time.Since(begun))
 }
 
@@ -354,7 +354,7 @@ func TestAServerThatExitsOnTheProbeIsRestartedWithoutBackoff(t *testing.T) {
 	var mu sync.Mutex
 	var reasons []connstate.Reason
 	c := connect(t, roleLegacy, &mcpclient.Options{
-		BackoffMin: time.Hour, // so that a backoff would be noticed
+		Backoff: mcpclient.Backoff{Min: time.Hour}, // so that a backoff would be noticed
 		OnTransition: func(tr connstate.Transition) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -365,10 +365,10 @@ func TestAServerThatExitsOnTheProbeIsRestartedWithoutBackoff(t *testing.T) {
 		t.Errorf("want version 2025-11-25, got %s", got)
 	}
 	echoes(t, c, 1)
-	_ = c.Stop(t.Context())
+	_ = c.Close()
 	mu.Lock()
 	defer mu.Unlock()
-	want := []connstate.Reason{connstate.TransportUp, connstate.ProbeLost, connstate.TransportUp, connstate.Negotiated}
+	want := []connstate.Reason{connstate.ReasonTransportUp, connstate.ReasonProbeLost, connstate.ReasonTransportUp, connstate.ReasonNegotiated}
 	if !slices.Equal(reasons[:len(want)], want) {
 		t.Errorf("want the reasons %v first, got %v", want, reasons)
 	}
@@ -379,7 +379,7 @@ func TestAServerThatExitsAtOnceIsNamedWithItsStatusAndLastWords(t *testing.T) {
 	before := inventory(t)
 	for range 20 {
 		_, err := mcpclient.Connect(t.Context(), server(t, roleExits),
-			checked(t, &mcpclient.Options{InitialAttempts: 1}))
+			checked(t, &mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}}))
 		exit, ok := errors.AsType[*transport.ExitError](err)
 		if !ok || exit.Code != 3 || !slices.Contains(exit.Stderr, lastWords) {
 			t.Fatalf("want the exit status and the last lines of standard error, got %v", err)
@@ -398,7 +398,7 @@ func TestACommandThatIsNotFoundIsAnErrorAtOnce(t *testing.T) {
 		took := best.Of(time.Second, func() time.Duration {
 			begun := time.Now()
 			_, err := mcpclient.Connect(t.Context(), transport.Stdio{Command: command},
-				&mcpclient.Options{BackoffMin: time.Hour})
+				&mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Hour}})
 			if !errors.Is(err, mcpclient.ErrShutdown) || !transport.Permanent(err) || !strings.Contains(err.Error(), command) {
 				t.Errorf("%s: want a permanent error that names it, got %v", command, err)
 			}
@@ -425,7 +425,7 @@ func TestTwoClientsOnOneTransportHaveAServerEach(t *testing.T) {
 				t.Errorf("client %d: %v", i, err)
 				return
 			}
-			t.Cleanup(func() { _ = c.Stop(context.Background()) })
+			t.Cleanup(func() { _ = c.Close() })
 			clients[i] = c
 		})
 	}
@@ -436,7 +436,7 @@ func TestTwoClientsOnOneTransportHaveAServerEach(t *testing.T) {
 	if a, b := pid(t, clients[0], methodPID), pid(t, clients[1], methodPID); a == b {
 		t.Errorf("want two processes, got %d twice", a)
 	}
-	if err := clients[0].Stop(t.Context()); err != nil {
+	if err := clients[0].Close(); err != nil {
 		t.Errorf("stop: %v", err)
 	}
 	echoes(t, clients[1], 1)

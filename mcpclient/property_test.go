@@ -214,8 +214,8 @@ type ending struct {
 func newRun(p plan) *run {
 	r := &run{plan: p, server: newFaulty(p), outcomes: map[int]ending{}, log: &eventCount{}}
 	o := &mcpclient.Options{
-		InitTimeout: 200 * time.Millisecond, BackoffMin: 20 * time.Millisecond, BackoffMax: 100 * time.Millisecond,
-		RequestTimeout: 5 * time.Second, FrameLimit: faultyLimit, SkipOversize: p.Skip, NotificationQueue: 2,
+		Timeouts: mcpclient.Timeouts{Init: 200 * time.Millisecond}, Backoff: mcpclient.Backoff{Min: 20 * time.Millisecond, Max: 100 * time.Millisecond},
+		RequestTimeout: 5 * time.Second, Limits: mcpclient.Limits{Frame: faultyLimit, SkipOversize: p.Skip, Notifications: 2},
 		Telemetry: telemetry.New(telemetry.WithLogger(slog.New(r.log))),
 		Features:  []mcpclient.Feature{mcpclient.HandleNotification("", func(context.Context, *mcpclient.Notification) {})},
 	}
@@ -355,7 +355,7 @@ func (r *run) ended(i, answer int, err error) {
 func (r *run) recovers() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	if err := r.c.Await(ctx); err != nil {
+	if err := r.c.WaitForReady(ctx); err != nil {
 		r.problem("the client does not recover: %v", err)
 		return
 	}
@@ -391,7 +391,7 @@ func (r *run) stop() {
 	for range 3 {
 		wg.Go(func() {
 			begun := time.Now()
-			if err := r.c.Stop(context.Background()); err != nil {
+			if err := r.c.Close(); err != nil {
 				r.problem("stop: %v", err)
 			}
 			if took := time.Since(begun); took > 125*time.Millisecond {

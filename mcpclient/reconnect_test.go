@@ -65,7 +65,7 @@ func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 		}
 		time.Sleep(time.Until(sweep) - 50*time.Millisecond)
 		begun := time.Now()
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(begun); waited > 125*time.Millisecond {
@@ -76,7 +76,7 @@ func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 
 func TestTheSessionOfALegacyServerEndsWithItsErrorType(t *testing.T) {
 	for want, end := range map[string]func(t *testing.T, v *conversation, c *mcpclient.Client){
-		"": func(t *testing.T, v *conversation, c *mcpclient.Client) { _ = c.Stop(t.Context()) },
+		"": func(t *testing.T, v *conversation, c *mcpclient.Client) { _ = c.Close() },
 		"connection_lost": func(_ *testing.T, v *conversation, _ *mcpclient.Client) {
 			v.Close()
 		},
@@ -113,7 +113,7 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 		return errLunch, failures >= 0
 	}}
 	var delays []time.Duration
-	o := mcpclient.Options{BackoffMax: 8 * time.Second, OnTransition: func(tr connstate.Transition) {
+	o := mcpclient.Options{Backoff: mcpclient.Backoff{Max: 8 * time.Second}, OnTransition: func(tr connstate.Transition) {
 		if tr.From == connstate.Backoff {
 			delays = append(delays, tr.Duration)
 		}
@@ -200,7 +200,7 @@ func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {
 		if n := rec.Value("mcp_client.tombstone.kept"); n != 1 {
 			t.Errorf("want a tombstone, got %d", n)
 		}
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if points := rec.Points("mcp_client.connection.state"); len(points) != 0 {
@@ -259,10 +259,10 @@ func TestAConnectionThatDoesNotCloseIsLogged(t *testing.T) {
 			t.Fatal(err)
 		}
 		waitFor(t, c, connstate.Initializing)
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Status().Reason; got != connstate.CloseTimeout && got != connstate.TransportClosed {
+		if got := c.Status().Reason; got != connstate.ReasonCloseTimeout && got != connstate.ReasonTransportClosed {
 			t.Errorf("want the client ended, got %s", got)
 		}
 		if n := len(rec.Logs("mcp_client.connection.close_failed")); n != 1 {
@@ -272,29 +272,22 @@ func TestAConnectionThatDoesNotCloseIsLogged(t *testing.T) {
 	})
 }
 
-func TestStopWaitsForHandlersNoLongerThanItsContextAllows(t *testing.T) {
+func TestCloseWaitsForHandlersAQuarterOfItsTimeout(t *testing.T) {
 	release := make(chan struct{})
-	o := &mcpclient.Options{CloseTimeout: 10 * time.Second,
+	o := &mcpclient.Options{Timeouts: mcpclient.Timeouts{Close: 10 * time.Second},
 		Features: []mcpclient.Feature{mcpclient.HandleNotification("",
 			func(context.Context, *mcpclient.Notification) { <-release })}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		release = make(chan struct{})
 		v.Send(`{"jsonrpc":"2.0","method":"note"}`)
 		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // the connection takes 3.2 s, the handlers have 2.5 s
-		defer cancel()
 		begun := time.Now()
-		if err := c.Stop(ctx); err != nil {
+		if err := c.Close(); err != nil {
 			t.Errorf("want the client stopped, got %v", err)
 		}
-		if waited := time.Since(begun); waited != 4*time.Second {
-			t.Errorf("want the wait for the handler cut short after 4 s, got %v", waited)
+		if waited := time.Since(begun); waited != 5700*time.Millisecond { // 3.2 s of them for the connection
+			t.Errorf("want 2.5 s for the handler, got %v in all", waited)
 		}
 		close(release)
-		for range 20 {
-			if err := c.Stop(ctx); err != nil {
-				t.Fatalf("want a client that has ended to count more than a context that has, got %v", err)
-			}
-		}
 	})
 }

@@ -31,9 +31,9 @@ func TestNobodyReadsForAnIdleClientOverHTTP(t *testing.T) {
 	}
 	eventually(t, "a client over a pipe to have a goroutine that reads", func() bool { return len(readers()) == 1 },
 		func() string { return "none that is known by its name" })
-	_ = piped.Stop(t.Context())
+	_ = piped.Close()
 	s := newSite(t, nil)
-	c := visit(t, s, mcp.Version20260728, transport.Auto)
+	c := visit(t, s, mcp.Version20260728, transport.ModeAuto)
 	var last []string
 	none := func() bool { last = readers(); return len(last) == 0 }
 	shown := func() string { return strings.Join(last, "\n\n") }

@@ -133,7 +133,7 @@ func TestEachTryIsASpanLinkedToThePreviousOne(t *testing.T) {
 
 // TestAllTriesShareTheTimeout has a server that is never there again.
 func TestAllTriesShareTheTimeout(t *testing.T) {
-	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, BackoffMin: time.Hour, BackoffMax: time.Hour}
+	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}}
 	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.initialize(mcp.Version20251125)
@@ -188,7 +188,7 @@ func TestBusyCallIsRetried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Stop(context.Background()) }()
+		defer func() { _ = c.Close() }()
 		v := s.next(t)
 		v.initialize(mcp.Version20251125)
 		await(t, c)
@@ -206,7 +206,7 @@ func TestBusyCallIsRetried(t *testing.T) {
 }
 
 // bare is the answer of a proxy whose server may have done its work.
-var bare = transport.RequestError{Reason: transport.Busy, Status: 503}
+var bare = transport.RequestError{Reason: transport.ReasonBusy, Status: 503}
 
 // tools lists a tool of each kind.
 const tools = `{"tools":[
@@ -285,15 +285,15 @@ func TestCallSeenByTheServerIsNeverSafeToRetry(t *testing.T) {
 		}
 	}
 	for name, end := range map[string]func(v *conversation, c *mcpclient.Client, leave func()){
-		"unreachable": unsent(transport.Unreachable),
-		"refused":     unsent(transport.Unauthorized),
+		"unreachable": unsent(transport.ReasonUnreachable),
+		"refused":     unsent(transport.ReasonUnauthorized),
 		"busy": func(v *conversation, c *mcpclient.Client, leave func()) {
 			for range 2 {
-				v.fail(v.Expect(mcp.MethodCallTool), transport.RequestError{Reason: transport.Busy, Status: 429, Unsent: true})
+				v.fail(v.Expect(mcp.MethodCallTool), transport.RequestError{Reason: transport.ReasonBusy, Status: 429, Unsent: true})
 			}
 		},
 		"left":    func(v *conversation, c *mcpclient.Client, leave func()) { leave() },
-		"stopped": func(v *conversation, c *mcpclient.Client, leave func()) { go c.Stop(context.Background()) },
+		"stopped": func(v *conversation, c *mcpclient.Client, leave func()) { go c.Close() },
 	} {
 		withTools(t, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			ctx, leave := context.WithCancel(t.Context())
@@ -325,7 +325,7 @@ func TestNoServerIsWaitedForForLongerThanTenMinutes(t *testing.T) {
 				return c.Call(t.Context(), mcp.MethodPing, nil, nil,
 					mcpclient.WithTimeout(time.Hour))
 			})
-			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.Busy, Status: 503, Unsent: true,
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.ReasonBusy, Status: 503, Unsent: true,
 				RetryAfter: wait})
 			var again frame
 			if took := elapsed(func() { again = v.Expect(mcp.MethodPing) }); took != 10*time.Minute {

@@ -82,7 +82,7 @@ func observed(t *testing.T, o mcpclient.Options, rig *rigged,
 			t.Fatal(err)
 		}
 		defer func() {
-			if err := c.Stop(context.Background()); err != nil {
+			if err := c.Close(); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 		}()

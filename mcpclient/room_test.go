@@ -88,7 +88,7 @@ func TestCallsWaitingForRoomKeepTheirOrder(t *testing.T) {
 		options []mcpclient.CallOption
 	}{
 		"call":   {nil, []mcpclient.CallOption{mcpclient.WaitForRoom()}},
-		"client": {&mcpclient.Options{WaitForRoom: true}, nil},
+		"client": {&mcpclient.Options{CallOptions: []mcpclient.CallOption{mcpclient.WaitForRoom()}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			narrow(t, tt.o, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
@@ -137,13 +137,13 @@ func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 			return c.Call(ctx, "x/1", nil, nil)
 		}, mcpclient.ErrConnectionLost, time.Second},
 		"stopped": {func(ctx context.Context, c *mcpclient.Client) error {
-			time.AfterFunc(time.Second, func() { go c.Stop(context.Background()) })
+			time.AfterFunc(time.Second, func() { go c.Close() })
 			return c.Call(ctx, "x/1", nil, nil)
 		}, mcpclient.ErrShutdown, time.Second},
 	} {
 		for _, first := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", first in line: ", first), func(t *testing.T) {
-				o := &mcpclient.Options{WaitForRoom: true, BackoffMin: time.Hour, BackoffMax: time.Hour}
+				o := &mcpclient.Options{CallOptions: []mcpclient.CallOption{mcpclient.WaitForRoom()}, Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}}
 				narrow(t, o, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
 					patient := mcpclient.WithTimeout(time.Hour)
 					var others []<-chan error

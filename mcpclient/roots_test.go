@@ -142,7 +142,7 @@ func TestInvalidRootIsRefused(t *testing.T) {
 		o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseRoots(&mcp.Root{URI: uri})}}
 		c, err := mcpclient.New(newScript(t), o)
 		if err == nil {
-			_ = c.Stop(context.Background())
+			_ = c.Close()
 		}
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: want an error about %q, got %v", uri, want, err)

@@ -88,7 +88,7 @@ func bubble(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, 
 			t.Fatal(err)
 		}
 		defer func() {
-			if err := c.Stop(context.Background()); err != nil {
+			if err := c.Close(); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 		}()
@@ -110,7 +110,7 @@ func await(t *testing.T, c *mcpclient.Client) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
-	if err := c.Await(ctx); err != nil {
+	if err := c.WaitForReady(ctx); err != nil {
 		t.Fatalf("await: %v", err)
 	}
 }

@@ -32,7 +32,7 @@ func legacyReady(t *testing.T, version mcp.Version, o *mcpclient.Options, f func
 func TestNotificationsReachTheirHandlersInOrderAndAHandlerMayCallTheClient(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		heard := make(chan string, 10)
-		remove := c.OnNotification("", func(ctx context.Context, n *mcpclient.Notification) {
+		remove := c.Handle(mcpclient.HandleNotification("", func(ctx context.Context, n *mcpclient.Notification) {
 			var p struct {
 				N int `json:"n"`
 			}
@@ -45,7 +45,7 @@ func TestNotificationsReachTheirHandlersInOrderAndAHandlerMayCallTheClient(t *te
 				}
 			}
 			heard <- fmt.Sprint(n.Method, " ", p.N)
-		})
+		}))
 		for i := 1; i <= 3; i++ {
 			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"custom/%d","params":{"n":%d}}`, i, i))
 		}
@@ -69,8 +69,8 @@ func TestNotificationsReachTheirHandlersInOrderAndAHandlerMayCallTheClient(t *te
 func TestAPanickingHandlerIsIsolated(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		heard := make(chan string, 2)
-		c.OnNotification("custom/1", func(context.Context, *mcpclient.Notification) { panic("oops") })
-		c.OnNotification("custom/1", func(_ context.Context, n *mcpclient.Notification) { heard <- n.Method })
+		c.Handle(mcpclient.HandleNotification("custom/1", func(context.Context, *mcpclient.Notification) { panic("oops") }))
+		c.Handle(mcpclient.HandleNotification("custom/1", func(_ context.Context, n *mcpclient.Notification) { heard <- n.Method }))
 		v.Send(`{"jsonrpc":"2.0","method":"custom/1"}`)
 		if got := <-heard; got != "custom/1" {
 			t.Errorf("want the second handler called, got %s", got)
@@ -238,8 +238,8 @@ func TestInvalidParamsCountAsInvalidFrames(t *testing.T) {
 		if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.Status().Reason; got != connstate.InvalidStreak {
-			t.Errorf("want the reason %s, got %s", connstate.InvalidStreak, got)
+		if got := c.Status().Reason; got != connstate.ReasonInvalidStreak {
+			t.Errorf("want the reason %s, got %s", connstate.ReasonInvalidStreak, got)
 		}
 	})
 }
@@ -273,7 +273,7 @@ func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 		}),
 	}}
 	rig := &rigged{send: func(m transport.Message) (error, bool) {
-		if m.Kind == transport.Response {
+		if m.Kind == transport.KindResponse {
 			time.Sleep(time.Second)
 		}
 		return nil, false

@@ -3,7 +3,6 @@
 package mcpclient_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -24,9 +23,9 @@ func TestTheOrderlyExitOfAServerIsLoggedAtInfo(t *testing.T) {
 	}
 	rec := telemetrytest.Recorder(t)
 	c, err := mcpclient.Connect(t.Context(), transport.Stdio{Command: exe, Args: []string{"-test.run=^$"}},
-		&mcpclient.Options{InitialAttempts: 1, Telemetry: rec.Telemetry()})
+		&mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}, Telemetry: rec.Telemetry()})
 	if err == nil {
-		_ = c.Stop(context.Background())
+		_ = c.Close()
 		t.Fatal("a process that runs no test is no server, got a client of it")
 	}
 	records := rec.Logs("mcp_client.process.exit")
@@ -58,7 +57,7 @@ func TestAChildLearnsTheTraceOfItsStartIfAskedTo(t *testing.T) {
 		if err := c.Call(t.Context(), methodEnvironment, nil, &told); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 		attempt := rec.Span("mcp_client.connect").SpanContext()

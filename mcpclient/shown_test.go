@@ -118,7 +118,7 @@ func TestDropsInAFloodAreLoggedWithALimit(t *testing.T) {
 		case <-ctx.Done():
 		}
 	})}
-	observed(t, mcpclient.Options{Features: features, NotificationQueue: 1}, nil,
+	observed(t, mcpclient.Options{Features: features, Limits: mcpclient.Limits{Notifications: 1}}, nil,
 		func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 			release = make(chan struct{})
 			v := s.next(t).modern()

@@ -44,7 +44,7 @@ func stuckLog(t *testing.T, o mcpclient.Options, lends bool, f func(t *testing.T
 	synctest.Test(t, func(t *testing.T) {
 		h := stuck{slog.DiscardHandler, make(chan struct{})}
 		o.Telemetry = telemetry.New(telemetry.WithLogger(slog.New(h)))
-		o.FrameLimit, o.SkipOversize = 64<<10, true
+		o.Limits.Frame, o.Limits.SkipOversize = 64<<10, true
 		s := newScript(t)
 		var dialled transport.Transport = s
 		if lends {
@@ -57,7 +57,7 @@ func stuckLog(t *testing.T, o mcpclient.Options, lends bool, f func(t *testing.T
 		}
 		f(t, s, c)
 		close(h.release)
-		if err := c.Stop(context.Background()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Errorf("stop: %v", err)
 		}
 	})
@@ -203,7 +203,7 @@ func TestBlockedOnTransitionDelaysNothing(t *testing.T) {
 	var release chan struct{}
 	rec := telemetrytest.Recorder(t)
 	o := &mcpclient.Options{
-		Telemetry: rec.Telemetry(), BackoffMin: time.Millisecond, BackoffMax: time.Millisecond,
+		Telemetry: rec.Telemetry(), Backoff: mcpclient.Backoff{Min: time.Millisecond, Max: time.Millisecond},
 		OnTransition: func(connstate.Transition) { <-release },
 	}
 	bubbleWith(t, o, func(s *script) transport.Transport {

@@ -34,7 +34,7 @@ func TestStopFromEveryState(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"closing": func(t *testing.T, s *script, c *mcpclient.Client) { _ = c.Stop(t.Context()) },
+		"closing": func(t *testing.T, s *script, c *mcpclient.Client) { _ = c.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -43,7 +43,7 @@ func TestStopFromEveryState(t *testing.T) {
 				var wg sync.WaitGroup
 				for range 10 {
 					wg.Go(func() {
-						if err := c.Stop(t.Context()); err != nil {
+						if err := c.Close(); err != nil {
 							t.Errorf("stop: %v", err)
 						}
 					})
@@ -62,7 +62,7 @@ func TestStopFromEveryState(t *testing.T) {
 				if err := c.Notify(t.Context(), "after", nil); !errors.Is(err, mcpclient.ErrShutdown) {
 					t.Errorf("want notifications refused with shutdown, got %v", err)
 				}
-				if err := c.Await(t.Context()); !errors.Is(err, mcpclient.ErrShutdown) {
+				if err := c.WaitForReady(t.Context()); !errors.Is(err, mcpclient.ErrShutdown) {
 					t.Errorf("want Await refused with shutdown, got %v", err)
 				}
 			})
@@ -77,7 +77,7 @@ func TestStopFailsCallsInFlight(t *testing.T) {
 			calls = append(calls, background(func() error { return c.Call(t.Context(), "slow", nil, nil) }))
 		}
 		synctest.Wait()
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 		for _, done := range calls {
@@ -113,7 +113,7 @@ func TestStopDoesNotWaitForABlockedClose(t *testing.T) {
 		s.next(t).modern()
 		await(t, c)
 		begun := time.Now()
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(begun); waited > 125*time.Millisecond {
@@ -131,7 +131,7 @@ func TestStopDoesNotWaitForAHandlerThatIgnoresItsContext(t *testing.T) {
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
 		synctest.Wait()
 		begun := time.Now()
-		_ = c.Stop(t.Context())
+		_ = c.Close()
 		if waited := time.Since(begun); waited > 125*time.Millisecond {
 			t.Errorf("want Stop within 125 ms, got %v", waited)
 		}
@@ -140,7 +140,7 @@ func TestStopDoesNotWaitForAHandlerThatIgnoresItsContext(t *testing.T) {
 }
 
 func TestAnOversizeFrameEndsTheConnectionAndTheClientRecovers(t *testing.T) {
-	ready(t, &mcpclient.Options{FrameLimit: 1000}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{Frame: 1000}}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		exact := background(func() error { return c.Call(t.Context(), "exact", nil, nil) })
 		f := v.Expect("exact")
 		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%%s"}}`, f.ID)
@@ -158,7 +158,7 @@ func TestAnOversizeFrameEndsTheConnectionAndTheClientRecovers(t *testing.T) {
 				t.Errorf("want every call in flight to fail with kind protocol, got %v", e)
 			}
 		}
-		if got := c.Status(); got.State != connstate.Backoff || got.Reason != connstate.FrameTooLarge {
+		if got := c.Status(); got.State != connstate.Backoff || got.Reason != connstate.ReasonFrameTooLarge {
 			t.Errorf("want backoff because of frame_too_large, got %s, %s", got.State, got.Reason)
 		}
 		s.next(t).modern()
@@ -167,7 +167,7 @@ func TestAnOversizeFrameEndsTheConnectionAndTheClientRecovers(t *testing.T) {
 }
 
 func TestAnOversizeFrameCanBeSkipped(t *testing.T) {
-	o := &mcpclient.Options{FrameLimit: 1000, SkipOversize: true}
+	o := &mcpclient.Options{Limits: mcpclient.Limits{Frame: 1000, SkipOversize: true}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
 		g := v.Expect("other")
@@ -199,7 +199,7 @@ func TestConnectEndsWithItsContextAndStopsTheClient(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		broken := errors.New("the server is out for lunch")
-		_, err := mcpclient.Connect(ctx, failing{newScript(t), broken}, &mcpclient.Options{InitialAttempts: -1})
+		_, err := mcpclient.Connect(ctx, failing{newScript(t), broken}, &mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: -1}})
 		if !errors.Is(err, broken) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("want the context's end and why the last attempt failed, got %v", err)
 		}
@@ -217,7 +217,7 @@ func (f failing) Dial(context.Context, transport.Config) (transport.Conn, error)
 func TestAPermanentFailureEndsTheClientAtOnce(t *testing.T) {
 	c, err := mcpclient.Connect(t.Context(), transport.Stdio{Command: "/does/not/exist"}, nil)
 	if err == nil {
-		_ = c.Stop(t.Context())
+		_ = c.Close()
 		t.Fatal("want an error, got a client")
 	}
 	if !transport.Permanent(err) || !errors.Is(err, mcpclient.ErrShutdown) {

@@ -88,7 +88,7 @@ func TestNotificationsInFlightDuringAReplacementAreHandled(t *testing.T) {
 		old := v.Expect(mcp.MethodSubscriptionsListen)
 		v.acknowledge(old)
 		synctest.Wait()
-		defer c.OnNotification(mcp.NotificationPromptListChanged, heard(new(int)))()
+		defer c.Handle(mcpclient.HandleNotification(mcp.NotificationPromptListChanged, heard(new(int))))()
 		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
 		v.Expect(mcp.NotificationCancelled)
 		synctest.Wait() // until the client reads the old subscription no more: until then one change of both is one

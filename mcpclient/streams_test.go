@@ -73,7 +73,7 @@ func bubbleWith(t *testing.T, o *mcpclient.Options, wrap func(*script) transport
 			t.Fatal(err)
 		}
 		defer func() {
-			if err := c.Stop(context.Background()); err != nil {
+			if err := c.Close(); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 		}()

@@ -148,8 +148,8 @@ func (subs *subscriptions) restore(s *conn.Session) {
 	if no != nil {
 		return
 	}
-	pause := subs.c.cfg.BackoffMin
-	for left := subs.watches.uris(); ; pause = min(2*pause, subs.c.cfg.BackoffMax) {
+	pause := subs.c.cfg.Backoff.Min
+	for left := subs.watches.uris(); ; pause = min(2*pause, subs.c.cfg.Backoff.Max) {
 		if left = subs.restoreAll(s, left); len(left) == 0 || !conn.PauseFor(s.Ctx, pause) {
 			return
 		}

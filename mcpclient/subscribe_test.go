@@ -91,7 +91,7 @@ func TestUpdatesOfASubscribedResourceReachTheHandler(t *testing.T) {
 			r.updated(motd)
 			j.wants(t, "updated "+motd)
 			r.subscribe(news, motd)
-			remove := r.c.OnResourceUpdated(func(_ context.Context, uri string) { j.lines = append(j.lines, "later "+uri) })
+			remove := r.c.Handle(mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { j.lines = append(j.lines, "later "+uri) }))
 			r.updated(news + "/part")
 			j.wants(t, "updated "+news+"/part", "later "+news+"/part")
 			remove()
@@ -155,7 +155,7 @@ func TestSubscriptionsAreRenewedAfterALostSession(t *testing.T) {
 		await(t, c)
 		r.subscribe(motd)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
-		r.fail(r.Expect("x/y"), transport.RequestError{Reason: transport.SessionGone, Status: 404, Unsent: true})
+		r.fail(r.Expect("x/y"), transport.RequestError{Reason: transport.ReasonSessionGone, Status: 404, Unsent: true})
 		if err := <-done; err == nil {
 			t.Error("want the call lost with its session")
 		}
@@ -280,7 +280,7 @@ func TestSubscriptionLostInFlightIsNotRenewed(t *testing.T) {
 		done = background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		r.Receive()
 		synctest.Wait()
-		_ = r.c.Stop(t.Context())
+		_ = r.c.Close()
 		if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) {
 			t.Errorf("want %v, got %v", mcpclient.ErrShutdown, err)
 		}

@@ -154,7 +154,7 @@ func TestServerReportsSubscribedResources(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Stop(context.Background())
+			defer c.Close()
 			go func() {
 				for _, d := range drops {
 					time.Sleep(d)

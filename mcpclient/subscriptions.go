@@ -159,7 +159,7 @@ func (subs *subscriptions) stillWanted(s *conn.Session) (w wish, some bool) {
 func (subs *subscriptions) subscribe(s *conn.Session, filter mcp.SubscriptionFilter) (*subscription, *Error) {
 	sub := newSubscription(&subs.c.core, filter)
 	sub.before, sub.anew = subs.last(s)
-	if err := sub.OpenIn(s, subs.c.cfg.InitTimeout); err != nil {
+	if err := sub.OpenIn(s, subs.c.cfg.Timeouts.Init); err != nil {
 		return nil, errorOf(err)
 	}
 	subs.mu.Lock()

@@ -45,7 +45,7 @@ func TestStopEndsACallWaitingForItsTask(t *testing.T) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
 		synctest.Wait()
-		_ = c.Stop(t.Context())
+		_ = c.Close()
 		err := <-a.done
 		if e, _ := errors.AsType[*mcpclient.Error](err); !errors.Is(err, mcpclient.ErrShutdown) || e.TaskID != "t1" ||
 			mcpclient.SafeToRetry(err) {
@@ -114,7 +114,7 @@ func TestCallWithARunningTaskIsNotSafeToRetry(t *testing.T) {
 		}
 		done = background(func() error { _, err := task.Wait(t.Context()); return err })
 		synctest.Wait()
-		_ = c.Stop(t.Context())
+		_ = c.Close()
 		if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) || mcpclient.SafeToRetry(err) {
 			t.Errorf("got %v, safe to retry: %t, want %v, and not: the tool has been called", err, mcpclient.SafeToRetry(err),
 				mcpclient.ErrShutdown)
@@ -228,7 +228,7 @@ func TestStopEndsTheCancellationOfALateTask(t *testing.T) {
 		<-a.done
 		v.Answer(f, `{"task":`+oldWorking()+`}`)
 		v.about(mcp.MethodCancelTask) // and no answer
-		if took := elapsed(func() { _ = c.Stop(t.Context()) }); took > time.Second {
+		if took := elapsed(func() { _ = c.Close() }); took > time.Second {
 			t.Errorf("Stop took %v", took)
 		}
 	})

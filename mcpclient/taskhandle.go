@@ -84,7 +84,7 @@ func (c *Client) StartTool(ctx context.Context, name string, arguments any, opti
 // contains it.
 func (c *Client) ResumeTask(id string, options ...CallOption) *Task {
 	a := &asked{logLevel: c.logLevel.level()}
-	a.apply(options)
+	c.cfg.apply(a, options)
 	t := newTask(c, c.Call)
 	t.state.TaskID, t.into = id, new(mcp.CallToolResult)
 	t.goOnAs(a)

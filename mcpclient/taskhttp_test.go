@@ -52,7 +52,7 @@ func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Stop(t.Context())
+	defer c.Close()
 	task, err := c.StartTool(t.Context(), "x", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestLateTaskOverHTTPIsCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Stop(context.Background())
+	defer c.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-called

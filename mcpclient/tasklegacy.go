@@ -88,7 +88,7 @@ func (t *tasking) augmentAndCall(ctx context.Context, p *mcp.CallToolParams, r a
 // augment adds the request for a task to the options for a tool call, if necessary. It returns the session that
 // determined it.
 func (t *tasking) augment(ctx context.Context, tool string, options []CallOption) (*conn.Session, []CallOption, error) {
-	c, a := t.c, askedBy(options)
+	c, a := t.c, t.c.cfg.asked(options)
 	s := c.core.Present()
 	if s == conn.NoSession && a.Wait && t.mayBeLegacy() {
 		var err error

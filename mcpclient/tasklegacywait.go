@@ -107,7 +107,7 @@ func (t *Task) listen() {
 	}
 	id, told := t.ID(), make(chan *mcp.LegacyTask, 1)
 	t.old.told = told
-	t.old.deafen = t.c.OnNotification(mcp.NotificationLegacyTaskStatus,
+	t.old.deafen = t.c.Handle(HandleNotification(mcp.NotificationLegacyTaskStatus,
 		decoded(func(_ context.Context, p *mcp.LegacyTaskStatusParams) {
 			if p.TaskID != id || checkStatus(p.Status) != nil {
 				return
@@ -117,7 +117,7 @@ func (t *Task) listen() {
 			default:
 			}
 			told <- &p.LegacyTask // there is room, because notifications are handled sequentially
-		}))
+		})))
 }
 
 // stopAsking ends the request and the listening of a Wait.

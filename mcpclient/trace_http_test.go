@@ -36,7 +36,7 @@ func (c *countingPropagator) Inject(ctx context.Context, into propagation.TextMa
 // Servers read the one or the other, and writing it takes an allocation each time.
 func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testing.T) {
 	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
-	err := s.AddRawTool(&mcp.Tool{Name: "add"},
+	err := s.AddTool(&mcp.Tool{Name: "add"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("3")}}, nil
 		})
@@ -72,7 +72,7 @@ func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testin
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Stop(context.Background())
+	defer c.Close()
 	before := propagator.n.Load()
 	if _, err := c.CallTool(t.Context(), "add", nil); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestBaggageLeavesForAServerOverHTTPByItsKeysOnly(t *testing.T) {
 		if err := c.Call(ctx, mcp.MethodDiscover, nil, nil); err != nil {
 			t.Error(err)
 		}
-		c.Stop(context.Background())
+		c.Close()
 		web.Close()
 		for got := range told {
 			if got != "" && got != tt.want {

@@ -50,7 +50,7 @@ func tracing(t *testing.T, o mcpclient.Options, greet func(v *conversation), f f
 			t.Fatal(err)
 		}
 		defer func() {
-			if err := tr.c.Stop(context.Background()); err != nil {
+			if err := tr.c.Close(); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 		}()
@@ -342,7 +342,7 @@ func TestHandlersOfAnUnobservedClientHaveNoSpan(t *testing.T) {
 					}),
 				}})
 			if err == nil {
-				tr.t.Cleanup(func() { _ = c.Stop(context.Background()) })
+				tr.t.Cleanup(func() { _ = c.Close() })
 			}
 			return err
 		})

@@ -306,7 +306,7 @@ func TestStopEndsAReadingCaller(t *testing.T) {
 			}
 			begun := time.Now()
 			go v.Close()
-			if err := c.Stop(t.Context()); err != nil || time.Since(begun) > 0 {
+			if err := c.Close(); err != nil || time.Since(begun) > 0 {
 				t.Errorf("stop: %v after %v, want nothing to wait for", err, time.Since(begun))
 			}
 			if calling {
@@ -320,7 +320,7 @@ func TestStopEndsAReadingCaller(t *testing.T) {
 
 func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
 	for name, end := range map[string]func(c *mcpclient.Client){
-		"stop": func(c *mcpclient.Client) { go func() { _ = c.Stop(context.Background()) }() },
+		"stop": func(c *mcpclient.Client) { go func() { _ = c.Close() }() },
 		"lost": func(c *mcpclient.Client) { mcpclient.ProbeOf(c).Lose(errors.New("broken pipe")) },
 	} {
 		i := &interruptible{}

@@ -188,7 +188,7 @@ func afterVisits(next roundTrip) roundTrip {
 func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *Error) {
 	c, v := cl.c, cl.c.urls
 	if v == nil || v.RetryWithin < 0 || c.core.Present().Version != mcp.Version20251125 ||
-		cl.visits+1 >= c.cfg.MaxInputRounds {
+		cl.visits+1 >= c.cfg.Limits.InputRounds {
 		return false, refused
 	}
 	elicitations, err := requiredElicitations(refused.Server)

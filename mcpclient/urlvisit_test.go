@@ -190,7 +190,7 @@ func TestAMalformedRequirementIsNotAskedOfTheUser(t *testing.T) {
 
 func TestEndlessVisitsAreGivenUp(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
-	o := &mcpclient.Options{MaxInputRounds: 3,
+	o := &mcpclient.Options{Limits: mcpclient.Limits{InputRounds: 3},
 		Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
@@ -233,7 +233,7 @@ func TestACallThatWaitsForTheUserEndsWithItsContextAndWithTheClient(t *testing.T
 			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 			v.refuseURL(v.Expect(mcp.MethodCallTool), "1")
 			synctest.Wait()
-			_ = c.Stop(t.Context())
+			_ = c.Close()
 			if err := <-done; !errors.Is(err, mcpclient.ErrShutdown) {
 				t.Errorf("got %v, want ErrShutdown", err)
 			}

@@ -142,7 +142,7 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 		g.prefixes = append(g.prefixes, prefix)
 		if m.Options == nil {
 			m.Options = &mcpclient.Options{
-				RequestTimeout: -1, FrameLimit: DefaultFrameLimit, CloseTimeout: time.Second, Telemetry: g.o.Telemetry,
+				RequestTimeout: -1, Limits: mcpclient.Limits{Frame: DefaultFrameLimit}, Timeouts: mcpclient.Timeouts{Close: time.Second}, Telemetry: g.o.Telemetry,
 			}
 		}
 		if o := *m.Options; g.guard != nil {
@@ -168,8 +168,8 @@ func (g *Gateway) redacting(t *telemetry.Telemetry) *telemetry.Telemetry {
 // newServer returns the end towards one host, or, if own is nil, towards all hosts over HTTP.
 func (g *Gateway) newServer(own *hostGroup) (*mcpserver.Server, error) {
 	o := g.o.Server
-	o.FrameLimit = cmp.Or(o.FrameLimit, DefaultFrameLimit)
-	o.MaxConcurrent = cmp.Or(o.MaxConcurrent, maxRelayed)
+	o.Limits.Frame = cmp.Or(o.Limits.Frame, DefaultFrameLimit)
+	o.Limits.Concurrent = cmp.Or(o.Limits.Concurrent, maxRelayed)
 	o.Logging, o.NameTargets, o.Telemetry = true, true, g.o.Telemetry
 	o.Capabilities.Completions = mcp.Object{}
 	end := &hostEnd{g: g, own: own}
@@ -201,7 +201,7 @@ func (g *Gateway) serve(serve func(*mcpserver.Server) error) error {
 	if err != nil {
 		return err
 	}
-	defer h.stop(context.Background())
+	defer h.stop((*mcpclient.Group).Close)
 	s, err := g.newServer(h)
 	if err != nil {
 		return err
@@ -256,9 +256,17 @@ func (g *Gateway) clients() (all []*mcpclient.Client) {
 	return all
 }
 
-// Stop ends the clients of all hosts, and rejects new hosts. It returns when the clients have ended; if ctx ends
-// first, it returns its cause.
-func (g *Gateway) Stop(ctx context.Context) error {
+// Close rejects new hosts, and closes the clients of all hosts, as [mcpclient.Client.Close] does.
+func (g *Gateway) Close() error { return g.end((*mcpclient.Group).Close) }
+
+// Shutdown rejects new hosts, waits for the operations of all hosts, and closes their clients, as
+// [mcpclient.Client.Shutdown] does. If ctx ends first, it closes the clients at once and returns the cause of ctx.
+func (g *Gateway) Shutdown(ctx context.Context) error {
+	return g.end(func(clients *mcpclient.Group) error { return clients.Shutdown(ctx) })
+}
+
+// end ends the clients of all hosts.
+func (g *Gateway) end(end func(*mcpclient.Group) error) error {
 	g.mu.Lock()
 	g.stopped = true
 	groups := slices.Collect(maps.Keys(g.groups))
@@ -266,7 +274,7 @@ func (g *Gateway) Stop(ctx context.Context) error {
 	failed := make([]error, len(groups))
 	var stopping sync.WaitGroup
 	for i, h := range groups {
-		stopping.Go(func() { failed[i] = h.stop(ctx) })
+		stopping.Go(func() { failed[i] = h.stop(end) })
 	}
 	stopping.Wait()
 	g.tel.Close()

@@ -61,7 +61,7 @@ func begin(t *testing.T, o *mcpproxy.GatewayOptions, add func(name string, s *mc
 
 // end stops the gateway, after the hosts have left.
 func (a *around) end() {
-	if err := a.gateway.Stop(a.t.Context()); err != nil {
+	if err := a.gateway.Close(); err != nil {
 		a.t.Errorf("the gateway stopped with %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func (a *around) host(v mcp.Version, features ...mcpclient.Feature) *mcpclient.C
 	a.t.Helper()
 	t := transport.InMemory(func(ctx context.Context, p *transport.Peer) { _ = a.gateway.Serve(ctx, p) })
 	c, err := mcpclient.Connect(a.t.Context(), t, &mcpclient.Options{
-		Versions: []mcp.Version{v}, Features: features, Telemetry: telemetry.Off(), CloseTimeout: 3 * time.Second,
+		Versions: []mcp.Version{v}, Features: features, Telemetry: telemetry.Off(), Timeouts: mcpclient.Timeouts{Close: 3 * time.Second},
 	})
 	if err != nil {
 		a.t.Fatal(err)
@@ -93,7 +93,7 @@ func eachHost(t *testing.T, add func(name string, s *mcptest.Server), f func(t *
 }
 
 func leave(t *testing.T, c *mcpclient.Client) {
-	if err := c.Stop(t.Context()); err != nil {
+	if err := c.Close(); err != nil {
 		t.Errorf("the host stopped with %v", err)
 	}
 }
@@ -118,7 +118,7 @@ func with(t testing.TB, results map[string]string) *mcptest.Server {
 
 // addEcho adds a tool that answers with the member's name and its arguments.
 func addEcho(name string, s *mcptest.Server) {
-	add := func(tool string, h mcpserver.ToolHandler) { must(s.AddRawTool(&mcp.Tool{Name: tool}, h)) }
+	add := func(tool string, h mcpserver.ToolHandler) { must(s.AddTool(&mcp.Tool{Name: tool}, h)) }
 	add("echo", func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(name + " " + string(r.Arguments))}}, nil
 	})
@@ -222,7 +222,7 @@ func TestDisconnectedMemberIsNamedAndReconnects(t *testing.T) {
 		if got := toolNames(t, c); len(got) != 6 {
 			t.Fatalf("the host gets %q, want six tools", got)
 		}
-		must(a.servers[1].AddRawTool(&mcp.Tool{Name: "hang"},
+		must(a.servers[1].AddTool(&mcp.Tool{Name: "hang"},
 			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				<-ctx.Done()
 				return nil, ctx.Err()

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mcpotel/mcpotel/mcp"
+	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
@@ -42,10 +43,10 @@ func (e *hostEnd) Init(_ context.Context, s *mcpserver.Session) error {
 	return err
 }
 
-// Terminate stops the clients that Init started.
-func (e *hostEnd) Terminate(ctx context.Context, s *mcpserver.Session, _ error) {
+// Terminate closes the clients that Init started.
+func (e *hostEnd) Terminate(_ context.Context, s *mcpserver.Session, _ error) {
 	if h, ok := s.Value(groupKey{}).(*hostGroup); ok {
-		_ = h.stop(ctx) // the host has left
+		_ = h.stop((*mcpclient.Group).Close) // the host has left
 	}
 }
 

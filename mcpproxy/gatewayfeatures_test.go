@@ -187,35 +187,35 @@ func TestChangesOfEachMemberReachHosts(t *testing.T) {
 // addWork adds tools that report progress, log, wait for the end, and send requests.
 func addWork(ended *heard) func(name string, s *mcptest.Server) {
 	return func(name string, s *mcptest.Server) {
-		must(s.AddRawTool(&mcp.Tool{Name: "work"},
+		must(s.AddTool(&mcp.Tool{Name: "work"},
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				must(r.Progress(ctx, 1, 2, "half"))
 				must(r.Log(ctx, mcp.LevelWarning, "part", map[string]int{"n": 1}))
 				must(r.Log(ctx, mcp.LevelDebug, "", "less"))
 				return &mcp.CallToolResult{}, nil
 			}))
-		must(s.AddRawTool(&mcp.Tool{Name: "wait"},
+		must(s.AddTool(&mcp.Tool{Name: "wait"},
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				<-ctx.Done()
 				ended.note("%s ended", name)
 				return nil, ctx.Err()
 			}))
-		must(s.AddRawTool(&mcp.Tool{Name: "sample"},
+		must(s.AddTool(&mcp.Tool{Name: "sample"},
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				said, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 10,
+				said, err := r.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 10,
 					Messages: []*mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.SamplingContent{mcp.Text(name)}}}})
 				if err != nil {
 					return nil, err
 				}
-				roots, err := mcpserver.ListRoots(ctx)
+				roots, err := r.ListRoots(ctx)
 				if err != nil {
 					return nil, err
 				}
 				return &mcp.CallToolResult{Content: mcp.ContentList{said.Content[0], mcp.Text(roots[0].URI)}}, nil
 			}))
-		must(s.AddRawTool(&mcp.Tool{Name: "elicit"},
+		must(s.AddTool(&mcp.Tool{Name: "elicit"},
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				said, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: name + "?",
+				said, err := r.Elicit(ctx, &mcp.ElicitParams{Message: name + "?",
 					RequestedSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
 				if err != nil {
 					return nil, err
@@ -292,7 +292,7 @@ func TestMemberRequestOutlivesParallelRequest(t *testing.T) {
 	asking := func(name string, s *mcptest.Server) {
 		must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "later"}, func(ctx context.Context, _ struct{}) (string, error) {
 			time.Sleep(time.Second)
-			said, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "sure?", RequestedSchema: json.RawMessage(
+			said, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "sure?", RequestedSchema: json.RawMessage(
 				`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
 			if err != nil {
 				return "", err

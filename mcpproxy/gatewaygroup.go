@@ -181,20 +181,18 @@ func (h *hostGroup) background(f func()) bool {
 	return !h.stopped
 }
 
-// stop ends the clients, and waits for them until ctx ends.
-func (h *hostGroup) stop(ctx context.Context) error {
+// stop ends the clients by end, and waits for the tasks of the host.
+func (h *hostGroup) stop(end func(*mcpclient.Group) error) error {
 	h.mu.Lock()
 	h.stopped = true
 	clients := h.clients
 	h.mu.Unlock()
-	h.end()
 	var err error
 	if clients != nil {
-		err = clients.Stop(ctx)
+		err = end(clients)
 	}
-	if ctx.Err() == nil {
-		h.tasks.Wait()
-	}
+	h.end()
+	h.tasks.Wait()
 	h.g.forget(h)
 	return err
 }

@@ -35,7 +35,7 @@ func (a *around) atURL(o *mcpserver.HTTPOptions) string {
 	web := httptest.NewServer(h)
 	a.t.Cleanup(func() {
 		ctx := context.Background()
-		if err := errors.Join(h.Shutdown(ctx), a.gateway.Stop(ctx)); err != nil {
+		if err := errors.Join(h.Shutdown(ctx), a.gateway.Close()); err != nil {
 			a.t.Errorf("the gateway ended with %v", err)
 		}
 		web.Close()
@@ -52,7 +52,7 @@ func client(t *testing.T, url string, v mcp.Version, features ...mcpclient.Featu
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -101,7 +101,7 @@ func TestHTTPHostsShareGateway(t *testing.T) {
 			})
 			must(c.UnsubscribeResource(t.Context(), name+"://thing"))
 		}
-		must(c.Stop(t.Context()))
+		must(c.Close())
 	}
 }
 
@@ -242,7 +242,7 @@ func TestPolicyMatchesNamesOfGateway(t *testing.T) {
 func TestHostThatReadsNothingDelaysNoOther(t *testing.T) {
 	shouted := make(chan struct{})
 	a := begin(t, nil, func(_ string, s *mcptest.Server) {
-		must(s.AddRawTool(&mcp.Tool{Name: "shout"},
+		must(s.AddTool(&mcp.Tool{Name: "shout"},
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				for range 300 { // more than the buffers of a connection hold
 					must(r.Log(ctx, mcp.LevelWarning, "", strings.Repeat("x", 64<<10)))
@@ -279,7 +279,7 @@ func TestHostThatReadsNothingDelaysNoOther(t *testing.T) {
 	<-shouted
 	before := h.count("changed")
 	same := a.servers[slices.Index(memberNames, "new")]
-	must(same.AddRawTool(&mcp.Tool{Name: "another"},
+	must(same.AddTool(&mcp.Tool{Name: "another"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{}, nil
 		}))

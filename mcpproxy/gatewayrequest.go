@@ -206,7 +206,7 @@ func (r *request) needs(in *mcp.InputRequiredResult) error {
 		one.Params = r.h.g.seen(r.ctx, one.Method, one.Params)
 		requests[key] = one
 	}
-	return mcpserver.RequireInput(requests, state)
+	return r.info.RequireInput(requests, state)
 }
 
 // round returns the host's answers of earlier rounds.
@@ -319,7 +319,7 @@ func (m *member) ready(ctx context.Context) error {
 	}
 	waiting, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
-	if m.client.Await(waiting) == nil {
+	if m.client.WaitForReady(waiting) == nil {
 		return nil
 	}
 	if ctx.Err() != nil {

@@ -20,32 +20,32 @@ import (
 // addTasks adds tools that become tasks if the revision has them. run records the ends of their handlers.
 func addTasks(s *mcptest.Server, run *heard) {
 	type sum struct{ Sum int }
-	must(mcpserver.AddTaskTool(s.Server,
+	must(mcpserver.AddTool(s.Server,
 		&mcp.Tool{Name: "compute", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskRequired}},
 		func(ctx context.Context, in struct{ A, B int }) (sum, error) {
 			time.Sleep(time.Minute)
 			run.note("as a task: %v", mcpserver.RequestFrom(ctx).TaskID() != "")
 			return sum{in.A + in.B}, nil
-		}))
-	must(mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "fail"}, func(context.Context, struct{}) (sum, error) {
+		}, mcpserver.TaskTool()))
+	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "fail"}, func(context.Context, struct{}) (sum, error) {
 		return sum{}, errors.New("no disk")
-	}))
-	must(mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "refuse"}, func(context.Context, struct{}) (sum, error) {
+	}, mcpserver.TaskTool()))
+	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "refuse"}, func(context.Context, struct{}) (sum, error) {
 		return sum{}, &mcp.Error{Code: -31000, Message: "not today"}
-	}))
-	must(mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "ask"}, func(ctx context.Context, _ struct{}) (string, error) {
-		said, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "n?",
+	}, mcpserver.TaskTool()))
+	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "ask"}, func(ctx context.Context, _ struct{}) (string, error) {
+		said, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "n?",
 			RequestedSchema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
 		if err != nil {
 			return "", err
 		}
 		return fmt.Sprint(said.Action, said.Content["n"]), nil
-	}))
-	must(mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ struct{}) (string, error) {
+	}, mcpserver.TaskTool()))
+	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ struct{}) (string, error) {
 		<-ctx.Done()
 		run.note("ended")
 		return "", ctx.Err()
-	}))
+	}, mcpserver.TaskTool()))
 }
 
 // eachTask runs f in a bubble for a host of each revision, in front of a gateway with a server that has tasks.

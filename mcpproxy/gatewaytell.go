@@ -105,7 +105,7 @@ func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
 	}
 	err = errNoRequest
 	if of := m.answering((*request).mayAsk); of != nil {
-		err = mcpserver.AskAll(within.Values(ctx, of.ctx), ask)
+		err = of.info.AskAll(within.Values(ctx, of.ctx), ask)
 	}
 	if err == errNoRequest || errors.Is(err, mcpserver.ErrAnswered) && ctx.Err() == nil { // another request has asked
 		err = s.AskAll(ctx, ask)

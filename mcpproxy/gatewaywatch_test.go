@@ -30,7 +30,7 @@ func TestHostsSharingMemberTakeTurnsWatching(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Stop(context.Background()) }()
+		defer func() { _ = c.Close() }()
 		v := s.Accept()
 		v.Answer(v.Expect(mcp.MethodInitialize), `{"protocolVersion":"2025-11-25","capabilities":{"resources":`+
 			`{"subscribe":true}},"serverInfo":{"name":"s","version":"1"}}`)

@@ -317,10 +317,10 @@ func (g *guard) ending(ctx context.Context, method string) (_ context.Context, e
 // scrub returns a redacted content for telemetry.
 func (g *guard) scrub(c telemetry.Content) []byte {
 	switch c.Kind {
-	case telemetry.ToolArguments, telemetry.ToolResult:
+	case telemetry.ContentToolArguments, telemetry.ContentToolResult:
 		redacted, _ := g.secrets.redact(c.Data, part{})
 		return redacted
-	case telemetry.PromptVariable:
+	case telemetry.ContentPromptVariable:
 		if g.secrets.hasKey([]byte(c.Name)) {
 			return g.secrets.with
 		}

@@ -129,7 +129,7 @@ func guarding(t *testing.T, p Policy, o mcpclient.Options, serve func(g *guarded
 			t.Fatal(err)
 		}
 		defer func() {
-			if err := g.Stop(context.Background()); err != nil {
+			if err := g.Close(); err != nil {
 				t.Error(err)
 			}
 			g.served.Wait()
@@ -266,7 +266,7 @@ func TestWaitingCallsEndWithTheirHost(t *testing.T) {
 			all.Go(func() { _, _ = g.CallTool(context.Background(), "wait", waitArguments{Seconds: 60}) })
 		}
 		synctest.Wait()
-		if err := g.Stop(context.Background()); err != nil {
+		if err := g.Close(); err != nil {
 			t.Error(err)
 		}
 		all.Wait()

@@ -185,7 +185,7 @@ func (w *linked) serveMiddle(near *line) {
 // stopGateways stops the processes of the gateway, if there is one.
 func (w *linked) stopGateways() {
 	for _, g := range w.gateways {
-		_ = g.Stop(context.Background())
+		_ = g.Close()
 	}
 }
 
@@ -404,7 +404,7 @@ func (l *way) test(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		_ = w.host.Stop(context.Background())
+		_ = w.host.Close()
 		if near != w.far {
 			near.stop()
 		}

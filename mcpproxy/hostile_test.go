@@ -354,7 +354,7 @@ func atEveryPlace(t *testing.T, p func(prefix string) Policy,
 							if err != nil {
 								t.Fatal(err)
 							}
-							end, stop = g, func() { _ = g.Stop(context.Background()) }
+							end, stop = g, func() { _ = g.Close() }
 						}
 						h := on(t, end, v)
 						h.begin()

@@ -37,7 +37,7 @@ func inFrontOf(t *testing.T, to transport.Transport, v mcp.Version, gateway bool
 	if err != nil {
 		t.Fatal(err)
 	}
-	return g, func() { _ = g.Stop(context.Background()) }
+	return g, func() { _ = g.Close() }
 }
 
 // gossip is a server that does not answer the tool slow, and reports its progress during the tool fast.
@@ -196,7 +196,7 @@ func TestLastOutputOfServerIsRedacted(t *testing.T) {
 		}
 		_, err = mcpclient.Connect(t.Context(), transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 			_ = proxy.Serve(ctx, peer)
-		}), &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, Telemetry: telemetry.Off(), InitialAttempts: 1})
+		}), &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, Telemetry: telemetry.Off(), Backoff: mcpclient.Backoff{Attempts: 1}})
 		if err == nil || shows(err.Error()) != "" {
 			t.Errorf("%d: the host got %v", status, err)
 		}

@@ -151,7 +151,7 @@ const DefaultMaxSessions = 64
 // boundSessions returns o with the default bound for sessions.
 func boundSessions(o *mcpserver.HTTPOptions) *mcpserver.HTTPOptions {
 	own := *cmp.Or(o, new(mcpserver.HTTPOptions))
-	own.MaxSessions = cmp.Or(own.MaxSessions, DefaultMaxSessions)
+	own.Limits.Sessions = cmp.Or(own.Limits.Sessions, DefaultMaxSessions)
 	return &own
 }
 

@@ -24,7 +24,7 @@ func recordingOf(t *testing.T, v mcp.Version, r *Recorder, tel *telemetry.Teleme
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "server", Version: "1"}, nil)
 	add(t, s, "login", func(ctx context.Context, in login) (login, error) {
-		_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "for sk-1?", RequestedSchema: []byte(
+		_, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "for sk-1?", RequestedSchema: []byte(
 			`{"type":"object","properties":{"password":{"type":"string"}}}`)})
 		return login{User: "ada sk-2", Token: "the token"}, err
 	})
@@ -55,7 +55,7 @@ func recordingOf(t *testing.T, v mcp.Version, r *Recorder, tel *telemetry.Teleme
 	if _, err := c.CallTool(t.Context(), "refuse", login{}); err == nil {
 		t.Error("got no error")
 	}
-	if err := c.Stop(context.Background()); err != nil {
+	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -42,7 +42,7 @@ func addSecretTools(g *guarded, s *mcpserver.Server) {
 		return "", &mcp.Error{Code: 7, Message: "not sk-4", Data: json.RawMessage(`{"token":1,"x":"sk-5"}`)}
 	})
 	add(g.t, s, "ask", func(ctx context.Context, _ struct{}) (string, error) {
-		r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "for sk-6?", RequestedSchema: json.RawMessage(
+		r, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "for sk-6?", RequestedSchema: json.RawMessage(
 			`{"type":"object","properties":{"token":{"type":"string","title":"sk-7"}}}`)})
 		if err != nil {
 			return "", err
@@ -50,9 +50,9 @@ func addSecretTools(g *guarded, s *mcpserver.Server) {
 		return string(r.Action), nil
 	})
 	err := errors.Join(
-		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "later"}, func(context.Context, struct{}) (login, error) {
+		mcpserver.AddTool(s, &mcp.Tool{Name: "later"}, func(context.Context, struct{}) (login, error) {
 			return login{User: "sk-8", Token: "t"}, nil
-		}),
+		}, mcpserver.TaskTool()),
 		s.AddResource(&mcp.Resource{URI: "x:y", Name: "y"},
 			func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 				return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "x:y", Text: "sk-9"}}}, nil

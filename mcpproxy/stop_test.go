@@ -26,7 +26,7 @@ func TestRequestEndsWithProxy(t *testing.T) {
 	}{
 		{"the proxy stops", func(stop, _ context.CancelFunc, _ *mcpclient.Client) { stop() }, "shutdown", "shutdown"},
 		{"the caller leaves", func(_, leave context.CancelFunc, _ *mcpclient.Client) { leave() }, "cancelled", "cancelled"},
-		{"the host leaves", func(_, _ context.CancelFunc, host *mcpclient.Client) { _ = host.Stop(context.Background()) },
+		{"the host leaves", func(_, _ context.CancelFunc, host *mcpclient.Client) { _ = host.Close() },
 			"connection_lost", "shutdown"}, // of the client for this host
 	} {
 		for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
@@ -35,7 +35,7 @@ func TestRequestEndsWithProxy(t *testing.T) {
 					rec := telemetrytest.Recorder(t)
 					s := mcpserver.New(mcp.Implementation{Name: "s", Version: "1"},
 						&mcpserver.Options{Telemetry: telemetry.Off()})
-					if err := s.AddRawTool(&mcp.Tool{Name: "slow"},
+					if err := s.AddTool(&mcp.Tool{Name: "slow"},
 						func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 							<-ctx.Done()
 							return nil, ctx.Err()
@@ -84,7 +84,7 @@ func TestRequestEndsWithProxy(t *testing.T) {
 						}
 					}
 					leave()
-					_ = host.Stop(context.Background())
+					_ = host.Close()
 					<-done
 				})
 			})

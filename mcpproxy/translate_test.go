@@ -38,7 +38,7 @@ func eachEra(t *testing.T,
 				addEcho("one", s)
 				addThings("one", s)
 				addWork(new(heard))("one", s)
-				must(s.AddRawTool(&mcp.Tool{Name: "run-deadbeef01"},
+				must(s.AddTool(&mcp.Tool{Name: "run-deadbeef01"},
 					func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 						return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("ran")}}, nil
 					}))
@@ -77,10 +77,10 @@ func fronted(t *testing.T, web bool, serve func(context.Context, mcpserver.Conn)
 func arrives(t *testing.T, way transport.Transport, v mcp.Version,
 	features ...mcpclient.Feature) (*mcpclient.Client, error) {
 	c, err := mcpclient.Connect(t.Context(), way, &mcpclient.Options{
-		Versions: []mcp.Version{v}, Features: features, Telemetry: telemetry.Off(), InitialAttempts: 1,
+		Versions: []mcp.Version{v}, Features: features, Telemetry: telemetry.Off(), Backoff: mcpclient.Backoff{Attempts: 1},
 	})
 	if err == nil {
-		t.Cleanup(func() { _ = c.Stop(context.Background()) })
+		t.Cleanup(func() { _ = c.Close() })
 	}
 	return c, err
 }
@@ -156,7 +156,7 @@ func TestGatewayWithNoPrefixTranslates(t *testing.T) {
 		g, err := mcpproxy.NewGateway([]mcpclient.Member{{Name: "the server", Transport: way}},
 			&mcpproxy.GatewayOptions{NoPrefix: true, Telemetry: telemetry.Off()})
 		must(err)
-		t.Cleanup(func() { _ = g.Stop(context.Background()) })
+		t.Cleanup(func() { _ = g.Close() })
 		h := new(heard)
 		c, err := arrives(t, fronted(t, web, g.Serve, g.HTTPHandler), host, append(able(), h.features()...)...)
 		must(err)

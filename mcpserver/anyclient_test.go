@@ -227,8 +227,8 @@ func anyClient(t *testing.T, r *rapid.T, visits []visit) {
 
 func served(t *testing.T, visits []visit) (sent int, _ error) {
 	s := strangelyUsed(t)
-	h := s.HTTPHandler(&mcpserver.HTTPOptions{MaxRequests: 8, MaxSessions: 3, MaxSubscriptions: 2,
-		SessionTimeout: time.Minute, AllowedHosts: []string{"*"}})
+	h := s.HTTPHandler(&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 8, Sessions: 3, Subscriptions: 2},
+		Timeouts: mcpserver.HTTPTimeouts{Session: time.Minute}, AllowedHosts: []string{"*"}})
 	door := &door{h: h}
 	var all sync.WaitGroup
 	for _, v := range visits {
@@ -260,7 +260,7 @@ func served(t *testing.T, visits []visit) (sent int, _ error) {
 // strangelyUsed returns a server with features of every kind.
 func strangelyUsed(t *testing.T) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"},
-		&mcpserver.Options{FrameLimit: anyFrame, Telemetry: telemetry.Off()})
+		&mcpserver.Options{Limits: mcpserver.Limits{Frame: anyFrame}, Telemetry: telemetry.Off()})
 	for name, handle := range map[string]mcpserver.ToolHandler{
 		"echo": echo,
 		"slow": func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -268,18 +268,18 @@ func strangelyUsed(t *testing.T) *mcpserver.Server {
 			return nil, ctx.Err()
 		},
 		"ask": func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			if _, err := mcpserver.ListRoots(ctx); err != nil {
+			if _, err := r.ListRoots(ctx); err != nil {
 				return nil, err
 			}
 			return echo(ctx, r)
 		},
 	} {
-		if err := s.AddRawTool(&mcp.Tool{Name: name}, handle); err != nil {
+		if err := s.AddTool(&mcp.Tool{Name: name}, handle); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "task"},
-		func(ctx context.Context, in map[string]any) (string, error) { return "done", nil }); err != nil {
+	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "task"},
+		func(ctx context.Context, in map[string]any) (string, error) { return "done", nil }, mcpserver.TaskTool()); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -40,7 +40,8 @@ func (e *ClientError) Error() string {
 	return fmt.Sprintf("%s: the client answered: %s (%d)", e.Method, e.Message, e.Code)
 }
 
-// Ask is one question to a client, for [AskAll]. Create it with [AskElicit], [AskCreateMessage] or [AskListRoots].
+// Ask is one question to a client, for [RequestInfo.AskAll]. Create it with [AskElicit], [AskCreateMessage] or
+// [AskListRoots].
 //
 // The key identifies the question among all questions of one request. If the key is empty, the server derives a key
 // from the content of the question, so that an answer belongs to exactly this question. A handler whose questions
@@ -64,8 +65,8 @@ type question interface {
 	Take(ctx context.Context, answer json.RawMessage) error
 }
 
-// AskAll asks the client that sent the request of ctx several questions at once, and returns when all answers have
-// arrived. [Elicit], [CreateMessage] and [ListRoots] ask a single question each.
+// AskAll asks the client that sent the request several questions at once, and returns when all answers have arrived.
+// [RequestInfo.Elicit], [RequestInfo.CreateMessage] and [RequestInfo.ListRoots] ask a single question each.
 //
 // A client of a revision before 2026-07-28 gets requests, on the connection or stream on which it waits for the answer
 // to its own request. AskAll waits for the answers until ctx ends, and then cancels the requests. If the client refuses
@@ -77,11 +78,10 @@ type question interface {
 // The handler wraps side effects that must not happen again in [Once]. Between the rounds, the client keeps the answers
 // and results, encrypted: see [Options.StateKeys]. Only tools, prompts and resources can ask modern clients.
 //
-// AskAll returns [ErrUnsupported] if one of the questions cannot be asked. An invalid answer is also an error; a modern
-// client gets it as -32602. AskAll may be called from several goroutines.
+// AskAll returns [ErrUnsupported] if one of the questions cannot be asked, and for a nil *RequestInfo. An invalid
+// answer is also an error; a modern client gets it as -32602. AskAll may be called from several goroutines.
 // (specification 2026-07-28, basic/patterns/mrtr; 2025-11-25, client)
-func AskAll(ctx context.Context, asks ...*Ask) error {
-	r := RequestFrom(ctx)
+func (r *RequestInfo) AskAll(ctx context.Context, asks ...*Ask) error {
 	if r == nil || r.call == nil {
 		return fmt.Errorf("%w: no request is being handled", ErrUnsupported)
 	}

@@ -40,7 +40,7 @@ func openedAble(t *testing.T, s *mcpserver.Server, version string) *wire {
 
 // rootsTool asks for the roots and returns the outcome as text.
 func rootsTool(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-	roots, err := mcpserver.ListRoots(ctx)
+	roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (w *wire) expect(t *testing.T, want ...string) {
 func TestARequestToTheClientIsAnsweredOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
-		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), MaxConcurrent: 2, MaxQueued: -1}, "roots", rootsTool)
+		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Concurrent: 2, Queued: -1}}, "roots", rootsTool)
 		w := openedAble(t, s, "2025-11-25")
 		w.send(callOf(7, "roots", "{}"))
 		first := w.taken()
@@ -101,7 +101,7 @@ func TestARequestToTheClientIsAnsweredOnce(t *testing.T) {
 
 func TestAHandlerGetsItsAnswerWhileTheBudgetForRequestsIsUsedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{FrameLimit: 1000}, "roots", rootsTool)
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: 1000}}, "roots", rootsTool)
 		w := openedAble(t, s, "2025-11-25")
 		large := `{"x":"` + strings.Repeat("x", 600) + `"}`
 		for id := range 5 {
@@ -237,7 +237,7 @@ func TestNobodyAsksForTheSakeOfARequestThatIsAnswered(t *testing.T) {
 				ctx = context.WithoutCancel(ctx)
 				go func() {
 					for range 2 {
-						_, err := mcpserver.ListRoots(ctx)
+						_, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 						failed <- err
 					}
 				}()
@@ -268,8 +268,8 @@ func TestTheEndOfTheConnectionEndsWhatWaits(t *testing.T) {
 		begun := time.Now()
 		s := withTool(t, mcpserver.Options{DrainTimeout: time.Hour}, "roots",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				_, failed = mcpserver.ListRoots(ctx)
-				_, later = mcpserver.ListRoots(ctx)
+				_, failed = r.ListRoots(ctx)
+				_, later = r.ListRoots(ctx)
 				return nil, failed
 			})
 		w := openedAble(t, s, "2025-11-25")
@@ -342,7 +342,7 @@ type asker struct {
 }
 
 func (a *asker) ask(ctx context.Context) error {
-	_, err := mcpserver.ListRoots(ctx)
+	_, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 	a.failed = append(a.failed, err)
 	return nil
 }
@@ -352,7 +352,7 @@ func (a *asker) SubscribeResource(ctx context.Context, _ string) error   { retur
 func (a *asker) UnsubscribeResource(ctx context.Context, _ string) error { return a.ask(ctx) }
 
 func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
-	if _, err := mcpserver.ListRoots(t.Context()); !errors.Is(err, mcpserver.ErrUnsupported) {
+	if _, err := mcpserver.RequestFrom(t.Context()).ListRoots(t.Context()); !errors.Is(err, mcpserver.ErrUnsupported) {
 		t.Errorf("outside of a request asking failed with %v, want %v", err, mcpserver.ErrUnsupported)
 	}
 	const unreachable = "there is no way to send it a request"
@@ -410,8 +410,8 @@ func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
 			var failed error
 			s := newServer(t, mcpserver.Options{})
 			if err := s.HandleRequest("completion/complete", func(ctx context.Context, _ *mcpserver.Request) (any, error) {
-				_, failed = mcpserver.ListRoots(ctx)
-				return nil, mcpserver.RequireInput(nil, "state")
+				_, failed = mcpserver.RequestFrom(ctx).ListRoots(ctx)
+				return nil, mcpserver.RequestFrom(ctx).RequireInput(nil, "state")
 			}); err != nil {
 				t.Fatal(err)
 			}
@@ -436,7 +436,7 @@ func TestAClientIsAskedNothingBeforeItIsInitialized(t *testing.T) {
 		}
 		synctest.Test(t, func(t *testing.T) {
 			tool := func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				_, err := mcpserver.ListRoots(ctx)
+				_, err := r.ListRoots(ctx)
 				if !errors.Is(err, mcpserver.ErrUnsupported) {
 					return rootsTool(ctx, r)
 				}

@@ -65,7 +65,7 @@ func TestSampledMessagesAreCheckedBeforeTheyAreSent(t *testing.T) {
 				var failed error
 				w := openedAble(t, withTool(t, mcpserver.Options{}, "sample",
 					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-						_, failed = mcpserver.CreateMessage(ctx, tt.p)
+						_, failed = mcpserver.RequestFrom(ctx).CreateMessage(ctx, tt.p)
 						return nil, failed
 					}), "2025-11-25")
 				w.send(callOf(7, "sample", "{}"))
@@ -144,7 +144,7 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 				var failed error
 				s := withTool(t, mcpserver.Options{}, "ask",
 					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-						failed = mcpserver.AskAll(ctx, tt.ask)
+						failed = mcpserver.RequestFrom(ctx).AskAll(ctx, tt.ask)
 						return nil, failed
 					})
 				w := serve(t, t.Context(), s)
@@ -207,7 +207,7 @@ func TestElicitationsAreCheckedBeforeTheyAreSent(t *testing.T) {
 				var failed error
 				w := openedAble(t, withTool(t, mcpserver.Options{}, "ask",
 					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-						_, failed = mcpserver.Elicit(ctx, p)
+						_, failed = mcpserver.RequestFrom(ctx).Elicit(ctx, p)
 						return nil, failed
 					}), "2025-11-25")
 				w.send(callOf(7, "ask", "{}"))
@@ -236,7 +236,7 @@ func TestWhatTheModelOfAClientAnswersIsChecked(t *testing.T) {
 				var failed error
 				w := openedAble(t, withTool(t, mcpserver.Options{}, "ask",
 					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-						_, failed = mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
+						_, failed = mcpserver.RequestFrom(ctx).CreateMessage(ctx, &mcp.CreateMessageParams{
 							MaxTokens: 1, Messages: []*mcp.SamplingMessage{{Role: "user", Content: mcp.SamplingContent{mcp.Text("x")}}},
 						})
 						return nil, failed

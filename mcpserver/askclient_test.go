@@ -89,9 +89,9 @@ func connect(t *testing.T, s *mcpserver.Server, w way, o mcpclient.Options) *mcp
 			}
 			srv.Close()
 		})
-		mode := transport.Auto
+		mode := transport.ModeAuto
 		if w.version == mcp.Version20241105 {
-			mode = transport.SSE
+			mode = transport.ModeSSE
 		}
 		tr = &transport.HTTP{URL: srv.URL, Mode: mode}
 	}
@@ -100,7 +100,7 @@ func connect(t *testing.T, s *mcpserver.Server, w way, o mcpclient.Options) *mcp
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -146,13 +146,13 @@ func TestOneHandlerAsksClientsOfEveryRevision(t *testing.T) {
 					if err != nil {
 						return nil, err
 					}
-					user, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
+					user, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
 					if err != nil {
 						return nil, fmt.Errorf("elicit: %w", err)
 					}
 					var greeting mcp.CreateMessageResult
 					var roots mcp.ListRootsResult
-					err = mcpserver.AskAll(ctx,
+					err = mcpserver.RequestFrom(ctx).AskAll(ctx,
 						mcpserver.AskCreateMessage("greeting", prompt(fmt.Sprint(user.Content["name"])), &greeting),
 						mcpserver.AskListRoots("", &roots))
 					if err != nil {
@@ -180,11 +180,11 @@ func TestTheOldestRevisionsKnowSamplingAndRoots(t *testing.T) {
 		t.Run(w.String(), func(t *testing.T) {
 			s := withTool(t, mcpserver.Options{}, "tool",
 				func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					m, err := mcpserver.CreateMessage(ctx, prompt("hi"))
+					m, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx, prompt("hi"))
 					if err != nil {
 						return nil, err
 					}
-					roots, err := mcpserver.ListRoots(ctx)
+					roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 					if err != nil {
 						return nil, err
 					}
@@ -228,7 +228,7 @@ func TestWhatAClientHasNotDeclaredItIsNotAskedFor(t *testing.T) {
 				var failed error
 				s := withTool(t, mcpserver.Options{}, "tool",
 					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-						if failed = mcpserver.AskAll(ctx, tt.ask); failed != nil {
+						if failed = mcpserver.RequestFrom(ctx).AskAll(ctx, tt.ask); failed != nil {
 							return nil, failed
 						}
 						return toldBy("asked")
@@ -264,7 +264,7 @@ func TestARefusalOfALegacyClientIsAnErrorOfTheHandler(t *testing.T) {
 	var failed error
 	s := withTool(t, mcpserver.Options{}, "tool",
 		func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-			_, failed = mcpserver.CreateMessage(ctx, prompt("x"))
+			_, failed = mcpserver.RequestFrom(ctx).CreateMessage(ctx, prompt("x"))
 			return nil, failed
 		})
 	c := connect(t, s, way{mcp.Version20251125, false}, able(
@@ -293,7 +293,7 @@ func TestManyHandlersAskAtOnce(t *testing.T) {
 				for i := range asks {
 					asks[i] = mcpserver.AskCreateMessage("", prompt(fmt.Sprint(in.N, "-", i)), &results[i])
 				}
-				if err := mcpserver.AskAll(ctx, asks...); err != nil {
+				if err := mcpserver.RequestFrom(ctx).AskAll(ctx, asks...); err != nil {
 					return "", err
 				}
 				return said(&results[0]) + said(&results[1]) + said(&results[2]), nil

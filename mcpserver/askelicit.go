@@ -15,7 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Elicit asks the user of the client for input, in a form or at a URL. It is [AskAll] for a single question.
+// Elicit asks the user of the client for input, in a form or at a URL. It is [RequestInfo.AskAll] for a single
+// question.
 //
 // The RequestedSchema of a form is a flat object, as [mcp.FormSchema] describes it; [FormOf] makes one from a struct.
 // Elicit checks accepted content against the schema. It rejects keywords and formats that the specification does not
@@ -28,15 +29,16 @@ import (
 // consent to open the URL; the server learns the outcome at the URL. See [Server.ElicitationComplete]. Elicit does not
 // send p.Task, and generates an ElicitationID if there is none.
 // (specification 2026-07-28, client/elicitation)
-func Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
-	r := new(mcp.ElicitResult)
-	if err := AskAll(ctx, AskElicit("", p, r)); err != nil {
+func (r *RequestInfo) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
+	result := new(mcp.ElicitResult)
+	if err := r.AskAll(ctx, AskElicit("", p, result)); err != nil {
 		return nil, err
 	}
-	return r, nil
+	return result, nil
 }
 
-// AskElicit returns the question of [Elicit] as an [Ask]. The answer is stored in result, unless result is nil.
+// AskElicit returns the question of [RequestInfo.Elicit] as an [Ask]. The answer is stored in result, unless result is
+// nil.
 func AskElicit(key string, p *mcp.ElicitParams, result *mcp.ElicitResult) *Ask {
 	return &Ask{key, &elicitQuestion{asked: p, result: result}}
 }

@@ -35,7 +35,7 @@ func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.Fo
 	var content json.RawMessage
 	q := &elicitQuestion{asked: &mcp.ElicitParams{Message: message, RequestedSchema: requested}, result: &result,
 		raw: &content}
-	if err := AskAll(ctx, &Ask{question: q}); err != nil {
+	if err := RequestFrom(ctx).AskAll(ctx, &Ask{question: q}); err != nil {
 		return answer, "", err
 	}
 	if result.Action != mcp.ElicitAccept {

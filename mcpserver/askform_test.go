@@ -152,7 +152,7 @@ func TestAFormIsFlat(t *testing.T) {
 						if schema != "" {
 							raw = json.RawMessage(schema)
 						}
-						_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "m", RequestedSchema: raw})
+						_, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "m", RequestedSchema: raw})
 						if err == nil || errors.Is(err, mcpserver.ErrInputRequired) ||
 							!strings.Contains(err.Error(), "requestedSchema: ") {
 							t.Errorf("asking ended with %v, want what is wrong with the schema", err)

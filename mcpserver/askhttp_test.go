@@ -29,7 +29,7 @@ func (w *web) openAble(version string) string {
 func TestOverHTTPTheStreamOfTheCallBringsTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots", rootsTool)
-		w := serveWeb(t, s, &mcpserver.HTTPOptions{MaxRequests: 1, KeepAlive: -1}) // the answer needs a place, too
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1}, KeepAlive: -1}) // the answer needs a place, too
 		session := w.openAble("2025-06-18")
 		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
 		if m := stream.message(); m.Method != "roots/list" || m.ID != 1.0 {
@@ -58,7 +58,7 @@ func TestAClientThatComesBackGetsTheRequestThatItMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				if err := mcpserver.CloseStream(ctx, time.Second); err != nil {
+				if err := r.CloseStream(ctx, time.Second); err != nil {
 					return nil, err
 				}
 				return rootsTool(ctx, r)
@@ -87,7 +87,7 @@ func TestTheEndOfASessionEndsWhatWaits(t *testing.T) {
 		failed := make(chan error, 1)
 		s := withTool(t, mcpserver.Options{}, "roots",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				_, err := mcpserver.ListRoots(ctx)
+				_, err := r.ListRoots(ctx)
 				failed <- err
 				return nil, err
 			})
@@ -139,7 +139,7 @@ func TestASessionExpiresThoughAHandlerWaitsForItsClient(t *testing.T) {
 				}
 				return rootsTool(ctx, r)
 			})
-		w := serveWeb(t, s, &mcpserver.HTTPOptions{SessionTimeout: time.Minute, KeepAlive: -1})
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Session: time.Minute}, KeepAlive: -1})
 		session := w.openAble("2025-06-18")
 		stream := w.stream("POST", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"roots"}}`,
 			"Mcp-Session-Id", session)
@@ -171,17 +171,17 @@ func TestWhoeverLeavesWhileAHandlerAsksMakesRoomOnce(t *testing.T) {
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				var both sync.WaitGroup
 				for range 2 {
-					both.Go(func() { _, _ = mcpserver.ListRoots(ctx) })
+					both.Go(func() { _, _ = r.ListRoots(ctx) })
 				}
 				both.Wait()
 				return nil, nil
 			})
-		must(t, s.AddRawTool(&mcp.Tool{Name: "slow"},
+		must(t, s.AddTool(&mcp.Tool{Name: "slow"},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				time.Sleep(time.Minute)
 				return nil, nil
 			}))
-		w := serveWeb(t, s, &mcpserver.HTTPOptions{MaxRequests: 1, KeepAlive: -1})
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1}, KeepAlive: -1})
 		session := w.openAble("2025-06-18")
 		stays := w.stream("POST", callOf(1, "roots", "{}"), "Mcp-Session-Id", session)
 		left := w.stream("POST", callOf(2, "roots", "{}"), "Mcp-Session-Id", session)

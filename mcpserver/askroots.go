@@ -8,17 +8,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListRoots asks the client for the places in the file system where the server may work. It is [AskAll] for a single
-// question. (specification 2026-07-28, client/roots, which deprecates it)
-func ListRoots(ctx context.Context) ([]*mcp.Root, error) {
-	var r mcp.ListRootsResult
-	if err := AskAll(ctx, AskListRoots("", &r)); err != nil {
+// ListRoots asks the client for the places in the file system where the server may work. It is
+// [RequestInfo.AskAll] for a single question. (specification 2026-07-28, client/roots, which deprecates it)
+func (r *RequestInfo) ListRoots(ctx context.Context) ([]*mcp.Root, error) {
+	var result mcp.ListRootsResult
+	if err := r.AskAll(ctx, AskListRoots("", &result)); err != nil {
 		return nil, err
 	}
-	return r.Roots, nil
+	return result.Roots, nil
 }
 
-// AskListRoots returns the question of [ListRoots] as an [Ask]. The answer is stored in result, unless result is nil.
+// AskListRoots returns the question of [RequestInfo.ListRoots] as an [Ask]. The answer is stored in result, unless
+// result is nil.
 func AskListRoots(key string, result *mcp.ListRootsResult) *Ask {
 	return &Ask{key, &rootsQuestion{result}}
 }

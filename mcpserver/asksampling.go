@@ -11,23 +11,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// CreateMessage asks the client's model for a message. It is [AskAll] for a single question.
+// CreateMessage asks the client's model for a message. It is [RequestInfo.AskAll] for a single question.
 //
 // Tools, a ToolChoice and blocks of tool use require the capability sampling.tools. IncludeContext is a preference,
 // which CreateMessage omits for clients without support for it. It does not send p.Task. Before 2025-11-25 a message
 // has exactly one block. CreateMessage validates the messages against the specification before it sends them, and
 // validates the answer: the model may use only the tools of p. (specification 2026-07-28, client/sampling, which
 // deprecates it)
-func CreateMessage(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
-	r := new(mcp.CreateMessageResult)
-	if err := AskAll(ctx, AskCreateMessage("", p, r)); err != nil {
+func (r *RequestInfo) CreateMessage(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult,
+	error) {
+	result := new(mcp.CreateMessageResult)
+	if err := r.AskAll(ctx, AskCreateMessage("", p, result)); err != nil {
 		return nil, err
 	}
-	return r, nil
+	return result, nil
 }
 
-// AskCreateMessage returns the question of [CreateMessage] as an [Ask]. The answer is stored in result, unless result
-// is nil.
+// AskCreateMessage returns the question of [RequestInfo.CreateMessage] as an [Ask]. The answer is stored in result,
+// unless result is nil.
 func AskCreateMessage(key string, p *mcp.CreateMessageParams, result *mcp.CreateMessageResult) *Ask {
 	return &Ask{key, &messageQuestion{p, result}}
 }

@@ -25,9 +25,9 @@ func TestTheAnswersToABatchHaveABound(t *testing.T) {
 	for _, stateless := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			const limit = 1 << 20
-			s := newWebServer(t, mcpserver.Options{FrameLimit: limit, MaxConcurrent: 1})
+			s := newWebServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: limit, Concurrent: 1}})
 			big := &mcp.Tool{Name: "big", Description: strings.Repeat("x", 30<<10), InputSchema: []byte(`{"type":"object"}`)}
-			if err := s.AddRawTool(big, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			if err := s.AddTool(big, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				return nil, nil
 			}); err != nil {
 				t.Fatal(err)

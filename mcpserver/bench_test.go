@@ -139,7 +139,7 @@ func serveBench(b *testing.B, tel *telemetry.Telemetry) func(in, out *os.File) {
 
 func benchServer(b *testing.B, tel *telemetry.Telemetry) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "bench", Version: "1"}, &mcpserver.Options{Telemetry: tel})
-	err := s.AddRawTool(&mcp.Tool{Name: "raw"},
+	err := s.AddTool(&mcp.Tool{Name: "raw"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("hello, world")}}, nil
 		})

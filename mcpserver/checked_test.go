@@ -39,7 +39,7 @@ func TestACheckedHandlerIsHeldToTheSchemasOfItsTool(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				got, answer = "", test.answer
 				s := newServer(t, mcpserver.Options{})
-				if err := s.AddRawTool(tool, mcpserver.Checked(tool, handler)); err != nil {
+				if err := s.AddTool(tool, handler, mcpserver.CheckArguments()); err != nil {
 					t.Fatal(err)
 				}
 				w := openedAble(t, s, test.version)
@@ -61,9 +61,9 @@ func TestAToolThatCannotBeCheckedIsRefused(t *testing.T) {
 	h := func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil }
 	bad := &mcp.Tool{Name: "bad", OutputSchema: json.RawMessage(`{"type":7}`)}
 	for want, err := range map[string]error{
-		"output schema": s.AddRawTool(bad, mcpserver.Checked(bad, h)),
-		"no handler":    s.AddRawTool(bad, mcpserver.Checked(bad, nil)),
-		"no tool":       s.AddRawTool(nil, mcpserver.Checked(nil, h)),
+		"output schema": s.AddTool(bad, h, mcpserver.CheckArguments()),
+		"no handler":    s.AddTool(bad, nil, mcpserver.CheckArguments()),
+		"no tool":       s.AddTool(nil, h, mcpserver.CheckArguments()),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -78,7 +78,7 @@ func TestContentIsSentAsTheRevisionHasIt(t *testing.T) {
 	}
 	inEachRevision(t, func(t *testing.T) *mcpserver.Server {
 		s := bare(t, mcpserver.Options{})
-		must(t, s.AddRawTool(&mcp.Tool{Name: "rich"},
+		must(t, s.AddTool(&mcp.Tool{Name: "rich"},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				return &mcp.CallToolResult{Content: shared}, nil
 			}))

@@ -63,7 +63,7 @@ func bothEras(s *mcpserver.Server, tool string) {
 			log.Fatal(err)
 		}
 		fmt.Println(v, result.Text())
-		if err := client.Stop(ctx); err != nil {
+		if err := client.Close(); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -75,10 +75,10 @@ func addTool(s *mcpserver.Server, name string, h func(context.Context, struct{})
 	}
 }
 
-func ExampleElicit() {
+func ExampleRequestInfo_Elicit() {
 	s := mcpserver.New(mcp.Implementation{Name: "greeter", Version: "1.0"}, nil)
 	addTool(s, "greet", func(ctx context.Context, _ struct{}) (string, error) {
-		answer, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{
+		answer, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{
 			Message:         "What is your name?",
 			RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
 		})
@@ -121,10 +121,10 @@ func ExampleElicitAs() {
 	// 2026-07-28 1 large for Ada
 }
 
-func ExampleCreateMessage() {
+func ExampleRequestInfo_CreateMessage() {
 	s := mcpserver.New(mcp.Implementation{Name: "poet", Version: "1.0"}, nil)
 	addTool(s, "poem", func(ctx context.Context, _ struct{}) (string, error) {
-		m, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
+		m, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx, &mcp.CreateMessageParams{
 			Messages:  []*mcp.SamplingMessage{{Role: "user", Content: mcp.SamplingContent{mcp.Text("Write a poem.")}}},
 			MaxTokens: 100,
 		})
@@ -139,10 +139,10 @@ func ExampleCreateMessage() {
 	// 2026-07-28 a haiku
 }
 
-func ExampleListRoots() {
+func ExampleRequestInfo_ListRoots() {
 	s := mcpserver.New(mcp.Implementation{Name: "files", Version: "1.0"}, nil)
 	addTool(s, "where", func(ctx context.Context, _ struct{}) (string, error) {
-		roots, err := mcpserver.ListRoots(ctx)
+		roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -154,13 +154,13 @@ func ExampleListRoots() {
 	// 2026-07-28 file:///home/ada
 }
 
-func ExampleAskAll() {
+func ExampleRequestInfo_AskAll() {
 	s := mcpserver.New(mcp.Implementation{Name: "greeter", Version: "1.0"}, nil)
 	form := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)
 	addTool(s, "greet", func(ctx context.Context, _ struct{}) (string, error) {
 		var user mcp.ElicitResult
 		var roots mcp.ListRootsResult
-		err := mcpserver.AskAll(ctx,
+		err := mcpserver.RequestFrom(ctx).AskAll(ctx,
 			mcpserver.AskElicit("user_name", &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: form}, &user),
 			mcpserver.AskListRoots("client_roots", &roots),
 		)
@@ -187,7 +187,7 @@ func ExampleOnce() {
 		if err != nil {
 			return "", err
 		}
-		roots, err := mcpserver.ListRoots(ctx)
+		roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 		if err != nil {
 			return "", err
 		}
@@ -201,12 +201,12 @@ func ExampleOnce() {
 	// 2 orders
 }
 
-func ExampleRequireInput() {
+func ExampleRequestInfo_RequireInput() {
 	s := mcpserver.New(mcp.Implementation{Name: "jobs", Version: "1.0"}, nil)
-	err := s.AddRawTool(&mcp.Tool{Name: "job"},
+	err := s.AddTool(&mcp.Tool{Name: "job"},
 		func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			if r.RequestState() == "" { // the first round
-				return nil, mcpserver.RequireInput(mcp.InputRequests{"where": {Method: mcp.MethodListRoots}}, "job-17")
+				return nil, r.RequireInput(mcp.InputRequests{"where": {Method: mcp.MethodListRoots}}, "job-17")
 			}
 			text := fmt.Sprintf("%s runs in %s", r.RequestState(), r.InputResponses()["where"])
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(text)}}, nil

@@ -34,7 +34,7 @@ func ExampleServer_HandleNotification() {
 	}
 	ctx := context.Background()
 	client := clientOf(s, nil)
-	defer client.Stop(ctx)
+	defer client.Close()
 	if err := client.Notify(ctx, "notifications/acme/opened", opened{File: "main.go"}); err != nil {
 		log.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func ExampleServer_HandleRootsChanged() {
 		Versions: []mcp.Version{mcp.Version20251125},
 		Features: []mcpclient.Feature{mcpclient.UseRoots(&mcp.Root{URI: "file:///home/ada"})},
 	})
-	defer client.Stop(ctx)
+	defer client.Close()
 	if err := client.SetRoots(ctx, &mcp.Root{URI: "file:///home/ada"}, &mcp.Root{URI: "file:///srv"}); err != nil {
 		log.Fatal(err)
 	}

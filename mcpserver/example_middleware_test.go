@@ -22,7 +22,7 @@ func ExampleOptions_middleware() {
 		}
 	}
 	s := mcpserver.New(mcp.Implementation{Name: "shop", Version: "1.0"}, &mcpserver.Options{
-		MaxTotal:   100, // concurrent requests of all clients together
+		Limits:     mcpserver.Limits{Total: 100}, // concurrent requests of all clients together
 		Middleware: []func(mcpserver.RequestHandler) mcpserver.RequestHandler{closed},
 	})
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "buy"},

@@ -60,7 +60,7 @@ func ExampleOptions_stateKeys() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 	result, err := client.CallTool(ctx, "greet", nil)
 	if err != nil {
 		log.Fatal(err)
@@ -80,7 +80,7 @@ func ExampleOptions_cacheTTL() {
 		}
 	}
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{
-		CacheTTL:   time.Hour,
+		Cache:      mcpserver.Cache{TTL: time.Hour},
 		Middleware: []func(mcpserver.RequestHandler) mcpserver.RequestHandler{counted},
 	})
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, forecast); err != nil {
@@ -88,7 +88,7 @@ func ExampleOptions_cacheTTL() {
 	}
 	ctx := context.Background()
 	client := clientOf(s, nil)
-	defer client.Stop(ctx)
+	defer client.Close()
 	for range 2 {
 		for tool, err := range client.Tools(ctx) {
 			if err != nil {
@@ -111,7 +111,7 @@ func ExampleOptions_pageSize() {
 	}
 	ctx := context.Background()
 	client := clientOf(s, nil)
-	defer client.Stop(ctx)
+	defer client.Close()
 	first, err := client.ListTools(ctx, nil)
 	if err != nil {
 		log.Fatal(err)
@@ -139,7 +139,7 @@ func ExampleAddTool_cancel() {
 	})
 	ctx := context.Background()
 	client := clientOf(s, nil)
-	defer client.Stop(ctx)
+	defer client.Close()
 	_, err := client.CallTool(ctx, "search", nil, mcpclient.WithTimeout(100*time.Millisecond))
 	fmt.Println("client:", err)
 	fmt.Println("server:", <-ended)
@@ -159,7 +159,7 @@ func ExampleServer_RemoveTools() {
 		mcpclient.HandleToolListChanged(func(context.Context) { changed <- struct{}{} }),
 	}})
 	ctx := context.Background()
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	awaitSubscription(s)
 	s.RemoveTools("forecast")
@@ -180,7 +180,7 @@ func ExampleOptions_rates() {
 	addTool(s, "search", func(context.Context, struct{}) (string, error) { return "42", nil })
 	ctx := context.Background()
 	client := clientOf(s, nil)
-	defer client.Stop(ctx)
+	defer client.Close()
 	for range 3 {
 		result, err := client.CallTool(ctx, "search", nil)
 		if err != nil {

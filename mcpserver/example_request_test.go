@@ -36,7 +36,7 @@ func ExampleRequestInfo_HTTP() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 	result, err := client.CallTool(ctx, "whoami", nil)
 	if err != nil {
 		log.Fatal(err)

@@ -65,7 +65,7 @@ func ExampleServer_ResourceUpdated() {
 	client := clientOf(s, &mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { updated <- uri }),
 	}})
-	defer client.Stop(ctx)
+	defer client.Close()
 	if err := client.SubscribeResource(ctx, "stock://lamps"); err != nil {
 		log.Fatal(err)
 	}

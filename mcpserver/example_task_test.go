@@ -22,25 +22,25 @@ func withTasks() *mcpclient.Options {
 	return &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
 }
 
-func ExampleAddTaskTool() {
+func ExampleTaskTool() {
 	s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, &mcpserver.Options{
 		Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond},
 	})
 	figures := make(chan string)
-	err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {
 		select {
 		case total := <-figures: // arrives after some hours
 			return fmt.Sprintf("the total of %d is %s", in.Year, total), nil
 		case <-ctx.Done(): // the client has cancelled the task, or the task has expired
 			return "", ctx.Err()
 		}
-	})
+	}, mcpserver.TaskTool())
 	if err != nil {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
 	client := clientOf(s, withTasks())
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	task, err := client.StartTool(ctx, "report", Report{Year: 2025})
 	if err != nil {
@@ -66,7 +66,7 @@ func ExampleAddTaskTool() {
 func ExampleTaskWhenAsked() {
 	s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, nil)
 	archive := map[int]string{2024: "the report of 2024"}
-	err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {
 		if report, ok := archive[in.Year]; ok {
 			return report, nil // without a task
 		}
@@ -74,13 +74,13 @@ func ExampleTaskWhenAsked() {
 			return "", err
 		}
 		return fmt.Sprintf("the report of %d, after a while", in.Year), nil
-	}, mcpserver.TaskWhenAsked())
+	}, mcpserver.TaskTool(), mcpserver.TaskWhenAsked())
 	if err != nil {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
 	client := clientOf(s, withTasks())
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	for _, year := range []int{2024, 2025} {
 		call, err := client.StartTool(ctx, "report", Report{Year: year})
@@ -106,9 +106,9 @@ func ExampleTaskOptions() {
 		s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, &mcpserver.Options{
 			Tasks: &mcpserver.TaskOptions{Store: store, TTL: time.Hour, PollInterval: 100 * time.Millisecond},
 		})
-		err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "report"}, func(_ context.Context, in Report) (string, error) {
+		err := mcpserver.AddTool(s, &mcp.Tool{Name: "report"}, func(_ context.Context, in Report) (string, error) {
 			return fmt.Sprintf("the report of %d", in.Year), nil
-		})
+		}, mcpserver.TaskTool())
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -116,8 +116,8 @@ func ExampleTaskOptions() {
 	}
 	ctx := context.Background()
 	one, other := clientOf(server(), withTasks()), clientOf(server(), withTasks())
-	defer one.Stop(ctx)
-	defer other.Stop(ctx)
+	defer one.Close()
+	defer other.Close()
 
 	task, err := one.StartTool(ctx, "report", Report{Year: 2025})
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 
 // A task tool also serves clients of 2025-11-25. They request a task with the call, and get the questions of the
 // handler while they wait for the result.
-func ExampleAddTaskTool_legacy() {
+func ExampleTaskTool_legacy() {
 	s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, nil)
-	err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {
-		answer, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {
+		answer, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{
 			Message:         "Who wants to know?",
 			RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`),
 		})
@@ -25,7 +25,7 @@ func ExampleAddTaskTool_legacy() {
 			return "", err
 		}
 		return fmt.Sprintf("the report of %d for %v", in.Year, answer.Content["name"]), nil
-	})
+	}, mcpserver.TaskTool())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func ExampleAddTaskTool_legacy() {
 		log.Fatal(err)
 	}
 	fmt.Println(result.Text())
-	if err := client.Stop(ctx); err != nil {
+	if err := client.Close(); err != nil {
 		log.Fatal(err)
 	}
 	if err := s.Shutdown(ctx); err != nil {

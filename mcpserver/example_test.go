@@ -60,9 +60,9 @@ func ExampleAddTool() {
 	// {"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"invalid arguments: /city: got integer, want string (schema /properties/city/type)"}],"isError":true}}
 }
 
-func ExampleServer_AddRawTool() {
+func ExampleServer_AddTool() {
 	s := mcpserver.New(mcp.Implementation{Name: "media", Version: "1.0"}, nil)
-	err := s.AddRawTool(&mcp.Tool{Name: "pixel"},
+	err := s.AddTool(&mcp.Tool{Name: "pixel"},
 		func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: mcp.ContentList{
 				mcp.Text("arguments: " + string(r.Arguments)),
@@ -79,7 +79,7 @@ func ExampleServer_AddRawTool() {
 
 // The tool gets its arguments as JSON that matches its schema: the server fills in the default, and rejects arguments
 // that do not match.
-func ExampleChecked() {
+func ExampleCheckArguments() {
 	s := mcpserver.New(mcp.Implementation{Name: "dice", Version: "1.0"}, nil)
 	tool := &mcp.Tool{
 		Name:        "roll",
@@ -88,7 +88,7 @@ func ExampleChecked() {
 	roll := func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("arguments: " + string(r.Arguments))}}, nil
 	}
-	if err := s.AddRawTool(tool, mcpserver.Checked(tool, roll)); err != nil {
+	if err := s.AddTool(tool, roll, mcpserver.CheckArguments()); err != nil {
 		log.Fatal(err)
 	}
 	ask(s, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"roll","arguments":{}}}`)

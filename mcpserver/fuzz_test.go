@@ -40,7 +40,7 @@ func FuzzConnection(f *testing.F) {
 			want.add(frame)
 		}
 		synctest.Test(t, func(t *testing.T) {
-			w := serve(t, t.Context(), newServer(t, mcpserver.Options{MaxConcurrent: 3, MaxQueued: 2}))
+			w := serve(t, t.Context(), newServer(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 3, Queued: 2}}))
 			for _, frame := range frames {
 				w.in <- received{frame: bytes.Clone(frame)}
 			}

@@ -31,7 +31,7 @@ func TestNamesAndIconsOfWhatIsAddedAreChecked(t *testing.T) {
 		{nil, unsafeIcons, `icons: [1]: source has the unsafe scheme "javascript"`},
 	} {
 		for what, err := range map[string]error{
-			"add tool x: ": s.AddRawTool(&mcp.Tool{Name: "x", Meta: bad.meta, Icons: bad.icons}, idle),
+			"add tool x: ": s.AddTool(&mcp.Tool{Name: "x", Meta: bad.meta, Icons: bad.icons}, idle),
 			"add prompt x: ": s.AddPrompt(&mcp.Prompt{Name: "x", Meta: bad.meta, Icons: bad.icons},
 				saying(nil, nil)),
 			"add resource x:y: ": s.AddResource(&mcp.Resource{Name: "x", URI: "x:y", Meta: bad.meta,
@@ -79,7 +79,7 @@ func TestNamesAndIconsInResultsAreChecked(t *testing.T) {
 	}
 	make := func(t *testing.T) *mcpserver.Server {
 		s := bare(t, mcpserver.Options{})
-		must(t, s.AddRawTool(&mcp.Tool{Name: "x"},
+		must(t, s.AddTool(&mcp.Tool{Name: "x"},
 			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				return results[string(r.Arguments[len(`{"a":"`):len(r.Arguments)-2])].(*mcp.CallToolResult), nil
 			}))
@@ -113,11 +113,11 @@ func TestNamesInWhatAClientIsAskedAreChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{})
 		var got error
-		must(t, s.AddRawTool(&mcp.Tool{Name: "x"},
+		must(t, s.AddTool(&mcp.Tool{Name: "x"},
 			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				p := prompt("hi")
 				p.Messages[0].Meta = mcp.Meta(badMeta)
-				_, got = mcpserver.CreateMessage(ctx, p)
+				_, got = mcpserver.RequestFrom(ctx).CreateMessage(ctx, p)
 				return nil, nil
 			}))
 		w := openedAble(t, s, "2025-11-25")
@@ -141,7 +141,7 @@ func TestUnsafeIconsOfAClientAreLeftOut(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := bare(t, mcpserver.Options{})
 			var got mcp.Implementation
-			must(t, s.AddRawTool(&mcp.Tool{Name: "x"},
+			must(t, s.AddTool(&mcp.Tool{Name: "x"},
 				func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 					got = r.Client()
 					return nil, nil

@@ -24,11 +24,11 @@ func TestAMissingAnswerIsAViolationOnlyWhileTheCallerWaits(t *testing.T) {
 		version mcp.Version
 		mode    transport.HTTPMode
 	}{
-		{mcp.Version20260728, transport.Auto},
-		{mcp.Version20251125, transport.Auto},
-		{mcp.Version20250618, transport.Auto},
-		{mcp.Version20250326, transport.Auto},
-		{mcp.Version20241105, transport.SSE},
+		{mcp.Version20260728, transport.ModeAuto},
+		{mcp.Version20251125, transport.ModeAuto},
+		{mcp.Version20250618, transport.ModeAuto},
+		{mcp.Version20250326, transport.ModeAuto},
+		{mcp.Version20241105, transport.ModeSSE},
 	} {
 		t.Run(string(way.version), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { testMissingAnswers(t, way.version, way.mode) })
@@ -61,13 +61,13 @@ func testMissingAnswers(t *testing.T, version mcp.Version, mode transport.HTTPMo
 		t.Errorf("violations by calls that were given up: got %d, want 0; %v", n, rec.Logs("mcp_client.protocol.violation"))
 	}
 	want := int64(0)
-	if mode != transport.SSE { // there one stream has all answers, and the end of it is the end of the connection
+	if mode != transport.ModeSSE { // there one stream has all answers, and the end of it is the end of the connection
 		want = 1
 		if _, err := c.CallTool(t.Context(), "silent", nil); err == nil {
 			t.Error("a call that got no answer: got no error")
 		}
 	}
-	must(t, c.Stop(context.Background()))
+	must(t, c.Close())
 	if n := rec.Value("mcp_client.protocol.violations"); n != want {
 		t.Errorf("violations by a call that waited: got %d, want %d", n, want)
 	}

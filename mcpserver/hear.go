@@ -163,8 +163,8 @@ func (q *hearing) add(n *heard) {
 	}
 	q.mu.Unlock()
 	for _, n := range lost {
-		q.x.Peer.Tel.Notification(telemetry.Received, n.Method)
-		q.x.Peer.Tel.MessageSize(telemetry.Received, instrument.KindNotification, n.size)
+		q.x.Peer.Tel.Notification(telemetry.DirectionReceived, n.Method)
+		q.x.Peer.Tel.MessageSize(telemetry.DirectionReceived, instrument.KindNotification, n.size)
 		q.x.Peer.Tel.NotificationDropped(n.Method, reason)
 	}
 }

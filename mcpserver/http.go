@@ -32,7 +32,7 @@ type HTTPHandler struct{ engine *engine.HTTP }
 // HTTPHandler returns a handler that serves s under the URL where it is mounted. HTTPHandler panics if the options are
 // invalid, since that is a mistake in the program.
 func (s *Server) HTTPHandler(o *HTTPOptions) *HTTPHandler {
-	cfg, err := newHTTPConfig(o, s.cfg.FrameLimit)
+	cfg, err := newHTTPConfig(o, s.cfg.Limits.Frame)
 	var h *engine.HTTP
 	if err == nil {
 		guard := storeguard.Apart(s.engine.Apart)
@@ -64,19 +64,19 @@ func (h *HTTPHandler) Refused(r *http.Request, status int, err error) {
 	h.engine.Web.Refused(r, status, err)
 }
 
-// ErrNotResumable is the error of [CloseStream] if the client could not get the remaining messages after a reconnect.
+// ErrNotResumable is the error of [RequestInfo.CloseStream] if the client could not get the remaining messages after a
+// reconnect.
 var ErrNotResumable = web.ErrNotResumable
 
-// CloseStream closes the stream on which a legacy client over HTTP waits for the answer to the request of ctx, so that
-// neither side has to hold a connection while the handler keeps working. The server asks the client to reconnect after
+// CloseStream closes the stream on which a legacy client over HTTP waits for the answer to the request, so that neither
+// side has to hold a connection while the handler keeps working. The server asks the client to reconnect after
 // the given time, or after [HTTPOptions.Retry] if it is zero. The client then gets the answer and all messages sent in
 // the meantime.
 //
 // CloseStream returns [ErrNotResumable] and does nothing in modern revisions, on any other transport, and in revisions
 // before 2025-11-25 until the stream has carried a message from which the client could resume.
 // (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
-func CloseStream(ctx context.Context, retry time.Duration) error {
-	r := RequestFrom(ctx)
+func (r *RequestInfo) CloseStream(ctx context.Context, retry time.Duration) error {
 	if r == nil || r.call == nil {
 		return ErrNotResumable
 	}

@@ -42,7 +42,7 @@ func ExampleServer_HTTPHandler() {
 			log.Fatal(err)
 		}
 		fmt.Println(client.ProtocolVersion(), result.Text())
-		if err := client.Stop(ctx); err != nil {
+		if err := client.Close(); err != nil {
 			log.Fatal(err)
 		}
 	}

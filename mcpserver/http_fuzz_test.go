@@ -34,11 +34,11 @@ func FuzzHTTP(f *testing.F) {
 	f.Add("GET", "", "Accept: text/event-stream\nMcp-Session-Id: SESSION\nLast-Event-ID: 0-0\n", "")
 	f.Add("DELETE", "", "Mcp-Session-Id: nobody\nOrigin: null\n", "")
 	f.Fuzz(func(t *testing.T, method, query, headers, body string) {
-		s := withTool(t, mcpserver.Options{FrameLimit: 1 << 16}, "query", echo)
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: 1 << 16}}, "query", echo)
 		if err := mcpserver.AddTool(s, &mcp.Tool{Name: "steps"}, steps); err != nil {
 			t.Fatal(err)
 		}
-		h := s.HTTPHandler(&mcpserver.HTTPOptions{WriteTimeout: -1, BodyTimeout: -1})
+		h := s.HTTPHandler(&mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Write: -1, Body: -1}})
 		defer func() {
 			if err := h.Shutdown(context.Background()); err != nil {
 				t.Errorf("Shutdown returned %v, want nil", err)

@@ -47,7 +47,7 @@ func TestEveryRefusalHasItsStatusAndCode(t *testing.T) {
 		modern   = "MCP-Protocol-Version"
 	)
 	rec := telemetrytest.Recorder(t)
-	w := serveWeb(t, newWebServer(t, mcpserver.Options{FrameLimit: 4000, Telemetry: rec.Telemetry()}), nil)
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: 4000}, Telemetry: rec.Telemetry()}), nil)
 	session := w.open("2025-06-18")
 	large := callOf(1, "greet", `{"name":"`+strings.Repeat("x", 4000)+`"}`)
 	tests := []struct {
@@ -336,9 +336,9 @@ func TestTheDeadlineOfAMiddlewareIsAnswered(t *testing.T) {
 
 func TestOptionsThatContradictThemselvesPanic(t *testing.T) {
 	defer func() {
-		if v := recover(); v != "mcpserver: HTTPHandler: options: MaxSessions is negative" {
+		if v := recover(); v != "mcpserver: HTTPHandler: options: Limits.Sessions is negative" {
 			t.Errorf("the panic is %v, want what is wrong", v)
 		}
 	}()
-	newServer(t, mcpserver.Options{}).HTTPHandler(&mcpserver.HTTPOptions{MaxSessions: -1})
+	newServer(t, mcpserver.Options{}).HTTPHandler(&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: -1}})
 }

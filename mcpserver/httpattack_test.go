@@ -120,7 +120,7 @@ func (w *web) servedAtOnce(t *testing.T, name string, headers ...string) {
 
 func TestBodiesThatDoNotComeTakeNoPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{MaxRequests: 8})
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 8}})
 		a := w.attack(t, 100, func(ctx context.Context, i int) *http.Request {
 			return stalled(t, ctx, int64(1000+100*i), 500)
 		})
@@ -138,7 +138,7 @@ func TestBodiesThatDoNotComeTakeNoPlaces(t *testing.T) {
 func TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const frame, room, bodies = 1 << 20, 16 << 20, 40 // room as it is by default
-		w := serveWeb(t, newWebServer(t, mcpserver.Options{FrameLimit: frame}), nil)
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: frame}}), nil)
 		var a *attack
 		peak, took := heap.Measure(func() {
 			a = w.attack(t, bodies, func(ctx context.Context, i int) *http.Request {
@@ -180,8 +180,8 @@ func TestABodyThatFindsNoRoomWaitsForIt(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			return nil, nil
 		}
-		w := serveWeb(t, withTool(t, mcpserver.Options{FrameLimit: frame}, "slow", slow),
-			&mcpserver.HTTPOptions{MaxBodies: 5 * frame})
+		w := serveWeb(t, withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: frame}}, "slow", slow),
+			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Bodies: 5 * frame}})
 		large := func(ctx context.Context, i int) *http.Request {
 			body, headers := askedCall(i, "slow", `{"pad":"`+strings.Repeat("x", frame-1000)+`"}`)
 			return request(t, ctx, "POST", body, headers...)

@@ -389,7 +389,7 @@ func TestASessionExpiresWhenNoProcessUsesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		o := mcpserver.Options{Telemetry: rec.Telemetry()}
-		all := processes(t, mcpserver.HTTPOptions{SessionTimeout: time.Minute, KeepAlive: -1}, newWebServer(t, o),
+		all := processes(t, mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Session: time.Minute}, KeepAlive: -1}, newWebServer(t, o),
 			newWebServer(t, o))
 		a, b := all[0], all[1]
 		session := a.open("2025-11-25")
@@ -423,7 +423,7 @@ func TestASessionExpiresWhenNoProcessUsesIt(t *testing.T) {
 }
 
 func TestAMessageForHTTPAndSSEReachesTheProcessOfItsStream(t *testing.T) {
-	isolated(t, mcpserver.HTTPOptions{ConfirmTimeout: -1}, func(t *testing.T, a, b process) {
+	isolated(t, mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Confirm: -1}}, func(t *testing.T, a, b process) {
 		s, address := a.oldSession("http://localhost/mcp")
 		synctest.Wait()
 		for id, body := range []string{initializeAs("2024-11-05"), callOf(1, "greet", `{"name":"x"}`),

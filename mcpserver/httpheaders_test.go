@@ -119,7 +119,7 @@ func TestTheNameHeaderIsWhateverTheRequestIsAbout(t *testing.T) {
 
 func TestAToolThatClientsWouldNotShowIsNotAdded(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
-	err := s.AddRawTool(&mcp.Tool{Name: "bad",
+	err := s.AddTool(&mcp.Tool{Name: "bad",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}`)}, echo)
 	if err == nil || !strings.Contains(err.Error(), "x-mcp-header") {
 		t.Errorf("AddRawTool returned %v, want what is wrong with the annotation", err)

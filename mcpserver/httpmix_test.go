@@ -44,7 +44,7 @@ func TestAnInitializeThatBreaksLeavesNothingBehind(t *testing.T) {
 			t.Run(fmt.Sprint(name, behind), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					o := mcpserver.Options{Middleware: []middleware{failsAt("initialize", end, behind)}}
-					w := serveWeb(t, newWebServer(t, o), &mcpserver.HTTPOptions{MaxSessions: 2})
+					w := serveWeb(t, newWebServer(t, o), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2}})
 					for range 4 {
 						p := w.post(initialize)
 						if m := decoded(t, p.body); m.Error == nil || m.Error.Code != mcp.CodeInternalError {
@@ -121,7 +121,7 @@ func chaos(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResu
 	if strings.Contains(do, "ask") {
 		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 		defer cancel()
-		_, _ = mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "m", RequestedSchema: nameForm})
+		_, _ = r.Elicit(ctx, &mcp.ElicitParams{Message: "m", RequestedSchema: nameForm})
 	}
 	if strings.Contains(do, "tell") {
 		_ = r.Progress(ctx, 1, 2, "m")
@@ -156,17 +156,17 @@ func anyMix(t *testing.T, rnd *rand.Rand) {
 		}
 	}
 	s := newWebServer(t, mcpserver.Options{
-		FrameLimit: frame, MaxConcurrent: 3, MaxQueued: 3,
+		Limits:     mcpserver.Limits{Frame: frame, Concurrent: 3, Queued: 3},
 		Middleware: []middleware{erratic}, RequestTimeout: time.Minute,
 	})
-	if err := s.AddRawTool(&mcp.Tool{Name: "chaos"}, chaos); err != nil {
+	if err := s.AddTool(&mcp.Tool{Name: "chaos"}, chaos); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.AddRawTaskTool(&mcp.Tool{Name: "chaosTask"}, chaos); err != nil {
+	if err := s.AddTool(&mcp.Tool{Name: "chaosTask"}, chaos, mcpserver.TaskTool()); err != nil {
 		t.Fatal(err)
 	}
-	w := serveAddresses(t, s, &mcpserver.HTTPOptions{MaxRequests: 20, KeepAlive: -1, MaxSessions: 6, MaxBodies: 5 * frame,
-		ConfirmTimeout: time.Hour})
+	w := serveAddresses(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 20, Sessions: 6, Bodies: 5 * frame}, KeepAlive: -1,
+		Timeouts: mcpserver.HTTPTimeouts{Confirm: time.Hour}})
 	var mu sync.Mutex
 	sessions := []string{"none"}
 	var running sync.WaitGroup

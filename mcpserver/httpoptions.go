@@ -34,70 +34,14 @@ type HTTPOptions struct {
 	// NoSSE disables the transport of 2024-11-05, HTTP+SSE, which is otherwise served under the same URL.
 	NoSSE bool
 
-	// MaxRequests limits the POSTs that are handled concurrently; the server refuses further POSTs with 503. A POST counts
-	// once its body has arrived. A POST to a session counts until its handler returns, even if the client has
-	// disconnected. One session gets half of MaxRequests, but at least four, whatever [Options.MaxConcurrent] and
-	// [Options.MaxQueued] are. One Account gets half of MaxRequests. Zero means 1,024.
-	MaxRequests int
+	// Limits bound the memory and the concurrent work of the handler.
+	Limits HTTPLimits
 
-	// MaxWaiting limits the handlers that wait for answers of legacy clients, plus the requests that wait for the result
-	// of a task. They do not count against MaxRequests. Beyond the limit, asking the client fails with a *mcp.Error; if
-	// the handler returns the error, the client gets it with 429. One Account gets half of MaxWaiting. Zero means 10,000.
-	MaxWaiting int
+	// Timeouts bound sessions, and the reading and writing of bodies.
+	Timeouts HTTPTimeouts
 
-	// MaxSessions limits the legacy sessions, including those of HTTP+SSE. At the limit, the server ends the oldest
-	// session that has not been used since it was opened, preferably one of the same Account; if every session has been
-	// used, the server refuses the new session with 503. One Account gets half of MaxSessions. Zero means 10,000.
-	MaxSessions int
-
-	// MaxIntroductionBytes limits the memory for the clientInfo and capabilities that clients send in initialize, over all
-	// legacy sessions: the size of the JSON plus 128 bytes for each value in it. At the limit, the server ends or refuses
-	// sessions as with MaxSessions. One Account gets half of it. One client may send 64 KiB with 1,024 values; typical
-	// clients need 1 or 2 KiB. Zero means 64 MiB.
-	MaxIntroductionBytes int
-
-	// MaxSubscriptions limits the open subscriptions of modern clients; the server refuses further subscriptions with 429.
-	// One Account gets half of them. Zero means 10,000.
-	MaxSubscriptions int
-
-	// MaxWatchedBytes limits the memory for watched resource URIs and tasks, over all sessions and subscriptions: the
-	// length of each URI plus 128 bytes, and 256 bytes for each task. At the limit, resources/subscribe fails, a
-	// subscription omits the resource, and a subscription to tasks is refused with 429. One Account gets half of it. One
-	// session or subscription may watch 1,024 URIs with a total of 256 KiB. Zero means 64 MiB.
-	MaxWatchedBytes int
-
-	// SessionTimeout is the time after which the server ends a legacy session without activity and without an open stream.
-	// Zero means 30 min.
-	SessionTimeout time.Duration
-
-	// ConfirmTimeout is the same time for a session that its client has not used since it was opened. Clients confirm a
-	// session at once, by notifications/initialized. The server also ends an HTTP+SSE stream without any request after
-	// this time. Zero means 30 s. A negative ConfirmTimeout, or one above SessionTimeout, means SessionTimeout.
-	ConfirmTimeout time.Duration
-
-	// BodyTimeout limits the time for reading the body of a request. Zero means 30 s.
-	//
-	// A middleware that replaces the http.ResponseWriter should implement Unwrap, see [http.ResponseController]. Without
-	// Unwrap, the handler cannot set deadlines. BodyTimeout and BodyRate then still apply, at the cost of one goroutine
-	// for each body, but net/http may wait for the rest of a refused body until the client closes the connection, and
-	// WriteTimeout does not apply. The handler reports this once by the warning mcp_server.http.no_deadlines.
-	BodyTimeout time.Duration
-
-	// BodyRate is the minimum rate of a body in bytes per second. The server measures it over windows of ten seconds: each
-	// window must bring ten times BodyRate. A slower body gets 408. Zero means 4,096; negative disables the minimum, so
-	// that BodyTimeout is the only limit.
-	BodyRate int
-
-	// MaxBodies limits the memory for request bodies in bytes: bodies that are being read, and bodies of requests that are
-	// being handled. The first 4 KiB of each body do not count. The server reserves memory in steps as the bytes arrive,
-	// at most 16 times the size of the bytes that have arrived. A body that needs more memory than is free waits up to 5 s
-	// and then gets 503. A step takes at most a quarter of the free memory, so that small bodies still find room. One
-	// Account gets half of MaxBodies. Zero means 16 times the [Options.FrameLimit]; the minimum is five times the
-	// FrameLimit.
-	MaxBodies int
-
-	// Account returns the account of a request, for fair sharing. MaxRequests, MaxWaiting, MaxSessions,
-	// MaxIntroductionBytes, MaxSubscriptions, MaxWatchedBytes and MaxBodies limit each account, as do MaxRunning, MaxKept
+	// Account returns the account of a request, for fair sharing. All Limits except BodyRate
+	// limit each account, as do MaxRunning, MaxKept
 	// and MaxKeptBytes of [TaskOptions]: an account gets at most as much as is left for all others. So a single account
 	// gets half, and two accounts get a third each. [Rates] also apply per account. A request with an empty account has no
 	// share and may use everything that is free.
@@ -106,10 +50,6 @@ type HTTPOptions struct {
 	// Loopback addresses and Unix sockets have no account. Behind a reverse proxy, all clients without a principal have
 	// the address of the proxy; set Account to distinguish them.
 	Account func(*http.Request) string
-
-	// WriteTimeout limits each write of a response: the server disconnects a client that does not read for this long. Zero
-	// means 30 s. WriteTimeout needs a ResponseWriter with deadlines, see BodyTimeout.
-	WriteTimeout time.Duration
 
 	// KeepAlive is the interval of comments on an idle stream, which keep proxies from closing it. Zero means 15 s.
 	KeepAlive time.Duration
@@ -130,11 +70,12 @@ type HTTPOptions struct {
 	// process knows its sessions.
 	//
 	// With Sessions, Events must be a [store.SharedEvents], unless NotResumable is set. All processes should offer the
-	// same features and have the same options; limits such as MaxSessions apply to each process. A change in one process
-	// is announced to the clients of all processes. In each process, the server calls an [Initializer] when a session
-	// first reaches the process, a [Terminator] when the process no longer needs the session, and a [ResourceSubscriber]
-	// for the watched resources in between. It calls a [LevelSetter] only in the process that receives the client's
-	// request. Values of a [Session] belong to the process. The handler must be stopped with Shutdown.
+	// same features and have the same options; limits such as Limits.Sessions apply to each process. A change in one
+	// process is announced to the clients of all processes. In each process, the server calls an [Initializer] when a
+	// session first reaches the process, a [Terminator] when the process no longer needs the session, and a
+	// [ResourceSubscriber] for the watched resources in between. It calls a [LevelSetter] only in the process that
+	// receives the client's request. Values of a [Session] belong to the process. The handler must be stopped with
+	// Shutdown.
 	Sessions store.Sessions
 
 	// Lease applies with Sessions: a process counts as dead when it has given no sign of life for this time. Other
@@ -164,7 +105,81 @@ type HTTPOptions struct {
 	TrustTraceContext bool
 }
 
-// bodyFrames is the default of MaxBodies in units of the frame limit.
+// HTTPLimits bound the memory and the concurrent work of an [HTTPHandler]. The zero value of every field is its
+// default.
+type HTTPLimits struct {
+	// Requests limits the POSTs that are handled concurrently; the server refuses further POSTs with 503. A POST counts
+	// once its body has arrived. A POST to a session counts until its handler returns, even if the client has
+	// disconnected. One session gets half of Requests, but at least four, whatever Concurrent and
+	// Queued of [Limits] are. One [HTTPOptions.Account] gets half of Requests. Zero means 1,024.
+	Requests int
+
+	// Waiting limits the handlers that wait for answers of legacy clients, plus the requests that wait for the result
+	// of a task. They do not count against Requests. Beyond the limit, asking the client fails with a *mcp.Error; if
+	// the handler returns the error, the client gets it with 429. One Account gets half of Waiting. Zero means 10,000.
+	Waiting int
+
+	// Sessions limits the legacy sessions, including those of HTTP+SSE. At the limit, the server ends the oldest
+	// session that has not been used since it was opened, preferably one of the same Account; if every session has been
+	// used, the server refuses the new session with 503. One Account gets half of Sessions. Zero means 10,000.
+	Sessions int
+
+	// IntroductionBytes limits the memory for the clientInfo and capabilities that clients send in initialize, over all
+	// legacy sessions: the size of the JSON plus 128 bytes for each value in it. At the limit, the server ends or refuses
+	// sessions as with Sessions. One Account gets half of it. One client may send 64 KiB with 1,024 values; typical
+	// clients need 1 or 2 KiB. Zero means 64 MiB.
+	IntroductionBytes int
+
+	// Subscriptions limits the open subscriptions of modern clients; the server refuses further subscriptions with 429.
+	// One Account gets half of them. Zero means 10,000.
+	Subscriptions int
+
+	// WatchedBytes limits the memory for watched resource URIs and tasks, over all sessions and subscriptions: the
+	// length of each URI plus 128 bytes, and 256 bytes for each task. At the limit, resources/subscribe fails, a
+	// subscription omits the resource, and a subscription to tasks is refused with 429. One Account gets half of it. One
+	// session or subscription may watch 1,024 URIs with a total of 256 KiB. Zero means 64 MiB.
+	WatchedBytes int
+
+	// Bodies limits the memory for request bodies in bytes: bodies that are being read, and bodies of requests that are
+	// being handled. The first 4 KiB of each body do not count. The server reserves memory in steps as the bytes arrive,
+	// at most 16 times the size of the bytes that have arrived. A body that needs more memory than is free waits up to 5 s
+	// and then gets 503. A step takes at most a quarter of the free memory, so that small bodies still find room. One
+	// Account gets half of Bodies. Zero means 16 times the [Limits.Frame]; the minimum is five times the
+	// frame limit.
+	Bodies int
+
+	// BodyRate is the minimum rate of a body in bytes per second. The server measures it over windows of ten seconds: each
+	// window must bring ten times BodyRate. A slower body gets 408. Zero means 4,096; negative disables the minimum, so
+	// that [HTTPTimeouts].Body is the only limit.
+	BodyRate int
+}
+
+// HTTPTimeouts bound sessions, and the reading and writing of bodies. The zero value of every field is its default, and
+// a negative value disables the time limit.
+type HTTPTimeouts struct {
+	// Session is the time after which the server ends a legacy session without activity and without an open stream.
+	// Zero means 30 min.
+	Session time.Duration
+
+	// Confirm is the same time for a session that its client has not used since it was opened. Clients confirm a
+	// session at once, by notifications/initialized. The server also ends an HTTP+SSE stream without any request after
+	// this time. Zero means 30 s. A negative Confirm, or one above Session, means Session.
+	Confirm time.Duration
+
+	// Body limits the time for reading the body of a request. Zero means 30 s.
+	//
+	// A middleware that replaces the http.ResponseWriter should implement Unwrap, see [http.ResponseController]. Without
+	// Unwrap, the handler cannot set deadlines. Body and [HTTPLimits.BodyRate] then still apply, at the cost of one
+	// goroutine for each body, but net/http may wait for the rest of a refused body until the client closes the
+	// connection, and Write does not apply. The handler reports this once by the warning mcp_server.http.no_deadlines.
+	Body time.Duration
+
+	// Write limits each write of a response: the server disconnects a client that does not read for this long. Zero
+	// means 30 s. Write needs a ResponseWriter with deadlines, see Body.
+	Write time.Duration
+}
+
+// bodyFrames is the default of Limits.Bodies in units of the frame limit.
 const bodyFrames = 16
 
 // newHTTPConfig returns the options with every default filled in, for a server with the given frame limit.
@@ -174,9 +189,9 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 		c = *o
 	}
 	for field, n := range map[string]*int{
-		"MaxRequests": &c.MaxRequests, "MaxSessions": &c.MaxSessions, "MaxSubscriptions": &c.MaxSubscriptions,
-		"MaxBodies": &c.MaxBodies, "MaxWatchedBytes": &c.MaxWatchedBytes, "MaxWaiting": &c.MaxWaiting,
-		"MaxIntroductionBytes": &c.MaxIntroductionBytes,
+		"Limits.Requests": &c.Limits.Requests, "Limits.Sessions": &c.Limits.Sessions, "Limits.Subscriptions": &c.Limits.Subscriptions,
+		"Limits.Bodies": &c.Limits.Bodies, "Limits.WatchedBytes": &c.Limits.WatchedBytes, "Limits.Waiting": &c.Limits.Waiting,
+		"Limits.IntroductionBytes": &c.Limits.IntroductionBytes,
 	} {
 		if *n < 0 {
 			return c, fmt.Errorf("options: %s is negative", field)
@@ -185,29 +200,29 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 	if err := web.CheckHosts(c.AllowedHosts); err != nil {
 		return c, err
 	}
-	c.MaxRequests = cmp.Or(c.MaxRequests, 1024)
-	c.MaxSessions = cmp.Or(c.MaxSessions, 10_000)
-	c.MaxSubscriptions = cmp.Or(c.MaxSubscriptions, 10_000)
-	c.MaxWaiting = cmp.Or(c.MaxWaiting, 10_000)
-	c.MaxIntroductionBytes = cmp.Or(c.MaxIntroductionBytes, 64<<20)
-	c.MaxWatchedBytes = cmp.Or(c.MaxWatchedBytes, 64<<20)
-	c.SessionTimeout = cmp.Or(c.SessionTimeout, 30*time.Minute)
-	if c.ConfirmTimeout = cmp.Or(c.ConfirmTimeout, 30*time.Second); c.ConfirmTimeout < 0 {
-		c.ConfirmTimeout = c.SessionTimeout
+	c.Limits.Requests = cmp.Or(c.Limits.Requests, 1024)
+	c.Limits.Sessions = cmp.Or(c.Limits.Sessions, 10_000)
+	c.Limits.Subscriptions = cmp.Or(c.Limits.Subscriptions, 10_000)
+	c.Limits.Waiting = cmp.Or(c.Limits.Waiting, 10_000)
+	c.Limits.IntroductionBytes = cmp.Or(c.Limits.IntroductionBytes, 64<<20)
+	c.Limits.WatchedBytes = cmp.Or(c.Limits.WatchedBytes, 64<<20)
+	c.Timeouts.Session = cmp.Or(c.Timeouts.Session, 30*time.Minute)
+	if c.Timeouts.Confirm = cmp.Or(c.Timeouts.Confirm, 30*time.Second); c.Timeouts.Confirm < 0 {
+		c.Timeouts.Confirm = c.Timeouts.Session
 	}
-	if c.SessionTimeout > 0 {
-		c.ConfirmTimeout = min(c.ConfirmTimeout, c.SessionTimeout)
+	if c.Timeouts.Session > 0 {
+		c.Timeouts.Confirm = min(c.Timeouts.Confirm, c.Timeouts.Session)
 	}
-	c.BodyTimeout = cmp.Or(c.BodyTimeout, 30*time.Second)
-	c.BodyRate = cmp.Or(c.BodyRate, 4096)
-	c.MaxBodies = cmp.Or(c.MaxBodies, bodyFrames*frameLimit)
-	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.Timeouts.Body = cmp.Or(c.Timeouts.Body, 30*time.Second)
+	c.Limits.BodyRate = cmp.Or(c.Limits.BodyRate, 4096)
+	c.Limits.Bodies = cmp.Or(c.Limits.Bodies, bodyFrames*frameLimit)
+	c.Timeouts.Write = cmp.Or(c.Timeouts.Write, 30*time.Second)
 	c.KeepAlive = cmp.Or(c.KeepAlive, 15*time.Second)
 	c.Retry = cmp.Or(c.Retry, time.Second)
 	c.Lease = cmp.Or(c.Lease, 10*time.Second)
 	switch {
-	case c.MaxBodies < 5*frameLimit:
-		return c, errors.New("options: MaxBodies is below five times the FrameLimit")
+	case c.Limits.Bodies < 5*frameLimit:
+		return c, errors.New("options: Limits.Bodies is below five times the frame limit")
 	case c.Lease < time.Millisecond:
 		return c, errors.New("options: Lease is negative or below 1 ms")
 	case c.NotResumable:
@@ -228,18 +243,18 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 // forEngine returns the options for the engine.
 func (o *HTTPOptions) forEngine() *engine.HTTPOptions {
 	return &engine.HTTPOptions{
-		MaxSubscriptions: o.MaxSubscriptions, MaxWatchedBytes: o.MaxWatchedBytes,
+		MaxSubscriptions: o.Limits.Subscriptions, MaxWatchedBytes: o.Limits.WatchedBytes,
 		TrustTraceContext: o.TrustTraceContext,
 		Options: web.Options{
 			MaxLogBytes: maxLogMessage,
 
 			AllowedOrigins: o.AllowedOrigins, AllowedHosts: o.AllowedHosts, Stateless: o.Stateless, NoSSE: o.NoSSE,
 
-			MaxRequests: o.MaxRequests, MaxWaiting: o.MaxWaiting, MaxSessions: o.MaxSessions,
-			MaxIntroductionBytes: o.MaxIntroductionBytes, MaxBodies: o.MaxBodies,
+			MaxRequests: o.Limits.Requests, MaxWaiting: o.Limits.Waiting, MaxSessions: o.Limits.Sessions,
+			MaxIntroductionBytes: o.Limits.IntroductionBytes, MaxBodies: o.Limits.Bodies,
 
-			SessionTimeout: o.SessionTimeout, ConfirmTimeout: o.ConfirmTimeout, BodyTimeout: o.BodyTimeout,
-			BodyRate: o.BodyRate, WriteTimeout: o.WriteTimeout, KeepAlive: o.KeepAlive, Retry: o.Retry,
+			SessionTimeout: o.Timeouts.Session, ConfirmTimeout: o.Timeouts.Confirm, BodyTimeout: o.Timeouts.Body,
+			BodyRate: o.Limits.BodyRate, WriteTimeout: o.Timeouts.Write, KeepAlive: o.KeepAlive, Retry: o.Retry,
 			Lease: o.Lease,
 
 			Account: o.Account, Principal: o.Principal, Events: o.Events, Sessions: o.Sessions,

@@ -1,7 +1,6 @@
 package mcpserver_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -46,7 +45,7 @@ func TestAHandlerClosesItsStreamAndTheClientComesBack(t *testing.T) {
 }
 
 func TestCloseStreamIsRefusedWhereNobodyCouldComeBack(t *testing.T) {
-	if err := mcpserver.CloseStream(context.Background(), 0); !errors.Is(err, mcpserver.ErrNotResumable) {
+	if err := mcpserver.RequestFrom(t.Context()).CloseStream(t.Context(), 0); !errors.Is(err, mcpserver.ErrNotResumable) {
 		t.Errorf("without a request: %v, want %v", err, mcpserver.ErrNotResumable)
 	}
 	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)

@@ -57,7 +57,7 @@ func TestASessionIDCannotBeGuessed(t *testing.T) {
 func TestASessionExpiresWhenNothingHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, newServer(t, mcpserver.Options{}),
-			&mcpserver.HTTPOptions{SessionTimeout: time.Minute, KeepAlive: -1})
+			&mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Session: time.Minute}, KeepAlive: -1})
 		session := w.open("2025-11-25")
 		alive := func() bool {
 			return w.post(pingRequest, "Mcp-Session-Id", session).status == http.StatusOK
@@ -95,7 +95,7 @@ func TestASessionExpiresWhenNothingHappens(t *testing.T) {
 }
 
 func TestThereAreOnlySoManySessions(t *testing.T) {
-	w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{MaxSessions: 2})
+	w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2}})
 	first := w.open("2025-11-25")
 	stream, address := w.oldSession("http://localhost/mcp")
 	if p := w.post(initialized, address); p.status != http.StatusAccepted { // one that is used does not give way
@@ -118,7 +118,7 @@ func TestThereAreOnlySoManySessions(t *testing.T) {
 }
 
 func TestAFailedInitializeLeavesNothing(t *testing.T) {
-	w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{MaxSessions: 1})
+	w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 1}})
 	for range 3 {
 		p := w.post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
 		if p.status != http.StatusOK || p.header.Get("Mcp-Session-Id") != "" {
@@ -190,7 +190,7 @@ func TestChangesReachTheOpenStreamOfASession(t *testing.T) {
 
 func TestABusySessionRefusesMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, gate, _ := gated(t, mcpserver.Options{MaxConcurrent: 1, MaxQueued: -1})
+		server, gate, _ := gated(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1, Queued: -1}})
 		w := serveWeb(t, server, nil)
 		session := w.open("2025-06-18")
 		s := w.stream("POST", gatedCall, "Mcp-Session-Id", session)
@@ -213,7 +213,7 @@ func TestABusySessionRefusesMore(t *testing.T) {
 func TestTheServerTakesOnlySoManyRequestsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, gate, _ := gated(t, mcpserver.Options{})
-		w := serveWeb(t, server, &mcpserver.HTTPOptions{MaxRequests: 1})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1}})
 		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"gated"`),
 			modernHeaders("tools/call", "gated")...)
 		p := w.post(asked(2, "tools/list", bothMetas, ""), modernHeaders("tools/list", "")...)

@@ -17,7 +17,7 @@ import (
 func TestBareInitializeDoesNotFillTheTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newWebServer(t, mcpserver.Options{})
-		w := serveWeb(t, s, &mcpserver.HTTPOptions{MaxSessions: 100})
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 100}})
 		honest := w.open("2025-11-25")
 		bare := func(n int) {
 			for range n {
@@ -48,7 +48,7 @@ func TestBareInitializeDoesNotFillTheTable(t *testing.T) {
 
 func TestAStreamOnWhichNothingIsAskedGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{MaxSessions: 2, KeepAlive: -1})
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2}, KeepAlive: -1})
 		first, _ := w.oldSession("http://localhost/mcp")
 		second, _ := w.oldSession("http://localhost/mcp")
 		third, address := w.oldSession("http://localhost/mcp")
@@ -68,7 +68,7 @@ func TestAStreamOnWhichNothingIsAskedGivesWay(t *testing.T) {
 // One address can use up only its own share, even with requests like those of an honest client.
 func TestOneAddressLeavesSessionsToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{MaxSessions: 100})
+		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 100}})
 		open := func(address string, confirm bool) int {
 			p := w.post(initialize, from, address)
 			if id := p.header.Get("Mcp-Session-Id"); id != "" && confirm {
@@ -103,7 +103,7 @@ func TestOneAddressLeavesSessionsToOthers(t *testing.T) {
 
 func TestOneSessionLeavesPlacesToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{MaxRequests: 16})
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 16}})
 		hog, other := w.open("2025-11-25"), w.open("2025-11-25")
 		slow := func(ctx context.Context, i int) *http.Request {
 			return request(t, ctx, "POST", callOf(i+1, "sleep", `{"seconds":3600}`), "Mcp-Session-Id", hog)
@@ -131,7 +131,7 @@ func TestWhatIsHandledKeepsItsPlaceWhenItsClientLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const places = 16
 		s := newWebServer(t, mcpserver.Options{})
-		w := serveWeb(t, s, &mcpserver.HTTPOptions{MaxRequests: places})
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: places}})
 		var sessions []string
 		for range 5 {
 			sessions = append(sessions, w.open("2025-11-25"))
@@ -166,8 +166,8 @@ func TestAccountsLeavePlacesAndRoomToOthers(t *testing.T) {
 		"address": {}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o.MaxRequests = 16
-				w := serveAddresses(t, newWebServer(t, mcpserver.Options{FrameLimit: frame}), &o)
+				o.Limits.Requests = 16
+				w := serveAddresses(t, newWebServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: frame}}), &o)
 				const hog, honest = "192.0.2.1:1", "192.0.2.2:1"
 				slow := w.attack(t, 100, func(ctx context.Context, i int) *http.Request {
 					body, headers := askedCall(i, "sleep", `{"seconds":3600}`)
@@ -243,7 +243,7 @@ func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const budget, said = 2 << 20, 60_000
 		s := newWebServer(t, mcpserver.Options{})
-		w := serveAddresses(t, s, &mcpserver.HTTPOptions{MaxIntroductionBytes: budget, KeepAlive: -1})
+		w := serveAddresses(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{IntroductionBytes: budget}, KeepAlive: -1})
 		large := strings.Replace(initialize, `"clientInfo":{`, `"clientInfo":{"title":"`+strings.Repeat("x", said)+`",`, 1)
 		const attacker, other = "[2001:db8::1]:1", "192.0.2.1:1"
 		honest := w.post(initialize, from, other).header.Get("Mcp-Session-Id")
@@ -313,7 +313,7 @@ func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
 
 // Unused sessions in a store expire as early as those of one process, and free their place in the store.
 func TestSessionsOfAStoreThatAreNotUsedGiveWayInItToo(t *testing.T) {
-	isolated(t, mcpserver.HTTPOptions{MaxSessions: 3, KeepAlive: -1}, func(t *testing.T, a, b process) {
+	isolated(t, mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 3}, KeepAlive: -1}, func(t *testing.T, a, b process) {
 		bare := func() string { return a.post(initialize).header.Get("Mcp-Session-Id") }
 		used := bare()
 		time.Sleep(time.Second)

@@ -236,7 +236,7 @@ func TestAClientThatReadsNothingIsGivenUp(t *testing.T) {
 					}
 				}
 			})
-		w := serveWeb(t, server, &mcpserver.HTTPOptions{WriteTimeout: 5 * time.Second})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Write: 5 * time.Second}})
 		start := time.Now()
 		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"flood"`),
 			modernHeaders("tools/call", "flood")...)
@@ -272,7 +272,7 @@ func TestAQuietStreamIsNotCutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := newServer(t, mcpserver.Options{})
-				h := server.HTTPHandler(&mcpserver.HTTPOptions{KeepAlive: -1, WriteTimeout: time.Second, BodyTimeout: time.Second})
+				h := server.HTTPHandler(&mcpserver.HTTPOptions{KeepAlive: -1, Timeouts: mcpserver.HTTPTimeouts{Write: time.Second, Body: time.Second}})
 				w := serveProtocols(t, h, h, protocols)
 				s := w.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
 				s.next()
@@ -293,7 +293,7 @@ func TestABodyThatDoesNotComeIsNotAwaited(t *testing.T) {
 		"text/plain": http.StatusUnsupportedMediaType} {
 		t.Run(kind, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{BodyTimeout: 5 * time.Second})
+				w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Body: 5 * time.Second}})
 				body, pending := io.Pipe()
 				r := request(t, t.Context(), "POST", "", "Content-Type", kind)
 				r.Body, r.ContentLength = body, 100
@@ -314,7 +314,7 @@ func TestABodyThatDoesNotComeIsNotAwaited(t *testing.T) {
 }
 
 func TestABodyWithoutALengthIsReadUpToTheLimit(t *testing.T) {
-	w := serveWeb(t, newServer(t, mcpserver.Options{FrameLimit: 200_000}), nil)
+	w := serveWeb(t, newServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: 200_000}}), nil)
 	session := w.open("2025-11-25")
 	for size, want := range map[int]int{199_000: 200, 200_100: 413} {
 		call := callOf(1, "greet", `{"name":"`+strings.Repeat("x", size)+`"}`)
@@ -391,11 +391,11 @@ func TestAStreamIsClosedMoreThanOnceAndInABatch(t *testing.T) {
 				server := withTool(t, mcpserver.Options{}, "pause",
 					func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 						_ = r.Progress(ctx, 1, 0, "")
-						results <- mcpserver.CloseStream(ctx, 0)
-						results <- mcpserver.CloseStream(ctx, 0)
+						results <- r.CloseStream(ctx, 0)
+						results <- r.CloseStream(ctx, 0)
 						go func() {
 							time.Sleep(time.Minute)
-							results <- mcpserver.CloseStream(ctx, 0)
+							results <- r.CloseStream(ctx, 0)
 						}()
 						time.Sleep(time.Second)
 						return nil, nil
@@ -447,7 +447,7 @@ func TestTheStreamsOfASessionShareNothing(t *testing.T) {
 		changes := []sse.Event{general.next()}
 		close(gate)
 		synctest.Wait()
-		if err := server.AddRawTool(&mcp.Tool{Name: "another"}, echo); err != nil {
+		if err := server.AddTool(&mcp.Tool{Name: "another"}, echo); err != nil {
 			t.Fatal(err)
 		}
 		changes = append(changes, general.next())

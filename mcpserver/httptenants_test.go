@@ -42,7 +42,7 @@ func (w *web) listen(t *testing.T, filter, address string) (s *events, granted m
 
 func TestOneAccountLeavesSubscriptionsToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{MaxSubscriptions: 20})
+		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Subscriptions: 20}})
 		a := w.attack(t, 100, listening(t, toolsFilter, greedy))
 		if n := a.answered(http.StatusTooManyRequests); n != 90 {
 			t.Errorf("%d subscriptions of one account got 429, want all but half of the places", n)
@@ -81,7 +81,7 @@ func TestWhatOneAccountWatchesLeavesRoomToOthers(t *testing.T) {
 		if err := s.AddResourceTemplate(template, read); err != nil {
 			t.Fatal(err)
 		}
-		w := serveAddresses(t, s, &mcpserver.HTTPOptions{MaxWatchedBytes: 100 << 10})
+		w := serveAddresses(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{WatchedBytes: 100 << 10}})
 		for range 3 { // the second time, all that the first took must be there again
 			granted := 0
 			var open []*events
@@ -188,7 +188,7 @@ func TestResultsOfOneAccountLeaveRoomToOthers(t *testing.T) {
 			MaxKeptBytes: room, TTL: time.Minute, Store: store.NewMemoryTasks(0, room),
 		}})
 		big := func(context.Context, struct{}) (string, error) { return strings.Repeat("x", result), nil }
-		if err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "big"}, big); err != nil {
+		if err := mcpserver.AddTool(s, &mcp.Tool{Name: "big"}, big, mcpserver.TaskTool()); err != nil {
 			t.Fatal(err)
 		}
 		w := serveAddresses(t, s, nil)
@@ -221,7 +221,7 @@ func TestResultsOfOneAccountLeaveRoomToOthers(t *testing.T) {
 func TestWaitingHandlersOfOneAccountLeaveRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots", rootsTool)
-		w := serveAddresses(t, s, &mcpserver.HTTPOptions{MaxWaiting: 10, KeepAlive: -1})
+		w := serveAddresses(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Waiting: 10}, KeepAlive: -1})
 		open := func(address string) string {
 			id := w.post(initializeAbleAs("2025-06-18"), from, address).header.Get("Mcp-Session-Id")
 			w.post(initialized, "Mcp-Session-Id", id, from, address)

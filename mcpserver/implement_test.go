@@ -251,7 +251,7 @@ func TestImplementRefusesWhatCannotWork(t *testing.T) {
 
 func TestOneMethodHasOneHandler(t *testing.T) {
 	handle := func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }
-	tool := func(s *mcpserver.Server) error { return s.AddRawTool(&mcp.Tool{Name: "t"}, toolbox{}.CallTool) }
+	tool := func(s *mcpserver.Server) error { return s.AddTool(&mcp.Tool{Name: "t"}, toolbox{}.CallTool) }
 	resource := func(s *mcpserver.Server) error {
 		return s.AddResource(&mcp.Resource{URI: "a:b", Name: "b"}, shelf{}.ReadResource)
 	}

@@ -91,8 +91,8 @@ func (x *exchange) Notified(m *jsonrpc.Message) error {
 	case x.hear(m):
 		return nil
 	}
-	x.Peer.Tel.Notification(telemetry.Received, m.Method)
-	x.Peer.Tel.MessageSize(telemetry.Received, instrument.KindNotification, m.Size())
+	x.Peer.Tel.Notification(telemetry.DirectionReceived, m.Method)
+	x.Peer.Tel.MessageSize(telemetry.DirectionReceived, instrument.KindNotification, m.Size())
 	return nil
 }
 

@@ -107,12 +107,12 @@ func with(answers, state any) string {
 // nameAndColor asks for a name, then for a color.
 func nameAndColor(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	var name, color mcp.ElicitResult
-	if err := mcpserver.AskAll(ctx, mcpserver.AskElicit("name",
+	if err := mcpserver.RequestFrom(ctx).AskAll(ctx, mcpserver.AskElicit("name",
 		&mcp.ElicitParams{Message: "name?", RequestedSchema: nameForm}, &name)); err != nil {
 		return nil, err
 	}
 	form := json.RawMessage(`{"type":"object","properties":{"color":{"type":"string","enum":["red","blue"]}}}`)
-	if err := mcpserver.AskAll(ctx, mcpserver.AskElicit("color",
+	if err := mcpserver.RequestFrom(ctx).AskAll(ctx, mcpserver.AskElicit("color",
 		&mcp.ElicitParams{Message: "color?", RequestedSchema: form}, &color)); err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func TestAStateIsGoodForItsRequestOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const none, over = "params.requestState is none of this server for this request", "params.requestState has expired"
 		s := withTool(t, mcpserver.Options{StateTTL: time.Minute}, "tool", nameAndColor)
-		if err := s.AddRawTool(&mcp.Tool{Name: "other"}, nameAndColor); err != nil {
+		if err := s.AddTool(&mcp.Tool{Name: "other"}, nameAndColor); err != nil {
 			t.Fatal(err)
 		}
 		c := callerOf(t, s, "tool")
@@ -302,7 +302,7 @@ func TestQuestionsWithoutAKeyAreKnownByTheirWords(t *testing.T) {
 					results[i] = new(mcp.CreateMessageResult)
 					asks = append(asks, mcpserver.AskCreateMessage("", prompt(words), results[i]))
 				}
-				if err := mcpserver.AskAll(ctx, asks...); err != nil {
+				if err := mcpserver.RequestFrom(ctx).AskAll(ctx, asks...); err != nil {
 					return nil, err
 				}
 				return toldBy("%s %s %s", said(results[0]), said(results[1]), said(results[2]))
@@ -355,7 +355,7 @@ func TestWhatIsTooMuchToRememberIsAnError(t *testing.T) {
 					func() (string, error) { return strings.Repeat("x", 1<<20), nil }); err != nil {
 					return nil, err
 				}
-				_, err := mcpserver.ListRoots(ctx)
+				_, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 				return nil, err
 			}), "tool")
 		if m := c.call(""); m.Error == nil || m.Error.Code != mcp.CodeInternalError {
@@ -393,7 +393,7 @@ func TestPromptsAndResourcesAskToo(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
 		for _, method := range []string{mcp.MethodGetPrompt, mcp.MethodReadResource} {
 			if err := s.HandleRequest(method, func(ctx context.Context, r *mcpserver.Request) (any, error) {
-				roots, err := mcpserver.ListRoots(ctx)
+				roots, err := r.ListRoots(ctx)
 				if err != nil {
 					return nil, err
 				}

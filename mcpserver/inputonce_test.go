@@ -52,7 +52,7 @@ func TestOnceIsOnceOverAllRounds(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
-				if _, err := mcpserver.ListRoots(ctx); err != nil {
+				if _, err := r.ListRoots(ctx); err != nil {
 					return nil, err
 				}
 				return toldBy("%d %v %s", placed.ID>>60, placed.Items, name)

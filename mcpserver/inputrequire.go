@@ -12,19 +12,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// RequireInput returns an error for a handler to return if it needs input of the client. In contrast to [Elicit], the
-// handler spells out the requests, under keys of its choice, and a state for its next run. requests may be empty if the
-// client should only send the request again. The server then calls the handler again with [RequestInfo.InputResponses]
-// and [RequestInfo.RequestState]. The client keeps the state between the rounds, encrypted.
+// RequireInput returns an error for a handler to return if it needs input of the client. In contrast to
+// [RequestInfo.Elicit], the handler spells out the requests, under keys of its choice, and a state for its next run.
+// requests may be empty if the client should only send the request again. The server then calls the handler again with
+// [RequestInfo.InputResponses] and [RequestInfo.RequestState]. The client keeps the state between the rounds,
+// encrypted.
 //
-// Most handlers use [Elicit] and similar functions instead, which need no state. The same handler also works with
-// legacy clients, which get the requests directly. The answer is an error if a legacy client cannot be asked, or if a
-// client of either era lacks a required capability.
+// Most handlers use [RequestInfo.Elicit] and similar functions instead, which need no state. The same handler also
+// works with legacy clients, which get the requests directly. The answer is an error if a legacy client cannot be
+// asked, or if a client of either era lacks a required capability.
 // (specification 2026-07-28, basic/patterns/mrtr, "InputRequiredResult")
-func RequireInput(requests mcp.InputRequests, state string) error {
+func (r *RequestInfo) RequireInput(requests mcp.InputRequests, state string) error {
 	e := &inputRequired{own: &state}
-	for key, r := range requests {
-		a, err := askOf(key, r)
+	for key, request := range requests {
+		a, err := askOf(key, request)
 		if err != nil {
 			return fmt.Errorf("input %q: %w", key, err)
 		}
@@ -60,8 +61,8 @@ func askOf(key string, r mcp.InputRequest) (*Ask, error) {
 	return a, err
 }
 
-// InputResponses returns a copy of the client's answers to the requests of [RequireInput] in this round, by key. The
-// answers are not validated, and a client may send any keys. The map is nil if the request has no answers.
+// InputResponses returns a copy of the client's answers to the requests of [RequestInfo.RequireInput] in this round, by
+// key. The answers are not validated, and a client may send any keys. The map is nil if the request has no answers.
 func (r *RequestInfo) InputResponses() mcp.InputResponses {
 	if r == nil || r.call == nil {
 		return nil
@@ -79,8 +80,8 @@ func (r *RequestInfo) InputResponses() mcp.InputResponses {
 	return own
 }
 
-// RequestState returns the latest state that the handler passed to [RequireInput] in an earlier round. It is empty if
-// there is no such state.
+// RequestState returns the latest state that the handler passed to [RequestInfo.RequireInput] in an earlier round. It
+// is empty if there is no such state.
 func (r *RequestInfo) RequestState() string {
 	if r == nil || r.call == nil {
 		return ""

@@ -23,7 +23,7 @@ func TestAHandlerKeepsItsOwnState(t *testing.T) {
 					log = append(log, fmt.Sprint(r.RequestState(), len(r.InputResponses())))
 					switch r.RequestState() {
 					case "":
-						return nil, mcpserver.RequireInput(mcp.InputRequests{
+						return nil, r.RequireInput(mcp.InputRequests{
 							"who": {Method: mcp.MethodElicit,
 								Params: json.RawMessage(`{"message":"who?","requestedSchema":` + string(nameForm) + `}`)},
 							"where": {Method: mcp.MethodListRoots},
@@ -33,9 +33,9 @@ func TestAHandlerKeepsItsOwnState(t *testing.T) {
 						if err := json.Unmarshal(r.InputResponses()["who"], &who); err != nil {
 							return nil, err
 						}
-						return nil, mcpserver.RequireInput(nil, "wait for "+fmt.Sprint(who.Content["name"]))
+						return nil, r.RequireInput(nil, "wait for "+fmt.Sprint(who.Content["name"]))
 					}
-					if _, err := mcpserver.ListRoots(ctx); err != nil { // both ways can be mixed
+					if _, err := r.ListRoots(ctx); err != nil { // both ways can be mixed
 						return nil, err
 					}
 					return toldBy("%s", r.RequestState())
@@ -60,11 +60,11 @@ func TestRequireInputSaysWhatIsWrongWithIt(t *testing.T) {
 		"no key":         {"": {Method: mcp.MethodListRoots}},
 		"no params":      {"a": {Method: mcp.MethodElicit, Params: json.RawMessage(`[]`)}},
 	} {
-		if err := mcpserver.RequireInput(requests, ""); err == nil || errors.Is(err, mcpserver.ErrInputRequired) {
+		if err := (*mcpserver.RequestInfo)(nil).RequireInput(requests, ""); err == nil || errors.Is(err, mcpserver.ErrInputRequired) {
 			t.Errorf("%s: got %v, want another error", name, err)
 		}
 	}
-	if err := mcpserver.RequireInput(nil, "x"); !errors.Is(err, mcpserver.ErrInputRequired) {
+	if err := (*mcpserver.RequestInfo)(nil).RequireInput(nil, "x"); !errors.Is(err, mcpserver.ErrInputRequired) {
 		t.Errorf("got %v, want %v", err, mcpserver.ErrInputRequired)
 	}
 }
@@ -73,9 +73,9 @@ func TestAHandlerThatNeverHasEnoughIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
 		w := openedAble(t, withTool(t, mcpserver.Options{}, "tool",
-			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				runs++
-				return nil, mcpserver.RequireInput(nil, "x")
+				return nil, r.RequireInput(nil, "x")
 			}), "2025-11-25")
 		w.send(callOf(1, "tool", "{}"))
 		time.Sleep(time.Hour)

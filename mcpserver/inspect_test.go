@@ -45,7 +45,7 @@ const callHold = `"name":"hold","arguments":{}`
 func TestInspectShowsRequestsInFlightWithTheirAges(t *testing.T) {
 	for _, tel := range []*telemetry.Telemetry{telemetry.New(), telemetry.Off()} {
 		synctest.Test(t, func(t *testing.T) {
-			s, release := withHold(t, mcpserver.Options{MaxConcurrent: 2, Telemetry: tel})
+			s, release := withHold(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 2}, Telemetry: tel})
 			if listed(s) {
 				t.Error("a server that serves nobody is not among the running ones")
 			}
@@ -95,7 +95,7 @@ func TestInspectShowsRequestsInFlightWithTheirAges(t *testing.T) {
 func TestInspectShowsWhatHappensOverHTTPAndNoSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := withHold(t, mcpserver.Options{Telemetry: telemetry.New()})
-		w := serveWeb(t, s, &mcpserver.HTTPOptions{MaxSessions: 7})
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 7}})
 		session := w.open("2025-11-25")
 		var calls sync.WaitGroup
 		calls.Go(func() {
@@ -147,10 +147,10 @@ func TestInspectShowsTasksWithoutTheirIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{MaxRunning: 3}})
 		held := make(chan struct{})
-		must(t, mcpserver.AddTaskTool(s, &mcp.Tool{Name: "long"}, func(context.Context, struct{}) (string, error) {
+		must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "long"}, func(context.Context, struct{}) (string, error) {
 			<-held
 			return "ok", nil
-		}))
+		}, mcpserver.TaskTool()))
 		c := speak(t, s, mcp.Version20260728)
 		c.send(asked(1, mcp.MethodCallTool, strings.Replace(bothMetas, `"io.modelcontextprotocol/clientCapabilities":{`,
 			`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}`, 1),
@@ -284,7 +284,7 @@ func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
 // Many clients connect, call and disconnect during inspections. The race detector finds the faults.
 func TestInspectWhileClientsComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := bare(t, mcpserver.Options{Telemetry: telemetry.New(), MaxTotal: 16})
+		s := bare(t, mcpserver.Options{Telemetry: telemetry.New(), Limits: mcpserver.Limits{Total: 16}})
 		must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "quick"},
 			func(context.Context, struct{}) (string, error) { return "ok", nil }))
 		w := serveWeb(t, s, nil)

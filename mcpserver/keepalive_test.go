@@ -77,7 +77,7 @@ func TestAClientOverHTTPIsSentPingsOnItsStream(t *testing.T) {
 		var why error
 		s := newServer(t, mcpserver.Options{KeepAlive: time.Minute})
 		must(t, s.Implement(leaving{&why}))
-		w := serveWeb(t, s, &mcpserver.HTTPOptions{KeepAlive: -1, SessionTimeout: -1})
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{KeepAlive: -1, Timeouts: mcpserver.HTTPTimeouts{Session: -1}})
 		header := []string{"Mcp-Session-Id", w.open("2025-11-25")}
 		time.Sleep(time.Hour)
 		if p := w.post(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, header...); p.status != http.StatusOK {

@@ -59,7 +59,7 @@ func answered(t *testing.T, frames []string) (results, busy int) {
 func TestMaxTotalBoundsAllConnectionsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(crew)
-		s := withTool(t, mcpserver.Options{MaxTotal: 10}, "tool", c.work)
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 10}}, "tool", c.work)
 		var all []*wire
 		for range 15 {
 			all = append(all, opened(t, t.Context(), s))
@@ -94,7 +94,7 @@ func TestMaxTotalBoundsAllConnectionsTogether(t *testing.T) {
 func TestOneConnectionMayTakeAllPlacesThereAreAndWaitForMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(crew)
-		w := opened(t, t.Context(), withTool(t, mcpserver.Options{MaxTotal: 4}, "tool", c.work))
+		w := opened(t, t.Context(), withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 4}}, "tool", c.work))
 		start := time.Now()
 		for id := range 20 {
 			w.in <- received{frame: []byte(callOf(id+1, "tool", "{}"))}
@@ -114,7 +114,7 @@ func TestOneConnectionMayTakeAllPlacesThereAreAndWaitForMore(t *testing.T) {
 func TestAPlaceThatSomebodyWantedForIsKeptForThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(crew)
-		s := withTool(t, mcpserver.Options{MaxTotal: 4}, "tool", c.work)
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 4}}, "tool", c.work)
 		hog, other := opened(t, t.Context(), s), opened(t, t.Context(), s)
 		for id := range 100 {
 			hog.in <- received{frame: []byte(callOf(id+1, "tool", "{}"))}
@@ -154,7 +154,7 @@ func TestWhatWaitsIsBegunInTheOrderOfItsArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var begun []string
-		s := withTool(t, mcpserver.Options{MaxTotal: 2}, "tool",
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 2}}, "tool",
 			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				mu.Lock()
 				begun = append(begun, r.ID.String())
@@ -188,7 +188,7 @@ func TestWhatWaitsIsBegunInTheOrderOfItsArrival(t *testing.T) {
 func TestMaxTotalOverHTTPIsA503(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(crew)
-		w := serveWeb(t, withTool(t, mcpserver.Options{MaxTotal: 3}, "tool", c.work), nil)
+		w := serveWeb(t, withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 3}}, "tool", c.work), nil)
 		session := w.open("2025-11-25")
 		listen := w.stream("POST", listenFor(5, toolsFilter), modernHeaders("subscriptions/listen", "")...)
 		if m := listen.message(); m.Method != mcp.NotificationSubscriptionsAcknowledged {
@@ -222,7 +222,7 @@ func TestMaxTotalOverHTTPIsA503(t *testing.T) {
 
 func TestAPlaceThatIsGivenBackGoesToWhoeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{MaxTotal: 3}, "tool",
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 3}}, "tool",
 			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				d, err := time.ParseDuration(r.ID.String())
 				time.Sleep(d)
@@ -250,7 +250,7 @@ func TestAPlaceThatIsGivenBackGoesToWhoeverWaits(t *testing.T) {
 
 func TestWhatWaitsIsBegunWhenNobodyElseWantsForAPlaceAnyMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{MaxTotal: 2}, "tool",
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 2}}, "tool",
 			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				d, err := time.ParseDuration(r.ID.String())
 				time.Sleep(d)

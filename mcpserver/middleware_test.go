@@ -184,7 +184,7 @@ func TestASubscriptionStandsWhateverMiddlewareMakesOfIt(t *testing.T) {
 func TestMiddlewareMayAskTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		confirm := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
-			if _, err := mcpserver.ListRoots(ctx); err != nil {
+			if _, err := r.ListRoots(ctx); err != nil {
 				return nil, err
 			}
 			return next(ctx, r)

@@ -41,23 +41,8 @@ type Options struct {
 	// experimental capabilities, extensions, and features that the program adds later.
 	Capabilities mcp.ServerCapabilities
 
-	// MaxConcurrent is the maximum number of requests of one connection, or of one session over HTTP, that are handled at
-	// once. Zero means 64. [HTTPOptions.MaxRequests] bounds the requests of modern clients over HTTP instead.
-	MaxConcurrent int
-
-	// MaxQueued is the maximum number of requests that wait while MaxConcurrent requests are handled. The server answers
-	// more requests with an error. It also refuses a request that arrives while others run or wait, if all their frames
-	// together are larger than four times FrameLimit. Zero means 1,024, negative means none.
-	MaxQueued int
-
-	// MaxTotal is the maximum number of requests that are handled at once over all connections, sessions and HTTP requests
-	// of the server, in addition to the bound on each of them. When all places are taken, a connection or session that has
-	// a request handled may queue more requests, up to MaxQueued; the requests of all others are answered with an error,
-	// over HTTP with the status 503. For two seconds after such a refusal, a connection that holds more than its share of
-	// places gets no more of them. Pings, requests that open a session, changes of the log level, open subscriptions and
-	// calls that have become tasks do not count. A handler that waits for an answer of its client keeps its place, unless
-	// the client is modern: see RequestTimeout. Zero means no bound.
-	MaxTotal int
+	// Limits bound the size of frames and the concurrent requests.
+	Limits Limits
 
 	// RequestTimeout bounds the handling of each request: when it has passed, the handler's context ends. Zero means no
 	// bound.
@@ -70,7 +55,7 @@ type Options struct {
 	// KeepAlive is how long a legacy client may be silent before the server sends it a ping. If the client stays silent
 	// for as long again, the server closes the session with [ErrSessionSilent], so that it finds a hanging client within
 	// three times KeepAlive. Every message of the client is a sign of life. Over HTTP, the server pings only clients that
-	// have opened a stream by GET; for other clients see [HTTPOptions.SessionTimeout]. Modern clients get no pings,
+	// have opened a stream by GET; for other clients see [HTTPTimeouts]. Modern clients get no pings,
 	// because a server cannot send them requests. Zero means no pings.
 	// (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
@@ -78,24 +63,11 @@ type Options struct {
 	// Rates limit how often a client may send expensive requests, and how often handlers may notify it.
 	Rates Rates
 
-	// FrameLimit is the size in bytes of the largest frame that [Server.ServeStdio] and [Server.HTTPHandler] accept. The
-	// server skips a larger frame and, if it can read the id of the request in it, refuses the request. Zero means
-	// [DefaultFrameLimit].
-	FrameLimit int
-
 	// PageSize is the maximum number of entries on one page of a list. Zero means 1,000.
 	PageSize int
 
-	// CacheTTL is how long a modern client may cache lists and the answer to server/discover, in whole milliseconds. Zero
-	// means not at all.
-	CacheTTL time.Duration
-
-	// CacheScope defines with whom a modern client may share cached lists and answers to server/discover. Zero means
-	// [mcp.CachePublic] in the answers to requests without a principal, and [mcp.CachePrivate] in the answers to requests
-	// with a principal (see [HTTPOptions.Principal]), because two users may see different entries. Set a scope if all
-	// users see the same.
-	// (specification 2026-07-28, server/utilities/caching, "Security Considerations")
-	CacheScope mcp.CacheScope
+	// Cache sets how modern clients may cache lists and the answer to server/discover.
+	Cache Cache
 
 	// Logging makes the server declare that it sends log messages, and enables [RequestInfo.Log], [RequestInfo.Logger] and
 	// [Server.Log], which do nothing otherwise. Revision 2026-07-28 deprecates log messages in favour of telemetry.
@@ -108,25 +80,26 @@ type Options struct {
 	// Middleware wraps the handling of each request; the first function is the outermost. [New] calls each function once,
 	// with the next handler. Requests that the server refuses earlier, because of their revision or because the server is
 	// busy, do not reach the middleware. Middleware may answer a request itself, ask the client as a handler may (see
-	// [AskAll]), pass on another context, inspect the result, and replace the error. It must pass on the request that it
-	// got; the server ignores changes to this request. Each round of a modern request is a request of its own. Middleware
-	// that requires input by [RequireInput] is called again for clients of both eras. If a call becomes a task, the
-	// middleware gets the answer with the task. Some requests, for example initialize and ping, block the reading of the
-	// connection, so middleware should not delay them. A panic is an internal error.
+	// [RequestInfo.AskAll]), pass on another context, inspect the result, and replace the error. It must pass on the
+	// request that it got; the server ignores changes to this request. Each round of a modern request is a request of its
+	// own. Middleware that requires input by [RequestInfo.RequireInput] is called again for clients of both eras. If a
+	// call becomes a task, the middleware gets the answer with the task. Some requests, for example initialize and ping,
+	// block the reading of the connection, so middleware should not delay them. A panic is an internal error.
 	Middleware []func(next RequestHandler) RequestHandler
 
 	// StateKeys encrypt the state that modern clients keep between the rounds of a request when a handler asks them
-	// something (see [AskAll]). Each key has 32 random bytes. The first key encrypts, all keys decrypt: to replace a key,
-	// insert the new key in front of it, and remove the old key after StateTTL. All processes that serve the same clients
-	// need the same keys, and one key is good for four billion rounds. Nil means a random key: then a client whose next
-	// round reaches another process, or the same process after a restart, must send the request again from its beginning.
+	// something (see [RequestInfo.AskAll]). Each key has 32 random bytes. The first key encrypts, all keys decrypt: to
+	// replace a key, insert the new key in front of it, and remove the old key after StateTTL. All processes that serve
+	// the same clients need the same keys, and one key is good for four billion rounds. Nil means a random key: then a
+	// client whose next round reaches another process, or the same process after a restart, must send the request again
+	// from its beginning.
 	StateKeys [][]byte
 
 	// StateTTL is how long a client may take for a round. Zero means 15 min, in which a person can fill in a form or sign
 	// in.
 	StateTTL time.Duration
 
-	// Tasks configure tasks. The server offers tasks if Tasks is not nil or if it has a task tool, see [AddTaskTool].
+	// Tasks configure tasks. The server offers tasks if Tasks is not nil or if it has a task tool, see [TaskTool].
 	Tasks *TaskOptions
 
 	// NameTargets makes telemetry record the names of the tools and prompts that clients request from the handlers of
@@ -137,6 +110,46 @@ type Options struct {
 	// Telemetry receives spans, metrics and log records. Nil means [telemetry.New] without options: the global
 	// OpenTelemetry providers and no log. [telemetry.Off] observes nothing.
 	Telemetry *telemetry.Telemetry
+}
+
+// Limits bound the size of frames and the concurrent requests of a server. The zero value of every field is its
+// default.
+type Limits struct {
+	// Frame is the size in bytes of the largest frame that [Server.ServeStdio] and [Server.HTTPHandler] accept. The server
+	// skips a larger frame and, if it can read the id of the request in it, refuses the request. Zero means
+	// [DefaultFrameLimit].
+	Frame int
+
+	// Concurrent is the maximum number of requests of one connection, or of one session over HTTP, that are handled at
+	// once. Zero means 64. [HTTPLimits.Requests] bounds the requests of modern clients over HTTP instead.
+	Concurrent int
+
+	// Queued is the maximum number of requests that wait while Concurrent requests are handled. The server answers more
+	// requests with an error. It also refuses a request that arrives while others run or wait, if all their frames
+	// together are larger than four times Frame. Zero means 1,024, negative means none.
+	Queued int
+
+	// Total is the maximum number of requests that are handled at once over all connections, sessions and HTTP requests of
+	// the server, in addition to the bound on each of them. When all places are taken, a connection or session that has a
+	// request handled may queue more requests, up to Queued; the requests of all others are answered with an error, over
+	// HTTP with the status 503. For two seconds after such a refusal, a connection that holds more than its share of
+	// places gets no more of them. Pings, requests that open a session, changes of the log level, open subscriptions and
+	// calls that have become tasks do not count. A handler that waits for an answer of its client keeps its place, unless
+	// the client is modern: see [Options.RequestTimeout]. Zero means no bound.
+	Total int
+}
+
+// Cache sets how modern clients may cache lists and the answer to server/discover.
+// (specification 2026-07-28, server/utilities/caching)
+type Cache struct {
+	// TTL is how long a client may use a cached answer, in whole milliseconds. Zero means not at all.
+	TTL time.Duration
+
+	// Scope defines with whom a client may share cached answers. Zero means [mcp.CachePublic] in the answers to requests
+	// without a principal, and [mcp.CachePrivate] in the answers to requests with a principal (see
+	// [HTTPOptions.Principal]), because two users may see different entries. Set a scope if all users see the same.
+	// (specification 2026-07-28, server/utilities/caching, "Security Considerations")
+	Scope mcp.CacheScope
 }
 
 // config is Options after validation, with every default filled in.
@@ -156,10 +169,10 @@ func newConfig(o *Options, name string) (config, error) {
 	}
 	c.Name = cmp.Or(c.Name, name)
 	c.InstanceID = cmp.Or(c.InstanceID, instrument.NewInstanceID())
-	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 64)
-	c.MaxQueued = max(0, cmp.Or(c.MaxQueued, 1024))
+	c.Limits.Concurrent = cmp.Or(c.Limits.Concurrent, 64)
+	c.Limits.Queued = max(0, cmp.Or(c.Limits.Queued, 1024))
 	c.DrainTimeout = max(0, cmp.Or(c.DrainTimeout, time.Second))
-	c.FrameLimit = cmp.Or(c.FrameLimit, DefaultFrameLimit)
+	c.Limits.Frame = cmp.Or(c.Limits.Frame, DefaultFrameLimit)
 	c.PageSize = cmp.Or(c.PageSize, 1000)
 	c.LogLevel = cmp.Or(c.LogLevel, mcp.LevelInfo)
 	c.StateTTL = cmp.Or(c.StateTTL, defaultStateTTL)
@@ -167,17 +180,17 @@ func newConfig(o *Options, name string) (config, error) {
 		c.Telemetry = telemetry.New()
 	}
 	for field, v := range map[string]int64{
-		"MaxConcurrent": int64(c.MaxConcurrent), "MaxTotal": int64(c.MaxTotal), "RequestTimeout": int64(c.RequestTimeout),
-		"FrameLimit": int64(c.FrameLimit),
-		"PageSize":   int64(c.PageSize), "CacheTTL": int64(c.CacheTTL), "KeepAlive": int64(c.KeepAlive),
+		"Limits.Concurrent": int64(c.Limits.Concurrent), "Limits.Total": int64(c.Limits.Total), "RequestTimeout": int64(c.RequestTimeout),
+		"Limits.Frame": int64(c.Limits.Frame),
+		"PageSize":     int64(c.PageSize), "Cache.TTL": int64(c.Cache.TTL), "KeepAlive": int64(c.KeepAlive),
 		"StateTTL": int64(c.StateTTL),
 	} {
 		if v < 0 {
 			return c, fmt.Errorf("options: %s is negative", field)
 		}
 	}
-	if c.CacheScope != "" && c.CacheScope != mcp.CachePublic && c.CacheScope != mcp.CachePrivate {
-		return c, fmt.Errorf("options: CacheScope %q is neither %q nor %q", c.CacheScope, mcp.CachePublic, mcp.CachePrivate)
+	if c.Cache.Scope != "" && c.Cache.Scope != mcp.CachePublic && c.Cache.Scope != mcp.CachePrivate {
+		return c, fmt.Errorf("options: Cache.Scope %q is neither %q nor %q", c.Cache.Scope, mcp.CachePublic, mcp.CachePrivate)
 	}
 	if !c.LogLevel.Defined() {
 		return c, fmt.Errorf("options: LogLevel %q is none of the protocol's", c.LogLevel)
@@ -217,8 +230,8 @@ func (c *config) sortVersions() error {
 // forEngine returns the options for the engine of s.
 func (c *config) forEngine(s *Server) *engine.Options {
 	return &engine.Options{
-		Name: c.Name, InstanceID: c.InstanceID, MaxConcurrent: c.MaxConcurrent, MaxQueued: c.MaxQueued,
-		MaxTotal: c.MaxTotal, DrainTimeout: c.DrainTimeout, KeepAlive: c.KeepAlive, FrameLimit: c.FrameLimit,
+		Name: c.Name, InstanceID: c.InstanceID, MaxConcurrent: c.Limits.Concurrent, MaxQueued: c.Limits.Queued,
+		MaxTotal: c.Limits.Total, DrainTimeout: c.DrainTimeout, KeepAlive: c.KeepAlive, FrameLimit: c.Limits.Frame,
 		Telemetry: c.Telemetry, Versions: c.versions, Modern: c.modern, Legacy: c.legacy, Rates: c.rates,
 		Usage:  func(yield rpc.YieldUsage) { s.tasks.keeper.Usage(yield) },
 		Enlist: func(number uint64) { running.Enlist(&running.Servers, number, s) },
@@ -228,7 +241,7 @@ func (c *config) forEngine(s *Server) *engine.Options {
 // cacheHint returns the hint in results that a modern client may cache. principal is empty for none.
 // (specification 2026-07-28, server/utilities/caching)
 func (c *config) cacheHint(principal string) mcp.CacheHint {
-	scope := c.CacheScope
+	scope := c.Cache.Scope
 	switch {
 	case scope != "":
 	case principal != "":
@@ -236,5 +249,5 @@ func (c *config) cacheHint(principal string) mcp.CacheHint {
 	default:
 		scope = mcp.CachePublic
 	}
-	return mcp.CacheHint{TTLMs: new(c.CacheTTL.Milliseconds()), CacheScope: scope}
+	return mcp.CacheHint{TTLMs: new(c.Cache.TTL.Milliseconds()), CacheScope: scope}
 }

@@ -21,14 +21,14 @@ func TestMistakesInOptionsPanic(t *testing.T) {
 		"the implementation has no name": {},
 		`options: unknown protocol version "1"`: {mcp.Implementation{Name: "x"},
 			mcpserver.Options{Versions: []mcp.Version{"1"}}},
-		"options: MaxConcurrent is negative": {mcp.Implementation{Name: "x"}, mcpserver.Options{MaxConcurrent: -1}},
+		"options: Limits.Concurrent is negative": {mcp.Implementation{Name: "x"}, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: -1}}},
 		"options: RequestTimeout is negative": {mcp.Implementation{Name: "x"},
 			mcpserver.Options{RequestTimeout: -1}},
-		"options: FrameLimit is negative": {mcp.Implementation{Name: "x"}, mcpserver.Options{FrameLimit: -1}},
+		"options: Limits.Frame is negative": {mcp.Implementation{Name: "x"}, mcpserver.Options{Limits: mcpserver.Limits{Frame: -1}}},
 		"options: PageSize is negative":   {mcp.Implementation{Name: "x"}, mcpserver.Options{PageSize: -1}},
-		"options: CacheTTL is negative":   {mcp.Implementation{Name: "x"}, mcpserver.Options{CacheTTL: -1}},
-		`options: CacheScope "secret" is neither "pub`: {mcp.Implementation{Name: "x"},
-			mcpserver.Options{CacheScope: "secret"}},
+		"options: Cache.TTL is negative":   {mcp.Implementation{Name: "x"}, mcpserver.Options{Cache: mcpserver.Cache{TTL: -1}}},
+		`options: Cache.Scope "secret" is neither "pub`: {mcp.Implementation{Name: "x"},
+			mcpserver.Options{Cache: mcpserver.Cache{Scope: "secret"}}},
 		"options: StateTTL is negative": {mcp.Implementation{Name: "x"}, mcpserver.Options{StateTTL: -1}},
 		"options: StateKeys[0] has 3 bytes, want 32": {mcp.Implementation{Name: "x"},
 			mcpserver.Options{StateKeys: [][]byte{[]byte("key")}}},
@@ -47,7 +47,7 @@ func TestMistakesInOptionsPanic(t *testing.T) {
 
 func TestModernClientsAreToldForHowLongAListIsGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, mcpserver.Options{CacheTTL: 90 * time.Second, CacheScope: mcp.CachePrivate,
+		s := newServer(t, mcpserver.Options{Cache: mcpserver.Cache{TTL: 90 * time.Second, Scope: mcp.CachePrivate},
 			Instructions: "use with care"})
 		w := serve(t, t.Context(), s)
 		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
@@ -77,7 +77,7 @@ func TestWhatAPrincipalIsShownIsPrivate(t *testing.T) {
 		{mcp.CachePublic, "alice", mcp.CachePublic},
 		{mcp.CachePrivate, "", mcp.CachePrivate},
 	} {
-		server := newServer(t, mcpserver.Options{CacheTTL: time.Second, CacheScope: test.option})
+		server := newServer(t, mcpserver.Options{Cache: mcpserver.Cache{TTL: time.Second, Scope: test.option}})
 		must(t, server.Implement(promptList{}))
 		w := serveWeb(t, server, &mcpserver.HTTPOptions{Principal: user})
 		for _, method := range []string{mcp.MethodDiscover, mcp.MethodListTools, mcp.MethodListPrompts} {

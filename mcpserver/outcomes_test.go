@@ -126,7 +126,7 @@ var misfortunes = []misfortune{
 	{name: "server stops", do: untilDone, act: road.stop, skip: inline, want: always("shutdown", slog.LevelWarn)},
 	{name: "server stops, told otherwise", do: func(ctx context.Context) error { <-ctx.Done(); return errOwn },
 		act: road.stop, skip: inline, want: always("shutdown", slog.LevelWarn)},
-	{name: "overloaded", busy: true, options: mcpserver.Options{MaxTotal: 1, MaxConcurrent: 1, MaxQueued: -1},
+	{name: "overloaded", busy: true, options: mcpserver.Options{Limits: mcpserver.Limits{Total: 1, Concurrent: 1, Queued: -1}},
 		skip: inline, want: always("overloaded", slog.LevelWarn)},
 	{name: "too often", busy: true, options: mcpserver.Options{Rates: mcpserver.Rates{
 		ToolCalls: mcpserver.Rate{PerSecond: 0.001, Burst: 1}}},
@@ -289,9 +289,9 @@ func failing(
 	raw := func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		return nil, do(ctx)
 	}
-	must(t, s.AddRawTool(&mcp.Tool{Name: "raw"}, raw))
-	must(t, s.AddRawTaskTool(&mcp.Tool{Name: "task"}, raw))
-	must(t, s.AddRawTool(&mcp.Tool{Name: "block"},
+	must(t, s.AddTool(&mcp.Tool{Name: "raw"}, raw))
+	must(t, s.AddTool(&mcp.Tool{Name: "task"}, raw, mcpserver.TaskTool()))
+	must(t, s.AddTool(&mcp.Tool{Name: "block"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			<-release
 			return nil, nil

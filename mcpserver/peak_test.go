@@ -41,7 +41,7 @@ func TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded(t *testing.T) {
 			func(_ context.Context, in numbers) (string, error) { return "ok", nil }),
 		mcpserver.AddTool(s, &mcp.Tool{Name: "objects"},
 			func(_ context.Context, in objects) (string, error) { return "ok", nil }),
-		s.AddRawTool(&mcp.Tool{Name: "raw"}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult,
+		s.AddTool(&mcp.Tool{Name: "raw"}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult,
 			error) {
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("ok")}}, nil
 		}),

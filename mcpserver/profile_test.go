@@ -34,7 +34,7 @@ func TestTheGoroutineThatReadsIsLabelledWhileItRunsATool(t *testing.T) {
 		"with a question": {then: func(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			_, _ = mcpserver.ListRoots(ctx)
+			_, _ = mcpserver.RequestFrom(ctx).ListRoots(ctx)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestTheGoroutineThatReadsIsLabelledWhileItRunsATool(t *testing.T) {
 						tt.then(ctx)
 						return nil, nil
 					}}).call)
-				must(t, s.AddRawTool(&mcp.Tool{Name: "slow"},
+				must(t, s.AddTool(&mcp.Tool{Name: "slow"},
 					func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 						time.Sleep(time.Minute)
 						return nil, nil

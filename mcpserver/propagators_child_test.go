@@ -31,7 +31,7 @@ func servePropagating(name string) error {
 	defer stop()
 	s := mcpserver.New(mcp.Implementation{Name: "tracing", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.New(
 		telemetry.WithTracerProvider(sdktrace.NewTracerProvider()), telemetry.WithPropagators(propagators.All()[name]))})
-	err := s.AddRawTool(&mcp.Tool{Name: "trace"},
+	err := s.AddTool(&mcp.Tool{Name: "trace"},
 		func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return toldBy("%s %s%s%s", trace.SpanContextFromContext(ctx).TraceID(), os.Getenv("TRACEPARENT"),
 				os.Getenv("B3"), os.Getenv("X_AMZN_TRACE_ID"))
@@ -61,7 +61,7 @@ func TestAChildProcessIsToldOfItsTraceWhateverThePropagator(t *testing.T) {
 				Env: append(os.Environ(), asPropagating+"="+tt.name, "B3=another's")}, &o)
 			must(t, err)
 			text := callText(t, c, "trace")
-			must(t, c.Stop(context.Background()))
+			must(t, c.Close())
 
 			attempt := propagation.MapCarrier{}
 			p.Inject(trace.ContextWithSpanContext(t.Context(), rec.Span("mcp_client.connect").SpanContext()), attempt)

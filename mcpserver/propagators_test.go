@@ -33,7 +33,7 @@ func TestACallIsOneTraceWhateverThePropagator(t *testing.T) {
 					if got := callText(t, c, "trace"); got != arrived(p, rec, "tools/call trace") {
 						t.Errorf("the handler is in trace %s, want %s", got, arrived(p, rec, "tools/call trace"))
 					}
-					must(t, c.Stop(context.Background()))
+					must(t, c.Close())
 					served()
 					checkParents(t, p, rec.Spans())
 				})
@@ -79,10 +79,10 @@ func arrived(p propagation.TextMapPropagator, rec *telemetrytest.Recording, name
 // tracingServer serves a tool that returns its trace, and asks a legacy client for its roots.
 func tracingServer(t testing.TB, tel *telemetry.Telemetry) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "tracing", Version: "1"}, &mcpserver.Options{Telemetry: tel})
-	err := s.AddRawTool(&mcp.Tool{Name: "trace"},
+	err := s.AddTool(&mcp.Tool{Name: "trace"},
 		func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			if v := mcpserver.RequestFrom(ctx).Version; v == mcp.Version20251125 {
-				if _, err := mcpserver.ListRoots(ctx); err != nil {
+				if _, err := r.ListRoots(ctx); err != nil {
 					return nil, err
 				}
 			}

@@ -335,7 +335,7 @@ func TestServeEndsWhileAQuickToolRuns(t *testing.T) {
 
 func TestAQuickToolKeepsToTheBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := quick(t, t.Context(), mcpserver.Options{MaxConcurrent: 1, MaxQueued: 1},
+		w := quick(t, t.Context(), mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1, Queued: 1}},
 			func(context.Context) (*mcp.CallToolResult, error) {
 				time.Sleep(time.Second)
 				return nil, nil

@@ -18,7 +18,7 @@ func TestWhateverQuickToolsTurnToEachRequestIsAnsweredOnce(t *testing.T) {
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
-			s := withTool(t, mcpserver.Options{MaxConcurrent: 1 + random.IntN(8)}, "tool", moods)
+			s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1 + random.IntN(8)}}, "tool", moods)
 			w := openedAble(t, s, "2025-11-25")
 			open := map[any]bool{} // ids without an answer
 			sent := 0

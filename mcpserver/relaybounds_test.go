@@ -12,7 +12,7 @@ func TestOptionsOfARelayAreChecked(t *testing.T) {
 	_, err := newRelay(&behind{}, &downstream.Options{})
 	wantError(t, err, "options: no Name")
 	_, err = newRelay(&behind{}, &downstream.Options{Name: "x", FrameLimit: -1})
-	wantError(t, err, "options: FrameLimit is negative")
+	wantError(t, err, "options: Limits.Frame is negative")
 }
 
 func TestARelayHandsOnOnlySoMany(t *testing.T) {

@@ -143,7 +143,7 @@ func TestContentsAreSentAsTheRevisionHasThem(t *testing.T) {
 		},
 	}
 	inEachRevision(t, func(t *testing.T) *mcpserver.Server {
-		s := bare(t, mcpserver.Options{CacheTTL: time.Hour})
+		s := bare(t, mcpserver.Options{Cache: mcpserver.Cache{TTL: time.Hour}})
 		must(t, s.AddResource(&mcp.Resource{URI: "test://x", Name: "x", MIMEType: "text/plain"}, reading(shared, nil)))
 		must(t, s.AddResource(&mcp.Resource{URI: "test://old", Name: "x"},
 			reading(&mcp.ReadResourceResult{CacheHint: mcp.CacheHint{TTLMs: new(int64(-1))}}, nil)))
@@ -202,7 +202,7 @@ func TestAResourceIsFoundBeforeATemplateAndTheFirstTemplateBeforeTheNext(t *test
 func TestAllConnectionsAreShownTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := library(t)
-		must(t, s.AddRawTool(&mcp.Tool{Name: "echo"}, echo))
+		must(t, s.AddTool(&mcp.Tool{Name: "echo"}, echo))
 		fresh, used := speak(t, s, mcp.Version20260728), speak(t, s, mcp.Version20260728)
 		used.result("tools/call", `"name":"echo","arguments":{}`)
 		used.result("resources/read", `"uri":"test://a"`)

@@ -42,7 +42,7 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("stdio: %w", err)
 	}
-	return errors.Join(s.Serve(ctx, NewStreamConn(in, out, s.cfg.FrameLimit)), restore())
+	return errors.Join(s.Serve(ctx, NewStreamConn(in, out, s.cfg.Limits.Frame)), restore())
 }
 
 // Conn is a connection to one client that carries messages in both directions, one message per frame. [NewStreamConn]

@@ -37,7 +37,7 @@ func withTool(t *testing.T, o mcpserver.Options, name string, h mcpserver.ToolHa
 		o.Telemetry = checked(t)
 	}
 	s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &o)
-	if err := s.AddRawTool(&mcp.Tool{Name: name}, h); err != nil {
+	if err := s.AddTool(&mcp.Tool{Name: name}, h); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -79,7 +79,7 @@ func TestCancellationReachesTheHandlerWithItsReason(t *testing.T) {
 func TestCancellationReachesAHandlerWhoseClientReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := 0
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 2}, "wait",
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 2}}, "wait",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				if string(r.Arguments) == `{"now":true}` {
 					return nil, nil
@@ -110,7 +110,7 @@ func TestHandlersRunUpToTheBoundAndAllAreAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		running, most := 0, 0
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 8, MaxQueued: 100}, "work",
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 8, Queued: 100}}, "work",
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				mu.Lock()
 				running++
@@ -151,7 +151,7 @@ func TestRequestsThatRunAndWaitHaveOneBudgetInBytes(t *testing.T) {
 	for _, running := range []int{1, 3, 64} {
 		t.Run(fmt.Sprintf("%d run", running), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := mcpserver.Options{MaxConcurrent: running, FrameLimit: 1000}
+				o := mcpserver.Options{Limits: mcpserver.Limits{Concurrent: running, Frame: 1000}}
 				s := withTool(t, o, "work", func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 					select {
 					case <-time.After(10 * time.Second):
@@ -194,7 +194,7 @@ func TestRequestsThatRunAndWaitHaveOneBudgetInBytes(t *testing.T) {
 
 func TestGoexitIsAnsweredAndGivesItsPlaceAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 1}, "exit",
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1}}, "exit",
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				runtime.Goexit()
 				return nil, nil
@@ -244,7 +244,7 @@ func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		free := make(chan struct{})
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, DrainTimeout: -1, Telemetry: rec.Telemetry()}, "deaf",
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1}, DrainTimeout: -1, Telemetry: rec.Telemetry()}, "deaf",
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				<-free
 				return nil, nil
@@ -271,7 +271,7 @@ func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 func TestWhatWaitsAtTheEndIsNotBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun []string
-		s := withTool(t, mcpserver.Options{MaxConcurrent: 1, DrainTimeout: -1}, "wait",
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1}, DrainTimeout: -1}, "wait",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				begun = append(begun, r.ID.String())
 				<-ctx.Done()
@@ -408,7 +408,7 @@ func TestListChangesAreToldOnceForAll(t *testing.T) {
 		}
 		for i := range 5 {
 			name := fmt.Sprintf("extra%d", i)
-			if err := s.AddRawTool(&mcp.Tool{Name: name}, echo); err != nil {
+			if err := s.AddTool(&mcp.Tool{Name: name}, echo); err != nil {
 				t.Fatal(err)
 			}
 			s.RemoveTools(name)
@@ -458,7 +458,7 @@ func TestListChangesAreNotToldWhereToolsWereNotDeclared(t *testing.T) {
 		if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeMethodNotFound {
 			t.Errorf("tools/list of a server without tools got %+v, want method not found", m)
 		}
-		if err := s.AddRawTool(&mcp.Tool{Name: "late"}, echo); err != nil {
+		if err := s.AddTool(&mcp.Tool{Name: "late"}, echo); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)

@@ -98,8 +98,8 @@ func newServer(info mcp.Implementation, cfg config, role engine.Role) (*Server, 
 func init() {
 	engine.NewServer = func(o *engine.Options, role engine.Role) (any, error) {
 		cfg, err := newConfig(&Options{
-			Name: o.Name, InstanceID: o.InstanceID, MaxConcurrent: o.MaxConcurrent, MaxQueued: o.MaxQueued,
-			MaxTotal: o.MaxTotal, DrainTimeout: o.DrainTimeout, KeepAlive: o.KeepAlive, FrameLimit: o.FrameLimit,
+			Name: o.Name, InstanceID: o.InstanceID, Limits: Limits{Concurrent: o.MaxConcurrent, Queued: o.MaxQueued,
+				Total: o.MaxTotal, Frame: o.FrameLimit}, DrainTimeout: o.DrainTimeout, KeepAlive: o.KeepAlive,
 			Telemetry: o.Telemetry,
 		}, o.Name)
 		if err != nil {

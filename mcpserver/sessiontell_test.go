@@ -100,7 +100,7 @@ func TestMiddlewareRequiresInputOfAnyClient(t *testing.T) {
 			if given := r.InputResponses(); given != nil {
 				return json.RawMessage(`{"content":[],"said":` + string(given["k"]) + `,"state":"` + r.RequestState() + `"}`), nil
 			}
-			return nil, mcpserver.RequireInput(mcp.InputRequests{"k": {Method: mcp.MethodListRoots}}, "s")
+			return nil, r.RequireInput(mcp.InputRequests{"k": {Method: mcp.MethodListRoots}}, "s")
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {

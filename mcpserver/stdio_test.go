@@ -47,7 +47,7 @@ func serveNoisily() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	s := mcpserver.New(mcp.Implementation{Name: "noisy", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
-	err := s.AddRawTool(&mcp.Tool{Name: "noise"},
+	err := s.AddTool(&mcp.Tool{Name: "noise"},
 		func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			if r.Arguments != nil {
 				_, err := os.Stderr.WriteString(strings.Repeat("x", 1<<20))

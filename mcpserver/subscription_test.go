@@ -29,7 +29,7 @@ const (
 
 func TestASubscriptionOverStdio(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := newServer(t, mcpserver.Options{MaxConcurrent: 1})
+		server := newServer(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1}})
 		w := serve(t, t.Context(), server)
 		w.send(listenFor(1, allFilters), listenFor(2, `"promptsListChanged":true`))
 		want := `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",` +
@@ -72,7 +72,7 @@ func TestASubscriptionOverStdio(t *testing.T) {
 func TestASubscriptionOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, mcpserver.Options{})
-		w := serveWeb(t, server, &mcpserver.HTTPOptions{MaxRequests: 1, MaxSubscriptions: 2})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1, Subscriptions: 2}})
 		headers := modernHeaders("subscriptions/listen", "")
 		first := w.stream("POST", listenFor(1, toolsFilter), headers...)
 		second := w.stream("POST", listenFor(1, `"promptsListChanged":true`), headers...)
@@ -107,7 +107,7 @@ func TestASubscriptionOverHTTP(t *testing.T) {
 func TestASubscriberThatLeavesIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, mcpserver.Options{})
-		w := serveWeb(t, server, &mcpserver.HTTPOptions{MaxSubscriptions: 1})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Subscriptions: 1}})
 		for range 3 {
 			s := w.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
 			s.next()
@@ -155,12 +155,12 @@ func TestNoSpanLastsAsLongAsASubscription(t *testing.T) {
 func TestASubscriberThatTakesNothingIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, mcpserver.Options{})
-		w := serveWeb(t, server, &mcpserver.HTTPOptions{WriteTimeout: time.Second, KeepAlive: -1, MaxSubscriptions: 1})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Write: time.Second}, KeepAlive: -1, Limits: mcpserver.HTTPLimits{Subscriptions: 1}})
 		s := w.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
 		s.next()
 		server.RemoveTools("echo") // fits into what the client has buffered
 		for range 10 {
-			if err := server.AddRawTool(&mcp.Tool{Name: "echo"}, echo); err != nil {
+			if err := server.AddTool(&mcp.Tool{Name: "echo"}, echo); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Second)

@@ -226,20 +226,20 @@ func TestATaskMayBeCancelled(t *testing.T) {
 
 func TestAHandlerDecidesWhatBecomesOfACancelledTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
-		err := c.server.AddRawTaskTool(&mcp.Tool{Name: "stubborn"},
+		err := c.server.AddTool(&mcp.Tool{Name: "stubborn"},
 			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				<-ctx.Done()
 				time.Sleep(time.Second)
 				return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("half of it")}}, nil
-			})
+			}, mcpserver.TaskTool())
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = c.server.AddRawTaskTool(&mcp.Tool{Name: "annoyed"},
+		err = c.server.AddTool(&mcp.Tool{Name: "annoyed"},
 			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				<-ctx.Done()
 				return nil, errors.New("what now?")
-			})
+			}, mcpserver.TaskTool())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -409,11 +409,11 @@ func TestShutdownWaitsForTasks(t *testing.T) {
 		store := store.NewMemoryTasks(0, 0)
 		c := newTasker(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store}})
 		block := make(chan struct{})
-		err := c.server.AddRawTaskTool(&mcp.Tool{Name: "deaf"},
+		err := c.server.AddTool(&mcp.Tool{Name: "deaf"},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				<-block
 				return nil, nil
-			})
+			}, mcpserver.TaskTool())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -454,14 +454,14 @@ func TestShutdownWaitsForTasks(t *testing.T) {
 func TestTaskToolsThatMakeNoSenseAreRefused(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
 	for name, err := range map[string]error{
-		"no handler":            mcpserver.AddTaskTool[struct{}, string](s, &mcp.Tool{Name: "x"}, nil),
-		"no raw handler":        s.AddRawTaskTool(&mcp.Tool{Name: "x"}, nil),
-		"no tool":               s.AddRawTaskTool(nil, echo),
-		"a schema that is none": s.AddRawTaskTool(&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`7`)}, echo),
-		"forbidden": s.AddRawTaskTool(&mcp.Tool{
+		"no handler":            mcpserver.AddTool[struct{}, string](s, &mcp.Tool{Name: "x"}, nil, mcpserver.TaskTool()),
+		"no raw handler":        s.AddTool(&mcp.Tool{Name: "x"}, nil, mcpserver.TaskTool()),
+		"no tool":               s.AddTool(nil, echo, mcpserver.TaskTool()),
+		"a schema that is none": s.AddTool(&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`7`)}, echo, mcpserver.TaskTool()),
+		"forbidden": s.AddTool(&mcp.Tool{
 			Name: "x", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskForbidden},
-		}, echo),
-		"a name that is taken": s.AddRawTaskTool(&mcp.Tool{Name: "echo"}, echo),
+		}, echo, mcpserver.TaskTool()),
+		"a name that is taken": s.AddTool(&mcp.Tool{Name: "echo"}, echo, mcpserver.TaskTool()),
 	} {
 		if err == nil {
 			t.Errorf("%s: got no error, want one", name)
@@ -471,7 +471,7 @@ func TestTaskToolsThatMakeNoSenseAreRefused(t *testing.T) {
 	if err := own.HandleRequest("tasks/get", who); err != nil {
 		t.Fatal(err)
 	}
-	if err := own.AddRawTaskTool(&mcp.Tool{Name: "x"}, echo); err == nil {
+	if err := own.AddTool(&mcp.Tool{Name: "x"}, echo, mcpserver.TaskTool()); err == nil {
 		t.Error("methods of tasks with handlers of one's own: got no error, want one")
 	}
 	for name, o := range map[string]mcpserver.TaskOptions{
@@ -491,10 +491,10 @@ func TestTaskToolsThatMakeNoSenseAreRefused(t *testing.T) {
 
 func TestAResultThatCannotBeReadFailsTheTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
-		must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "broken"},
+		must(t, c.server.AddTool(&mcp.Tool{Name: "broken"},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				return &mcp.CallToolResult{Content: mcp.ContentList{(*mcp.TextContent)(nil)}}, nil
-			}))
+			}, mcpserver.TaskTool()))
 		v := c.is(c.call("broken", `{}`).TaskID, mcp.TaskFailed)
 		if v.Error == nil || v.Error.Code != mcp.CodeInternalError || v.Error.Message != "internal error" {
 			t.Errorf("the error of the task is %+v, want a neutral one", v.Error)
@@ -511,8 +511,8 @@ func TestAFinalResultLooksLikeNoOther(t *testing.T) {
 			call := func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				return &mcp.CallToolResult{Result: result}, nil
 			}
-			must(t, c.server.AddRawTool(&mcp.Tool{Name: "plain"}, call))
-			must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "task"}, call))
+			must(t, c.server.AddTool(&mcp.Tool{Name: "plain"}, call))
+			must(t, c.server.AddTool(&mcp.Tool{Name: "task"}, call, mcpserver.TaskTool()))
 			must(t, c.server.AddPrompt(&mcp.Prompt{Name: "p"}, saying(&mcp.GetPromptResult{Result: result}, nil)))
 			must(t, c.server.AddResource(&mcp.Resource{URI: "test://a", Name: "a"},
 				reading(&mcp.ReadResourceResult{Result: result}, nil)))
@@ -533,7 +533,7 @@ func TestAFinalResultLooksLikeNoOther(t *testing.T) {
 func TestATaskHasNoLogMessages(t *testing.T) {
 	inBubble(t, mcpserver.Options{Logging: true}, func(t *testing.T, c *tasker) {
 		said := make(chan error, 3)
-		must(t, c.server.AddRawTaskTool(&mcp.Tool{Name: "log"},
+		must(t, c.server.AddTool(&mcp.Tool{Name: "log"},
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				time.Sleep(time.Second)
 				for _, info := range []*mcpserver.RequestInfo{r.RequestInfo, mcpserver.RequestFrom(ctx)} {
@@ -544,7 +544,7 @@ func TestATaskHasNoLogMessages(t *testing.T) {
 				}
 				said <- r.Log(ctx, "loud", "", "x")
 				return nil, nil
-			}))
+			}, mcpserver.TaskTool()))
 		const loud = tasksMeta + `,"io.modelcontextprotocol/logLevel":"debug"`
 		if m := c.askAs(loud, "tools/call", `"name":"log"`); !strings.Contains(string(m.Result), `"resultType":"task"`) {
 			t.Fatalf("the call was answered with %s, want a task", m.Result)

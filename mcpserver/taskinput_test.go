@@ -78,7 +78,7 @@ func TestATaskThatWaitsForInputMayBeCancelled(t *testing.T) {
 
 func TestBeforeThereIsATaskTheRequestHasToAsk(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
-		err := mcpserver.AddTaskTool(c.server, &mcp.Tool{Name: "early"},
+		err := mcpserver.AddTool(c.server, &mcp.Tool{Name: "early"},
 			func(ctx context.Context, _ struct{}) (string, error) {
 				_, err := elicit(ctx, "sure?")
 				if !errors.Is(err, mcpserver.ErrNoTask) {
@@ -86,7 +86,7 @@ func TestBeforeThereIsATaskTheRequestHasToAsk(t *testing.T) {
 				}
 				time.Sleep(time.Minute) // and no task begins behind the back of who has been told so
 				return "asked", nil
-			}, mcpserver.TaskAfter(time.Second))
+			}, mcpserver.TaskTool(), mcpserver.TaskAfter(time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -103,9 +103,9 @@ func TestAnOutcomeWaitsForTheStore(t *testing.T) {
 func TestShutdownFreesTheTasksOfAStoreOfItsOwn(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		const size = 32 << 20
-		err := mcpserver.AddTaskTool(c.server, &mcp.Tool{Name: "large"}, func(context.Context, struct{}) (string, error) {
+		err := mcpserver.AddTool(c.server, &mcp.Tool{Name: "large"}, func(context.Context, struct{}) (string, error) {
 			return strings.Repeat("x", size/8), nil
-		})
+		}, mcpserver.TaskTool())
 		if err != nil {
 			t.Fatal(err)
 		}

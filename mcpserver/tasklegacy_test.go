@@ -21,13 +21,13 @@ func newLegacyTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	o.Logging = true
 	s := newTaskServer(t, o)
 	for _, err := range []error{
-		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "interview"}, interview),
-		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "survey"}, survey),
-		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "dig"}, dig),
-		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "visit"}, func(context.Context, struct{}) (string, error) {
+		mcpserver.AddTool(s, &mcp.Tool{Name: "interview"}, interview, mcpserver.TaskTool()),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "survey"}, survey, mcpserver.TaskTool()),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "dig"}, dig, mcpserver.TaskTool()),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "visit"}, func(context.Context, struct{}) (string, error) {
 			return "", mcpserver.URLElicitationRequired("pay first",
 				&mcp.ElicitParams{Message: "pay", URL: "https://example.com/pay", ElicitationID: "e1"})
-		}),
+		}, mcpserver.TaskTool()),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -38,11 +38,11 @@ func newLegacyTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 
 // interview asks for one thing after another.
 func interview(ctx context.Context, _ struct{}) (string, error) {
-	said, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
+	said, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
 	if err != nil {
 		return "", err
 	}
-	roots, err := mcpserver.ListRoots(ctx)
+	roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -53,7 +53,7 @@ func interview(ctx context.Context, _ struct{}) (string, error) {
 func survey(ctx context.Context, _ struct{}) (string, error) {
 	var said mcp.ElicitResult
 	var roots mcp.ListRootsResult
-	err := mcpserver.AskAll(ctx, mcpserver.AskElicit("",
+	err := mcpserver.RequestFrom(ctx).AskAll(ctx, mcpserver.AskElicit("",
 		&mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm}, &said),
 		mcpserver.AskListRoots("", &roots))
 	if refused, ok := errors.AsType[*mcpserver.ClientError](err); ok {
@@ -246,7 +246,7 @@ func TestASessionFromBeforeThereWereTasksHasNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
 		c := speakAble(t, s)
-		if err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: "compute"}, sleep); err != nil {
+		if err := mcpserver.AddTool(s, &mcp.Tool{Name: "compute"}, sleep, mcpserver.TaskTool()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
@@ -274,7 +274,7 @@ func TestALegacyTaskThatIsCancelledStaysSo(t *testing.T) {
 				time.Sleep(time.Second)
 				return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("half of it")}}, err
 			}
-			must(t, s.AddRawTaskTool(&mcp.Tool{Name: name}, stubborn))
+			must(t, s.AddTool(&mcp.Tool{Name: name}, stubborn, mcpserver.TaskTool()))
 		}
 		c := speakAble(t, s)
 		for _, name := range []string{"result", "error"} {

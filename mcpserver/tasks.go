@@ -36,7 +36,7 @@ type serverTasks struct {
 type ownTasks interface{ Close(identity.Mark) }
 
 func newServerTasks(s *Server) (*serverTasks, error) {
-	cfg, err := newTaskOptions(s.cfg.Tasks, s.cfg.FrameLimit)
+	cfg, err := newTaskOptions(s.cfg.Tasks, s.cfg.Limits.Frame)
 	var free func()
 	if cfg.Store == nil {
 		cfg.Store = store.NewMemoryTasks(0, 0)

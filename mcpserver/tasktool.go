@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,87 +10,58 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// AddTaskTool adds a tool that a Go function implements, as [AddTool] does, for calls that take longer than a client
-// wants to wait. For clients that declare the tasks extension, each call with valid arguments becomes a task. The
-// client gets the task as the answer at once, polls for the outcome or subscribes to it, and may cancel the task. h
-// continues when the request is over, until it returns. Its context has the values of the request's context, and ends
-// when the client cancels the task, when its TTL ([TaskOptions.TTL] or [TaskTTL]) has passed or when the server shuts
-// down, see [Server.Shutdown].
+// TaskTool makes the calls of a tool tasks, for calls that take longer than a client wants to wait. For clients that
+// declare the tasks extension, each call with valid arguments becomes a task. The client gets the task as the answer at
+// once, polls for the outcome or subscribes to it, and may cancel the task. The handler continues when the request is
+// over, until it returns. Its context has the values of the request's context, and ends when the client cancels the
+// task, when its TTL ([TaskOptions.TTL] or [TaskTTL]) has passed or when the server shuts down, see [Server.Shutdown].
 //
 // Clients of 2025-11-25 know another kind of task, and request a task with the call. Such a call becomes a task even if
 // its arguments are invalid. The task is kept for the time that the client requests, but never longer than other tasks.
-// Questions of h to the client wait until the client waits for the result. A cancelled task stays cancelled, whatever h
-// returns, and a result with isError fails the task.
+// Questions of the handler to the client wait until the client waits for the result. A cancelled task stays cancelled,
+// whatever the handler returns, and a result with isError fails the task.
 //
 // A task belongs to the principal of its request. Without a principal, it belongs to every client that knows its id,
 // which cannot be guessed.
 //
-// For all other clients, and for calls that request no task, h runs as the function of any other tool while the client
-// waits. If the TaskSupport in the Execution of t is [mcp.TaskRequired], the server refuses such calls instead, to
-// modern clients with -32021 and to legacy clients with -32601.
+// For all other clients, and for calls that request no task, the handler runs as that of any other tool while the
+// client waits. If the TaskSupport in the Execution of the tool is [mcp.TaskRequired], the server refuses such calls
+// instead, to modern clients with -32021 and to legacy clients with -32601.
 //
-// The outcome of a task is what h returns, in the form that [ToolHandler] describes: an error that is no [*mcp.Error]
-// is a result with isError, and so completes the task; an [*mcp.Error] fails the task. After the client has cancelled
-// the task, an error makes the task cancelled, and a result still completes it. The messages of [RequestInfo.Progress]
-// and [RequestInfo.TaskStatus] become the status message of the task.
+// The outcome of a task is the return value of the handler, in the form that [ToolHandler] describes: an error that is
+// no [*mcp.Error] is a result with isError, and so completes the task; an [*mcp.Error] fails the task. After the client
+// has cancelled the task, an error makes the task cancelled, and a result still completes it. The messages of
+// [RequestInfo.Progress] and [RequestInfo.TaskStatus] become the status message of the task.
 //
-// It is an error if the program has its own handlers for the methods of tasks.
+// The tool cannot be added if the program has its own handlers for the methods of tasks.
 // (tasks extension, https://modelcontextprotocol.io/seps/2663-tasks-extension; specification 2025-11-25,
 // basic/utilities/tasks)
-func AddTaskTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in In) (Out, error),
-	options ...TaskToolOption) error {
-	if h == nil {
-		return errors.New("add tool: no handler")
+func TaskTool() ToolOption { return func(o *toolOptions) { o.tasks() } }
+
+// TaskWhenAsked is [TaskTool], but a call becomes a task only when the handler calls [RequestInfo.BeginTask]. Until
+// then, the handler answers the request: it may ask the client for something, and may return without a task. A client
+// of 2025-11-25 that requests a task gets one at once.
+func TaskWhenAsked() ToolOption { return func(o *toolOptions) { o.tasks().waits = true } }
+
+// TaskAfter is [TaskWhenAsked], but a call also becomes a task when the handler takes longer than d, so that clients
+// get the answers of quick calls without a task.
+func TaskAfter(d time.Duration) ToolOption {
+	return func(o *toolOptions) {
+		t := o.tasks()
+		t.waits, t.after = true, d
 	}
-	added, input, output, err := typedTool[In, Out](t)
-	if err != nil {
-		return err
-	}
-	return s.tasks.addTool(added, options, func(ctx context.Context, r *CallToolRequest) (taskWork, error) {
-		in, err := decodeArguments[In](ctx, input, r.Arguments)
-		if err != nil {
-			return nil, err
-		}
-		return func(ctx context.Context) (*mcp.CallToolResult, error) {
-			out, err := h(ctx, in)
-			if err != nil {
-				return nil, err
-			}
-			return resultOf(ctx, out, output)
-		}, nil
-	})
 }
 
-// AddRawTaskTool adds a tool as [Server.AddRawTool] does. Its calls may become tasks, as those of [AddTaskTool] do.
-func (s *Server) AddRawTaskTool(t *mcp.Tool, h ToolHandler, options ...TaskToolOption) error {
-	if h == nil {
-		return errors.New("add tool: no handler")
+// TaskTTL is [TaskTool], and sets the TTL of the tool's tasks: zero means [TaskOptions.TTL], negative means for ever.
+func TaskTTL(d time.Duration) ToolOption { return func(o *toolOptions) { o.tasks().ttl = d } }
+
+// tasks returns the task properties of the tool.
+func (o *toolOptions) tasks() *taskTool {
+	if o.task == nil {
+		o.task = new(taskTool)
 	}
-	added, err := rawTool(t)
-	if err != nil {
-		return err
-	}
-	return s.tasks.addTool(added, options, func(_ context.Context, r *CallToolRequest) (taskWork, error) {
-		return func(ctx context.Context) (*mcp.CallToolResult, error) { return h(ctx, r) }, nil
-	})
+	return o.task
 }
-
-// TaskToolOption configures the tasks of one tool.
-type TaskToolOption func(*taskTool)
-
-// TaskWhenAsked makes a call a task only when the handler calls [RequestInfo.BeginTask]. Until then, the handler
-// answers the request: it may ask the client for something, and may return without a task. A client of 2025-11-25 that
-// requests a task gets one at once.
-func TaskWhenAsked() TaskToolOption { return func(t *taskTool) { t.waits = true } }
-
-// TaskAfter makes a call a task only when the handler takes longer than d, so that clients get the answers of quick
-// calls without a task. Otherwise it works like [TaskWhenAsked].
-func TaskAfter(d time.Duration) TaskToolOption {
-	return func(t *taskTool) { t.waits, t.after = true, d }
-}
-
-// TaskTTL sets the TTL of the tool's tasks: zero means [TaskOptions.TTL], negative means for ever.
-func TaskTTL(d time.Duration) TaskToolOption { return func(t *taskTool) { t.ttl = d } }
 
 // taskTool holds the task properties of a tool whose calls may become tasks.
 type taskTool struct {
@@ -107,11 +77,8 @@ func (t *taskTool) timeToLive(usual time.Duration) time.Duration {
 	return max(0, cmp.Or(t.ttl, usual))
 }
 
-func (t *serverTasks) addTool(info *mcp.Tool, options []TaskToolOption, bind bindTask) error {
-	task := &taskTool{bind: bind}
-	for _, option := range options {
-		option(task)
-	}
+// offerTool declares that calls of a tool may become tasks.
+func (t *serverTasks) offerTool(info *mcp.Tool, task *taskTool) error {
 	if info.Execution == nil {
 		info.Execution = new(mcp.ToolExecution)
 	}
@@ -127,16 +94,10 @@ func (t *serverTasks) addTool(info *mcp.Tool, options []TaskToolOption, bind bin
 	if !t.offer() {
 		return fmt.Errorf("add tool %s: the methods of tasks have other handlers", info.Name)
 	}
-	return t.s.tools.register(info, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
-		work, err := bind(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		return work(ctx)
-	}, task)
+	return nil
 }
 
-// TaskOptions configure tasks, see [AddTaskTool]. The zero value of every field means the default stated here.
+// TaskOptions configure tasks, see [TaskTool]. The zero value of every field means the default stated here.
 type TaskOptions struct {
 	// Store stores the tasks. Nil means [store.NewMemoryTasks] with its defaults, until [Server.Shutdown]. Servers that
 	// share a store, such as replicas behind a load balancer, answer requests about each other's tasks.

@@ -31,18 +31,18 @@ func newTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 			t.Fatal(err)
 		}
 	}
-	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "compute"}, sleep))
-	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "later"}, later, mcpserver.TaskWhenAsked()))
-	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "patient"}, sleep, mcpserver.TaskAfter(10*time.Second)))
-	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "brief"}, sleep, mcpserver.TaskTTL(5*time.Second)))
-	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "forever"}, sleep, mcpserver.TaskTTL(-1)))
-	must(mcpserver.AddTaskTool(s, &mcp.Tool{
+	must(mcpserver.AddTool(s, &mcp.Tool{Name: "compute"}, sleep, mcpserver.TaskTool()))
+	must(mcpserver.AddTool(s, &mcp.Tool{Name: "later"}, later, mcpserver.TaskTool(), mcpserver.TaskWhenAsked()))
+	must(mcpserver.AddTool(s, &mcp.Tool{Name: "patient"}, sleep, mcpserver.TaskTool(), mcpserver.TaskAfter(10*time.Second)))
+	must(mcpserver.AddTool(s, &mcp.Tool{Name: "brief"}, sleep, mcpserver.TaskTool(), mcpserver.TaskTTL(5*time.Second)))
+	must(mcpserver.AddTool(s, &mcp.Tool{Name: "forever"}, sleep, mcpserver.TaskTool(), mcpserver.TaskTTL(-1)))
+	must(mcpserver.AddTool(s, &mcp.Tool{
 		Name: "strict", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskRequired},
-	}, fail))
-	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "talk"}, chatter))
-	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "confirm"}, confirm))
-	must(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "both"}, confirmBoth))
-	must(s.AddRawTaskTool(&mcp.Tool{Name: "raw"}, echo))
+	}, fail, mcpserver.TaskTool()))
+	must(mcpserver.AddTool(s, &mcp.Tool{Name: "talk"}, chatter, mcpserver.TaskTool()))
+	must(mcpserver.AddTool(s, &mcp.Tool{Name: "confirm"}, confirm, mcpserver.TaskTool()))
+	must(mcpserver.AddTool(s, &mcp.Tool{Name: "both"}, confirmBoth, mcpserver.TaskTool()))
+	must(s.AddTool(&mcp.Tool{Name: "raw"}, echo, mcpserver.TaskTool()))
 	return s
 }
 

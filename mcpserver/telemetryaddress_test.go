@@ -1,7 +1,6 @@
 package mcpserver_test
 
 import (
-	"context"
 	"testing"
 
 	"go.opentelemetry.io/otel/trace"
@@ -25,7 +24,7 @@ func TestSpansOverHTTPSayWhereTheRequestCameFromUnlessThatIsNotWanted(t *testing
 			rec := telemetrytest.Recorder(t, tt.opts...)
 			c, served := tracedClient(t, tracingServer(t, rec.Telemetry()), tt.over, rec.Telemetry(), version)
 			callText(t, c, "trace")
-			must(t, c.Stop(context.Background()))
+			must(t, c.Close())
 			served()
 			span := rec.SpansNamed("tools/call trace", trace.SpanKindServer)[0]
 			address, port := "", int64(0)

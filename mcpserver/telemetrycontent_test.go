@@ -28,11 +28,11 @@ const secret = "hunter2"
 func confidential(t *testing.T, tel *telemetry.Telemetry) *mcpserver.Server {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "vault", Version: "1"}, &mcpserver.Options{Telemetry: tel})
-	must(t, s.AddRawTool(&mcp.Tool{Name: "open"},
+	must(t, s.AddTool(&mcp.Tool{Name: "open"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return toldBy("the word is %s", secret)
 		}))
-	must(t, s.AddRawTool(&mcp.Tool{Name: "break"},
+	must(t, s.AddTool(&mcp.Tool{Name: "break"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return nil, &mcp.Error{Code: -5, Message: "not with " + secret}
 		}))
@@ -126,11 +126,11 @@ func TestNothingOfWhatTheClientIsAskedIsInTelemetry(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
 			t.Run("use", func(t *testing.T) {
 				ask := func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					user, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "Is it " + secret + "?", RequestedSchema: nameForm})
+					user, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "Is it " + secret + "?", RequestedSchema: nameForm})
 					if err != nil {
 						return nil, err
 					}
-					model, err := mcpserver.CreateMessage(ctx, prompt(secret))
+					model, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx, prompt(secret))
 					if err != nil {
 						return nil, err
 					}
@@ -170,7 +170,7 @@ func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
 					kept := string(c.Data)
 					c.Data = bytes.Clone(c.Data)
 					offered = append(offered, c)
-					return kept, c.Kind != telemetry.ErrorMessage
+					return kept, c.Kind != telemetry.ContentErrorMessage
 				}))
 			useAll(t, rec.Telemetry(), w)
 			captured := 0
@@ -224,9 +224,9 @@ func TestWhatTheRedactorReturnsIsKeptAndBounded(t *testing.T) {
 	rec := telemetrytest.Recorder(t,
 		telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {
 			switch c.Kind {
-			case telemetry.ToolResult:
+			case telemetry.ContentToolResult:
 				panic("a redactor that breaks")
-			case telemetry.ErrorMessage:
+			case telemetry.ContentErrorMessage:
 				return "x" + long, true
 			}
 			return "x" + long, true

@@ -50,7 +50,7 @@ func (infoOnly) Enabled(_ context.Context, l slog.Level) bool { return l >= slog
 func budgetServer(t testing.TB, tel *telemetry.Telemetry) *mcpserver.Server {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "budget", Version: "1"}, &mcpserver.Options{Telemetry: tel})
-	must(t, s.AddRawTool(&mcp.Tool{Name: "tool"}, echo))
+	must(t, s.AddTool(&mcp.Tool{Name: "tool"}, echo))
 	return s
 }
 

@@ -49,9 +49,9 @@ func within(t *testing.T, rec *telemetrytest.Recording, metrics ...string) {
 func TestAHostileClientCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := countsOnly(t)
-		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), MaxQueued: 1 << 20}, "roots", rootsTool)
+		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Queued: 1 << 20}}, "roots", rootsTool)
 		for i := range 300 { // more than metrics tell apart, though they are the server's own
-			must(t, s.AddRawTool(&mcp.Tool{Name: fmt.Sprint("own", i)}, echo))
+			must(t, s.AddTool(&mcp.Tool{Name: fmt.Sprint("own", i)}, echo))
 		}
 		w := openedAble(t, s, "2025-11-25")
 		for i := range many {
@@ -146,7 +146,7 @@ func TestAHostileServerCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	t.Cleanup(func() { _ = c.Close() })
 	for i := range many {
 		name := fmt.Sprint("name", i)
 		_, _ = c.CallTool(t.Context(), name, nil)
@@ -154,7 +154,7 @@ func TestAHostileServerCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
 		_, _ = c.ReadResource(t.Context(), "file:///"+name)
 		_ = c.Call(t.Context(), "acme/"+name, nil, nil)
 	}
-	if err := c.Stop(t.Context()); err != nil {
+	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range rec.Points("mcp_client.notification.messages", "mcp_client.direction", "received") {

@@ -30,7 +30,7 @@ func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
 				s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
 				s.RemoveTools("echo")
 				var inside []string
-				must(t, s.AddRawTool(&mcp.Tool{Name: "echo"},
+				must(t, s.AddTool(&mcp.Tool{Name: "echo"},
 					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 						inside = append(inside, baggage.FromContext(ctx).Member("tenant").Value())
 						return nil, nil
@@ -129,7 +129,7 @@ func TestAnAnonymousClientOverHTTPDecidesNothingAboutTraces(t *testing.T) {
 				s.RemoveTools("echo")
 				var tenant string
 				var sampled bool
-				must(t, s.AddRawTool(&mcp.Tool{Name: "echo"},
+				must(t, s.AddTool(&mcp.Tool{Name: "echo"},
 					func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 						tenant = baggage.FromContext(ctx).Member("tenant").Value()
 						sampled = trace.SpanContextFromContext(ctx).IsSampled()

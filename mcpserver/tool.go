@@ -36,33 +36,87 @@ type CallToolRequest struct {
 // millisecond, or asks the client for something, another goroutine continues to read.
 type ToolHandler func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error)
 
-// AddRawTool adds a tool whose handler gets the raw arguments and creates the result itself. The schemas of the tool
-// must be valid; the default input schema accepts any object. The server does not validate arguments and results
-// against the schemas, unless the handler is [Checked].
+// AddTool adds a tool whose handler gets the raw arguments and creates the result itself. The function [AddTool] adds a
+// tool whose handler gets and returns Go values. The schemas of t must be valid; the default input schema accepts any
+// object. The server does not validate arguments and results against the schemas without [CheckArguments].
 //
 // Connected clients get a notification of the changed list. It is an error if the server has a tool of that name.
-func (s *Server) AddRawTool(t *mcp.Tool, h ToolHandler) error {
+func (s *Server) AddTool(t *mcp.Tool, h ToolHandler, options ...ToolOption) error {
 	if h == nil {
 		return errors.New("add tool: no handler")
 	}
-	added, err := rawTool(t)
+	added, input, output, err := rawTool(t)
 	if err != nil {
 		return err
 	}
-	return s.tools.register(added, h, nil)
+	o := toolOptionsOf(options)
+	if o.checked {
+		h = checked(h, input, output)
+	}
+	return s.addTool(added, o, h, func(_ context.Context, r *CallToolRequest) (taskWork, error) {
+		return func(ctx context.Context) (*mcp.CallToolResult, error) { return h(ctx, r) }, nil
+	})
 }
 
-// rawTool returns a copy of t for a handler that gets the raw arguments, after checking its schemas.
-func rawTool(t *mcp.Tool) (*mcp.Tool, error) {
-	added, err := copyTool(t)
-	if err != nil {
-		return nil, err
+// ToolOption configures one tool: [TaskTool], [TaskWhenAsked], [TaskAfter], [TaskTTL] and [CheckArguments].
+type ToolOption func(*toolOptions)
+
+// toolOptions are the result of a tool's options.
+type toolOptions struct {
+	checked bool
+	task    *taskTool // nil unless calls may become tasks
+}
+
+func toolOptionsOf(options []ToolOption) toolOptions {
+	var o toolOptions
+	for _, option := range options {
+		option(&o)
+	}
+	return o
+}
+
+// CheckArguments makes the server validate the calls of a tool with raw JSON ([Server.AddTool]) as it validates those
+// of the function [AddTool]: it fills in defaults, it does not call the handler with arguments that violate the input
+// schema, and structured content that violates the output schema is an internal error. If a call becomes a task, the
+// validation is part of the task.
+func CheckArguments() ToolOption { return func(o *toolOptions) { o.checked = true } }
+
+// checked returns h with the validation of its calls around it.
+func checked(h ToolHandler, input, output *schema.Schema) ToolHandler {
+	return func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
+		arguments, err := fitting(ctx, input, r.Arguments)
+		if err != nil {
+			return nil, invalidArguments(ctx, err)
+		}
+		out, err := h(ctx, &CallToolRequest{RequestInfo: r.RequestInfo, Name: r.Name, Arguments: arguments})
+		if err != nil {
+			return nil, err
+		}
+		return resultOf(ctx, out, output)
+	}
+}
+
+// addTool registers a tool with its handler. bind does the same work for a call that becomes a task.
+func (s *Server) addTool(t *mcp.Tool, o toolOptions, h ToolHandler, bind bindTask) error {
+	if o.task != nil {
+		o.task.bind = bind
+		if err := s.tasks.offerTool(t, o.task); err != nil {
+			return err
+		}
+	}
+	return s.tools.register(t, h, o.task)
+}
+
+// rawTool returns a copy of t for a handler that gets the raw arguments, and its compiled schemas.
+func rawTool(t *mcp.Tool) (added *mcp.Tool, input, output *schema.Schema, err error) {
+	if added, err = copyTool(t); err != nil {
+		return nil, nil, nil, err
 	}
 	if added.InputSchema == nil {
 		added.InputSchema = anyArguments
 	}
-	_, _, err = compileSchemas(added)
-	return added, err
+	input, output, err = compileSchemas(added)
+	return added, input, output, err
 }
 
 // RemoveTools removes tools by name. Calls in progress continue. Connected clients get a notification if the list has

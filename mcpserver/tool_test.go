@@ -184,7 +184,7 @@ func encoded(v any) string {
 }
 
 func TestToolsThatCannotBeAdded(t *testing.T) {
-	raw := func(s *mcpserver.Server, t *mcp.Tool) error { return s.AddRawTool(t, echo) }
+	raw := func(s *mcpserver.Server, t *mcp.Tool) error { return s.AddTool(t, echo) }
 	tests := []struct {
 		name, want string
 		tool       *mcp.Tool
@@ -200,7 +200,7 @@ func TestToolsThatCannotBeAdded(t *testing.T) {
 			`add tool: name "ſ" has a character other than letters, digits, '_', '-' and '.'`, &mcp.Tool{Name: "ſ"}, raw},
 		{"name taken", "add tool add: there is a tool of that name", &mcp.Tool{Name: "add"}, raw},
 		{"no handler", "add tool: no handler", &mcp.Tool{Name: "x"},
-			func(s *mcpserver.Server, t *mcp.Tool) error { return s.AddRawTool(t, nil) }},
+			func(s *mcpserver.Server, t *mcp.Tool) error { return s.AddTool(t, nil) }},
 		{"no typed handler", "add tool: no handler", &mcp.Tool{Name: "x"}, func(s *mcpserver.Server, t *mcp.Tool) error {
 			return mcpserver.AddTool[point, point](s, t, nil)
 		}},
@@ -238,7 +238,7 @@ func TestAToolIsACopy(t *testing.T) {
 			Annotations: &mcp.ToolAnnotations{Title: "before"}, Meta: mcp.Meta(`{"k":"before"}`),
 		}
 		s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: checked(t)})
-		if err := s.AddRawTool(given, echo); err != nil {
+		if err := s.AddTool(given, echo); err != nil {
 			t.Fatal(err)
 		}
 		given.Description, given.Annotations.Title = "after", "after"

@@ -40,7 +40,7 @@ func newServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "sleep"}, sleep))
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "fail"}, fail))
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "steps"}, steps))
-	must(s.AddRawTool(&mcp.Tool{Name: "echo"}, echo))
+	must(s.AddTool(&mcp.Tool{Name: "echo"}, echo))
 	must(s.HandleRequest("example.com/who", who))
 	return s
 }

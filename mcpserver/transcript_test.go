@@ -161,9 +161,9 @@ func setOption(t *testing.T, o *mcpserver.Options, line string) {
 				o.Versions = append(o.Versions, mcp.Version(v))
 			}
 		case "concurrent":
-			o.MaxConcurrent = n
+			o.Limits.Concurrent = n
 		case "queued":
-			o.MaxQueued = n
+			o.Limits.Queued = n
 		case "page":
 			o.PageSize = n
 		case "timeout":

@@ -47,7 +47,7 @@ import (
 //     text, and clients of revisions before 2026-07-28 get only the text if the output is not a JSON object.
 //
 // Arguments are invalid if they would take more than 128 MiB as Go values, or more than eight times their text if that
-// is more. Two million numbers fit. [Server.AddRawTool] passes JSON unchanged; see [Checked].
+// is more. Two million numbers fit. The method [Server.AddTool] passes JSON unchanged.
 //
 // The server validates structured content against the output schema; a mismatch is an internal error. It treats errors
 // of h as [ToolHandler] describes.
@@ -55,7 +55,8 @@ import (
 // It is an error if a type has no schema, if a schema is invalid, or if the server has a tool of that name. Connected
 // clients get a notification of the changed list.
 // (specification 2026-07-28, server/tools, "Structured Content" and "Error Handling")
-func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in In) (Out, error)) error {
+func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in In) (Out, error),
+	options ...ToolOption) error {
 	if h == nil {
 		return errors.New("add tool: no handler")
 	}
@@ -63,17 +64,26 @@ func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in
 	if err != nil {
 		return err
 	}
-	return s.tools.register(added, func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
-		in, err := decodeArguments[In](ctx, input, r.Arguments)
-		if err != nil {
-			return nil, err
-		}
+	run := func(ctx context.Context, in In) (*mcp.CallToolResult, error) {
 		out, err := h(ctx, in)
 		if err != nil {
 			return nil, err
 		}
 		return resultOf(ctx, out, output)
-	}, nil)
+	}
+	return s.addTool(added, toolOptionsOf(options), func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
+		in, err := decodeArguments[In](ctx, input, r.Arguments)
+		if err != nil {
+			return nil, err
+		}
+		return run(ctx, in)
+	}, func(ctx context.Context, r *CallToolRequest) (taskWork, error) {
+		in, err := decodeArguments[In](ctx, input, r.Arguments)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context) (*mcp.CallToolResult, error) { return run(ctx, in) }, nil
+	})
 }
 
 // typedTool returns a copy of t for a function from In to Out, and its compiled schemas.
@@ -102,39 +112,6 @@ func structured[Out any]() bool {
 		return false
 	}
 	return true
-}
-
-// Checked returns a handler for [Server.AddRawTool] and [Server.AddRawTaskTool] that validates the calls of h against
-// the schemas of t, as [AddTool] does: it fills in defaults, it does not call h with invalid arguments, and structured
-// content that violates the output schema is an internal error. h still gets and returns raw JSON. If a call becomes a
-// task, the validation is part of the task.
-//
-//	err := s.AddRawTool(t, mcpserver.Checked(t, h))
-//
-// If a schema is invalid, AddRawTool returns an error. Checked uses the schemas that t has when Checked is called.
-func Checked(t *mcp.Tool, h ToolHandler) ToolHandler {
-	if h == nil || t == nil {
-		return h
-	}
-	held, err := rawTool(t)
-	if err != nil {
-		return h // AddRawTool refuses t for the same reason
-	}
-	input, output, err := compileSchemas(held)
-	if err != nil {
-		return h // AddRawTool refuses t for the same reason
-	}
-	return func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
-		arguments, err := fitting(ctx, input, r.Arguments)
-		if err != nil {
-			return nil, invalidArguments(ctx, err)
-		}
-		out, err := h(ctx, &CallToolRequest{RequestInfo: r.RequestInfo, Name: r.Name, Arguments: arguments})
-		if err != nil {
-			return nil, err
-		}
-		return resultOf(ctx, out, output)
-	}
 }
 
 // decodeArguments validates the arguments of a call and decodes them.

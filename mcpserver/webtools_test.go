@@ -22,7 +22,7 @@ func newWebServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 			"limit":{"type":"integer","x-mcp-header":"Limit"},
 			"dry":{"type":"boolean","x-mcp-header":"Dry"}}}`)}: echo,
 	} {
-		if err := s.AddRawTool(tool, h); err != nil {
+		if err := s.AddTool(tool, h); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,7 +39,7 @@ func needy(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, er
 
 // pause closes its stream and answers a second later.
 func pause(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-	if err := mcpserver.CloseStream(ctx, 500*time.Millisecond); err != nil {
+	if err := mcpserver.RequestFrom(ctx).CloseStream(ctx, 500*time.Millisecond); err != nil {
 		return nil, err
 	}
 	time.Sleep(time.Second)

@@ -19,7 +19,7 @@ func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	if over := c.Over(); over != nil {
 		return errors.Join(transport.ErrClosed, over)
 	}
-	if m.Kind == transport.Request && ctx.Err() == nil {
+	if m.Kind == transport.KindRequest && ctx.Err() == nil {
 		if why := c.server.turnedAway(); why != nil {
 			c.Deliver(transport.Frame{Request: m.ID, Err: why})
 			return nil

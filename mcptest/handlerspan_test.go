@@ -31,7 +31,7 @@ func together(t *testing.T, rec *telemetrytest.Recording, so mcpserver.Options, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Stop(context.Background()) })
+	t.Cleanup(func() { _ = client.Close() })
 	return server, client
 }
 

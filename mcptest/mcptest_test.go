@@ -42,7 +42,7 @@ func connect(t *testing.T, tr transport.Transport, o *mcpclient.Options) *mcpcli
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Errorf("stop: %v", err)
 		}
 	})
@@ -100,7 +100,7 @@ func TestAServerThatIsKilledLosesItsCallsAndIsReachedAgain(t *testing.T) {
 }
 
 func TestAServerThatRefusesIsReachedOnceItDoesNot(t *testing.T) {
-	run(t, &mcpclient.Options{BackoffMin: time.Second}, func(t *testing.T, s *mcptest.Server, c *mcpclient.Client) {
+	run(t, &mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Second}}, func(t *testing.T, s *mcptest.Server, c *mcpclient.Client) {
 		sunny(t, c)
 		gone := errors.New("gone for good")
 		s.Refuse(gone)
@@ -171,7 +171,7 @@ func TestGarbageIsAViolation(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := mcptest.NewServer(t, nil)
 		c := connect(t, s, &mcpclient.Options{Telemetry: rec.Telemetry()})
-		if err := c.Await(t.Context()); err != nil {
+		if err := c.WaitForReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.Garbage("Listening on port 3000", `{"jsonrpc":"1.0"}`)
@@ -225,7 +225,7 @@ func TestAScriptSaysWhatTheTestWrites(t *testing.T) {
 					t.Errorf("want a lost connection, got %v", got)
 				}
 				s.Accept().Handshake(v)
-				if err := c.Await(t.Context()); err != nil || c.ProtocolVersion() != v {
+				if err := c.WaitForReady(t.Context()); err != nil || c.ProtocolVersion() != v {
 					t.Errorf("want to be connected again, got %v", err)
 				}
 			})

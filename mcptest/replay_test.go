@@ -1,7 +1,6 @@
 package mcptest_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,7 +21,7 @@ func TestTheWeatherIsThatOfTheRecording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Stop(context.Background())
+	defer client.Close()
 	weather := &Weather{Server: client}
 	if got := weather.Today(t.Context(), "Oslo"); !strings.Contains(got, `"celsius_max"`) {
 		t.Errorf("got %q", got)
@@ -49,7 +48,7 @@ func TestARequestThatIsNotInTheRecordingFailsTheTest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer client.Stop(context.Background())
+		defer client.Close()
 		if got := (&Weather{Server: client}).Today(t.Context(), "Rome"); got != "unknown" {
 			t.Errorf("got %q", got)
 		}
@@ -66,7 +65,7 @@ func TestAClientThatIsLeftBehindOutlivesNoTest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = client.Stop(context.Background()) }) // before the end of the recording
+		t.Cleanup(func() { _ = client.Close() }) // before the end of the recording
 	})
 }
 

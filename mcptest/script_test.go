@@ -1,7 +1,6 @@
 package mcptest_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/mcpotel/mcpotel/mcp"
@@ -17,9 +16,9 @@ func TestABlankForecastIsNoError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Stop(context.Background())
+	defer client.Close()
 	server := script.Accept().Handshake(mcp.Version20251125)
-	if err := client.Await(t.Context()); err != nil {
+	if err := client.WaitForReady(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 

@@ -163,5 +163,5 @@ func (s *Server) turnedAway() *transport.RequestError {
 		return nil
 	}
 	s.busy--
-	return &transport.RequestError{Reason: transport.Busy, Unsent: true, RetryAfter: s.after}
+	return &transport.RequestError{Reason: transport.ReasonBusy, Unsent: true, RetryAfter: s.after}
 }

@@ -237,7 +237,7 @@ func TestMiddlewareRunsInsideTheSpan(t *testing.T) {
 				return func(ctx context.Context, r *mcpclient.Request) (any, error) { note(ctx, "asked"); return next(ctx, r) }
 			}},
 	}, tool("where", func(ctx context.Context, _ struct{}) (string, error) {
-		_, err := mcpserver.ListRoots(ctx)
+		_, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 		return "here", err
 	}))
 	if _, err := client.CallTool(t.Context(), "where", nil); err != nil {

@@ -47,7 +47,7 @@ func newWeather(t *testing.T, rec *telemetrytest.Recording) (*Weather, *mcptest.
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Stop(context.Background()) })
+	t.Cleanup(func() { _ = client.Close() })
 	return &Weather{Server: client}, server
 }
 
@@ -88,7 +88,7 @@ func TestTheWeatherIsUnknownWhileTheServerIsAway(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		server.Refuse(nil)
-		if err := weather.Server.Await(t.Context()); err != nil {
+		if err := weather.Server.WaitForReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if got := weather.Today(t.Context(), "Rome"); got != "sunny" {

@@ -50,7 +50,7 @@ func newLink(tel *instrument.Client, n instrument.Network) *link {
 func (l *link) up() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.move(connstate.Initializing, connstate.TransportUp, nil)
+	l.move(connstate.Initializing, connstate.ReasonTransportUp, nil)
 }
 
 // identify sets the peer as soon as its version is known. The SDK stores the version after it has processed the answer
@@ -85,7 +85,7 @@ func (l *link) discovered(offered []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if slices.ContainsFunc(offered, func(v string) bool { return v >= modern && slices.Contains(versions, v) }) {
-		l.move(connstate.Ready, connstate.Negotiated, nil)
+		l.move(connstate.Ready, connstate.ReasonNegotiated, nil)
 	}
 }
 
@@ -100,7 +100,7 @@ func (l *link) negotiated(version, sessionID string) {
 	if version < modern {
 		l.session = time.Now()
 	}
-	l.move(connstate.Ready, connstate.Negotiated, nil)
+	l.move(connstate.Ready, connstate.ReasonNegotiated, nil)
 }
 
 // connected records that the connection was made, or that it failed with err. The SDK does not retry.
@@ -110,7 +110,7 @@ func (l *link) connected(err error) {
 	l.connecting = false
 	switch {
 	case err != nil:
-		l.close(connstate.Refused, err)
+		l.close(connstate.ReasonRefused, err)
 	case l.ended:
 		l.finish(l.endErr)
 	}
@@ -144,9 +144,9 @@ func (l *link) over(err error) {
 
 // finish ends the link. The caller holds mu.
 func (l *link) finish(err error) {
-	reason, errorType := connstate.Other, ""
+	reason, errorType := connstate.ReasonOther, ""
 	if err != nil || l.calls > 0 || l.lost {
-		reason, errorType = connstate.TransportDown, names.ErrorConnectionLost
+		reason, errorType = connstate.ReasonTransportDown, names.ErrorConnectionLost
 	}
 	if !l.session.IsZero() {
 		l.peer.Load().SessionEnd(time.Since(l.session), errorType)
@@ -160,7 +160,7 @@ func (l *link) close(reason connstate.Reason, err error) {
 		return
 	}
 	l.move(connstate.Closing, reason, err)
-	l.tell(connstate.Closing, connstate.TransportClosed, nil)
+	l.tell(connstate.Closing, connstate.ReasonTransportClosed, nil)
 	l.tel.Close()
 }
 

@@ -32,7 +32,7 @@ func clientAfter(ctx context.Context, url, city string) (w weather, err error) {
 	if err != nil {
 		return w, err
 	}
-	defer client.Stop(context.WithoutCancel(ctx))
+	defer client.Close()
 
 	for tool, err := range client.Tools(ctx) {
 		if err != nil {

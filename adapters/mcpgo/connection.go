@@ -49,10 +49,10 @@ func (c *connection) started(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {
-		c.move(connstate.Initializing, connstate.TransportUp, nil)
+		c.move(connstate.Initializing, connstate.ReasonTransportUp, nil)
 		return
 	}
-	c.move(connstate.Closing, connstate.Refused, err)
+	c.move(connstate.Closing, connstate.ReasonRefused, err)
 	c.finish()
 }
 
@@ -63,7 +63,7 @@ func (c *connection) ready(p *instrument.Peer, version string) {
 	if version != "" && version < modern && c.since.IsZero() {
 		c.session, c.since = p, time.Now()
 	}
-	c.move(connstate.Ready, connstate.Negotiated, nil)
+	c.move(connstate.Ready, connstate.ReasonNegotiated, nil)
 }
 
 // lose records that the connection is lost.
@@ -72,7 +72,7 @@ func (c *connection) lose(err error) {
 	defer c.mu.Unlock()
 	if c.state == connstate.Ready {
 		c.err = err
-		c.move(connstate.Closing, connstate.TransportDown, err)
+		c.move(connstate.Closing, connstate.ReasonTransportDown, err)
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *connection) lose(err error) {
 func (c *connection) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.move(connstate.Closing, connstate.StopRequested, nil)
+	c.move(connstate.Closing, connstate.ReasonStopRequested, nil)
 }
 
 func (c *connection) closed() {
@@ -102,7 +102,7 @@ func (c *connection) finish() {
 		}
 		c.session.SessionEnd(time.Since(c.since), errorType)
 	}
-	c.tell(connstate.Closing, connstate.TransportClosed, nil)
+	c.tell(connstate.Closing, connstate.ReasonTransportClosed, nil)
 	c.tel.Close()
 }
 

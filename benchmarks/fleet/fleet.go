@@ -45,7 +45,7 @@ func Connect(ctx context.Context, n int, t *telemetry.Telemetry) (*Fleet, error)
 	dial := dialer{transport.InMemory(f.serve), f}
 	for i := range n {
 		c, err := mcpclient.New(dial, &mcpclient.Options{
-			Name: fmt.Sprintf("server-%05d", i), Group: fmt.Sprint("tenant-", i%groups), Telemetry: t,
+			Name: fmt.Sprintf("server-%05d", i), TelemetryGroup: fmt.Sprint("tenant-", i%groups), Telemetry: t,
 		})
 		if err != nil {
 			return f, err
@@ -111,7 +111,7 @@ func (f *Fleet) Return() {
 // Await waits until all clients are ready.
 func (f *Fleet) Await(ctx context.Context) error {
 	for _, c := range f.clients {
-		if err := c.Await(ctx); err != nil {
+		if err := c.WaitForReady(ctx); err != nil {
 			return err
 		}
 	}
@@ -137,7 +137,7 @@ func (f *Fleet) Stop(ctx context.Context) error {
 	errs := make([]error, len(f.clients))
 	var all sync.WaitGroup
 	for i, c := range f.clients {
-		all.Go(func() { errs[i] = c.Stop(ctx) })
+		all.Go(func() { errs[i] = c.Close() })
 	}
 	all.Wait()
 	return errors.Join(append(errs, f.server.Shutdown(ctx))...)

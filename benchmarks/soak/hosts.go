@@ -124,10 +124,8 @@ func playHosts(in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
 	for _, c := range clients {
-		err = errors.Join(err, c.Stop(ctx))
+		err = errors.Join(err, c.Close())
 	}
 	return err
 }

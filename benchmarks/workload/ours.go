@@ -75,4 +75,4 @@ func (o *oursClient) List(ctx context.Context) (int, error) {
 	return len(page.Tools), nil
 }
 
-func (o *oursClient) Close() error { return o.c.Stop(context.Background()) }
+func (o *oursClient) Close() error { return o.c.Close() }

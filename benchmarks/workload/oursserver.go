@@ -39,7 +39,7 @@ func OursServerWith(name string, tel func(...telemetry.Option) *telemetry.Teleme
 
 func newOursServer(tel *telemetry.Telemetry) (*mcpserver.Server, error) {
 	s := mcpserver.New(mcp.Implementation{Name: "ours", Version: "1.0"}, &mcpserver.Options{Telemetry: tel})
-	err := s.AddRawTool(&mcp.Tool{Name: TinyTool},
+	err := s.AddTool(&mcp.Tool{Name: TinyTool},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(HelloText)}}, nil
 		})

@@ -2,7 +2,6 @@ package workload
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"testing"
 
@@ -76,7 +75,7 @@ func TestStructuredResultsMatchTheSchemaThatIsListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Stop(context.Background())
+	defer c.Close()
 	page, err := c.ListTools(t.Context(), nil)
 	if err != nil || len(page.Tools) != 1 || page.Tools[0].Name != TinyTool || page.Tools[0].OutputSchema == nil {
 		t.Fatalf("want the tiny tool with its schema, got %+v, %v", page, err)

@@ -23,7 +23,7 @@ func manyTypes(t *testing.T) string {
 func echoes(t *testing.T, schema string) (url string) {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "echo", Version: "1.0"}, nil)
-	if err := s.AddRawTool(&mcp.Tool{Name: "echo", Description: "Say it.", InputSchema: json.RawMessage(schema)},
+	if err := s.AddTool(&mcp.Tool{Name: "echo", Description: "Say it.", InputSchema: json.RawMessage(schema)},
 		func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(string(r.Arguments))}}, nil
 		}); err != nil {

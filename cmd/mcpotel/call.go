@@ -78,7 +78,7 @@ func (c *connection) route(ctx context.Context, s *servers, tool string) (*mcpcl
 	}
 	client, own, err := s.group.Route(ctx, tool, mcpclient.WaitForReady())
 	if err == nil {
-		err = c.connecting(ctx, client.Await)
+		err = c.connecting(ctx, client.WaitForReady)
 	}
 	s.wait.end()
 	switch {

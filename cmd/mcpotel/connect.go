@@ -218,15 +218,15 @@ func (c *connection) observed(ctx context.Context, title string, work func(conte
 // options returns the options for the client of a server. server is the name that messages to the person use.
 func (c *connection) options(o *observation, server string) (*mcpclient.Options, error) {
 	options := &mcpclient.Options{
-		ClientInfo:      mcp.Implementation{Name: "mcpotel", Version: version()},
-		RequestTimeout:  30 * time.Second,
-		InitTimeout:     cmp.Or(c.connectTimeout, max(30*time.Second, c.timeout)), // inTime enforces a shorter --timeout
-		StartTimeout:    cmp.Or(c.connectTimeout, max(time.Minute, c.timeout)),
-		InitialAttempts: 1,
-		CloseTimeout:    2 * time.Second, // a server that exports its own spans needs a moment
-		Telemetry:       o.telemetry(),
-		Features:        c.answers(server),
-		Middleware:      []mcpclient.Middleware{c.oddTools(server)},
+		ClientInfo:     mcp.Implementation{Name: "mcpotel", Version: version()},
+		RequestTimeout: 30 * time.Second,
+		Timeouts: mcpclient.Timeouts{Init: cmp.Or(c.connectTimeout, max(30*time.Second, c.timeout)), // inTime enforces a shorter --timeout
+			Start: cmp.Or(c.connectTimeout, max(time.Minute, c.timeout)), Close: 2 * time.Second},
+		Backoff: mcpclient.Backoff{Attempts: 1},
+		// a server that exports its own spans needs a moment
+		Telemetry:  o.telemetry(),
+		Features:   c.answers(server),
+		Middleware: []mcpclient.Middleware{c.oddTools(server)},
 	}
 	if c.pin != "" {
 		options.Versions = []mcp.Version{mcp.Version(c.pin)}

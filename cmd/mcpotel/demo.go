@@ -63,13 +63,13 @@ func (d *demo) run(ctx context.Context) error {
 	if err := d.connect(ctx); err != nil {
 		return err
 	}
-	defer d.client.Stop(context.WithoutCancel(ctx))
+	defer d.client.Close()
 	for _, scene := range []func(context.Context) error{d.success, d.toolError, d.timeout, d.crash} {
 		if err := scene(ctx); err != nil {
 			return err
 		}
 	}
-	if err := d.client.Stop(ctx); err != nil {
+	if err := d.client.Close(); err != nil {
 		return err
 	}
 	d.say("\nThat was it: every call was one trace, and the connection came back by itself.")
@@ -96,10 +96,10 @@ func (d *demo) connect(ctx context.Context) error {
 		d.o.exporting(transport.Stdio{Command: self, Args: []string{"serve-demo"},
 			Env: append(os.Environ(), "OTEL_SERVICE_NAME="+demoserver.Name)}),
 		&mcpclient.Options{
-			Name:         "demo",
-			ClientInfo:   mcp.Implementation{Name: "mcpotel-demo", Version: version()},
-			CloseTimeout: 2 * time.Second, // for the server to export its last spans
-			Telemetry:    d.o.telemetry(),
+			Name:       "demo",
+			ClientInfo: mcp.Implementation{Name: "mcpotel-demo", Version: version()},
+			Timeouts:   mcpclient.Timeouts{Close: 2 * time.Second}, // for the server to export its last spans
+			Telemetry:  d.o.telemetry(),
 		})
 	span.End()
 	if err != nil {

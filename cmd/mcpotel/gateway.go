@@ -31,8 +31,8 @@ func (p *proxy) servers(o *observation) (members []mcpclient.Member, free func()
 
 // adaptMember sets the options for a member behind a gateway: the hosts set timeouts and answer the server's requests.
 func adaptMember(_ string, o *mcpclient.Options) {
-	o.Features, o.RequestTimeout, o.InitialAttempts = nil, -1, -1
-	o.FrameLimit, o.CloseTimeout = mcpproxy.DefaultFrameLimit, time.Second
+	o.Features, o.RequestTimeout, o.Backoff.Attempts = nil, -1, -1
+	o.Limits.Frame, o.Timeouts.Close = mcpproxy.DefaultFrameLimit, time.Second
 }
 
 // serveMany serves a gateway: several servers as one, or one server without prefixes (--translate).
@@ -70,11 +70,7 @@ func (p *proxy) serveMany(ctx context.Context, o *observation, members []mcpclie
 		}
 		return misuse("%s", said)
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-		defer cancel()
-		_ = g.Stop(ctx) // the end of the process ends the rest
-	}()
+	defer func() { _ = g.Close() }()
 	return p.serve(ctx, g, g.ServeStdio, risk)
 }
 

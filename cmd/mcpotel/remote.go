@@ -101,10 +101,10 @@ func (r *remote) hint(err error) error {
 	}
 	refused, ok := errors.AsType[*transport.RequestError](err)
 	switch {
-	case ok && refused.Reason == transport.SessionGone:
+	case ok && refused.Reason == transport.ReasonSessionGone:
 		return fmt.Errorf("%w; try again. If this comes each time, the server may run in several processes that do not "+
 			"share sessions", err)
-	case r.auth, !ok, refused.Reason != transport.Unauthorized, refused.MayBeSession():
+	case r.auth, !ok, refused.Reason != transport.ReasonUnauthorized, refused.MayBeSession():
 		return err
 	}
 	return fmt.Errorf("%w; --auth authorizes in the browser", err)

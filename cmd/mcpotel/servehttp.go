@@ -54,7 +54,7 @@ func serveHTTP(ctx context.Context, s handlers, at site, out, stderr io.Writer) 
 	}
 	handler := s.HTTPHandler(&mcpserver.HTTPOptions{
 		TrustTraceContext: true, // the user who starts the command wants complete traces
-		MaxSessions:       at.most,
+		Limits:            mcpserver.HTTPLimits{Sessions: at.most},
 	})
 	mux := http.NewServeMux()
 	guarded, err := at.bearer.protect(mux, handler)

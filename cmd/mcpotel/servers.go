@@ -50,7 +50,7 @@ func (c *connection) open(ctx context.Context, o *observation) (_ *server, close
 		return nil, nil, c.remote.hint(err)
 	}
 	return &server{name: member.Name, client: client, silent: member.Options.NoListening}, func() {
-		client.Stop(context.WithoutCancel(ctx))
+		client.Close()
 		free()
 	}, nil
 }
@@ -128,7 +128,7 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 	}
 	s := &servers{group: g, wait: wait, close: func() {
 		wait.end()
-		g.Stop(context.WithoutCancel(ctx))
+		g.Close()
 		free()
 	}}
 	for name, client := range g.Members() {
@@ -143,7 +143,7 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 func (c *connection) each(ctx context.Context, s *servers, f func(*server) error) error {
 	var failed []error
 	for _, one := range s.all {
-		err := c.connecting(ctx, one.client.Await)
+		err := c.connecting(ctx, one.client.WaitForReady)
 		s.wait.started(one.name)
 		if err == nil {
 			err = f(one)

@@ -57,7 +57,7 @@ func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 		c.chaos = chaosFlags{}
 		ctx, cancel := context.WithTimeout(cmd.Context(), suggestWithin())
 		defer cancel()
-		c.adapt = func(_ string, o *mcpclient.Options) { o.CloseTimeout = 100 * time.Millisecond }
+		c.adapt = func(_ string, o *mcpclient.Options) { o.Timeouts.Close = 100 * time.Millisecond }
 		s, err := c.openAll(ctx, &observation{})
 		if err != nil {
 			return nil, none

@@ -55,7 +55,7 @@ func run(ctx context.Context, url, city string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.Stop(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, c.Close()) }()
 
 	for tool, err := range c.Tools(ctx) {
 		if err != nil {

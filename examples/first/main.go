@@ -33,7 +33,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	for tool, err := range client.Tools(ctx) {
 		if err != nil {

@@ -262,7 +262,7 @@ func (c *framedConn) readFrame() (transport.Frame, error) {
 		_, err = io.ReadFull(c.stream, tail)
 	}
 	return transport.Frame{Err: &transport.RequestError{
-		Reason: transport.TooLarge, Size: size, Limit: c.limit, Head: head, Tail: tail,
+		Reason: transport.ReasonTooLarge, Size: size, Limit: c.limit, Head: head, Tail: tail,
 	}}, err
 }
 

@@ -55,7 +55,7 @@ func TestAClientSpeaksFramed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Stop(context.Background())
+	defer client.Close()
 	for range 2 {
 		result, err := client.CallTool(t.Context(), "add", terms{1, 2}, mcpclient.WaitForReady())
 		if err != nil || result.Text() != `{"sum":3}` {

@@ -28,7 +28,7 @@ func ExampleHandler() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 
 	// Beside net/http/pprof, on an address that only operators can reach.
 	mux := http.NewServeMux()
@@ -57,12 +57,12 @@ func ExampleWithClients() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer ours.Stop(ctx)
+	defer ours.Close()
 	theirs, err := mcpclient.Connect(ctx, inMemory(weather), &mcpclient.Options{Name: "theirs"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer theirs.Stop(ctx)
+	defer theirs.Close()
 
 	h := debugpage.Handler(debugpage.WithClients(ours), debugpage.WithServers())
 	w := httptest.NewRecorder()

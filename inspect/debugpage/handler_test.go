@@ -85,11 +85,11 @@ func TestEachStateShowsWhatItMeans(t *testing.T) {
 			"initializing", "Negotiating with the server for 3.00s, attempt 4, which times out in 7.00s.", true},
 		{"ready", client{State: connstate.Ready, InState: 3*time.Hour + 5*time.Minute}, "ready", "Ready for 3h05m.", false},
 		{"backoff after a loss", client{
-			State: connstate.Backoff, Reason: connstate.TransportDown, InState: time.Second, Due: noon.Add(30 * time.Second),
+			State: connstate.Backoff, Reason: connstate.ReasonTransportDown, InState: time.Second, Due: noon.Add(30 * time.Second),
 			Err: "EOF",
 		}, "backoff", "The connection was lost 1.00s ago (transport down). The next attempt begins in 30.0s.", true},
 		{"backoff after attempts", client{
-			State: connstate.Backoff, Reason: connstate.OpenFailed, InState: time.Second, Due: noon.Add(30 * time.Second),
+			State: connstate.Backoff, Reason: connstate.ReasonOpenFailed, InState: time.Second, Due: noon.Add(30 * time.Second),
 			Attempt: 7, Err: "refused",
 		}, "backoff", "Attempt 7 failed 1.00s ago (open failed). The next begins in 30.0s.", true},
 		{"backoff that is over any moment", client{State: connstate.Backoff, Attempt: 7, Due: noon.Add(-time.Second)},
@@ -97,7 +97,7 @@ func TestEachStateShowsWhatItMeans(t *testing.T) {
 		{"closing", client{State: connstate.Closing, InState: 50 * time.Millisecond}, "closing", "Closes for 50.0ms.", false},
 		{"stopped", client{State: connstate.Closing, Ended: true, InState: time.Minute}, "stopped",
 			"It was stopped 1m00s ago.", false},
-		{"given up", client{State: connstate.Closing, Ended: true, Reason: connstate.Refused, GaveUp: "no such file",
+		{"given up", client{State: connstate.Closing, Ended: true, Reason: connstate.ReasonRefused, GaveUp: "no such file",
 			InState: time.Minute},
 			"gave up", "It gave up 1m00s ago and does not reconnect: refused.", true},
 	} {
@@ -542,7 +542,7 @@ func TestRunningClientsAndServersAreOnThePage(t *testing.T) {
 		rows("operations")[0].text(); !strings.HasPrefix(got, "tools/call quick 192 0 %") {
 		t.Errorf("operations: got %q, want 192 calls of which none failed", got)
 	}
-	if err := c.Stop(t.Context()); err != nil && !errors.Is(err, context.Canceled) {
+	if err := c.Close(); err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if p := page(t, h, ""); strings.Contains(p.text(), "page-test-client") {

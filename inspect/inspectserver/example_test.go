@@ -32,7 +32,7 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 	if _, err := client.CallTool(ctx, "radar", nil); err != nil {
 		log.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer agent.Stop(ctx)
+	defer agent.Close()
 	why, err := agent.CallTool(ctx, "explain", map[string]any{"tool": "radar"})
 	if err != nil {
 		log.Fatal(err)

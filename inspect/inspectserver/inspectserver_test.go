@@ -1,7 +1,6 @@
 package inspectserver_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -17,7 +16,7 @@ func TestTheOptionsSayWhoIsToldOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = c.Stop(context.WithoutCancel(t.Context())) })
+		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
 	weather := mcpserver.New(mcp.Implementation{Name: "weather-server", Version: "1"}, nil)

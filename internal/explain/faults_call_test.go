@@ -42,8 +42,8 @@ var answers = []fault{
 		asked(form, mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 			return nil, errors.New("no terminal")
 		}))},
-	{"the server asks again and again", "asked_too_often", "", false, asked(func(context.Context) error {
-		return mcpserver.RequireInput(mcp.InputRequests{"roots": {Method: mcp.MethodListRoots}}, "state")
+	{"the server asks again and again", "asked_too_often", "", false, asked(func(ctx context.Context) error {
+		return mcpserver.RequestFrom(ctx).RequireInput(mcp.InputRequests{"roots": {Method: mcp.MethodListRoots}}, "state")
 	}, mcpclient.UseRoots())},
 }
 
@@ -114,7 +114,7 @@ var silences = []fault{
 			Features: []mcpclient.Feature{waiting}}), "asks", nil, mcpclient.WithTimeout(time.Minute))
 	}},
 	{"the server is full", "server_busy", "", false, func(l *lab) {
-		s := l.server(mcpserver.Options{MaxConcurrent: 1, MaxQueued: -1})
+		s := l.server(mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1, Queued: -1}})
 		c := l.ready(s, mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}})
 		go func() { _, _ = c.CallTool(l.Context(), "stuck", nil) }()
 		time.Sleep(time.Second)

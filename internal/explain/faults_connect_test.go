@@ -24,7 +24,7 @@ func shell(script string) transport.Transport {
 // started provokes what becomes of a call to a script of the shell, after the client has given up.
 func started(script string) func(*lab) {
 	return func(l *lab) {
-		c := l.client(shell(script), mcpclient.Options{InitialAttempts: 1})
+		c := l.client(shell(script), mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}})
 		<-c.Done()
 		l.fails(c, "forecast", nil)
 	}
@@ -32,7 +32,7 @@ func started(script string) func(*lab) {
 
 // silent is started for a script that says nothing of use.
 func silent(script string) func(*lab) {
-	return connecting(shell(script), mcpclient.Options{InitTimeout: time.Second, StartTimeout: time.Second})
+	return connecting(shell(script), mcpclient.Options{Timeouts: mcpclient.Timeouts{Init: time.Second, Start: time.Second}})
 }
 
 func connecting(t transport.Transport, o mcpclient.Options) func(*lab) {
@@ -73,7 +73,7 @@ var starts = []fault{
 			`{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}'
 			read -r initialized; read -r call; exit 139`), mcpclient.Options{})
 		l.fails(c, "forecast", nil)
-		_ = c.Stop(l.Context()) // the end of the process is told by then
+		_ = c.Close() // the end of the process is told by then
 	}},
 	{"it refuses initialize", "handshake_refused", "", false, scripted(func(c *mcptest.Conversation) {
 		c.Refuse(c.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "Method not found")
@@ -100,14 +100,14 @@ var starts = []fault{
 		}
 	}},
 	{"a call after the client has given up", "no_such_command", "given up", true, func(l *lab) {
-		c := l.client(transport.Stdio{Command: "mcp-no-such-server"}, mcpclient.Options{InitialAttempts: 1})
+		c := l.client(transport.Stdio{Command: "mcp-no-such-server"}, mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}})
 		<-c.Done()
 		l.fails(c, "forecast", nil)
 	}},
 	{"a call while nothing listens", "nothing_listens", "no connection", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		s.Refuse(errors.New("connect to mcp.example.com: connection refused"))
-		c := l.client(s, mcpclient.Options{BackoffMin: time.Hour})
+		c := l.client(s, mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Hour}})
 		time.Sleep(time.Second)
 		l.fails(c, "forecast", nil)
 	}},

@@ -27,7 +27,7 @@ func web(answer func(w http.ResponseWriter, id string)) func(*lab) {
 		defer s.Close()
 		c := l.ready(&transport.HTTP{URL: s.URL + "/mcp"}, mcpclient.Options{})
 		l.fails(c, "forecast", nil, mcpclient.WithTimeout(30*time.Second))
-		_ = c.Stop(context.WithoutCancel(l.Context()))
+		_ = c.Close()
 	}
 }
 
@@ -89,7 +89,7 @@ var webCalls = []fault{
 	{"the session has expired", "session_expired", "", true, with(404)},
 	{"the server is gone, and does not come back in time", "nothing_listens", "never sent", true, func(l *lab) {
 		site := httptest.NewServer(l.server(mcpserver.Options{}).Server.HTTPHandler(nil))
-		c := l.ready(&transport.HTTP{URL: site.URL}, mcpclient.Options{BackoffMin: 100 * time.Millisecond})
+		c := l.ready(&transport.HTTP{URL: site.URL}, mcpclient.Options{Backoff: mcpclient.Backoff{Min: 100 * time.Millisecond}})
 		site.CloseClientConnections()
 		site.Close()
 		for c.Status().State == connstate.Ready { // as long as a connection that is closed is used again

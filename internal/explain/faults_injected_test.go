@@ -69,7 +69,7 @@ func (l *lab) wrap(t transport.Transport, f chaos.Fault) transport.Transport {
 // broken provokes what becomes of a call that a fault hits.
 func broken(f chaos.Fault) func(*lab) {
 	return func(l *lab) {
-		c := l.ready(l.wrap(l.server(mcpserver.Options{}), f), mcpclient.Options{FrameLimit: 1 << 20})
+		c := l.ready(l.wrap(l.server(mcpserver.Options{}), f), mcpclient.Options{Limits: mcpclient.Limits{Frame: 1 << 20}})
 		_ = l.call(c, "forecast", oslo, mcpclient.WithTimeout(5*time.Second))
 	}
 }
@@ -83,7 +83,7 @@ func expired(f chaos.Fault) func(*lab) {
 		old := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}
 		c := l.ready(l.wrap(&transport.HTTP{URL: s.URL}, f), old)
 		l.fails(c, "forecast", oslo)
-		_ = c.Stop(l.Context())
+		_ = c.Close()
 		_ = h.Shutdown(l.Context())
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-func small(o *mcpclient.Options) { o.FrameLimit = 4096 }
-func skip(o *mcpclient.Options)  { o.FrameLimit, o.SkipOversize = 4096, true }
+func small(o *mcpclient.Options) { o.Limits.Frame = 4096 }
+func skip(o *mcpclient.Options)  { o.Limits.Frame, o.Limits.SkipOversize = 4096, true }
 
 func oversize(id string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x",
@@ -70,7 +70,7 @@ var messages = []fault{
 		script := mcptest.NewScript(l)
 		c := l.client(script, mcpclient.Options{})
 		server := script.Accept().Handshake(mcp.Version20260728)
-		if err := c.Await(l.Context()); err != nil {
+		if err := c.WaitForReady(l.Context()); err != nil {
 			l.Fatal(err)
 		}
 		done := make(chan error, 1)
@@ -93,7 +93,7 @@ var connections = []fault{
 	}},
 	{"between two attempts", "not_connected", "", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
-		c := l.ready(s, mcpclient.Options{BackoffMin: time.Hour, BackoffMax: time.Hour})
+		c := l.ready(s, mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}})
 		s.Kill()
 		time.Sleep(time.Second)
 		l.fails(c, "forecast", nil)
@@ -128,19 +128,19 @@ var connections = []fault{
 	}},
 	{"the client is stopped", "client_stopped", "", false, func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{}), mcpclient.Options{})
-		_ = c.Stop(l.Context())
+		_ = c.Close()
 		l.fails(c, "forecast", nil)
 	}},
 	{"the client is stopped during the call", "client_stopped", "in flight", false, func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{}), mcpclient.Options{})
-		time.AfterFunc(time.Second, func() { _ = c.Stop(context.WithoutCancel(l.Context())) })
+		time.AfterFunc(time.Second, func() { _ = c.Close() })
 		l.fails(c, "stuck", nil)
 	}},
 	{"the server does not answer pings", "connection_silent", "", false, func(l *lab) {
 		script := mcptest.NewScript(l)
 		c := l.client(script, mcpclient.Options{KeepAlive: 10 * time.Second})
 		server := script.Accept().Handshake(mcp.Version20251125)
-		if err := c.Await(l.Context()); err != nil {
+		if err := c.WaitForReady(l.Context()); err != nil {
 			l.Fatal(err)
 		}
 		done := make(chan error, 1)
@@ -187,7 +187,7 @@ var successes = []fault{
 	{"a call that waits for the connection", "waited_for_connection", "", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		s.Delay(3*time.Second, mcp.MethodDiscover)
-		c := l.client(s, mcpclient.Options{InitTimeout: time.Minute})
+		c := l.client(s, mcpclient.Options{Timeouts: mcpclient.Timeouts{Init: time.Minute}})
 		if err := l.call(c, "forecast", oslo, mcpclient.WaitForReady()); err != nil {
 			l.Error(err)
 		}

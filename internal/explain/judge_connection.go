@@ -30,7 +30,7 @@ func exited(v *view) *Cause {
 
 // sessionGone explains a request to an HTTP server that no longer knows the session.
 func sessionGone(v *view) *Cause {
-	e := v.happened(kindTransition, connstate.SessionGone.String())
+	e := v.happened(kindTransition, connstate.ReasonSessionGone.String())
 	if e == nil || !v.subject.failed {
 		return nil
 	}
@@ -145,7 +145,7 @@ func notReady(v *view) *Cause {
 	}
 	m := meaning{"not_connected", "The client had lost its connection to the server, and had not reconnected yet.",
 		"the client reconnects by itself; WaitForReady makes a call wait"}
-	if last.Reason != connstate.OpenFailed.String() && last.Attempt == 0 {
+	if last.Reason != connstate.ReasonOpenFailed.String() && last.Attempt == 0 {
 		return m.cause(Certain, s.ended(), v.record(last))
 	}
 	m.text = "The client had no connection to its server: the last attempt to connect had failed."

@@ -68,7 +68,7 @@ func (f *fault) provoked(t *testing.T, seen *emissions) explain.Facts {
 		seen.note(f.name, l.rec) // gauges of clients end with these
 	}
 	for _, c := range l.clients {
-		_ = c.Stop(context.WithoutCancel(t.Context()))
+		_ = c.Close()
 	}
 	if seen != nil {
 		seen.note(f.name, l.rec)
@@ -163,7 +163,7 @@ func (l *lab) client(t transport.Transport, o mcpclient.Options) *mcpclient.Clie
 func (l *lab) ready(t transport.Transport, o mcpclient.Options) *mcpclient.Client {
 	l.Helper()
 	c := l.client(t, o)
-	if err := c.Await(l.Context()); err != nil {
+	if err := c.WaitForReady(l.Context()); err != nil {
 		l.Fatal(err)
 	}
 	return c
@@ -172,7 +172,7 @@ func (l *lab) ready(t transport.Transport, o mcpclient.Options) *mcpclient.Clien
 // connect tries once to connect within the trace, and returns the error. A failed client is not inspected, so only
 // its spans remain.
 func (l *lab) connect(t transport.Transport, o mcpclient.Options) error {
-	o.InitialAttempts, o.Telemetry = 1, l.rec.Telemetry()
+	o.Backoff.Attempts, o.Telemetry = 1, l.rec.Telemetry()
 	c, err := mcpclient.Connect(l.ctx, t, &o)
 	if err == nil {
 		l.clients = append(l.clients, c)
@@ -212,7 +212,7 @@ func answered(answer func(c *mcptest.Conversation, call mcptest.Message), set ..
 		}
 		c := l.client(script, o)
 		server := script.Accept().Handshake(mcp.Version20251125)
-		if err := c.Await(l.Context()); err != nil {
+		if err := c.WaitForReady(l.Context()); err != nil {
 			l.Fatal(err)
 		}
 		done := make(chan error, 1)

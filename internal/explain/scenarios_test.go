@@ -57,10 +57,10 @@ var scenarios = []fault{
 	}},
 	{name: "notifications come faster than they are handled", provoke: func(l *lab) {
 		script, release := mcptest.NewScript(l), make(chan struct{})
-		c := l.client(script, mcpclient.Options{NotificationQueue: 1, Features: []mcpclient.Feature{
+		c := l.client(script, mcpclient.Options{Limits: mcpclient.Limits{Notifications: 1}, Features: []mcpclient.Feature{
 			mcpclient.HandleNotification("x/news", func(context.Context, *mcpclient.Notification) { <-release })}})
 		server := script.Accept().Handshake(mcp.Version20251125)
-		if err := c.Await(l.Context()); err != nil {
+		if err := c.WaitForReady(l.Context()); err != nil {
 			l.Fatal(err)
 		}
 		for range 5 {
@@ -73,7 +73,7 @@ var scenarios = []fault{
 		release := make(chan struct{})
 		c := l.client(transport.InMemory(func(context.Context, *transport.Peer) { <-release }), mcpclient.Options{})
 		synctest.Wait()
-		if err := c.Stop(l.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			l.Error(err)
 		}
 		close(release)
@@ -250,16 +250,16 @@ var scenarios = []fault{
 		if err := l.call(c, "forecast", oslo); err != nil {
 			l.Error(err)
 		}
-		if err := c.Stop(l.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			l.Error(err)
 		}
 		<-served
 	}},
 	{name: "a task fails", provoke: func(l *lab) {
 		s := l.server(mcpserver.Options{Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond}})
-		err := mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "compute"}, func(context.Context, struct{}) (string, error) {
+		err := mcpserver.AddTool(s.Server, &mcp.Tool{Name: "compute"}, func(context.Context, struct{}) (string, error) {
 			panic("no sky")
-		})
+		}, mcpserver.TaskTool())
 		if err != nil {
 			l.Fatal(err)
 		}

@@ -163,10 +163,10 @@ func TestTelemetryKeepsNoFrame(t *testing.T) {
 		URI: inFrame("file:///y")}
 	_, op := c.StartRequest(t.Context(), limited)
 	op.End(instrument.Result{ErrorType: inFrame("strange"), ResultType: inFrame("odd")})
-	c.Notification(telemetry.Received, inFrame("acme/news"))
+	c.Notification(telemetry.DirectionReceived, inFrame("acme/news"))
 	c.NotificationDropped(inFrame("acme/news"), names.DropQueueFull)
 	c.Dropped(instrument.Drop{Reason: inFrame(names.DropUnknownID), ID: inFrame("id-9")})
-	c.Violation(instrument.Violation{Direction: telemetry.Received, Reason: inFrame("too_deep")})
+	c.Violation(instrument.Violation{Direction: telemetry.DirectionReceived, Reason: inFrame("too_deep")})
 
 	before := everything(rec)
 	for _, b := range frames {

@@ -96,8 +96,8 @@ func fleet(t testing.TB, tel *telemetry.Telemetry, n int, group func(i int) stri
 	for i := range all {
 		all[i] = instrument.NewClient(tel, fmt.Sprintf("server-%05d", i), pipe, instrument.WithGroup(group(i)))
 		t.Cleanup(all[i].Close)
-		all[i].Transition(move(connstate.Starting, connstate.Initializing, connstate.TransportUp))
-		all[i].Transition(move(connstate.Initializing, connstate.Ready, connstate.Negotiated))
+		all[i].Transition(move(connstate.Starting, connstate.Initializing, connstate.ReasonTransportUp))
+		all[i].Transition(move(connstate.Initializing, connstate.Ready, connstate.ReasonNegotiated))
 	}
 	return all
 }
@@ -157,7 +157,7 @@ func TestTelemetriesOfOneMeterShareBudget(t *testing.T) {
 		for _, m := range meters {
 			c := instrument.NewClient(telemetry.New(telemetry.WithMeterProvider(m)), fmt.Sprint("server-", i), pipe)
 			t.Cleanup(c.Close)
-			c.Transition(move(connstate.Starting, connstate.Backoff, connstate.OpenFailed))
+			c.Transition(move(connstate.Starting, connstate.Backoff, connstate.ReasonOpenFailed))
 		}
 	}
 	var all metricdata.ResourceMetrics
@@ -223,10 +223,10 @@ func misbehave(t *testing.T, c *instrument.Client, s *instrument.Server, i int) 
 		c.Transition(move(states[at%5], states[at/5%5], reasons[at/25%len(reasons)]))
 		method := fmt.Sprint("acme/", at%97)
 		c.NotificationDropped(method, names.DropQueueFull)
-		c.Notification(telemetry.Received, method)
+		c.Notification(telemetry.DirectionReceived, method)
 		c.HandlerPanic(t.Context(), method, "oops", nil)
 		c.CacheLookup(method, at%2 == 0)
-		c.Violation(instrument.Violation{Reason: violations[at%len(violations)], Direction: telemetry.Received})
+		c.Violation(instrument.Violation{Reason: violations[at%len(violations)], Direction: telemetry.DirectionReceived})
 		c.StreamOpened(names.StreamGet)(errors.New(strings.Repeat("x", at%3)))
 		_, a := c.StartAttempt(t.Context(), instrument.AttemptStart{Reconnect: at%2 == 0})
 		a.End(statusError(300 + at%200))

@@ -44,22 +44,22 @@ func leadsToTheClientThatIsDown(t *testing.T, rec *telemetrytest.Recording, all 
 	if got := value(connstate.Ready); got != int64(len(all)) {
 		t.Errorf("clients that are ready: got %d, want %d", got, len(all))
 	}
-	last.Transition(move(connstate.Ready, connstate.Backoff, connstate.TransportDown))
+	last.Transition(move(connstate.Ready, connstate.Backoff, connstate.ReasonTransportDown))
 	if got := value(connstate.Backoff, names.KeyMCPClientName, name); got != 1 {
 		t.Errorf("the client that is down: got %d under its name, want 1", got)
 	}
 	if got := value(connstate.Ready); got != int64(len(all)-1) {
 		t.Errorf("the others: got %d, want %d", got, len(all)-1)
 	}
-	last.Transition(move(connstate.Backoff, connstate.Starting, connstate.DelayElapsed))
-	last.Transition(move(connstate.Starting, connstate.Initializing, connstate.TransportUp))
-	last.Transition(move(connstate.Initializing, connstate.Ready, connstate.Negotiated))
+	last.Transition(move(connstate.Backoff, connstate.Starting, connstate.ReasonDelayElapsed))
+	last.Transition(move(connstate.Starting, connstate.Initializing, connstate.ReasonTransportUp))
+	last.Transition(move(connstate.Initializing, connstate.Ready, connstate.ReasonNegotiated))
 	points := rec.Points(state, names.KeyMCPClientName, name, key, connstate.Backoff.String())
 	if len(points) != 1 || points[0].Value != 0 {
 		t.Errorf("the client that is ready again: got %v, want 0, which ends an alert", points)
 	}
 	for _, c := range all {
-		c.Transition(move(connstate.Ready, connstate.Backoff, connstate.TransportDown))
+		c.Transition(move(connstate.Ready, connstate.Backoff, connstate.ReasonTransportDown))
 	}
 	if got := value(connstate.Backoff); got != int64(len(all)) {
 		t.Errorf("all down: got %d, want %d", got, len(all))

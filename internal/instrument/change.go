@@ -23,7 +23,7 @@ func (s *Server) StartChange(method, uri string) Change {
 	if s == nil || !s.tel.late.starts() || !s.traces.spansNotification(ctx, method) {
 		return Change{}
 	}
-	if op := (Op{side: &s.side, ctx: ctx, direction: telemetry.Sent, method: method, uri: uri}); !op.wantsSpan() {
+	if op := (Op{side: &s.side, ctx: ctx, direction: telemetry.DirectionSent, method: method, uri: uri}); !op.wantsSpan() {
 		return Change{}
 	}
 	attrs := present(s.identify([]attribute.KeyValue{

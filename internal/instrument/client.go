@@ -81,7 +81,7 @@ func (c *Client) Notification(d telemetry.Direction, method string) {
 // notification is not counted as received.
 func (c *Client) NotificationDropped(method, reason string) {
 	if c != nil {
-		c.dropNotification(telemetry.Received, method, reason)
+		c.dropNotification(telemetry.DirectionReceived, method, reason)
 	}
 }
 

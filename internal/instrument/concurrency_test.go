@@ -70,7 +70,7 @@ func call(t *testing.T, c *instrument.Client, s *instrument.Server, g, i int) {
 	op.Decoded(time.Microsecond, nil)
 	op.End(result)
 	c.Transition(instrument.Transition{Transition: connstate.Transition{To: connstate.State(i % 5)}, Attempt: op.Ref()})
-	c.Violation(instrument.Violation{Direction: telemetry.Received, Reason: "batch"})
+	c.Violation(instrument.Violation{Direction: telemetry.DirectionReceived, Reason: "batch"})
 	c.Tombstones(1)
 	c.Dropped(instrument.Drop{Reason: names.DropDuplicate, Ref: op.Ref()})
 	c.NotificationDropped(fmt.Sprint("acme/", i), names.DropQueueFull)

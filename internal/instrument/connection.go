@@ -31,7 +31,7 @@ func (c *Client) Transition(t Transition) {
 	ctx := t.Attempt.context(context.Background())
 	c.state.Store(uint32(t.To))
 	c.noteTransition(&t)
-	over := t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.Refused
+	over := t.From == connstate.Ready && t.To == connstate.Backoff || t.Reason == connstate.ReasonRefused
 	if over {
 		defer c.logs.flightRecord(ctx) // after the record of the transition
 	}

@@ -25,13 +25,13 @@ func TestTransitionIsCountedLoggedAndObserved(t *testing.T) {
 		transition instrument.Transition
 		level      slog.Level
 	}{
-		{move(connstate.Starting, connstate.Initializing, connstate.TransportUp), slog.LevelInfo},
-		{move(connstate.Initializing, connstate.Ready, connstate.Negotiated), slog.LevelInfo},
-		{move(connstate.Ready, connstate.Backoff, connstate.TransportDown), slog.LevelWarn},
-		{move(connstate.Starting, connstate.Backoff, connstate.OpenFailed), slog.LevelInfo},
-		{move(connstate.Starting, connstate.Closing, connstate.Refused), slog.LevelWarn},
-		{move(connstate.Ready, connstate.Closing, connstate.StopRequested), slog.LevelInfo},
-		{move(connstate.Closing, connstate.Closing, connstate.TransportClosed), slog.LevelInfo},
+		{move(connstate.Starting, connstate.Initializing, connstate.ReasonTransportUp), slog.LevelInfo},
+		{move(connstate.Initializing, connstate.Ready, connstate.ReasonNegotiated), slog.LevelInfo},
+		{move(connstate.Ready, connstate.Backoff, connstate.ReasonTransportDown), slog.LevelWarn},
+		{move(connstate.Starting, connstate.Backoff, connstate.ReasonOpenFailed), slog.LevelInfo},
+		{move(connstate.Starting, connstate.Closing, connstate.ReasonRefused), slog.LevelWarn},
+		{move(connstate.Ready, connstate.Closing, connstate.ReasonStopRequested), slog.LevelInfo},
+		{move(connstate.Closing, connstate.Closing, connstate.ReasonTransportClosed), slog.LevelInfo},
 	} {
 		t.Run(tt.transition.Reason.String(), func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
@@ -101,7 +101,7 @@ func TestTransitionIsLoggedInTraceOfAttempt(t *testing.T) {
 	defer c.Close()
 	_, attempt := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1})
 	attempt.End(nil)
-	ready := move(connstate.Initializing, connstate.Ready, connstate.Negotiated)
+	ready := move(connstate.Initializing, connstate.Ready, connstate.ReasonNegotiated)
 	ready.Attempt = attempt.Ref()
 	c.Transition(ready)
 	span := rec.Span("mcp_client.connect").SpanContext()
@@ -117,13 +117,13 @@ func TestViolationsAreCountedAndLoggedWithinLimit(t *testing.T) {
 		c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 		violate := func(n int) {
 			for range n {
-				c.Violation(instrument.Violation{Reason: "invalid_json", Size: 10, Direction: telemetry.Received})
+				c.Violation(instrument.Violation{Reason: "invalid_json", Size: 10, Direction: telemetry.DirectionReceived})
 			}
 		}
 		violate(100)
 		time.Sleep(time.Second) // virtual
 		violate(10)
-		c.Violation(instrument.Violation{Direction: telemetry.Received, Reason: "no such rule", Size: 10})
+		c.Violation(instrument.Violation{Direction: telemetry.DirectionReceived, Reason: "no such rule", Size: 10})
 		c.Close()
 
 		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "invalid_json"); n != 110 {

@@ -28,7 +28,7 @@ func (op *Op) Arguments(raw []byte) {
 	}
 	switch op.info.targetKind {
 	case Tool:
-		op.capture(names.KeyGenAIToolCallArguments, telemetry.ToolArguments, "", raw)
+		op.capture(names.KeyGenAIToolCallArguments, telemetry.ContentToolArguments, "", raw)
 	case Prompt:
 		op.variables(raw)
 	}
@@ -38,7 +38,7 @@ func (op *Op) Arguments(raw []byte) {
 // ignored.
 func (op *Op) Answer(raw []byte) {
 	if op.Captures() && op.info.targetKind == Tool {
-		op.capture(names.KeyGenAIToolCallResult, telemetry.ToolResult, "", raw)
+		op.capture(names.KeyGenAIToolCallResult, telemetry.ContentToolResult, "", raw)
 	}
 }
 
@@ -62,7 +62,7 @@ func (op *Op) variables(raw []byte) {
 		}
 		name := truncate(key.(string), words.MaxName) // the keys of an object are strings
 		if text, ok := value.(string); ok && name != "" {
-			op.capture(names.KeyGenAIPromptVariable+name, telemetry.PromptVariable, name, []byte(text))
+			op.capture(names.KeyGenAIPromptVariable+name, telemetry.ContentPromptVariable, name, []byte(text))
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (op *Op) capture(key string, kind telemetry.ContentKind, name string, data 
 // kept returns the attribute value for the text that the redactor returned.
 func (t *traces) kept(kind telemetry.ContentKind, text string) attribute.Value {
 	switch {
-	case kind == telemetry.PromptVariable:
+	case kind == telemetry.ContentPromptVariable:
 		return attribute.StringValue(truncate(text, maxContent))
 	case t.side.tel.ContentAsText:
 		return attribute.StringValue(structured(text).String())
@@ -94,12 +94,12 @@ func (op *Op) content(kind telemetry.ContentKind) telemetry.Content {
 
 // errorMessage returns the redacted text of the operation's error.
 func (op *Op) errorMessage(text string) string {
-	return op.side.errorMessage(op.ctx, op.content(telemetry.ErrorMessage), text)
+	return op.side.errorMessage(op.ctx, op.content(telemetry.ContentErrorMessage), text)
 }
 
 // textOf returns the redacted text of an error outside of requests. A server may have written a part of the text.
 func (s *side) textOf(ctx context.Context, err error) string {
-	return s.errorMessage(ctx, telemetry.Content{Kind: telemetry.ErrorMessage, Side: s.which}, err.Error())
+	return s.errorMessage(ctx, telemetry.Content{Kind: telemetry.ContentErrorMessage, Side: s.which}, err.Error())
 }
 
 func (s *side) errorMessage(ctx context.Context, c telemetry.Content, text string) string {

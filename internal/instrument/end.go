@@ -64,7 +64,7 @@ func (op *Op) elapsed() time.Duration {
 // executes reports whether the operation is a tool call that also records the duration metric of the GenAI
 // conventions.
 func (op *Op) executes() bool {
-	return op.side.tel.ExecuteTool && op.direction == telemetry.Sent && op.info.targetKind == Tool
+	return op.side.tel.ExecuteTool && op.direction == telemetry.DirectionSent && op.info.targetKind == Tool
 }
 
 func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
@@ -82,9 +82,9 @@ func (op *Op) recordMetrics(o outcome, elapsed time.Duration) {
 		answer = KindError
 	}
 	switch {
-	case op.direction == telemetry.Sent && op.bytesIn > 0:
-		s.metrics.messageSize(op.ctx, telemetry.Received, answer, op.bytesIn)
-	case op.direction == telemetry.Received && op.bytesOut > 0:
-		s.metrics.messageSize(op.ctx, telemetry.Sent, answer, op.bytesOut)
+	case op.direction == telemetry.DirectionSent && op.bytesIn > 0:
+		s.metrics.messageSize(op.ctx, telemetry.DirectionReceived, answer, op.bytesIn)
+	case op.direction == telemetry.DirectionReceived && op.bytesOut > 0:
+		s.metrics.messageSize(op.ctx, telemetry.DirectionSent, answer, op.bytesOut)
 	}
 }

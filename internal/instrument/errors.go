@@ -58,7 +58,7 @@ var requestErrorCodes = map[int64]bool{-32700: true, -32600: true, -32601: true,
 // isError reports whether an answer with this code is an error of this side: for sent requests always, for received
 // requests only if the code is not forgiven.
 func isError(d telemetry.Direction, code int64) bool {
-	return d == telemetry.Sent || !requestErrorCodes[code]
+	return d == telemetry.DirectionSent || !requestErrorCodes[code]
 }
 
 const codeInternalError = -32603

@@ -55,8 +55,8 @@ func newKnownFacts(f Facts) *knownFacts {
 	if f.Port != 0 {
 		attrs = append(attrs, attribute.Int(names.KeyServerPort, f.Port))
 	}
-	k.attrs[telemetry.Sent] = slices.Clone(attrs) // a clone has no spare capacity, and the connection keeps it
-	k.attrs[telemetry.Received] = k.attrs[telemetry.Sent][:received:received]
+	k.attrs[telemetry.DirectionSent] = slices.Clone(attrs) // a clone has no spare capacity, and the connection keeps it
+	k.attrs[telemetry.DirectionReceived] = k.attrs[telemetry.DirectionSent][:received:received]
 	return k
 }
 

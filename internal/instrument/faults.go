@@ -84,7 +84,7 @@ func (s *side) drop(d Drop) {
 		level = slog.LevelWarn
 	}
 	suppressed, ok := s.logs.allows(ctx, records.Key{
-		Event: s.events.dropped, Reason: d.Reason, Direction: telemetry.Received, Level: level,
+		Event: s.events.dropped, Reason: d.Reason, Direction: telemetry.DirectionReceived, Level: level,
 	})
 	if !ok {
 		return

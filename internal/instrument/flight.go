@@ -137,7 +137,7 @@ func (op *Op) describe(e *flight.Entry) {
 	switch {
 	case op.notification:
 		e.Kind = flight.Notification
-	case op.direction == telemetry.Received:
+	case op.direction == telemetry.DirectionReceived:
 		e.Kind = flight.Handler
 	}
 	if op.trace.span != nil {
@@ -145,7 +145,7 @@ func (op *Op) describe(e *flight.Entry) {
 	} else {
 		e.Trace = trace.SpanContextFromContext(op.ctx).TraceID()
 	}
-	if op.direction == telemetry.Received {
+	if op.direction == telemetry.DirectionReceived {
 		if op.ids.hasID {
 			e.SetPeerIntID(op.ids.id)
 		} else {

@@ -147,7 +147,7 @@ func (m *flightModel) accuse(t *rapid.T, c *instrument.Client) {
 	v := instrument.Violation{
 		Reason: rapid.SampledFrom([]string{"batch", "invalid_json"}).Draw(t, "reason"), Size: rapid.IntRange(1, 9).Draw(t,
 			"size"),
-		Direction: telemetry.Received,
+		Direction: telemetry.DirectionReceived,
 	}
 	c.Violation(v)
 	e := telemetry.FlightEntry{
@@ -164,7 +164,7 @@ func (m *flightModel) accuse(t *rapid.T, c *instrument.Client) {
 func (m *flightModel) move(t *rapid.T, c *instrument.Client) {
 	tr := connstate.Transition{
 		From: rapid.SampledFrom(connstate.States()).Draw(t, "from"), To: rapid.SampledFrom(connstate.States()).Draw(t, "to"),
-		Reason: connstate.TransportDown, Epoch: 3, Attempt: 1, Duration: time.Minute,
+		Reason: connstate.ReasonTransportDown, Epoch: 3, Attempt: 1, Duration: time.Minute,
 	}
 	c.Transition(instrument.Transition{Transition: tr})
 	m.entries = append(m.entries, telemetry.FlightEntry{

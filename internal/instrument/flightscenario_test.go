@@ -24,7 +24,7 @@ func failing(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 
 // loss reports a lost connection.
 var loss = connstate.Transition{
-	From: connstate.Ready, To: connstate.Backoff, Reason: connstate.TransportDown, Epoch: 3, Duration: time.Minute,
+	From: connstate.Ready, To: connstate.Backoff, Reason: connstate.ReasonTransportDown, Epoch: 3, Duration: time.Minute,
 }
 
 // breaking fails connections of a server three times, like failing.

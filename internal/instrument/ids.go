@@ -68,7 +68,7 @@ func (op *Op) corrID() string {
 // writeIDs formats the ids once they are known and a signal needs them. The two texts of a request share one string.
 func (op *Op) writeIDs() {
 	switch {
-	case op.direction == telemetry.Received:
+	case op.direction == telemetry.DirectionReceived:
 		switch {
 		case op.ids.text != "":
 		case op.ids.hasID:

@@ -20,7 +20,7 @@ const serverInfo, clientRequests = names.MetricMCPClientServerInfo, names.Metric
 func meets(t testing.TB, c *instrument.Client, name, version string) {
 	_, attempt := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1})
 	attempt.Ready(c.Peer(instrument.Facts{Network: pipe, MCPVersion: "2025-11-25"}, ""), name, version)
-	c.Transition(move(connstate.Initializing, connstate.Ready, connstate.Negotiated))
+	c.Transition(move(connstate.Initializing, connstate.Ready, connstate.ReasonNegotiated))
 }
 
 func TestServerInfoCountsReadyClientsByServer(t *testing.T) {
@@ -38,7 +38,7 @@ func TestServerInfoCountsReadyClientsByServer(t *testing.T) {
 	meets(t, a, "fs-server", "1.0")
 	meets(t, b, "fs-server", "1.0")
 	check("connected", "1.0", 2)
-	b.Transition(move(connstate.Ready, connstate.Backoff, connstate.TransportDown))
+	b.Transition(move(connstate.Ready, connstate.Backoff, connstate.ReasonTransportDown))
 	check("one is lost", "1.0", 1)
 	meets(t, b, "fs-server", "1.1")
 	check("it is back, newer", "1.0", 1)
@@ -56,7 +56,7 @@ func TestServerInfoCountsServersWithoutName(t *testing.T) {
 	defer c.Close()
 	_, attempt := c.StartAttempt(t.Context(), instrument.AttemptStart{Number: 1})
 	attempt.Ready(nil, "", "")
-	c.Transition(move(connstate.Initializing, connstate.Ready, connstate.Negotiated))
+	c.Transition(move(connstate.Initializing, connstate.Ready, connstate.ReasonNegotiated))
 	if points := rec.Points(serverInfo); len(points) != 1 || points[0].Attrs.Len() != 1 || points[0].Value != 1 {
 		t.Errorf("want one client with nothing but its name, got %v", points)
 	}

@@ -14,10 +14,10 @@ import (
 func TestFiveCodesAreNoErrorOfReceiver(t *testing.T) {
 	requestErrorCodes := map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 	for code := int64(math.MinInt16); code <= math.MaxInt16; code++ {
-		if !isError(telemetry.Sent, code) {
+		if !isError(telemetry.DirectionSent, code) {
 			t.Errorf("code %d is an error of the sender", code)
 		}
-		if got, want := isError(telemetry.Received, code), !requestErrorCodes[code]; got != want {
+		if got, want := isError(telemetry.DirectionReceived, code), !requestErrorCodes[code]; got != want {
 			t.Errorf("code %d is an error of the receiver: got %v, want %v", code, got, want)
 		}
 	}

@@ -42,7 +42,7 @@ func (op *Op) Loops(l Loop) {
 		counter.Add(op.ctx, 1, s.metrics.options().loop.At(loopKey{cmp.Or(op.info.target, names.Other), l.Kind})...)
 	}
 	suppressed, ok := s.logs.allows(op.ctx, records.Key{
-		Event: names.EventMCPClientToolLoop, Reason: l.Kind, Direction: telemetry.Sent, Level: slog.LevelWarn,
+		Event: names.EventMCPClientToolLoop, Reason: l.Kind, Direction: telemetry.DirectionSent, Level: slog.LevelWarn,
 	})
 	if !ok {
 		return

@@ -14,7 +14,7 @@ import (
 
 // notified counts and logs a notification that was handled, or that was accepted for sending.
 func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
-	if op.direction == telemetry.Sent && !op.progress.accepted {
+	if op.direction == telemetry.DirectionSent && !op.progress.accepted {
 		return
 	}
 	s.metrics.countNotification(op.ctx, op.direction, op.info.method)
@@ -24,7 +24,7 @@ func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 	event := s.events.notificationSent
 	var buf [maxFields]slog.Attr
 	fields := append(buf[:0], slog.String(names.KeyMCPMethodName, op.shownMethod()))
-	if op.direction == telemetry.Received {
+	if op.direction == telemetry.DirectionReceived {
 		event = s.events.notification
 		fields = append(fields, slog.Float64(s.keys.duration, elapsed.Seconds()))
 		fields = appendText(fields, names.KeyErrorType, o.errorType())
@@ -45,7 +45,7 @@ func (s *side) notification(d telemetry.Direction, method string) {
 		return
 	}
 	event := s.events.notification
-	if d == telemetry.Sent {
+	if d == telemetry.DirectionSent {
 		event = s.events.notificationSent
 	}
 	s.logs.emit(ctx, slog.LevelDebug, event, slog.String(names.KeyMCPMethodName, truncate(method, words.MaxName)))

@@ -134,9 +134,9 @@ func TestNotificationWithoutHandlerIsCountedAndLogged(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
-	c.Notification(telemetry.Received, "notifications/message")
-	c.Notification(telemetry.Sent, "notifications/initialized")
-	c.Notification(telemetry.Received, "acme/strange")
+	c.Notification(telemetry.DirectionReceived, "notifications/message")
+	c.Notification(telemetry.DirectionSent, "notifications/initialized")
+	c.Notification(telemetry.DirectionReceived, "acme/strange")
 	for _, want := range [][2]string{
 		{"notifications/message", "received"}, {"notifications/initialized", "sent"}, {"_OTHER", "received"},
 	} {

@@ -114,7 +114,7 @@ func (op *Op) Meet(p *Peer) {
 // the next line runs here.
 func (op *Op) Sending() {
 	switch {
-	case op.direction == telemetry.Received:
+	case op.direction == telemetry.DirectionReceived:
 		if !op.progress.start.IsZero() {
 			op.progress.answered = time.Now()
 		}
@@ -171,12 +171,12 @@ func (op *Op) Sent(bytes int) {
 		return
 	}
 	op.bytesOut, op.progress.accepted = bytes, true
-	if op.direction == telemetry.Received {
+	if op.direction == telemetry.DirectionReceived {
 		return // the kind of the answer is known at the end
 	}
 	op.Sending()
 	if bytes > 0 {
-		op.side.metrics.messageSize(op.ctx, telemetry.Sent, op.requestKind(), bytes)
+		op.side.metrics.messageSize(op.ctx, telemetry.DirectionSent, op.requestKind(), bytes)
 	}
 }
 
@@ -215,7 +215,7 @@ func (op *Op) Decoded(d time.Duration, err error) {
 		return
 	}
 	key := decodeKey{kind: op.requestKind()}
-	if op.direction == telemetry.Sent {
+	if op.direction == telemetry.DirectionSent {
 		key.kind = KindResponse
 	}
 	if err != nil {
@@ -253,7 +253,7 @@ func (op *Op) facts() *knownFacts {
 
 // duration returns the histogram for the operation.
 func (op *Op) duration() metric.Float64Histogram {
-	if op.direction == telemetry.Sent {
+	if op.direction == telemetry.DirectionSent {
 		return op.side.tel.ins.clientDuration
 	}
 	return op.side.tel.ins.serverDuration
@@ -264,7 +264,7 @@ func (op *Op) activeInstrument() metric.Int64UpDownCounter {
 	switch {
 	case op.notification: // is not counted as active
 		return nil
-	case op.direction == telemetry.Sent:
+	case op.direction == telemetry.DirectionSent:
 		return op.side.ins.active
 	}
 	return op.side.ins.handlers

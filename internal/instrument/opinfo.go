@@ -95,7 +95,7 @@ func (m *metrics) activeOptions(info *opInfo) []metric.AddOption {
 		return *opts
 	}
 	places := &m.side.places.active
-	if info.direction == telemetry.Received {
+	if info.direction == telemetry.DirectionReceived {
 		places = &m.side.places.handlers
 	}
 	of := ofMethod(info.method)

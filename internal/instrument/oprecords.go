@@ -50,7 +50,7 @@ func (op *Op) logIdentity(l slog.Level, event string) {
 }
 
 func (op *Op) requestEvents() *requestEvents {
-	if op.direction == telemetry.Sent {
+	if op.direction == telemetry.DirectionSent {
 		return &op.side.events.sent
 	}
 	return &op.side.events.handled
@@ -87,7 +87,7 @@ func (op *Op) logOutcome(level slog.Level, event string, o outcome, r *Result, e
 	if o.failed {
 		fields = append(fields, slog.String(names.KeyErrorType, o.errorType()), slog.String(s.keys.errorKind,
 			o.kind(r.Kind)), slog.String(names.KeyExceptionType, exceptionType(o, r)))
-		if s.keys.safeToRetry != "" && op.direction == telemetry.Sent {
+		if s.keys.safeToRetry != "" && op.direction == telemetry.DirectionSent {
 			fields = append(fields, slog.Bool(s.keys.safeToRetry, r.Unsent))
 		}
 		fields = appendText(fields, names.KeyExceptionMessage, op.errorMessage(errorText(r)))
@@ -142,9 +142,9 @@ func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 	switch {
 	case r.ToolError, r.CallerLeft, r.Told, o.word == names.ErrorUnsupported:
 		return slog.LevelDebug
-	case op.direction == telemetry.Received && o.word == names.ErrorCancelled:
+	case op.direction == telemetry.DirectionReceived && o.word == names.ErrorCancelled:
 		return slog.LevelDebug
-	case op.direction == telemetry.Received && o.word == "" && o.code == codeInternalError:
+	case op.direction == telemetry.DirectionReceived && o.word == "" && o.code == codeInternalError:
 		return slog.LevelError
 	}
 	return slog.LevelWarn

@@ -157,7 +157,7 @@ func TestDefaultSlogLoggerIsNeverUsed(t *testing.T) {
 	defer c.Close()
 	_, op := c.StartRequest(t.Context(), instrument.Request{Method: "ping"})
 	op.End(instrument.Result{ErrorType: names.ErrorTimeout})
-	c.Violation(instrument.Violation{Direction: telemetry.Received, Reason: "invalid_json"})
+	c.Violation(instrument.Violation{Direction: telemetry.DirectionReceived, Reason: "invalid_json"})
 	c.Logger().Error("x")
 	if buf.Len() > 0 {
 		t.Errorf("without WithLogger nothing is logged: got %s", buf.String())

@@ -43,7 +43,7 @@ func (s *side) sessionEnd(f *knownFacts, d time.Duration, errorType string) {
 	}})
 	if s.ins.session.Enabled(ctx) {
 		group := []attribute.KeyValue{optional(names.KeyErrorType, errorType)}
-		own := slices.Concat(s.metrics.onNetwork(group), f.attrs[telemetry.Sent])
+		own := slices.Concat(s.metrics.onNetwork(group), f.attrs[telemetry.DirectionSent])
 		if s.tel.NoSessionTransport {
 			own = slices.DeleteFunc(own, func(a attribute.KeyValue) bool {
 				return a.Key == names.KeyNetworkTransport || a.Key == names.KeyNetworkProtocolVersion

@@ -45,7 +45,7 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 		level = slog.LevelInfo
 	}
 	suppressed, ok := s.logs.allows(ctx, records.Key{
-		Event: names.EventMCPServerPolicyDecided, Reason: d.Kind, Direction: telemetry.Received, Level: level,
+		Event: names.EventMCPServerPolicyDecided, Reason: d.Kind, Direction: telemetry.DirectionReceived, Level: level,
 	})
 	if !ok {
 		return

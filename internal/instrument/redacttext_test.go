@@ -22,7 +22,7 @@ func TestErrorTextsAlwaysPassRedactor(t *testing.T) {
 		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
 			rec := telemetrytest.Recorder(t, telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string,
 				bool) {
-				if c.Kind != telemetry.ErrorMessage || c.Side != telemetry.ClientSide || c.Method != "" {
+				if c.Kind != telemetry.ContentErrorMessage || c.Side != telemetry.ClientSide || c.Method != "" {
 					t.Errorf("want the text of an error that is about no request, got %+v", c)
 				}
 				return string(c.Data), keep
@@ -34,7 +34,7 @@ func TestErrorTextsAlwaysPassRedactor(t *testing.T) {
 			attempt.End(err)
 			c.Transition(instrument.Transition{
 				Transition: connstate.Transition{
-					From: connstate.Initializing, To: connstate.Backoff, Reason: connstate.TransportDown,
+					From: connstate.Initializing, To: connstate.Backoff, Reason: connstate.ReasonTransportDown,
 					Attempt: 1, Epoch: 1, Duration: time.Second,
 				},
 				Attempt: attempt.Ref(), Err: err,

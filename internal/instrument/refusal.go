@@ -42,7 +42,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) {
 		return
 	}
 	suppressed, ok := s.logs.allows(ctx, records.Key{
-		Event: names.EventMCPServerRequestRefused, Reason: r.Reason, Direction: telemetry.Received, Level: level,
+		Event: names.EventMCPServerRequestRefused, Reason: r.Reason, Direction: telemetry.DirectionReceived, Level: level,
 	})
 	if !ok {
 		return

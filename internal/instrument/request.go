@@ -88,11 +88,11 @@ type Request struct {
 func (s *side) startRequest(ctx context.Context, r Request) (context.Context, Op) {
 	ctx = r.Parent.context(ctx)
 	op := Op{
-		side: s, ctx: ctx, direction: telemetry.Sent,
+		side: s, ctx: ctx, direction: telemetry.DirectionSent,
 		method: r.Method, target: r.Target, uri: r.URI, ids: ids{corr: r.Corr}, round: int32(r.Round),
 		notification: r.Notification, metric: opMetric{measured: true}, log: opLog{reissue: r.Reissue, beside: r.Beside},
 	}
-	op.info, op.exact = s.operation(telemetry.Sent, r.TargetKind, r.Method, r.Target, !r.Foreign, !r.Stranger)
+	op.info, op.exact = s.operation(telemetry.DirectionSent, r.TargetKind, r.Method, r.Target, !r.Foreign, !r.Stranger)
 	spanned := true
 	if r.Notification {
 		op.metric.measured = s.traces.spansNotification(ctx, r.Method)
@@ -161,13 +161,13 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 	from := s.traces.extract(ctx, in)
 	ctx = from.ctx
 	*op = Op{
-		side: s, ctx: ctx, direction: telemetry.Received, peer: in.Peer,
+		side: s, ctx: ctx, direction: telemetry.DirectionReceived, peer: in.Peer,
 		method: in.Method, target: in.Target, uri: in.URI, bytesIn: in.Size,
 		ids:          ids{peerID: in.ID, id: in.IntID, hasID: in.HasIntID},
 		trace:        opTrace{remote: in.RemoteAddr},
 		notification: in.Notification, metric: opMetric{measured: true}, log: opLog{beside: true},
 	}
-	op.info, op.exact = s.operation(telemetry.Received, in.TargetKind, in.Method, in.Target, in.Known, in.TargetKnown)
+	op.info, op.exact = s.operation(telemetry.DirectionReceived, in.TargetKind, in.Method, in.Target, in.Known, in.TargetKnown)
 	if in.Notification {
 		op.metric.measured = s.traces.spansNotification(ctx, in.Method)
 	}
@@ -185,7 +185,7 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 		if in.Notification {
 			kind = KindNotification
 		}
-		s.metrics.messageSize(op.ctx, telemetry.Received, kind, in.Size)
+		s.metrics.messageSize(op.ctx, telemetry.DirectionReceived, kind, in.Size)
 	}
 	return op.ctx
 }
@@ -204,7 +204,7 @@ func (op *Op) begin() {
 	op.flight.on = op.metric.measured
 	op.progress.timed = op.trace.recording || op.metric.measured && op.duration().Enabled(op.ctx) ||
 		s.logs.enabled(op.ctx, level) || op.executes()
-	if op.progress.timed || op.flight.on && op.direction == telemetry.Received {
+	if op.progress.timed || op.flight.on && op.direction == telemetry.DirectionReceived {
 		op.progress.start = time.Now()
 	}
 }

@@ -36,7 +36,7 @@ func passes(d time.Duration) { time.Sleep(d) }
 
 // tooLarge is a frame that exceeds the limit.
 var tooLarge = instrument.Violation{
-	Reason: "frame_too_large", Size: 5 << 20, Limit: 4 << 20, Direction: telemetry.Received,
+	Reason: "frame_too_large", Size: 5 << 20, Limit: 4 << 20, Direction: telemetry.DirectionReceived,
 	Head: []byte(`{"jsonrpc":"2.0"`),
 }
 
@@ -140,7 +140,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.ChangeGap(names.GapStream)
 	// c is ready and stays open: a closed client is not among the gauges.
 	c.Transition(instrument.Transition{Transition: connstate.Transition{
-		From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 1, Epoch: 3,
+		From: connstate.Initializing, To: connstate.Ready, Reason: connstate.ReasonNegotiated, Attempt: 1, Epoch: 3,
 	}})
 }
 
@@ -188,7 +188,7 @@ func connecting(t *testing.T, c *instrument.Client) *instrument.Peer {
 	first.End(lost{})
 	c.Transition(instrument.Transition{
 		Transition: connstate.Transition{
-			From: connstate.Initializing, To: connstate.Backoff, Reason: connstate.TransportDown, Attempt: 1, Epoch: 1,
+			From: connstate.Initializing, To: connstate.Backoff, Reason: connstate.ReasonTransportDown, Attempt: 1, Epoch: 1,
 			Duration: 30 * time.Millisecond,
 		},
 		Attempt: first.Ref(), Err: lost{},
@@ -199,7 +199,7 @@ func connecting(t *testing.T, c *instrument.Client) *instrument.Peer {
 	second.Ready(c.Peer(legacy, "session-1"), "weather-server", "1.4.0")
 	c.Transition(instrument.Transition{
 		Transition: connstate.Transition{
-			From: connstate.Initializing, To: connstate.Ready, Reason: connstate.Negotiated, Attempt: 2, Epoch: 2,
+			From: connstate.Initializing, To: connstate.Ready, Reason: connstate.ReasonNegotiated, Attempt: 2, Epoch: 2,
 			Duration: time.Millisecond,
 		},
 		Attempt: second.Ref(),
@@ -326,7 +326,7 @@ func notifying(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 		passes(time.Millisecond)
 		op.End(r)
 	}
-	c.Notification(telemetry.Received, "notifications/progress")
+	c.Notification(telemetry.DirectionReceived, "notifications/progress")
 	for range 7 {
 		c.NotificationDropped("notifications/message", names.DropQueueFull)
 	}
@@ -344,7 +344,7 @@ func misbehaving(c *instrument.Client) {
 	passes(time.Second)
 	c.Violation(tooLarge)
 	c.Dropped(instrument.Drop{Reason: names.DropUnknownID, ID: "99"})
-	c.MessageSize(telemetry.Received, instrument.KindResponse, 100)
+	c.MessageSize(telemetry.DirectionReceived, instrument.KindResponse, 100)
 }
 
 func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
@@ -371,14 +371,14 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 		passes(time.Millisecond)
 		op.End(r)
 	}
-	s.Notification(telemetry.Received, "notifications/progress")
+	s.Notification(telemetry.DirectionReceived, "notifications/progress")
 	for range 7 {
 		s.Violation(tooLarge)
 		s.Dropped(instrument.Drop{Reason: names.DropUnknownID, ID: "99"})
 	}
 	s.Dropped(instrument.Drop{Reason: names.DropLateCancelled, Age: time.Second})
 	breaking(t, s, p)
-	s.MessageSize(telemetry.Sent, instrument.KindNotification, 100)
+	s.MessageSize(telemetry.DirectionSent, instrument.KindNotification, 100)
 	s.QueueWait(time.Millisecond)
 	s.Connected(instrument.Connection{Queued: func() int { return 1 },
 		InSession: func() bool { return true }, Limits: func(yield func(string, int, int)) {

@@ -78,7 +78,7 @@ func (s *Server) Notification(d telemetry.Direction, method string) {
 // NotificationDropped counts a notification that was not sent. reason is one of the Drop reasons.
 func (s *Server) NotificationDropped(method, reason string) {
 	if s != nil {
-		s.dropNotification(telemetry.Sent, method, reason)
+		s.dropNotification(telemetry.DirectionSent, method, reason)
 	}
 }
 

@@ -20,7 +20,7 @@ import (
 // holds the program's attributes for this call.
 func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...Ref) {
 	users := op.userAttributes(ofCall)
-	if op.direction == telemetry.Sent && kind == Tool {
+	if op.direction == telemetry.DirectionSent && kind == Tool {
 		if outer := settings.OuterSpan(op.ctx); outer != nil {
 			op.trace.span, op.trace.recording, op.trace.borrowed = outer, true, true
 			outer.SetAttributes(users...)
@@ -49,8 +49,8 @@ func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...R
 // names; the span of a received message has only known names until it ends.
 func (op *Op) spanStart(kind TargetKind) (string, []trace.SpanStartOption) {
 	name, opts := op.info.spanName, op.info.start
-	if op.direction == telemetry.Sent && !op.exact {
-		key := opKey{telemetry.Sent, kind, op.shownMethod(), op.shownTarget()}
+	if op.direction == telemetry.DirectionSent && !op.exact {
+		key := opKey{telemetry.DirectionSent, kind, op.shownMethod(), op.shownTarget()}
 		name, opts = spanName(key.method, key.target), startOptions(opNamesKey{key, op.side.base.Transport})
 	}
 	if op.side.tel.URIInName && op.uri != "" {
@@ -69,7 +69,7 @@ func spanName(method, target string) string {
 // startOptions returns a span's kind and the attributes that samplers see.
 func startOptions(k opNamesKey) []trace.SpanStartOption {
 	kind := trace.SpanKindClient
-	if k.direction == telemetry.Received {
+	if k.direction == telemetry.DirectionReceived {
 		kind = trace.SpanKindServer
 	}
 	attrs := slices.Clone(k.onSpan(optional(names.KeyNetworkTransport, k.transport))) // without spare capacity
@@ -79,7 +79,7 @@ func startOptions(k opNamesKey) []trace.SpanStartOption {
 // onSpan returns the names of the operation as span attributes, and the transport.
 func (k opKey) onSpan(transport attribute.KeyValue) []attribute.KeyValue {
 	attrs := append(k.attributes(), transport)
-	if k.direction == telemetry.Sent && k.targetKind == Tool {
+	if k.direction == telemetry.DirectionSent && k.targetKind == Tool {
 		attrs = append(attrs, attribute.String(names.KeyGenAIToolType, words.ToolTypeExtension))
 	}
 	return present(attrs...)
@@ -145,7 +145,7 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	add(names.KeyJSONRPCRequestID, op.requestID())
 	add(names.KeyErrorType, o.errorType())
 	add(names.KeyRPCResponseStatusCode, o.statusCode())
-	if o.failed && s.keys.safeToRetry != "" && op.direction == telemetry.Sent && !op.notification {
+	if o.failed && s.keys.safeToRetry != "" && op.direction == telemetry.DirectionSent && !op.notification {
 		attrs = append(attrs, attribute.Bool(s.keys.safeToRetry, r.Unsent))
 	}
 	add(names.KeyMCPResourceURI, truncate(op.uri, words.MaxURI))
@@ -153,14 +153,14 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 		add(s.keys.resultType, truncate(r.ResultType, words.MaxName))
 	}
 	request, response := op.bytesOut, op.bytesIn
-	if op.direction == telemetry.Received {
+	if op.direction == telemetry.DirectionReceived {
 		request, response = op.bytesIn, op.bytesOut
 	}
 	count(s.keys.requestSize, request)
 	count(s.keys.responseSize, response)
 	count(names.KeyMCPClientSendRetries, int(op.retries))
 	count(names.KeyMCPClientMRTRRound, int(op.round))
-	if op.direction == telemetry.Received && !op.exact {
+	if op.direction == telemetry.DirectionReceived && !op.exact {
 		add(names.KeyMCPMethodName, op.shownMethod())
 		switch op.info.targetKind {
 		case Tool:

@@ -57,7 +57,7 @@ func (t *Task) End(status string, r Result) {
 	s := t.s
 	status = words.OneOf(words.TaskStatuses, status)
 	elapsed := time.Since(t.start)
-	o := outcomeOf(telemetry.Received, &r)
+	o := outcomeOf(telemetry.DirectionReceived, &r)
 	if t.counted {
 		s.tel.ins.tasks.Add(t.ctx, -1, s.metrics.options().task.At(t.label)...)
 	}
@@ -88,7 +88,7 @@ func (t *Task) endSpan(status string, o outcome, r *Result) {
 
 // errorMessage returns the redacted text of the task's error.
 func (t *Task) errorMessage(text string) string {
-	c := telemetry.Content{Kind: telemetry.ErrorMessage, Side: telemetry.ServerSide, Direction: telemetry.Received,
+	c := telemetry.Content{Kind: telemetry.ContentErrorMessage, Side: telemetry.ServerSide, Direction: telemetry.DirectionReceived,
 		Method: words.MethodCallTool, Target: t.tool}
 	return t.s.errorMessage(t.ctx, c, text)
 }

@@ -34,7 +34,7 @@ const maxUserAttributes = 32
 // spanInfo describes the operation to the program's functions.
 func (op *Op) spanInfo() settings.SpanInfo {
 	kind := trace.SpanKindClient
-	if op.direction == telemetry.Received {
+	if op.direction == telemetry.DirectionReceived {
 		kind = trace.SpanKindServer
 	}
 	return settings.SpanInfo{Kind: kind, Method: op.method, Target: op.target, URI: op.uri}

@@ -98,19 +98,19 @@ func TestMockServesManyHosts(t *testing.T) {
 func refused(t *testing.T, call func(ctx context.Context, c *mcpclient.Client) error) (problems []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		v := mcpclient.Options{Versions: revisions[1:2], NoCache: true, Telemetry: telemetry.Off()}
+		v := mcpclient.Options{Versions: revisions[1:2], CacheSize: -1, Telemetry: telemetry.Off()}
 		first := recorded(t, func(tr transport.Transport) {
 			c, err := mcpclient.Connect(t.Context(), tr, &v)
 			must(t, err)
 			_, err = c.CallTool(t.Context(), "double", input{1})
-			must(t, err, c.Stop(context.Background()))
+			must(t, err, c.Close())
 		})
 		c, e := mcpclient.Connect(t.Context(), served(t, first, &mock.Options{Problem: func(text string) {
 			problems = append(problems, text)
 		}}), &v)
 		must(t, e)
 		err = call(t.Context(), c)
-		must(t, c.Stop(context.Background()))
+		must(t, c.Close())
 	})
 	return problems, err
 }
@@ -160,7 +160,7 @@ func TestMockAnswersForAnyFile(t *testing.T) {
 				conn, err := conversation.Reach(s).Dial(t.Context(), transport.Config{})
 				must(t, err)
 				frame := `{"jsonrpc":"2.0","id":1,"method":"a"}`
-				must(t, conn.Send(t.Context(), transport.Message{Data: []byte(frame), Kind: transport.Request, ID: 1}))
+				must(t, conn.Send(t.Context(), transport.Message{Data: []byte(frame), Kind: transport.KindRequest, ID: 1}))
 				want := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,%q:%s}`, kind, content)
 				for got := ""; got != want; {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -32,7 +32,7 @@ func connect(t testing.TB, s *mcpserver.Server, o *mcpclient.Options) *mcpclient
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -106,7 +106,7 @@ func TestWhatAnAppMayNotCall(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %v", name, r, err, apps.ErrNotVisible)
 		}
 	}
-	if must(t, c.Stop(t.Context())); called {
+	if must(t, c.Close()); called {
 		t.Error("the tool is called")
 	}
 	if _, err := apps.CallTool(t.Context(), c, "secret", nil); err == nil || errors.Is(err, apps.ErrNotVisible) {

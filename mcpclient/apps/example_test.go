@@ -32,7 +32,7 @@ func ExampleFetch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 	for tool, err := range apps.ModelTools(ctx, client) {
 		if err != nil {
 			log.Fatal(err)
@@ -66,8 +66,8 @@ func ExampleCallModelTool() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer group.Stop(ctx)
-	if err := group.Await(ctx); err != nil {
+	defer group.Close()
+	if err := group.WaitForReady(ctx); err != nil {
 		log.Fatal(err)
 	}
 

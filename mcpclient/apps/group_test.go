@@ -57,7 +57,7 @@ func grouped(t *testing.T, f func(t *testing.T, g *mcpclient.Group, ran *[]strin
 			[]mcpclient.Member{member(t, "sky", ran), {Name: "deaf", Transport: deaf}, member(t, "sea", ran)},
 			&mcpclient.GroupOptions{Options: &mcpclient.Options{Telemetry: telemetry.Off()}})
 		must(t, err)
-		defer func() { must(t, g.Stop(context.Background())) }()
+		defer func() { must(t, g.Close()) }()
 		synctest.Wait() // sky and sea are ready
 		f(t, g, ran)
 	})
@@ -156,7 +156,7 @@ func TestAModelCallsOfAClientWhatIsForModels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := mcpclient.New(member(t, "sky", &ran).Transport, &mcpclient.Options{Telemetry: telemetry.Off()})
 		must(t, err)
-		defer func() { must(t, c.Stop(context.Background())) }()
+		defer func() { must(t, c.Close()) }()
 		// The list waits for the connection, as the call does.
 		if r, err := apps.CallModelTool(t.Context(), c, "explain", nil, mcpclient.WaitForReady()); err != nil ||
 			r.Text() != "sky" {
@@ -178,7 +178,7 @@ func TestAViewsCallWaitsForTheConnectionIfAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := mcpclient.New(member(t, "sky", &ran).Transport, &mcpclient.Options{Telemetry: telemetry.Off()})
 		must(t, err)
-		defer func() { must(t, c.Stop(context.Background())) }()
+		defer func() { must(t, c.Close()) }()
 		if r, err := apps.CallTool(t.Context(), c, "refresh", nil, mcpclient.WaitForReady()); err != nil ||
 			r.Text() != "sky" {
 			t.Errorf("got %v, %v, want sky", r, err)

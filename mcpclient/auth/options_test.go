@@ -20,7 +20,7 @@ func TestTransportGetsItsTokenFromTheAuthorizer(t *testing.T) {
 		t.Fatal(err)
 	}
 	message := transport.Message{
-		Kind: transport.Request, ID: 1, Method: "server/discover", ProtocolVersion: "2026-07-28",
+		Kind: transport.KindRequest, ID: 1, Method: "server/discover", ProtocolVersion: "2026-07-28",
 		Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`),
 	}
 	if err := conn.Send(t.Context(), message); err != nil {

@@ -129,7 +129,7 @@ func (s *Server) Transport() transport.Transport {
 		}
 		return transport.Stdio{Command: s.Command, Args: slices.Clone(s.Args), Env: env, Dir: s.Dir}
 	}
-	mode := map[Type]transport.HTTPMode{TypeStreamable: transport.Streamable, TypeSSE: transport.SSE}[s.Type]
+	mode := map[Type]transport.HTTPMode{TypeStreamable: transport.ModeStreamable, TypeSSE: transport.ModeSSE}[s.Type]
 	return &transport.HTTP{URL: s.URL, Header: s.Header.Clone(), Mode: mode}
 }
 

@@ -73,10 +73,10 @@ func TestMembersHaveWhatTheFileSays(t *testing.T) {
 		"old": {"url": "http://x/sse", "type": "sse"},
 		"any": {"url": "http://x/any"}
 	}`)
-	shared := &mcpclient.Options{Name: "shared", RequestTimeout: time.Hour, FrameLimit: 7}
+	shared := &mcpclient.Options{Name: "shared", RequestTimeout: time.Hour, Limits: mcpclient.Limits{Frame: 7}}
 	var got []string
 	for _, m := range c.Members(shared) {
-		line := fmt.Sprintf("%s %s %v %d %t", m.Name, m.Options.Name, m.Options.RequestTimeout, m.Options.FrameLimit,
+		line := fmt.Sprintf("%s %s %v %d %t", m.Name, m.Options.Name, m.Options.RequestTimeout, m.Options.Limits.Frame,
 			m.Options.NoListening)
 		switch tr := m.Transport.(type) {
 		case transport.Stdio:

@@ -54,8 +54,8 @@ func ExampleLoad() {
 		return
 	}
 	ctx := context.Background()
-	defer group.Stop(ctx)
-	if err := group.Await(ctx); err != nil {
+	defer group.Close()
+	if err := group.WaitForReady(ctx); err != nil {
 		fmt.Println(err)
 		return
 	}

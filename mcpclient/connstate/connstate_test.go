@@ -47,8 +47,8 @@ func TestUnlistedValuesReadOther(t *testing.T) {
 	if got := connstate.Reason(255).String(); got != "_OTHER" {
 		t.Errorf("last reason value: got %q, want %q", got, "_OTHER")
 	}
-	if got := connstate.Reason(0); got != connstate.Other {
-		t.Errorf("zero reason: got %v, want %v", got, connstate.Other)
+	if got := connstate.Reason(0); got != connstate.ReasonOther {
+		t.Errorf("zero reason: got %v, want %v", got, connstate.ReasonOther)
 	}
 }
 
@@ -98,8 +98,8 @@ func TestWordsAreReadBack(t *testing.T) {
 	if err := new(connstate.State).UnmarshalText([]byte("asleep")); err == nil {
 		t.Error("a word that no state has is an error")
 	}
-	reason := connstate.Refused
-	if err := reason.UnmarshalText([]byte("bored")); err != nil || reason != connstate.Other {
+	reason := connstate.ReasonRefused
+	if err := reason.UnmarshalText([]byte("bored")); err != nil || reason != connstate.ReasonOther {
 		t.Errorf("a reason of a later version: got %v, %v, want it as any other", reason, err)
 	}
 }

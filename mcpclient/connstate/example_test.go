@@ -11,7 +11,7 @@ func ExampleTransition() {
 	lost := connstate.Transition{
 		From:     connstate.Ready,
 		To:       connstate.Backoff,
-		Reason:   connstate.TransportDown,
+		Reason:   connstate.ReasonTransportDown,
 		Epoch:    3,
 		Duration: 90 * time.Second,
 	}

@@ -8,58 +8,58 @@ type Reason uint8
 
 const (
 	// Other is the zero value and represents every reason that is not listed here.
-	Other Reason = iota
+	ReasonOther Reason = iota
 	// TransportUp: the transport opened a connection.
-	TransportUp
+	ReasonTransportUp
 	// OpenFailed: the transport could not open a connection; another attempt may succeed.
-	OpenFailed
+	ReasonOpenFailed
 	// Refused: further attempts cannot succeed, for example because an executable does not exist, the server rejects the
 	// credentials, or there is no common protocol version; or all attempts allowed before the first success have failed.
-	Refused
+	ReasonRefused
 	// Negotiated: version and capabilities are agreed on and valid.
-	Negotiated
+	ReasonNegotiated
 	// NegotiationFailed: the server answered the handshake with an error or an unusable response.
-	NegotiationFailed
+	ReasonNegotiationFailed
 	// ProbeLost: the connection ended during the modern era's probe, which is how servers react that know only the legacy
 	// era.
-	ProbeLost
+	ReasonProbeLost
 	// InitTimeout: the connection was not opened, or not negotiated, within the init timeout.
-	InitTimeout
+	ReasonInitTimeout
 	// TransportDown: the connection ended.
-	TransportDown
+	ReasonTransportDown
 	// SessionGone: the server no longer knows the session.
-	SessionGone
+	ReasonSessionGone
 	// InvalidStreak: too many invalid frames came in a row.
-	InvalidStreak
+	ReasonInvalidStreak
 	// FrameTooLarge: a frame exceeded the limit.
-	FrameTooLarge
+	ReasonFrameTooLarge
 	// DelayElapsed: the backoff delay is over.
-	DelayElapsed
+	ReasonDelayElapsed
 	// StopRequested: the user stopped the client.
-	StopRequested
+	ReasonStopRequested
 	// TransportClosed: after a stop or a refusal, everything has been closed.
-	TransportClosed
+	ReasonTransportClosed
 	// CloseTimeout: after a stop or a refusal the connection took too long to close.
-	CloseTimeout
+	ReasonCloseTimeout
 )
 
 var reasonWords = [...]string{
-	Other:             other,
-	TransportUp:       "transport_up",
-	OpenFailed:        "open_failed",
-	Refused:           "refused",
-	Negotiated:        "negotiated",
-	NegotiationFailed: "negotiation_failed",
-	ProbeLost:         "probe_lost",
-	InitTimeout:       "init_timeout",
-	TransportDown:     "transport_down",
-	SessionGone:       "session_gone",
-	InvalidStreak:     "invalid_streak",
-	FrameTooLarge:     "frame_too_large",
-	DelayElapsed:      "delay_elapsed",
-	StopRequested:     "stop_requested",
-	TransportClosed:   "transport_closed",
-	CloseTimeout:      "close_timeout",
+	ReasonOther:             other,
+	ReasonTransportUp:       "transport_up",
+	ReasonOpenFailed:        "open_failed",
+	ReasonRefused:           "refused",
+	ReasonNegotiated:        "negotiated",
+	ReasonNegotiationFailed: "negotiation_failed",
+	ReasonProbeLost:         "probe_lost",
+	ReasonInitTimeout:       "init_timeout",
+	ReasonTransportDown:     "transport_down",
+	ReasonSessionGone:       "session_gone",
+	ReasonInvalidStreak:     "invalid_streak",
+	ReasonFrameTooLarge:     "frame_too_large",
+	ReasonDelayElapsed:      "delay_elapsed",
+	ReasonStopRequested:     "stop_requested",
+	ReasonTransportClosed:   "transport_closed",
+	ReasonCloseTimeout:      "close_timeout",
 }
 
 // Reasons returns all reasons, [Other] first.
@@ -76,7 +76,7 @@ func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 func (r *Reason) UnmarshalText(text []byte) error {
 	i, err := lookup(reasonWords[:], "reason", text)
 	if err != nil {
-		i = uint8(Other)
+		i = uint8(ReasonOther)
 	}
 	*r = Reason(i)
 	return nil

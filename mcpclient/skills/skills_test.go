@@ -39,7 +39,7 @@ func connect(t testing.TB, s *mcpserver.Server, versions ...mcp.Version) *mcpcli
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 

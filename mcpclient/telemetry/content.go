@@ -8,15 +8,15 @@ type ContentKind uint8
 const (
 	// ToolArguments are the arguments of a tool call: a JSON object. The span attribute is gen_ai.tool.call.arguments, a
 	// map.
-	ToolArguments ContentKind = iota
+	ContentToolArguments ContentKind = iota
 	// ToolResult is the result of a tool call: a JSON object. The span attribute is gen_ai.tool.call.result, a map.
-	ToolResult
+	ContentToolResult
 	// PromptVariable is one argument of a prompt: plain text. The span attribute is gen_ai.prompt.variable. and its
 	// name.
-	PromptVariable
+	ContentPromptVariable
 	// ErrorMessage is the text of an error, for the status of a span and for a log record. These texts exist without
 	// content capture; the Redactor can shorten or remove them.
-	ErrorMessage
+	ContentErrorMessage
 )
 
 // Side is the side of MCP that captures a content.

@@ -6,8 +6,8 @@ import "github.com/mcpotel/mcpotel/internal/instrument/words"
 type Direction uint8
 
 const (
-	Sent Direction = iota
-	Received
+	DirectionSent Direction = iota
+	DirectionReceived
 )
 
 // String returns the value of d in telemetry.

@@ -45,7 +45,7 @@ func notReached(host string, err error) error {
 func (e *RequestError) advice() string {
 	const endpoint = "; is this the URL of the MCP endpoint? It often ends in /mcp"
 	switch {
-	case e.Reason == SessionGone:
+	case e.Reason == ReasonSessionGone:
 		return ""
 	case e.Status == http.StatusUnauthorized && !e.judged() && e.MayBeSession():
 		return "; the server has answered the handshake without other credentials, so it may have forgotten the session. " +
@@ -54,9 +54,9 @@ func (e *RequestError) advice() string {
 		return "; " + credentials
 	case e.found:
 		return ""
-	case e.Reason == Malformed && e.Status != 0:
+	case e.Reason == ReasonMalformed && e.Status != 0:
 		return endpoint
-	case e.Reason == Status && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed):
+	case e.Reason == ReasonStatus && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed):
 		return endpoint
 	}
 	return ""

@@ -17,7 +17,7 @@ func TestAPlanWithoutFaultsKeepsTheContractInMemory(t *testing.T) {
 
 func TestAPlanWithoutFaultsKeepsTheContractOverHTTP(t *testing.T) {
 	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
-		s := &httpSubject{t: t, form: httpForm{mode: transport.Streamable}, peers: make(chan *httpPeer, 100)}
+		s := &httpSubject{t: t, form: httpForm{mode: transport.ModeStreamable}, peers: make(chan *httpPeer, 100)}
 		return unbroken(t, transporttest.Subject{Transport: s, Accept: s.accept, Unordered: true})
 	})
 }

@@ -50,7 +50,7 @@ func TestErrorTexts(t *testing.T) {
 		{&ExitError{PID: 7, Code: -1, Signal: "SIGKILL"}, "process 7 was ended by SIGKILL"},
 		{&ExitError{PID: 7, Code: 1, Stderr: []string{"a", "b\x1b"}},
 			`process 7 exited with status 1; its last words: "b\x1b"`},
-		{&RequestError{Reason: TooLarge, Size: 11, Limit: 10},
+		{&RequestError{Reason: ReasonTooLarge, Size: 11, Limit: 10},
 			"the answer has 11 bytes, over the limit of 10; raise it with Options.FrameLimit"},
 		{&RequestError{Reason: 99, Err: cause}, "RequestReason(99): cause"},
 	} {
@@ -64,7 +64,7 @@ func TestErrorTexts(t *testing.T) {
 }
 
 func TestKindsHaveNames(t *testing.T) {
-	for kind, want := range map[Kind]string{Request: "request", Notification: "notification", Response: "response",
+	for kind, want := range map[Kind]string{KindRequest: "request", KindNotification: "notification", KindResponse: "response",
 		0: "Kind(0)"} {
 		if got := kind.String(); got != want {
 			t.Errorf("want %q, got %q", want, got)

@@ -84,7 +84,7 @@ func ExampleHTTP() {
 	}
 	defer conn.Close(context.Background())
 	ping := transport.Message{
-		Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), Kind: transport.Request, ID: 1, Method: "ping",
+		Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), Kind: transport.KindRequest, ID: 1, Method: "ping",
 	}
 	if err := conn.Send(context.Background(), ping); err != nil {
 		fmt.Println(err)
@@ -128,7 +128,7 @@ func ExampleStreams() {
 		return
 	}
 	fmt.Println("connected to", client.ServerInfo().Name)
-	if err := client.Stop(ctx); err != nil { // closes the streams
+	if err := client.Close(); err != nil { // closes the streams
 		fmt.Println(err)
 	}
 	fmt.Println("the server has ended:", <-served)

@@ -99,7 +99,7 @@ func endedBy(e *oversize.Error) *FrameTooLargeError {
 
 // skipped returns the report of a skipped frame above the limit.
 func skipped(e *oversize.Error) *RequestError {
-	return &RequestError{Reason: TooLarge, Size: e.Size, Limit: e.Limit, Head: e.Head, Tail: e.Tail}
+	return &RequestError{Reason: ReasonTooLarge, Size: e.Size, Limit: e.Limit, Head: e.Head, Tail: e.Tail}
 }
 
 // offer implements Send for a connection that writes one stream, until life ends.

@@ -20,13 +20,13 @@ type HTTPMode uint8
 const (
 	// Auto is Streamable HTTP, with a fallback to HTTP+SSE for servers that have only that.
 	// (specification 2026-07-28, basic/transports/streamable-http, "Backward Compatibility")
-	Auto HTTPMode = iota
+	ModeAuto HTTPMode = iota
 
 	// Streamable is only Streamable HTTP, in all revisions from 2025-03-26 on.
-	Streamable
+	ModeStreamable
 
 	// SSE is only HTTP+SSE, of revision 2024-11-05.
-	SSE
+	ModeSSE
 )
 
 // HTTP connects to a server at a URL. Use it as &HTTP{URL: "https://example.com/mcp"}, and set its fields before
@@ -123,7 +123,7 @@ func (h *HTTP) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	if err == nil {
 		err = h.checkHeader()
 	}
-	if err == nil && h.Mode > SSE {
+	if err == nil && h.Mode > ModeSSE {
 		err = fmt.Errorf("unknown mode %d", h.Mode)
 	}
 	if err != nil {

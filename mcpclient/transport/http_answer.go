@@ -40,7 +40,7 @@ func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	switch {
 	case resp.StatusCode/100 != 2:
 		ex.refused(w, resp, shared)
-	case shared || ex.m.Kind != Request:
+	case shared || ex.m.Kind != KindRequest:
 		ex.accepted(w, resp)
 	default:
 		ex.answered(w, resp)
@@ -114,7 +114,7 @@ func (ex *exchange) answeredJSON(w *worker, resp *http.Response) {
 	case isTooLarge:
 		ex.tooLarge(tooLarge)
 	case err != nil:
-		ex.fail(&RequestError{Reason: Lost, Status: resp.StatusCode, Err: err})
+		ex.fail(&RequestError{Reason: ReasonLost, Status: resp.StatusCode, Err: err})
 	case len(data) == 0:
 		ex.malformed(resp, errors.New("the answer is empty"))
 	default:
@@ -132,7 +132,7 @@ func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 			_ = resp.Body.Close() // before the next response, which replaces this one in reach
 			ex.postTo(w, endpoint, true)
 			return
-		} else if failure.Reason == Malformed {
+		} else if failure.Reason == ReasonMalformed {
 			ex.fail(failure)
 			return
 		}
@@ -148,11 +148,11 @@ func (ex *exchange) refused(w *worker, resp *http.Response, shared bool) {
 		to = theSession
 	}
 	failure := refusal(resp, to, body)
-	if failure.Reason == Status && isAnswer(body) && !ex.deliverWhole(body) {
+	if failure.Reason == ReasonStatus && isAnswer(body) && !ex.deliverWhole(body) {
 		return
 	}
 	ex.fail(failure)
-	if to == theOldServer && failure.Reason == Lost {
+	if to == theOldServer && failure.Reason == ReasonLost {
 		ex.conn.fail(fmt.Errorf("the server no longer knows its own endpoint: %w", failure))
 	}
 }
@@ -204,7 +204,7 @@ func (ex *exchange) offer(f Frame) bool {
 
 // malformed fails the request because the response is not a valid answer.
 func (ex *exchange) malformed(resp *http.Response, err error) {
-	ex.fail(&RequestError{Reason: Malformed, Status: resp.StatusCode, Err: err})
+	ex.fail(&RequestError{Reason: ReasonMalformed, Status: resp.StatusCode, Err: err})
 }
 
 // tooLarge handles an answer above the frame limit: with Config.SkipOversize it fails the request, otherwise
@@ -226,8 +226,8 @@ func (ex *exchange) fail(e *RequestError) {
 		ex.errand.failed = e
 	}
 	// must be known before the failure is delivered
-	over := e.Reason == Unreachable && ex.ctx.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
-	if ex.m.Kind == Request || e.Reason == SessionGone {
+	over := e.Reason == ReasonUnreachable && ex.ctx.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
+	if ex.m.Kind == KindRequest || e.Reason == ReasonSessionGone {
 		if !ex.deliver(Frame{Request: ex.m.ID, Err: e}) {
 			c.failRecalled(ex, e)
 		}

@@ -169,7 +169,7 @@ func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 		ex.stop() // the server has not seen it
 		return
 	}
-	notice.Kind = Notification
+	notice.Kind = KindNotification
 	n, err := c.accept(context.Background(), notice, nil)
 	switch {
 	case err == nil:
@@ -224,7 +224,7 @@ func (c *httpConn) takeBack() {
 	}
 	for ex := c.flight.first; ex != nil; ex = ex.next {
 		switch {
-		case ex.m.Kind != Request || ex.settled:
+		case ex.m.Kind != KindRequest || ex.settled:
 		case !ex.mayHaveLeft():
 			r.unsent(ex)
 			ex.stop()

@@ -17,14 +17,14 @@ import (
 
 func TestHTTPKeepsTheContract(t *testing.T) {
 	for name, form := range map[string]httpForm{
-		"JSON":   {mode: transport.Streamable, json: true},
-		"events": {mode: transport.Streamable},
-		"old":    {mode: transport.SSE},
+		"JSON":   {mode: transport.ModeStreamable, json: true},
+		"events": {mode: transport.ModeStreamable},
+		"old":    {mode: transport.ModeSSE},
 	} {
 		t.Run(name, func(t *testing.T) {
 			transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 				s := &httpSubject{t: t, form: form, peers: make(chan *httpPeer, 100)}
-				return transporttest.Subject{Transport: s, Accept: s.accept, Unordered: true, Notices: form.mode == transport.SSE}
+				return transporttest.Subject{Transport: s, Accept: s.accept, Unordered: true, Notices: form.mode == transport.ModeSSE}
 			})
 		})
 	}
@@ -51,7 +51,7 @@ const pollID = 1 << 40
 func poll() transport.Message {
 	return transport.Message{
 		Data: []byte(`{"jsonrpc":"2.0","id":1099511627776,"method":"poll"}`),
-		Kind: transport.Request, ID: pollID, Method: "poll", ProtocolVersion: "poll",
+		Kind: transport.KindRequest, ID: pollID, Method: "poll", ProtocolVersion: "poll",
 	}
 }
 
@@ -96,7 +96,7 @@ type pollingConn struct {
 func (c *pollingConn) Receive(ctx context.Context) (transport.Frame, error) {
 	for {
 		f, err := c.Conn.Receive(ctx)
-		skipped := f.Err != nil && f.Err.Reason == transport.TooLarge
+		skipped := f.Err != nil && f.Err.Reason == transport.ReasonTooLarge
 		switch {
 		case err != nil:
 			return f, err
@@ -105,7 +105,7 @@ func (c *pollingConn) Receive(ctx context.Context) (transport.Frame, error) {
 			return f, nil
 		case skipped || f.Err == nil:
 			return f, nil
-		case f.Err.Reason != transport.Malformed: // as it is behind every frame in JSON
+		case f.Err.Reason != transport.ReasonMalformed: // as it is behind every frame in JSON
 			c.poll()
 		}
 	}
@@ -161,7 +161,7 @@ func (p *httpPeer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.stream(w, r)
 	case r.Header.Get("Mcp-Protocol-Version") != "poll":
 		p.take(w, r)
-	case p.form.mode == transport.SSE:
+	case p.form.mode == transport.ModeSSE:
 		w.WriteHeader(202)
 	default:
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -192,7 +192,7 @@ func (p *httpPeer) stream(w http.ResponseWriter, r *http.Request) {
 	} else {
 		answerEvents(w, "")
 	}
-	if p.form.mode == transport.SSE {
+	if p.form.mode == transport.ModeSSE {
 		writeFlushed(w, "event: endpoint\ndata: /messages\n\n")
 	}
 	for begun := false; ; {

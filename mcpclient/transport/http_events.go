@@ -68,7 +68,7 @@ func (cur *cursor) pause(failure *RequestError) time.Duration {
 
 // follow delivers the frames of the stream that responds to the request, until the request has its answer.
 func (ex *exchange) follow(w *worker, resp *http.Response) {
-	cur := cursor{retry: -1, first: ex.isHandshake() && ex.conn.h.Mode == Auto, asks: ex}
+	cur := cursor{retry: -1, first: ex.isHandshake() && ex.conn.h.Mode == ModeAuto, asks: ex}
 	for resp != nil {
 		events := w.eventsOf(ex.conn.bound)
 		events.Reset(resp.Body)
@@ -164,7 +164,7 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 			return nil
 		}
 		if ex.modern || cur.id == "" || cur.tries == maxResumes {
-			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w", err)})
+			ex.fail(&RequestError{Reason: ReasonLost, Err: fmt.Errorf("the stream ended before the answer: %w", err)})
 			return nil
 		}
 		if await(ex.ctx, c.whenOver(), cur.pause(failure)) || ex.ctx.Err() != nil {
@@ -175,11 +175,11 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 		switch {
 		case failure == nil:
 			return resp
-		case failure.Reason == SessionGone:
-			ex.fail(&RequestError{Reason: SessionGone, Status: failure.Status, Err: failure.Err}) // the server has received it
+		case failure.Reason == ReasonSessionGone:
+			ex.fail(&RequestError{Reason: ReasonSessionGone, Status: failure.Status, Err: failure.Err}) // the server has received it
 			return nil
 		case !passing(failure):
-			ex.fail(&RequestError{Reason: Lost, Err: fmt.Errorf("the stream ended before the answer: %w; resume: %w", err,
+			ex.fail(&RequestError{Reason: ReasonLost, Err: fmt.Errorf("the stream ended before the answer: %w; resume: %w", err,
 				failure)})
 			return nil
 		}
@@ -189,5 +189,5 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 
 // passing reports whether an attempt to open the stream may succeed later.
 func passing(e *RequestError) bool {
-	return e.Reason == Lost || e.Reason == Unreachable || e.Reason == Busy || e.Status >= 500
+	return e.Reason == ReasonLost || e.Reason == ReasonUnreachable || e.Reason == ReasonBusy || e.Status >= 500
 }

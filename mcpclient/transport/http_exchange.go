@@ -91,13 +91,13 @@ func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame
 	}
 	ex.m.Data, ex.m.Header = bytes.Clone(m.Data), maps.Clone(m.Header)
 	ex.ctx, ex.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if ex.initialize = beginsSession(&m); m.Kind != Request {
+	if ex.initialize = beginsSession(&m); m.Kind != KindRequest {
 		ex.m.ID, ex.errand = 0, &errand{limit: noticeLimit}
 		if ex.initialized = m.Method == methodInitialized && !ex.modern; ex.initialized {
 			ex.errand.open = s.shut()
 			s.version = m.ProtocolVersion
 		}
-		ex.errand.needed = ex.initialized || m.Kind == Response
+		ex.errand.needed = ex.initialized || m.Kind == KindResponse
 	}
 	return ex
 }
@@ -105,7 +105,7 @@ func (c *httpConn) newExchange(ctx context.Context, m Message, answer func(Frame
 // beginsSession reports whether m is an initialize request of a legacy revision. Modern revisions have no
 // sessions.
 func beginsSession(m *Message) bool {
-	return m.Kind == Request && m.Method == methodInitialize && m.ProtocolVersion < firstModern
+	return m.Kind == KindRequest && m.Method == methodInitialize && m.ProtocolVersion < firstModern
 }
 
 // mayHaveLeft reports whether the message may have been sent. If not, it also prevents the message from being sent.
@@ -122,7 +122,7 @@ func (ex *exchange) run(w *worker) {
 func (ex *exchange) broken(f *usercode.Failure) {
 	ex.reach.leave()
 	ex.conn.requests.hooks.failed.report("HTTP", f)
-	ex.fail(&RequestError{Reason: Lost, Err: f})
+	ex.fail(&RequestError{Reason: ReasonLost, Err: f})
 }
 
 func (ex *exchange) carryOut(w *worker) {

@@ -60,87 +60,87 @@ func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
 		want   transport.RequestError // its Reason, Unsent, Status and RetryAfter
 		text   string                 // in the error
 	}{
-		{"400 without a body", answer(400, ""), transport.RequestError{Reason: transport.Status, Status: 400}, ""},
+		{"400 without a body", answer(400, ""), transport.RequestError{Reason: transport.ReasonStatus, Status: 400}, ""},
 		{"404 without a session", answer(404, "404 page not found"),
-			transport.RequestError{Reason: transport.Status, Status: 404}, `"404 page not found"`},
-		{"405", answer(405, ""), transport.RequestError{Reason: transport.Status, Status: 405}, ""},
-		{"413", answer(413, "too\r\nlarge"), transport.RequestError{Reason: transport.Status, Status: 413}, `"too large"`},
-		{"500", answer(500, "panic: \x1b[31moh"), transport.RequestError{Reason: transport.Status, Status: 500},
+			transport.RequestError{Reason: transport.ReasonStatus, Status: 404}, `"404 page not found"`},
+		{"405", answer(405, ""), transport.RequestError{Reason: transport.ReasonStatus, Status: 405}, ""},
+		{"413", answer(413, "too\r\nlarge"), transport.RequestError{Reason: transport.ReasonStatus, Status: 413}, `"too large"`},
+		{"500", answer(500, "panic: \x1b[31moh"), transport.RequestError{Reason: transport.ReasonStatus, Status: 500},
 			`"panic: \x1b[31moh"`},
 		{"502 HTML", answer(502, page, "Content-Type", "text/html"),
-			transport.RequestError{Reason: transport.Status, Status: 502}, `"<html> <body>Bad \x00gateway </html> filler`},
+			transport.RequestError{Reason: transport.ReasonStatus, Status: 502}, `"<html> <body>Bad \x00gateway </html> filler`},
 		{"JSON that is not JSON-RPC", answer(500, `{"error":"no"}`, "Content-Type", "application/json"),
-			transport.RequestError{Reason: transport.Status, Status: 500}, `{\"error\":\"no\"}`},
+			transport.RequestError{Reason: transport.ReasonStatus, Status: 500}, `{\"error\":\"no\"}`},
 		{"a JSON-RPC request", answer(400, `{"jsonrpc":"2.0","id":7,"method":"ping"}`, "Content-Type", "application/json"),
-			transport.RequestError{Reason: transport.Status, Status: 400}, "ping"},
-		{"401", answer(401, ""), transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 401}, ""},
-		{"403", answer(403, nullError), transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 403},
+			transport.RequestError{Reason: transport.ReasonStatus, Status: 400}, "ping"},
+		{"401", answer(401, ""), transport.RequestError{Reason: transport.ReasonUnauthorized, Unsent: true, Status: 401}, ""},
+		{"403", answer(403, nullError), transport.RequestError{Reason: transport.ReasonUnauthorized, Unsent: true, Status: 403},
 			"Bad Request"},
-		{"429", answer(429, ""), transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 429}, ""},
+		{"429", answer(429, ""), transport.RequestError{Reason: transport.ReasonBusy, Unsent: true, Status: 429}, ""},
 		{"429 with seconds", answer(429, "", "Retry-After", "7"),
-			transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 429, RetryAfter: 7 * time.Second}, ""},
-		{"503", answer(503, ""), transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
+			transport.RequestError{Reason: transport.ReasonBusy, Unsent: true, Status: 429, RetryAfter: 7 * time.Second}, ""},
+		{"503", answer(503, ""), transport.RequestError{Reason: transport.ReasonBusy, Status: 503}, ""},
 		{"503 with an error", answer(503, nullError),
-			transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, "Bad Request"},
+			transport.RequestError{Reason: transport.ReasonBusy, Unsent: true, Status: 503}, "Bad Request"},
 		{"503 with seconds", answer(503, "", "Retry-After", "0"),
-			transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
+			transport.RequestError{Reason: transport.ReasonBusy, Unsent: true, Status: 503}, ""},
 		{"504 with seconds", answer(504, "", "Retry-After", "7"),
-			transport.RequestError{Reason: transport.Status, Status: 504, RetryAfter: 7 * time.Second}, ""},
-		{"403 of a proxy", answer(403, page), transport.RequestError{Reason: transport.Unauthorized, Status: 403}, "Bad"},
+			transport.RequestError{Reason: transport.ReasonStatus, Status: 504, RetryAfter: 7 * time.Second}, ""},
+		{"403 of a proxy", answer(403, page), transport.RequestError{Reason: transport.ReasonUnauthorized, Status: 403}, "Bad"},
 		{"403 with a challenge", answer(403, "", "WWW-Authenticate", "Bearer"),
-			transport.RequestError{Reason: transport.Unauthorized, Unsent: true, Status: 403}, ""},
+			transport.RequestError{Reason: transport.ReasonUnauthorized, Unsent: true, Status: 403}, ""},
 		{"503 with nonsense", answer(503, "", "Retry-After", "soon"),
-			transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
+			transport.RequestError{Reason: transport.ReasonBusy, Status: 503}, ""},
 		{"503 with a negative number", answer(503, "", "Retry-After", "-1"),
-			transport.RequestError{Reason: transport.Busy, Status: 503}, ""},
+			transport.RequestError{Reason: transport.ReasonBusy, Status: 503}, ""},
 		{"503 with an age", answer(503, "", "Retry-After", "18446744073709551615"),
-			transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503, RetryAfter: 10 * time.Minute}, ""},
+			transport.RequestError{Reason: transport.ReasonBusy, Unsent: true, Status: 503, RetryAfter: 10 * time.Minute}, ""},
 		{"503 with a date in the past", answer(503, "", "Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT"),
-			transport.RequestError{Reason: transport.Busy, Unsent: true, Status: 503}, ""},
+			transport.RequestError{Reason: transport.ReasonBusy, Unsent: true, Status: 503}, ""},
 
-		{"202", answer(202, ""), transport.RequestError{Reason: transport.Malformed, Status: 202}, "empty"},
-		{"204", answer(204, ""), transport.RequestError{Reason: transport.Malformed, Status: 204}, "empty"},
+		{"202", answer(202, ""), transport.RequestError{Reason: transport.ReasonMalformed, Status: 202}, "empty"},
+		{"204", answer(204, ""), transport.RequestError{Reason: transport.ReasonMalformed, Status: 204}, "empty"},
 		{"200 without a body", answer(200, "", "Content-Type", "application/json"),
-			transport.RequestError{Reason: transport.Malformed, Status: 200}, "empty"},
+			transport.RequestError{Reason: transport.ReasonMalformed, Status: 200}, "empty"},
 		{"200 with a chunked body of nothing",
 			raw("HTTP/1.1 200 OK\r\n" + jsonType + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
-			transport.RequestError{Reason: transport.Malformed, Status: 200}, "empty"},
+			transport.RequestError{Reason: transport.ReasonMalformed, Status: 200}, "empty"},
 		{"HTML", answer(200, page, "Content-Type", "text/html; charset=utf-8"),
-			transport.RequestError{Reason: transport.Malformed, Status: 200}, "text/html"},
+			transport.RequestError{Reason: transport.ReasonMalformed, Status: 200}, "text/html"},
 		{"plain text", answer(200, result(id), "Content-Type", "text/plain"),
-			transport.RequestError{Reason: transport.Malformed, Status: 200}, "text/plain"},
+			transport.RequestError{Reason: transport.ReasonMalformed, Status: 200}, "text/plain"},
 		{"cut JSON", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 100\r\n\r\n{\"jsonrpc\":"),
-			transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
+			transport.RequestError{Reason: transport.ReasonLost, Status: 200}, "unexpected EOF"},
 		{"cut chunk", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Transfer-Encoding: chunked\r\n\r\n100\r\n{\"jsonrpc\":"),
-			transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
+			transport.RequestError{Reason: transport.ReasonLost, Status: 200}, "unexpected EOF"},
 		{"cut in front of the body", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 100\r\n\r\n"),
-			transport.RequestError{Reason: transport.Lost, Status: 200}, "unexpected EOF"},
-		{"cut in the header", raw("HTTP/1.1 200 OK\r\nContent-Ty"), transport.RequestError{Reason: transport.Lost},
+			transport.RequestError{Reason: transport.ReasonLost, Status: 200}, "unexpected EOF"},
+		{"cut in the header", raw("HTTP/1.1 200 OK\r\nContent-Ty"), transport.RequestError{Reason: transport.ReasonLost},
 			"malformed MIME"},
-		{"cut at once", raw(""), transport.RequestError{Reason: transport.Lost}, "EOF"},
-		{"not HTTP", raw("SSH-2.0-OpenSSH_9.6\r\n"), transport.RequestError{Reason: transport.Lost}, "malformed HTTP"},
+		{"cut at once", raw(""), transport.RequestError{Reason: transport.ReasonLost}, "EOF"},
+		{"not HTTP", raw("SSH-2.0-OpenSSH_9.6\r\n"), transport.RequestError{Reason: transport.ReasonLost}, "malformed HTTP"},
 		{"events without an answer", answer(200, ": hello\n\n", "Content-Type", "text/event-stream"),
-			transport.RequestError{Reason: transport.Lost}, "before the answer: EOF"},
+			transport.RequestError{Reason: transport.ReasonLost}, "before the answer: EOF"},
 		{"cut events", raw("HTTP/1.1 200 OK\r\n" + eventsType + "\r\ndata: {\"jsonrpc\":"),
-			transport.RequestError{Reason: transport.Lost}, "before the answer: unexpected EOF"},
+			transport.RequestError{Reason: transport.ReasonLost}, "before the answer: unexpected EOF"},
 
-		{"302", answer(302, "", "Location", "/other"), transport.RequestError{Reason: transport.Status, Status: 302},
+		{"302", answer(302, "", "Location", "/other"), transport.RequestError{Reason: transport.ReasonStatus, Status: 302},
 			"not followed"},
-		{"303", answer(303, "", "Location", "/other"), transport.RequestError{Reason: transport.Status, Status: 303},
+		{"303", answer(303, "", "Location", "/other"), transport.RequestError{Reason: transport.ReasonStatus, Status: 303},
 			"not followed"},
 		{"307 to another host", answer(307, "", "Location", "http://example.com/secret?x"),
-			transport.RequestError{Reason: transport.Status, Status: 307}, `"http://example.com" is not followed`},
+			transport.RequestError{Reason: transport.ReasonStatus, Status: 307}, `"http://example.com" is not followed`},
 		{"308 to another scheme", answer(308, "", "Location", "https://127.0.0.1/"),
-			transport.RequestError{Reason: transport.Status, Status: 308}, "not followed"},
+			transport.RequestError{Reason: transport.ReasonStatus, Status: 308}, "not followed"},
 		{"301 to a slash", answer(301, "", "Location", "/mcp/"),
-			transport.RequestError{Reason: transport.Status, Status: 301},
+			transport.RequestError{Reason: transport.ReasonStatus, Status: 301},
 			`/mcp/" is not followed; if that is the MCP endpoint, use it as the URL`},
 		{"a coding that is not accepted", answer(200, "x", "Content-Type", "application/json", "Content-Encoding", "br"),
-			transport.RequestError{Reason: transport.Malformed, Status: 200},
+			transport.RequestError{Reason: transport.ReasonMalformed, Status: 200},
 			`content coding "br", but the client accepts only gzip`},
-		{"307 to nowhere", answer(307, ""), transport.RequestError{Reason: transport.Status, Status: 307}, ""},
+		{"307 to nowhere", answer(307, ""), transport.RequestError{Reason: transport.ReasonStatus, Status: 307}, ""},
 		{"307 to itself for ever", answer(307, "", "Location", ""+"?again"),
-			transport.RequestError{Reason: transport.Status, Status: 307}, "not followed"},
+			transport.RequestError{Reason: transport.ReasonStatus, Status: 307}, "not followed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +150,7 @@ func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
 					answerJSON(w, 200, result(m.ID))
 				}
 			})
-			for _, mode := range []transport.HTTPMode{transport.Auto, transport.Streamable} {
+			for _, mode := range []transport.HTTPMode{transport.ModeAuto, transport.ModeStreamable} {
 				conn := dialHTTP(t, &transport.HTTP{URL: url, Mode: mode}, transport.Config{})
 				for _, m := range []transport.Message{call(id), modernCall(id)} {
 					send(t, conn, m)
@@ -193,19 +193,19 @@ func TestHTTPAnswersOfEveryStatusAreDelivered(t *testing.T) {
 		{"a result of the wrong shape", answer(200, `{"jsonrpc":"2.0","id":7,"result":3}`, "Content-Type",
 			"application/json"), `{"jsonrpc":"2.0","id":7,"result":3}`, 0},
 
-		{"a wrong id", answer(200, result(8), "Content-Type", "application/json"), result(8), transport.Malformed},
+		{"a wrong id", answer(200, result(8), "Content-Type", "application/json"), result(8), transport.ReasonMalformed},
 		{"a wrong id at 400", answer(400, strings.Replace(someError, "7", "8", 1), "Content-Type", "application/json"),
-			strings.Replace(someError, "7", "8", 1), transport.Status},
+			strings.Replace(someError, "7", "8", 1), transport.ReasonStatus},
 		{"a string as id", answer(200, `{"jsonrpc":"2.0","id":"7","result":{}}`, "Content-Type", "application/json"),
-			`{"jsonrpc":"2.0","id":"7","result":{}}`, transport.Malformed},
-		{"not JSON", answer(200, `{"jsonrpc":`, "Content-Type", "application/json"), `{"jsonrpc":`, transport.Malformed},
-		{"not JSON-RPC", answer(200, `{"ok":true}`, "Content-Type", "application/json"), `{"ok":true}`, transport.Malformed},
+			`{"jsonrpc":"2.0","id":"7","result":{}}`, transport.ReasonMalformed},
+		{"not JSON", answer(200, `{"jsonrpc":`, "Content-Type", "application/json"), `{"jsonrpc":`, transport.ReasonMalformed},
+		{"not JSON-RPC", answer(200, `{"ok":true}`, "Content-Type", "application/json"), `{"ok":true}`, transport.ReasonMalformed},
 		{"a notification", answer(200, `{"jsonrpc":"2.0","method":"x"}`, "Content-Type", "application/json"),
-			`{"jsonrpc":"2.0","method":"x"}`, transport.Malformed},
+			`{"jsonrpc":"2.0","method":"x"}`, transport.ReasonMalformed},
 		{"a batch without it", answer(200, "["+result(8)+"]", "Content-Type", "application/json"), "[" + result(8) + "]",
-			transport.Malformed},
+			transport.ReasonMalformed},
 		{"events with a wrong id", answer(200, event(result(8)), "Content-Type", "text/event-stream"), result(8),
-			transport.Lost},
+			transport.ReasonLost},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			url := serve(t, c.answer)
@@ -357,7 +357,7 @@ func TestHTTPLimitIsExact(t *testing.T) {
 					continue
 				}
 				e, whole := receiveError(t, conn, id+1), sized(id+1, limit+int(id))
-				if e.Reason != transport.TooLarge || e.Size != len(whole) || e.Limit != limit {
+				if e.Reason != transport.ReasonTooLarge || e.Size != len(whole) || e.Limit != limit {
 					t.Errorf("want it too large with %d bytes, got %+v", len(whole), e)
 				}
 				if len(e.Head) != 1<<10 || !strings.HasPrefix(whole, string(e.Head)) || len(e.Tail) != 1<<10 ||
@@ -399,7 +399,7 @@ func TestHTTPSkippedNotificationsAreNotTheAnswer(t *testing.T) {
 	})
 	conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{FrameLimit: 1000, SkipOversize: true})
 	send(t, conn, call(5))
-	if e := receiveError(t, conn, 0); e.Reason != transport.TooLarge || e.Size != len(long) {
+	if e := receiveError(t, conn, 0); e.Reason != transport.ReasonTooLarge || e.Size != len(long) {
 		t.Errorf("want a frame of %d bytes skipped, got %v", len(long), e)
 	}
 	receiveData(t, conn, result(5), 5)

@@ -17,7 +17,7 @@ type flight struct {
 // isFull reports whether there is no space for m now. Notifications and responses do not wait behind requests: the
 // server may need them to answer the requests.
 func (f *flight) isFull(m *Message, limit int) bool {
-	if m.Kind != Request {
+	if m.Kind != KindRequest {
 		return f.notices >= f.max
 	}
 	return f.mustWait(m) && !f.line.isFree(len(m.Data), limit)
@@ -44,7 +44,7 @@ func (f *flight) enter(ex *exchange) {
 	if takesPlace(&ex.m) {
 		f.placed++
 	}
-	if ex.m.Kind != Request {
+	if ex.m.Kind != KindRequest {
 		f.notices++
 	}
 }
@@ -56,7 +56,7 @@ func (f *flight) settle(ex *exchange) {
 	}
 	ex.settled = true
 	f.active--
-	if ex.m.Kind != Request {
+	if ex.m.Kind != KindRequest {
 		f.notices--
 	}
 }
@@ -93,7 +93,7 @@ func (f *flight) admit() *exchange {
 // find returns the exchange of an active request, nil if there is none.
 func (f *flight) find(id int64) *exchange {
 	for ex := f.first; ex != nil; ex = ex.next {
-		if ex.m.Kind == Request && ex.m.ID == id && !ex.settled {
+		if ex.m.Kind == KindRequest && ex.m.ID == id && !ex.settled {
 			return ex
 		}
 	}

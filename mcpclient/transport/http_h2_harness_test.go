@@ -69,7 +69,7 @@ func serveH2(t *testing.T, handle func(s *h2Stream, m sent)) (*h2Server, *transp
 		tasks.Wait()
 	})
 	return s, &transport.HTTP{URL: "https://" + l.Addr().String(), Client: &http.Client{Transport: pool},
-		Mode: transport.Streamable}
+		Mode: transport.ModeStreamable}
 }
 
 // close ends all connections, and each that comes.

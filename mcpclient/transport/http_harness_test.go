@@ -61,7 +61,7 @@ func endedContext() context.Context {
 func call(id int64) transport.Message {
 	return transport.Message{
 		Data: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"t"}}`, id),
-		Kind: transport.Request, ID: id, Method: "tools/call", Name: "t", ProtocolVersion: "2025-11-25",
+		Kind: transport.KindRequest, ID: id, Method: "tools/call", Name: "t", ProtocolVersion: "2025-11-25",
 	}
 }
 
@@ -75,7 +75,7 @@ func modernCall(id int64) transport.Message {
 func initialize(id int64) transport.Message {
 	return transport.Message{
 		Data: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{}}`, id),
-		Kind: transport.Request, ID: id, Method: "initialize",
+		Kind: transport.KindRequest, ID: id, Method: "initialize",
 	}
 }
 
@@ -86,7 +86,7 @@ func initialized() transport.Message {
 func notification(method string) transport.Message {
 	return transport.Message{
 		Data: fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q}`, method),
-		Kind: transport.Notification, Method: method, ProtocolVersion: "2025-11-25",
+		Kind: transport.KindNotification, Method: method, ProtocolVersion: "2025-11-25",
 	}
 }
 

@@ -250,7 +250,7 @@ func TestHTTPUsersTimeoutEndsTheRequest(t *testing.T) {
 		transport.Config{})
 	for id := range int64(2) {
 		send(t, conn, call(id+1))
-		if e := receiveError(t, conn, id+1); e.Reason != transport.Lost || !strings.Contains(e.Error(), "Timeout") {
+		if e := receiveError(t, conn, id+1); e.Reason != transport.ReasonLost || !strings.Contains(e.Error(), "Timeout") {
 			t.Errorf("want the request lost because of the client's Timeout, got %v", e)
 		}
 	}

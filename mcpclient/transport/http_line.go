@@ -10,7 +10,7 @@ const (
 // takesPlace reports whether m counts toward MaxInFlight. Notifications and responses do not, because the server
 // may need them to answer requests. Subscriptions do not, because they may last forever.
 func takesPlace(m *Message) bool {
-	return m.Kind == Request && !beginsSession(m) && m.Method != methodListen
+	return m.Kind == KindRequest && !beginsSession(m) && m.Method != methodListen
 }
 
 // line queues requests, first in first out, while MaxInFlight requests are running. A place stays occupied until

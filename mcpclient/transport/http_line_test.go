@@ -96,7 +96,7 @@ func TestHTTPMessagesThatServersNeedDoNotWait(t *testing.T) {
 		send(t, conn, notification("notifications/a"))
 		d.seen() // it has been answered
 		send(t, conn, transport.Message{
-			Data: []byte(`{"jsonrpc":"2.0","id":0,"result":{}}`), Kind: transport.Response, ProtocolVersion: "2025-11-25",
+			Data: []byte(`{"jsonrpc":"2.0","id":0,"result":{}}`), Kind: transport.KindResponse, ProtocolVersion: "2025-11-25",
 		})
 		if got := d.seen(); len(got) != 4 || slices.Contains(got, 2) {
 			t.Errorf("want all but the second request to have come, got %v", got)

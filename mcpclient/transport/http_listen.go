@@ -45,7 +45,7 @@ func noStream(resp *http.Response, to addressee) *RequestError {
 		return refusal(resp, to, bodyOf(resp, errorBody))
 	}
 	return &RequestError{
-		Reason: Malformed, Status: resp.StatusCode,
+		Reason: ReasonMalformed, Status: resp.StatusCode,
 		Err: fmt.Errorf("want an event stream, got content type %q", clip(resp.Header.Get("Content-Type"))),
 	}
 }
@@ -147,7 +147,7 @@ func (l *listening) again(failure *RequestError) bool {
 	switch {
 	case l.session.dropped():
 		return false
-	case failure.Reason == SessionGone && l.wasOpen:
+	case failure.Reason == ReasonSessionGone && l.wasOpen:
 		c.inbox.deliver(l.ctx, l.session, Frame{Err: failure})
 		return false
 	case !passing(failure) && l.cur.id != "": // the event is unknown, or too old
@@ -156,7 +156,7 @@ func (l *listening) again(failure *RequestError) bool {
 		record(c.logger, names.EventMCPClientStreamRefused, slog.String(names.KeyMCPClientStreamKind, names.StreamGet),
 			slog.String(names.KeyExceptionMessage, withoutBody(failure)))
 		return false
-	case failure.Reason == Unreachable:
+	case failure.Reason == ReasonUnreachable:
 		if c.requests.missed(false) {
 			c.fail(failure.Err)
 		}

@@ -23,7 +23,7 @@ func TestFinishedExchangeReleasesTheBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := conn.(*httpConn)
-	err = c.Send(t.Context(), Message{Kind: Request, ID: 1, Method: "ping", ProtocolVersion: firstModern,
+	err = c.Send(t.Context(), Message{Kind: KindRequest, ID: 1, Method: "ping", ProtocolVersion: firstModern,
 		Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ type recall struct {
 
 // unsent adds a failure for a request that the server has not seen.
 func (r *recall) unsent(ex *exchange) {
-	e := &RequestError{Reason: Unreachable, Unsent: true, Err: ex.conn.why}
+	e := &RequestError{Reason: ReasonUnreachable, Unsent: true, Err: ex.conn.why}
 	r.ended = append(r.ended, Frame{Request: ex.m.ID, Err: e})
 }
 

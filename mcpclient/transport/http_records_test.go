@@ -36,7 +36,7 @@ func TestRefusedResponseIsRetried(t *testing.T) {
 		conn := dialHTTP(t, b.transport(), transport.Config{})
 		startSession(t, conn)
 		refusals.Store(3)
-		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.Response,
+		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.KindResponse,
 			ProtocolVersion: "2025-11-25"})
 		time.Sleep(time.Minute)
 		if accepted.Load() != 1 {
@@ -63,7 +63,7 @@ func TestRefusalOfANotificationIsLogged(t *testing.T) {
 		refuse.Store(true)
 		send(t, conn, notification("notifications/cancelled"))
 		synctest.Wait()
-		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.Response,
+		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.KindResponse,
 			ProtocolVersion: "2025-11-25"})
 		time.Sleep(2 * time.Minute) // it is sent again and again, for a minute
 		synctest.Wait()

@@ -21,13 +21,13 @@ func TestHTTP2RepeatsOnlyUnprocessedRequests(t *testing.T) {
 		want   *transport.RequestError // nil for an answer
 	}{
 		"PROTOCOL_ERROR": {1, func(s *h2Stream, n int) { s.reset(h2ProtocolError) },
-			&transport.RequestError{Reason: transport.Lost}},
+			&transport.RequestError{Reason: transport.ReasonLost}},
 		"INTERNAL_ERROR": {1, func(s *h2Stream, n int) { s.reset(h2InternalError) },
-			&transport.RequestError{Reason: transport.Lost}},
+			&transport.RequestError{Reason: transport.ReasonLost}},
 		"cut": {1, func(s *h2Stream, n int) { _ = s.conn.Close() },
-			&transport.RequestError{Reason: transport.Lost}},
+			&transport.RequestError{Reason: transport.ReasonLost}},
 		"REFUSED_STREAM": {3, func(s *h2Stream, n int) { s.reset(h2RefusedStream) },
-			&transport.RequestError{Reason: transport.Busy, Unsent: true}},
+			&transport.RequestError{Reason: transport.ReasonBusy, Unsent: true}},
 		"REFUSED_STREAM once": {2, func(s *h2Stream, n int) {
 			if n == 1 {
 				s.reset(h2RefusedStream)
@@ -90,7 +90,7 @@ func TestHTTPRepeatsNoWrittenRequest(t *testing.T) {
 			send(t, conn, modernCall(1)) // so that the next meets a used connection
 			receiveData(t, conn, result(1), 1)
 			send(t, conn, modernCall(2))
-			if e := receiveError(t, conn, 2); e.Reason != transport.Lost || e.Unsent || seen.Load() != 1 {
+			if e := receiveError(t, conn, 2); e.Reason != transport.ReasonLost || e.Unsent || seen.Load() != 1 {
 				t.Errorf("%s: want the request lost, not unsent and seen once, got %v, unsent %v, seen %d times", name, e, e.Unsent,
 					seen.Load())
 			}
@@ -110,7 +110,7 @@ func TestHTTPReportsUnsentRequests(t *testing.T) {
 			})}}
 		conn := dialHTTP(t, h, transport.Config{})
 		send(t, conn, call(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.Lost || e.Unsent == read {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonLost || e.Unsent == read {
 			t.Errorf("read: %v, want the request lost, unsent: %v, got %v, unsent: %v", read, !read, e, e.Unsent)
 		}
 	}

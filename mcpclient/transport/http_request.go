@@ -48,7 +48,7 @@ func (q *requester) roundTrip(o outgoing) (*http.Response, *RequestError) {
 func (q *requester) guardedRoundTrip(o outgoing, r *reach) (resp *http.Response, failure *RequestError) {
 	if err := q.hooks.failed.guard("HTTP", func() { resp, failure = q.tryRoundTrip(o, r) }); err != nil {
 		r.leave()
-		return nil, &RequestError{Reason: Lost, Err: err}
+		return nil, &RequestError{Reason: ReasonLost, Err: err}
 	}
 	return resp, failure
 }
@@ -60,7 +60,7 @@ func (q *requester) tryRoundTrip(o outgoing, r *reach) (*http.Response, *Request
 		req := q.request(&o, r)
 		if a := q.authorizer; a != nil {
 			if err := a.Authorize(req); err != nil {
-				return nil, &RequestError{Reason: Unauthorized, Unsent: true, Err: err}
+				return nil, &RequestError{Reason: ReasonUnauthorized, Unsent: true, Err: err}
 			}
 		}
 		q.forbidRepeats(req)
@@ -69,7 +69,7 @@ func (q *requester) tryRoundTrip(o outgoing, r *reach) (*http.Response, *Request
 			failure := q.broken(&o, r, err)
 			q.missedBy(r)
 			r.leave()
-			if turns++; failure.Reason == Busy && turns < maxTurnedAway {
+			if turns++; failure.Reason == ReasonBusy && turns < maxTurnedAway {
 				continue
 			}
 			return nil, failure
@@ -147,7 +147,7 @@ func (q *requester) review(resp *http.Response, attempt int) (again bool, failur
 	}
 	again, err := q.authorizer.Review(resp, attempt)
 	if err != nil {
-		return false, &RequestError{Reason: Unauthorized, Unsent: unsent, Status: resp.StatusCode, Err: err}
+		return false, &RequestError{Reason: ReasonUnauthorized, Unsent: unsent, Status: resp.StatusCode, Err: err}
 	}
 	if again && q.hooks.authorized != nil {
 		q.hooks.authorized()

@@ -133,7 +133,7 @@ func TestHTTPSessionGone(t *testing.T) {
 
 		s.forget()
 		send(t, conn, notification("notifications/roots/list_changed"))
-		if e := receiveError(t, conn, 0); e.Reason != transport.SessionGone {
+		if e := receiveError(t, conn, 0); e.Reason != transport.ReasonSessionGone {
 			t.Errorf("404 to a notification: want the session gone, got %v", e)
 		}
 	})
@@ -158,13 +158,13 @@ func TestHTTPSilent401AfterSuccessEndsOneSession(t *testing.T) {
 		receiveData(t, conn, result(2), 2)
 		refuses = true
 		send(t, conn, call(3))
-		if e := receiveError(t, conn, 3); e.Reason != transport.SessionGone || !e.Unsent {
+		if e := receiveError(t, conn, 3); e.Reason != transport.ReasonSessionGone || !e.Unsent {
 			t.Errorf("want the session gone and the request unsent, got %v", e)
 		}
 		send(t, conn, initialize(4))
 		receiveData(t, conn, result(4), 4)
 		send(t, conn, call(5))
-		if e := receiveError(t, conn, 5); e.Reason != transport.Unauthorized {
+		if e := receiveError(t, conn, 5); e.Reason != transport.ReasonUnauthorized {
 			t.Errorf("in the next session: want the request not authorized, got %v", e)
 		}
 	})
@@ -174,7 +174,7 @@ func TestHTTPSilent401AfterSuccessEndsOneSession(t *testing.T) {
 func receiveGone(t *testing.T, conn transport.Conn) {
 	t.Helper()
 	f := receive(t, conn)
-	if f.Err == nil || f.Err.Reason != transport.SessionGone || !f.Err.Unsent || f.Err.Status != 404 {
+	if f.Err == nil || f.Err.Reason != transport.ReasonSessionGone || !f.Err.Unsent || f.Err.Status != 404 {
 		t.Fatalf("want the session gone and the request unsent, got %s %v", f.Data, f.Err)
 	}
 }
@@ -219,7 +219,7 @@ func TestHTTPSessionIDMustBeVisibleASCII(t *testing.T) {
 		url := serve(t, raw("HTTP/1.1 200 OK\r\n"+jsonType+"Mcp-Session-Id: "+id+"\r\n\r\n"+result(1)))
 		conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
 		send(t, conn, initialize(1))
-		if f := receive(t, conn); f.Err == nil || (f.Err.Reason != transport.Malformed && f.Err.Reason != transport.Lost) {
+		if f := receive(t, conn); f.Err == nil || (f.Err.Reason != transport.ReasonMalformed && f.Err.Reason != transport.ReasonLost) {
 			t.Errorf("session id %.10q: want the answer malformed, got %s and %v", id, f.Data, f.Err)
 		}
 		if got := conn.Info().SessionID; got != "" {

@@ -177,7 +177,7 @@ func TestAnswerWithInvalidCompressionIsLost(t *testing.T) {
 		&transport.HTTP{URL: serve(t, answer(200, result(1), "Content-Type", "application/json", "Content-Encoding",
 			"gzip"))}, transport.Config{})
 	send(t, conn, modernCall(1))
-	if e := receiveError(t, conn, 1); e.Reason != transport.Lost {
+	if e := receiveError(t, conn, 1); e.Reason != transport.ReasonLost {
 		t.Errorf("want it lost, got %v", e)
 	}
 }

@@ -48,11 +48,11 @@ func (o *oldServer) endpointFor(ex *exchange) (*url.URL, *RequestError) {
 	c.mu.Lock()
 	known := o.stream != nil
 	c.mu.Unlock()
-	if known || c.h.Mode == SSE {
+	if known || c.h.Mode == ModeSSE {
 		return o.open(ex, 0)
 	}
 	old := c.h.oldServer.Load()
-	if c.h.Mode != Auto || old == nil || *old != c.h.URL {
+	if c.h.Mode != ModeAuto || old == nil || *old != c.h.URL {
 		return nil, nil
 	}
 	to, failure := o.open(ex, endpointWait)
@@ -67,7 +67,7 @@ func (o *oldServer) endpointFor(ex *exchange) (*url.URL, *RequestError) {
 func (o *oldServer) mayBe(status int, body []byte) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed:
-		return o.conn.h.Mode == Auto && !isModern(body)
+		return o.conn.h.Mode == ModeAuto && !isModern(body)
 	}
 	return false
 }
@@ -104,7 +104,7 @@ func (o *oldServer) open(ex *exchange, limit time.Duration) (*url.URL, *RequestE
 	case <-s.ready:
 		return s.endpoint, s.failure
 	case <-ex.ctx.Done():
-		return nil, &RequestError{Reason: Lost, Unsent: true, Err: ex.ctx.Err()}
+		return nil, &RequestError{Reason: ReasonLost, Unsent: true, Err: ex.ctx.Err()}
 	}
 }
 
@@ -121,7 +121,7 @@ func (o *oldServer) connect(ex *exchange, s *sharedStream, limit time.Duration) 
 	resp, events, failure := o.readEndpoint(ctx, s)
 	if !inTime() || !detach() || ctx.Err() != nil {
 		<-ctx.Done()
-		failure = &RequestError{Reason: Lost, Err: context.Cause(ctx)}
+		failure = &RequestError{Reason: ReasonLost, Err: context.Cause(ctx)}
 	}
 	if failure == nil {
 		c.h.oldServer.Store(new(c.h.URL))
@@ -166,14 +166,14 @@ func (o *oldServer) readEndpoint(ctx context.Context, s *sharedStream) (*http.Re
 	for {
 		e, err := events.Next()
 		if err != nil {
-			return resp, nil, &RequestError{Reason: Lost, Err: fmt.Errorf("no endpoint event: %w", err)}
+			return resp, nil, &RequestError{Reason: ReasonLost, Err: fmt.Errorf("no endpoint event: %w", err)}
 		}
 		if e.Name != endpointEvent {
 			continue
 		}
 		s.endpoint, err = q.target.Parse(string(e.Data))
 		if err != nil || !hostname.SameOrigin(s.endpoint, q.target) {
-			return resp, nil, &RequestError{Reason: Malformed, Err: errOrigin}
+			return resp, nil, &RequestError{Reason: ReasonMalformed, Err: errOrigin}
 		}
 		return resp, events, nil
 	}

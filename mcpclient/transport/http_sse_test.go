@@ -186,7 +186,7 @@ func TestHTTPModeSSE(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldServer()
 		h := newBubble(t, s.ServeHTTP).transport()
-		h.Mode = transport.SSE
+		h.Mode = transport.ModeSSE
 		conn := dialHTTP(t, h, transport.Config{})
 		for id := range int64(10) {
 			send(t, conn, call(id+1))
@@ -210,10 +210,10 @@ func TestHTTPModeStreamableHasNoFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldServer()
 		h := newBubble(t, s.ServeHTTP).transport()
-		h.Mode = transport.Streamable
+		h.Mode = transport.ModeStreamable
 		conn := dialHTTP(t, h, transport.Config{})
 		send(t, conn, initialize(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.Status || e.Status != 405 {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonStatus || e.Status != 405 {
 			t.Errorf("want HTTP 405 reported, got %v", e)
 		}
 		if log := s.notes(); len(log) != 1 {
@@ -279,7 +279,7 @@ func TestHTTPEndpointOfAnotherOriginIsRefused(t *testing.T) {
 		"http://evil.test/messages", "https://server.test/messages", "http://server.test:8080/messages", "//evil.test/",
 		"javascript:alert(1)", "http://[",
 	} {
-		for _, mode := range []transport.HTTPMode{transport.Auto, transport.SSE} {
+		for _, mode := range []transport.HTTPMode{transport.ModeAuto, transport.ModeSSE} {
 			synctest.Test(t, func(t *testing.T) {
 				s := newOldServer()
 				s.endpoint = endpoint
@@ -287,7 +287,7 @@ func TestHTTPEndpointOfAnotherOriginIsRefused(t *testing.T) {
 				h.Mode = mode
 				conn := dialHTTP(t, h, transport.Config{})
 				send(t, conn, initialize(1))
-				if e := receiveError(t, conn, 1); e.Reason != transport.Malformed || !strings.Contains(e.Error(), "origin") {
+				if e := receiveError(t, conn, 1); e.Reason != transport.ReasonMalformed || !strings.Contains(e.Error(), "origin") {
 					t.Errorf("endpoint %s: want it refused because of its origin, got %v", endpoint, e)
 				}
 			})
@@ -298,7 +298,7 @@ func TestHTTPEndpointOfAnotherOriginIsRefused(t *testing.T) {
 			s := newOldServer()
 			s.endpoint = endpoint
 			h := newBubble(t, s.ServeHTTP).transport()
-			h.Mode = transport.SSE
+			h.Mode = transport.ModeSSE
 			conn := dialHTTP(t, h, transport.Config{})
 			send(t, conn, initialize(1))
 			synctest.Wait()
@@ -314,10 +314,10 @@ func TestHTTPOldTransportReportsRefusedMessages(t *testing.T) {
 		s := newOldServer()
 		s.accepted, s.body = 400, "not now"
 		h := newBubble(t, s.ServeHTTP).transport()
-		h.Mode = transport.SSE
+		h.Mode = transport.ModeSSE
 		conn := dialHTTP(t, h, transport.Config{})
 		send(t, conn, call(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.Status || e.Status != 400 {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonStatus || e.Status != 400 {
 			t.Errorf("want HTTP 400, got %v", e)
 		}
 		s.body = someError
@@ -335,10 +335,10 @@ func TestHTTPOldTransportEndsWithItsEndpoint(t *testing.T) {
 		s := newOldServer()
 		s.accepted, s.body = 404, "session not found"
 		h := newBubble(t, s.ServeHTTP).transport()
-		h.Mode = transport.SSE
+		h.Mode = transport.ModeSSE
 		conn := dialHTTP(t, h, transport.Config{})
 		send(t, conn, call(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.Lost || e.Status != 404 || !e.Unsent {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonLost || e.Status != 404 || !e.Unsent {
 			t.Errorf("want the request lost and unsent, got %v", e)
 		}
 		receiveEnd(t, conn)
@@ -349,7 +349,7 @@ func TestHTTPOldTransportEndsWithItsStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldServer()
 		h := newBubble(t, s.ServeHTTP).transport()
-		h.Mode = transport.SSE
+		h.Mode = transport.ModeSSE
 		conn := dialHTTP(t, h, transport.Config{})
 		send(t, conn, call(1))
 		receiveData(t, conn, result(1), 0)
@@ -370,10 +370,10 @@ func TestHTTPOldTransportUnreachable(t *testing.T) {
 		b := newBubble(t, newOldServer().ServeHTTP)
 		b.crash(errors.New("down"))
 		h := b.transport()
-		h.Mode = transport.SSE
+		h.Mode = transport.ModeSSE
 		conn := dialHTTP(t, h, transport.Config{})
 		send(t, conn, call(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.Unreachable || !e.Unsent {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonUnreachable || !e.Unsent {
 			t.Errorf("want the server unreachable and the request unsent, got %v", e)
 		}
 		receiveEnd(t, conn)

@@ -207,7 +207,7 @@ func TestHTTPListeningFindsTheSessionGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _, b := listen(t, transport.Config{}, events(""), answer(404, ""))
 		b.crash(nil)
-		if e := receiveError(t, conn, 0); e.Reason != transport.SessionGone {
+		if e := receiveError(t, conn, 0); e.Reason != transport.ReasonSessionGone {
 			t.Errorf("404 to a stream that was open before: want the session gone, got %v", e)
 		}
 		receiveNothing(t, conn)
@@ -380,7 +380,7 @@ func TestHTTPResumes(t *testing.T) {
 			cutting("id: 1\nretry: 1000\n\n"), []http.HandlerFunc{closing("")},
 			[]get{{1 * time.Second, "1", "session-1"}, {2 * time.Second, "1", "session-1"}, {3 * time.Second, "1", "session-1"},
 				{4 * time.Second, "1", "session-1"}, {5 * time.Second, "1", "session-1"}},
-			nil, transport.Lost,
+			nil, transport.ReasonLost,
 		},
 		{
 			"as long as there is progress",
@@ -391,16 +391,16 @@ func TestHTTPResumes(t *testing.T) {
 					"session-1"}, {7 * time.Second, "2", "session-1"}},
 			[]string{result(2)}, 0,
 		},
-		{"not without an id", cutting("retry: 1\n\n"), []http.HandlerFunc{events(final)}, nil, nil, transport.Lost},
+		{"not without an id", cutting("retry: 1\n\n"), []http.HandlerFunc{events(final)}, nil, nil, transport.ReasonLost},
 		{"not against the server's will", cutting("id: 1\n\n"), []http.HandlerFunc{answer(405, "")},
-			[]get{{time.Second, "1", "session-1"}}, nil, transport.Lost},
+			[]get{{time.Second, "1", "session-1"}}, nil, transport.ReasonLost},
 		{"not without a permission", cutting("id: 1\n\n"), []http.HandlerFunc{answer(401, "")},
-			[]get{{time.Second, "1", "session-1"}}, nil, transport.Lost},
+			[]get{{time.Second, "1", "session-1"}}, nil, transport.ReasonLost},
 		{"not as something else", cutting("id: 1\n\n"),
 			[]http.HandlerFunc{answer(200, result(2), "Content-Type", "application/json")}, []get{{time.Second, "1",
-				"session-1"}}, nil, transport.Lost},
+				"session-1"}}, nil, transport.ReasonLost},
 		{"not in a session that is gone", cutting("id: 1\n\n"), []http.HandlerFunc{answer(404, "")},
-			[]get{{time.Second, "1", "session-1"}}, nil, transport.SessionGone},
+			[]get{{time.Second, "1", "session-1"}}, nil, transport.ReasonSessionGone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -454,7 +454,7 @@ func TestHTTPModernStreamsAreNotResumed(t *testing.T) {
 		})
 		conn := dialHTTP(t, b.transport(), transport.Config{})
 		send(t, conn, modernCall(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.Lost {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonLost {
 			t.Errorf("want the request lost, got %v", e)
 		}
 		time.Sleep(time.Minute)

@@ -29,7 +29,7 @@ func TestHTTPUnreachable(t *testing.T) {
 				conn := dialHTTP(t, h, transport.Config{})
 				send(t, conn, call(1))
 				e := receiveError(t, conn, 1)
-				if e.Reason != transport.Unreachable || !e.Unsent || e.Permanent() {
+				if e.Reason != transport.ReasonUnreachable || !e.Unsent || e.Permanent() {
 					t.Errorf("want it unreachable, unsent and not for ever, got %+v", e)
 				}
 				end := receiveEnd(t, conn)
@@ -69,7 +69,7 @@ func TestHTTPUnreachableConnectsAgainWithTheNextDial(t *testing.T) {
 		h := b.transport()
 		conn := dialHTTP(t, h, transport.Config{})
 		send(t, conn, call(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.Unreachable || !e.Unsent {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonUnreachable || !e.Unsent {
 			t.Errorf("want the server unreachable and nothing sent, got %v", e)
 		}
 		receiveEnd(t, conn)
@@ -124,7 +124,7 @@ func TestHTTPUnreachableFailsEveryUnsentRequest(t *testing.T) {
 			if !untold[f.Request] {
 				t.Errorf("request %d: want no word, got %v", f.Request, f.Err)
 			}
-			if f.Err.Reason != transport.Unreachable || !f.Err.Unsent || !errors.Is(f.Err, down) {
+			if f.Err.Reason != transport.ReasonUnreachable || !f.Err.Unsent || !errors.Is(f.Err, down) {
 				t.Errorf("request %d: want it unsent because of %v, got %v", f.Request, down, f.Err)
 			}
 			delete(untold, f.Request)
@@ -152,7 +152,7 @@ func TestHTTPUnreachableThreeTimesInARow(t *testing.T) {
 		receiveData(t, conn, note, 1)
 		fails := func(id int64) {
 			send(t, conn, call(id))
-			if e := receiveError(t, conn, id); e.Reason != transport.Unreachable || !e.Unsent || !errors.Is(e, down) {
+			if e := receiveError(t, conn, id); e.Reason != transport.ReasonUnreachable || !e.Unsent || !errors.Is(e, down) {
 				t.Errorf("want request %d unsent because of %v, got %v", id, down, e)
 			}
 		}

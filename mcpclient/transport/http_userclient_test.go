@@ -66,7 +66,7 @@ func TestHTTPReportsAMissingResponseOfTheUsersClient(t *testing.T) {
 			})}}, transport.Config{})
 		send(t, conn, modernCall(1))
 		e := receiveError(t, conn, 1)
-		if e.Reason != transport.Lost || e.Unsent || !strings.Contains(e.Error(), "roundTripper") {
+		if e.Reason != transport.ReasonLost || e.Unsent || !strings.Contains(e.Error(), "roundTripper") {
 			t.Errorf("%s: want the request lost, with the type of the RoundTripper, got %v, unsent %v", name, e, e.Unsent)
 		}
 	}
@@ -78,7 +78,7 @@ func TestHTTPNilBodyIsAnEmptyAnswer(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusOK}, nil
 		})}}, transport.Config{})
 	send(t, conn, modernCall(1))
-	if e := receiveError(t, conn, 1); e.Reason != transport.Malformed {
+	if e := receiveError(t, conn, 1); e.Reason != transport.ReasonMalformed {
 		t.Errorf("want a malformed answer, got %v", e)
 	}
 }
@@ -94,7 +94,7 @@ func TestHTTPTimeoutOfTheUsersClientApplies(t *testing.T) {
 			}),
 		}}, transport.Config{})
 		send(t, conn, modernCall(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.Lost || time.Since(begun) != 3*time.Second {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonLost || time.Since(begun) != 3*time.Second {
 			t.Errorf("want the request lost after 3 s, got %v after %v", e, time.Since(begun))
 		}
 	})
@@ -129,7 +129,7 @@ func TestHTTPFollowsTheDefaultTransportWithAClientThatHasNone(t *testing.T) {
 	ask(t, conn)
 	http.DefaultTransport = nil
 	send(t, conn, modernCall(2))
-	if e := receiveError(t, conn, 2); e.Reason != transport.Lost || calls.Load() != 1 {
+	if e := receiveError(t, conn, 2); e.Reason != transport.ReasonLost || calls.Load() != 1 {
 		t.Errorf("want one call by the new transport and none without any, got %d and %v", calls.Load(), e)
 	}
 }
@@ -214,7 +214,7 @@ func TestHTTPUnreportedRequestMayHaveReachedTheServer(t *testing.T) {
 	for i, step := range []struct{ read, unsent bool }{{true, false}, {true, false}, {false, true}, {true, false}} {
 		read.Store(step.read)
 		send(t, conn, modernCall(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.Lost || e.Unsent != step.unsent {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonLost || e.Unsent != step.unsent {
 			t.Errorf("request %d, read %v: want it lost, unsent %v, got %v, unsent %v", i, step.read, step.unsent, e, e.Unsent)
 		}
 	}
@@ -223,7 +223,7 @@ func TestHTTPUnreportedRequestMayHaveReachedTheServer(t *testing.T) {
 	elsewhere.Store(true)
 	read.Store(false)
 	send(t, conn, modernCall(1))
-	if e := receiveError(t, conn, 1); e.Reason != transport.Lost || e.Unsent {
+	if e := receiveError(t, conn, 1); e.Reason != transport.ReasonLost || e.Unsent {
 		t.Errorf("want the first such request not to be taken for unsent, got %v, unsent %v", e, e.Unsent)
 	}
 }

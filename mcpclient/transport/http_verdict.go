@@ -57,41 +57,41 @@ type evidence struct {
 func verdictOf(p phase, to addressee, s evidence) (why RequestReason, unsent bool) {
 	switch p {
 	case unconnected:
-		return Unreachable, true
+		return ReasonUnreachable, true
 	case unwritten:
-		return Lost, true
+		return ReasonLost, true
 	case turnedAway:
-		return Busy, true
+		return ReasonBusy, true
 	case written:
-		return Lost, false
+		return ReasonLost, false
 	}
 	switch s.status {
 	case http.StatusUnauthorized:
 		if !s.challenge && (s.unknown && (to == theSession || to == theServed) || s.silent && to == theServed) {
-			return SessionGone, true
+			return ReasonSessionGone, true
 		}
-		return Unauthorized, true
+		return ReasonUnauthorized, true
 	case http.StatusForbidden:
-		return Unauthorized, s.challenge || s.failure
+		return ReasonUnauthorized, s.challenge || s.failure
 	case http.StatusTooManyRequests:
-		return Busy, true
+		return ReasonBusy, true
 	case http.StatusServiceUnavailable:
-		return Busy, s.wait || s.failure
+		return ReasonBusy, s.wait || s.failure
 	case http.StatusNotFound, http.StatusBadRequest:
 		switch {
 		case s.unknown && (to == theSession || to == theServed):
-			return SessionGone, true
+			return ReasonSessionGone, true
 		case s.unknown && to == theOldServer && s.status == http.StatusNotFound:
-			return Lost, true
+			return ReasonLost, true
 		}
 	}
-	return Status, false
+	return ReasonStatus, false
 }
 
 // Repeatable reports whether a client may retry the request later by itself: the server was busy, and either has
 // not acted on the request, or the request is harmless, which means that the server may act on it twice.
 func (e *RequestError) Repeatable(harmless bool) bool {
-	return e.Reason == Busy && (e.Unsent || harmless)
+	return e.Reason == ReasonBusy && (e.Unsent || harmless)
 }
 
 // evidenceOf extracts the evidence from a response that refuses a request, and the delay of its Retry-After.

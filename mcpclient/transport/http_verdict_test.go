@@ -18,19 +18,19 @@ var verdicts = []struct {
 	why    RequestReason
 	unsent bool
 }{
-	{theSession, 401, "unknown", "challenge", SessionGone, true},
-	{theServed, 401, "unknown silent", "challenge", SessionGone, true},
-	{anyone, 401, "", "", Unauthorized, true},
-	{anyone, 403, "challenge failure", "", Unauthorized, true},
-	{anyone, 403, "", "challenge failure", Unauthorized, false},
-	{anyone, 429, "", "", Busy, true},
-	{anyone, 503, "wait failure", "", Busy, true},
-	{anyone, 503, "", "wait failure", Busy, false},
-	{theSession, 404, "unknown", "", SessionGone, true},
-	{theSession, 400, "unknown", "", SessionGone, true},
-	{theServed, 404, "unknown", "", SessionGone, true},
-	{theServed, 400, "unknown", "", SessionGone, true},
-	{theOldServer, 404, "unknown", "", Lost, true},
+	{theSession, 401, "unknown", "challenge", ReasonSessionGone, true},
+	{theServed, 401, "unknown silent", "challenge", ReasonSessionGone, true},
+	{anyone, 401, "", "", ReasonUnauthorized, true},
+	{anyone, 403, "challenge failure", "", ReasonUnauthorized, true},
+	{anyone, 403, "", "challenge failure", ReasonUnauthorized, false},
+	{anyone, 429, "", "", ReasonBusy, true},
+	{anyone, 503, "wait failure", "", ReasonBusy, true},
+	{anyone, 503, "", "wait failure", ReasonBusy, false},
+	{theSession, 404, "unknown", "", ReasonSessionGone, true},
+	{theSession, 400, "unknown", "", ReasonSessionGone, true},
+	{theServed, 404, "unknown", "", ReasonSessionGone, true},
+	{theServed, 400, "unknown", "", ReasonSessionGone, true},
+	{theOldServer, 404, "unknown", "", ReasonLost, true},
 }
 
 const anyone = addressee(255)
@@ -73,16 +73,16 @@ func expected(to addressee, status int, heard []string) (RequestReason, bool) {
 			return v.why, v.unsent
 		}
 	}
-	return Status, false
+	return ReasonStatus, false
 }
 
 // A request that was not refused is judged by how far it got, whatever it was for.
 func TestVerdictWithoutAResponse(t *testing.T) {
 	for p, want := range map[phase]RequestError{
-		unconnected: {Reason: Unreachable, Unsent: true},
-		unwritten:   {Reason: Lost, Unsent: true},
-		turnedAway:  {Reason: Busy, Unsent: true},
-		written:     {Reason: Lost},
+		unconnected: {Reason: ReasonUnreachable, Unsent: true},
+		unwritten:   {Reason: ReasonLost, Unsent: true},
+		turnedAway:  {Reason: ReasonBusy, Unsent: true},
+		written:     {Reason: ReasonLost},
 	} {
 		for _, to := range []addressee{theServer, theSession, theOldServer} {
 			why, unsent := verdictOf(p, to, evidence{status: 429, wait: true, challenge: true, failure: true, unknown: true})
@@ -94,11 +94,11 @@ func TestVerdictWithoutAResponse(t *testing.T) {
 }
 
 func TestOnlyBusyRequestsAreRepeatable(t *testing.T) {
-	for reason := range Malformed + 2 {
+	for reason := range ReasonMalformed + 2 {
 		for _, unsent := range []bool{false, true} {
 			for _, harmless := range []bool{false, true} {
 				e := &RequestError{Reason: reason, Unsent: unsent}
-				if want := reason == Busy && (unsent || harmless); e.Repeatable(harmless) != want {
+				if want := reason == ReasonBusy && (unsent || harmless); e.Repeatable(harmless) != want {
 					t.Errorf("%v, unsent %v, harmless %v: got %v, want %v", reason, unsent, harmless, !want, want)
 				}
 			}

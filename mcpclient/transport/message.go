@@ -11,19 +11,19 @@ type Kind uint8
 
 // The kinds of outgoing messages.
 const (
-	Request      Kind = iota + 1 // has an id and gets an answer
-	Notification                 // has no id and gets none
-	Response                     // answers a request of the server, with a result or an error
+	KindRequest      Kind = iota + 1 // has an id and gets an answer
+	KindNotification                 // has no id and gets none
+	KindResponse                     // answers a request of the server, with a result or an error
 )
 
 // String returns the kind in lower case.
 func (k Kind) String() string {
 	switch k {
-	case Request:
+	case KindRequest:
 		return "request"
-	case Notification:
+	case KindNotification:
 		return "notification"
-	case Response:
+	case KindResponse:
 		return "response"
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))
@@ -62,20 +62,20 @@ type RequestReason uint8
 
 // The reasons. HTTP uses all of them, the other transports only TooLarge.
 const (
-	TooLarge     RequestReason = iota + 1 // the answer is above the limit and was skipped
-	Busy                                  // the server is overloaded: HTTP 429 or 503, or HTTP/2 rejected it unread
-	SessionGone                           // the server no longer knows the session, mostly HTTP 404
-	Unauthorized                          // HTTP 401 or 403, and no authorization is available
-	Status                                // another HTTP status, without a JSON-RPC answer
-	Unreachable                           // no connection could be made
-	Lost                                  // the connection or the stream ended before the answer
-	Malformed                             // the response is not a valid answer
+	ReasonTooLarge     RequestReason = iota + 1 // the answer is above the limit and was skipped
+	ReasonBusy                                  // the server is overloaded: HTTP 429 or 503, or HTTP/2 rejected it unread
+	ReasonSessionGone                           // the server no longer knows the session, mostly HTTP 404
+	ReasonUnauthorized                          // HTTP 401 or 403, and no authorization is available
+	ReasonStatus                                // another HTTP status, without a JSON-RPC answer
+	ReasonUnreachable                           // no connection could be made
+	ReasonLost                                  // the connection or the stream ended before the answer
+	ReasonMalformed                             // the response is not a valid answer
 )
 
 var requestReasons = [...]string{
-	TooLarge: "too large", Busy: "the server is busy", SessionGone: "the server no longer knows the session",
-	Unauthorized: "not authorized", Status: "refused", Unreachable: "server unreachable", Lost: "connection lost",
-	Malformed: "not an answer of an MCP server",
+	ReasonTooLarge: "too large", ReasonBusy: "the server is busy", ReasonSessionGone: "the server no longer knows the session",
+	ReasonUnauthorized: "not authorized", ReasonStatus: "refused", ReasonUnreachable: "server unreachable", ReasonLost: "connection lost",
+	ReasonMalformed: "not an answer of an MCP server",
 }
 
 // String returns a short text for the reason.
@@ -114,9 +114,9 @@ type RequestError struct {
 func (e *RequestError) Error() string {
 	text := e.Reason.String()
 	switch {
-	case e.Reason == TooLarge:
+	case e.Reason == ReasonTooLarge:
 		text = fmt.Sprintf("the answer has %d bytes, over the limit of %d; raise it with Options.FrameLimit", e.Size, e.Limit)
-	case e.Reason == Unreachable && e.Err != nil:
+	case e.Reason == ReasonUnreachable && e.Err != nil:
 		return e.Err.Error()
 	case e.Status != 0:
 		text = fmt.Sprintf("%s: HTTP %d", text, e.Status)
@@ -133,7 +133,7 @@ func (e *RequestError) Unwrap() error { return e.Err }
 // Permanent reports whether another attempt will fail the same way, in the sense of [Permanent]: the server
 // demands an authorization that is not available.
 func (e *RequestError) Permanent() bool {
-	if e.Reason != Unauthorized {
+	if e.Reason != ReasonUnauthorized {
 		return false
 	}
 	if judge, ok := errors.AsType[interface {

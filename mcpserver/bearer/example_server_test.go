@@ -51,7 +51,7 @@ func ExampleRequire() {
 			log.Fatal(err)
 		}
 		fmt.Println("hello,", result.Text())
-		if err := client.Stop(ctx); err != nil {
+		if err := client.Close(); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -35,7 +35,7 @@ func BenchmarkCall(b *testing.B) {
 
 func benchmarkCall(b *testing.B, o *mcpserver.HTTPOptions, stream bool) {
 	s := mcpserver.New(mcp.Implementation{Name: "bench", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
-	err := s.AddRawTool(&mcp.Tool{Name: "echo"},
+	err := s.AddTool(&mcp.Tool{Name: "echo"},
 		func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text("hello")}}, r.Progress(ctx, 1, 0, "")
 		})

@@ -73,7 +73,7 @@ func addLoad(s *mcpserver.Server, name, files string) {
 	// ask answers with the id that the client answers. A modern server runs it again for the answer.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, in unique) (string, error) {
 		began(in.ID)
-		r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: in.ID, RequestedSchema: json.RawMessage(
+		r, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: in.ID, RequestedSchema: json.RawMessage(
 			`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`)})
 		if err != nil {
 			return "", err
@@ -94,12 +94,12 @@ func addLoad(s *mcpserver.Server, name, files string) {
 		s.ResourceUpdated(in.URI)
 		return answer, nil
 	}))
-	add(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "task"}, func(_ context.Context, in several) (string, error) {
+	add(mcpserver.AddTool(s, &mcp.Tool{Name: "task"}, func(_ context.Context, in several) (string, error) {
 		answer := began(in.ID)
 		fmt.Println("ran", in.ID)
 		time.Sleep(time.Duration(in.N) * time.Millisecond)
 		return answer, nil
-	}))
+	}, mcpserver.TaskTool()))
 	for _, uri := range uris {
 		add(s.AddResource(&mcp.Resource{URI: uri, Name: uri},
 			func(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -240,7 +240,7 @@ func (l *load) connect(name string, v mcp.Version) (*user, error) {
 	u.c, err = mcpclient.Connect(ctx, &transport.HTTP{URL: l.f.url, Header: map[string][]string{"X-Client": {name}}},
 		&mcpclient.Options{
 			Versions: []mcp.Version{v}, Telemetry: telemetry.Off(), RequestTimeout: most,
-			BackoffMin: 50 * time.Millisecond, BackoffMax: time.Second, InitialAttempts: -1,
+			Backoff: mcpclient.Backoff{Min: 50 * time.Millisecond, Max: time.Second, Attempts: -1},
 			Features: []mcpclient.Feature{
 				mcpclient.UseTasks(nil),
 				mcpclient.HandleElicitation(func(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -258,7 +258,7 @@ func (l *load) connect(name string, v mcp.Version) (*user, error) {
 }
 
 func (u *user) leave() {
-	if err := u.c.Stop(context.Background()); err != nil {
+	if err := u.c.Close(); err != nil {
 		u.l.problem("%s: stop: %v", u.name, err)
 	}
 }

@@ -63,6 +63,6 @@ func Example_gateway() {
 
 	http.Handle("/mcp", h)
 	err = http.ListenAndServe(":8080", nil)
-	_ = errors.Join(h.Shutdown(context.Background()), g.Stop(context.Background()))
+	_ = errors.Join(h.Shutdown(context.Background()), g.Close())
 	log.Fatal(err)
 }

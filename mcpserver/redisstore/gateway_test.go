@@ -57,7 +57,7 @@ func twoGateways(t *testing.T, member mcp.Version) *gateways {
 				return
 			}
 			stopped = true
-			if err := errors.Join(h.Shutdown(context.Background()), g.Stop(context.Background())); err != nil {
+			if err := errors.Join(h.Shutdown(context.Background()), g.Close()); err != nil {
 				t.Errorf("gateway %d ended with %v", i, err)
 			}
 		}
@@ -90,7 +90,7 @@ func addGatewayTools(s *mcptest.Server) {
 			return "logged", errors.Join(r.Log(ctx, mcp.LevelInfo, "", "less"), r.Log(ctx, mcp.LevelError, "", "more"))
 		}),
 		mcpserver.AddTool(s.Server, &mcp.Tool{Name: "ask"}, func(ctx context.Context, _ empty) (string, error) {
-			r, err := mcpserver.Elicit(ctx,
+			r, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
 				&mcp.ElicitParams{Message: "well?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
 			if err != nil {
 				return "", err
@@ -117,7 +117,7 @@ func (f *gateways) host(t *testing.T, v mcp.Version, features ...mcpclient.Featu
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
+	t.Cleanup(func() { c.Close() })
 	return c
 }
 

@@ -98,7 +98,7 @@ func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 	}))
 	// ask asks the client, and says who has asked.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, _ empty) (string, error) {
-		r, err := mcpserver.Elicit(ctx,
+		r, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
 			&mcp.ElicitParams{Message: "well?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
 		if err != nil {
 			return "", err
@@ -106,13 +106,13 @@ func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 		return fmt.Sprintf("%s asked by %s", r.Action, name), nil
 	}))
 	// task says which process has done it, when a list has an element.
-	add(mcpserver.AddTaskTool(s, &mcp.Tool{Name: "task"}, func(ctx context.Context, in step) (string, error) {
+	add(mcpserver.AddTool(s, &mcp.Tool{Name: "task"}, func(ctx context.Context, in step) (string, error) {
 		c.RPush(context.Background(), prefix+in.Name+"-done", "begun by "+name)
 		if _, err := c.BLPop(context.Background(), 0, prefix+in.Name).Result(); err != nil {
 			return "", err
 		}
 		return "done by " + name, nil
-	}))
+	}, mcpserver.TaskTool()))
 	// steps reports progress for each element of a list, until one says that it is the last.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "steps"}, func(ctx context.Context, in step) (string, error) {
 		steps, done := prefix+in.Name, prefix+in.Name+"-done"
@@ -399,7 +399,7 @@ func (f *fleet) connect(features ...mcpclient.Feature) *mcpclient.Client {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
+		if err := c.Close(); err != nil {
 			f.t.Errorf("stop: %v", err)
 		}
 	})

@@ -79,11 +79,11 @@ func TestRealServers(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			c, err := mcpclient.Connect(ctx, checked(t, s.command(t, dir), false),
-				&mcpclient.Options{Name: s.name, InitTimeout: slowStart, Telemetry: o.Telemetry()})
+				&mcpclient.Options{Name: s.name, Timeouts: mcpclient.Timeouts{Init: slowStart}, Telemetry: o.Telemetry()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Stop(context.Background())
+			defer c.Close()
 			if got := c.ProtocolVersion(); got != s.version {
 				t.Errorf("want protocol version %s, got %s", s.version, got)
 			}
@@ -103,7 +103,7 @@ func TestRealServers(t *testing.T) {
 				return find(spans, "CLIENT", name) != nil && find(spans, "INTERNAL", "caller") != nil
 			})
 			checkCall(t, find(spans, "INTERNAL", "caller"), find(spans, "CLIENT", name), s)
-			if err := c.Stop(ctx); err != nil {
+			if err := c.Close(); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 		})
@@ -171,7 +171,7 @@ func TestARealServerJoinsTheTrace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Stop(context.Background())
+			defer c.Close()
 			spanCtx, span := o.TracerProvider().Tracer("e2e").Start(ctx, "caller")
 			_, err = c.CallTool(spanCtx, "generate_deeplink",
 				json.RawMessage(`{"resourceType":"dashboard","dashboardUid":"abc"}`))
@@ -201,7 +201,7 @@ func TestProgressOfARealServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Stop(context.Background())
+	defer c.Close()
 	var got []float64
 	_, err = c.CallTool(ctx, "trigger-long-running-operation", json.RawMessage(`{"duration":0.3,"steps":3}`),
 		mcpclient.WithProgress(func(p *mcp.ProgressParams) { got = append(got, p.Progress) }))
@@ -222,7 +222,7 @@ func TestStructuredOutputOfARealServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Stop(context.Background())
+	defer c.Close()
 	type weather struct {
 		Temperature float64 `json:"temperature"`
 		Conditions  string  `json:"conditions"`

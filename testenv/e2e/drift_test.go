@@ -57,11 +57,11 @@ func fingerprints(t *testing.T, tr transport.Transport) drift.Tools {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Telemetry: telemetry.Off(), InitTimeout: slowStart})
+	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Telemetry: telemetry.Off(), Timeouts: mcpclient.Timeouts{Init: slowStart}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Stop(context.Background())
+	defer c.Close()
 	return listedTools(t, ctx, c)
 }
 

@@ -68,7 +68,7 @@ func (f *full) addAsking() {
 		return []any{action, answer}, err
 	})
 	f.asking("ask_url", func(ctx context.Context, in named) (any, error) {
-		r, err := mcpserver.Elicit(ctx, site(in.Name))
+		r, err := mcpserver.RequestFrom(ctx).Elicit(ctx, site(in.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (f *full) addAsking() {
 		return "seen", nil
 	}))
 	f.asking("ask_model", func(ctx context.Context, _ named) (any, error) {
-		r, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
+		r, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx, &mcp.CreateMessageParams{
 			Messages: []*mcp.SamplingMessage{
 				{Role: mcp.RoleUser, Content: mcp.SamplingContent{&mcp.TextContent{Text: "hello", Annotations: noted, Meta: mark}},
 					Meta: mark}},
@@ -103,11 +103,11 @@ func (f *full) addAsking() {
 		return []any{r.Model, r.Content, r.StopReason}, nil
 	})
 	f.asking("ask_model_with_tools", askWithTools)
-	f.asking("ask_roots", func(ctx context.Context, _ named) (any, error) { return mcpserver.ListRoots(ctx) })
+	f.asking("ask_roots", func(ctx context.Context, _ named) (any, error) { return mcpserver.RequestFrom(ctx).ListRoots(ctx) })
 	f.asking("ask_all", func(ctx context.Context, _ named) (any, error) {
 		var roots mcp.ListRootsResult
 		var message mcp.CreateMessageResult
-		err := mcpserver.AskAll(ctx, mcpserver.AskListRoots("where", &roots),
+		err := mcpserver.RequestFrom(ctx).AskAll(ctx, mcpserver.AskListRoots("where", &roots),
 			mcpserver.AskCreateMessage("what", &mcp.CreateMessageParams{Messages: says("hello"), MaxTokens: 1}, &message))
 		return []any{len(roots.Roots), message.Model}, err
 	})
@@ -115,7 +115,7 @@ func (f *full) addAsking() {
 	f.asking("require", require)
 	must(f.AddPrompt(&mcp.Prompt{Name: "asking"},
 		func(ctx context.Context, _ *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			roots, err := mcpserver.ListRoots(ctx)
+			roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -124,7 +124,7 @@ func (f *full) addAsking() {
 		}))
 	must(f.AddResource(&mcp.Resource{URI: "demo://asking", Name: "asking"},
 		func(ctx context.Context, _ *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-			roots, err := mcpserver.ListRoots(ctx)
+			roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 			if err != nil {
 				return nil, err
 			}
@@ -156,7 +156,7 @@ func askWithTools(ctx context.Context, _ named) (any, error) {
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string"}}}`), Title: "Weather"}},
 	}
 	for {
-		r, err := mcpserver.CreateMessage(ctx, p)
+		r, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +187,7 @@ func (f *full) rounds(ctx context.Context, _ named) (any, error) {
 	}
 	said := []string{fmt.Sprintf("ticket %d", ticket)}
 	for range 3 {
-		r, err := mcpserver.CreateMessage(ctx,
+		r, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx,
 			&mcp.CreateMessageParams{Messages: says(strings.Join(said, ", ")), MaxTokens: 1})
 		if err != nil {
 			return nil, err
@@ -201,7 +201,7 @@ func (f *full) rounds(ctx context.Context, _ named) (any, error) {
 func require(ctx context.Context, _ named) (any, error) {
 	r := mcpserver.RequestFrom(ctx)
 	if r.RequestState() != "asked" {
-		return nil, mcpserver.RequireInput(mcp.InputRequests{"where": {Method: mcp.MethodListRoots}}, "asked")
+		return nil, mcpserver.RequestFrom(ctx).RequireInput(mcp.InputRequests{"where": {Method: mcp.MethodListRoots}}, "asked")
 	}
 	var roots mcp.ListRootsResult
 	if err := json.Unmarshal(r.InputResponses()["where"], &roots); err != nil {
@@ -212,7 +212,7 @@ func require(ctx context.Context, _ named) (any, error) {
 
 // addTasks adds a tool that takes its time.
 func (f *full) addTasks() {
-	must(mcpserver.AddTaskTool(f.Server,
+	must(mcpserver.AddTool(f.Server,
 		&mcp.Tool{Name: "job", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskOptional}},
 		func(ctx context.Context, in named) (sum, error) {
 			r := mcpserver.RequestFrom(ctx)
@@ -233,5 +233,5 @@ func (f *full) addTasks() {
 				return sum{}, errors.New("failed")
 			}
 			return sum{7}, nil
-		}))
+		}, mcpserver.TaskTool()))
 }

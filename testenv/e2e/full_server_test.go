@@ -40,7 +40,7 @@ func newFull() *full {
 		Name: "full", Title: "Full", Version: "1.0.0", Description: "has everything", WebsiteURL: "https://example.com",
 		Icons: icons,
 	}, &mcpserver.Options{
-		Instructions: "use everything", PageSize: pageSize, CacheTTL: cacheTTL, Logging: true,
+		Instructions: "use everything", PageSize: pageSize, Cache: mcpserver.Cache{TTL: cacheTTL}, Logging: true,
 		Middleware:   []func(mcpserver.RequestHandler) mcpserver.RequestHandler{f.count},
 		Capabilities: mcp.ServerCapabilities{Experimental: map[string]mcp.Object{"example.com/x": mcp.Object(`{"y":1}`)}},
 		Tasks:        &mcpserver.TaskOptions{PollInterval: 20 * time.Millisecond},
@@ -93,7 +93,7 @@ func (f *full) addTools() {
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: "letters"}, func(_ context.Context, in named) ([]string, error) {
 		return strings.Split(in.Name, ""), nil
 	}))
-	must(f.AddRawTool(&mcp.Tool{Name: "contents"},
+	must(f.AddTool(&mcp.Tool{Name: "contents"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: contents(), Result: mcp.Result{Meta: mark}}, nil
 		}))
@@ -162,7 +162,7 @@ func (f *full) addTools() {
 	}))
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: "grow"}, f.grow))
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: "hang_up"}, hangUp))
-	must(f.AddRawTool(&mcp.Tool{
+	must(f.AddTool(&mcp.Tool{
 		Name: "region", InputSchema: []byte(
 			`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}`),
 	}, func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -180,7 +180,7 @@ func hangUp(ctx context.Context, _ struct{}) (string, error) {
 	if err := r.Progress(ctx, 1, 2, ""); err != nil {
 		return "", err
 	}
-	closing := mcpserver.CloseStream(ctx, time.Millisecond)
+	closing := mcpserver.RequestFrom(ctx).CloseStream(ctx, time.Millisecond)
 	if closing != nil && !errors.Is(closing, mcpserver.ErrNotResumable) {
 		return "", closing
 	}

@@ -34,11 +34,11 @@ var ways = []way{
 		return transport.Stdio{Command: os.Args[0], Env: environment(environmentFull + "=1"), Stderr: func(string) {}}
 	}},
 	{name: "HTTP", versions: mcp.SupportedVersions(),
-		open: overHTTP(transport.Streamable, &mcpserver.HTTPOptions{TrustTraceContext: true})},
+		open: overHTTP(transport.ModeStreamable, &mcpserver.HTTPOptions{TrustTraceContext: true})},
 	{name: "HTTP without sessions", versions: mcp.SupportedVersions(), mute: true,
-		open: overHTTP(transport.Streamable, &mcpserver.HTTPOptions{Stateless: true, TrustTraceContext: true})},
+		open: overHTTP(transport.ModeStreamable, &mcpserver.HTTPOptions{Stateless: true, TrustTraceContext: true})},
 	{name: "HTTP+SSE", versions: legacyVersions,
-		open: overHTTP(transport.SSE, &mcpserver.HTTPOptions{TrustTraceContext: true})},
+		open: overHTTP(transport.ModeSSE, &mcpserver.HTTPOptions{TrustTraceContext: true})},
 }
 
 func overHTTP(mode transport.HTTPMode, o *mcpserver.HTTPOptions) func(t *testing.T) transport.Transport {
@@ -106,7 +106,7 @@ func TestEverythingOfOurs(t *testing.T) {
 						use.do(&in)
 					})
 				}
-				if err := p.c.Stop(ctx); err != nil {
+				if err := p.c.Close(); err != nil {
 					t.Errorf("stop: %v", err)
 				}
 			})
@@ -138,7 +138,7 @@ func (p *pair) connect(features ...mcpclient.Feature) *mcpclient.Client {
 	if err != nil {
 		p.Fatal(err)
 	}
-	p.Cleanup(func() { c.Stop(context.Background()) })
+	p.Cleanup(func() { c.Close() })
 	return c
 }
 

@@ -61,7 +61,7 @@ func TestHTTPSpansAreBelowTheCallThatMadeThem(t *testing.T) {
 				t.Fatal(err)
 			}
 			caller.End()
-			if err := c.Stop(ctx); err != nil {
+			if err := c.Close(); err != nil {
 				t.Error(err)
 			}
 			site.Close()

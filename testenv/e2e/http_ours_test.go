@@ -107,10 +107,10 @@ func TestOurClientAndServer(t *testing.T) {
 		options  mcpserver.HTTPOptions
 		versions []mcp.Version
 	}{
-		{"sessions", transport.Auto, mcpserver.HTTPOptions{}, mcp.SupportedVersions()},
-		{"no sessions", transport.Streamable, mcpserver.HTTPOptions{Stateless: true}, mcp.SupportedVersions()},
-		{"not resumable", transport.Auto, mcpserver.HTTPOptions{NotResumable: true, NoSSE: true}, mcp.SupportedVersions()},
-		{"SSE", transport.SSE, mcpserver.HTTPOptions{}, legacyVersions},
+		{"sessions", transport.ModeAuto, mcpserver.HTTPOptions{}, mcp.SupportedVersions()},
+		{"no sessions", transport.ModeStreamable, mcpserver.HTTPOptions{Stateless: true}, mcp.SupportedVersions()},
+		{"not resumable", transport.ModeAuto, mcpserver.HTTPOptions{NotResumable: true, NoSSE: true}, mcp.SupportedVersions()},
+		{"SSE", transport.ModeSSE, mcpserver.HTTPOptions{}, legacyVersions},
 	} {
 		url := ourURL(t, &tc.options)
 		for _, version := range tc.versions {
@@ -124,7 +124,7 @@ func TestOurClientAndServer(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer c.Stop(context.Background())
+				defer c.Close()
 				if got := c.ProtocolVersion(); got != version {
 					t.Errorf("want version %s, got %s", version, got)
 				}
@@ -139,7 +139,7 @@ func TestOurClientAndServer(t *testing.T) {
 				if err != nil || r.Text() != "counted to 3" || !slices.Equal(reports, []float64{1, 2, 3}) {
 					t.Errorf("count: want 3 reports and then the answer, got %v, %v, %v", reports, r, err)
 				}
-				if err := c.Stop(ctx); err != nil {
+				if err := c.Close(); err != nil {
 					t.Errorf("stop: %v", err)
 				}
 			})

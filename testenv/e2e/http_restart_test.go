@@ -27,11 +27,11 @@ func TestARestartUnderLoad(t *testing.T) {
 		version mcp.Version
 		mode    transport.HTTPMode
 	}{
-		{mcp.Version20241105, transport.SSE},
-		{mcp.Version20250326, transport.Auto},
-		{mcp.Version20250618, transport.Auto},
-		{mcp.Version20251125, transport.Auto},
-		{mcp.Version20260728, transport.Auto},
+		{mcp.Version20241105, transport.ModeSSE},
+		{mcp.Version20250326, transport.ModeAuto},
+		{mcp.Version20250618, transport.ModeAuto},
+		{mcp.Version20251125, transport.ModeAuto},
+		{mcp.Version20260728, transport.ModeAuto},
 	} {
 		t.Run(string(tc.version), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -41,13 +41,13 @@ func TestARestartUnderLoad(t *testing.T) {
 			server := launchOurs(t, address, l.hear)
 			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: server.url, Mode: tc.mode}, true),
 				&mcpclient.Options{
-					Versions: []mcp.Version{tc.version}, BackoffMin: 50 * time.Millisecond, BackoffMax: 200 * time.Millisecond,
+					Versions: []mcp.Version{tc.version}, Backoff: mcpclient.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond},
 					Telemetry: telemetry.Off(),
 				})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Stop(context.Background())
+			defer c.Close()
 			stop := l.load(ctx, c)
 			for range 2 {
 				l.await(ctx, t, &l.answered, l.answered.Load()+640)
@@ -66,7 +66,7 @@ func TestARestartUnderLoad(t *testing.T) {
 			stop()
 			server.kill() // what it has said is heard in full
 			l.check(t)
-			if err := c.Stop(ctx); err != nil {
+			if err := c.Close(); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 		})
@@ -123,7 +123,7 @@ func (l *ledger) load(ctx context.Context, c *mcpclient.Client) (stop func()) {
 				err := claim(ctx, c, number)
 				l.settle(number, err)
 				if err != nil {
-					c.Await(ctx)
+					c.WaitForReady(ctx)
 				}
 			}
 		})

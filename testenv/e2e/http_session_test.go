@@ -24,11 +24,11 @@ func TestANewServerBehindTheSameSocket(t *testing.T) {
 		mode     transport.HTTPMode
 		failures bool // whether calls may fail
 	}{
-		{mcp.Version20241105, transport.SSE, true},
-		{mcp.Version20250326, transport.Auto, true},
-		{mcp.Version20250618, transport.Auto, true},
-		{mcp.Version20251125, transport.Auto, true},
-		{mcp.Version20260728, transport.Auto, false},
+		{mcp.Version20241105, transport.ModeSSE, true},
+		{mcp.Version20250326, transport.ModeAuto, true},
+		{mcp.Version20250618, transport.ModeAuto, true},
+		{mcp.Version20251125, transport.ModeAuto, true},
+		{mcp.Version20260728, transport.ModeAuto, false},
 	} {
 		t.Run(string(tc.version), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -40,13 +40,13 @@ func TestANewServerBehindTheSameSocket(t *testing.T) {
 			defer web.Close()
 			defer web.CloseClientConnections()
 			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: web.URL, Mode: tc.mode}, true), &mcpclient.Options{
-				Versions: []mcp.Version{tc.version}, BackoffMin: 50 * time.Millisecond, BackoffMax: 200 * time.Millisecond,
+				Versions: []mcp.Version{tc.version}, Backoff: mcpclient.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond},
 				Telemetry: telemetry.Off(),
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Stop(context.Background())
+			defer c.Close()
 			stop := l.load(ctx, c)
 			for range 3 {
 				l.await(ctx, t, &l.answered, l.answered.Load()+640)
@@ -58,7 +58,7 @@ func TestANewServerBehindTheSameSocket(t *testing.T) {
 			if n := l.failed.Load(); n > 0 && !tc.failures {
 				t.Errorf("want no call to fail, got %d", n)
 			}
-			if err := c.Stop(ctx); err != nil {
+			if err := c.Close(); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 			front.stop(t, ctx)

@@ -27,13 +27,13 @@ func TestRealServersOverHTTP(t *testing.T) {
 			if err != nil {
 				t.Fatalf("connect: %v\nthe server said:\n%s", err, &p.said)
 			}
-			defer c.Stop(context.Background())
+			defer c.Close()
 			ready := time.Since(began)
 			if got := c.ProtocolVersion(); got != s.version {
 				t.Errorf("want protocol version %s, got %s", s.version, got)
 			}
 			s.use(t, ctx, c, dir)
-			if err := c.Stop(ctx); err != nil {
+			if err := c.Close(); err != nil {
 				t.Errorf("stop: %v", err)
 			}
 			t.Logf("%s: ready after %v, all done after %v", s.version, ready.Round(time.Millisecond),
@@ -94,7 +94,7 @@ func TestEveryRevisionOverHTTP(t *testing.T) {
 					if err != nil {
 						t.Fatalf("connect: %v\nthe server said:\n%s", err, &p.said)
 					}
-					defer c.Stop(context.Background())
+					defer c.Close()
 					if got := c.ProtocolVersion(); got != v {
 						t.Errorf("want protocol version %s, got %s", v, got)
 					}
@@ -118,12 +118,12 @@ func TestRealServersComeBack(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: first.url + s.path}, false), &mcpclient.Options{
-				BackoffMin: 50 * time.Millisecond, BackoffMax: 200 * time.Millisecond,
+				Backoff: mcpclient.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond},
 			})
 			if err != nil {
 				t.Fatalf("connect: %v\nthe server said:\n%s", err, &first.said)
 			}
-			defer c.Stop(context.Background())
+			defer c.Close()
 			s.use(t, ctx, c, dir)
 			first.kill()
 			second := s.start(t, dir, strings.TrimPrefix(first.url, "http://"))

@@ -40,7 +40,7 @@ func TestATraceGoesThroughHTTP(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Stop(context.Background())
+			defer c.Close()
 			spanCtx, span := o.TracerProvider().Tracer("e2e").Start(ctx, "caller")
 			_, err = c.CallTool(spanCtx, "generate_deeplink",
 				json.RawMessage(`{"resourceType":"dashboard","dashboardUid":"abc"}`))

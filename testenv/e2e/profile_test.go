@@ -117,7 +117,7 @@ func work(t *testing.T, tel *telemetry.Telemetry, tr transport.Transport, versio
 	ctx := t.Context()
 	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Telemetry: tel, Versions: []mcp.Version{version}})
 	must(err)
-	defer func() { must(c.Stop(context.Background())) }()
+	defer func() { must(c.Close()) }()
 	for range 3000 {
 		_, err := c.CallTool(ctx, "quick", nil)
 		must(err)

@@ -106,7 +106,7 @@ func (s server) askedForAll(t *testing.T, tr transport.Stdio, dir string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{
-		Telemetry: telemetry.Off(), NoCache: true, InitTimeout: slowStart,
+		Telemetry: telemetry.Off(), CacheSize: -1, Timeouts: mcpclient.Timeouts{Init: slowStart},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func (s server) askedForAll(t *testing.T, tr transport.Stdio, dir string) {
 			t.Errorf("got %v, %v, want %q", r, err, s.want) // a second call may answer something else
 		}
 	}
-	if err := c.Stop(ctx); err != nil {
+	if err := c.Close(); err != nil {
 		t.Errorf("stop: %v", err)
 	}
 }

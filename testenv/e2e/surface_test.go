@@ -38,12 +38,12 @@ func explore(t *testing.T, tr transport.Transport, o *mcpclient.Options) *explor
 	var cancel context.CancelFunc
 	x.ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	o.Telemetry, o.InitTimeout = telemetry.Off(), slowStart
+	o.Telemetry, o.Timeouts.Init = telemetry.Off(), slowStart
 	var err error
 	if x.client, err = mcpclient.Connect(x.ctx, checked(t, tr, false), o); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { x.client.Stop(context.Background()) })
+	t.Cleanup(func() { x.client.Close() })
 	for tool, err := range x.client.Tools(x.ctx) {
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@ package quirks_test
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -38,7 +37,7 @@ func TestAForgottenSessionIsReplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Stop(context.Background())
+			defer c.Close()
 			for range 3 {
 				echo(t, c)
 				s.Forget()
@@ -46,7 +45,7 @@ func TestAForgottenSessionIsReplaced(t *testing.T) {
 				if err != nil && !mcpclient.SafeToRetry(err) {
 					t.Errorf("want the call safe to retry, for the server refused it, got %v", err)
 				}
-				if err := c.Await(t.Context()); err != nil {
+				if err := c.WaitForReady(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}

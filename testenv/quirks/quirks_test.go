@@ -50,7 +50,7 @@ func use(t *testing.T, tr transport.Transport, want mcp.Version, deaf bool) {
 	if err != nil {
 		t.Fatalf("connect: want no error, got after %v: %v", took.Round(time.Millisecond), err)
 	}
-	defer c.Stop(context.Background())
+	defer c.Close()
 	if took > budget {
 		t.Errorf("connect: want it within %v, got %v", budget, took)
 	}

@@ -42,8 +42,8 @@ func (w *world) newClient(draw *rand.Rand) *client {
 	t, release := w.atFront.transport(draw.IntN(2) == 0)
 	c.release = release
 	o := &mcpclient.Options{
-		Versions: []mcp.Version{w.version}, BackoffMin: backoffMin, BackoffMax: backoffMax, RequestTimeout: requestTimeout,
-		NoCache: draw.IntN(3) == 0, Telemetry: w.near.Telemetry(), Features: []mcpclient.Feature{
+		Versions: []mcp.Version{w.version}, Backoff: mcpclient.Backoff{Min: backoffMin, Max: backoffMax}, RequestTimeout: requestTimeout,
+		CacheSize: []int{-1, 0, 0}[draw.IntN(3)], Telemetry: w.near.Telemetry(), Features: []mcpclient.Feature{
 			mcpclient.HandleElicitation(c.answer), mcpclient.UseTasks(nil),
 			mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { c.hear(uri) }),
 			mcpclient.HandleToolListChanged(func(context.Context) { c.hear(tools) }),
@@ -131,9 +131,9 @@ func (c *client) call(ctx context.Context, tool string, q question, options ...m
 
 // leave stops the client.
 func (c *client) leave() {
-	c.w.inTime("a client stops", c.Stop)
+	c.w.inTime("a client is closed", closing(c.Close))
 	if c.group != nil {
-		c.w.inTime("a group stops", c.group.Stop)
+		c.w.inTime("a group is closed", closing(c.group.Close))
 	}
 	c.release()
 }

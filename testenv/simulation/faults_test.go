@@ -177,9 +177,9 @@ func (c *client) desert(draw *rand.Rand) {
 	if draw.IntN(2) == 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), upTo(draw, patience))
 		defer cancel()
-		_ = c.Drain(ctx)
+		_ = c.Shutdown(ctx)
 	}
-	c.w.inTime("a client stops in use", c.Stop)
+	c.w.inTime("a client is closed in use", closing(c.Close))
 }
 
 // isLeaving reports whether the client has been told to stop.

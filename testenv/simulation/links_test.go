@@ -86,7 +86,7 @@ func (e *end) transport(own bool) (t transport.Transport, release func()) {
 	}
 	h := &transport.HTTP{URL: "http://simulation.test/mcp"}
 	if e.link == overSSE {
-		h.Mode = transport.SSE
+		h.Mode = transport.ModeSSE
 	}
 	if !own {
 		return h, func() {}

@@ -48,7 +48,7 @@ func (w *world) checkHeard() {
 
 func (c *client) checkHeard(more bool) {
 	w, ctx := c.w, context.Background()
-	w.inTime("a client is ready", c.Await)
+	w.inTime("a client is ready", c.WaitForReady)
 	c.mu.Lock()
 	heard, watching := maps.Clone(c.heard), maps.Clone(c.watching)
 	c.mu.Unlock()

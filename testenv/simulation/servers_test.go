@@ -130,7 +130,7 @@ func newStores(shared bool) (s stores) {
 func (w *world) newProcess() *process {
 	r := newReach(w.stores)
 	s := mcpserver.New(mcp.Implementation{Name: "world", Version: "1"}, &mcpserver.Options{
-		PageSize: 3, CacheTTL: time.Hour, StateKeys: [][]byte{make([]byte, 32)}, Telemetry: w.servers.Telemetry(),
+		PageSize: 3, Cache: mcpserver.Cache{TTL: time.Hour}, StateKeys: [][]byte{make([]byte, 32)}, Telemetry: w.servers.Telemetry(),
 		Tasks: &mcpserver.TaskOptions{Store: reachedTasks{r}, PollInterval: 200 * time.Millisecond},
 	})
 	p := &process{server: s, reach: r}
@@ -143,7 +143,7 @@ func (w *world) newProcess() *process {
 		add(toolSlow, nil, wait),
 		add(toolReport, nil, report),
 		add(toolAsk, nil, ask),
-		mcpserver.AddTaskTool(s, &mcp.Tool{Name: toolJob}, w.tool(toolJob, wait)),
+		mcpserver.AddTool(s, &mcp.Tool{Name: toolJob}, w.tool(toolJob, wait), mcpserver.TaskTool()),
 		p.edit(w.things.now(tools)),
 	)
 	for _, uri := range uris {

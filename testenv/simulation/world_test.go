@@ -144,7 +144,7 @@ func (w *world) begin() {
 	var stream func(context.Context, mcpserver.Conn) error
 	stop := func(context.Context) error { return nil }
 	var err error
-	many := &mcpserver.HTTPOptions{MaxSessions: 10_000} // each fault that expires a session leaves one behind
+	many := &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 10_000}} // each fault that expires a session leaves one behind
 	if w.middle == proxy {
 		var p *mcpproxy.Proxy
 		if p, err = mcpproxy.New(to, &mcpproxy.Options{
@@ -156,10 +156,10 @@ func (w *world) begin() {
 	} else {
 		var g *mcpproxy.Gateway
 		if g, err = mcpproxy.NewGateway([]mcpclient.Member{{Name: "m", Transport: to, Options: &mcpclient.Options{
-			Versions: []mcp.Version{w.inner}, BackoffMin: backoffMin, BackoffMax: backoffMax, RequestTimeout: requestTimeout,
+			Versions: []mcp.Version{w.inner}, Backoff: mcpclient.Backoff{Min: backoffMin, Max: backoffMax}, RequestTimeout: requestTimeout,
 			Telemetry: w.between.Telemetry(),
 		}}}, &mcpproxy.GatewayOptions{NoPrefix: true, Telemetry: w.between.Telemetry()}); err == nil {
-			h, stream, stop = g.HTTPHandler(many), g.Serve, g.Stop
+			h, stream, stop = g.HTTPHandler(many), g.Serve, closing(g.Close)
 		}
 	}
 	if err != nil {
@@ -201,6 +201,20 @@ func (w *world) end() {
 
 // patience bounds the time for whatever has to happen soon.
 const patience = 15 * time.Second
+
+// closing returns end with a bound on its time.
+func closing(end func() error) func(context.Context) error {
+	return func(ctx context.Context) error {
+		ended := make(chan error, 1)
+		go func() { ended <- end() }()
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
 
 // inTime reports what fails or takes longer than patience.
 func (w *world) inTime(what string, f func(context.Context) error) {

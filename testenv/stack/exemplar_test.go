@@ -15,7 +15,7 @@ func TestAnExemplarLeadsToItsTrace(t *testing.T) {
 	ctx := limit(t, time.Minute)
 	p := &pair{name: "exemplars", modern: true}
 	providers := service(t, up, p.clientName())
-	c, err := overHTTP(transport.Streamable)(t, ctx, p, providers)
+	c, err := overHTTP(transport.ModeStreamable)(t, ctx, p, providers)
 	if err != nil {
 		t.Fatal(err)
 	}

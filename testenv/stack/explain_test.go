@@ -92,11 +92,11 @@ func askingWhy(t *testing.T, ctx context.Context) *mcpclient.Client {
 	t.Helper()
 	jaeger := fmt.Sprintf("http://127.0.0.1:%d", up.Ports.JaegerUI)
 	server := transport.Stdio{Command: mcpotelCommand(t, ctx), Args: []string{"mcp", "--jaeger", jaeger}}
-	c, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Telemetry: telemetry.Off(), NoCache: true})
+	c, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Telemetry: telemetry.Off(), CacheSize: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Stop(context.Background()) })
+	t.Cleanup(func() { c.Close() })
 	return c
 }
 

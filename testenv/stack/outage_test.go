@@ -150,7 +150,7 @@ func newOutageRun(t *testing.T, ctx context.Context, s *stack.Stack, away *stack
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { client.Stop(context.Background()) })
+	t.Cleanup(func() { client.Close() })
 	r.client = client
 	return r
 }

@@ -23,7 +23,7 @@ type ours struct{ *mcpclient.Client }
 func connectOurs(ctx context.Context, tr transport.Transport, version mcp.Version, p *otlp.Providers,
 	opts ...telemetry.Option) (client, error) {
 	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{
-		Name: "proof", Versions: []mcp.Version{version}, Telemetry: p.Telemetry(opts...), CloseTimeout: 10 * time.Second,
+		Name: "proof", Versions: []mcp.Version{version}, Telemetry: p.Telemetry(opts...), Timeouts: mcpclient.Timeouts{Close: 10 * time.Second},
 		Features: []mcpclient.Feature{
 			mcpclient.UseTasks(&mcpclient.TaskOptions{PollMin: 20 * time.Millisecond}),
 			mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -64,4 +64,4 @@ func (o ours) call(ctx context.Context, c *calling) (string, error) {
 	return "ok", nil
 }
 
-func (o ours) close(ctx context.Context) error { return o.Stop(ctx) }
+func (o ours) close(ctx context.Context) error { return o.Close() }

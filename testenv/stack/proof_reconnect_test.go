@@ -36,7 +36,7 @@ func TestALostConnectionIsSeenInJaeger(t *testing.T) {
 			tr, lose := tc.open(t, p.serverName())
 			c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{
 				Name: "proof", Versions: []mcp.Version{tc.version}, Telemetry: providers.Telemetry(),
-				BackoffMin: 20 * time.Millisecond, CloseTimeout: 10 * time.Second,
+				Backoff: mcpclient.Backoff{Min: 20 * time.Millisecond}, Timeouts: mcpclient.Timeouts{Close: 10 * time.Second},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -54,7 +54,7 @@ func TestALostConnectionIsSeenInJaeger(t *testing.T) {
 				calls = append(calls, placed{lost, makeOne(t, ctx, ours{c}, providers, &lost)},
 					placed{after, makeOne(t, ctx, waiting{ours{c}}, providers, &after)})
 			}
-			if err := c.Stop(ctx); err != nil {
+			if err := c.Close(); err != nil {
 				t.Error(err)
 			}
 			settle(t, ctx, providers)
@@ -70,7 +70,7 @@ func TestALostConnectionIsSeenInJaeger(t *testing.T) {
 type waiting struct{ ours }
 
 func (w waiting) call(ctx context.Context, c *calling) (string, error) {
-	if err := w.Await(ctx); err != nil {
+	if err := w.WaitForReady(ctx); err != nil {
 		return "", err
 	}
 	return w.ours.call(ctx, c)
@@ -87,7 +87,7 @@ func forgetful(t *testing.T, name string) (transport.Transport, func()) {
 	}
 	forget()
 	url := shopURL(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*current.Load()).ServeHTTP(w, r) }))
-	return &transport.HTTP{URL: url, Mode: transport.Streamable, NoListening: true}, forget
+	return &transport.HTTP{URL: url, Mode: transport.ModeStreamable, NoListening: true}, forget
 }
 
 // checkAttempts wants an attempt to connect for the beginning and for each loss: a trace of its own with the

@@ -27,7 +27,7 @@ func TestTailSamplingExportsWholeCallsThatFailed(t *testing.T) {
 			h := shop.New(served).HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 			t.Cleanup(func() { h.Shutdown(context.Background()) })
 			url := shopURL(t, h)
-			return connectOurs(ctx, &transport.HTTP{URL: url, Mode: transport.Streamable}, pr.version(), p)
+			return connectOurs(ctx, &transport.HTTP{URL: url, Mode: transport.ModeStreamable}, pr.version(), p)
 		}}) {
 		t.Run(p.name, func(t *testing.T) {
 			p.closesToCancel = p.modern

@@ -105,13 +105,13 @@ func (c *scene) connect(ctx context.Context, p *otlp.Providers, name string, tr 
 	c.t.Helper()
 	client, err := mcpclient.Connect(ctx, tr, c.options(p, name, features))
 	c.must(err)
-	c.t.Cleanup(func() { client.Stop(context.Background()) })
+	c.t.Cleanup(func() { client.Close() })
 	return client
 }
 
 func (c *scene) options(p *otlp.Providers, name string, features []mcpclient.Feature) *mcpclient.Options {
 	return &mcpclient.Options{Name: name, ClientInfo: mcp.Implementation{Name: name, Version: "1"},
-		Telemetry: p.Telemetry(), Features: features, BackoffMin: 10 * time.Millisecond}
+		Telemetry: p.Telemetry(), Features: features, Backoff: mcpclient.Backoff{Min: 10 * time.Millisecond}}
 }
 
 func (c *scene) must(err error) {
@@ -197,7 +197,7 @@ func (c *scene) clerks(ctx context.Context) {
 
 	gone, err := mcpclient.New(&transport.HTTP{URL: "http://127.0.0.1:1/mcp"}, c.options(p, "gone", nil))
 	c.must(err)
-	c.t.Cleanup(func() { gone.Stop(context.Background()) })
+	c.t.Cleanup(func() { gone.Close() })
 	c.callers = append(c.callers, caller{client: gone, ctx: ctx, tool: "post", times: 1, want: "not_ready"})
 }
 
@@ -262,7 +262,7 @@ func (c *scene) limits(ctx context.Context) {
 		held <- struct{}{}
 		<-ctx.Done()
 		return "", ctx.Err()
-	}, mcpserver.Options{MaxConcurrent: places, FrameLimit: frameLimit})
+	}, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: places, Frame: frameLimit}})
 	client := c.connect(ctx, c.service("holder", "1", "holder-1"), "full", full)
 	var holding sync.WaitGroup
 	ctx, leave := context.WithCancel(ctx)

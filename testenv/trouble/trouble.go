@@ -74,7 +74,7 @@ func (p *troubled) stop() {
 	defer cancel()
 	p.cancel()
 	for _, c := range p.clients {
-		_ = c.Stop(ctx)
+		_ = c.Close()
 	}
 	if p.http != nil {
 		_ = p.front.Shutdown(ctx)
@@ -91,7 +91,7 @@ type city struct {
 // serve starts the server, in memory and over HTTP.
 func (p *troubled) serve(context.Context) error {
 	p.weather = mcpserver.New(mcp.Implementation{Name: "weather", Version: "2.4.1"}, &mcpserver.Options{
-		Telemetry: p.tel, MaxConcurrent: 3, RequestTimeout: time.Minute,
+		Telemetry: p.tel, Limits: mcpserver.Limits{Concurrent: 3}, RequestTimeout: time.Minute,
 	})
 	pause := func(low, high time.Duration) { time.Sleep(low + rand.N(high-low)) }
 	err := errors.Join(
@@ -110,10 +110,10 @@ func (p *troubled) serve(context.Context) error {
 			<-ctx.Done()
 			return "", ctx.Err()
 		}),
-		mcpserver.AddTaskTool(p.weather, &mcp.Tool{Name: "climate"}, func(ctx context.Context, _ city) (string, error) {
+		mcpserver.AddTool(p.weather, &mcp.Tool{Name: "climate"}, func(ctx context.Context, _ city) (string, error) {
 			<-ctx.Done()
 			return "", ctx.Err()
-		}),
+		}, mcpserver.TaskTool()),
 	)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (p *troubled) callWeather(ctx context.Context) error {
 	c, err := p.client("weather", inMemory(p.weather),
 		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}})
 	if err == nil {
-		err = c.Await(ctx)
+		err = c.WaitForReady(ctx)
 	}
 	if err != nil {
 		return err
@@ -213,9 +213,9 @@ func (p *troubled) loseCalendar(ctx context.Context) error {
 		})
 		_ = calendar.Serve(ctx, peer)
 	})
-	c, err := p.client("calendar", t, mcpclient.Options{BackoffMin: 40 * time.Second, BackoffMax: 40 * time.Second})
+	c, err := p.client("calendar", t, mcpclient.Options{Backoff: mcpclient.Backoff{Min: 40 * time.Second, Max: 40 * time.Second}})
 	if err == nil {
-		err = c.Await(ctx)
+		err = c.WaitForReady(ctx)
 	}
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func (p *troubled) waitForSearch(ctx context.Context) error {
 			}
 		}
 	})
-	c, err := p.client("search", t, mcpclient.Options{InitTimeout: 10 * time.Minute})
+	c, err := p.client("search", t, mcpclient.Options{Timeouts: mcpclient.Timeouts{Init: 10 * time.Minute}})
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (p *troubled) waitForSearch(ctx context.Context) error {
 // refuseMail makes a client give up.
 func (p *troubled) refuseMail(ctx context.Context) error {
 	t := transport.InMemory(func(_ context.Context, peer *transport.Peer) { _ = peer.Close() })
-	c, err := p.client("mail", t, mcpclient.Options{InitialAttempts: 2, BackoffMin: time.Millisecond})
+	c, err := p.client("mail", t, mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 2, Min: time.Millisecond}})
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func (p *troubled) openArchive(ctx context.Context) error {
 	c, err := p.client("archive", &transport.HTTP{URL: p.url},
 		mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}})
 	if err == nil {
-		err = c.Await(ctx)
+		err = c.WaitForReady(ctx)
 	}
 	if err != nil {
 		return err

@@ -152,7 +152,7 @@ func TestBothEndsAreWatched(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer c.Stop(context.Background())
+			defer c.Close()
 			if err := c.Call(t.Context(), "x/odd", nil, nil); err != nil {
 				t.Fatal(err)
 			}

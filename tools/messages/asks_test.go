@@ -43,13 +43,16 @@ func form(ctx context.Context) error {
 }
 
 func sample(ctx context.Context) error {
-	_, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 100, Messages: []*mcp.SamplingMessage{
+	_, err := (*mcpserver.RequestInfo)(nil).CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 100, Messages: []*mcp.SamplingMessage{
 		{Role: mcp.RoleUser, Content: mcp.SamplingContent{mcp.Text("hi")}},
 	}})
 	return err
 }
 
-func roots(ctx context.Context) error { _, err := mcpserver.ListRoots(ctx); return err }
+func roots(ctx context.Context) error {
+	_, err := (*mcpserver.RequestInfo)(nil).ListRoots(ctx)
+	return err
+}
 
 // filled answers a form.
 func filled(content map[string]any, err error) mcpclient.Feature {
@@ -70,7 +73,7 @@ var serverAsksMessages = chapter{"the server asks the client", []complaint{
 			return nil, errors.New("the user said no")
 		}, nil))},
 	{"the roots, and the client has none", asked(roots)},
-	{"again and again", asked(func(context.Context) error {
-		return mcpserver.RequireInput(mcp.InputRequests{"roots": {Method: mcp.MethodListRoots}}, "state")
+	{"again and again", asked(func(ctx context.Context) error {
+		return mcpserver.RequestFrom(ctx).RequireInput(mcp.InputRequests{"roots": {Method: mcp.MethodListRoots}}, "state")
 	}, mcpclient.UseRoots())},
 }}

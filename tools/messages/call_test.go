@@ -34,7 +34,7 @@ func offering(t *testing.T, o *mcpserver.Options) *mcptest.Server {
 		mcpserver.AddTool(s.Server, &mcp.Tool{Name: "refuses"}, func(context.Context, struct{}) (string, error) {
 			return "", errors.New("there is no forecast for the moon")
 		}),
-		s.AddRawTool(&mcp.Tool{Name: "fails"},
+		s.AddTool(&mcp.Tool{Name: "fails"},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				return nil, errors.New("database is down")
 			}))
@@ -84,7 +84,7 @@ func answered(answer func(c *mcptest.Conversation, call mcptest.Message), set ..
 		}
 		defer stop(t, c)
 		server := script.Accept().Handshake(mcp.Version20251125)
-		if err := c.Await(t.Context()); err != nil {
+		if err := c.WaitForReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		result := make(chan error, 1)
@@ -114,10 +114,10 @@ var callMessages = chapter{"a call", []complaint{
 		})
 	}},
 	{"after Stop", calling(func(ctx context.Context, c *mcpclient.Client, _ *mcptest.Server) error {
-		return errors.Join(c.Stop(ctx), c.Ping(ctx))
+		return errors.Join(c.Close(), c.Ping(ctx))
 	})},
 	{"after Drain", calling(func(ctx context.Context, c *mcpclient.Client, _ *mcptest.Server) error {
-		return errors.Join(c.Drain(ctx), c.Ping(ctx))
+		return errors.Join(c.Shutdown(ctx), c.Ping(ctx))
 	})},
 	{"after the client has given up", func(t *testing.T) error {
 		c, err := mcpclient.New(transport.Stdio{Command: "mcp-no-such-server"}, once())
@@ -160,7 +160,7 @@ var callMessages = chapter{"a call", []complaint{
 		c := connected(t, shell(`read -r probe; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}'
 			read -r initialize; echo '{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},`+
 			`"serverInfo":{"name":"x","version":"1"}}}'
-			read -r initialized; exec sleep 60`), &mcpclient.Options{Telemetry: telemetry.Off(), SendQueue: 1000})
+			read -r initialized; exec sleep 60`), &mcpclient.Options{Telemetry: telemetry.Off(), Limits: mcpclient.Limits{SendQueue: 1000}})
 		large := map[string]any{"text": strings.Repeat("x", 1<<20)}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -176,10 +176,10 @@ var callMessages = chapter{"a call", []complaint{
 	}},
 	{"an answer over the limit", answered(func(c *mcptest.Conversation, call mcptest.Message) {
 		c.Answer(call, `{"content":[{"type":"text","text":"`+strings.Repeat("x", 5000)+`"}]}`)
-	}, func(o *mcpclient.Options) { o.FrameLimit = 4096 })},
+	}, func(o *mcpclient.Options) { o.Limits.Frame = 4096 })},
 	{"an answer over the limit, with SkipOversize", answered(func(c *mcptest.Conversation, call mcptest.Message) {
 		c.Answer(call, `{"content":[{"type":"text","text":"`+strings.Repeat("x", 5000)+`"}]}`)
-	}, func(o *mcpclient.Options) { o.FrameLimit, o.SkipOversize = 4096, true })},
+	}, func(o *mcpclient.Options) { o.Limits.Frame, o.Limits.SkipOversize = 4096, true })},
 	{"a request over the server's limit",
 		calling(callTool("forecast", map[string]any{"city": strings.Repeat("x", 17<<20)}))},
 	{"an answer that is no result of the method", answered(func(c *mcptest.Conversation, call mcptest.Message) {
@@ -209,7 +209,7 @@ var callMessages = chapter{"a call", []complaint{
 		s := mcptest.NewServer(t, nil)
 		tool := &mcp.Tool{Name: "forecast", InputSchema: []byte(`{"type":"object"}`),
 			OutputSchema: []byte(`{"type":"object","properties":{"celsius":{"type":"number"}},"required":["celsius"]}`)}
-		err := s.AddRawTool(tool, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
+		err := s.AddTool(tool, func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{StructuredContent: []byte(`{"celsius":"warm"}`)}, nil
 		})
 		if err != nil {
@@ -250,7 +250,7 @@ func answeredBy(do func(context.Context, *mcpclient.Client) error) func(t *testi
 		}
 		defer stop(t, c)
 		script.Accept().Handshake(mcp.Version20251125)
-		if err := c.Await(t.Context()); err != nil {
+		if err := c.WaitForReady(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		return do(t.Context(), c)
@@ -261,7 +261,7 @@ func answeredBy(do func(context.Context, *mcpclient.Client) error) func(t *testi
 func unready(t *testing.T, do func(c *mcpclient.Client) error) error {
 	s := mcptest.NewServer(t, nil)
 	s.Refuse(errors.New("connect to mcp.example.com: connection refused"))
-	c, err := mcpclient.New(s, &mcpclient.Options{Telemetry: telemetry.Off(), BackoffMin: time.Hour})
+	c, err := mcpclient.New(s, &mcpclient.Options{Telemetry: telemetry.Off(), Backoff: mcpclient.Backoff{Min: time.Hour}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,8 +280,8 @@ func group(t *testing.T) *mcpclient.Group {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = g.Stop(context.WithoutCancel(t.Context())) })
-	if err := g.Await(t.Context()); err != nil {
+	t.Cleanup(func() { _ = g.Close() })
+	if err := g.WaitForReady(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return g

@@ -177,13 +177,13 @@ var httpMessages = chapter{"a server over HTTP", []complaint{
 			_, _ = w.Write([]byte("event: endpoint\ndata: /messages\n\n"))
 		}))
 		defer s.Close()
-		return connecting(t, &transport.HTTP{URL: s.URL + "/sse", Mode: transport.Streamable}, nil)
+		return connecting(t, &transport.HTTP{URL: s.URL + "/sse", Mode: transport.ModeStreamable}, nil)
 	}},
 	{"the caller is out of patience", func(t *testing.T) error {
 		return unready(t, func(c *mcpclient.Client) error {
 			ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 			defer cancel()
-			return c.Await(ctx)
+			return c.WaitForReady(ctx)
 		})
 	}},
 }}

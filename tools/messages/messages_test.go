@@ -93,13 +93,13 @@ func settledText(text string) string {
 
 // once are options of a client that makes one attempt to connect.
 func once() *mcpclient.Options {
-	return &mcpclient.Options{InitialAttempts: 1, Telemetry: telemetry.Off()}
+	return &mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}, Telemetry: telemetry.Off()}
 }
 
 // hasty are options of one that does not wait long for its server.
 func hasty() *mcpclient.Options {
 	o := once()
-	o.InitTimeout, o.StartTimeout = time.Second, time.Second
+	o.Timeouts.Init, o.Timeouts.Start = time.Second, time.Second
 	return o
 }
 
@@ -131,7 +131,7 @@ func connected(t *testing.T, server transport.Transport, o *mcpclient.Options) *
 
 func stop(t *testing.T, c *mcpclient.Client) {
 	t.Helper()
-	if err := c.Stop(context.WithoutCancel(t.Context())); err != nil && !errors.Is(err, context.Canceled) {
+	if err := c.Close(); err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

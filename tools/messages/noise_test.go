@@ -57,7 +57,7 @@ func TestAFailedAttemptIsOneWarning(t *testing.T) {
 	} {
 		var j journal
 		o := hasty()
-		o.InitialAttempts, o.Telemetry = -1, j.telemetry(slog.LevelInfo)
+		o.Backoff.Attempts, o.Telemetry = -1, j.telemetry(slog.LevelInfo)
 		c, err := mcpclient.New(server, o)
 		if err != nil {
 			t.Fatal(err)

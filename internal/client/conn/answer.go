@@ -21,7 +21,7 @@ func (r *Reader) Answer(frame []byte, patient bool) error {
 	if frame == nil {
 		return nil
 	}
-	o := outgoing{Message: transport.Message{Data: frame, Kind: transport.Response}}
+	o := outgoing{Message: transport.Message{Data: frame, Kind: transport.KindResponse}}
 	if r.Session != nil {
 		o.ProtocolVersion = string(r.Session.Version)
 	}

@@ -47,13 +47,13 @@ func (r *Request) send(ctx context.Context) Outcome {
 	s := r.Session
 	o := outgoing{
 		Message: transport.Message{
-			Data: r.Frame, Kind: transport.Request, ID: r.ID, Method: r.Method, Name: r.Name,
+			Data: r.Frame, Kind: transport.KindRequest, ID: r.ID, Method: r.Method, Name: r.Name,
 			ProtocolVersion: cmp.Or(r.Version, string(s.Version)), Header: r.Header,
 		},
 		op: &r.Op, request: r, session: s, room: byRetries,
 	}
 	r.trace.tell(&o.Message)
-	if r.core.Settings.WaitForRoom || r.WaitForRoom {
+	if r.WaitForRoom {
 		o.room = inLine
 	}
 	err := r.core.send(ctx, s.Link, &o)

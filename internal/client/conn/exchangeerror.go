@@ -21,14 +21,14 @@ func (e *exchangeError) Unwrap() error { return e.err }
 func (e *exchangeError) inHandshake() *failure {
 	f := &failure{event: machine.NegotiationFailed, err: e.err}
 	switch e.err.Reason {
-	case transport.Unauthorized:
+	case transport.ReasonUnauthorized:
 		f.err = tell(ErrUnauthorized, "%w", e.err)
 		if transport.Permanent(e.err) {
 			f.event = machine.Refused
 		}
-	case transport.Busy:
+	case transport.ReasonBusy:
 		f.wait = e.err.RetryAfter
-	case transport.Unreachable:
+	case transport.ReasonUnreachable:
 		f.event = machine.TransportDown
 	}
 	return f
@@ -42,7 +42,7 @@ func (f *failure) suggestsLegacy() bool {
 		return false
 	}
 	switch e.Reason {
-	case transport.Unauthorized, transport.Busy, transport.Unreachable:
+	case transport.ReasonUnauthorized, transport.ReasonBusy, transport.ReasonUnreachable:
 		return false
 	}
 	return true
@@ -57,22 +57,22 @@ func (f *failure) refused() bool {
 // unreachable reports whether no connection could be made, which reveals nothing about the server.
 func (f *failure) unreachable() bool {
 	e, ok := errors.AsType[*transport.RequestError](f.err)
-	return ok && e.Reason == transport.Unreachable
+	return ok && e.Reason == transport.ReasonUnreachable
 }
 
 // failed handles the failure of one request. The connection stays open, unless the server has forgotten the
 // session. An error ends the reading.
 func (r *Reader) failed(e *exchangeError) error {
 	switch e.err.Reason {
-	case transport.Busy:
+	case transport.ReasonBusy:
 		r.c.putOff(e.request, e.err)
 		return nil
-	case transport.Malformed:
+	case transport.ReasonMalformed:
 		if r.c.awaits(e.request) { // a server need not answer a request that was given up
 			r.c.Violation(&jsonrpc.Violation{Reason: jsonrpc.NoAnswer, Cause: e.err}, nil, 0, 0)
 		}
 	}
-	if e.err.Reason == transport.SessionGone { // when the caller gets the error, the session is over
+	if e.err.Reason == transport.ReasonSessionGone { // when the caller gets the error, the session is over
 		return &failure{event: machine.SessionGone, err: e.err, request: e.request, failed: e.err}
 	}
 	return r.proceed(machine.RequestFailed, &fact{request: e.request, failed: e.err})

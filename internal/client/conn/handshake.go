@@ -113,7 +113,7 @@ func (h *Handshake) sendEncoded(ctx context.Context, method string, v mcp.Versio
 	frame, err := encode(id, &trace)
 	if err == nil {
 		o := outgoing{op: &op, Message: transport.Message{
-			Data: frame, Kind: transport.Request, ID: id, Method: method, ProtocolVersion: string(v),
+			Data: frame, Kind: transport.KindRequest, ID: id, Method: method, ProtocolVersion: string(v),
 		}}
 		trace.tell(&o.Message)
 		err = h.c.send(ctx, h.link, &o)

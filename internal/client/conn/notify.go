@@ -98,7 +98,7 @@ func (c *Conn) sendNotice(ctx context.Context, s *Session, op *instrument.Op, n 
 	op.Admit(s.Peer, 0)
 	o := outgoing{
 		Message: transport.Message{
-			Data: frame, Kind: transport.Notification, Method: n.Method,
+			Data: frame, Kind: transport.KindNotification, Method: n.Method,
 			ProtocolVersion: string(cmp.Or(n.Version, s.Version)),
 		},
 		op: op, session: why,

@@ -141,7 +141,7 @@ func (r *Reader) look(m *jsonrpc.Message, frame transport.Frame, err error) (loo
 	switch {
 	case err != nil:
 		return nothing, r.over(err)
-	case frame.Err != nil && frame.Err.Reason == transport.TooLarge:
+	case frame.Err != nil && frame.Err.Reason == transport.ReasonTooLarge:
 		v, err := r.skipped(&frame)
 		if err != nil {
 			return nothing, err
@@ -161,7 +161,7 @@ func (r *Reader) look(m *jsonrpc.Message, frame transport.Frame, err error) (loo
 	if err := r.refused(v, frame.Data); err != nil {
 		return nothing, err
 	}
-	return nothing, r.unanswered(v, &transport.RequestError{Reason: transport.Malformed, Err: v})
+	return nothing, r.unanswered(v, &transport.RequestError{Reason: transport.ReasonMalformed, Err: v})
 }
 
 // unanswered returns the error for a request of the handshake whose answer is invalid.

@@ -281,11 +281,11 @@ func (r *Request) Failed(o Outcome) *Fault {
 func (r *Request) unanswered(why *transport.RequestError) *Fault {
 	e := &Fault{Kind: KindTransport, Op: r.Method, Unsent: why.Unsent, Cause: why}
 	switch why.Reason {
-	case transport.Unreachable, transport.Lost, transport.SessionGone:
+	case transport.ReasonUnreachable, transport.ReasonLost, transport.ReasonSessionGone:
 		e.Cause = tell(ErrConnectionLost, "%w", why)
-	case transport.Unauthorized:
+	case transport.ReasonUnauthorized:
 		e.Cause = tell(ErrUnauthorized, "%w", why)
-	case transport.Malformed:
+	case transport.ReasonMalformed:
 		e.Kind = KindProtocol
 	}
 	return e

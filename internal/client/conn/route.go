@@ -132,6 +132,6 @@ func (c *Conn) Refused(m *jsonrpc.Message, err error) *jsonrpc.Violation {
 // Violation counts a frame that violates the protocol, given the whole frame or its head.
 func (c *Conn) Violation(v *jsonrpc.Violation, head []byte, size, limit int) {
 	c.Telemetry.Violation(instrument.Violation{
-		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received, Head: head,
+		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.DirectionReceived, Head: head,
 	})
 }

@@ -43,7 +43,7 @@ func (c *Conn) Cancelled(l *Link, request jsonrpc.ID, why *CancelledByServer) {
 	}
 	f := &fact{request: id, cancelled: why}
 	if cl.Opened != nil {
-		f = &fact{request: id, failed: &transport.RequestError{Reason: transport.Lost, Err: why}}
+		f = &fact{request: id, failed: &transport.RequestError{Reason: transport.ReasonLost, Err: why}}
 	}
 	c.stepLocked(machine.Input{Event: machine.RequestFailed, Epoch: l.Epoch}, f)
 }

@@ -135,7 +135,7 @@ func (s *Session) cancelNotice(id int64, reason string, trace jsonrpc.Meta) tran
 		panic("mcpclient: a cancelled notification cannot be encoded: " + err.Error())
 	}
 	return transport.Message{
-		Data: frame, Kind: transport.Notification, Method: mcp.NotificationCancelled, ProtocolVersion: string(s.Version),
+		Data: frame, Kind: transport.KindNotification, Method: mcp.NotificationCancelled, ProtocolVersion: string(s.Version),
 	}
 }
 

@@ -22,7 +22,6 @@ type Settings struct {
 	InitialAttempts       int
 	FrameLimit, SendQueue int // bytes
 	SkipOversize          bool
-	WaitForRoom           bool
 	OnTransition          func(connstate.Transition)
 	Introduction          Introduction // nil for the handshakes of the two eras
 

@@ -253,7 +253,7 @@ func (c *Conn) moved(t connstate.Transition, err error, now time.Time) {
 // in the next attempt, and the known era is forgotten when an attempt fails that relied on it.
 func (c *Conn) learn(t connstate.Transition) {
 	switch {
-	case t.Reason == connstate.ProbeLost:
+	case t.Reason == connstate.ReasonProbeLost:
 		c.probeLost = true
 	case t.From == connstate.Initializing && t.To == connstate.Backoff:
 		c.probeLost, c.knownEra = false, 0

@@ -80,17 +80,17 @@ var events = [eventCount]struct {
 	name string
 	why  connstate.Reason
 }{
-	TransportUp:       {"TransportUp", connstate.TransportUp},
-	OpenFailed:        {"OpenFailed", connstate.OpenFailed},
-	Refused:           {"Refused", connstate.Refused},
-	Negotiated:        {"Negotiated", connstate.Negotiated},
-	NegotiationFailed: {"NegotiationFailed", connstate.NegotiationFailed},
-	ProbeLost:         {"ProbeLost", connstate.ProbeLost},
-	TransportDown:     {"TransportDown", connstate.TransportDown},
-	SessionGone:       {"SessionGone", connstate.SessionGone},
+	TransportUp:       {"TransportUp", connstate.ReasonTransportUp},
+	OpenFailed:        {"OpenFailed", connstate.ReasonOpenFailed},
+	Refused:           {"Refused", connstate.ReasonRefused},
+	Negotiated:        {"Negotiated", connstate.ReasonNegotiated},
+	NegotiationFailed: {"NegotiationFailed", connstate.ReasonNegotiationFailed},
+	ProbeLost:         {"ProbeLost", connstate.ReasonProbeLost},
+	TransportDown:     {"TransportDown", connstate.ReasonTransportDown},
+	SessionGone:       {"SessionGone", connstate.ReasonSessionGone},
 	FrameInvalid:      {name: "FrameInvalid"},
-	InvalidStreak:     {"InvalidStreak", connstate.InvalidStreak},
-	FrameTooLarge:     {"FrameTooLarge", connstate.FrameTooLarge},
+	InvalidStreak:     {"InvalidStreak", connstate.ReasonInvalidStreak},
+	FrameTooLarge:     {"FrameTooLarge", connstate.ReasonFrameTooLarge},
 	FrameSkipped:      {name: "FrameSkipped"},
 	RequestFailed:     {name: "RequestFailed"},
 	Held:              {name: "Held"},
@@ -108,8 +108,8 @@ var events = [eventCount]struct {
 	SweepDue:          {name: "SweepDue"},
 	UserCall:          {name: "UserCall"},
 	Elapsed:           {name: "Elapsed"},
-	Stop:              {"Stop", connstate.StopRequested},
-	TransportClosed:   {"TransportClosed", connstate.TransportClosed},
+	Stop:              {"Stop", connstate.ReasonStopRequested},
+	TransportClosed:   {"TransportClosed", connstate.ReasonTransportClosed},
 }
 
 func (e Event) String() string { return events[e].name }
@@ -123,10 +123,10 @@ func (e Event) reason(from connstate.State) connstate.Reason {
 	case e != Elapsed:
 		return events[e].why
 	case from == connstate.Backoff:
-		return connstate.DelayElapsed
+		return connstate.ReasonDelayElapsed
 	case from == connstate.Closing:
-		return connstate.CloseTimeout
+		return connstate.ReasonCloseTimeout
 	default:
-		return connstate.InitTimeout
+		return connstate.ReasonInitTimeout
 	}
 }

@@ -98,7 +98,7 @@ func (p Policy) Step(m Machine, in Input) (next Machine, effects []Effect, ok bo
 	case c.to == done:
 		return m.end(in), c.do, true
 	case c.to == backoff && p.spent(m):
-		return p.enter(closing, m, connstate.Refused, in), c.givingUp, true
+		return p.enter(closing, m, connstate.ReasonRefused, in), c.givingUp, true
 	default:
 		return p.enter(c.to, m, in.Event.reason(m.State), in), c.do, true
 	}

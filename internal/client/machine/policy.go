@@ -63,16 +63,16 @@ const longest = time.Duration(math.MaxInt64 / 2)
 // Validate returns all errors in p, or nil, under the names of the client's options.
 func (p Policy) Validate() error {
 	return errors.Join(
-		positive("InitTimeout", p.InitTimeout),
-		positive("StartTimeout", p.StartTimeout),
-		positive("AuthTimeout", p.AuthTimeout),
+		positive("Timeouts.Init", p.InitTimeout),
+		positive("Timeouts.Start", p.StartTimeout),
+		positive("Timeouts.Auth", p.AuthTimeout),
 		check(p.WaitMax >= 0, "WaitMax %v is negative", p.WaitMax),
-		positive("BackoffMin", p.BackoffMin),
-		positive("CloseTimeout", p.CloseTimeout),
-		check(p.BackoffMax >= p.BackoffMin, "BackoffMax %v is below BackoffMin %v", p.BackoffMax, p.BackoffMin),
-		check(p.BackoffMax <= longest, "BackoffMax %v is above %v", p.BackoffMax, longest),
+		positive("Backoff.Min", p.BackoffMin),
+		positive("Timeouts.Close", p.CloseTimeout),
+		check(p.BackoffMax >= p.BackoffMin, "Backoff.Max %v is below Backoff.Min %v", p.BackoffMax, p.BackoffMin),
+		check(p.BackoffMax <= longest, "Backoff.Max %v is above %v", p.BackoffMax, longest),
 		check(p.BackoffJitter >= 0 && p.BackoffJitter <= 1, "BackoffJitter %v is not between 0 and 1", p.BackoffJitter),
-		check(p.InitialAttempts >= 0, "InitialAttempts %d is negative", p.InitialAttempts),
+		check(p.InitialAttempts >= 0, "Backoff.Attempts %d is negative", p.InitialAttempts),
 	)
 }
 

@@ -33,18 +33,18 @@ func TestInvalidPolicyIsNamed(t *testing.T) {
 		spoil func(*Policy)
 		want  string
 	}{
-		{func(p *Policy) { p.InitTimeout = 0 }, "InitTimeout 0s is not positive"},
-		{func(p *Policy) { p.StartTimeout = 0 }, "StartTimeout 0s is not positive"},
-		{func(p *Policy) { p.AuthTimeout = 0 }, "AuthTimeout 0s is not positive"},
+		{func(p *Policy) { p.InitTimeout = 0 }, "Timeouts.Init 0s is not positive"},
+		{func(p *Policy) { p.StartTimeout = 0 }, "Timeouts.Start 0s is not positive"},
+		{func(p *Policy) { p.AuthTimeout = 0 }, "Timeouts.Auth 0s is not positive"},
 		{func(p *Policy) { p.WaitMax = -1 }, "WaitMax -1ns is negative"},
-		{func(p *Policy) { p.CloseTimeout = -1 }, "CloseTimeout -1ns is not positive"},
-		{func(p *Policy) { p.BackoffMin = 0 }, "BackoffMin 0s is not positive"},
-		{func(p *Policy) { p.BackoffMax = time.Second - 1 }, "BackoffMax 999.999999ms is below BackoffMin 1s"},
-		{func(p *Policy) { p.BackoffMax = longest + 1 }, "BackoffMax 1281023h53m38.427387904s is above"},
+		{func(p *Policy) { p.CloseTimeout = -1 }, "Timeouts.Close -1ns is not positive"},
+		{func(p *Policy) { p.BackoffMin = 0 }, "Backoff.Min 0s is not positive"},
+		{func(p *Policy) { p.BackoffMax = time.Second - 1 }, "Backoff.Max 999.999999ms is below Backoff.Min 1s"},
+		{func(p *Policy) { p.BackoffMax = longest + 1 }, "Backoff.Max 1281023h53m38.427387904s is above"},
 		{func(p *Policy) { p.BackoffJitter = -0.1 }, "BackoffJitter -0.1 is not between 0 and 1"},
 		{func(p *Policy) { p.BackoffJitter = 1.1 }, "BackoffJitter 1.1 is not between 0 and 1"},
 		{func(p *Policy) { p.BackoffJitter = math.NaN() }, "BackoffJitter NaN is not between 0 and 1"},
-		{func(p *Policy) { p.InitialAttempts = -1 }, "InitialAttempts -1 is negative"},
+		{func(p *Policy) { p.InitialAttempts = -1 }, "Backoff.Attempts -1 is negative"},
 	} {
 		p := Defaults()
 		c.spoil(&p)

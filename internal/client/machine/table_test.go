@@ -41,7 +41,7 @@ func TestEveryEffectIsInTheTable(t *testing.T) {
 
 // The reasons are published. Each but Other is the word for some move.
 func TestEveryTransitionHasAReason(t *testing.T) {
-	used := map[connstate.Reason]bool{connstate.Other: true}
+	used := map[connstate.Reason]bool{connstate.ReasonOther: true}
 	for i, r := range table {
 		if r.to == same {
 			continue
@@ -49,7 +49,7 @@ func TestEveryTransitionHasAReason(t *testing.T) {
 		for _, s := range statesIn(r.in) {
 			for _, e := range eventsIn(r.on) {
 				why := e.reason(s)
-				if why == connstate.Other {
+				if why == connstate.ReasonOther {
 					t.Errorf("row %d, %v in %v: moves without a reason", i, e, s)
 				}
 				used[why] = true

@@ -64,7 +64,7 @@ func order(ctx context.Context, _ noArguments) (string, error) {
 }
 
 func signIn(ctx context.Context, _ noArguments) (string, error) {
-	r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{
+	r, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{
 		Mode: mcp.ElicitURL, Message: "To see how a server sends you to a page.", URL: "https://example.com/?from=mcpotel",
 	})
 	if err != nil {
@@ -81,7 +81,7 @@ type poemArguments struct {
 }
 
 func poem(ctx context.Context, in poemArguments) (string, error) {
-	m, err := mcpserver.CreateMessage(ctx, &mcp.CreateMessageParams{
+	m, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx, &mcp.CreateMessageParams{
 		Messages: []*mcp.SamplingMessage{
 			{Role: "user", Content: mcp.SamplingContent{mcp.Text("Write a poem about " + in.About + ".")}}},
 		MaxTokens: 200,
@@ -103,7 +103,7 @@ type rootsResult struct {
 }
 
 func listRoots(ctx context.Context, _ noArguments) (rootsResult, error) {
-	roots, err := mcpserver.ListRoots(ctx)
+	roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 	out := rootsResult{Roots: []string{}}
 	for _, r := range roots {
 		out.Roots = append(out.Roots, r.URI)

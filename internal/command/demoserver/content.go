@@ -18,9 +18,9 @@ func addContent(s *mcpserver.Server) error {
 		mcpserver.AddTool(s, &mcp.Tool{
 			Name: "change", Description: "Add the tool and the prompt extra, or remove them: the lists change.",
 		}, func(context.Context, noArguments) (string, error) { return change(s), nil }),
-		mcpserver.AddTaskTool(s, &mcp.Tool{
+		mcpserver.AddTool(s, &mcp.Tool{
 			Name: "brew", Description: "Brew coffee, which takes its time: a task for clients that know tasks.",
-		}, brew, mcpserver.TaskAfter(100*time.Millisecond)),
+		}, brew, mcpserver.TaskTool(), mcpserver.TaskAfter(100*time.Millisecond)),
 	)
 }
 

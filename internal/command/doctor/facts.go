@@ -206,9 +206,9 @@ func (e *examination) useServer(ctx context.Context) {
 	f := &e.facts
 	client, err := mcpclient.New(f.tap, &mcpclient.Options{
 		ClientInfo: e.o.ClientInfo, Versions: e.o.Versions, Features: e.o.Features,
-		InitTimeout: f.limits.attempt, StartTimeout: f.limits.connect, AuthTimeout: f.limits.attempt,
-		InitialAttempts: 3, BackoffMin: 200 * time.Millisecond,
-		RequestTimeout: f.limits.request, CloseTimeout: f.limits.end, NoCache: true,
+		Timeouts:       mcpclient.Timeouts{Init: f.limits.attempt, Start: f.limits.connect, Auth: f.limits.attempt, Close: f.limits.end},
+		Backoff:        mcpclient.Backoff{Attempts: 3, Min: 200 * time.Millisecond},
+		RequestTimeout: f.limits.request, CacheSize: -1,
 		Telemetry: telemetry.New(telemetry.WithTracerProvider(e.tracers),
 			telemetry.WithMeterProvider(metricnoop.NewMeterProvider()),
 			telemetry.WithPropagators(propagation.TraceContext{}), telemetry.WithLogger(slog.New(f.witness))),
@@ -217,10 +217,10 @@ func (e *examination) useServer(ctx context.Context) {
 		f.err = err
 		return
 	}
-	defer client.Stop(context.WithoutCancel(ctx)) // bounded by CloseTimeout
+	defer client.Close() // bounded by CloseTimeout
 	connecting, cancel := context.WithDeadline(ctx, e.start.Add(f.limits.connect))
 	defer cancel()
-	if err := client.Await(connecting); err != nil {
+	if err := client.WaitForReady(connecting); err != nil {
 		if f.err = cmp.Or(client.Status().Err, err); errors.Is(f.err, context.DeadlineExceeded) {
 			f.err = fmt.Errorf("no session within %s", unit.Duration(f.limits.connect))
 		}

@@ -79,7 +79,7 @@ func serve(ctx context.Context, exports bool) error {
 
 func newServer(tel *telemetry.Telemetry) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{Telemetry: tel})
-	err := s.AddRawTool(&mcp.Tool{Name: "forecast"},
+	err := s.AddTool(&mcp.Tool{Name: "forecast"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
 	if err != nil {
 		panic(err)

@@ -179,7 +179,7 @@ func unheard(_ context.Context, s *stage) (round, error) {
 		return nil, err
 	}
 	var held atomic.Pointer[chan struct{}] // closed to let the handler return; nil if it returns at once
-	c, err := s.connect(to(server), &mcpclient.Options{NotificationQueue: 4, Features: []mcpclient.Feature{
+	c, err := s.connect(to(server), &mcpclient.Options{Limits: mcpclient.Limits{Notifications: 4}, Features: []mcpclient.Feature{
 		mcpclient.HandleProgress(func(ctx context.Context, _ *mcp.ProgressParams) {
 			wait := held.Load()
 			if wait == nil {

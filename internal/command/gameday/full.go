@@ -15,7 +15,7 @@ func full(refused bool) func(context.Context, *stage) (round, error) {
 	return func(_ context.Context, s *stage) (round, error) {
 		const most = 2
 		begun, gone := make(chan struct{}, most), make(chan struct{}, most)
-		server, err := s.serveWith(mcpserver.Options{MaxConcurrent: most, MaxQueued: -1}, map[string]tool{
+		server, err := s.serveWith(mcpserver.Options{Limits: mcpserver.Limits{Concurrent: most, Queued: -1}}, map[string]tool{
 			bad: func(ctx context.Context) (string, error) {
 				begun <- struct{}{}
 				<-ctx.Done()

@@ -106,7 +106,7 @@ func unreachable(_ context.Context, s *stage) (round, error) {
 		return nil, err
 	}
 	g := at(server)
-	c, err := s.connect(g, &mcpclient.Options{BackoffMax: 2 * time.Second})
+	c, err := s.connect(g, &mcpclient.Options{Backoff: mcpclient.Backoff{Max: 2 * time.Second}})
 	return func(ctx context.Context, broken bool) error {
 		if !broken {
 			g.closed.Store(false)

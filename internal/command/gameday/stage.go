@@ -87,7 +87,7 @@ func (s *stage) connect(t transport.Transport, o *mcpclient.Options) (*mcpclient
 	o.Name, o.Telemetry = s.name, s.service.Telemetry(telemetry.WithContextCost())
 	c, err := mcpclient.New(t, o)
 	if err == nil {
-		s.closing = append(s.closing, c.Stop)
+		s.closing = append(s.closing, func(context.Context) error { return c.Close() })
 	}
 	return c, err
 }
@@ -104,7 +104,7 @@ func (s *stage) pair(tools map[string]tool, faults ...chaos.Fault) (*mcpclient.C
 			return nil, err
 		}
 	}
-	return s.connect(t, &mcpclient.Options{BackoffMin: 100 * time.Millisecond})
+	return s.connect(t, &mcpclient.Options{Backoff: mcpclient.Backoff{Min: 100 * time.Millisecond}})
 }
 
 // call calls a tool once there is a connection. It turns a tool error into an error.

@@ -167,7 +167,7 @@ func (h *host) answer(ctx context.Context, m message) error {
 	default:
 		frame = append(append(frame, `,"result":`...), recorded.Content...)
 	}
-	return h.write(ctx, transport.Message{Kind: transport.Response, Data: append(frame, '}')})
+	return h.write(ctx, transport.Message{Kind: transport.KindResponse, Data: append(frame, '}')})
 }
 
 // request sends a request. Its answer is sent to w.
@@ -179,13 +179,13 @@ func (h *host) request(ctx context.Context, method string, params json.RawMessag
 	h.mu.Unlock()
 	frame := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","id":`), id, 10)
 	return id, h.write(ctx, transport.Message{
-		Kind: transport.Request, ID: id, Method: method, Data: withParams(frame, method, params),
+		Kind: transport.KindRequest, ID: id, Method: method, Data: withParams(frame, method, params),
 	})
 }
 
 func (h *host) notify(ctx context.Context, method string, params json.RawMessage) error {
 	return h.write(ctx, transport.Message{
-		Kind: transport.Notification, Method: method, Data: withParams([]byte(`{"jsonrpc":"2.0"`), method, params),
+		Kind: transport.KindNotification, Method: method, Data: withParams([]byte(`{"jsonrpc":"2.0"`), method, params),
 	})
 }
 

@@ -41,18 +41,18 @@ func asking(t *testing.T, color, size string) *mcpserver.Server {
 			err := rounds(ctx, &c, &s)
 			return fmt.Sprintf("color %v, size %v", c.Content["is"], s.Content["is"]), err
 		}
-		if err := mcpserver.AddTaskTool(s, &mcp.Tool{Name: name}, handler); err != nil {
+		if err := mcpserver.AddTool(s, &mcp.Tool{Name: name}, handler, mcpserver.TaskTool()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	add("at_once", func(ctx context.Context, c, s *mcp.ElicitResult) error {
-		return mcpserver.AskAll(ctx, ask(color, "color", c), ask(size, "size", s))
+		return mcpserver.RequestFrom(ctx).AskAll(ctx, ask(color, "color", c), ask(size, "size", s))
 	})
 	add("in_rounds", func(ctx context.Context, c, s *mcp.ElicitResult) error {
-		if err := mcpserver.AskAll(ctx, ask(color, "color", c)); err != nil {
+		if err := mcpserver.RequestFrom(ctx).AskAll(ctx, ask(color, "color", c)); err != nil {
 			return err
 		}
-		return mcpserver.AskAll(ctx, ask(size, "size", s))
+		return mcpserver.RequestFrom(ctx).AskAll(ctx, ask(size, "size", s))
 	})
 	return s
 }
@@ -79,7 +79,7 @@ func answering(t *testing.T, tr transport.Transport) {
 				t.Errorf("%s: got %v, %v", name, r, err)
 			}
 		}
-		if err := c.Stop(t.Context()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -131,7 +131,7 @@ func TestReplyMatchesRequestsInAnotherOrder(t *testing.T) {
 			if err := mcpserver.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, _ struct{}) (string, error) {
 				is := map[string]any{}
 				for _, what := range order {
-					r, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: what, RequestedSchema: json.RawMessage(
+					r, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: what, RequestedSchema: json.RawMessage(
 						`{"type":"object","properties":{"is":{"type":"string"}}}`)})
 					if err != nil {
 						return "", err
@@ -164,7 +164,7 @@ func TestReplyMatchesRequestsInAnotherOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = c.CallTool(t.Context(), "ask", nil)
-			if err = errors.Join(err, c.Stop(t.Context())); err != nil {
+			if err = errors.Join(err, c.Close()); err != nil {
 				t.Error(err)
 			}
 		})

@@ -143,7 +143,7 @@ func (e *Entry) showNumbers(s *telemetry.FlightEntry) {
 	case Violation:
 		s.Direction, s.Size, s.Limit = e.Direction.String(), e.Out, e.In
 	case Drop, Lost:
-		s.Direction = telemetry.Received.String()
+		s.Direction = telemetry.DirectionReceived.String()
 	case Exit:
 		s.PID, s.Code = e.Out, e.In
 	case Stream:

@@ -65,11 +65,11 @@ var ways = []struct {
 	version mcp.Version
 	mode    transport.HTTPMode
 }{
-	{mcp.Version20260728, transport.Auto},
-	{mcp.Version20251125, transport.Auto},
-	{mcp.Version20250618, transport.Auto},
-	{mcp.Version20250326, transport.Auto},
-	{mcp.Version20241105, transport.SSE},
+	{mcp.Version20260728, transport.ModeAuto},
+	{mcp.Version20251125, transport.ModeAuto},
+	{mcp.Version20250618, transport.ModeAuto},
+	{mcp.Version20250326, transport.ModeAuto},
+	{mcp.Version20241105, transport.ModeSSE},
 }
 
 // silent receives nothing.

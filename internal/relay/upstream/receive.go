@@ -154,7 +154,7 @@ func peerOf(r *conn.Reader) *instrument.Peer {
 
 // cancelled ends a request that the server has cancelled: one of its own, or one of the peer in front.
 func (c *Server) cancelled(r *conn.Reader, m *jsonrpc.Message) {
-	c.core.Telemetry.Notification(telemetry.Received, m.Method)
+	c.core.Telemetry.Notification(telemetry.DirectionReceived, m.Method)
 	var p mcp.CancelledParams
 	if _, err := mcp.Decode(m.Middle(), &p); err != nil {
 		return

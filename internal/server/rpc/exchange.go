@@ -251,7 +251,7 @@ func (x *Exchange) Response(m *jsonrpc.Message) error {
 	if m.Kind == jsonrpc.Error {
 		kind = instrument.KindError
 	}
-	x.Peer.Tel.MessageSize(telemetry.Received, kind, m.Size())
+	x.Peer.Tel.MessageSize(telemetry.DirectionReceived, kind, m.Size())
 	x.Peer.Tel.Dropped(x.stray(m.ID))
 	return nil
 }
@@ -277,7 +277,7 @@ func (x *Exchange) answerViolation(v *jsonrpc.Violation, out Sink) {
 		id = jsonrpc.Null
 	}
 	frame := AppendError(nil, id, err)
-	x.Peer.Tel.MessageSize(telemetry.Sent, instrument.KindError, len(frame))
+	x.Peer.Tel.MessageSize(telemetry.DirectionSent, instrument.KindError, len(frame))
 	a := Answer{Frame: frame, Err: err, Refused: true, ID: v.ID}
 	reason := names.RefusalInvalid
 	if v.Reason == jsonrpc.FrameTooLarge {
@@ -323,6 +323,6 @@ func CodeOf(r jsonrpc.Reason) int64 {
 // Violation counts and logs a frame that breaks the protocol. head is the frame, or its beginning.
 func (o *Observer) Violation(v *jsonrpc.Violation, head []byte, size, limit int) {
 	o.Tel.Violation(instrument.Violation{
-		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.Received, Head: head,
+		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.DirectionReceived, Head: head,
 	})
 }

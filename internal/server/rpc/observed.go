@@ -23,8 +23,8 @@ func (o *Observer) SendCounted(ctx context.Context, out Sink, method string, fra
 		o.Tel.NotificationDropped(method, names.DropNoStream)
 		return nil
 	case err == nil:
-		o.Tel.Notification(telemetry.Sent, method)
-		o.Tel.MessageSize(telemetry.Sent, instrument.KindNotification, len(frame))
+		o.Tel.Notification(telemetry.DirectionSent, method)
+		o.Tel.MessageSize(telemetry.DirectionSent, instrument.KindNotification, len(frame))
 	}
 	return err
 }

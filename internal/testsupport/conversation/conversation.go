@@ -69,7 +69,7 @@ func Full(t *testing.T) *mcpserver.Server {
 			return in, ctx.Err()
 		}),
 		tool("ask", func(ctx context.Context, in input) (input, error) {
-			_, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: "How many?", RequestedSchema: json.RawMessage(
+			_, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "How many?", RequestedSchema: json.RawMessage(
 				`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
 			return in, err
 		}),
@@ -77,10 +77,10 @@ func Full(t *testing.T) *mcpserver.Server {
 			s.ResourceUpdated("x:y")
 			return input{}, tool("grown", func(context.Context, input) (input, error) { return input{}, nil })
 		}),
-		mcpserver.AddTaskTool(s, &mcp.Tool{Name: "later"}, func(_ context.Context, in input) (input, error) {
+		mcpserver.AddTool(s, &mcp.Tool{Name: "later"}, func(_ context.Context, in input) (input, error) {
 			time.Sleep(3 * time.Second)
 			return in, nil
-		}),
+		}, mcpserver.TaskTool()),
 		s.AddResource(&mcp.Resource{URI: "x:y", Name: "y"},
 			func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 				return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "x:y", Text: "<&>\u2028"}}}, nil
@@ -109,7 +109,7 @@ func Use(t *testing.T, tr transport.Transport, v mcp.Version) []string {
 	t.Helper()
 	h := &host{}
 	c, err := mcpclient.Connect(t.Context(), tr, &mcpclient.Options{
-		Versions: []mcp.Version{v}, NoCache: true, Telemetry: telemetry.Off(),
+		Versions: []mcp.Version{v}, CacheSize: -1, Telemetry: telemetry.Off(),
 		Features: []mcpclient.Feature{
 			mcpclient.UseTasks(nil),
 			mcpclient.HandleToolListChanged(func(context.Context) { h.note("tools", nil) }),
@@ -122,7 +122,7 @@ func Use(t *testing.T, tr transport.Transport, v mcp.Version) []string {
 	})
 	must(t, err)
 	h.Client = c
-	defer func() { must(t, c.Stop(context.Background())) }()
+	defer func() { must(t, c.Close()) }()
 	h.converse(t, v)
 	synctest.Wait()
 	h.mu.Lock()

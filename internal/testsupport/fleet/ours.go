@@ -50,7 +50,7 @@ func Ours(tel *telemetry.Telemetry) *mcpserver.Server {
 		return "", Wait(ctx, in.URL)
 	})
 	add(s, "ask", func(ctx context.Context, _ struct{}) (string, error) {
-		answer, err := mcpserver.Elicit(ctx, &mcp.ElicitParams{Message: Question, RequestedSchema: json.RawMessage(Form)})
+		answer, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: Question, RequestedSchema: json.RawMessage(Form)})
 		if err != nil {
 			return "", err
 		}
@@ -85,7 +85,7 @@ func Dial(t testing.TB, tr transport.Transport, tel *telemetry.Telemetry, versio
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := c.Stop(context.Background()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Errorf("stop: %v", err)
 		}
 	})

@@ -68,7 +68,7 @@ func call(t *testing.T, p *otlp.Providers) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Stop(context.Background())
+	defer c.Close()
 	if _, err := c.CallTool(t.Context(), "greet", nil); err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func TestBothEndsExportFailedAndSlowCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Stop(context.Background())
+		defer c.Close()
 
 		want := map[trace.TraceID]string{}
 		for i := range calls {
@@ -140,7 +140,7 @@ func TestCallsOfLostConnectionAreExported(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Stop(context.Background())
+		defer c.Close()
 		if _, err := c.ListTools(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}

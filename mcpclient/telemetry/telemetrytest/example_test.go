@@ -22,7 +22,7 @@ func failureIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer client.Stop(context.WithoutCancel(t.Context()))
+	defer client.Close()
 	if _, err := client.ListTools(t.Context(), nil); err == nil {
 		t.Error("a server without tools has listed some")
 	}

@@ -89,7 +89,7 @@ func (c *conn) damage(f transport.Frame, v *verdict, id int64) (_ transport.Fram
 	case Truncate:
 		if c.of.http && id != 0 { // our HTTP transport reports a malformed answer like this
 			return transport.Frame{Request: id, Err: &transport.RequestError{
-				Reason: transport.Malformed, Err: ErrInjected,
+				Reason: transport.ReasonMalformed, Err: ErrInjected,
 			}}, true
 		}
 		f.Data = f.Data[:1+v.draw%uint64(max(1, len(f.Data)-1))]
@@ -136,7 +136,7 @@ func (c *conn) above(f transport.Frame) (_ transport.Frame, passes bool) {
 		return f, false
 	}
 	return transport.Frame{Request: f.Request, Err: &transport.RequestError{
-		Reason: transport.TooLarge, Size: size, Limit: limit, Head: head, Tail: tail, Err: ErrInjected,
+		Reason: transport.ReasonTooLarge, Size: size, Limit: limit, Head: head, Tail: tail, Err: ErrInjected,
 	}}, true
 }
 

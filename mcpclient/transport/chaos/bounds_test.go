@@ -30,7 +30,7 @@ func dial(t *testing.T, p *Plan, accept func(ctx context.Context, p *transport.P
 
 // ask is a request of a method.
 func ask(id int64, method string, data []byte) transport.Message {
-	return transport.Message{Kind: transport.Request, ID: id, Method: method, Data: data}
+	return transport.Message{Kind: transport.KindRequest, ID: id, Method: method, Data: data}
 }
 
 // TestDelayedMessagesAreBounded sends, and receives, more than may be late.

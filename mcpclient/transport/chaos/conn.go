@@ -58,7 +58,7 @@ func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	if c.Full() {
 		return transport.ErrBusy
 	}
-	if m.Kind != transport.Request {
+	if m.Kind != transport.KindRequest {
 		return c.pass(ctx, m, time.Time{})
 	}
 	r := request{method: m.Method, span: trace.SpanFromContext(ctx)}
@@ -157,7 +157,7 @@ func (c *conn) freeze(d time.Duration) {
 // is one, and returns the frame that replaces the answer.
 func (c *conn) breakOff(k Kind, id int64) (transport.Frame, error) {
 	if c.of.http && id != 0 {
-		why := &transport.RequestError{Reason: transport.Lost, Err: ErrInjected}
+		why := &transport.RequestError{Reason: transport.ReasonLost, Err: ErrInjected}
 		return transport.Frame{Request: id, Err: why}, nil
 	}
 	over := fmt.Errorf("the connection was cut: %w: %w", ErrInjected, io.ErrUnexpectedEOF)

@@ -37,7 +37,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	defer client.Stop(ctx)
+	defer client.Close()
 	for range 3 {
 		result, err := client.CallTool(ctx, "forecast", nil)
 		if err != nil {

@@ -90,7 +90,7 @@ func (o *outbox) look() {
 func (o *outbox) takeBack(id int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	i := slices.IndexFunc(o.waiting, func(p parcel) bool { return p.m.Kind == transport.Request && p.m.ID == id })
+	i := slices.IndexFunc(o.waiting, func(p parcel) bool { return p.m.Kind == transport.KindRequest && p.m.ID == id })
 	if i < 0 {
 		return false
 	}

@@ -52,14 +52,14 @@ func newRig(t *testing.T, v mcp.Version, p *Plan) *rig {
 		t.Fatal(err)
 	}
 	r.Client, err = mcpclient.Connect(t.Context(), w, &mcpclient.Options{
-		Group:    "tenant",
-		Versions: []mcp.Version{v}, Telemetry: r.rec.Telemetry(), FrameLimit: 1 << 20,
+		TelemetryGroup: "tenant",
+		Versions:       []mcp.Version{v}, Telemetry: r.rec.Telemetry(), Limits: mcpclient.Limits{Frame: 1 << 20},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := r.Stop(context.Background()); err != nil {
+		if err := r.Close(); err != nil {
 			t.Errorf("stop: %v", err)
 		}
 	})
@@ -184,7 +184,7 @@ func TestEffectOfEachKindOnACall(t *testing.T) {
 					if f.Kind == Freeze && f.Delay == 0 {
 						return // for as long as the connection is open
 					}
-					if err := r.Await(t.Context()); err != nil {
+					if err := r.WaitForReady(t.Context()); err != nil {
 						t.Fatal(err)
 					}
 					if got, _, err := r.echo(t.Context(), "second"); err != nil || got != "second" {

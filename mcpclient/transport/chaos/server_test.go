@@ -35,7 +35,7 @@ func TestDeathKillsTheProcess(t *testing.T) {
 	}
 	request := func(id int64) error {
 		return c.Send(ctx, transport.Message{
-			Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), Kind: transport.Request, ID: id, Method: mcp.MethodPing,
+			Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), Kind: transport.KindRequest, ID: id, Method: mcp.MethodPing,
 		})
 	}
 	if err := request(1); err != nil {
@@ -82,7 +82,7 @@ func overHTTP(t *testing.T, v mcp.Version, f Fault) *mcpclient.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -111,13 +111,13 @@ func TestFaultOverHTTPHitsOneExchange(t *testing.T) {
 			before := client.Status()
 			_, err := client.CallTool(t.Context(), "echo", text{"first"})
 			got := outcomeOf(err)
-			if why, ok := errors.AsType[*transport.RequestError](err); ok && why.Reason == transport.Status {
+			if why, ok := errors.AsType[*transport.RequestError](err); ok && why.Reason == transport.ReasonStatus {
 				got = "status 404"
 			}
 			if got != c.want {
 				t.Errorf("%s, %v; want %s", got, err, c.want)
 			}
-			if err := client.Await(t.Context()); err != nil {
+			if err := client.WaitForReady(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			result, err := client.CallTool(t.Context(), "echo", text{"second"})

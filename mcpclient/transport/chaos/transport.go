@@ -86,7 +86,7 @@ const leastRoom = 4 << 20
 // turnedAway returns the error of a busy server.
 func turnedAway(r *rule) *transport.RequestError {
 	return &transport.RequestError{
-		Reason: transport.Busy, Status: r.Code, RetryAfter: r.RetryAfter, Err: ErrInjected,
+		Reason: transport.ReasonBusy, Status: r.Code, RetryAfter: r.RetryAfter, Err: ErrInjected,
 		Unsent: r.Code == http.StatusTooManyRequests || r.RetryAfter > 0, // as a client of HTTP concludes
 	}
 }
@@ -94,9 +94,9 @@ func turnedAway(r *rule) *transport.RequestError {
 // forgotten returns the error of a server that no longer knows the session, or never had one.
 func forgotten(session string) *transport.RequestError {
 	if session == "" {
-		return &transport.RequestError{Reason: transport.Status, Status: http.StatusNotFound, Err: ErrInjected}
+		return &transport.RequestError{Reason: transport.ReasonStatus, Status: http.StatusNotFound, Err: ErrInjected}
 	}
 	return &transport.RequestError{
-		Reason: transport.SessionGone, Status: http.StatusNotFound, Unsent: true, Err: ErrInjected,
+		Reason: transport.ReasonSessionGone, Status: http.StatusNotFound, Unsent: true, Err: ErrInjected,
 	}
 }

@@ -74,8 +74,8 @@ func (r *rig) skips(conn transport.Conn, size int) {
 			err)
 	}
 	e, whole := got.Err, frame(size)
-	if e.Reason != transport.TooLarge || e.Size != size || e.Limit != limit {
-		r.Errorf("want reason %v, size %d, limit %d, got %+v", transport.TooLarge, size, limit, e)
+	if e.Reason != transport.ReasonTooLarge || e.Size != size || e.Limit != limit {
+		r.Errorf("want reason %v, size %d, limit %d, got %+v", transport.ReasonTooLarge, size, limit, e)
 	}
 	if len(e.Head) == 0 || !bytes.HasPrefix(whole, e.Head) || len(e.Tail) == 0 || !bytes.HasSuffix(whole, e.Tail) {
 		r.Errorf("want beginning and end of the frame, got %s and %s", show(e.Head), show(e.Tail))

@@ -145,7 +145,7 @@ func tagged(tag, n int) []byte {
 }
 
 func message(data []byte) transport.Message {
-	return transport.Message{Data: data, Kind: transport.Notification, Method: "notifications/test"}
+	return transport.Message{Data: data, Kind: transport.KindNotification, Method: "notifications/test"}
 }
 
 // show returns data in a form that fits on a line.

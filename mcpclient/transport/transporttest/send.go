@@ -242,7 +242,7 @@ func cancelNotice(r *rig) {
 	}
 	conn, peer := r.dial(transport.Config{})
 	m := message(frame(70))
-	m.Kind, m.ID = transport.Request, 7
+	m.Kind, m.ID = transport.KindRequest, 7
 	r.does("send", conn.Send(r.within(patience), m))
 	r.hears(peer, frame(70))
 	notice := message(frame(80))

@@ -124,14 +124,14 @@ func (t *task) perform(ctx context.Context, s scenario) (err error) {
 	defer end()
 	defer func() { err = seen.explain(err) }()
 	client, err := mcpclient.Connect(ctx, reached, &mcpclient.Options{
-		ClientInfo:   mcp.Implementation{Name: "mcpotel-conformance", Version: "1"},
-		Versions:     t.versions,
-		Features:     s.features,
-		CloseTimeout: 2 * time.Second,
-		Telemetry:    tel,
+		ClientInfo: mcp.Implementation{Name: "mcpotel-conformance", Version: "1"},
+		Versions:   t.versions,
+		Features:   s.features,
+		Timeouts:   mcpclient.Timeouts{Close: 2 * time.Second},
+		Telemetry:  tel,
 	})
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	return errors.Join(s.steps(ctx, client, t.details), client.Stop(ctx))
+	return errors.Join(s.steps(ctx, client, t.details), client.Close())
 }

@@ -37,7 +37,7 @@ func addNotices(s *mcpserver.Server) error {
 			}),
 		add(s, "test_reconnection", "Closes its stream and answers later",
 			func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
-				if err := mcpserver.CloseStream(ctx, 0); err != nil && !errors.Is(err, mcpserver.ErrNotResumable) {
+				if err := mcpserver.RequestFrom(ctx).CloseStream(ctx, 0); err != nil && !errors.Is(err, mcpserver.ErrNotResumable) {
 					return nil, err
 				}
 				if err := pause(ctx, 100*time.Millisecond); err != nil {

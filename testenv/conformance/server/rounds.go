@@ -26,7 +26,7 @@ func addRounds(s *mcpserver.Server) error {
 		add(s, "test_input_required_result_list_roots", "Asks for roots",
 			func(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
 				var roots mcp.ListRootsResult
-				if err := mcpserver.AskAll(ctx, mcpserver.AskListRoots("client_roots", &roots)); err != nil {
+				if err := mcpserver.RequestFrom(ctx).AskAll(ctx, mcpserver.AskListRoots("client_roots", &roots)); err != nil {
 					return nil, err
 				}
 				return answer(mcp.Text(rootsOf(&roots))), nil
@@ -50,7 +50,7 @@ func addRounds(s *mcpserver.Server) error {
 // field asks the user for one line of text.
 func field(ctx context.Context, key, message, name string) (string, error) {
 	var r mcp.ElicitResult
-	if err := mcpserver.AskAll(ctx, askField(key, message, name, &r)); err != nil {
+	if err := mcpserver.RequestFrom(ctx).AskAll(ctx, askField(key, message, name, &r)); err != nil {
 		return "", err
 	}
 	return fmt.Sprint(r.Content[name]), nil
@@ -64,7 +64,7 @@ func askField(key, message, name string, r *mcp.ElicitResult) *mcpserver.Ask {
 // sampled asks the client's model for a line of text.
 func sampled(ctx context.Context, key, prompt string) (string, error) {
 	var r mcp.CreateMessageResult
-	if err := mcpserver.AskAll(ctx, askModel(key, prompt, &r)); err != nil {
+	if err := mcpserver.RequestFrom(ctx).AskAll(ctx, askModel(key, prompt, &r)); err != nil {
 		return "", err
 	}
 	return textOf(&r), nil
@@ -98,7 +98,7 @@ func confirm(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) {
 	const form = `{"type":"object","properties":{"ok":{"type":"boolean"}},"required":["ok"]}`
 	ask := mcpserver.AskElicit("confirm",
 		&mcp.ElicitParams{Message: "Please confirm", RequestedSchema: json.RawMessage(form)}, nil)
-	if err := mcpserver.AskAll(ctx, ask); err != nil {
+	if err := mcpserver.RequestFrom(ctx).AskAll(ctx, ask); err != nil {
 		return nil, err
 	}
 	return answer(mcp.Text("state-ok")), nil // the library has verified the state before it calls the handler
@@ -110,7 +110,7 @@ func askEverything(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) 
 		greeting mcp.CreateMessageResult
 		roots    mcp.ListRootsResult
 	)
-	err := mcpserver.AskAll(ctx,
+	err := mcpserver.RequestFrom(ctx).AskAll(ctx,
 		askField("user_name", "What is your name?", "name", &name),
 		askModel("greeting", "Generate a greeting", &greeting),
 		mcpserver.AskListRoots("client_roots", &roots))
@@ -129,7 +129,7 @@ func askTheCapable(ctx context.Context, _ nothing) (*mcp.CallToolResult, error) 
 	if can.Sampling != nil {
 		asks = append(asks, askModel("greeting", "Generate a greeting", nil))
 	}
-	if err := mcpserver.AskAll(ctx, asks...); err != nil {
+	if err := mcpserver.RequestFrom(ctx).AskAll(ctx, asks...); err != nil {
 		return nil, err
 	}
 	return answer(mcp.Text(fmt.Sprintf("asked for %d things", len(asks)))), nil

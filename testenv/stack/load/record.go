@@ -126,7 +126,7 @@ func call(ctx context.Context, endpoint string) (err error) {
 	defer func() { err = errors.Join(err, h.Shutdown(ctx)) }()
 	web := httptest.NewServer(h)
 	defer web.Close()
-	c, err := mcpclient.Connect(ctx, &transport.HTTP{URL: web.URL + "/mcp", Mode: transport.Streamable},
+	c, err := mcpclient.Connect(ctx, &transport.HTTP{URL: web.URL + "/mcp", Mode: transport.ModeStreamable},
 		&mcpclient.Options{Name: "load", Telemetry: exporting[0].Telemetry()})
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func call(ctx context.Context, endpoint string) (err error) {
 		_, _ = c.CallTool(ctx, tool, map[string]any{"a": 1, "b": 2}) // the spans show the result
 		span.End()
 	}
-	return c.Stop(ctx)
+	return c.Close()
 }
 
 // recorded is one exported trace.

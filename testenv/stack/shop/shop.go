@@ -63,7 +63,7 @@ func New(p *otlp.Providers, opts ...telemetry.Option) *mcpserver.Server {
 		sdk.RegisterSpanProcessor(&s.calls)
 	}
 	s.Server = mcpserver.New(mcp.Implementation{Name: Name, Version: "1.0.0"}, &mcpserver.Options{
-		Logging: true, CacheTTL: time.Minute, Telemetry: p.Telemetry(opts...),
+		Logging: true, Cache: mcpserver.Cache{TTL: time.Minute}, Telemetry: p.Telemetry(opts...),
 		Tasks: &mcpserver.TaskOptions{PollInterval: 20 * time.Millisecond},
 	})
 	for name, tool := range map[string]func(context.Context, arguments) (string, error){
@@ -74,9 +74,9 @@ func New(p *otlp.Providers, opts ...telemetry.Option) *mcpserver.Server {
 		must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: name}, tool))
 	}
 	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "add", Description: "adds two numbers"}, s.add))
-	must(mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "brew", Description: "takes its time"}, wait,
+	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "brew", Description: "takes its time"}, wait, mcpserver.TaskTool(),
 		mcpserver.TaskAfter(time.Millisecond)))
-	must(mcpserver.AddTaskTool(s.Server, &mcp.Tool{Name: "spill", Description: "takes its time and fails"}, spill,
+	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "spill", Description: "takes its time and fails"}, spill, mcpserver.TaskTool(),
 		mcpserver.TaskAfter(time.Millisecond)))
 	must(s.AddResource(&mcp.Resource{URI: PriceURI, Name: "price"}, price))
 	must(s.AddPrompt(&mcp.Prompt{Name: Pitch}, pitch))
@@ -189,7 +189,7 @@ func hangUp(ctx context.Context, _ arguments) (string, error) {
 	if err := r.Progress(ctx, 1, 2, ""); err != nil {
 		return "", err
 	}
-	if err := mcpserver.CloseStream(ctx, time.Millisecond); err != nil && !errors.Is(err, mcpserver.ErrNotResumable) {
+	if err := mcpserver.RequestFrom(ctx).CloseStream(ctx, time.Millisecond); err != nil && !errors.Is(err, mcpserver.ErrNotResumable) {
 		return "", err
 	}
 	return "still here", r.Progress(ctx, 2, 2, "")

@@ -154,7 +154,7 @@ func (f *Fleet) client(ctx context.Context, of, name string, t func() (transport
 	c := f.clients[name]
 	f.mu.Unlock()
 	if c != nil && c.Err() == nil {
-		return c, c.Await(ctx)
+		return c, c.WaitForReady(ctx)
 	}
 	c, err := f.visitor(ctx, of, name, t, o)
 	if err != nil {
@@ -163,7 +163,7 @@ func (f *Fleet) client(ctx context.Context, of, name string, t func() (transport
 	f.mu.Lock()
 	f.clients[name] = c
 	f.mu.Unlock()
-	f.later(c.Stop)
+	f.later(func(context.Context) error { return c.Close() })
 	return c, nil
 }
 
@@ -180,7 +180,7 @@ func (f *Fleet) visitor(ctx context.Context, of, name string, t func() (transpor
 	}
 	o.Name, o.Telemetry = name, p.Telemetry(telemetry.WithExecuteToolDuration(), telemetry.WithContextCost(),
 		telemetry.WithBaggageKeys(telemetry.ConversationKeys()...), telemetry.WithBaggageLabel(names.KeyGenAIAgentName))
-	o.CloseTimeout = 3 * time.Second // gives servers time to export their last spans
+	o.Timeouts.Close = 3 * time.Second // gives servers time to export their last spans
 	c, err := mcpclient.Connect(ctx, tr, &o)
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", name, err)

@@ -31,7 +31,7 @@ const linger = 3 * time.Second
 // shopper returns the assistant's client of the shop.
 func (f *Fleet) shopper(ctx context.Context) (*mcpclient.Client, error) {
 	comparing := mcpclient.UseDriftDetection(&mcpclient.DriftOptions{Baseline: drift.Tools{}}) // all tools are new
-	return f.client(ctx, assistant, "shop", f.http("/mcp", transport.Auto),
+	return f.client(ctx, assistant, "shop", f.http("/mcp", transport.ModeAuto),
 		mcpclient.Options{Features: []mcpclient.Feature{comparing}})
 }
 
@@ -45,7 +45,7 @@ func succeed(ctx context.Context, f *Fleet) error {
 	if err != nil {
 		return err
 	}
-	reckoning, err := f.client(ctx, batch, "shop-batch", f.http("/mcp", transport.Auto),
+	reckoning, err := f.client(ctx, batch, "shop-batch", f.http("/mcp", transport.ModeAuto),
 		mcpclient.Options{Versions: legacy})
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func succeed(ctx context.Context, f *Fleet) error {
 
 // stuck repeats one call until the client refuses to send it.
 func (f *Fleet) stuck(ctx context.Context) error {
-	c, err := f.client(ctx, assistant, "shop-watched", f.http("/mcp", transport.Auto), mcpclient.Options{
+	c, err := f.client(ctx, assistant, "shop-watched", f.http("/mcp", transport.ModeAuto), mcpclient.Options{
 		Features: []mcpclient.Feature{mcpclient.UseLoopDetection(&mcpclient.LoopOptions{Break: true})}})
 	if err != nil {
 		return err
@@ -247,8 +247,8 @@ func serverPanics(ctx context.Context, f *Fleet) error {
 
 func crash(ctx context.Context, f *Fleet) error {
 	c, err := f.client(ctx, assistant, "shaky", f.weather, mcpclient.Options{
-		BackoffMin: 200 * time.Millisecond,
-		Features:   []mcpclient.Feature{mcpclient.HandleToolListChanged(func(context.Context) {})},
+		Backoff:  mcpclient.Backoff{Min: 200 * time.Millisecond},
+		Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(func(context.Context) {})},
 	})
 	if err != nil {
 		return err
@@ -269,15 +269,15 @@ func absent(ctx context.Context, f *Fleet) error {
 		if err != nil {
 			return err
 		}
-		o := &mcpclient.Options{Name: "absent", Group: "suppliers", Telemetry: p.Telemetry(),
-			BackoffMin: 500 * time.Millisecond, BackoffMax: 5 * time.Second}
+		o := &mcpclient.Options{Name: "absent", TelemetryGroup: "suppliers", Telemetry: p.Telemetry(),
+			Backoff: mcpclient.Backoff{Min: 500 * time.Millisecond, Max: 5 * time.Second}}
 		if c, err = mcpclient.New(&transport.HTTP{URL: f.absent}, o); err != nil {
 			return err
 		}
 		f.mu.Lock()
 		f.clients["absent"] = c
 		f.mu.Unlock()
-		f.later(c.Stop)
+		f.later(func(context.Context) error { return c.Close() })
 	}
 	_, err := c.CallTool(ctx, "add", nil)
 	if err := fails("a client that is not ready", err, is(mcpclient.ErrNotReady)); err != nil {
@@ -337,7 +337,7 @@ func lateAnswers(ctx context.Context, f *Fleet) error {
 	for _, tool := range []string{"twice", "stray", "ok"} {
 		failed = append(failed, succeeds(c.CallTool(ctx, tool, nil)))
 	}
-	asked, err := f.client(ctx, assistant, "shop-hurried", f.http("/mcp", transport.Auto), mcpclient.Options{
+	asked, err := f.client(ctx, assistant, "shop-hurried", f.http("/mcp", transport.ModeAuto), mcpclient.Options{
 		Versions: legacy, Features: []mcpclient.Feature{mcpclient.HandleElicitation(thoughtful(300 * time.Millisecond))},
 	})
 	if err != nil {
@@ -360,7 +360,7 @@ func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) Close() error                { return nil }
 
 func busyRetries(ctx context.Context, f *Fleet) error {
-	refused, err := f.client(ctx, assistant, "busy", f.http("/busy", transport.Streamable), mcpclient.Options{})
+	refused, err := f.client(ctx, assistant, "busy", f.http("/busy", transport.ModeStreamable), mcpclient.Options{})
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func questions(ctx context.Context, f *Fleet) error {
 		versions []mcp.Version
 		thought  time.Duration
 	}{{"shop-asked", modern, 10 * time.Millisecond}, {"shop-legacy", legacy, linger}} {
-		c, err := f.client(ctx, assistant, one.client, f.http("/mcp", transport.Auto), mcpclient.Options{
+		c, err := f.client(ctx, assistant, one.client, f.http("/mcp", transport.ModeAuto), mcpclient.Options{
 			Versions: one.versions, Features: []mcpclient.Feature{mcpclient.HandleElicitation(thoughtful(one.thought))},
 		})
 		if err != nil {
@@ -46,7 +46,7 @@ func questions(ctx context.Context, f *Fleet) error {
 }
 
 func clientPanics(ctx context.Context, f *Fleet) error {
-	c, err := f.client(ctx, assistant, "shop-clumsy", f.http("/mcp", transport.Auto), mcpclient.Options{
+	c, err := f.client(ctx, assistant, "shop-clumsy", f.http("/mcp", transport.ModeAuto), mcpclient.Options{
 		Versions: legacy, Features: []mcpclient.Feature{mcpclient.HandleElicitation(
 			func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) { panic("dropped the pen") })},
 	})
@@ -58,8 +58,8 @@ func clientPanics(ctx context.Context, f *Fleet) error {
 
 func notifications(ctx context.Context, f *Fleet) error {
 	released, changed := make(chan struct{}), make(chan struct{}, 1)
-	c, err := f.visitor(ctx, assistant, "shop-listener", f.http("/mcp", transport.Auto), mcpclient.Options{
-		Versions: legacy, NotificationQueue: 4,
+	c, err := f.visitor(ctx, assistant, "shop-listener", f.http("/mcp", transport.ModeAuto), mcpclient.Options{
+		Versions: legacy, Limits: mcpclient.Limits{Notifications: 4},
 		Features: []mcpclient.Feature{
 			mcpclient.UseRoots(&mcp.Root{URI: "file:///srv"}),
 			mcpclient.HandleToolListChanged(func(context.Context) {
@@ -99,7 +99,7 @@ func notifications(ctx context.Context, f *Fleet) error {
 	if err == nil {
 		err = succeeds(plain.CallTool(ctx, "progress", args{"times": 2}, follow))
 	}
-	return errors.Join(append(failed, err, c.Stop(ctx))...)
+	return errors.Join(append(failed, err, c.Close())...)
 }
 
 // noStreams makes a client accept only JSON, so that nothing can precede the answer.
@@ -119,9 +119,9 @@ func streams(ctx context.Context, f *Fleet) error {
 		versions []mcp.Version
 		stays    time.Duration
 	}{
-		{"shop-session", transport.Streamable, legacy, 0},
-		{"shop-sse", transport.SSE, legacy, 0},
-		{"shop-subscribed", transport.Streamable, modern, linger},
+		{"shop-session", transport.ModeStreamable, legacy, 0},
+		{"shop-sse", transport.ModeSSE, legacy, 0},
+		{"shop-subscribed", transport.ModeStreamable, modern, linger},
 	} {
 		updates := make(chan string, 1)
 		c, err := f.visitor(ctx, assistant, one.client, f.http("/mcp", one.mode), mcpclient.Options{
@@ -145,7 +145,7 @@ func streams(ctx context.Context, f *Fleet) error {
 		case <-ctx.Done():
 			failed = append(failed, context.Cause(ctx))
 		}
-		failed = append(failed, c.Stop(ctx))
+		failed = append(failed, c.Close())
 	}
 	return errors.Join(failed...)
 }
@@ -162,7 +162,7 @@ func cached(ctx context.Context, f *Fleet) error {
 }
 
 func tasks(ctx context.Context, f *Fleet) error {
-	c, err := f.client(ctx, assistant, "shop-tasks", f.http("/mcp", transport.Auto), mcpclient.Options{
+	c, err := f.client(ctx, assistant, "shop-tasks", f.http("/mcp", transport.ModeAuto), mcpclient.Options{
 		Versions: modern, Features: []mcpclient.Feature{
 			mcpclient.UseTasks(&mcpclient.TaskOptions{PollMin: 500 * time.Millisecond})},
 	})

@@ -62,7 +62,7 @@ func travel(ctx context.Context, server transport.Transport, version mcp.Version
 	if err != nil {
 		return err
 	}
-	defer c.Stop(ctx)
+	defer c.Close()
 	for round := range rounds {
 		dir := func(end string) string { return filepath.Join(out, end, strconv.Itoa(round+1)) }
 		calls := caller{ctx, c, toolName(round)}

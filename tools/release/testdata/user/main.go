@@ -57,7 +57,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer c.Stop(ctx)
+	defer c.Close()
 	result, err := c.CallTool(ctx, "forecast", query{City: "Oslo"})
 	if err != nil {
 		log.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-func ExampleClient_Drain() {
+func ExampleClient_Shutdown() {
 	ctx := context.Background()
 	client, err := mcpclient.Connect(ctx, weatherServer(), nil)
 	if err != nil {
@@ -22,14 +22,11 @@ func ExampleClient_Drain() {
 	// The program is to end: let calls in flight end first, for 20 seconds at most.
 	patience, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	if err := client.Drain(patience); err != nil {
+	if err := client.Shutdown(patience); err != nil {
 		log.Printf("some calls are cut off: %v", err)
 	}
 	_, err = client.CallTool(ctx, "weather", query{City: "Oslo"})
 	fmt.Println("refused:", errors.Is(err, mcpclient.ErrShutdown))
-	if err := client.Stop(patience); err != nil {
-		log.Fatal(err)
-	}
 	// Output:
 	// refused: true
 }
@@ -39,7 +36,7 @@ func ExampleHealthHandler() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer client.Stop(context.Background())
+	defer client.Close()
 	mux := http.NewServeMux()
 	mux.Handle("GET /readyz", mcpclient.HealthHandler(client))
 

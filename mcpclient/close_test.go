@@ -13,17 +13,18 @@ import (
 
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
+	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// drained is the outcome of a Drain that runs beside the test.
-func drained(t *testing.T, c *mcpclient.Client, patience time.Duration) (ended func() bool, outcome *error) {
+// shutDown is the outcome of a Shutdown that runs beside the test.
+func shutDown(t *testing.T, c *mcpclient.Client, patience time.Duration) (ended func() bool, outcome *error) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	done := make(chan struct{})
 	outcome = new(error)
 	go func() {
 		defer cancel()
 		defer close(done)
-		*outcome = c.Drain(ctx)
+		*outcome = c.Shutdown(ctx)
 	}()
 	synctest.Wait()
 	return func() bool {
@@ -37,13 +38,13 @@ func drained(t *testing.T, c *mcpclient.Client, patience time.Duration) (ended f
 	}, outcome
 }
 
-func TestDrainWaitsForWholeOperations(t *testing.T) {
+func TestShutdownWaitsForWholeOperations(t *testing.T) {
 	legacy := []mcp.Version{mcp.Version20251125}
 	for _, test := range []struct {
 		name string
 		o    *mcpclient.Options
 		call func(ctx context.Context, c *mcpclient.Client) error
-		// rest plays the server, which has been asked before Drain, to the end of the operation.
+		// rest plays the server, which has been asked before Shutdown, to the end of the operation.
 		rest func(v *conversation, asked frame)
 	}{
 		{"a call", &mcpclient.Options{Versions: legacy},
@@ -84,7 +85,7 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer func() { _ = c.Stop(context.Background()) }()
+				defer func() { _ = c.Close() }()
 				v := s.next(t)
 				if test.o.Versions[0] == mcp.Version20260728 {
 					v.modern()
@@ -95,55 +96,56 @@ func TestDrainWaitsForWholeOperations(t *testing.T) {
 				result := make(chan error, 1)
 				go func() { result <- test.call(t.Context(), c) }()
 				asked := v.Receive()
-				ended, outcome := drained(t, c, time.Minute)
+				ended, outcome := shutDown(t, c, time.Minute)
 				if ended() {
-					t.Error("Drain has ended while the operation goes on")
+					t.Error("Shutdown has ended while the operation goes on")
 				}
 				if err := c.Call(t.Context(), "new", nil, nil); !errors.Is(err, mcpclient.ErrShutdown) ||
 					!mcpclient.SafeToRetry(err) {
 					t.Errorf("a new call: got %v, want ErrShutdown, safe to retry", err)
 				}
-				test.rest(v, asked)
-				if err := <-result; err != nil {
-					t.Errorf("the operation: %v", err)
-				}
-				if !ended() || *outcome != nil {
-					t.Errorf("behind the operation: Drain has ended is %v, with %v", ended(), *outcome)
-				}
-				if err := c.Drain(t.Context()); err != nil {
-					t.Errorf("a second Drain: %v", err)
-				}
 				if err := c.Notify(t.Context(), "notifications/x", nil); err != nil {
 					t.Errorf("a notification: %v", err)
 				}
 				v.Expect("notifications/x")
+				test.rest(v, asked)
+				if err := <-result; err != nil {
+					t.Errorf("the operation: %v", err)
+				}
+				time.Sleep(time.Second) // of the bubble, in which the connection is closed
+				if !ended() || *outcome != nil {
+					t.Errorf("behind the operation: Shutdown has ended is %v, with %v", ended(), *outcome)
+				}
+				if err := c.Shutdown(t.Context()); err != nil {
+					t.Errorf("a second Shutdown: %v", err)
+				}
+				if got := c.State(); got != connstate.Closing {
+					t.Errorf("the client is %s, want it closed", got)
+				}
 			})
 		})
 	}
 }
 
-func TestDrainEndsWithItsContext(t *testing.T) {
+func TestShutdownEndsWithItsContext(t *testing.T) {
 	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
 		result := make(chan error, 1)
 		go func() { result <- c.Call(t.Context(), "slow", nil, nil) }()
-		asked := v.Receive()
+		v.Receive()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
 		begun := time.Now()
-		ended, outcome := drained(t, c, time.Second)
-		time.Sleep(2 * time.Second) // of the bubble
-		if !ended() || !errors.Is(*outcome, context.DeadlineExceeded) {
-			t.Errorf("Drain: ended %v, with %v, want the error of its context", ended(), *outcome)
+		err := c.Shutdown(ctx)
+		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took < time.Second || took > 2*time.Second {
+			t.Errorf("got %v after %v of the bubble, want the error of the context after 1 s", err, took)
 		}
-		if took := time.Since(begun); took != 2*time.Second {
-			t.Errorf("got %v of the bubble", took)
-		}
-		v.Answer(asked, `{"resultType":"complete"}`)
-		if err := <-result; err != nil {
-			t.Errorf("the call in flight: %v", err)
+		if err := <-result; !errors.Is(err, mcpclient.ErrShutdown) {
+			t.Errorf("the call in flight: got %v, want ErrShutdown", err)
 		}
 	})
 }
 
-func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
+func TestShutdownOfAGroupShutsDownAllMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := newScript(t), newScript(t)
 		legacy := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, RequestTimeout: time.Hour}
@@ -152,7 +154,7 @@ func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = g.Stop(context.Background()) }()
+		defer func() { _ = g.Close() }()
 		one.next(t).initialize(mcp.Version20251125)
 		v := two.next(t)
 		v.initialize(mcp.Version20251125)
@@ -163,10 +165,10 @@ func TestDrainOfAGroupDrainsAllMembers(t *testing.T) {
 		v.Receive()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		err = g.Drain(ctx)
+		err = g.Shutdown(ctx)
 		of, ok := errors.AsType[*mcpclient.MemberError](err)
 		if !ok || of.Member != "two" || strings.Contains(err.Error(), "one:") {
-			t.Errorf("got %v, want the error of the member that has not drained", err)
+			t.Errorf("got %v, want the error of the member that has not ended its operations", err)
 		}
 		if err := first.Call(t.Context(), "new", nil, nil); !errors.Is(err, mcpclient.ErrShutdown) {
 			t.Errorf("the other member: got %v, want ErrShutdown", err)
@@ -182,7 +184,7 @@ func TestHealthReportsUsableClients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Stop(context.Background()) }()
+		defer func() { _ = c.Close() }()
 		handler := mcpclient.HealthHandler(c)
 		check := func(when string, status int, state string, draining bool) {
 			t.Helper()
@@ -211,13 +213,16 @@ func TestHealthReportsUsableClients(t *testing.T) {
 		v.initialize(mcp.Version20251125)
 		await(t, c)
 		check("ready", http.StatusOK, "ready", false)
-		if err := c.Drain(t.Context()); err != nil {
-			t.Error(err)
+		slow := background(func() error { return c.Call(t.Context(), "slow", nil, nil) })
+		asked := v.Receive()
+		ended, outcome := shutDown(t, c, time.Minute)
+		check("shutting down", http.StatusServiceUnavailable, "ready", true)
+		v.Answer(asked, `{}`)
+		err = <-slow
+		time.Sleep(time.Second) // of the bubble, in which the connection is closed
+		if err != nil || !ended() || *outcome != nil {
+			t.Errorf("the call: %v, ended %v with %v", err, ended(), *outcome)
 		}
-		check("drained", http.StatusServiceUnavailable, "ready", true)
-		if err := c.Stop(t.Context()); err != nil {
-			t.Error(err)
-		}
-		check("stopped", http.StatusServiceUnavailable, "closing", true)
+		check("closed", http.StatusServiceUnavailable, "closing", true)
 	})
 }

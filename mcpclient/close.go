@@ -1,0 +1,89 @@
+package mcpclient
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mcpotel/mcpotel/internal/broadcast"
+)
+
+// Shutdown prevents new operations, waits until those in flight have ended, and then closes the client as
+// [Client.Close] does. New calls fail with [ErrShutdown], unsent. An operation includes all that a call leads to, such
+// as its rounds of input, the pages of a list, or a task that it waits for. Until the client is closed, requests about
+// an earlier [Task] are still allowed, and so is [Client.Notify].
+//
+// If ctx ends first, Shutdown closes the client at once, which ends the operations, and returns the cause of ctx.
+// Shutdown may be called more than once, and from any goroutine except that of an operation, which would wait for
+// itself.
+func (c *Client) Shutdown(ctx context.Context) error {
+	c.core.Drain()
+	err := c.operations.wait(ctx)
+	return errors.Join(err, c.Close())
+}
+
+// Shutdown shuts down the clients of all members concurrently, as [Client.Shutdown] does. The group accepts no more
+// members. Each error is a [*MemberError].
+func (g *Group) Shutdown(ctx context.Context) error {
+	return g.end(func(c *Client) error { return c.Shutdown(ctx) })
+}
+
+// Close closes the clients of all members concurrently, as [Client.Close] does. The group accepts no more members.
+func (g *Group) Close() error { return g.end((*Client).Close) }
+
+// end ends all members concurrently.
+func (g *Group) end(end func(*Client) error) error {
+	g.mu.Lock()
+	g.closed = true
+	members := slices.Clip(g.members)
+	g.mu.Unlock()
+	failed := make([]error, len(members))
+	var ending sync.WaitGroup
+	for i, m := range members {
+		ending.Go(func() {
+			if err := end(m.client); err != nil {
+				failed[i] = &MemberError{m.name, err}
+			}
+		})
+	}
+	ending.Wait()
+	return errors.Join(failed...)
+}
+
+// operations counts the users' operations in flight. One may count twice: by itself, and as a part of another.
+type operations struct {
+	n       atomic.Int64
+	awaited atomic.Pointer[theirEnd] // created by the first goroutine that waits for the end
+}
+
+// theirEnd wakes goroutines that wait until no operation is left.
+type theirEnd struct {
+	mu   sync.Mutex
+	none broadcast.Signal // guarded by mu
+}
+
+func (o *operations) enter() { o.n.Add(1) }
+
+func (o *operations) leave() {
+	if o.n.Add(-1) > 0 {
+		return
+	}
+	if end := o.awaited.Load(); end != nil {
+		end.mu.Lock()
+		defer end.mu.Unlock()
+		end.none.Send()
+	}
+}
+
+// wait waits until no operation is left.
+func (o *operations) wait(ctx context.Context) error {
+	// This precedes the read of n: either leave sees the value, or wait sees the effect of leave.
+	o.awaited.CompareAndSwap(nil, new(theirEnd))
+	end := o.awaited.Load()
+	return end.none.Await(ctx, &end.mu, func() bool { return o.n.Load() == 0 })
+}
+
+// goesOn marks a call that belongs to an operation that has begun.
+func goesOn(a *asked) { a.GoesOn = true }
