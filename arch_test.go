@@ -52,10 +52,10 @@ var arrows = map[string][]string{
 	"internal/jsonrpc":           {},
 	"internal/mirror":            {},
 	"internal/schema":            {},
-	"internal/promname":          {"mcpclient/telemetry/schema"},
-	"internal/schemacheck":       {"mcpclient/telemetry", "mcpclient/telemetry/schema"},
+	"internal/promname":          {"internal/instrument/schema"},
+	"internal/schemacheck":       {"mcpclient/telemetry", "internal/instrument/schema"},
 	"internal/otlpcheck": {
-		"internal/otlpsink", "internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema",
+		"internal/otlpsink", "internal/schemacheck", "mcpclient/telemetry", "internal/instrument/schema",
 	},
 	"internal/command/doctor": {
 		"internal/jsonrpc", "internal/mirror", "internal/otlpsink", "internal/schema", "mcp", "mcpclient", "mcpclient/auth",
@@ -126,14 +126,14 @@ var arrows = map[string][]string{
 	"internal/instrument/records":   {"mcpclient/telemetry"},
 	"internal/instrument/propagate": {},
 	"internal/instrument/series":    {"internal/instrument/words"},
-	"mcpclient/telemetry/schema":    {"internal/instrument/words"},
+	"internal/instrument/schema":    {"internal/instrument/words"},
 	"mcpclient/telemetry":           {"internal/instrument/words"},
 	"internal/instrument": {
 		"mcpclient/telemetry", "internal/instrument/bridge", "internal/instrument/flight",
 		"internal/instrument/propagate", "internal/instrument/records", "internal/instrument/series",
-		"internal/instrument/words", "mcpclient/telemetry/schema",
+		"internal/instrument/words", "internal/instrument/schema",
 	},
-	"mcpclient/telemetry/telemetrytest": {"internal/schemacheck", "mcpclient/telemetry", "mcpclient/telemetry/schema"},
+	"mcpclient/telemetry/telemetrytest": {"internal/schemacheck", "mcpclient/telemetry", "internal/instrument/schema"},
 	"mcpclient/telemetry/otlp": {
 		"mcpclient/telemetry", "internal/instrument/bridge", "internal/instrument/words",
 		"mcpclient/telemetry/tailsampling",

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/internal/dashboard"
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/internal/promname"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // A family is a metric of the schema as Prometheus knows it.

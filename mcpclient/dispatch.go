@@ -187,8 +187,8 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 		var p mcp.CancelledParams
 		if n.Decode(&p) == nil {
 			why := &conn.CancelledByServer{Reason: conn.Excerpt(p.Reason, conn.MaxShown)}
-			c.answering.serving.Cancel(serving.ID{Link: r.Link, ID: p.RequestID}, why, why)
-			c.core.Cancelled(r.Link, p.RequestID, why)
+			c.answering.serving.Cancel(serving.ID{Link: r.Link, ID: jsonrpc.ID(p.RequestID)}, why, why)
+			c.core.Cancelled(r.Link, jsonrpc.ID(p.RequestID), why)
 		}
 	case mcp.NotificationSubscriptionsAcknowledged:
 		c.subscriptions.acknowledged(n)

@@ -37,15 +37,15 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 	}
 	if err != nil {
 		err = allowed(r.Version, err)
-		return rpc.AppendError(dst, r.ID, rpc.WireError(err)), err
+		return rpc.AppendError(dst, jsonrpc.ID(r.ID), rpc.WireError(err)), err
 	}
 	n := len(dst)
 	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = r.ID.AppendJSON(dst)
+	dst = jsonrpc.ID(r.ID).AppendJSON(dst)
 	dst = append(dst, `,"result":`...)
 	if dst, err = (view{s, r.Version, r.Principal()}).encode(dst, result); err != nil {
 		err = rpc.Fail(rpc.ErrInternal, fmt.Errorf("encode the result of %s: %w", r.Method, err))
-		return rpc.AppendError(dst[:n], r.ID, rpc.ErrInternal), err
+		return rpc.AppendError(dst[:n], jsonrpc.ID(r.ID), rpc.ErrInternal), err
 	}
 	return append(dst, '}'), nil
 }

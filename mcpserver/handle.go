@@ -42,7 +42,7 @@ func (c *call) of(x *exchange) *rpc.Call {
 // Begin determines the revision and the method of the request. If the request is invalid, Begin sets c.Refused.
 func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	c.params, c.arguments, c.task = raw, p.Arguments, p.Task
-	c.info = RequestInfo{Method: method, ID: c.ID, Meta: p.Meta, call: c}
+	c.info = RequestInfo{Method: method, ID: mcp.RequestID(c.ID), Meta: p.Meta, call: c}
 	c.info.Version, c.info.from, c.Refused = c.x.revision(method, &p)
 	c.method, _ = c.x.s.methods.lookup(method)
 	if c.Refused == nil {

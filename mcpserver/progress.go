@@ -95,7 +95,7 @@ func (c *call) report(ctx context.Context, value, total float64, message string)
 func progressFrame(
 	v mcp.Version, meta mcp.Meta, token jsonrpc.ID, value, total float64, message string,
 ) ([]byte, error) {
-	params := mcp.ProgressParams{Meta: meta, ProgressToken: token, Progress: value}
+	params := mcp.ProgressParams{Meta: meta, ProgressToken: mcp.ProgressToken(token), Progress: value}
 	if total > 0 && !math.IsInf(total, 1) {
 		params.Total = &total
 	}

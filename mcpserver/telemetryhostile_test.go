@@ -9,10 +9,10 @@ import (
 
 	"go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 	"github.com/mcpotel/mcpotel/mcpserver"

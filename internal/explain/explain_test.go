@@ -10,9 +10,9 @@ import (
 
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/internal/explain"
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"

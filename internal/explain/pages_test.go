@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/mcpotel/mcpotel/internal/dashboard"
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/internal/promname"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 

@@ -10,12 +10,12 @@ import (
 	"github.com/mcpotel/mcpotel/inspect"
 	"github.com/mcpotel/mcpotel/internal/explain"
 	"github.com/mcpotel/mcpotel/internal/inspector"
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/internal/testsupport/hostile"
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // TestNoWordOfAPeerReachesAnAgentRaw puts an attack into every field of a client, of a server, of each kind of entry of

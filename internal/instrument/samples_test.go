@@ -18,15 +18,15 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 var update = flag.Bool("update", false, "write the sample records anew")
 
 // samplesFile has one line with a record of each event. The schema's tests write the pages of docs/telemetry from it.
-const samplesFile = "../../mcpclient/telemetry/schema/testdata/samples.jsonl"
+const samplesFile = "schema/testdata/samples.jsonl"
 
 // TestSamplesAreRecordsOfScenario runs the scenario that emits everything, at a fixed time and with fixed ids. It
 // stores one record of each event: the first with the most fields.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // Watch checks everything that sink has received when the test ends. Cleanup functions that are registered with

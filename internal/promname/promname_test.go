@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/internal/promname"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // TestNoTwoNamesOfTheSchemaBecomeOne holds for every series of every metric: mcp.client.x and mcp_client.x would be one

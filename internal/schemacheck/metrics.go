@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // check checks a metric against its row.

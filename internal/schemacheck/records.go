@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // check checks a log record against its row.

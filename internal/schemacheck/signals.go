@@ -3,7 +3,7 @@ package schemacheck
 import (
 	"log/slog"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
 // Signals is telemetry in a neutral form, restricted to [telemetry.ScopeName].

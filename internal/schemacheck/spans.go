@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
 // check checks a span against the best matching row. If users is true, the program may have added to the span.

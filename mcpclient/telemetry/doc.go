@@ -9,8 +9,8 @@
 //
 // The other packages:
 //
-//   - Package telemetry/schema is the contract as data: every event, span, metric and attribute with its type, unit,
-//     values and stability. Package telemetry/names has a constant for each name.
+//   - Package telemetry/names has a constant for each name. The contract as data, with the type, unit, values and
+//     stability of each name, is schema.json: see docs/telemetry.md.
 //   - Package telemetry/otlp sets up the OpenTelemetry SDK; package telemetry/telemetrytest records and checks the
 //     telemetry of a test.
 //

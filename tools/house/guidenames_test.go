@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
 var telemetryName = regexp.MustCompile("`((?:mcp_client|mcp_server|gen_ai|mcp)\\.[a-z_.]+)`")

@@ -242,7 +242,7 @@ func (r *call) finish(result json.RawMessage, err error) {
 		r.GiveUp(err, func() {
 			if r.x.Conn != nil {
 				r.x.Withdraw(within.Values(r.x.Life, r.Context()), r.Out, r.version, &r.Op, nil,
-					mcp.CancelledParams{RequestID: r.ID, Reason: none.Reason})
+					mcp.CancelledParams{RequestID: mcp.RequestID(r.ID), Reason: none.Reason})
 			}
 		})
 		return

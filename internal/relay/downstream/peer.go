@@ -313,7 +313,7 @@ func (q withdrawing) Run() {
 	q.conn.X.Asks.AddTombstone(q.id,
 		rpc.Tombstone{Reason: rpc.Lateness(q.ctx), Since: time.Now(), Ref: q.op.Ref()})
 	q.conn.X.Withdraw(within.Values(q.conn.X.Life, q.ctx), q.out, q.conn.X.Version(), &q.op, nil,
-		mcp.CancelledParams{RequestID: q.conn.X.Asks.WireID(q.id), Reason: relay.ReasonOf(q.ctx)})
+		mcp.CancelledParams{RequestID: mcp.RequestID(q.conn.X.Asks.WireID(q.id)), Reason: relay.ReasonOf(q.ctx)})
 	q.conclude(nil, why)
 }
 

@@ -164,8 +164,8 @@ func (c *Server) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 	if p.Reason != "" {
 		cause = errors.New(p.Reason)
 	}
-	c.serving.Cancel(serving.ID{Link: r.Link, ID: p.RequestID}, why, cause)
-	c.core.Cancelled(r.Link, p.RequestID, why)
+	c.serving.Cancel(serving.ID{Link: r.Link, ID: jsonrpc.ID(p.RequestID)}, why, cause)
+	c.core.Cancelled(r.Link, jsonrpc.ID(p.RequestID), why)
 }
 
 // incoming describes a message of the server.

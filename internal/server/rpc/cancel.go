@@ -18,15 +18,16 @@ func (x *Exchange) cancelled(m *jsonrpc.Message, op *instrument.Op) error {
 	if _, err := mcp.Decode(m.Middle(), &p); err != nil || p.RequestID.IsZero() {
 		return nil
 	}
-	about := x.Calls.Find(p.RequestID)
+	id := jsonrpc.ID(p.RequestID)
+	about := x.Calls.Find(id)
 	if about != nil && op != nil {
 		_, v := about.Handler.About()
 		op.Meet(x.Peer.Seen(v))
 	}
 	if others := x.Server.Elsewhere(); others != nil && about == nil {
-		return others.Cancel(x.Work, p.RequestID, p.Reason)
+		return others.Cancel(x.Work, id, p.Reason)
 	}
-	x.Calls.Cancel(p.RequestID, x.Server.Cancellation(p.Reason))
+	x.Calls.Cancel(id, x.Server.Cancellation(p.Reason))
 	return nil
 }
 

@@ -170,7 +170,7 @@ func (q *Inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64,
 	ctx, cancel := context.WithTimeout(within.Values(q.Exchange.Life, ctx), Settle)
 	defer cancel()
 	q.Exchange.Withdraw(ctx, q.Out, q.Version, asked, it.Meta(),
-		mcp.CancelledParams{RequestID: q.Exchange.Asks.WireID(id), Reason: "not needed any more"})
+		mcp.CancelledParams{RequestID: mcp.RequestID(q.Exchange.Asks.WireID(id)), Reason: "not needed any more"})
 }
 
 // Withdraw sends notifications/cancelled with p for the operation asked. meta goes into its _meta.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 var update = flag.Bool("update", false, "write the descriptions of the constants anew")

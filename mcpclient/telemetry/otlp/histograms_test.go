@@ -10,10 +10,10 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // recorded returns the histogram that a reader collects after one call of 0.1 ms.

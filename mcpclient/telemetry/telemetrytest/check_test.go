@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // seconds is a row's description and buckets, so that each test case has only one error.

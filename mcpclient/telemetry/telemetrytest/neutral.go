@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // The functions of this file convert the recorded telemetry into the form for the check.

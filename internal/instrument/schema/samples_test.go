@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // samplesFile has a record of each event, as package instrument's tests recorded it.

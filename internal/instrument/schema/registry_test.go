@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
 )
 
 // The registry is the schema in the form of weaver, OpenTelemetry's tool for conventions: definition files of
@@ -204,7 +204,7 @@ func registry(d schema.Definition) map[string]any {
 func encodeYAML(t *testing.T, v any) string {
 	t.Helper()
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Generated from mcpclient/telemetry/schema by %q. Do not edit.\n", regenerate)
+	fmt.Fprintf(&b, "# Generated from internal/instrument/schema by %q. Do not edit.\n", regenerate)
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
 	if err := e.Encode(v); err != nil {

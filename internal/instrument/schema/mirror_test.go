@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
 // counterparts lists rows of a server with other names than the client's: one side sends a message, the other handles

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
 // TestStableRowsKeepPromises compares the schema with the promises of all versions of the same major number. Their

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/mcpotel/mcpotel/mcpclient/telemetry/schema"
+	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
 var update = flag.Bool("update", false, "write the pages of docs/telemetry and schema.json anew")
@@ -59,13 +59,13 @@ func checkFile(t *testing.T, path, want string) {
 
 // generated follows the title of each page. Apostrophes stand for backquotes in the texts of pages.
 const generated = `
-<!-- Generated from mcpclient/telemetry/schema by 'go generate ./...'. Do not edit. -->
+<!-- Generated from internal/instrument/schema by 'go generate ./...'. Do not edit. -->
 `
 
 // head is the beginning of the reference.
 const head = `# Telemetry reference
 ` + generated + `
-This reference lists everything that a client or a server emits, in version %s of the schema. As data it is in [schema.json](../mcpclient/telemetry/schema/schema.json),
+This reference lists everything that a client or a server emits, in version %s of the schema. As data it is in [schema.json](../internal/instrument/schema/schema.json),
 'schema.Current' in Go, with a constant for every name in
 [package names](../mcpclient/telemetry/names). Package telemetrytest compares the emissions of a test with it.
 
