@@ -338,3 +338,45 @@ func TestStoppedGatewayRejectsHosts(t *testing.T) {
 		}
 	})
 }
+
+// TestShutdownOfAGatewayWaitsForTheOperationsOfItsHosts ends a gateway during a call of a host.
+func TestShutdownOfAGatewayWaitsForTheOperationsOfItsHosts(t *testing.T) {
+	for name, patience := range map[string]time.Duration{"the call ends in time": time.Minute, "the context ends first": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := begin(t, nil, func(_ string, s *mcptest.Server) {
+					must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "slow"}, func(ctx context.Context, _ struct{}) (string, error) {
+						select {
+						case <-time.After(10 * time.Second):
+							return "done", nil
+						case <-ctx.Done():
+							return "", context.Cause(ctx)
+						}
+					}))
+				})
+				host := a.host(mcp.Version20251125)
+				defer leave(t, host)
+				answered := make(chan string, 1)
+				go func() {
+					r, err := host.CallTool(t.Context(), "new_slow", nil)
+					if err != nil {
+						answered <- err.Error()
+						return
+					}
+					answered <- textOf(r)
+				}()
+				time.Sleep(time.Millisecond) // of the bubble
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				err := a.gateway.Shutdown(ctx)
+				got := <-answered
+				if inTime := patience == time.Minute; (err == nil) != inTime || (got == "done") != inTime {
+					t.Errorf("Shutdown: %v; the host's call: %s", err, got)
+				}
+				if err := a.gateway.Serve(t.Context(), nil); err == nil {
+					t.Error("a host was accepted afterwards")
+				}
+			})
+		})
+	}
+}

@@ -66,7 +66,7 @@ func run(ctx context.Context, mcpURL, address string) (err error) {
 
 	patience, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	return errors.Join(err, c.Shutdown(patience), c.Close())
+	return errors.Join(err, c.Shutdown(patience))
 	// docs:end
 }
 

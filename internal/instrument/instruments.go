@@ -212,8 +212,8 @@ func newInstruments(m metric.Meter) *instruments {
 	ins.client.startTime.build(m, names.MetricMCPClientStartTime)
 	ins.server.startTime.build(m, names.MetricMCPServerStartTime)
 	ins.servers.others = &otherImplementation
-	ins.asClient = role{telemetry.ClientSide, &ins.client, &ins.clientPlaces, &clientKeys, &clientEvents}
-	ins.asServer = role{telemetry.ServerSide, &ins.server, &ins.serverPlaces, &serverKeys, &serverEvents}
+	ins.asClient = role{telemetry.SideClient, &ins.client, &ins.clientPlaces, &clientKeys, &clientEvents}
+	ins.asServer = role{telemetry.SideServer, &ins.server, &ins.serverPlaces, &serverKeys, &serverEvents}
 	ins.clientPlaces.init()
 	ins.serverPlaces.init()
 	for i := range ins.durations {

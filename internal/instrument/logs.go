@@ -170,7 +170,7 @@ func (l *logs) wait(ctx context.Context) error {
 
 // QueueLimits, RunningQueues, StartWriting and ReportLost implement [records.Owner].
 func (l *logs) QueueLimits() (queued, bytes int) {
-	if l.side.which == telemetry.ServerSide {
+	if l.side.which == telemetry.SideServer {
 		return records.MaxRecordsOfServer, records.MaxBytesOfServer
 	}
 	return records.MaxRecords, records.MaxBytes

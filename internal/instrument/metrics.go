@@ -124,7 +124,7 @@ func (m *metrics) named() []attribute.KeyValue {
 // folded returns the attributes that replace named if there are more names than places. Servers have no groups.
 func (m *metrics) folded() []attribute.KeyValue {
 	attrs := []attribute.KeyValue{attribute.String(m.side.keys.name, names.Other)}
-	if m.side.which == telemetry.ClientSide {
+	if m.side.which == telemetry.SideClient {
 		attrs = append(attrs, attribute.String(m.side.keys.group, m.groupLabel()))
 	}
 	return attrs

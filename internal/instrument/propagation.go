@@ -107,7 +107,7 @@ func (t *traces) extract(ctx context.Context, in *Incoming) origin {
 		in.Header = nil // the code that started the span has read the headers
 	}
 	switch {
-	case t.side.which == telemetry.ServerSide && t.side.tel.Untrusted != nil && t.untrusted(ctx):
+	case t.side.which == telemetry.SideServer && t.side.tel.Untrusted != nil && t.untrusted(ctx):
 		return t.distrust(ctx, in)
 	case !t.mayCarryContext(in):
 		return origin{ctx: ctx}
@@ -122,7 +122,7 @@ func (t *traces) extract(ctx context.Context, in *Incoming) origin {
 	case !sender.IsValid(): // the propagator treated invalid fields as a context
 		return origin{ctx: trace.ContextWithSpanContext(ctx, ambient)}
 	}
-	if t.side.which == telemetry.ClientSide {
+	if t.side.which == telemetry.SideClient {
 		// A client answers within its own request, whose span is in the sender's trace.
 		return origin{ctx: ctx}
 	}
@@ -147,7 +147,7 @@ func (t *traces) hasContextHeaders(h http.Header) bool {
 // receivedContext returns ctx with the trace context of the message. On a client, the baggage is restricted: a server
 // may set only members that it may see.
 func (t *traces) receivedContext(ctx context.Context, in *Incoming) context.Context {
-	if t.side.which != telemetry.ClientSide || t.sharesAll() {
+	if t.side.which != telemetry.SideClient || t.sharesAll() {
 		return t.read(ctx, in)
 	}
 	own := baggage.FromContext(ctx)

@@ -22,7 +22,7 @@ func TestErrorTextsAlwaysPassRedactor(t *testing.T) {
 		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {
 			rec := telemetrytest.Recorder(t, telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string,
 				bool) {
-				if c.Kind != telemetry.ContentErrorMessage || c.Side != telemetry.ClientSide || c.Method != "" {
+				if c.Kind != telemetry.ContentErrorMessage || c.Side != telemetry.SideClient || c.Method != "" {
 					t.Errorf("want the text of an error that is about no request, got %+v", c)
 				}
 				return string(c.Data), keep

@@ -23,8 +23,8 @@ const (
 type Side uint8
 
 const (
-	ClientSide Side = iota
-	ServerSide
+	SideClient Side = iota
+	SideServer
 )
 
 // Content is the content that a [Redactor] decides about.

@@ -129,6 +129,18 @@ func TestTheBaselineHasTheModulesThatUsersRequire(t *testing.T) {
 	}
 }
 
+func TestNoSignatureHasATypeOfAnInternalPackage(t *testing.T) {
+	exports, err := os.ReadFile("testdata/api.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(exports)) {
+		if strings.Contains(line, "internal/") {
+			t.Errorf("a user cannot name the type: %s", line)
+		}
+	}
+}
+
 func TestInternalPackagesAreNotPublic(t *testing.T) {
 	for path, want := range map[string]bool{
 		module: true, module + "/mcp/app": true, module + "/internal/client/machine": false,
