@@ -106,9 +106,8 @@ func (c *Client) use(features []Feature) error {
 				return fmt.Errorf("mcpclient: features: %w", err)
 			}
 		}
-		if f.hears.handle != nil {
-			h := f.hears
-			c.dispatcher.add(&h)
+		if f.hears != nil {
+			c.dispatcher.add(f.hears)
 		}
 		if f.join != nil {
 			if err := f.join(c); err != nil {

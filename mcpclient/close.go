@@ -21,7 +21,8 @@ import (
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.core.Drain()
 	err := c.operations.wait(ctx)
-	return errors.Join(err, c.Close())
+	_ = c.Close() // returns nil
+	return err
 }
 
 // Shutdown shuts down the clients of all members concurrently, as [Client.Shutdown] does. The group accepts no more

@@ -49,7 +49,7 @@ type Handler struct {
 	missing bool // handle is also called when the client may have missed a notification
 }
 
-func (h Handler) feature() feature { return feature{hears: h} }
+func (h Handler) feature() feature { return feature{hears: &h} }
 
 // Handle calls the handler for later notifications, until remove is called. Handlers in [Options.Features] also get the
 // notifications right after the handshake.

@@ -15,7 +15,7 @@ type Feature interface{ feature() feature }
 type feature struct {
 	declare func(*mcp.ClientCapabilities)
 	answers map[string]RequestHandler
-	hears   Handler             // the zero value for none
+	hears   *Handler            // nil for none
 	join    func(*Client) error // called when the client is created; nil for none
 }
 

@@ -74,7 +74,7 @@ func ExampleTaskWhenAsked() {
 			return "", err
 		}
 		return fmt.Sprintf("the report of %d, after a while", in.Year), nil
-	}, mcpserver.TaskTool(), mcpserver.TaskWhenAsked())
+	}, mcpserver.TaskWhenAsked())
 	if err != nil {
 		log.Fatal(err)
 	}

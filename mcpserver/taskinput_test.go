@@ -86,7 +86,7 @@ func TestBeforeThereIsATaskTheRequestHasToAsk(t *testing.T) {
 				}
 				time.Sleep(time.Minute) // and no task begins behind the back of who has been told so
 				return "asked", nil
-			}, mcpserver.TaskTool(), mcpserver.TaskAfter(time.Second))
+			}, mcpserver.TaskAfter(time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func addContent(s *mcpserver.Server) error {
 		}, func(context.Context, noArguments) (string, error) { return change(s), nil }),
 		mcpserver.AddTool(s, &mcp.Tool{
 			Name: "brew", Description: "Brew coffee, which takes its time: a task for clients that know tasks.",
-		}, brew, mcpserver.TaskTool(), mcpserver.TaskAfter(100*time.Millisecond)),
+		}, brew, mcpserver.TaskAfter(100*time.Millisecond)),
 	)
 }
 

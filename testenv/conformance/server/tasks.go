@@ -38,7 +38,7 @@ func addTasks(s *mcpserver.Server) error {
 		mcpserver.AddTool(s, &mcp.Tool{Name: "confirm_delete", Description: "Asks before it deletes"}, confirmDelete, mcpserver.TaskTool()),
 		mcpserver.AddTool(s, &mcp.Tool{Name: "multi_input", Description: "Asks two questions at once"}, askTwice, mcpserver.TaskTool()),
 		mcpserver.AddTool(s, &mcp.Tool{Name: "test_tool_with_task", Description: "Asks, and then becomes a task",
-			Execution: required}, askFirst, mcpserver.TaskTool(), mcpserver.TaskWhenAsked()),
+			Execution: required}, askFirst, mcpserver.TaskWhenAsked()),
 	)
 }
 
