@@ -192,28 +192,28 @@ var clientCases = func() []failing {
 		heard("handler of progress", []string{"mcpclient.HandleProgress h"}, func(w *world) mcpclient.Feature {
 			return mcpclient.HandleProgress(func(context.Context, *mcp.ProgressParams) { w.strike() })
 		}, reported),
-		added("added notification handler", []string{"mcpclient.Client.OnNotification h"}, func(w *world) func() {
+		added("added notification handler", nil, func(w *world) func() {
 			return w.client.Handle(mcpclient.HandleNotification("", func(context.Context, *mcpclient.Notification) { w.strike() }))
 		}, toolsChanged),
-		added("added handler of tools", []string{"mcpclient.Client.OnToolListChanged h"}, func(w *world) func() {
+		added("added handler of tools", nil, func(w *world) func() {
 			return w.client.Handle(mcpclient.HandleToolListChanged(func(context.Context) { w.strike() }))
 		}, toolsChanged),
-		added("added handler of prompts", []string{"mcpclient.Client.OnPromptListChanged h"}, func(w *world) func() {
+		added("added handler of prompts", nil, func(w *world) func() {
 			return w.client.Handle(mcpclient.HandlePromptListChanged(func(context.Context) { w.strike() }))
 		}, promptsChanged),
-		added("added handler of resources", []string{"mcpclient.Client.OnResourceListChanged h"}, func(w *world) func() {
+		added("added handler of resources", nil, func(w *world) func() {
 			return w.client.Handle(mcpclient.HandleResourceListChanged(func(context.Context) { w.strike() }))
 		}, resourcesChanged),
-		added("added handler of updates", []string{"mcpclient.Client.OnResourceUpdated h"}, func(w *world) func() {
+		added("added handler of updates", nil, func(w *world) func() {
 			return w.client.Handle(mcpclient.HandleResourceUpdated(func(context.Context, string) { w.strike() }))
 		}, updated),
-		added("added handler of log messages", []string{"mcpclient.Client.OnLogMessage h"}, func(w *world) func() {
+		added("added handler of log messages", nil, func(w *world) func() {
 			return w.client.Handle(mcpclient.HandleLogMessage(func(context.Context, *mcp.LoggingMessageParams) { w.strike() }))
 		}, logged),
-		added("added logger of log messages", []string{"mcpclient.Client.LogMessagesTo l"}, func(w *world) func() {
+		added("added logger of log messages", nil, func(w *world) func() {
 			return w.client.Handle(mcpclient.LogMessagesTo(slog.New(striking{w})))
 		}, logged),
-		added("added handler of progress", []string{"mcpclient.Client.OnProgress h"}, func(w *world) func() {
+		added("added handler of progress", nil, func(w *world) func() {
 			return w.client.Handle(mcpclient.HandleProgress(func(context.Context, *mcp.ProgressParams) { w.strike() }))
 		}, reported),
 

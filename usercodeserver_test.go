@@ -263,15 +263,15 @@ func text(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, e
 var serverCases = []failing{
 	served("tool", []string{"mcpserver.AddTool h"},
 		tool(func(_ context.Context, w *world) error { w.strike(); return nil }), calls),
-	served("raw tool", []string{"mcpserver.Server.AddRawTool h"}, func(w *world) {
+	served("raw tool", []string{"mcpserver.Server.AddTool h"}, func(w *world) {
 		_ = w.server.AddTool(&mcp.Tool{Name: "tool"},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				w.strike()
 				return nil, nil
 			})
 	}, calls),
-	served("task tool", []string{"mcpserver.AddTaskTool h"}, func(w *world) { taskTool(w.strike)(w) }, calls),
-	served("raw task tool", []string{"mcpserver.Server.AddRawTaskTool h"}, func(w *world) {
+	served("task tool", nil, func(w *world) { taskTool(w.strike)(w) }, calls),
+	served("raw task tool", nil, func(w *world) {
 		w.co.Features = []mcpclient.Feature{mcpclient.UseTasks(nil)}
 		_ = w.server.AddTool(&mcp.Tool{Name: "tool"},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -288,7 +288,7 @@ func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 			await(t, c)
 		})
 		if took < 42*time.Second || took > 57*time.Second {
-			t.Errorf("ready after %v, want 42s, and up to half of BackoffMax more by chance", took)
+			t.Errorf("ready after %v, want 42s, and up to half of Backoff.Max more by chance", took)
 		}
 	})
 }

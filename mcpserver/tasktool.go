@@ -127,7 +127,7 @@ type TaskOptions struct {
 	MaxKeptBytes int
 
 	// MaxResult is the maximum size of a task's result in bytes of JSON; a task with a larger result fails. Zero means the
-	// [Options.FrameLimit].
+	// [Limits.Frame].
 	MaxResult int
 
 	// Lease is the time after the last heartbeat of a server when the other servers that share its store consider it dead

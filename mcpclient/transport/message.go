@@ -115,7 +115,7 @@ func (e *RequestError) Error() string {
 	text := e.Reason.String()
 	switch {
 	case e.Reason == ReasonTooLarge:
-		text = fmt.Sprintf("the answer has %d bytes, over the limit of %d; raise it with Options.FrameLimit", e.Size, e.Limit)
+		text = fmt.Sprintf("the answer has %d bytes, over the limit of %d; raise it with Options.Limits.Frame", e.Size, e.Limit)
 	case e.Reason == ReasonUnreachable && e.Err != nil:
 		return e.Err.Error()
 	case e.Status != 0:
