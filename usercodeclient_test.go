@@ -128,15 +128,17 @@ func elicit(ctx context.Context) error {
 }
 
 func visit(ctx context.Context) error {
-	_, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com",
-		ElicitationID: "1"})
+	_, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
+		&mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com",
+			ElicitationID: "1"})
 	return err
 }
 
 func sample(ctx context.Context) error {
-	_, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
-		{Role: mcp.RoleUser, Content: mcp.SamplingContent{mcp.Text("hi")}},
-	}})
+	_, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx,
+		&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+			{Role: mcp.RoleUser, Content: mcp.SamplingContent{mcp.Text("hi")}},
+		}})
 	return err
 }
 
@@ -193,7 +195,8 @@ var clientCases = func() []failing {
 			return mcpclient.HandleProgress(func(context.Context, *mcp.ProgressParams) { w.strike() })
 		}, reported),
 		added("added notification handler", nil, func(w *world) func() {
-			return w.client.Handle(mcpclient.HandleNotification("", func(context.Context, *mcpclient.Notification) { w.strike() }))
+			return w.client.Handle(mcpclient.HandleNotification("",
+				func(context.Context, *mcpclient.Notification) { w.strike() }))
 		}, toolsChanged),
 		added("added handler of tools", nil, func(w *world) func() {
 			return w.client.Handle(mcpclient.HandleToolListChanged(func(context.Context) { w.strike() }))

@@ -234,7 +234,6 @@ func init() {
 		"held by TestToolIsRefusedDuringTheDecisionAndAfterAFailure of package mcpclient": {
 			"mcpclient.DriftOptions.OnChange",
 		},
-		"called as the handler of a tool that it becomes":              {"mcpserver.Checked h"},
 		"part of the user's own logger, as whose handler it is called": {"telemetry.NewTraceHandler next"},
 		"a part of the client or the server, which calls a handler in it and ends what that becomes": {
 			"instrument.Client.Labelled f", "instrument.Op.Labelled f", "instrument.Server.Labelled f",

@@ -53,7 +53,9 @@ func waysToCall(ctx context.Context, server transport.Transport) (err error) {
 		return err
 	}
 	// docs:on
-	remove := client.Handle(mcpclient.HandleResourceUpdated(func(ctx context.Context, uri string) { slog.Info("changed", "uri", uri) }))
+	remove := client.Handle(mcpclient.HandleResourceUpdated(func(ctx context.Context, uri string) {
+		slog.Info("changed", "uri", uri)
+	}))
 	defer remove()
 	// docs:end
 	return result.Err()
@@ -81,9 +83,12 @@ func features(ask mcpclient.ElicitationHandler) *mcpclient.Options {
 func waysToServe(s *mcpserver.Server, look, predict func(context.Context, Query) (Forecast, error),
 	pass mcpserver.ToolHandler, whole any) error {
 	// docs:serve
-	err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, look)                          // a Go function; schemas from its types
-	err2 := mcpserver.AddTool(s, &mcp.Tool{Name: "climate"}, predict, mcpserver.TaskTool()) // the same for hours of work
-	err3 := s.AddTool(&mcp.Tool{Name: "legacy"}, pass)                                      // JSON in, a result out; your own schema
+	// a Go function; schemas from its types:
+	err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, look)
+	// the same for hours of work:
+	err2 := mcpserver.AddTool(s, &mcp.Tool{Name: "climate"}, predict, mcpserver.TaskTool())
+	// JSON in, a result out; your own schema:
+	err3 := s.AddTool(&mcp.Tool{Name: "legacy"}, pass)
 	// docs:end
 	if err = errors.Join(err, err2, err3); err != nil {
 		return err

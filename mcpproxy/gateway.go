@@ -142,7 +142,8 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 		g.prefixes = append(g.prefixes, prefix)
 		if m.Options == nil {
 			m.Options = &mcpclient.Options{
-				RequestTimeout: -1, Limits: mcpclient.Limits{Frame: DefaultFrameLimit}, Timeouts: mcpclient.Timeouts{Close: time.Second}, Telemetry: g.o.Telemetry,
+				RequestTimeout: -1, Limits: mcpclient.Limits{Frame: DefaultFrameLimit},
+				Timeouts: mcpclient.Timeouts{Close: time.Second}, Telemetry: g.o.Telemetry,
 			}
 		}
 		if o := *m.Options; g.guard != nil {

@@ -9,14 +9,15 @@
 //	…
 //	err = s.ServeStdio(ctx)
 //
-// [AddTool] derives the JSON Schemas of a tool from the types of its function, validates the arguments before each call
-// and the output after it. The method [Server.AddTool] passes the arguments on as the client sent them. [Server.HandleRequest]
-// handles custom methods.
+// The function [AddTool] derives the JSON Schemas of a tool from the types of its function, validates the arguments
+// before each call and the output after it. The method [Server.AddTool] passes the arguments on as the client sent them.
+// With the option [TaskTool], both add tools that run longer than a client wants to wait. [Server.HandleRequest] handles
+// custom methods.
 //
 // JSON Schemas of tools, derived or your own, are in one of two dialects: 2020-12, which is the default without
 // $schema, and draft-07. Adding a tool fails if its schema has another dialect or refers to another document, because
-// the server fetches no documents. Forms of [RequestInfo.Elicit] support only the few keywords that the specification allows in
-// forms.
+// the server fetches no documents. Forms of [RequestInfo.Elicit] support only the few keywords that the specification
+// allows in forms.
 //
 // [Server.AddResource] and [Server.AddResourceTemplate] add resources, and [Server.ResourceUpdated] notifies the
 // clients that watch a resource. [Server.AddPrompt] adds prompts, and [Server.AddCompletion] completes their arguments.
@@ -26,13 +27,11 @@
 //
 // [Server.Implement] takes some or all of these features from the methods of one value, which may keep data for each
 // session. [RequestFrom] returns the request that a handler is handling, with its client and session; through it the
-// handler reports progress and sends log messages. Its methods [RequestInfo.Elicit],
-// [RequestInfo.CreateMessage] and [RequestInfo.ListRoots] ask the client, its user
-// or its model for input while a request is handled.
+// handler reports progress and sends log messages. [RequestInfo.Elicit], [RequestInfo.CreateMessage] and
+// [RequestInfo.ListRoots] ask the client, its user or its model for input while a request is handled.
 //
-// With the option [TaskTool], both add tools that run longer than a client wants to wait. [HTTPOptions.Principal] identifies the user of
-// a request; package bearer does so from access tokens. A test of a server can connect a client of package mcpclient in
-// the same process:
+// [HTTPOptions.Principal] identifies the user of a request; package bearer does so from access tokens. A test of a
+// server can connect a client of package mcpclient in the same process:
 //
 //	client, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 //		_ = s.Serve(ctx, peer)

@@ -126,7 +126,7 @@ type TaskOptions struct {
 	// account may use half of the bytes, as above. Zero means 256 MiB.
 	MaxKeptBytes int
 
-	// MaxResult is the maximum size of a task's result in bytes of JSON; a task with a larger result fails. Zero means the
+	// MaxResult is the maximum size of a task's result in bytes of JSON; a task with a larger result fails. Zero means
 	// [Limits.Frame].
 	MaxResult int
 

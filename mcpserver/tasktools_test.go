@@ -33,7 +33,8 @@ func newTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	}
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "compute"}, sleep, mcpserver.TaskTool()))
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "later"}, later, mcpserver.TaskTool(), mcpserver.TaskWhenAsked()))
-	must(mcpserver.AddTool(s, &mcp.Tool{Name: "patient"}, sleep, mcpserver.TaskTool(), mcpserver.TaskAfter(10*time.Second)))
+	must(mcpserver.AddTool(s, &mcp.Tool{Name: "patient"}, sleep, mcpserver.TaskTool(),
+		mcpserver.TaskAfter(10*time.Second)))
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "brief"}, sleep, mcpserver.TaskTool(), mcpserver.TaskTTL(5*time.Second)))
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "forever"}, sleep, mcpserver.TaskTool(), mcpserver.TaskTTL(-1)))
 	must(mcpserver.AddTool(s, &mcp.Tool{

@@ -50,8 +50,9 @@ var failures = []struct {
 		"read the error: often a license, a token or a setting is missing"}},
 	{"cannot be used", meaning{"handshake_unreadable", "The server's answer to the handshake violates the protocol.",
 		"this is a bug in the server: mcpotel doctor names the violation"}},
-	{"not an answer of an MCP server", meaning{"not_mcp", "There is no MCP server at this URL: it returns other content, " +
-		"such as an HTML page.", "check the path of the URL: it often ends in /mcp"}},
+	{"not an answer of an MCP server", meaning{"not_mcp",
+		"There is no MCP server at this URL: it returns other content, such as an HTML page.",
+		"check the path of the URL: it often ends in /mcp"}},
 	{"does not answer a ping", meaning{"connection_silent", "The server sends nothing, and does not answer a ping.",
 		"the server hangs, or the network drops packets without an error"}},
 	{"not ready within", meaning{"handshake_unanswered", "The server did not answer the handshake in time.",

@@ -10,7 +10,7 @@ var serverEnds = map[string]meaning{
 	names.ErrorShutdown: {"server_stopped", "The server was stopped while it worked on the request.",
 		"call again when the server is back; give Shutdown a longer deadline"},
 	names.ErrorConnectionLost: {"client_left", "The client disconnected before the server had answered.",
-		"check whether the client was stopped, and why it lost the connection"},
+		"check whether the client was closed, and why it lost the connection"},
 	names.ErrorCancelled: {"client_cancelled", "The client cancelled the request before the server had answered.",
 		"check the client: its caller cancelled, or its timeout is shorter than the tool's work"},
 	names.ErrorOverloaded: {"server_busy", "The server rejected the request: one of its limits was reached.",

@@ -37,9 +37,9 @@ const (
 	ReasonDelayElapsed
 	// ReasonStopRequested: the user closed the client.
 	ReasonStopRequested
-	// ReasonTransportClosed: after a stop or a refusal, everything has been closed.
+	// ReasonTransportClosed: after the client was closed or refused, everything has been closed.
 	ReasonTransportClosed
-	// ReasonCloseTimeout: after a stop or a refusal the connection took too long to close.
+	// ReasonCloseTimeout: after the client was closed or refused, the connection took too long to close.
 	ReasonCloseTimeout
 )
 

@@ -64,8 +64,9 @@ func TestErrorTexts(t *testing.T) {
 }
 
 func TestKindsHaveNames(t *testing.T) {
-	for kind, want := range map[Kind]string{KindRequest: "request", KindNotification: "notification", KindResponse: "response",
-		0: "Kind(0)"} {
+	for kind, want := range map[Kind]string{KindRequest: "request", KindNotification: "notification",
+		KindResponse: "response",
+		0:            "Kind(0)"} {
 		if got := kind.String(); got != want {
 			t.Errorf("want %q, got %q", want, got)
 		}

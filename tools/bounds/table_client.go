@@ -15,7 +15,8 @@ var clientArea = area{
 			weighs: "mcpclient.Limits.Frame", holder: ofClient,
 		},
 		{
-			what: "Requests of the server that are answered at once", where: []string{"internal/client/serving.Requests.running"},
+			what:  "Requests of the server that are answered at once",
+			where: []string{"internal/client/serving.Requests.running"},
 			bound: "{mcpclient.servedAtOnce}, or {internal/relay/upstream.servedAtOnce} if they are passed on, and {bytes " +
 				"mcpclient.DefaultFrameLimit} of their frames, or one frame limit if that is more",
 			option: "mcpclient.Limits.Frame", full: "the server gets an error",
@@ -32,7 +33,8 @@ var clientArea = area{
 			what:  "Requests on their way that have asked for progress or log messages, in a client that passes messages on",
 			where: []string{"internal/relay/upstream.wishes.progress", "internal/relay/upstream.wishes.logs"},
 			bound: "one for each request on its way, with {bytes internal/relay/upstream.maxToken} of its token",
-			full:  "progress under a longer token belongs to no request", test: "internal/relay/upstream.TestLongTokenIsNotTracked",
+			full:  "progress under a longer token belongs to no request",
+			test:  "internal/relay/upstream.TestLongTokenIsNotTracked",
 		},
 		{
 			what:  "Parameters of tools that a client repeats in headers for a host that does not, when it passes messages on",

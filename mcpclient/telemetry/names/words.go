@@ -130,7 +130,7 @@ const (
 
 // Values of mcp_server.capacity.kind: the kind of a server's limited resource.
 const (
-	CapacityRequest        = "request"         // requests in flight of one connection or session: Options.Limits.Concurrent
+	CapacityRequest        = "request"         // requests in flight of a connection or session: Options.Limits.Concurrent
 	CapacityQueue          = "queue"           // waiting requests of a connection or session: Options.Limits.Queued
 	CapacityTotal          = "total"           // requests in flight of all clients: Options.Limits.Total
 	CapacityHTTPRequest    = "http_request"    // POSTs being answered: HTTPOptions.Limits.Requests
