@@ -14,9 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// SubscribeResource asks the server to report changes of a resource to [HandleResourceUpdated]. It
-// returns when the server has agreed. If the server does not agree, for this
-// resource or for any, the error has [ErrUnsupported] in its chain, or is the server's own. With
+// SubscribeResource asks the server to report changes of a resource to [HandleResourceUpdated]. It returns when
+// the server has agreed. If the server does not agree, for this resource or for any, the error has [ErrUnsupported] in its chain, or is the server's own. With
 // Options.NoListening the error names that option. An error changes nothing.
 //
 // The subscription lasts until [Client.UnsubscribeResource] or the end of the client: after a lost connection the

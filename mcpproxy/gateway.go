@@ -42,8 +42,8 @@ type GatewayOptions struct {
 
 	// Server configures the end towards hosts. The gateway itself sets Logging, NameTargets, Telemetry and the
 	// completions in Capabilities. Zero fields mean the defaults of [mcpserver.Options], with two exceptions:
-	// Limits.Frame defaults to [DefaultFrameLimit] and Limits.Concurrent to 1,024. Processes that serve the same hosts need
-	// the same StateKeys.
+	// Limits.Frame defaults to [DefaultFrameLimit] and Limits.Concurrent to 1,024. Processes that serve the same hosts
+	// need the same StateKeys.
 	Server mcpserver.Options
 
 	// Telemetry is the destination of spans, metrics and log records of the end towards hosts, and of members without

@@ -58,8 +58,8 @@
 //     [HTTPOptions.Principal] identifies the users.
 //   - Requests to one server and rounds of one call may reach different processes, or this process after a restart. The
 //     processes must then share [Options.StateKeys] and the stores.
-//   - A handler that asks a modern client runs again from its beginning when the answer has arrived: see [RequestInfo.AskAll] and
-//     [Once].
+//   - A handler that asks a modern client runs again from its beginning when the answer has arrived: see
+//     [RequestInfo.AskAll] and [Once].
 //   - While [Server.ServeStdio] runs, the standard output of the rest of the program is redirected to standard error.
 //   - A client cannot end a connection by sending invalid data: the server answers an invalid line with an error,
 //     counts it and reads on.

@@ -13,15 +13,15 @@ const (
 	ReasonTransportUp
 	// ReasonOpenFailed: the transport could not open a connection; another attempt may succeed.
 	ReasonOpenFailed
-	// ReasonRefused: further attempts cannot succeed, for example because an executable does not exist, the server rejects the
-	// credentials, or there is no common protocol version; or all attempts allowed before the first success have failed.
+	// ReasonRefused: further attempts cannot succeed, for example because an executable does not exist, the server
+	// rejects the credentials, or there is no common protocol version; or all attempts allowed before the first success have failed.
 	ReasonRefused
 	// ReasonNegotiated: version and capabilities are agreed on and valid.
 	ReasonNegotiated
 	// ReasonNegotiationFailed: the server answered the handshake with an error or an unusable response.
 	ReasonNegotiationFailed
-	// ReasonProbeLost: the connection ended during the modern era's probe, which is how servers react that know only the legacy
-	// era.
+	// ReasonProbeLost: the connection ended during the modern era's probe, which is how servers react that know only the
+	// legacy era.
 	ReasonProbeLost
 	// ReasonInitTimeout: the connection was not opened, or not negotiated, within the init timeout.
 	ReasonInitTimeout

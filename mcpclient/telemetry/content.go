@@ -14,8 +14,8 @@ const (
 	// ContentPromptVariable is one argument of a prompt: plain text. The span attribute is gen_ai.prompt.variable. and
 	// its name.
 	ContentPromptVariable
-	// ContentErrorMessage is the text of an error, for the status of a span and for a log record. These texts exist without
-	// content capture; the Redactor can shorten or remove them.
+	// ContentErrorMessage is the text of an error, for the status of a span and for a log record. These texts exist
+	// without content capture; the Redactor can shorten or remove them.
 	ContentErrorMessage
 )
 
