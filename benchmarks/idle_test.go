@@ -42,7 +42,8 @@ func BenchmarkIdleServerHTTP(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			h := s.HTTPHandler(&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2 * n}}) // one account may have half of them
+			// one account may have half of the sessions
+			h := s.HTTPHandler(&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2 * n}})
 			defer h.Shutdown(context.Background())
 			workload.Idle(b, n, func() (func() error, error) { return webSession(h) })
 		})

@@ -207,8 +207,8 @@ func (h *trap) Enabled(_ context.Context, l slog.Level) bool {
 	return false
 }
 
-// TestNothingIsLookedAtBehindAStop stops the client in the middle of what its read loop has got.
-func TestNothingIsLookedAtBehindAStop(t *testing.T) {
+// TestNothingIsLookedAtAfterAClose closes the client in the middle of what its read loop has got.
+func TestNothingIsLookedAtAfterAClose(t *testing.T) {
 	const first, garbage, second = `{"jsonrpc":"2.0","method":"first"}`, `7`, `{"jsonrpc":"2.0","method":"second"}`
 	for name, frames := range map[string][]string{
 		"frames":       {first, garbage, second},

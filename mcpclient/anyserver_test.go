@@ -296,7 +296,8 @@ func (s strange) converse(ctx context.Context) (sent int, _ error) {
 		return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"p": "x"}}, nil
 	}
 	c, err := mcpclient.New(transport.InMemory(server.serve), &mcpclient.Options{
-		Limits: mcpclient.Limits{Frame: anyFrame}, RequestTimeout: anyTimeout, Timeouts: mcpclient.Timeouts{Init: anyTimeout}, Telemetry: telemetry.Off(),
+		Limits: mcpclient.Limits{Frame: anyFrame}, RequestTimeout: anyTimeout, Timeouts: mcpclient.Timeouts{Init: anyTimeout},
+		Telemetry: telemetry.Off(),
 		Features: []mcpclient.Feature{
 			mcpclient.HandleElicitation(elicit), mcpclient.UseTasks(nil), mcpclient.UseRoots(),
 			mcpclient.HandleNotification("", func(_ context.Context,
@@ -328,7 +329,7 @@ func (s strange) converse(ctx context.Context) (sent int, _ error) {
 	begun := time.Now()
 	c.Close()
 	if took := time.Since(begun); took > time.Second {
-		return 0, fmt.Errorf("Stop took %v", took)
+		return 0, fmt.Errorf("Close took %v", took)
 	}
 	return server.sent, nil
 }

@@ -200,7 +200,8 @@ func TestExitBeforeTheHandshakeIsInTheError(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rig := &rigged{Transport: newScript(t)}
 				dying(rig)()
-				_, err := mcpclient.Connect(t.Context(), rig, &mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}, Versions: []mcp.Version{v}})
+				_, err := mcpclient.Connect(t.Context(), rig,
+					&mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}, Versions: []mcp.Version{v}})
 				if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit != exitError {
 					t.Errorf("want how the process ended, got %v", err)
 				}

@@ -19,7 +19,7 @@ import (
 // none. Unlike [Client.CallTool], Call does not repeat parameters in HTTP headers.
 //
 // If a modern server requests input first, the client's handlers answer, and the request is sent again, up to
-// [Options.MaxInputRounds] times; each request has the timeout anew. (specification 2026-07-28,
+// [Limits.InputRounds] times; each request has the timeout anew. (specification 2026-07-28,
 // basic/patterns/mrtr) If the server makes a task of a tool call, Call waits for the task as long as ctx allows;
 // when ctx ends, it asks the server once to cancel the task. The client must declare tasks: see [UseTasks].
 //

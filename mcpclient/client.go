@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Client keeps a connection to one MCP server until it is stopped. Its methods may be called from any goroutine,
+// Client keeps a connection to one MCP server until it is closed. Its methods may be called from any goroutine,
 // including its handlers.
 type Client struct {
 	core     conn.Conn
@@ -41,17 +41,16 @@ type Client struct {
 }
 
 // New creates a client and starts to connect in the background. An error means that an option is invalid. The
-// caller must stop the client: see [Client.Stop].
+// caller must close the client: see [Client.Close] and [Client.Shutdown].
 func New(t transport.Transport, o *Options) (*Client, error) {
 	return newClient(context.Background(), t, o, 0)
 }
 
-// connectAttempts is the default of InitialAttempts for Connect.
+// connectAttempts is the default of Backoff.Attempts for Connect.
 const connectAttempts = 3
 
 // Connect creates a client and waits until it is ready. ctx bounds only this wait. If ctx ends first, or the
-// client gives up (see [Options.InitialAttempts]), Connect stops the client and returns the error of the last
-// attempt.
+// client gives up (see [Backoff]), Connect closes the client and returns the error of the last attempt.
 func Connect(ctx context.Context, t transport.Transport, o *Options) (*Client, error) {
 	c, err := newClient(ctx, t, o, connectAttempts)
 	if err != nil {

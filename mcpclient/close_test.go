@@ -136,7 +136,8 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 		defer cancel()
 		begun := time.Now()
 		err := c.Shutdown(ctx)
-		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took < time.Second || took > 2*time.Second {
+		if took := time.Since(begun); !errors.Is(err, context.DeadlineExceeded) || took < time.Second ||
+			took > 2*time.Second {
 			t.Errorf("got %v after %v of the bubble, want the error of the context after 1 s", err, took)
 		}
 		if err := <-result; !errors.Is(err, mcpclient.ErrShutdown) {

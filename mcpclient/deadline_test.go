@@ -200,19 +200,22 @@ var stalls = map[string]struct {
 			wantTurn(t, c, conn.TurnLent)
 			swallow(v)
 		}},
-	"does not read": {o: mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1}}, server: func(t *testing.T, s *script, c *mcpclient.Client) {
-		everythingModern(t, s, c)
-		fillUp(t, c)
-	}},
+	"does not read": {o: mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1}},
+		server: func(t *testing.T, s *script, c *mcpclient.Client) {
+			everythingModern(t, s, c)
+			fillUp(t, c)
+		}},
 	"does not read, and calls wait for room": {
-		o: mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1}, CallOptions: []mcpclient.CallOption{mcpclient.WaitForRoom()}},
+		o: mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1},
+			CallOptions: []mcpclient.CallOption{mcpclient.WaitForRoom()}},
 		server: func(t *testing.T, s *script, c *mcpclient.Client) {
 			everythingModern(t, s, c)
 			fillUp(t, c)
 		},
 	},
 	"does not read, legacy": {
-		o: mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1}, CallOptions: []mcpclient.CallOption{mcpclient.WaitForRoom()}, Versions: onlyLegacy.Versions},
+		o: mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1},
+			CallOptions: []mcpclient.CallOption{mcpclient.WaitForRoom()}, Versions: onlyLegacy.Versions},
 		server: func(t *testing.T, s *script, c *mcpclient.Client) {
 			everythingLegacy(t, s, c)
 			fillUp(t, c)
@@ -242,7 +245,8 @@ var stalls = map[string]struct {
 
 // untimed are the operations that have no timeout but that of their context.
 var untimed = []string{
-	"Client.WaitForReady", "Client.WaitForState", "Client.Shutdown", "Client.Notify", "Client.SetRoots", "Task.Wait", "Task.Poll",
+	"Client.WaitForReady", "Client.WaitForState", "Client.Shutdown", "Client.Notify", "Client.SetRoots", "Task.Wait",
+	"Task.Poll",
 	"Task.Update", "Task.Cancel",
 }
 

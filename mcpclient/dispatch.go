@@ -241,12 +241,12 @@ func (d *dispatcher) settle(ctx context.Context) {
 	}
 }
 
-// run empties the queue. Notifications that arrived before the client was stopped are still handled as long as
-// Stop waits for handlers, for example the last log messages of a last call. If a handler ends the goroutine,
+// run empties the queue. Notifications that arrived before the client was closed are still handled as long as
+// Close waits for handlers, for example the last log messages of a last call. If a handler ends the goroutine,
 // another one continues with the next handler.
 func (d *dispatcher) run() {
 	d.deliver()
-	var until time.Time // zero as long as the client has not been stopped
+	var until time.Time // zero as long as the client has not been closed
 	for {
 		d.mu.Lock()
 		n, ok := d.queue.pop()

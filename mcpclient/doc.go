@@ -1,22 +1,22 @@
 // Package mcpclient is a client for the Model Context Protocol. Its connection is an explicit state machine, and
 // every call appears in the telemetry.
 //
-// Start with [Connect] and a transport, call tools with [Client.CallTool] or [CallToolAs], and stop the client at
+// Start with [Connect] and a transport, call tools with [Client.CallTool] or [CallToolAs], and close the client at
 // the end:
 //
 //	client, err := mcpclient.Connect(ctx, transport.Stdio{Command: "gopls", Args: []string{"mcp"}}, nil)
 //	if err != nil {
 //		return err
 //	}
-//	defer client.Stop(context.WithoutCancel(ctx))
+//	defer client.Close()
 //	result, err := client.CallTool(ctx, "go_workspace", nil)
 //
 // [Client] has methods for all other features of a server: [Client.Resources] and [Client.ReadResource],
 // [Client.SubscribeResource], [Client.Prompts] and [Client.GetPrompt], [Client.Complete], [Client.SetLogLevel].
-// Notifications and requests of the server go to a [Feature] in the options, or to the methods that begin with On.
-// A call of a feature that the server has not declared fails at once with [ErrUnsupported].
+// Notifications and requests of the server go to a [Feature] in the options; [Client.Handle] adds handlers of
+// notifications later. A call of a feature that the server has not declared fails at once with [ErrUnsupported].
 //
-// A client keeps its connection until it is stopped: when the server dies, each call in flight fails once, and the
+// A client keeps its connection until it is closed: when the server dies, each call in flight fails once, and the
 // client reconnects after a delay. [Client.Status] and [Client.WaitForState] report the state;
 // docs/state-machine.md describes the states and transitions. The client supports every revision from 2024-11-05
 // to 2026-07-28, and detects the revision of the server.
@@ -31,8 +31,7 @@
 // Possible surprises:
 //
 //   - Handlers are set in [Options.Features], because a server learns the client's capabilities once, when it connects.
-//     Handlers that need no capability can be added later: [Client.OnResourceUpdated] and the other methods that begin
-//     with On.
+//     Handlers of notifications need no capability, and [Client.Handle] can add them later.
 //   - A modern server (2026-07-28) sends no log messages before [Client.SetLogLevel], even if the client has a handler.
 //   - The context of [Connect] bounds only Connect.
 //   - Calls time out after 30 seconds by default.

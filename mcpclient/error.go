@@ -25,7 +25,7 @@ const (
 	KindTimeout = ErrorKind(conn.KindTimeout)
 	// KindCancelled: the caller's context ended first, or the server has cancelled the task ([ErrTaskCancelled]).
 	KindCancelled = ErrorKind(conn.KindCancelled)
-	// KindShutdown: the client was stopped, or has given up.
+	// KindShutdown: the client was closed, or has given up.
 	KindShutdown = ErrorKind(conn.KindShutdown)
 	// KindInvalid: the caller's values cannot be sent, or a handler of the client failed to provide input for the
 	// call.

@@ -184,26 +184,27 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 				}
 				return nil, false
 			}}
-			observed(t, mcpclient.Options{Limits: mcpclient.Limits{Frame: 1000}}, rig, func(t *testing.T, s *script, c *mcpclient.Client,
-				_ *telemetrytest.Recording) {
-				a.c, a.v = c, s.next(t).modern()
-				await(t, c)
-				// from which nothing must be left
-				first := background(func() error { return c.Call(t.Context(), "first", nil, nil) })
-				a.v.Answer(a.v.Expect("first"), `{}`)
-				if err := <-first; err != nil {
-					t.Fatal(err)
-				}
-				err := <-tc.call(t, a)
-				a.send.Store(nil)
-				e, ok := errors.AsType[*mcpclient.Error](err)
-				if !ok || e.Kind != tc.kind || e.ErrorType() != tc.typ {
-					t.Fatalf("want kind %s, error.type %s, got %v", tc.kind, tc.typ, err)
-				}
-				if got := mcpclient.SafeToRetry(fmt.Errorf("wrapped: %w", err)); got != tc.safe {
-					t.Errorf("want safe to retry %v, got %v: %v", tc.safe, got, err)
-				}
-			})
+			observed(t, mcpclient.Options{Limits: mcpclient.Limits{Frame: 1000}}, rig,
+				func(t *testing.T, s *script, c *mcpclient.Client,
+					_ *telemetrytest.Recording) {
+					a.c, a.v = c, s.next(t).modern()
+					await(t, c)
+					// from which nothing must be left
+					first := background(func() error { return c.Call(t.Context(), "first", nil, nil) })
+					a.v.Answer(a.v.Expect("first"), `{}`)
+					if err := <-first; err != nil {
+						t.Fatal(err)
+					}
+					err := <-tc.call(t, a)
+					a.send.Store(nil)
+					e, ok := errors.AsType[*mcpclient.Error](err)
+					if !ok || e.Kind != tc.kind || e.ErrorType() != tc.typ {
+						t.Fatalf("want kind %s, error.type %s, got %v", tc.kind, tc.typ, err)
+					}
+					if got := mcpclient.SafeToRetry(fmt.Errorf("wrapped: %w", err)); got != tc.safe {
+						t.Errorf("want safe to retry %v, got %v: %v", tc.safe, got, err)
+					}
+				})
 		})
 	}
 	if mcpclient.SafeToRetry(nil) || mcpclient.SafeToRetry(errors.New("another")) {

@@ -195,7 +195,8 @@ func TestNoToolRunsTwice(t *testing.T) {
 			t.Parallel()
 			u := newUnfair(t, uint64(way))
 			c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: u.site.URL, Mode: ways[way].mode}, &mcpclient.Options{
-				Versions: []mcp.Version{ways[way].version}, Backoff: mcpclient.Backoff{Min: time.Millisecond, Max: 10 * time.Millisecond},
+				Versions: []mcp.Version{ways[way].version},
+				Backoff:  mcpclient.Backoff{Min: time.Millisecond, Max: 10 * time.Millisecond},
 			})
 			if err != nil {
 				t.Fatal(err)

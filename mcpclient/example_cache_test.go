@@ -12,7 +12,8 @@ import (
 )
 
 func ExampleWithoutCache() {
-	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{Cache: mcpserver.Cache{TTL: time.Hour}})
+	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"},
+		&mcpserver.Options{Cache: mcpserver.Cache{TTL: time.Hour}})
 	weather := func(context.Context, query) (weather, error) { return weather{}, nil }
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "weather"}, weather); err != nil {
 		fmt.Println(err)

@@ -74,7 +74,8 @@ func hangsOnce() transport.Transport {
 func ExampleWaitForRoom() {
 	ctx := context.Background()
 	server := &restingServer{rests: make(chan struct{}), goesOn: make(chan struct{})}
-	client, err := mcpclient.Connect(ctx, transport.InMemory(server.serve), &mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 64 << 10}})
+	client, err := mcpclient.Connect(ctx, transport.InMemory(server.serve),
+		&mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 64 << 10}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -25,7 +25,8 @@ func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
 		safe    bool
 	}{
 		{transport.RequestError{Reason: transport.ReasonStatus, Status: 500}, nil, mcpclient.KindTransport, "500", false},
-		{transport.RequestError{Reason: transport.ReasonStatus, Status: 404, Unsent: true}, nil, mcpclient.KindTransport, "404",
+		{transport.RequestError{Reason: transport.ReasonStatus, Status: 404, Unsent: true}, nil,
+			mcpclient.KindTransport, "404",
 			true},
 		{transport.RequestError{Reason: transport.ReasonUnauthorized, Status: 403, Unsent: true}, mcpclient.ErrUnauthorized,
 			mcpclient.KindTransport,
@@ -76,7 +77,8 @@ func TestBusyServerIsRetriedAfterRetryAfter(t *testing.T) {
 		first := v.Expect(mcp.MethodPing)
 		var second frame
 		took := elapsed(func() {
-			v.fail(first, transport.RequestError{Reason: transport.ReasonBusy, Status: 503, RetryAfter: 7 * time.Second, Unsent: true})
+			v.fail(first, transport.RequestError{Reason: transport.ReasonBusy, Status: 503, RetryAfter: 7 * time.Second,
+				Unsent: true})
 			second = v.Expect(mcp.MethodPing)
 		})
 		if took != 7*time.Second || second.Raw != first.Raw {
@@ -113,8 +115,9 @@ func TestTooLongRetryAfterIsNotWaitedFor(t *testing.T) {
 			return c.Call(t.Context(), mcp.MethodPing, nil, nil, mcpclient.WithTimeout(5*time.Second))
 		})
 		took := elapsed(func() {
-			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.ReasonBusy, Status: 503, RetryAfter: time.Minute,
-				Unsent: true})
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.ReasonBusy, Status: 503,
+				RetryAfter: time.Minute,
+				Unsent:     true})
 			if err := <-done; !errors.Is(err, mcpclient.ErrBackpressure) {
 				t.Errorf("got %v, want backpressure", err)
 			}
@@ -189,7 +192,8 @@ func TestSessionForgottenAtOnceBacksOff(t *testing.T) {
 		await(t, c)
 		for range 2 {
 			done := background(func() error { return c.Call(t.Context(), mcp.MethodPing, nil, nil, mcpclient.WaitForReady()) })
-			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.ReasonSessionGone, Status: 404, Unsent: true})
+			v.fail(v.Expect(mcp.MethodPing), transport.RequestError{Reason: transport.ReasonSessionGone, Status: 404,
+				Unsent: true})
 			if err := <-done; !errors.Is(err, mcpclient.ErrConnectionLost) {
 				t.Errorf("got %v, want the connection lost", err)
 			}
@@ -240,7 +244,8 @@ func TestAForeignAnswerReachesNobody(t *testing.T) {
 
 func TestServersRefusingTheProbeByHTTPAreLegacy(t *testing.T) {
 	for _, failure := range []transport.RequestError{
-		{Reason: transport.ReasonStatus, Status: 400}, {Reason: transport.ReasonStatus, Status: 404}, {Reason: transport.ReasonStatus,
+		{Reason: transport.ReasonStatus, Status: 400}, {Reason: transport.ReasonStatus, Status: 404},
+		{Reason: transport.ReasonStatus,
 			Status: 500},
 		{Reason: transport.ReasonMalformed, Status: 202}, {Reason: transport.ReasonLost},
 	} {
@@ -288,7 +293,7 @@ func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 			await(t, c)
 		})
 		if took < 42*time.Second || took > 57*time.Second {
-			t.Errorf("ready after %v, want 42s, and up to half of BackoffMax more by chance", took)
+			t.Errorf("ready after %v, want 42s, and up to half of Backoff.Max more by chance", took)
 		}
 	})
 }
@@ -327,21 +332,22 @@ func TestTheHandshakeWaitsForAPerson(t *testing.T) {
 
 func TestTheHandshakeDoesNotWaitForAPersonForEver(t *testing.T) {
 	var authorizing func(bool)
-	bubbleWith(t, &mcpclient.Options{Timeouts: mcpclient.Timeouts{Auth: time.Minute}}, func(s *script) transport.Transport {
-		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
-	}, func(t *testing.T, s *script, c *mcpclient.Client) {
-		s.next(t).Expect(mcp.MethodDiscover)
-		authorizing(true)
-		took := elapsed(func() {
-			if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
-				t.Fatal(err)
+	bubbleWith(t, &mcpclient.Options{Timeouts: mcpclient.Timeouts{Auth: time.Minute}},
+		func(s *script) transport.Transport {
+			return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
+		}, func(t *testing.T, s *script, c *mcpclient.Client) {
+			s.next(t).Expect(mcp.MethodDiscover)
+			authorizing(true)
+			took := elapsed(func() {
+				if err := c.WaitForState(t.Context(), connstate.Backoff); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if took != time.Minute {
+				t.Errorf("gave the attempt up after %v, want 1m", took)
 			}
+			authorizing(false) // of a connection that is over
 		})
-		if took != time.Minute {
-			t.Errorf("gave the attempt up after %v, want 1m", took)
-		}
-		authorizing(false) // of a connection that is over
-	})
 }
 
 // configured tells what a client asks of its connections.
@@ -411,16 +417,17 @@ func TestHandshakeWaitingForAPersonGetsAuthTimeout(t *testing.T) {
 }
 
 func TestTooLargeProbeAnswerEndsTheWait(t *testing.T) {
-	streamed(t, &mcpclient.Options{Limits: mcpclient.Limits{SkipOversize: true}}, func(t *testing.T, s *script, c *mcpclient.Client) {
-		v := s.next(t)
-		took := elapsed(func() {
-			v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.ReasonTooLarge, Size: 9, Limit: 8})
-			v.Expect(mcp.MethodInitialize)
+	streamed(t, &mcpclient.Options{Limits: mcpclient.Limits{SkipOversize: true}},
+		func(t *testing.T, s *script, c *mcpclient.Client) {
+			v := s.next(t)
+			took := elapsed(func() {
+				v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.ReasonTooLarge, Size: 9, Limit: 8})
+				v.Expect(mcp.MethodInitialize)
+			})
+			if took != 0 {
+				t.Errorf("initialize was sent after %v, want at once", took)
+			}
 		})
-		if took != 0 {
-			t.Errorf("initialize was sent after %v, want at once", took)
-		}
-	})
 }
 
 func TestRetryAfterBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
@@ -445,14 +452,15 @@ func TestRetryAfterBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
 
 func TestTimeoutErrorNamesTheTimeout(t *testing.T) {
 	var authorizing func(bool)
-	bubbleWith(t, &mcpclient.Options{Timeouts: mcpclient.Timeouts{Auth: time.Minute}}, func(s *script) transport.Transport {
-		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
-	}, func(t *testing.T, s *script, c *mcpclient.Client) {
-		s.next(t).Expect(mcp.MethodDiscover)
-		authorizing(true)
-		_ = c.WaitForState(t.Context(), connstate.Backoff)
-		if err := c.Status().Err; strings.Contains(err.Error(), "10s") {
-			t.Errorf("after a minute: got %v, want it to say so", err)
-		}
-	})
+	bubbleWith(t, &mcpclient.Options{Timeouts: mcpclient.Timeouts{Auth: time.Minute}},
+		func(s *script) transport.Transport {
+			return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
+		}, func(t *testing.T, s *script, c *mcpclient.Client) {
+			s.next(t).Expect(mcp.MethodDiscover)
+			authorizing(true)
+			_ = c.WaitForState(t.Context(), connstate.Backoff)
+			if err := c.Status().Err; strings.Contains(err.Error(), "10s") {
+				t.Errorf("after a minute: got %v, want it to say so", err)
+			}
+		})
 }

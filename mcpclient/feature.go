@@ -25,7 +25,7 @@ func (f feature) feature() feature { return f }
 // object.
 //
 // For a legacy server it runs in a goroutine of its own, and ctx ends when the server cancels the request, the
-// connection ends or the client stops. The server gets an error of type [*mcp.Error] unchanged, and any other
+// connection ends or the client is closed. The server gets an error of type [*mcp.Error] unchanged, and any other
 // error as -32603 with a neutral message. For a modern server, which requests input in its answer to a call, it
 // runs in the goroutine of that call, with its context, and an error ends the call.
 //
@@ -35,7 +35,7 @@ type RequestHandler func(ctx context.Context, r *Request) (any, error)
 
 // NotificationHandler handles one notification. Handlers run sequentially in order of arrival, outside of the
 // goroutine that reads, so they may call the client; meanwhile later notifications wait in a bounded queue (see
-// [Options.NotificationQueue]). ctx ends when the client stops. A panic, or the end of the goroutine, is logged
+// [Limits.Notifications]). ctx ends when the client is closed. A panic, or the end of the goroutine, is logged
 // and counted, and the next handler runs.
 type NotificationHandler func(ctx context.Context, n *Notification)
 

@@ -244,7 +244,8 @@ func (g *Group) failed(ctx context.Context, tool string, options []CallOption, e
 	}
 	tel := instrument.NewClient(to, "group", instrument.Network{})
 	defer tel.Close()
-	_, op := tel.StartRequest(ctx, instrument.Request{Method: mcp.MethodCallTool, TargetKind: instrument.Tool, Target: tool,
+	_, op := tel.StartRequest(ctx, instrument.Request{Method: mcp.MethodCallTool, TargetKind: instrument.Tool,
+		Target:   tool,
 		Stranger: true, Attributes: cfg.asked(options).spanAttributes})
 	op.Waiting()
 	op.End(*endedBy(err))

@@ -265,7 +265,7 @@ func TestMembersComeAndGo(t *testing.T) {
 	})
 }
 
-func TestAGroupStopsAllAtOnceAndForGood(t *testing.T) {
+func TestAGroupClosesAllAtOnceAndForGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var members []mcpclient.Member
 		for i := range 20 {

@@ -288,8 +288,9 @@ func TestNoCommonVersionEndsTheClient(t *testing.T) {
 		if err := c.Err(); !errors.Is(err, conn.ErrNoCommonVersion) {
 			t.Errorf("want %v, got %v", conn.ErrNoCommonVersion, err)
 		}
-		if err := c.WaitForReady(t.Context()); !errors.Is(err, mcpclient.ErrShutdown) || !errors.Is(err, conn.ErrNoCommonVersion) {
-			t.Errorf("want Await to say why, got %v", err)
+		if err := c.WaitForReady(t.Context()); !errors.Is(err, mcpclient.ErrShutdown) ||
+			!errors.Is(err, conn.ErrNoCommonVersion) {
+			t.Errorf("want WaitForReady to say why, got %v", err)
 		}
 	})
 }
@@ -390,7 +391,7 @@ func TestInitializeIsNotCancelled(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"the client is stopped": func(t *testing.T, c *mcpclient.Client) {
+		"the client is closed": func(t *testing.T, c *mcpclient.Client) {
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}

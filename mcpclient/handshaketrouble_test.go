@@ -58,16 +58,17 @@ func TestTheFirstTroubleOfAHandshakeIsInItsError(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, &mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}}, func(t *testing.T, s *script, c *mcpclient.Client) {
-				done := background(func() error { return c.WaitForReady(t.Context()) })
-				test.talk(s.next(t))
-				err := <-done
-				for _, want := range test.want {
-					if err == nil || !strings.Contains(err.Error(), want) {
-						t.Errorf("got %v, want that it says %q", err, want)
+			bubble(t, &mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}},
+				func(t *testing.T, s *script, c *mcpclient.Client) {
+					done := background(func() error { return c.WaitForReady(t.Context()) })
+					test.talk(s.next(t))
+					err := <-done
+					for _, want := range test.want {
+						if err == nil || !strings.Contains(err.Error(), want) {
+							t.Errorf("got %v, want that it says %q", err, want)
+						}
 					}
-				}
-			})
+				})
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 //
 //	http.Handle("GET /readyz", mcpclient.HealthHandler(weather, payments))
 //
-// It answers 200 if all clients are ready and none is drained, and 503 otherwise; without clients it answers 200.
+// It answers 200 if all clients are ready and none is shutting down, and 503 otherwise; without clients it answers 200.
 // The body is a JSON object with a member for each client, named by its [Options.Name] or by the transport's name:
 //
 //	{"ready":false,"clients":[{"name":"weather","state":"backoff",

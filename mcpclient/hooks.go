@@ -46,7 +46,7 @@ func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 func (h hooks) Negotiated() { h.c.tools.forget() }
 
 // Began restores the features in a new session, each in a goroutine of its own that ends soon after the session at
-// the latest; only Stop waits for them.
+// the latest; only Close waits for them.
 func (h hooks) Began(s *conn.Session) {
 	h.c.subscriptions.listenIfWanted(s)
 	h.c.core.During(s, func() { h.c.logLevel.restore(h.c, s) })

@@ -106,7 +106,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 	}
 	if cl.input.rounds++; cl.input.rounds >= c.cfg.Limits.InputRounds {
 		return &Error{Kind: KindProtocol, Op: cl.Method,
-			cause: fmt.Errorf("the server has asked for input %d times, Options.MaxInputRounds", cl.input.rounds)}
+			cause: fmt.Errorf("the server has asked for input %d times, Options.Limits.InputRounds", cl.input.rounds)}
 	}
 	if err := checkInputs(in.InputRequests); err != nil {
 		return &Error{Kind: KindProtocol, Op: cl.Method, cause: err}

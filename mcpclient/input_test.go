@@ -134,22 +134,23 @@ func TestARequestHasWhatTheServerHasJustSaidToIt(t *testing.T) {
 }
 
 func TestRequestStateAloneBacksOff(t *testing.T) {
-	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{InputRounds: 4}}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
-		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
-		took := elapsed(func() {
-			for range 4 {
-				v.Answer(v.Expect(mcp.MethodReadResource), inputRequired("", `"later"`))
-			}
-			err := <-done
-			if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindProtocol ||
-				!strings.Contains(err.Error(), "4 times") {
-				t.Errorf("got %v, want a protocol error after 4 times", err)
+	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{InputRounds: 4}},
+		func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+			done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
+			took := elapsed(func() {
+				for range 4 {
+					v.Answer(v.Expect(mcp.MethodReadResource), inputRequired("", `"later"`))
+				}
+				err := <-done
+				if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.Kind != mcpclient.KindProtocol ||
+					!strings.Contains(err.Error(), "4 times") {
+					t.Errorf("got %v, want a protocol error after 4 times", err)
+				}
+			})
+			if want := 350 * time.Millisecond; took != want {
+				t.Errorf("it took %v, want %v: 50, 100 and 200 ms", took, want)
 			}
 		})
-		if want := 350 * time.Millisecond; took != want {
-			t.Errorf("it took %v, want %v: 50, 100 and 200 ms", took, want)
-		}
-	})
 }
 
 func TestMissingInputFailsTheCall(t *testing.T) {
@@ -319,7 +320,7 @@ func TestACallIsNotSafeToRetryOnceTheServerHasAsked(t *testing.T) {
 	})
 }
 
-func TestStopEndsACallWithARunningHandler(t *testing.T) {
+func TestCloseEndsACallWithARunningHandler(t *testing.T) {
 	h := mcpclient.HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -337,7 +338,7 @@ func TestStopEndsACallWithARunningHandler(t *testing.T) {
 	})
 }
 
-func TestStopEndsACallThatWaitsToBeSentAgain(t *testing.T) {
+func TestCloseEndsACallThatWaitsToBeSentAgain(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		for range 8 {
@@ -351,30 +352,31 @@ func TestStopEndsACallThatWaitsToBeSentAgain(t *testing.T) {
 			}
 		})
 		if took > 100*time.Millisecond {
-			t.Errorf("the call returned %v after Stop, want at once", took)
+			t.Errorf("the call returned %v after Close, want at once", took)
 		}
 	})
 }
 
 func TestTheDelayBetweenRequestsHasABound(t *testing.T) {
-	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{InputRounds: 45}}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
-		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
-		for i := range 45 {
-			took := elapsed(func() {
-				ctx, cancel := context.WithTimeout(v.Context(), 1e6*time.Hour)
-				defer cancel()
-				raw, err := v.Peer().Receive(ctx)
-				if err != nil {
-					t.Fatal(i, err)
+	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{InputRounds: 45}},
+		func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+			done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
+			for i := range 45 {
+				took := elapsed(func() {
+					ctx, cancel := context.WithTimeout(v.Context(), 1e6*time.Hour)
+					defer cancel()
+					raw, err := v.Peer().Receive(ctx)
+					if err != nil {
+						t.Fatal(i, err)
+					}
+					var f frame
+					_ = json.Unmarshal(raw, &f)
+					v.Answer(f, inputRequired("", `"later"`))
+				})
+				if took > time.Minute || i > 0 && took == 0 {
+					t.Errorf("request %d was sent after %v, want some time and less than a minute", i+1, took)
 				}
-				var f frame
-				_ = json.Unmarshal(raw, &f)
-				v.Answer(f, inputRequired("", `"later"`))
-			})
-			if took > time.Minute || i > 0 && took == 0 {
-				t.Errorf("request %d was sent after %v, want some time and less than a minute", i+1, took)
 			}
-		}
-		<-done
-	})
+			<-done
+		})
 }

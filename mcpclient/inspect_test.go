@@ -21,7 +21,8 @@ import (
 )
 
 func TestInspectReportsTheConnection(t *testing.T) {
-	o := &mcpclient.Options{Name: "files", InstanceID: "pod-7", Backoff: mcpclient.Backoff{Min: 8 * time.Second, Max: 8 * time.Second}}
+	o := &mcpclient.Options{Name: "files", InstanceID: "pod-7",
+		Backoff: mcpclient.Backoff{Min: 8 * time.Second, Max: 8 * time.Second}}
 	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		time.Sleep(3 * time.Second)

@@ -103,7 +103,8 @@ func schemaTool(n int) string {
 
 var hoards = []hoard{
 	{
-		name: "notifications", options: mcpclient.Options{Features: blocked, Limits: mcpclient.Limits{NotificationBytes: 3 * mebi}}, limit: 5 * mebi,
+		name: "notifications", options: mcpclient.Options{Features: blocked,
+			Limits: mcpclient.Limits{NotificationBytes: 3 * mebi}}, limit: 5 * mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for range frames {
 				v.Send(`{"jsonrpc":"2.0","method":"custom/note","params":{"x":"` + pad + `"}}`)
@@ -111,7 +112,8 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "updates with long URIs", options: mcpclient.Options{Features: blocked, Limits: mcpclient.Limits{NotificationBytes: 3 * mebi}},
+		name: "updates with long URIs", options: mcpclient.Options{Features: blocked,
+			Limits: mcpclient.Limits{NotificationBytes: 3 * mebi}},
 		limit: 6 * mebi,
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			meta := opened(c)
@@ -280,7 +282,8 @@ var hoards = []hoard{
 			return nil
 		},
 	}, {
-		name: "frames that break the protocol", limit: mebi, options: mcpclient.Options{Limits: mcpclient.Limits{Frame: mebi}},
+		name: "frames that break the protocol", limit: mebi,
+		options: mcpclient.Options{Limits: mcpclient.Limits{Frame: mebi}},
 		send: func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) any {
 			for range frames {
 				v.Send(`{"jsonrpc":"2.0","method":7,"params":{"x":"` + pad + `"}}`)

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestNotificationsBeforeStopAreHandled(t *testing.T) {
+func TestNotificationsBeforeCloseAreHandled(t *testing.T) {
 	const messages = 20
 	server := withTool("talk", func(ctx context.Context, _ struct{}) (string, error) {
 		for range messages {
@@ -25,7 +25,7 @@ func TestNotificationsBeforeStopAreHandled(t *testing.T) {
 	client, err := mcpclient.Connect(t.Context(), server,
 		&mcpclient.Options{Timeouts: mcpclient.Timeouts{Close: time.Minute}, Features: []mcpclient.Feature{
 			mcpclient.HandleLogMessage(func(ctx context.Context, _ *mcp.LoggingMessageParams) {
-				<-ctx.Done() // so that all but the first one wait when the client is stopped
+				<-ctx.Done() // so that all but the first one wait when the client is closed
 				heard.Add(1)
 			}),
 		}})
@@ -39,6 +39,6 @@ func TestNotificationsBeforeStopAreHandled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := heard.Load(); n != messages {
-		t.Errorf("got %d messages heard when Stop returned, want all %d that came before it", n, messages)
+		t.Errorf("got %d messages heard when Close returned, want all %d that came before it", n, messages)
 	}
 }

@@ -401,7 +401,7 @@ func TestListRequestedBeforeTheSubscriptionMayHaveChanged(t *testing.T) {
 	}
 }
 
-func TestTheStreamOfASubscriptionOfAStoppedClientEndsInOrder(t *testing.T) {
+func TestTheStreamOfASubscriptionOfAClosedClientEndsInOrder(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	o := &mcpclient.Options{Telemetry: rec.Telemetry(),
 		Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}

@@ -92,9 +92,11 @@ func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 		"an error of the wrong shape": {legacy, `{"jsonrpc":"2.0","id":%s,"error":{"code":"x"}}`,
 			connstate.ReasonNegotiationFailed, "invalid_error"},
 		"a frame over the limit": {legacy,
-			`{"jsonrpc":"2.0","id":%s,"result":{"x":"` + strings.Repeat("x", 1000) + `"}}`, connstate.ReasonFrameTooLarge, "1000"},
+			`{"jsonrpc":"2.0","id":%s,"result":{"x":"` + strings.Repeat("x", 1000) + `"}}`,
+			connstate.ReasonFrameTooLarge, "1000"},
 		"nothing, for too long": {modern, "", connstate.ReasonInitTimeout, "the server was not ready within 10s"},
-		"nothing but garbage for ever": {modern, strings.Repeat("garbage\n", conn.InvalidStreak), connstate.ReasonInvalidStreak,
+		"nothing but garbage for ever": {modern, strings.Repeat("garbage\n", conn.InvalidStreak),
+			connstate.ReasonInvalidStreak,
 			"invalid_json"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -199,7 +201,7 @@ func TestADiallingThatEndsTooLateMeansNothing(t *testing.T) {
 		}
 		begun := time.Now()
 		if err := c.Close(); err != nil || time.Since(begun) > 125*time.Millisecond {
-			t.Errorf("want Stop not to wait for it, got %v after %v", err, time.Since(begun))
+			t.Errorf("want Close not to wait for it, got %v after %v", err, time.Since(begun))
 		}
 		time.Sleep(time.Minute) // the end of the last one
 	})

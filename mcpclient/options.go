@@ -28,7 +28,7 @@ type Options struct {
 	// example to the name of a pod, it must be unique among the clients with one name.
 	InstanceID string
 
-	// Group names a group of similar servers, if there are many: a tenant, a kind, a cluster. It is
+	// TelemetryGroup names a group of similar servers, if there are many: a tenant, a kind, a cluster. It is
 	// mcp_client.group on all telemetry of the client, empty by default. Each metric has room for about 2,000 sets
 	// of attributes. If a process has more names of clients than that, metrics record the later names as _OTHER,
 	// and distinguish them by the first 32 groups. It is unrelated to the type [Group], whose members may have one
@@ -237,7 +237,8 @@ func newConfig(o *Options, transportName string, attempts int) (config, error) {
 		ClientInfo: c.ClientInfo, Capabilities: c.Capabilities,
 		RequestTimeout: c.RequestTimeout, InitTimeout: c.Timeouts.Init, StartTimeout: c.Timeouts.Start,
 		AuthTimeout: c.Timeouts.Auth, CloseTimeout: c.Timeouts.Close, BackoffMin: c.Backoff.Min, BackoffMax: c.Backoff.Max,
-		KeepAlive: c.KeepAlive, InitialAttempts: c.Backoff.Attempts, FrameLimit: c.Limits.Frame, SendQueue: c.Limits.SendQueue,
+		KeepAlive: c.KeepAlive, InitialAttempts: c.Backoff.Attempts, FrameLimit: c.Limits.Frame,
+		SendQueue:    c.Limits.SendQueue,
 		SkipOversize: c.Limits.SkipOversize, OnTransition: c.OnTransition,
 	}
 	if err := c.core.Complete(); err != nil {

@@ -114,7 +114,7 @@ func denses() []dense {
 	}
 }
 
-// A result, decoded into any type, takes no more memory than Options.FrameLimit says.
+// A result, decoded into any type, takes no more memory than Limits.Frame says.
 func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")

@@ -180,7 +180,7 @@ func killMidway(t *testing.T, c *mcpclient.Client, server, calls int, held <-cha
 	}
 }
 
-func TestStopLeavesNoGoroutineProcessOrDescriptor(t *testing.T) {
+func TestCloseLeavesNoGoroutineProcessOrDescriptor(t *testing.T) {
 	before := inventory(t)
 	c := connect(t, roleServer, nil)
 	parent, child := pid(t, c, methodPID), pid(t, c, methodFork)
@@ -194,7 +194,7 @@ func TestStopLeavesNoGoroutineProcessOrDescriptor(t *testing.T) {
 	before.unchanged(t)
 }
 
-func TestStopOfAServerThatIgnoresEverythingTakes150Milliseconds(t *testing.T) {
+func TestCloseOfAServerThatIgnoresEverythingTakes150Milliseconds(t *testing.T) {
 	const want = 150 * time.Millisecond
 	took := best.Of(want, func() time.Duration {
 		c := connect(t, roleServer, nil)
@@ -208,9 +208,9 @@ func TestStopOfAServerThatIgnoresEverythingTakes150Milliseconds(t *testing.T) {
 		mustDie(t, server)
 		return took
 	})
-	t.Logf("Stop took %v", took)
+	t.Logf("Close took %v", took)
 	if took > want {
-		t.Errorf("want Stop within %v, got %v at best", want, took)
+		t.Errorf("want Close within %v, got %v at best", want, took)
 	}
 }
 
@@ -221,7 +221,8 @@ func size(n int) map[string]int { return map[string]int{"size": n} }
 
 func TestAFrameOfExactlyTheLimitIsAcceptedAndOneByteMoreEndsTheConnection(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
-	c := connect(t, roleServer, &mcpclient.Options{Telemetry: rec.Telemetry(), Backoff: mcpclient.Backoff{Min: 10 * time.Millisecond}})
+	c := connect(t, roleServer, &mcpclient.Options{Telemetry: rec.Telemetry(),
+		Backoff: mcpclient.Backoff{Min: 10 * time.Millisecond}})
 	var result json.RawMessage
 	if err := c.Call(t.Context(), methodFrame, size(limit), &result); err != nil {
 		t.Fatalf("want a frame of %d bytes accepted, got %v", limit, err)
@@ -294,14 +295,14 @@ func TestAnOversizeFrameThatIsSkippedFailsOnlyItsOwnCall(t *testing.T) {
 }
 
 func TestAServerThatNeverReadsHoldsNobodyUp(t *testing.T) {
-	const most = time.Second // more than a call's deadline, and in all for Stop
+	const most = time.Second // more than a call's deadline, and in all for Close
 	if late := best.Of(most, func() time.Duration { return latestBesideAServerThatNeverReads(t) }); late > most {
-		t.Errorf("want every call back at its deadline and Stop at once, got one of them %v late at best", late)
+		t.Errorf("want every call back at its deadline and Close at once, got one of them %v late at best", late)
 	}
 }
 
 // latestBesideAServerThatNeverReads returns how long after its deadline the latest of some calls came back or, if that
-// is more, how long Stop took.
+// is more, how long Close took.
 func latestBesideAServerThatNeverReads(t *testing.T) (late time.Duration) {
 	const deadline = 200 * time.Millisecond
 	c := connect(t, roleServer, &mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 1 << 20}})
@@ -368,7 +369,8 @@ func TestAServerThatExitsOnTheProbeIsRestartedWithoutBackoff(t *testing.T) {
 	_ = c.Close()
 	mu.Lock()
 	defer mu.Unlock()
-	want := []connstate.Reason{connstate.ReasonTransportUp, connstate.ReasonProbeLost, connstate.ReasonTransportUp, connstate.ReasonNegotiated}
+	want := []connstate.Reason{connstate.ReasonTransportUp, connstate.ReasonProbeLost, connstate.ReasonTransportUp,
+		connstate.ReasonNegotiated}
 	if !slices.Equal(reasons[:len(want)], want) {
 		t.Errorf("want the reasons %v first, got %v", want, reasons)
 	}

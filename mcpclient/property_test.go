@@ -214,7 +214,8 @@ type ending struct {
 func newRun(p plan) *run {
 	r := &run{plan: p, server: newFaulty(p), outcomes: map[int]ending{}, log: &eventCount{}}
 	o := &mcpclient.Options{
-		Timeouts: mcpclient.Timeouts{Init: 200 * time.Millisecond}, Backoff: mcpclient.Backoff{Min: 20 * time.Millisecond, Max: 100 * time.Millisecond},
+		Timeouts:       mcpclient.Timeouts{Init: 200 * time.Millisecond},
+		Backoff:        mcpclient.Backoff{Min: 20 * time.Millisecond, Max: 100 * time.Millisecond},
 		RequestTimeout: 5 * time.Second, Limits: mcpclient.Limits{Frame: faultyLimit, SkipOversize: p.Skip, Notifications: 2},
 		Telemetry: telemetry.New(telemetry.WithLogger(slog.New(r.log))),
 		Features:  []mcpclient.Feature{mcpclient.HandleNotification("", func(context.Context, *mcpclient.Notification) {})},
@@ -385,7 +386,7 @@ func (r *run) decays() {
 	check(0, "after their time and a sweep")
 }
 
-// stop stops the client several times at once.
+// stop closes the client several times at once.
 func (r *run) stop() {
 	var wg sync.WaitGroup
 	for range 3 {

@@ -69,7 +69,7 @@ func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		if waited := time.Since(begun); waited > 125*time.Millisecond {
-			t.Errorf("want Stop within 125 ms, got %v", waited)
+			t.Errorf("want Close within 125 ms, got %v", waited)
 		}
 	})
 }
@@ -177,7 +177,7 @@ func TestAServerThatDiesBehindEachHandshakeIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAStoppedClientIsNoLongerInTheMetrics(t *testing.T) {
+func TestAClosedClientIsNoLongerInTheMetrics(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
 		s.next(t).modern()

@@ -133,7 +133,8 @@ func TestEachTryIsASpanLinkedToThePreviousOne(t *testing.T) {
 
 // TestAllTriesShareTheTimeout has a server that is never there again.
 func TestAllTriesShareTheTimeout(t *testing.T) {
-	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}}
+	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125},
+		Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}}
 	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.initialize(mcp.Version20251125)
@@ -289,7 +290,8 @@ func TestCallSeenByTheServerIsNeverSafeToRetry(t *testing.T) {
 		"refused":     unsent(transport.ReasonUnauthorized),
 		"busy": func(v *conversation, c *mcpclient.Client, leave func()) {
 			for range 2 {
-				v.fail(v.Expect(mcp.MethodCallTool), transport.RequestError{Reason: transport.ReasonBusy, Status: 429, Unsent: true})
+				v.fail(v.Expect(mcp.MethodCallTool),
+					transport.RequestError{Reason: transport.ReasonBusy, Status: 429, Unsent: true})
 			}
 		},
 		"left":    func(v *conversation, c *mcpclient.Client, leave func()) { leave() },

@@ -143,7 +143,8 @@ func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 	} {
 		for _, first := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", first in line: ", first), func(t *testing.T) {
-				o := &mcpclient.Options{CallOptions: []mcpclient.CallOption{mcpclient.WaitForRoom()}, Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}}
+				o := &mcpclient.Options{CallOptions: []mcpclient.CallOption{mcpclient.WaitForRoom()},
+					Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}}
 				narrow(t, o, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
 					patient := mcpclient.WithTimeout(time.Hour)
 					var others []<-chan error

@@ -70,7 +70,8 @@ func TestAPanickingHandlerIsIsolated(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		heard := make(chan string, 2)
 		c.Handle(mcpclient.HandleNotification("custom/1", func(context.Context, *mcpclient.Notification) { panic("oops") }))
-		c.Handle(mcpclient.HandleNotification("custom/1", func(_ context.Context, n *mcpclient.Notification) { heard <- n.Method }))
+		c.Handle(mcpclient.HandleNotification("custom/1",
+			func(_ context.Context, n *mcpclient.Notification) { heard <- n.Method }))
 		v.Send(`{"jsonrpc":"2.0","method":"custom/1"}`)
 		if got := <-heard; got != "custom/1" {
 			t.Errorf("want the second handler called, got %s", got)

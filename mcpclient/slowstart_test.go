@@ -115,7 +115,7 @@ func TestSilentServerIsGivenUpWithItsLastWords(t *testing.T) {
 	})
 }
 
-func TestInitTimeoutAppliesAfterTheFirstOutput(t *testing.T) {
+func TestTheInitTimeoutAppliesAfterTheFirstOutput(t *testing.T) {
 	launching(t, nil, "", func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestStopFromEveryState(t *testing.T) {
+func TestCloseFromEveryState(t *testing.T) {
 	for name, reach := range map[string]func(t *testing.T, s *script, c *mcpclient.Client){
 		"starting": func(*testing.T, *script, *mcpclient.Client) {},
 		"initializing": func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -50,7 +50,7 @@ func TestStopFromEveryState(t *testing.T) {
 				}
 				wg.Wait()
 				if waited := time.Since(begun); waited > 100*time.Millisecond {
-					t.Errorf("want Stop within 100 ms, got %v", waited)
+					t.Errorf("want Close within 100 ms, got %v", waited)
 				}
 				if c.State() != connstate.Closing || c.Err() != nil {
 					t.Errorf("want closing without an error, got %s, %v", c.State(), c.Err())
@@ -63,14 +63,14 @@ func TestStopFromEveryState(t *testing.T) {
 					t.Errorf("want notifications refused with shutdown, got %v", err)
 				}
 				if err := c.WaitForReady(t.Context()); !errors.Is(err, mcpclient.ErrShutdown) {
-					t.Errorf("want Await refused with shutdown, got %v", err)
+					t.Errorf("want WaitForReady refused with shutdown, got %v", err)
 				}
 			})
 		})
 	}
 }
 
-func TestStopFailsCallsInFlight(t *testing.T) {
+func TestCloseFailsCallsInFlight(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var calls []<-chan error
 		for range 20 {
@@ -103,7 +103,7 @@ func (c stubbornConn) Close(ctx context.Context) error {
 	return c.Conn.Close(ctx)
 }
 
-func TestStopDoesNotWaitForABlockedClose(t *testing.T) {
+func TestCloseDoesNotWaitForABlockedClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
 		c, err := mcpclient.New(stubborn{s}, nil)
@@ -117,12 +117,12 @@ func TestStopDoesNotWaitForABlockedClose(t *testing.T) {
 			t.Fatal(err)
 		}
 		if waited := time.Since(begun); waited > 125*time.Millisecond {
-			t.Errorf("want Stop within 125 ms, got %v", waited)
+			t.Errorf("want Close within 125 ms, got %v", waited)
 		}
 	})
 }
 
-func TestStopDoesNotWaitForAHandlerThatIgnoresItsContext(t *testing.T) {
+func TestCloseDoesNotWaitForAHandlerThatIgnoresItsContext(t *testing.T) {
 	release := make(chan struct{})
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("",
 		func(context.Context, *mcpclient.Notification) { <-release })}}
@@ -133,37 +133,38 @@ func TestStopDoesNotWaitForAHandlerThatIgnoresItsContext(t *testing.T) {
 		begun := time.Now()
 		_ = c.Close()
 		if waited := time.Since(begun); waited > 125*time.Millisecond {
-			t.Errorf("want Stop within 125 ms, got %v", waited)
+			t.Errorf("want Close within 125 ms, got %v", waited)
 		}
 		close(release)
 	})
 }
 
 func TestAnOversizeFrameEndsTheConnectionAndTheClientRecovers(t *testing.T) {
-	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{Frame: 1000}}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
-		exact := background(func() error { return c.Call(t.Context(), "exact", nil, nil) })
-		f := v.Expect("exact")
-		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%%s"}}`, f.ID)
-		v.Send(fmt.Sprintf(answer, strings.Repeat("x", 1000-len(answer)+2)))
-		if err := <-exact; err != nil {
-			t.Fatalf("want a frame of exactly the limit accepted, got %v", err)
-		}
-		other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
-		v.Expect("other")
-		over := background(func() error { return c.Call(t.Context(), "over", nil, nil) })
-		f = v.Expect("over")
-		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, f.ID, strings.Repeat("x", 1000)))
-		for _, done := range []<-chan error{over, other} {
-			if e, ok := errors.AsType[*mcpclient.Error](<-done); !ok || e.Kind != mcpclient.KindProtocol {
-				t.Errorf("want every call in flight to fail with kind protocol, got %v", e)
+	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{Frame: 1000}},
+		func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
+			exact := background(func() error { return c.Call(t.Context(), "exact", nil, nil) })
+			f := v.Expect("exact")
+			answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%%s"}}`, f.ID)
+			v.Send(fmt.Sprintf(answer, strings.Repeat("x", 1000-len(answer)+2)))
+			if err := <-exact; err != nil {
+				t.Fatalf("want a frame of exactly the limit accepted, got %v", err)
 			}
-		}
-		if got := c.Status(); got.State != connstate.Backoff || got.Reason != connstate.ReasonFrameTooLarge {
-			t.Errorf("want backoff because of frame_too_large, got %s, %s", got.State, got.Reason)
-		}
-		s.next(t).modern()
-		await(t, c)
-	})
+			other := background(func() error { return c.Call(t.Context(), "other", nil, nil) })
+			v.Expect("other")
+			over := background(func() error { return c.Call(t.Context(), "over", nil, nil) })
+			f = v.Expect("over")
+			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"x":"%s"}}`, f.ID, strings.Repeat("x", 1000)))
+			for _, done := range []<-chan error{over, other} {
+				if e, ok := errors.AsType[*mcpclient.Error](<-done); !ok || e.Kind != mcpclient.KindProtocol {
+					t.Errorf("want every call in flight to fail with kind protocol, got %v", e)
+				}
+			}
+			if got := c.Status(); got.State != connstate.Backoff || got.Reason != connstate.ReasonFrameTooLarge {
+				t.Errorf("want backoff because of frame_too_large, got %s, %s", got.State, got.Reason)
+			}
+			s.next(t).modern()
+			await(t, c)
+		})
 }
 
 func TestAnOversizeFrameCanBeSkipped(t *testing.T) {
@@ -194,12 +195,13 @@ func TestConnectGivesUpAfterThreeAttempts(t *testing.T) {
 	})
 }
 
-func TestConnectEndsWithItsContextAndStopsTheClient(t *testing.T) {
+func TestConnectEndsWithItsContextAndClosesTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		broken := errors.New("the server is out for lunch")
-		_, err := mcpclient.Connect(ctx, failing{newScript(t), broken}, &mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: -1}})
+		_, err := mcpclient.Connect(ctx, failing{newScript(t), broken},
+			&mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: -1}})
 		if !errors.Is(err, broken) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("want the context's end and why the last attempt failed, got %v", err)
 		}

@@ -14,17 +14,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// SubscribeResource asks the server to report changes of a resource to [HandleResourceUpdated] and
-// [Client.OnResourceUpdated]. It returns when the server has agreed. If the server does not agree, for this
-// resource or for any, the error has [ErrUnsupported] in its chain, or is the server's own. With
-// Options.NoListening the error names that option. An error changes nothing.
+// SubscribeResource asks the server to report changes of a resource to [HandleResourceUpdated]. It returns when the
+// server has agreed. If the server does not agree, for this resource or for any, the error has [ErrUnsupported] in its
+// chain, or is the server's own. With Options.NoListening the error names that option. An error changes nothing.
 //
 // The subscription lasts until [Client.UnsubscribeResource] or the end of the client: after a lost connection the
-// client renews it in the new session and calls the handlers, because it may have missed a change. If the server
-// does not answer, the client tries again, after Options.BackoffMin to BackoffMax. If a server refuses, the client
-// emits the record mcp_client.subscription.lost. A legacy server gives a reason, and the client tries again in the
-// next session. A modern server gives none, and the client asks it again after BackoffMin to BackoffMax.
-// Subscribing to a resource twice has the same effect as once, and one unsubscription ends it.
+// client renews it in the new session and calls the handlers, because it may have missed a change. If the server does
+// not answer, the client tries again, after Backoff.Min to Backoff.Max of [Options]. If a server refuses, the client
+// emits the record mcp_client.subscription.lost. A legacy server gives a reason, and the client tries again in the next
+// session. A modern server gives none, and the client asks it again after Backoff.Min to Backoff.Max. Subscribing to a
+// resource twice has the same effect as once, and one unsubscription ends it.
 //
 // A modern client replaces its subscription to change it. It reads the old one for 5 s more, so handlers may get a
 // change twice; if there are more than 4 replacements in that time, the oldest counts as a gap.

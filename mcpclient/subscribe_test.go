@@ -91,7 +91,10 @@ func TestUpdatesOfASubscribedResourceReachTheHandler(t *testing.T) {
 			r.updated(motd)
 			j.wants(t, "updated "+motd)
 			r.subscribe(news, motd)
-			remove := r.c.Handle(mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { j.lines = append(j.lines, "later "+uri) }))
+			remove := r.c.Handle(mcpclient.HandleResourceUpdated(func(_ context.Context,
+				uri string) {
+				j.lines = append(j.lines, "later "+uri)
+			}))
 			r.updated(news + "/part")
 			j.wants(t, "updated "+news+"/part", "later "+news+"/part")
 			remove()

@@ -40,7 +40,7 @@ func TestCancelledCallCancelsTheTaskOnce(t *testing.T) {
 	})
 }
 
-func TestStopEndsACallWaitingForItsTask(t *testing.T) {
+func TestCloseEndsACallWaitingForItsTask(t *testing.T) {
 	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, everySecond)
@@ -218,7 +218,7 @@ func TestLateAnswerWithoutATaskCancelsNothing(t *testing.T) {
 	}
 }
 
-func TestStopEndsTheCancellationOfALateTask(t *testing.T) {
+func TestCloseEndsTheCancellationOfALateTask(t *testing.T) {
 	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		a := callOld(ctx, c)
@@ -229,7 +229,7 @@ func TestStopEndsTheCancellationOfALateTask(t *testing.T) {
 		v.Answer(f, `{"task":`+oldWorking()+`}`)
 		v.about(mcp.MethodCancelTask) // and no answer
 		if took := elapsed(func() { _ = c.Close() }); took > time.Second {
-			t.Errorf("Stop took %v", took)
+			t.Errorf("Close took %v", took)
 		}
 	})
 }

@@ -214,7 +214,7 @@ func transient(err *Error) bool {
 	return false
 }
 
-// interrupted returns the error of a Wait if its context ended, or the client was stopped.
+// interrupted returns the error of a Wait if its context ended, or the client was closed.
 func (t *Task) interrupted(ctx context.Context) *Error {
 	e := t.about(errorOf(t.c.core.Interrupted(ctx, mcp.MethodCallTool, false)))
 	e.Unsent = false // the tool has been called

@@ -28,7 +28,7 @@ func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallO
 // Tools yields the server's tools, and requests page after page as needed. An error ends it.
 //
 // The list is bounded: if a server repeats a cursor, or has more than 1,000 pages, 100,000 items or four times
-// [Options.FrameLimit] in all, the list ends with an error of kind [KindProtocol], and with [ErrListCutShort] in
+// [Limits.Frame] in all, the list ends with an error of kind [KindProtocol], and with [ErrListCutShort] in
 // the case of cursors; use [Client.ListTools] for larger lists. [WithTimeout] bounds the waiting for all pages
 // together; without it, [Options.RequestTimeout] applies to each page and ten times that to all. The loop's work
 // on the tools does not count.

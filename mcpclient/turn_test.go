@@ -295,7 +295,7 @@ func TestTheEndOfTheConnectionIsFound(t *testing.T) {
 	}
 }
 
-func TestStopEndsAReadingCaller(t *testing.T) {
+func TestCloseEndsAReadingCaller(t *testing.T) {
 	for _, calling := range []bool{false, true} {
 		lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			done := make(<-chan error)

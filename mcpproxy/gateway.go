@@ -42,8 +42,8 @@ type GatewayOptions struct {
 
 	// Server configures the end towards hosts. The gateway itself sets Logging, NameTargets, Telemetry and the
 	// completions in Capabilities. Zero fields mean the defaults of [mcpserver.Options], with two exceptions:
-	// FrameLimit defaults to [DefaultFrameLimit] and MaxConcurrent to 1,024. Processes that serve the same hosts need
-	// the same StateKeys.
+	// Limits.Frame defaults to [DefaultFrameLimit] and Limits.Concurrent to 1,024. Processes that serve the same hosts
+	// need the same StateKeys.
 	Server mcpserver.Options
 
 	// Telemetry is the destination of spans, metrics and log records of the end towards hosts, and of members without
@@ -83,7 +83,7 @@ type Gateway struct {
 // the gateway's telemetry. NewGateway returns an error if a member or an option is invalid. It panics if
 // [mcpserver.New] rejects the Server options, which are mistakes in the program.
 //
-// Members are connected when a host arrives, and by [Gateway.HTTPHandler]. The caller must stop the gateway.
+// Members are connected when a host arrives, and by [Gateway.HTTPHandler]. The caller must close the gateway.
 func NewGateway(members []mcpclient.Member, o *GatewayOptions) (*Gateway, error) {
 	g := &Gateway{groups: map[*hostGroup]struct{}{}}
 	if o != nil {
@@ -142,7 +142,8 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 		g.prefixes = append(g.prefixes, prefix)
 		if m.Options == nil {
 			m.Options = &mcpclient.Options{
-				RequestTimeout: -1, Limits: mcpclient.Limits{Frame: DefaultFrameLimit}, Timeouts: mcpclient.Timeouts{Close: time.Second}, Telemetry: g.o.Telemetry,
+				RequestTimeout: -1, Limits: mcpclient.Limits{Frame: DefaultFrameLimit},
+				Timeouts: mcpclient.Timeouts{Close: time.Second}, Telemetry: g.o.Telemetry,
 			}
 		}
 		if o := *m.Options; g.guard != nil {
@@ -211,10 +212,10 @@ func (g *Gateway) serve(serve func(*mcpserver.Server) error) error {
 
 // HTTPHandler returns a handler for hosts over HTTP, to mount at a path such as /mcp, and connects to the members for
 // hosts without sessions. A nil o means the defaults. End the handler with [mcpserver.HTTPHandler.Shutdown], and then
-// the gateway with [Gateway.Stop].
+// the gateway with [Gateway.Close] or [Gateway.Shutdown].
 //
 // A session has its own clients to the members, from its first request after initialize. There are at most
-// [DefaultMaxSessions], unless [mcpserver.HTTPOptions.MaxSessions] sets another number.
+// [DefaultMaxSessions], unless Sessions of [mcpserver.HTTPLimits] sets another number.
 //
 // With a store of sessions, [mcpserver.HTTPOptions.Sessions], any process with the same members may serve a session:
 // each process has its own clients for it, with the host's capabilities, its log level and its subscriptions. State
@@ -281,7 +282,7 @@ func (g *Gateway) end(end func(*mcpclient.Group) error) error {
 	return errors.Join(failed...)
 }
 
-var errGatewayStopped = &mcp.Error{Code: mcp.CodeInternalError, Message: "the gateway has been stopped"}
+var errGatewayStopped = &mcp.Error{Code: mcp.CodeInternalError, Message: "the gateway has been closed"}
 
 // newGroup returns the clients of one host, not yet connected.
 func (g *Gateway) newGroup() (*hostGroup, error) {

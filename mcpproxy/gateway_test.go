@@ -59,7 +59,7 @@ func begin(t *testing.T, o *mcpproxy.GatewayOptions, add func(name string, s *mc
 	return a
 }
 
-// end stops the gateway, after the hosts have left.
+// end closes the gateway, after the hosts have left.
 func (a *around) end() {
 	if err := a.gateway.Close(); err != nil {
 		a.t.Errorf("the gateway stopped with %v", err)
@@ -71,7 +71,8 @@ func (a *around) host(v mcp.Version, features ...mcpclient.Feature) *mcpclient.C
 	a.t.Helper()
 	t := transport.InMemory(func(ctx context.Context, p *transport.Peer) { _ = a.gateway.Serve(ctx, p) })
 	c, err := mcpclient.Connect(a.t.Context(), t, &mcpclient.Options{
-		Versions: []mcp.Version{v}, Features: features, Telemetry: telemetry.Off(), Timeouts: mcpclient.Timeouts{Close: 3 * time.Second},
+		Versions: []mcp.Version{v}, Features: features, Telemetry: telemetry.Off(),
+		Timeouts: mcpclient.Timeouts{Close: 3 * time.Second},
 	})
 	if err != nil {
 		a.t.Fatal(err)
@@ -322,26 +323,28 @@ func TestHealthNamesEachMember(t *testing.T) {
 	})
 }
 
-func TestStoppedGatewayRejectsHosts(t *testing.T) {
+func TestClosedGatewayRejectsHosts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := begin(t, nil, addEcho)
 		c := a.host(mcp.Version20250618)
 		toolNames(t, c)
 		a.end()
 		if _, err := c.CallTool(t.Context(), "old_echo", nil); err == nil {
-			t.Error("a call behind Stop got no error")
+			t.Error("a call after Close got no error")
 		}
 		leave(t, c)
 		err := a.gateway.Serve(t.Context(), nil)
-		if err == nil || !strings.Contains(err.Error(), "has been stopped") {
-			t.Errorf("Serve returned %v, want that the gateway has been stopped", err)
+		if err == nil || !strings.Contains(err.Error(), "has been closed") {
+			t.Errorf("Serve returned %v, want that the gateway has been closed", err)
 		}
 	})
 }
 
 // TestShutdownOfAGatewayWaitsForTheOperationsOfItsHosts ends a gateway during a call of a host.
 func TestShutdownOfAGatewayWaitsForTheOperationsOfItsHosts(t *testing.T) {
-	for name, patience := range map[string]time.Duration{"the call ends in time": time.Minute, "the context ends first": time.Second} {
+	for name, patience := range map[string]time.Duration{
+		"the call ends in time": time.Minute, "the context ends first": time.Second,
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a := begin(t, nil, func(_ string, s *mcptest.Server) {

@@ -292,8 +292,9 @@ func TestMemberRequestOutlivesParallelRequest(t *testing.T) {
 	asking := func(name string, s *mcptest.Server) {
 		must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "later"}, func(ctx context.Context, _ struct{}) (string, error) {
 			time.Sleep(time.Second)
-			said, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "sure?", RequestedSchema: json.RawMessage(
-				`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
+			said, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
+				&mcp.ElicitParams{Message: "sure?", RequestedSchema: json.RawMessage(
+					`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
 			if err != nil {
 				return "", err
 			}

@@ -196,7 +196,8 @@ func TestLastOutputOfServerIsRedacted(t *testing.T) {
 		}
 		_, err = mcpclient.Connect(t.Context(), transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 			_ = proxy.Serve(ctx, peer)
-		}), &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, Telemetry: telemetry.Off(), Backoff: mcpclient.Backoff{Attempts: 1}})
+		}), &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, Telemetry: telemetry.Off(),
+			Backoff: mcpclient.Backoff{Attempts: 1}})
 		if err == nil || shows(err.Error()) != "" {
 			t.Errorf("%d: the host got %v", status, err)
 		}

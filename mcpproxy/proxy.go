@@ -134,17 +134,17 @@ func (p *Proxy) ServeStdio(ctx context.Context) error { return p.server.ServeStd
 // server that belong to no request do not reach their hosts. A nil o means the defaults. HTTPHandler panics if
 // Stateless or Sessions is set, which are mistakes in the program.
 //
-// There are at most [DefaultMaxSessions], unless [mcpserver.HTTPOptions.MaxSessions] sets another number. One
+// There are at most [DefaultMaxSessions], unless Sessions of [mcpserver.HTTPLimits] sets another number. One
 // [mcpserver.HTTPOptions.Account] gets half of them. Beyond the limit, the oldest session that has sent only
 // initialize ends, with its server; if there is none, the next session is refused with 503.
 //
-// A session ends after [mcpserver.HTTPOptions.SessionTimeout] without messages, with its server. End the handler with
-// [mcpserver.HTTPHandler.Shutdown], before the [net/http.Server].
+// A session ends after Timeouts.Session of [mcpserver.HTTPOptions] without messages, with its server. End the handler
+// with [mcpserver.HTTPHandler.Shutdown], before the [net/http.Server].
 func (p *Proxy) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 	return p.server.HTTPHandler(boundSessions(o))
 }
 
-// DefaultMaxSessions bounds the sessions of hosts over HTTP, unless [mcpserver.HTTPOptions.MaxSessions] sets another
+// DefaultMaxSessions bounds the sessions of hosts over HTTP, unless Sessions of [mcpserver.HTTPLimits] sets another
 // number. Each session may have its own process.
 const DefaultMaxSessions = 64
 

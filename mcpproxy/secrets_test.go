@@ -42,8 +42,9 @@ func addSecretTools(g *guarded, s *mcpserver.Server) {
 		return "", &mcp.Error{Code: 7, Message: "not sk-4", Data: json.RawMessage(`{"token":1,"x":"sk-5"}`)}
 	})
 	add(g.t, s, "ask", func(ctx context.Context, _ struct{}) (string, error) {
-		r, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "for sk-6?", RequestedSchema: json.RawMessage(
-			`{"type":"object","properties":{"token":{"type":"string","title":"sk-7"}}}`)})
+		r, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
+			&mcp.ElicitParams{Message: "for sk-6?", RequestedSchema: json.RawMessage(
+				`{"type":"object","properties":{"token":{"type":"string","title":"sk-7"}}}`)})
 		if err != nil {
 			return "", err
 		}

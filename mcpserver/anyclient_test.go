@@ -279,7 +279,8 @@ func strangelyUsed(t *testing.T) *mcpserver.Server {
 		}
 	}
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "task"},
-		func(ctx context.Context, in map[string]any) (string, error) { return "done", nil }, mcpserver.TaskTool()); err != nil {
+		func(ctx context.Context, in map[string]any) (string, error) { return "done", nil },
+		mcpserver.TaskTool()); err != nil {
 		t.Fatal(err)
 	}
 	return s

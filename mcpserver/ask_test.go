@@ -65,7 +65,8 @@ func (w *wire) expect(t *testing.T, want ...string) {
 func TestARequestToTheClientIsAnsweredOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
-		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Concurrent: 2, Queued: -1}}, "roots", rootsTool)
+		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Concurrent: 2, Queued: -1}},
+			"roots", rootsTool)
 		w := openedAble(t, s, "2025-11-25")
 		w.send(callOf(7, "roots", "{}"))
 		first := w.taken()

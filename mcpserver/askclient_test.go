@@ -146,7 +146,8 @@ func TestOneHandlerAsksClientsOfEveryRevision(t *testing.T) {
 					if err != nil {
 						return nil, err
 					}
-					user, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
+					user, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
+						&mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
 					if err != nil {
 						return nil, fmt.Errorf("elicit: %w", err)
 					}

@@ -29,7 +29,8 @@ func (w *web) openAble(version string) string {
 func TestOverHTTPTheStreamOfTheCallBringsTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots", rootsTool)
-		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1}, KeepAlive: -1}) // the answer needs a place, too
+		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1},
+			KeepAlive: -1}) // the answer needs a place, too
 		session := w.openAble("2025-06-18")
 		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
 		if m := stream.message(); m.Method != "roots/list" || m.ID != 1.0 {

@@ -19,7 +19,7 @@ import (
 var ErrSessionClosed = errors.New("the server has closed the session")
 
 // AskAll asks the client of the session several questions at once, outside of any request, for example for changed
-// roots or for a sample that a background job needs. Otherwise it behaves like the function [AskAll]. It waits for the
+// roots or for a sample that a background job needs. Otherwise it behaves like [RequestInfo.AskAll]. It waits for the
 // answers until ctx or the session ends.
 //
 // The requests are sent on the connection, or over HTTP on the stream that the client has opened by GET. AskAll returns

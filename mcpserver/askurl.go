@@ -14,7 +14,7 @@ import (
 )
 
 // URLElicitationRequired returns an error for a handler to return if the user must visit one or more URLs before the
-// request can succeed, and waiting for the user makes no sense. The params are as in [Elicit].
+// request can succeed, and waiting for the user makes no sense. The params are as in [RequestInfo.Elicit].
 //
 // Clients of 2025-11-25 get the error -32042 and may send the request again, at once or after
 // [Server.ElicitationComplete]. A modern client gets the question in the result of the request, and sends the request

@@ -97,7 +97,8 @@ func TestAnElicitationByURLIsCompleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "tool",
 			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-				r, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com/x"})
+				r, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
+					&mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com/x"})
 				if err != nil {
 					return nil, err
 				}

@@ -9,14 +9,15 @@
 //	…
 //	err = s.ServeStdio(ctx)
 //
-// [AddTool] derives the JSON Schemas of a tool from the types of its function, validates the arguments before each call
-// and the output after it. [Server.AddRawTool] passes the arguments on as the client sent them. [Server.HandleRequest]
+// The function [AddTool] derives the JSON Schemas of a tool from the types of its function, validates the arguments
+// before each call and the output after it. The method [Server.AddTool] passes the arguments on as the client sent
+// them. With the option [TaskTool], both add tools that run longer than a client wants to wait. [Server.HandleRequest]
 // handles custom methods.
 //
 // JSON Schemas of tools, derived or your own, are in one of two dialects: 2020-12, which is the default without
 // $schema, and draft-07. Adding a tool fails if its schema has another dialect or refers to another document, because
-// the server fetches no documents. Forms of [Elicit] support only the few keywords that the specification allows in
-// forms.
+// the server fetches no documents. Forms of [RequestInfo.Elicit] support only the few keywords that the specification
+// allows in forms.
 //
 // [Server.AddResource] and [Server.AddResourceTemplate] add resources, and [Server.ResourceUpdated] notifies the
 // clients that watch a resource. [Server.AddPrompt] adds prompts, and [Server.AddCompletion] completes their arguments.
@@ -26,12 +27,11 @@
 //
 // [Server.Implement] takes some or all of these features from the methods of one value, which may keep data for each
 // session. [RequestFrom] returns the request that a handler is handling, with its client and session; through it the
-// handler reports progress and sends log messages. [Elicit], [CreateMessage] and [ListRoots] ask the client, its user
-// or its model for input while a request is handled.
+// handler reports progress and sends log messages. [RequestInfo.Elicit], [RequestInfo.CreateMessage] and
+// [RequestInfo.ListRoots] ask the client, its user or its model for input while a request is handled.
 //
-// [AddTaskTool] adds tools that run longer than a client wants to wait. [HTTPOptions.Principal] identifies the user of
-// a request; package bearer does so from access tokens. A test of a server can connect a client of package mcpclient in
-// the same process:
+// [HTTPOptions.Principal] identifies the user of a request; package bearer does so from access tokens. A test of a
+// server can connect a client of package mcpclient in the same process:
 //
 //	client, err := mcpclient.Connect(ctx, transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 //		_ = s.Serve(ctx, peer)
@@ -44,7 +44,7 @@
 //
 // Possible surprises:
 //
-//   - Handlers run concurrently, up to [Options.MaxConcurrent] for a connection. Further requests wait in a queue, and
+//   - Handlers run concurrently, up to [Limits.Concurrent] for a connection. Further requests wait in a queue, and
 //     the server refuses requests when the queue is full. So the server never stops reading the connection, and
 //     cancellations always arrive. As an exception, the server runs a tool that has been fast so far before it reads
 //     the next message, which delays that message by about a millisecond at most.
@@ -58,8 +58,8 @@
 //     [HTTPOptions.Principal] identifies the users.
 //   - Requests to one server and rounds of one call may reach different processes, or this process after a restart. The
 //     processes must then share [Options.StateKeys] and the stores.
-//   - A handler that asks a modern client runs again from its beginning when the answer has arrived: see [AskAll] and
-//     [Once].
+//   - A handler that asks a modern client runs again from its beginning when the answer has arrived: see
+//     [RequestInfo.AskAll] and [Once].
 //   - While [Server.ServeStdio] runs, the standard output of the rest of the program is redirected to standard error.
 //   - A client cannot end a connection by sending invalid data: the server answers an invalid line with an error,
 //     counts it and reads on.

@@ -354,7 +354,8 @@ func TestASessionOverHTTPThatIsRefusedLeavesNothing(t *testing.T) {
 		h, first := newHost("h"), newHost("first")
 		first.mu, first.log = h.mu, h.log
 		h.init = func(context.Context, *mcpserver.Session) error { return errors.New("no") }
-		w := serveWeb(t, hosting(t, mcpserver.Options{}, idle, first, h), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 1}})
+		w := serveWeb(t, hosting(t, mcpserver.Options{}, idle, first, h),
+			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 1}})
 		for range 3 {
 			if p := w.post(initialize); p.header.Get("Mcp-Session-Id") != "" || !strings.Contains(p.body, "-32603") {
 				t.Errorf("initialize got the session %q with %s, want an error", p.header.Get("Mcp-Session-Id"), p.body)

@@ -47,7 +47,8 @@ func TestEveryRefusalHasItsStatusAndCode(t *testing.T) {
 		modern   = "MCP-Protocol-Version"
 	)
 	rec := telemetrytest.Recorder(t)
-	w := serveWeb(t, newWebServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: 4000}, Telemetry: rec.Telemetry()}), nil)
+	w := serveWeb(t, newWebServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: 4000}, Telemetry: rec.Telemetry()}),
+		nil)
 	session := w.open("2025-06-18")
 	large := callOf(1, "greet", `{"name":"`+strings.Repeat("x", 4000)+`"}`)
 	tests := []struct {

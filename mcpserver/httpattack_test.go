@@ -120,7 +120,8 @@ func (w *web) servedAtOnce(t *testing.T, name string, headers ...string) {
 
 func TestBodiesThatDoNotComeTakeNoPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 8}})
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}),
+			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 8}})
 		a := w.attack(t, 100, func(ctx context.Context, i int) *http.Request {
 			return stalled(t, ctx, int64(1000+100*i), 500)
 		})

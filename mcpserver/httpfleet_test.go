@@ -389,7 +389,8 @@ func TestASessionExpiresWhenNoProcessUsesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		o := mcpserver.Options{Telemetry: rec.Telemetry()}
-		all := processes(t, mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Session: time.Minute}, KeepAlive: -1}, newWebServer(t, o),
+		all := processes(t, mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Session: time.Minute}, KeepAlive: -1},
+			newWebServer(t, o),
 			newWebServer(t, o))
 		a, b := all[0], all[1]
 		session := a.open("2025-11-25")

@@ -122,6 +122,6 @@ func TestAToolThatClientsWouldNotShowIsNotAdded(t *testing.T) {
 	err := s.AddTool(&mcp.Tool{Name: "bad",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}`)}, echo)
 	if err == nil || !strings.Contains(err.Error(), "x-mcp-header") {
-		t.Errorf("AddRawTool returned %v, want what is wrong with the annotation", err)
+		t.Errorf("AddTool returned %v, want what is wrong with the annotation", err)
 	}
 }

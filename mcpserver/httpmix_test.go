@@ -165,7 +165,8 @@ func anyMix(t *testing.T, rnd *rand.Rand) {
 	if err := s.AddTool(&mcp.Tool{Name: "chaosTask"}, chaos, mcpserver.TaskTool()); err != nil {
 		t.Fatal(err)
 	}
-	w := serveAddresses(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 20, Sessions: 6, Bodies: 5 * frame}, KeepAlive: -1,
+	w := serveAddresses(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 20, Sessions: 6,
+		Bodies: 5 * frame}, KeepAlive: -1,
 		Timeouts: mcpserver.HTTPTimeouts{Confirm: time.Hour}})
 	var mu sync.Mutex
 	sessions := []string{"none"}

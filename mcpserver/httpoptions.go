@@ -40,11 +40,10 @@ type HTTPOptions struct {
 	// Timeouts bound sessions, and the reading and writing of bodies.
 	Timeouts HTTPTimeouts
 
-	// Account returns the account of a request, for fair sharing. All Limits except BodyRate
-	// limit each account, as do MaxRunning, MaxKept
-	// and MaxKeptBytes of [TaskOptions]: an account gets at most as much as is left for all others. So a single account
-	// gets half, and two accounts get a third each. [Rates] also apply per account. A request with an empty account has no
-	// share and may use everything that is free.
+	// Account returns the account of a request, for fair sharing. All Limits except BodyRate limit each account, as do
+	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]: an account gets at most as much as is left for all others. So
+	// a single account gets half, and two accounts get a third each. [Rates] also apply per account. A request with an
+	// empty account has no share and may use everything that is free.
 	//
 	// If Account is nil, the account is the Principal, or without one the remote address, for IPv6 its first 64 bits.
 	// Loopback addresses and Unix sockets have no account. Behind a reverse proxy, all clients without a principal have
@@ -110,8 +109,8 @@ type HTTPOptions struct {
 type HTTPLimits struct {
 	// Requests limits the POSTs that are handled concurrently; the server refuses further POSTs with 503. A POST counts
 	// once its body has arrived. A POST to a session counts until its handler returns, even if the client has
-	// disconnected. One session gets half of Requests, but at least four, whatever Concurrent and
-	// Queued of [Limits] are. One [HTTPOptions.Account] gets half of Requests. Zero means 1,024.
+	// disconnected. One session gets half of Requests, but at least four, whatever Concurrent and Queued of [Limits] are.
+	// One [HTTPOptions.Account] gets half of Requests. Zero means 1,024.
 	Requests int
 
 	// Waiting limits the handlers that wait for answers of legacy clients, plus the requests that wait for the result
@@ -144,13 +143,12 @@ type HTTPLimits struct {
 	// being handled. The first 4 KiB of each body do not count. The server reserves memory in steps as the bytes arrive,
 	// at most 16 times the size of the bytes that have arrived. A body that needs more memory than is free waits up to 5 s
 	// and then gets 503. A step takes at most a quarter of the free memory, so that small bodies still find room. One
-	// Account gets half of Bodies. Zero means 16 times the [Limits.Frame]; the minimum is five times the
-	// frame limit.
+	// Account gets half of Bodies. Zero means 16 times [Limits.Frame]; the minimum is five times that limit.
 	Bodies int
 
 	// BodyRate is the minimum rate of a body in bytes per second. The server measures it over windows of ten seconds: each
 	// window must bring ten times BodyRate. A slower body gets 408. Zero means 4,096; negative disables the minimum, so
-	// that [HTTPTimeouts].Body is the only limit.
+	// that [HTTPTimeouts.Body] is the only limit.
 	BodyRate int
 }
 
@@ -189,8 +187,10 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 		c = *o
 	}
 	for field, n := range map[string]*int{
-		"Limits.Requests": &c.Limits.Requests, "Limits.Sessions": &c.Limits.Sessions, "Limits.Subscriptions": &c.Limits.Subscriptions,
-		"Limits.Bodies": &c.Limits.Bodies, "Limits.WatchedBytes": &c.Limits.WatchedBytes, "Limits.Waiting": &c.Limits.Waiting,
+		"Limits.Requests": &c.Limits.Requests, "Limits.Sessions": &c.Limits.Sessions,
+		"Limits.Subscriptions": &c.Limits.Subscriptions,
+		"Limits.Bodies":        &c.Limits.Bodies, "Limits.WatchedBytes": &c.Limits.WatchedBytes,
+		"Limits.Waiting":           &c.Limits.Waiting,
 		"Limits.IntroductionBytes": &c.Limits.IntroductionBytes,
 	} {
 		if *n < 0 {

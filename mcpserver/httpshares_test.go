@@ -48,7 +48,8 @@ func TestBareInitializeDoesNotFillTheTable(t *testing.T) {
 
 func TestAStreamOnWhichNothingIsAskedGivesWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2}, KeepAlive: -1})
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}),
+			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2}, KeepAlive: -1})
 		first, _ := w.oldSession("http://localhost/mcp")
 		second, _ := w.oldSession("http://localhost/mcp")
 		third, address := w.oldSession("http://localhost/mcp")
@@ -68,7 +69,8 @@ func TestAStreamOnWhichNothingIsAskedGivesWay(t *testing.T) {
 // One address can use up only its own share, even with requests like those of an honest client.
 func TestOneAddressLeavesSessionsToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 100}})
+		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}),
+			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 100}})
 		open := func(address string, confirm bool) int {
 			p := w.post(initialize, from, address)
 			if id := p.header.Get("Mcp-Session-Id"); id != "" && confirm {
@@ -103,7 +105,8 @@ func TestOneAddressLeavesSessionsToOthers(t *testing.T) {
 
 func TestOneSessionLeavesPlacesToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 16}})
+		w := serveWeb(t, newWebServer(t, mcpserver.Options{}),
+			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 16}})
 		hog, other := w.open("2025-11-25"), w.open("2025-11-25")
 		slow := func(ctx context.Context, i int) *http.Request {
 			return request(t, ctx, "POST", callOf(i+1, "sleep", `{"seconds":3600}`), "Mcp-Session-Id", hog)
@@ -243,7 +246,8 @@ func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const budget, said = 2 << 20, 60_000
 		s := newWebServer(t, mcpserver.Options{})
-		w := serveAddresses(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{IntroductionBytes: budget}, KeepAlive: -1})
+		w := serveAddresses(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{IntroductionBytes: budget},
+			KeepAlive: -1})
 		large := strings.Replace(initialize, `"clientInfo":{`, `"clientInfo":{"title":"`+strings.Repeat("x", said)+`",`, 1)
 		const attacker, other = "[2001:db8::1]:1", "192.0.2.1:1"
 		honest := w.post(initialize, from, other).header.Get("Mcp-Session-Id")
@@ -313,35 +317,36 @@ func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
 
 // Unused sessions in a store expire as early as those of one process, and free their place in the store.
 func TestSessionsOfAStoreThatAreNotUsedGiveWayInItToo(t *testing.T) {
-	isolated(t, mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 3}, KeepAlive: -1}, func(t *testing.T, a, b process) {
-		bare := func() string { return a.post(initialize).header.Get("Mcp-Session-Id") }
-		used := bare()
-		time.Sleep(time.Second)
-		if p := b.post(initialized, "Mcp-Session-Id", used); p.status != http.StatusAccepted {
-			t.Fatalf("a session that was opened in another process got %d, want 202", p.status)
-		}
-		time.Sleep(time.Second)
-		var ids []string
-		for range 5 {
-			ids = append(ids, bare())
+	isolated(t, mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 3}, KeepAlive: -1},
+		func(t *testing.T, a, b process) {
+			bare := func() string { return a.post(initialize).header.Get("Mcp-Session-Id") }
+			used := bare()
 			time.Sleep(time.Second)
-		}
-		for i, id := range ids[:2] {
-			if _, _, err := a.store.Sessions.Use(t.Context(), id, 0, time.Hour); err != store.ErrNoSession {
-				t.Errorf("session %d, which gave way, is in the store: %v", i, err)
+			if p := b.post(initialized, "Mcp-Session-Id", used); p.status != http.StatusAccepted {
+				t.Fatalf("a session that was opened in another process got %d, want 202", p.status)
 			}
-		}
-		if p := b.post(pingRequest, "Mcp-Session-Id", used); p.status != http.StatusOK {
-			t.Errorf("a session that is used in another process got %d, want it alive", p.status)
-		}
-		time.Sleep(40 * time.Second)
-		for i, id := range ids {
-			if _, _, err := a.store.Sessions.Use(t.Context(), id, 0, time.Hour); err != store.ErrNoSession {
-				t.Errorf("session %d, which was never used, is in the store after 40 s: %v", i, err)
+			time.Sleep(time.Second)
+			var ids []string
+			for range 5 {
+				ids = append(ids, bare())
+				time.Sleep(time.Second)
 			}
-		}
-		if p := a.post(pingRequest, "Mcp-Session-Id", used); p.status != http.StatusOK {
-			t.Errorf("the session that is used got %d, want it alive", p.status)
-		}
-	})
+			for i, id := range ids[:2] {
+				if _, _, err := a.store.Sessions.Use(t.Context(), id, 0, time.Hour); err != store.ErrNoSession {
+					t.Errorf("session %d, which gave way, is in the store: %v", i, err)
+				}
+			}
+			if p := b.post(pingRequest, "Mcp-Session-Id", used); p.status != http.StatusOK {
+				t.Errorf("a session that is used in another process got %d, want it alive", p.status)
+			}
+			time.Sleep(40 * time.Second)
+			for i, id := range ids {
+				if _, _, err := a.store.Sessions.Use(t.Context(), id, 0, time.Hour); err != store.ErrNoSession {
+					t.Errorf("session %d, which was never used, is in the store after 40 s: %v", i, err)
+				}
+			}
+			if p := a.post(pingRequest, "Mcp-Session-Id", used); p.status != http.StatusOK {
+				t.Errorf("the session that is used got %d, want it alive", p.status)
+			}
+		})
 }

@@ -272,7 +272,8 @@ func TestAQuietStreamIsNotCutOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := newServer(t, mcpserver.Options{})
-				h := server.HTTPHandler(&mcpserver.HTTPOptions{KeepAlive: -1, Timeouts: mcpserver.HTTPTimeouts{Write: time.Second, Body: time.Second}})
+				h := server.HTTPHandler(&mcpserver.HTTPOptions{KeepAlive: -1,
+					Timeouts: mcpserver.HTTPTimeouts{Write: time.Second, Body: time.Second}})
 				w := serveProtocols(t, h, h, protocols)
 				s := w.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
 				s.next()
@@ -293,7 +294,8 @@ func TestABodyThatDoesNotComeIsNotAwaited(t *testing.T) {
 		"text/plain": http.StatusUnsupportedMediaType} {
 		t.Run(kind, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Body: 5 * time.Second}})
+				w := serveWeb(t, newServer(t, mcpserver.Options{}),
+					&mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Body: 5 * time.Second}})
 				body, pending := io.Pipe()
 				r := request(t, t.Context(), "POST", "", "Content-Type", kind)
 				r.Body, r.ContentLength = body, 100

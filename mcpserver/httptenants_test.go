@@ -42,7 +42,8 @@ func (w *web) listen(t *testing.T, filter, address string) (s *events, granted m
 
 func TestOneAccountLeavesSubscriptionsToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Subscriptions: 20}})
+		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}),
+			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Subscriptions: 20}})
 		a := w.attack(t, 100, listening(t, toolsFilter, greedy))
 		if n := a.answered(http.StatusTooManyRequests); n != 90 {
 			t.Errorf("%d subscriptions of one account got 429, want all but half of the places", n)

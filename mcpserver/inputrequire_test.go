@@ -60,7 +60,8 @@ func TestRequireInputSaysWhatIsWrongWithIt(t *testing.T) {
 		"no key":         {"": {Method: mcp.MethodListRoots}},
 		"no params":      {"a": {Method: mcp.MethodElicit, Params: json.RawMessage(`[]`)}},
 	} {
-		if err := (*mcpserver.RequestInfo)(nil).RequireInput(requests, ""); err == nil || errors.Is(err, mcpserver.ErrInputRequired) {
+		if err := (*mcpserver.RequestInfo)(nil).RequireInput(requests, ""); err == nil ||
+			errors.Is(err, mcpserver.ErrInputRequired) {
 			t.Errorf("%s: got %v, want another error", name, err)
 		}
 	}

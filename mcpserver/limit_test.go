@@ -56,7 +56,7 @@ func answered(t *testing.T, frames []string) (results, busy int) {
 	return results, busy
 }
 
-func TestMaxTotalBoundsAllConnectionsTogether(t *testing.T) {
+func TestTotalLimitBoundsAllConnectionsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(crew)
 		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 10}}, "tool", c.work)
@@ -185,7 +185,7 @@ func TestWhatWaitsIsBegunInTheOrderOfItsArrival(t *testing.T) {
 	})
 }
 
-func TestMaxTotalOverHTTPIsA503(t *testing.T) {
+func TestTotalLimitOverHTTPIsA503(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(crew)
 		w := serveWeb(t, withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 3}}, "tool", c.work), nil)

@@ -55,8 +55,8 @@ type Options struct {
 	// KeepAlive is how long a legacy client may be silent before the server sends it a ping. If the client stays silent
 	// for as long again, the server closes the session with [ErrSessionSilent], so that it finds a hanging client within
 	// three times KeepAlive. Every message of the client is a sign of life. Over HTTP, the server pings only clients that
-	// have opened a stream by GET; for other clients see [HTTPTimeouts]. Modern clients get no pings,
-	// because a server cannot send them requests. Zero means no pings.
+	// have opened a stream by GET; for other clients see [HTTPTimeouts]. Modern clients get no pings, because a server
+	// cannot send them requests. Zero means no pings.
 	// (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
@@ -180,9 +180,10 @@ func newConfig(o *Options, name string) (config, error) {
 		c.Telemetry = telemetry.New()
 	}
 	for field, v := range map[string]int64{
-		"Limits.Concurrent": int64(c.Limits.Concurrent), "Limits.Total": int64(c.Limits.Total), "RequestTimeout": int64(c.RequestTimeout),
-		"Limits.Frame": int64(c.Limits.Frame),
-		"PageSize":     int64(c.PageSize), "Cache.TTL": int64(c.Cache.TTL), "KeepAlive": int64(c.KeepAlive),
+		"Limits.Concurrent": int64(c.Limits.Concurrent), "Limits.Total": int64(c.Limits.Total),
+		"RequestTimeout": int64(c.RequestTimeout),
+		"Limits.Frame":   int64(c.Limits.Frame),
+		"PageSize":       int64(c.PageSize), "Cache.TTL": int64(c.Cache.TTL), "KeepAlive": int64(c.KeepAlive),
 		"StateTTL": int64(c.StateTTL),
 	} {
 		if v < 0 {

@@ -126,7 +126,8 @@ var misfortunes = []misfortune{
 	{name: "server stops", do: untilDone, act: road.stop, skip: inline, want: always("shutdown", slog.LevelWarn)},
 	{name: "server stops, told otherwise", do: func(ctx context.Context) error { <-ctx.Done(); return errOwn },
 		act: road.stop, skip: inline, want: always("shutdown", slog.LevelWarn)},
-	{name: "overloaded", busy: true, options: mcpserver.Options{Limits: mcpserver.Limits{Total: 1, Concurrent: 1, Queued: -1}},
+	{name: "overloaded", busy: true, options: mcpserver.Options{Limits: mcpserver.Limits{Total: 1, Concurrent: 1,
+		Queued: -1}},
 		skip: inline, want: always("overloaded", slog.LevelWarn)},
 	{name: "too often", busy: true, options: mcpserver.Options{Rates: mcpserver.Rates{
 		ToolCalls: mcpserver.Rate{PerSecond: 0.001, Burst: 1}}},

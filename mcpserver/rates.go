@@ -28,7 +28,7 @@ type Rate struct {
 // sends it gets no error. (specification 2026-07-28, server/utilities/completion, "Security"; server/tools, "Security
 // Considerations"; basic/patterns/progress)
 type Rates struct {
-	ToolCalls   Rate // tools/call; no limit by default, because Options.MaxConcurrent bounds them
+	ToolCalls   Rate // tools/call; no limit by default, because Options.Limits.Concurrent bounds them
 	Completions Rate // completion/complete; by default 100 a second, 1,000 at once
 	Tasks       Rate // tasks/get, tasks/result, tasks/update, tasks/cancel; by default 1,000 a second, 5,000 at once
 	Progress    Rate // progress notifications of all requests of a client; no limit by default

@@ -42,21 +42,25 @@ func TestEachRefusalIsCountedWithItsReason(t *testing.T) {
 			do: func(t *testing.T, _ *mcpserver.Server, h *mcpserver.HTTPHandler) {
 				post(t, h, strings.NewReader(call), append(headers, "Host", "evil.example")...)
 			}},
-		{reason: "overloaded", status: "503", level: slog.LevelWarn, http: mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1}},
+		{reason: "overloaded", status: "503", level: slog.LevelWarn,
+			http: mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1}},
 			do: func(t *testing.T, _ *mcpserver.Server, h *mcpserver.HTTPHandler) {
 				go post(t, h, strings.NewReader(call), headers...)
 				synctest.Wait()
 				post(t, h, strings.NewReader(call), headers...)
 			}},
-		{reason: "overloaded", status: "503", level: slog.LevelWarn, http: mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 1},
-			Timeouts: mcpserver.HTTPTimeouts{Confirm: -1}}, do: func(t *testing.T, _ *mcpserver.Server, h *mcpserver.HTTPHandler) {
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, request(t, t.Context(), http.MethodPost, initialize))
-			post(t, h, strings.NewReader(initialized), "Mcp-Session-Id", w.Header().Get("Mcp-Session-Id"))
-			post(t, h, strings.NewReader(initialize))
-		}},
+		{reason: "overloaded", status: "503", level: slog.LevelWarn,
+			http: mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 1},
+				Timeouts: mcpserver.HTTPTimeouts{Confirm: -1}},
+			do: func(t *testing.T, _ *mcpserver.Server, h *mcpserver.HTTPHandler) {
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, request(t, t.Context(), http.MethodPost, initialize))
+				post(t, h, strings.NewReader(initialized), "Mcp-Session-Id", w.Header().Get("Mcp-Session-Id"))
+				post(t, h, strings.NewReader(initialize))
+			}},
 		{reason: "overloaded", status: "503", event: "mcp_server.request.exception", level: slog.LevelWarn,
-			options: mcpserver.Options{Limits: mcpserver.Limits{Total: 1}}, do: func(t *testing.T, _ *mcpserver.Server, h *mcpserver.HTTPHandler) {
+			options: mcpserver.Options{Limits: mcpserver.Limits{Total: 1}},
+			do: func(t *testing.T, _ *mcpserver.Server, h *mcpserver.HTTPHandler) {
 				go post(t, h, strings.NewReader(call), headers...)
 				synctest.Wait()
 				post(t, h, strings.NewReader(call), headers...)
@@ -82,7 +86,8 @@ func TestEachRefusalIsCountedWithItsReason(t *testing.T) {
 				w.send(`{"jsonrpc":"2.0","id":1,"method":7}`)
 				must(t, w.finish())
 			}},
-		{reason: "too_large", status: "413", level: slog.LevelWarn, options: mcpserver.Options{Limits: mcpserver.Limits{Frame: 100}},
+		{reason: "too_large", status: "413", level: slog.LevelWarn,
+			options: mcpserver.Options{Limits: mcpserver.Limits{Frame: 100}},
 			do: func(t *testing.T, _ *mcpserver.Server, h *mcpserver.HTTPHandler) {
 				post(t, h, strings.NewReader(call+strings.Repeat(" ", 100)), headers...)
 			}},
@@ -176,8 +181,9 @@ func TestRecordsOfRefusalsAreLimited(t *testing.T) {
 func TestEachLimitIsObservedWithItsUsage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
-		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Total: 50, Concurrent: 2, Queued: 4,
-			Frame: 1 << 20}}, "block", blocking(10*time.Second))
+		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(),
+			Limits: mcpserver.Limits{Total: 50, Concurrent: 2, Queued: 4,
+				Frame: 1 << 20}}, "block", blocking(10*time.Second))
 		h := s.HTTPHandler(&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 30, Sessions: 20}})
 		w := opened(t, t.Context(), s)
 		w.send(callOf(1, "block", "{}"), callOf(2, "block", "{}"), callOf(3, "block", "{}"))

@@ -31,7 +31,7 @@ type ReadResourceRequest struct {
 // -32603 with a neutral message.
 //
 // If the CacheHint of the result has no TTL, a modern client does not cache the contents; if it has no scope, the
-// client does not share them with other users. The CacheTTL of [Options] does not apply to contents.
+// client does not share them with other users. The [Options.Cache] does not apply to contents.
 //
 // Each call runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The server does not change
 // the result, so a handler may return the same result again.

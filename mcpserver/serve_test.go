@@ -244,7 +244,8 @@ func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		free := make(chan struct{})
-		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1}, DrainTimeout: -1, Telemetry: rec.Telemetry()}, "deaf",
+		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1}, DrainTimeout: -1,
+			Telemetry: rec.Telemetry()}, "deaf",
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				<-free
 				return nil, nil

@@ -69,7 +69,8 @@ var toldOf = map[string]string{
 // slowLogServer returns a server whose log handler hangs.
 func slowLogServer(t *testing.T, h stuck) *mcpserver.Server {
 	t.Helper()
-	s := newServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: 32 << 10}, Telemetry: telemetry.New(telemetry.WithLogger(slog.New(h)))})
+	s := newServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: 32 << 10},
+		Telemetry: telemetry.New(telemetry.WithLogger(slog.New(h)))})
 	must(t, s.HandleNotification("x/news", func(context.Context, *mcpserver.Notification) {}))
 	return s
 }

@@ -155,7 +155,8 @@ func TestNoSpanLastsAsLongAsASubscription(t *testing.T) {
 func TestASubscriberThatTakesNothingIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, mcpserver.Options{})
-		w := serveWeb(t, server, &mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Write: time.Second}, KeepAlive: -1, Limits: mcpserver.HTTPLimits{Subscriptions: 1}})
+		w := serveWeb(t, server, &mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Write: time.Second}, KeepAlive: -1,
+			Limits: mcpserver.HTTPLimits{Subscriptions: 1}})
 		s := w.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
 		s.next()
 		server.RemoveTools("echo") // fits into what the client has buffered

@@ -454,10 +454,11 @@ func TestShutdownWaitsForTasks(t *testing.T) {
 func TestTaskToolsThatMakeNoSenseAreRefused(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
 	for name, err := range map[string]error{
-		"no handler":            mcpserver.AddTool[struct{}, string](s, &mcp.Tool{Name: "x"}, nil, mcpserver.TaskTool()),
-		"no raw handler":        s.AddTool(&mcp.Tool{Name: "x"}, nil, mcpserver.TaskTool()),
-		"no tool":               s.AddTool(nil, echo, mcpserver.TaskTool()),
-		"a schema that is none": s.AddTool(&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`7`)}, echo, mcpserver.TaskTool()),
+		"no handler":     mcpserver.AddTool[struct{}, string](s, &mcp.Tool{Name: "x"}, nil, mcpserver.TaskTool()),
+		"no raw handler": s.AddTool(&mcp.Tool{Name: "x"}, nil, mcpserver.TaskTool()),
+		"no tool":        s.AddTool(nil, echo, mcpserver.TaskTool()),
+		"a schema that is none": s.AddTool(&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`7`)}, echo,
+			mcpserver.TaskTool()),
 		"forbidden": s.AddTool(&mcp.Tool{
 			Name: "x", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskForbidden},
 		}, echo, mcpserver.TaskTool()),

@@ -114,7 +114,7 @@ func askIn(ctx context.Context, task *tasks.Run, items []*inquiry) error {
 	return nil
 }
 
-// BeginTask makes the call that a handler of [AddTaskTool] answers a task, unless it is one already: the client gets a
+// BeginTask makes the call that a handler of a [TaskTool] answers a task, unless it is one already: the client gets a
 // task as the answer to its request, and the handler continues. When BeginTask has returned nil, the program may pass
 // the task's id to the client in other ways too. BeginTask does nothing if the client does not know tasks, or in any
 // other handler.

@@ -38,7 +38,8 @@ func newLegacyTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 
 // interview asks for one thing after another.
 func interview(ctx context.Context, _ struct{}) (string, error) {
-	said, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
+	said, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
+		&mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
 	if err != nil {
 		return "", err
 	}

@@ -126,8 +126,8 @@ type TaskOptions struct {
 	// account may use half of the bytes, as above. Zero means 256 MiB.
 	MaxKeptBytes int
 
-	// MaxResult is the maximum size of a task's result in bytes of JSON; a task with a larger result fails. Zero means the
-	// [Options.FrameLimit].
+	// MaxResult is the maximum size of a task's result in bytes of JSON; a task with a larger result fails. Zero means
+	// [Limits.Frame].
 	MaxResult int
 
 	// Lease is the time after the last heartbeat of a server when the other servers that share its store consider it dead

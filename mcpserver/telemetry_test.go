@@ -136,7 +136,8 @@ func TestPanicsAreLoggedAndKeptFromTheClient(t *testing.T) {
 func TestCancelledRequestsInTelemetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
-		w := opened(t, t.Context(), newServer(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Concurrent: 1}}))
+		w := opened(t, t.Context(), newServer(t,
+			mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Concurrent: 1}}))
 		w.send(callOf(1, "sleep", `{"seconds":9}`), callOf(2, "sleep", `{"seconds":9}`))
 		for _, id := range []string{"2", "1"} {
 			w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)

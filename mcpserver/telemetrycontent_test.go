@@ -126,7 +126,8 @@ func TestNothingOfWhatTheClientIsAskedIsInTelemetry(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
 			t.Run("use", func(t *testing.T) {
 				ask := func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
-					user, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "Is it " + secret + "?", RequestedSchema: nameForm})
+					user, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
+						&mcp.ElicitParams{Message: "Is it " + secret + "?", RequestedSchema: nameForm})
 					if err != nil {
 						return nil, err
 					}

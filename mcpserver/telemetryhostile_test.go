@@ -49,7 +49,8 @@ func within(t *testing.T, rec *telemetrytest.Recording, metrics ...string) {
 func TestAHostileClientCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := countsOnly(t)
-		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Queued: 1 << 20}}, "roots", rootsTool)
+		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Queued: 1 << 20}},
+			"roots", rootsTool)
 		for i := range 300 { // more than metrics tell apart, though they are the server's own
 			must(t, s.AddTool(&mcp.Tool{Name: fmt.Sprint("own", i)}, echo))
 		}

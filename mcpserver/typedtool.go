@@ -71,19 +71,20 @@ func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in
 		}
 		return resultOf(ctx, out, output)
 	}
-	return s.addTool(added, toolOptionsOf(options), func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
-		in, err := decodeArguments[In](ctx, input, r.Arguments)
-		if err != nil {
-			return nil, err
-		}
-		return run(ctx, in)
-	}, func(ctx context.Context, r *CallToolRequest) (taskWork, error) {
-		in, err := decodeArguments[In](ctx, input, r.Arguments)
-		if err != nil {
-			return nil, err
-		}
-		return func(ctx context.Context) (*mcp.CallToolResult, error) { return run(ctx, in) }, nil
-	})
+	return s.addTool(added, toolOptionsOf(options),
+		func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
+			in, err := decodeArguments[In](ctx, input, r.Arguments)
+			if err != nil {
+				return nil, err
+			}
+			return run(ctx, in)
+		}, func(ctx context.Context, r *CallToolRequest) (taskWork, error) {
+			in, err := decodeArguments[In](ctx, input, r.Arguments)
+			if err != nil {
+				return nil, err
+			}
+			return func(ctx context.Context) (*mcp.CallToolResult, error) { return run(ctx, in) }, nil
+		})
 }
 
 // typedTool returns a copy of t for a function from In to Out, and its compiled schemas.

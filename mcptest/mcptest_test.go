@@ -100,19 +100,20 @@ func TestAServerThatIsKilledLosesItsCallsAndIsReachedAgain(t *testing.T) {
 }
 
 func TestAServerThatRefusesIsReachedOnceItDoesNot(t *testing.T) {
-	run(t, &mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Second}}, func(t *testing.T, s *mcptest.Server, c *mcpclient.Client) {
-		sunny(t, c)
-		gone := errors.New("gone for good")
-		s.Refuse(gone)
-		sunny(t, c) // what is open stays open
-		s.Kill()
-		synctest.Wait()
-		if _, err := c.CallTool(t.Context(), "forecast", city{}); !errors.Is(err, mcpclient.ErrNotReady) {
-			t.Errorf("want ErrNotReady, got %v", err)
-		}
-		s.Refuse(nil)
-		sunny(t, c)
-	})
+	run(t, &mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Second}},
+		func(t *testing.T, s *mcptest.Server, c *mcpclient.Client) {
+			sunny(t, c)
+			gone := errors.New("gone for good")
+			s.Refuse(gone)
+			sunny(t, c) // what is open stays open
+			s.Kill()
+			synctest.Wait()
+			if _, err := c.CallTool(t.Context(), "forecast", city{}); !errors.Is(err, mcpclient.ErrNotReady) {
+				t.Errorf("want ErrNotReady, got %v", err)
+			}
+			s.Refuse(nil)
+			sunny(t, c)
+		})
 }
 
 func TestADelayIsThatOfTheMethodsItNames(t *testing.T) {

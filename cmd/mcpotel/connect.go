@@ -220,7 +220,8 @@ func (c *connection) options(o *observation, server string) (*mcpclient.Options,
 	options := &mcpclient.Options{
 		ClientInfo:     mcp.Implementation{Name: "mcpotel", Version: version()},
 		RequestTimeout: 30 * time.Second,
-		Timeouts: mcpclient.Timeouts{Init: cmp.Or(c.connectTimeout, max(30*time.Second, c.timeout)), // inTime enforces a shorter --timeout
+		Timeouts: mcpclient.Timeouts{Init: cmp.Or(c.connectTimeout,
+			max(30*time.Second, c.timeout)), // inTime enforces a shorter --timeout
 			Start: cmp.Or(c.connectTimeout, max(time.Minute, c.timeout)), Close: 2 * time.Second},
 		Backoff: mcpclient.Backoff{Attempts: 1},
 		// a server that exports its own spans needs a moment

@@ -79,11 +79,11 @@ func exitCode(s streams, err error) int {
 
 // inFlags replaces the names of options in messages of the library with the flags of this command.
 var inFlags = strings.NewReplacer(
-	"Options.InitTimeout", "--connect-timeout", "Options.StartTimeout", "--connect-timeout",
+	"Options.Timeouts.Init", "--connect-timeout", "Options.Timeouts.Start", "--connect-timeout",
 	"WithTimeout or Options.RequestTimeout", "--timeout",
 	"Options.Versions", "--pin-version",
 	"set credentials with HTTP.Authorizer or HTTP.Header", "set credentials with --header NAME=VALUE",
-	"; raise it with Options.FrameLimit", "",
+	"; raise it with Options.Limits.Frame", "",
 )
 
 func codeOf(err error) int {

@@ -85,7 +85,8 @@ func TestEachStateShowsWhatItMeans(t *testing.T) {
 			"initializing", "Negotiating with the server for 3.00s, attempt 4, which times out in 7.00s.", true},
 		{"ready", client{State: connstate.Ready, InState: 3*time.Hour + 5*time.Minute}, "ready", "Ready for 3h05m.", false},
 		{"backoff after a loss", client{
-			State: connstate.Backoff, Reason: connstate.ReasonTransportDown, InState: time.Second, Due: noon.Add(30 * time.Second),
+			State: connstate.Backoff, Reason: connstate.ReasonTransportDown, InState: time.Second,
+			Due: noon.Add(30 * time.Second),
 			Err: "EOF",
 		}, "backoff", "The connection was lost 1.00s ago (transport down). The next attempt begins in 30.0s.", true},
 		{"backoff after attempts", client{

@@ -32,7 +32,8 @@ func started(script string) func(*lab) {
 
 // silent is started for a script that says nothing of use.
 func silent(script string) func(*lab) {
-	return connecting(shell(script), mcpclient.Options{Timeouts: mcpclient.Timeouts{Init: time.Second, Start: time.Second}})
+	return connecting(shell(script), mcpclient.Options{Timeouts: mcpclient.Timeouts{Init: time.Second,
+		Start: time.Second}})
 }
 
 func connecting(t transport.Transport, o mcpclient.Options) func(*lab) {
@@ -100,7 +101,8 @@ var starts = []fault{
 		}
 	}},
 	{"a call after the client has given up", "no_such_command", "given up", true, func(l *lab) {
-		c := l.client(transport.Stdio{Command: "mcp-no-such-server"}, mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}})
+		c := l.client(transport.Stdio{Command: "mcp-no-such-server"},
+			mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}})
 		<-c.Done()
 		l.fails(c, "forecast", nil)
 	}},

@@ -89,7 +89,8 @@ var webCalls = []fault{
 	{"the session has expired", "session_expired", "", true, with(404)},
 	{"the server is gone, and does not come back in time", "nothing_listens", "never sent", true, func(l *lab) {
 		site := httptest.NewServer(l.server(mcpserver.Options{}).Server.HTTPHandler(nil))
-		c := l.ready(&transport.HTTP{URL: site.URL}, mcpclient.Options{Backoff: mcpclient.Backoff{Min: 100 * time.Millisecond}})
+		c := l.ready(&transport.HTTP{URL: site.URL},
+			mcpclient.Options{Backoff: mcpclient.Backoff{Min: 100 * time.Millisecond}})
 		site.CloseClientConnections()
 		site.Close()
 		for c.Status().State == connstate.Ready { // as long as a connection that is closed is used again

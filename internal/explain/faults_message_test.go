@@ -126,12 +126,12 @@ var connections = []fault{
 		time.AfterFunc(time.Second, cancel)
 		_, _ = c.CallTool(ctx, "forecast", oslo, mcpclient.WaitForReady())
 	}},
-	{"the client is stopped", "client_stopped", "", false, func(l *lab) {
+	{"the client is closed", "client_stopped", "", false, func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{}), mcpclient.Options{})
 		_ = c.Close()
 		l.fails(c, "forecast", nil)
 	}},
-	{"the client is stopped during the call", "client_stopped", "in flight", false, func(l *lab) {
+	{"the client is closed during the call", "client_stopped", "in flight", false, func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{}), mcpclient.Options{})
 		time.AfterFunc(time.Second, func() { _ = c.Close() })
 		l.fails(c, "stuck", nil)

@@ -73,7 +73,7 @@ func worded(v *view, evidence []string) *Cause {
 			evidence...)
 	case s.reason == "-32603" && strings.HasPrefix(text, "too many requests"):
 		return meaning{"server_busy", "The server rejected the request because its queue is full (-32603).",
-			"make fewer concurrent calls, and retry later; mcpserver limits them with Options.MaxConcurrent and MaxQueued"}.
+			"make fewer concurrent calls, and retry later; mcpserver limits them with Options.Limits"}.
 			cause(Certain, evidence...)
 	}
 	return nil
@@ -214,7 +214,7 @@ func inputMissing(v *view) *Cause {
 	}
 	if s.round > 0 {
 		return meaning{"asked_too_often", fmt.Sprintf("The server asked for input %d times, and the client gave up.",
-			s.round+1), "find out why the tool keeps asking, or allow more rounds with Options.MaxInputRounds"}.
+			s.round+1), "find out why the tool keeps asking, or allow more rounds with Options.Limits.InputRounds"}.
 			cause(Likely, s.ended(), fmt.Sprintf("the client supplied input %d times", s.round))
 	}
 	return meaning{"input_not_given", "The server needs input from the client first, and did not get it.",
@@ -273,5 +273,5 @@ func lostNotices(v *view) *Cause {
 	}
 	return meaning{"notifications_lost", "Notifications of the server were dropped during the call: their handlers " +
 		"were too slow.",
-		"make the handlers faster, or raise Options.NotificationQueue"}.cause(Certain, v.record(e))
+		"make the handlers faster, or raise Options.Limits.Notifications"}.cause(Certain, v.record(e))
 }

@@ -26,7 +26,7 @@ var failures = []struct {
 	{"written nothing to its standard output", meaning{"server_mute", "The server's process runs, but has written " +
 		"nothing to its " +
 		"standard output.", "it is still starting, waits for something, or is not an MCP server; raise the limit with " +
-		"Options.StartTimeout"}},
+		"Options.Timeouts.Start"}},
 	{"messages in a row were like that", meaning{"garbage", "The server writes text that is not MCP to its standard " +
 		"output.",
 		"write logs to standard error; check that the command starts an MCP server for stdio"}},
@@ -50,12 +50,13 @@ var failures = []struct {
 		"read the error: often a license, a token or a setting is missing"}},
 	{"cannot be used", meaning{"handshake_unreadable", "The server's answer to the handshake violates the protocol.",
 		"this is a bug in the server: mcpotel doctor names the violation"}},
-	{"not an answer of an MCP server", meaning{"not_mcp", "There is no MCP server at this URL: it returns other content, " +
-		"such as an HTML page.", "check the path of the URL: it often ends in /mcp"}},
+	{"not an answer of an MCP server", meaning{"not_mcp",
+		"There is no MCP server at this URL: it returns other content, such as an HTML page.",
+		"check the path of the URL: it often ends in /mcp"}},
 	{"does not answer a ping", meaning{"connection_silent", "The server sends nothing, and does not answer a ping.",
 		"the server hangs, or the network drops packets without an error"}},
 	{"not ready within", meaning{"handshake_unanswered", "The server did not answer the handshake in time.",
-		"the server hangs, or is not an MCP server; raise the limit with Options.InitTimeout"}},
+		"the server hangs, or is not an MCP server; raise the limit with Options.Timeouts.Init"}},
 }
 
 // connecting returns the cause of a failed attempt to connect, from its error text and its error.type.
@@ -76,7 +77,7 @@ func connecting(text, word string) *Cause {
 	switch {
 	case word == names.ErrorTimeout:
 		return meaning{"handshake_unanswered", "The server did not answer the handshake in time.",
-			"the server hangs, or is not an MCP server; raise the limit with Options.InitTimeout"}.cause(Certain)
+			"the server hangs, or is not an MCP server; raise the limit with Options.Timeouts.Init"}.cause(Certain)
 	case word == names.ErrorConnectionLost || strings.HasSuffix(own, "EOF"):
 		return meaning{"hangs_up", "The server ends the connection during the handshake.",
 			"read the server's log; a proxy may be between client and server"}.cause(Certain)

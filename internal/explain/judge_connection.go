@@ -75,7 +75,7 @@ func closed(v *view) *Cause {
 	return meaning{"connection_closed", "The connection ended before the answer.", do}.cause(Certain, v.subject.ended())
 }
 
-// stopped explains a call that failed because the client was stopped.
+// stopped explains a call that failed because the client was closed.
 func stopped(v *view) *Cause {
 	s := v.subject
 	if s.reason != names.ErrorShutdown {
@@ -84,11 +84,11 @@ func stopped(v *view) *Cause {
 	if c := v.client(); c != nil && c.Client.GaveUp != "" {
 		return v.gaveUp(c)
 	}
-	m := meaning{"client_stopped", "The client had been stopped before the call.", "make the call before Stop, or " +
+	m := meaning{"client_stopped", "The client had been closed before the call.", "make the call before Close, or " +
 		"with a new client"}
 	if s.id != "" {
-		m = meaning{"client_stopped", "The client was stopped while the call was in flight.",
-			"wait for calls before you stop the client: Drain does"}
+		m = meaning{"client_stopped", "The client was closed while the call was in flight.",
+			"wait for calls before you close the client: Shutdown does"}
 	}
 	return m.cause(Certain, s.ended())
 }
@@ -140,7 +140,8 @@ func notReady(v *view) *Cause {
 	}
 	if last == nil {
 		return meaning{"connecting", "The client was still connecting to its server.",
-			"wait a moment and call again; Await waits for the connection, and WaitForReady makes a call wait"}.
+			"wait a moment and call again; Client.WaitForReady waits for the connection, " +
+				"and the option WaitForReady makes a call wait"}.
 			cause(Certain, s.ended(), "no attempt to connect failed before the call")
 	}
 	m := meaning{"not_connected", "The client had lost its connection to the server, and had not reconnected yet.",

@@ -68,11 +68,11 @@ func tooLarge(v *view) *Cause {
 		return nil
 	}
 	m := meaning{"answer_skipped", fmt.Sprintf("The answer has %d bytes, over the client's limit of %d, and was skipped.",
-		e.Size, e.Limit), "request less data, or raise Options.FrameLimit"}
+		e.Size, e.Limit), "request less data, or raise Options.Limits.Frame"}
 	if lost := v.happened(kindTransition, tooLargeWord); lost != nil {
 		m = meaning{"answer_too_large", fmt.Sprintf("A message of the server has at least %d bytes, over the client's limit "+
 			"of %d. That ended the connection, and every call on it.", e.Size, e.Limit),
-			"request less data, or raise Options.FrameLimit; with Options.SkipOversize only the one call fails"}
+			"request less data, or raise Options.Limits.Frame; with Options.Limits.SkipOversize only the one call fails"}
 	}
 	return m.cause(Certain, v.subject.ended(), v.record(e))
 }

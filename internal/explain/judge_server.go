@@ -10,11 +10,11 @@ var serverEnds = map[string]meaning{
 	names.ErrorShutdown: {"server_stopped", "The server was stopped while it worked on the request.",
 		"call again when the server is back; give Shutdown a longer deadline"},
 	names.ErrorConnectionLost: {"client_left", "The client disconnected before the server had answered.",
-		"check whether the client was stopped, and why it lost the connection"},
+		"check whether the client was closed, and why it lost the connection"},
 	names.ErrorCancelled: {"client_cancelled", "The client cancelled the request before the server had answered.",
 		"check the client: its caller cancelled, or its timeout is shorter than the tool's work"},
 	names.ErrorOverloaded: {"server_busy", "The server rejected the request: one of its limits was reached.",
-		"make fewer concurrent calls, and retry later; mcpserver limits them with Options.MaxConcurrent and MaxQueued"},
+		"make fewer concurrent calls, and retry later; mcpserver limits them with Options.Limits"},
 	names.ErrorRateLimited: {"rate_limited", "The client exceeded the server's rate limit.",
 		"wait, and make fewer calls; mcpserver limits them with Options.Rates"},
 }

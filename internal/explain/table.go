@@ -17,7 +17,7 @@ var rules = []rule{
 	{judge: attempt},                   // the client could not connect: judge_connect.go
 	{judge: notReady},                  // the client had no connection at that moment
 	{judge: endedByServer},             // the server recorded the reason for ending the request: judge_server.go
-	{judge: stopped},                   // the client was stopped
+	{judge: stopped},                   // the client was closed
 	{judge: loop},                      // loop detection kept the client from sending the call
 	{judge: neverSent},                 // the client had no connection to send the call on: judge_unsent.go
 	{judge: notReached},                // the server's address could not be reached

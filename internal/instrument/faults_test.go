@@ -15,7 +15,8 @@ func TestFrameHashRevealsNoContent(t *testing.T) {
 	defer c.Close()
 	envelope := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`
 	for _, frame := range []string{envelope + "secret", envelope + "another", `{"jsonrpc":"1.0"}`, ""} {
-		c.Violation(instrument.Violation{Reason: "invalid_json", Direction: telemetry.DirectionReceived, Size: 1, Head: []byte(frame)})
+		c.Violation(instrument.Violation{Reason: "invalid_json", Direction: telemetry.DirectionReceived, Size: 1,
+			Head: []byte(frame)})
 	}
 	var hashes []string
 	for _, r := range rec.Logs("mcp_client.protocol.violation") {

@@ -167,7 +167,8 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 		trace:        opTrace{remote: in.RemoteAddr},
 		notification: in.Notification, metric: opMetric{measured: true}, log: opLog{beside: true},
 	}
-	op.info, op.exact = s.operation(telemetry.DirectionReceived, in.TargetKind, in.Method, in.Target, in.Known, in.TargetKnown)
+	op.info, op.exact = s.operation(telemetry.DirectionReceived, in.TargetKind, in.Method, in.Target, in.Known,
+		in.TargetKnown)
 	if in.Notification {
 		op.metric.measured = s.traces.spansNotification(ctx, in.Method)
 	}

@@ -88,8 +88,8 @@ func (t *Task) endSpan(status string, o outcome, r *Result) {
 
 // errorMessage returns the redacted text of the task's error.
 func (t *Task) errorMessage(text string) string {
-	c := telemetry.Content{Kind: telemetry.ContentErrorMessage, Side: telemetry.SideServer, Direction: telemetry.DirectionReceived,
-		Method: words.MethodCallTool, Target: t.tool}
+	c := telemetry.Content{Kind: telemetry.ContentErrorMessage, Side: telemetry.SideServer,
+		Direction: telemetry.DirectionReceived, Method: words.MethodCallTool, Target: t.tool}
 	return t.s.errorMessage(t.ctx, c, text)
 }
 

@@ -9,37 +9,38 @@ type Reason uint8
 const (
 	// Other is the zero value and represents every reason that is not listed here.
 	ReasonOther Reason = iota
-	// TransportUp: the transport opened a connection.
+	// ReasonTransportUp: the transport opened a connection.
 	ReasonTransportUp
-	// OpenFailed: the transport could not open a connection; another attempt may succeed.
+	// ReasonOpenFailed: the transport could not open a connection; another attempt may succeed.
 	ReasonOpenFailed
-	// Refused: further attempts cannot succeed, for example because an executable does not exist, the server rejects the
-	// credentials, or there is no common protocol version; or all attempts allowed before the first success have failed.
+	// ReasonRefused: further attempts cannot succeed, for example because an executable does not exist, the server rejects
+	// the credentials, or there is no common protocol version; or all attempts allowed before the first success have
+	// failed.
 	ReasonRefused
-	// Negotiated: version and capabilities are agreed on and valid.
+	// ReasonNegotiated: version and capabilities are agreed on and valid.
 	ReasonNegotiated
-	// NegotiationFailed: the server answered the handshake with an error or an unusable response.
+	// ReasonNegotiationFailed: the server answered the handshake with an error or an unusable response.
 	ReasonNegotiationFailed
-	// ProbeLost: the connection ended during the modern era's probe, which is how servers react that know only the legacy
-	// era.
+	// ReasonProbeLost: the connection ended during the modern era's probe, which is how servers react that know only the
+	// legacy era.
 	ReasonProbeLost
-	// InitTimeout: the connection was not opened, or not negotiated, within the init timeout.
+	// ReasonInitTimeout: the connection was not opened, or not negotiated, within the init timeout.
 	ReasonInitTimeout
-	// TransportDown: the connection ended.
+	// ReasonTransportDown: the connection ended.
 	ReasonTransportDown
-	// SessionGone: the server no longer knows the session.
+	// ReasonSessionGone: the server no longer knows the session.
 	ReasonSessionGone
-	// InvalidStreak: too many invalid frames came in a row.
+	// ReasonInvalidStreak: too many invalid frames came in a row.
 	ReasonInvalidStreak
-	// FrameTooLarge: a frame exceeded the limit.
+	// ReasonFrameTooLarge: a frame exceeded the limit.
 	ReasonFrameTooLarge
-	// DelayElapsed: the backoff delay is over.
+	// ReasonDelayElapsed: the backoff delay is over.
 	ReasonDelayElapsed
-	// StopRequested: the user stopped the client.
+	// ReasonStopRequested: the user closed the client.
 	ReasonStopRequested
-	// TransportClosed: after a stop or a refusal, everything has been closed.
+	// ReasonTransportClosed: after the client was closed or refused, everything has been closed.
 	ReasonTransportClosed
-	// CloseTimeout: after a stop or a refusal the connection took too long to close.
+	// ReasonCloseTimeout: after the client was closed or refused, the connection took too long to close.
 	ReasonCloseTimeout
 )
 

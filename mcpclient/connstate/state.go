@@ -29,7 +29,7 @@ const (
 	Ready
 	// Backoff means that there is no connection, and the next attempt waits for a delay.
 	Backoff
-	// Closing means that the client was stopped or has given up. No state follows.
+	// Closing means that the client was closed or has given up. No state follows.
 	Closing
 )
 

@@ -5,8 +5,8 @@ import "time"
 // Transition is the record of one move of the connection.
 //
 // From and To differ, with one exception: the end of a connection, after which no state follows, is recorded as a move
-// from Closing to Closing with the reason [TransportClosed] or [CloseTimeout]. Entering the first state, Starting, is
-// not recorded.
+// from Closing to Closing with the reason [ReasonTransportClosed] or [ReasonCloseTimeout]. Entering the first state,
+// Starting, is not recorded.
 type Transition struct {
 	From, To State
 	Reason   Reason

@@ -6,16 +6,16 @@ import "context"
 type ContentKind uint8
 
 const (
-	// ToolArguments are the arguments of a tool call: a JSON object. The span attribute is gen_ai.tool.call.arguments, a
-	// map.
+	// ContentToolArguments are the arguments of a tool call: a JSON object. The span attribute is
+	// gen_ai.tool.call.arguments, a map.
 	ContentToolArguments ContentKind = iota
-	// ToolResult is the result of a tool call: a JSON object. The span attribute is gen_ai.tool.call.result, a map.
+	// ContentToolResult is the result of a tool call: a JSON object. The span attribute is gen_ai.tool.call.result, a map.
 	ContentToolResult
-	// PromptVariable is one argument of a prompt: plain text. The span attribute is gen_ai.prompt.variable. and its
-	// name.
+	// ContentPromptVariable is one argument of a prompt: plain text. The span attribute is gen_ai.prompt.variable. and
+	// its name.
 	ContentPromptVariable
-	// ErrorMessage is the text of an error, for the status of a span and for a log record. These texts exist without
-	// content capture; the Redactor can shorten or remove them.
+	// ContentErrorMessage is the text of an error, for the status of a span and for a log record. These texts exist
+	// without content capture; the Redactor can shorten or remove them.
 	ContentErrorMessage
 )
 
@@ -31,7 +31,7 @@ const (
 type Content struct {
 	Kind      ContentKind
 	Side      Side
-	Direction Direction // Sent if this side sends the request, Received if it answers the request
+	Direction Direction // DirectionSent if this side sends the request, DirectionReceived if it answers
 	// Method is the method of the request, as in the message. It is empty for an error outside of requests, such as the
 	// error of an attempt to connect.
 	Method string
@@ -53,9 +53,9 @@ type Content struct {
 //
 //	func(_ context.Context, c telemetry.Content) (string, bool) {
 //		switch {
-//		case c.Kind == telemetry.ErrorMessage:
+//		case c.Kind == telemetry.ContentErrorMessage:
 //			return string(c.Data), true
-//		case c.Kind == telemetry.ToolArguments && c.Target == "search":
+//		case c.Kind == telemetry.ContentToolArguments && c.Target == "search":
 //			return string(c.Data), true
 //		}
 //		return "", false

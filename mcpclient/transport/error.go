@@ -27,7 +27,7 @@ type FrameTooLargeError struct {
 
 // Error states the size of the frame, as far as it was read, and the limit.
 func (e *FrameTooLargeError) Error() string {
-	return fmt.Sprintf("a message of at least %d bytes is over the limit of %d; raise it with Options.FrameLimit",
+	return fmt.Sprintf("a message of at least %d bytes is over the limit of %d; raise it with Options.Limits.Frame",
 		e.Size, e.Limit)
 }
 

@@ -44,14 +44,14 @@ func TestErrorTexts(t *testing.T) {
 		want string
 	}{
 		{&FrameTooLargeError{Size: 11, Limit: 10},
-			"a message of at least 11 bytes is over the limit of 10; raise it with Options.FrameLimit"},
+			"a message of at least 11 bytes is over the limit of 10; raise it with Options.Limits.Frame"},
 		{&ExitError{PID: 7, Code: 3}, "process 7 exited with status 3"},
 		{&ExitError{PID: 7, Code: -1}, "process 7 ended with unknown status"},
 		{&ExitError{PID: 7, Code: -1, Signal: "SIGKILL"}, "process 7 was ended by SIGKILL"},
 		{&ExitError{PID: 7, Code: 1, Stderr: []string{"a", "b\x1b"}},
 			`process 7 exited with status 1; its last words: "b\x1b"`},
 		{&RequestError{Reason: ReasonTooLarge, Size: 11, Limit: 10},
-			"the answer has 11 bytes, over the limit of 10; raise it with Options.FrameLimit"},
+			"the answer has 11 bytes, over the limit of 10; raise it with Options.Limits.Frame"},
 		{&RequestError{Reason: 99, Err: cause}, "RequestReason(99): cause"},
 	} {
 		if got := tt.err.Error(); got != tt.want {
@@ -64,8 +64,9 @@ func TestErrorTexts(t *testing.T) {
 }
 
 func TestKindsHaveNames(t *testing.T) {
-	for kind, want := range map[Kind]string{KindRequest: "request", KindNotification: "notification", KindResponse: "response",
-		0: "Kind(0)"} {
+	for kind, want := range map[Kind]string{KindRequest: "request", KindNotification: "notification",
+		KindResponse: "response",
+		0:            "Kind(0)"} {
 		if got := kind.String(); got != want {
 			t.Errorf("want %q, got %q", want, got)
 		}

@@ -18,14 +18,14 @@ type HTTPMode uint8
 
 // The modes.
 const (
-	// Auto is Streamable HTTP, with a fallback to HTTP+SSE for servers that have only that.
+	// ModeAuto is Streamable HTTP, with a fallback to HTTP+SSE for servers that have only that.
 	// (specification 2026-07-28, basic/transports/streamable-http, "Backward Compatibility")
 	ModeAuto HTTPMode = iota
 
-	// Streamable is only Streamable HTTP, in all revisions from 2025-03-26 on.
+	// ModeStreamable is only Streamable HTTP, in all revisions from 2025-03-26 on.
 	ModeStreamable
 
-	// SSE is only HTTP+SSE, of revision 2024-11-05.
+	// ModeSSE is only HTTP+SSE, of revision 2024-11-05.
 	ModeSSE
 )
 

@@ -92,7 +92,8 @@ func TestHTTPAuthorizerRepeatsNoRequestTheServerMayHaveRun(t *testing.T) {
 		}
 		conn := dialHTTP(t, h, transport.Config{})
 		send(t, conn, call(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonUnauthorized || e.Status != 403 || e.Unsent || sends != 1 {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonUnauthorized || e.Status != 403 || e.Unsent ||
+			sends != 1 {
 			t.Errorf("want the request refused once, and not unsent, got %v at send %d, unsent %v", e, sends, e.Unsent)
 		}
 	})
@@ -113,7 +114,8 @@ func TestHTTPAuthorizerAttemptsAreBounded(t *testing.T) {
 		}
 		conn := dialHTTP(t, h, transport.Config{})
 		send(t, conn, call(1))
-		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonUnauthorized || e.Status != 403 || !e.Unsent || sends != 5 {
+		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonUnauthorized || e.Status != 403 || !e.Unsent ||
+			sends != 5 {
 			t.Errorf("want the request refused at the fifth send, got %v at send %d", e, sends)
 		}
 	})

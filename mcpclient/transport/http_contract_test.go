@@ -24,7 +24,8 @@ func TestHTTPKeepsTheContract(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 				s := &httpSubject{t: t, form: form, peers: make(chan *httpPeer, 100)}
-				return transporttest.Subject{Transport: s, Accept: s.accept, Unordered: true, Notices: form.mode == transport.ModeSSE}
+				return transporttest.Subject{Transport: s, Accept: s.accept, Unordered: true,
+					Notices: form.mode == transport.ModeSSE}
 			})
 		})
 	}

@@ -176,7 +176,8 @@ func (ex *exchange) resume(cur *cursor, err error) *http.Response {
 		case failure == nil:
 			return resp
 		case failure.Reason == ReasonSessionGone:
-			ex.fail(&RequestError{Reason: ReasonSessionGone, Status: failure.Status, Err: failure.Err}) // the server has received it
+			ex.fail(&RequestError{Reason: ReasonSessionGone, Status: failure.Status,
+				Err: failure.Err}) // the server has received it
 			return nil
 		case !passing(failure):
 			ex.fail(&RequestError{Reason: ReasonLost, Err: fmt.Errorf("the stream ended before the answer: %w; resume: %w", err,

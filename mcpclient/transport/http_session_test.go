@@ -219,7 +219,8 @@ func TestHTTPSessionIDMustBeVisibleASCII(t *testing.T) {
 		url := serve(t, raw("HTTP/1.1 200 OK\r\n"+jsonType+"Mcp-Session-Id: "+id+"\r\n\r\n"+result(1)))
 		conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
 		send(t, conn, initialize(1))
-		if f := receive(t, conn); f.Err == nil || (f.Err.Reason != transport.ReasonMalformed && f.Err.Reason != transport.ReasonLost) {
+		if f := receive(t, conn); f.Err == nil ||
+			(f.Err.Reason != transport.ReasonMalformed && f.Err.Reason != transport.ReasonLost) {
 			t.Errorf("session id %.10q: want the answer malformed, got %s and %v", id, f.Data, f.Err)
 		}
 		if got := conn.Info().SessionID; got != "" {

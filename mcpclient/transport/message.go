@@ -60,7 +60,7 @@ type Frame struct {
 // RequestReason classifies the failure of a request that gets no answer.
 type RequestReason uint8
 
-// The reasons. HTTP uses all of them, the other transports only TooLarge.
+// The reasons. HTTP uses all of them, the other transports only ReasonTooLarge.
 const (
 	ReasonTooLarge     RequestReason = iota + 1 // the answer is above the limit and was skipped
 	ReasonBusy                                  // the server is overloaded: HTTP 429 or 503, or HTTP/2 rejected it unread
@@ -73,8 +73,10 @@ const (
 )
 
 var requestReasons = [...]string{
-	ReasonTooLarge: "too large", ReasonBusy: "the server is busy", ReasonSessionGone: "the server no longer knows the session",
-	ReasonUnauthorized: "not authorized", ReasonStatus: "refused", ReasonUnreachable: "server unreachable", ReasonLost: "connection lost",
+	ReasonTooLarge: "too large", ReasonBusy: "the server is busy",
+	ReasonSessionGone:  "the server no longer knows the session",
+	ReasonUnauthorized: "not authorized", ReasonStatus: "refused", ReasonUnreachable: "server unreachable",
+	ReasonLost:      "connection lost",
 	ReasonMalformed: "not an answer of an MCP server",
 }
 
@@ -98,7 +100,7 @@ type RequestError struct {
 	Status     int           // status of the response, 0 if there was none
 	RetryAfter time.Duration // delay that the server asks for, at most 10 min, 0 if unset
 
-	// For TooLarge:
+	// For ReasonTooLarge:
 	Size  int    // in bytes
 	Limit int    // the limit, in bytes
 	Head  []byte // the beginning of the frame; may be shortened
@@ -115,7 +117,8 @@ func (e *RequestError) Error() string {
 	text := e.Reason.String()
 	switch {
 	case e.Reason == ReasonTooLarge:
-		text = fmt.Sprintf("the answer has %d bytes, over the limit of %d; raise it with Options.FrameLimit", e.Size, e.Limit)
+		text = fmt.Sprintf("the answer has %d bytes, over the limit of %d; raise it with Options.Limits.Frame",
+			e.Size, e.Limit)
 	case e.Reason == ReasonUnreachable && e.Err != nil:
 		return e.Err.Error()
 	case e.Status != 0:

@@ -57,7 +57,8 @@ func fingerprints(t *testing.T, tr transport.Transport) drift.Tools {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Telemetry: telemetry.Off(), Timeouts: mcpclient.Timeouts{Init: slowStart}})
+	c, err := mcpclient.Connect(ctx, tr,
+		&mcpclient.Options{Telemetry: telemetry.Off(), Timeouts: mcpclient.Timeouts{Init: slowStart}})
 	if err != nil {
 		t.Fatal(err)
 	}

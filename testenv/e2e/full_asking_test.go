@@ -103,7 +103,10 @@ func (f *full) addAsking() {
 		return []any{r.Model, r.Content, r.StopReason}, nil
 	})
 	f.asking("ask_model_with_tools", askWithTools)
-	f.asking("ask_roots", func(ctx context.Context, _ named) (any, error) { return mcpserver.RequestFrom(ctx).ListRoots(ctx) })
+	f.asking("ask_roots", func(ctx context.Context, _ named) (any,
+		error) {
+		return mcpserver.RequestFrom(ctx).ListRoots(ctx)
+	})
 	f.asking("ask_all", func(ctx context.Context, _ named) (any, error) {
 		var roots mcp.ListRootsResult
 		var message mcp.CreateMessageResult
@@ -201,7 +204,8 @@ func (f *full) rounds(ctx context.Context, _ named) (any, error) {
 func require(ctx context.Context, _ named) (any, error) {
 	r := mcpserver.RequestFrom(ctx)
 	if r.RequestState() != "asked" {
-		return nil, mcpserver.RequestFrom(ctx).RequireInput(mcp.InputRequests{"where": {Method: mcp.MethodListRoots}}, "asked")
+		return nil, mcpserver.RequestFrom(ctx).RequireInput(mcp.InputRequests{"where": {Method: mcp.MethodListRoots}},
+			"asked")
 	}
 	var roots mcp.ListRootsResult
 	if err := json.Unmarshal(r.InputResponses()["where"], &roots); err != nil {

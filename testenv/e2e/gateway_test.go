@@ -84,7 +84,8 @@ func (ms *members) add(name string, tr transport.Transport, tool, arguments stri
 	b := &behind{prefix: prefix, tool: ms.names.Name(prefix, tool), arguments: json.RawMessage(arguments)}
 	ctx, cancel := context.WithTimeout(ms.t.Context(), time.Minute)
 	defer cancel()
-	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{Telemetry: telemetry.Off(), Timeouts: mcpclient.Timeouts{Init: slowStart}})
+	c, err := mcpclient.Connect(ctx, tr,
+		&mcpclient.Options{Telemetry: telemetry.Off(), Timeouts: mcpclient.Timeouts{Init: slowStart}})
 	if err != nil {
 		ms.t.Fatal(err)
 	}

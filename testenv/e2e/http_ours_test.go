@@ -109,7 +109,8 @@ func TestOurClientAndServer(t *testing.T) {
 	}{
 		{"sessions", transport.ModeAuto, mcpserver.HTTPOptions{}, mcp.SupportedVersions()},
 		{"no sessions", transport.ModeStreamable, mcpserver.HTTPOptions{Stateless: true}, mcp.SupportedVersions()},
-		{"not resumable", transport.ModeAuto, mcpserver.HTTPOptions{NotResumable: true, NoSSE: true}, mcp.SupportedVersions()},
+		{"not resumable", transport.ModeAuto, mcpserver.HTTPOptions{NotResumable: true, NoSSE: true},
+			mcp.SupportedVersions()},
 		{"SSE", transport.ModeSSE, mcpserver.HTTPOptions{}, legacyVersions},
 	} {
 		url := ourURL(t, &tc.options)

@@ -41,7 +41,8 @@ func TestARestartUnderLoad(t *testing.T) {
 			server := launchOurs(t, address, l.hear)
 			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: server.url, Mode: tc.mode}, true),
 				&mcpclient.Options{
-					Versions: []mcp.Version{tc.version}, Backoff: mcpclient.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond},
+					Versions:  []mcp.Version{tc.version},
+					Backoff:   mcpclient.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond},
 					Telemetry: telemetry.Off(),
 				})
 			if err != nil {

@@ -40,7 +40,8 @@ func TestANewServerBehindTheSameSocket(t *testing.T) {
 			defer web.Close()
 			defer web.CloseClientConnections()
 			c, err := mcpclient.Connect(ctx, checked(t, &transport.HTTP{URL: web.URL, Mode: tc.mode}, true), &mcpclient.Options{
-				Versions: []mcp.Version{tc.version}, Backoff: mcpclient.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond},
+				Versions:  []mcp.Version{tc.version},
+				Backoff:   mcpclient.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond},
 				Telemetry: telemetry.Off(),
 			})
 			if err != nil {

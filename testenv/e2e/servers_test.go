@@ -25,7 +25,7 @@ type server struct {
 	warned []string // checks of the doctor that warn of it
 }
 
-// slowStart is the InitTimeout of clients that start a process and expect its own revision. With the default of 10 s,
+// slowStart is Timeouts.Init of clients that start a process and expect its own revision. With the default of 10 s,
 // they send initialize 2.5 s after the probe. On a busy machine a server takes longer to start. One that speaks both
 // eras then finds both in its input, and may begin a legacy session.
 const slowStart = time.Minute

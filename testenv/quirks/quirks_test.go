@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// budget is the default of mcpclient.Options.InitTimeout: what connecting may take, whatever the server does.
+// budget is the default of mcpclient.Timeouts.Init: what connecting may take, whatever the server does.
 const budget = 10 * time.Second
 
 // TestEveryServerOverStdioIsUsable does the same with processes.

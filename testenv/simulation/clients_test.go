@@ -42,8 +42,9 @@ func (w *world) newClient(draw *rand.Rand) *client {
 	t, release := w.atFront.transport(draw.IntN(2) == 0)
 	c.release = release
 	o := &mcpclient.Options{
-		Versions: []mcp.Version{w.version}, Backoff: mcpclient.Backoff{Min: backoffMin, Max: backoffMax}, RequestTimeout: requestTimeout,
-		CacheSize: []int{-1, 0, 0}[draw.IntN(3)], Telemetry: w.near.Telemetry(), Features: []mcpclient.Feature{
+		Versions: []mcp.Version{w.version}, Backoff: mcpclient.Backoff{Min: backoffMin, Max: backoffMax},
+		RequestTimeout: requestTimeout,
+		CacheSize:      []int{-1, 0, 0}[draw.IntN(3)], Telemetry: w.near.Telemetry(), Features: []mcpclient.Feature{
 			mcpclient.HandleElicitation(c.answer), mcpclient.UseTasks(nil),
 			mcpclient.HandleResourceUpdated(func(_ context.Context, uri string) { c.hear(uri) }),
 			mcpclient.HandleToolListChanged(func(context.Context) { c.hear(tools) }),
@@ -129,7 +130,7 @@ func (c *client) call(ctx context.Context, tool string, q question, options ...m
 	return a, err
 }
 
-// leave stops the client.
+// leave closes the client.
 func (c *client) leave() {
 	c.w.inTime("a client is closed", closing(c.Close))
 	if c.group != nil {

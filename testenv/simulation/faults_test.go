@@ -164,7 +164,7 @@ func (w *world) restart(draw *rand.Rand) {
 	})
 }
 
-// desert stops or drains a client in use, or does not.
+// desert closes or shuts down a client in use, or does not.
 func (c *client) desert(draw *rand.Rand) {
 	if c.w.calm || draw.IntN(4) != 0 {
 		return

@@ -130,8 +130,9 @@ func newStores(shared bool) (s stores) {
 func (w *world) newProcess() *process {
 	r := newReach(w.stores)
 	s := mcpserver.New(mcp.Implementation{Name: "world", Version: "1"}, &mcpserver.Options{
-		PageSize: 3, Cache: mcpserver.Cache{TTL: time.Hour}, StateKeys: [][]byte{make([]byte, 32)}, Telemetry: w.servers.Telemetry(),
-		Tasks: &mcpserver.TaskOptions{Store: reachedTasks{r}, PollInterval: 200 * time.Millisecond},
+		PageSize: 3, Cache: mcpserver.Cache{TTL: time.Hour}, StateKeys: [][]byte{make([]byte, 32)},
+		Telemetry: w.servers.Telemetry(),
+		Tasks:     &mcpserver.TaskOptions{Store: reachedTasks{r}, PollInterval: 200 * time.Millisecond},
 	})
 	p := &process{server: s, reach: r}
 	add := func(name string, hints *mcp.ToolAnnotations, before func(context.Context, *question) error) error {

@@ -144,7 +144,8 @@ func (w *world) begin() {
 	var stream func(context.Context, mcpserver.Conn) error
 	stop := func(context.Context) error { return nil }
 	var err error
-	many := &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 10_000}} // each fault that expires a session leaves one behind
+	// each fault that expires a session leaves one behind
+	many := &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 10_000}}
 	if w.middle == proxy {
 		var p *mcpproxy.Proxy
 		if p, err = mcpproxy.New(to, &mcpproxy.Options{
@@ -156,8 +157,9 @@ func (w *world) begin() {
 	} else {
 		var g *mcpproxy.Gateway
 		if g, err = mcpproxy.NewGateway([]mcpclient.Member{{Name: "m", Transport: to, Options: &mcpclient.Options{
-			Versions: []mcp.Version{w.inner}, Backoff: mcpclient.Backoff{Min: backoffMin, Max: backoffMax}, RequestTimeout: requestTimeout,
-			Telemetry: w.between.Telemetry(),
+			Versions: []mcp.Version{w.inner}, Backoff: mcpclient.Backoff{Min: backoffMin, Max: backoffMax},
+			RequestTimeout: requestTimeout,
+			Telemetry:      w.between.Telemetry(),
 		}}}, &mcpproxy.GatewayOptions{NoPrefix: true, Telemetry: w.between.Telemetry()}); err == nil {
 			h, stream, stop = g.HTTPHandler(many), g.Serve, closing(g.Close)
 		}

@@ -23,7 +23,8 @@ type ours struct{ *mcpclient.Client }
 func connectOurs(ctx context.Context, tr transport.Transport, version mcp.Version, p *otlp.Providers,
 	opts ...telemetry.Option) (client, error) {
 	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{
-		Name: "proof", Versions: []mcp.Version{version}, Telemetry: p.Telemetry(opts...), Timeouts: mcpclient.Timeouts{Close: 10 * time.Second},
+		Name: "proof", Versions: []mcp.Version{version}, Telemetry: p.Telemetry(opts...),
+		Timeouts: mcpclient.Timeouts{Close: 10 * time.Second},
 		Features: []mcpclient.Feature{
 			mcpclient.UseTasks(&mcpclient.TaskOptions{PollMin: 20 * time.Millisecond}),
 			mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {

@@ -213,7 +213,8 @@ func (p *troubled) loseCalendar(ctx context.Context) error {
 		})
 		_ = calendar.Serve(ctx, peer)
 	})
-	c, err := p.client("calendar", t, mcpclient.Options{Backoff: mcpclient.Backoff{Min: 40 * time.Second, Max: 40 * time.Second}})
+	c, err := p.client("calendar", t, mcpclient.Options{Backoff: mcpclient.Backoff{Min: 40 * time.Second,
+		Max: 40 * time.Second}})
 	if err == nil {
 		err = c.WaitForReady(ctx)
 	}

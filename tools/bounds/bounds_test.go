@@ -136,9 +136,9 @@ func TestUnits(t *testing.T) {
 		"{mcpclient.maxItems} items":                            "100,000 items",
 		"{bytes mcpclient.DefaultFrameLimit}":                   "16 MiB",
 		"{bytes 2 * mcpclient.Options.CacheSize + 524288}":      "8.5 MiB",
-		"{time mcpserver.HTTPOptions.SessionTimeout}":           "30 min",
-		"{mcpserver.Options.MaxQueued} and {bytes 7}":           "1,024 and 7 bytes",
-		"{bytes mcpclient.Options.FrameLimit}, as is":           "16 MiB, as is",
+		"{time mcpserver.HTTPTimeouts.Session}":                 "30 min",
+		"{mcpserver.Limits.Queued} and {bytes 7}":               "1,024 and 7 bytes",
+		"{bytes mcpclient.Limits.Frame}, as is":                 "16 MiB, as is",
 		"{time 1500000000} or {time 250000000}, or {bytes 768}": "1,500 ms or 250 ms, or 768 bytes",
 	} {
 		if got, err := s.fill(text); err != nil || got != want {

@@ -23,7 +23,7 @@ that may not overwrite it. Beyond that, what it is decoded into takes {internal/
 numbers of two bytes in a value of type any or empty objects in a list of large structs, is refused: the call fails with an error
 of kind KindProtocol, and a model reads why its arguments do not fit. Two million numbers pass, and so does a table of 150,000
 rows, and whatever is decoded into lists of numbers, or of structs that are about as large as their text. For the rest, CallTool
-and AddRawTool hand JSON on as it is.
+and the method Server.AddTool hand JSON on as it is.
 
 Calls that are answered at the same time take as much each.
 
@@ -32,11 +32,11 @@ Calls that are answered at the same time take as much each.
 What one peer can have the other end hold at once, at the defaults, if it does everything at the same time. An honest one
 comes nowhere near: an idle connection takes a few kilobytes, see [performance.md](performance.md). Rows that are not in
 these sums hold small things of fixed numbers, or what your own calls bring about. Each stream has, besides, up to one
-FrameLimit that is being read and what net/http reads of headers: 1 MiB by default.
+frame limit that is being read and what net/http reads of headers: 1 MiB by default.
 
-Not in the sums, because it takes options that are off by default: with a store that processes share, one FrameLimit for
-each session whose stream another process has; with Logging, 1 MiB of log messages for each session. Lower MaxSessions
-where you use them.
+Not in the sums, because it takes options that are off by default: with a store that processes share, one frame limit for
+each session whose stream another process has; with Logging, 1 MiB of log messages for each session. Lower
+HTTPLimits.Sessions where you use them.
 `
 
 // totals are the sums at the head of the page.
@@ -45,7 +45,7 @@ var totals = []struct {
 	title, about string
 }{
 	{ofClient, "A client, for one server",
-		`Lower mcpclient.Options.FrameLimit first: most of the sum follows it. Each of your calls that runs adds its own
+		`Lower mcpclient.Limits.Frame first: most of the sum follows it. Each of your calls that runs adds its own
 answer, one frame at most, and a list that you have walked to its end four.`},
 	{ofAccount, "A server over HTTP, for one account",
 		`An account is a principal or, without one, the address a request comes from (mcpserver.HTTPOptions.Account).

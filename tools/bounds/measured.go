@@ -27,7 +27,7 @@ var measured = []struct {
 	{"client", "as many numbers as an any may have", 5, 98, 142, ofResults},
 	{"client", "numbers of two bytes that become a list of numbers", 6, 50, 68, ofResults},
 	{"client", "one long text", 6, 12, 14, ofResults},
-	{"client", "notifications for a handler that hangs, at a NotificationBytes of 3 MiB", 24, 7, 17, ofFrames},
+	{"client", "notifications for a handler that hangs, at Limits.NotificationBytes of 3 MiB", 24, 7, 17, ofFrames},
 	{"client", "updates with long URIs, likewise", 24, 9, 18, ofFrames},
 	{"client", "requests that wait for a person", 24, 19, 30, ofFrames},
 	{"client", "pages of tools with long names or schemas", 24, 13, 21, ofFrames},
@@ -37,9 +37,9 @@ var measured = []struct {
 	{"server", "numbers of two bytes, as arguments for a tool with an any", 6, 7, 8, ofArguments},
 	{"server", "empty objects as arguments, judged by an input schema", 6, 7, 8, ofArguments},
 	{"server", "as many numbers as an any may have", 5, 99, 136, ofArguments},
-	{"server", "40 bodies that stop halfway, at a MaxBodies of 16 MiB", 23, 18, 24, ofBodies},
+	{"server", "40 bodies that stop halfway, at Limits.Bodies of 16 MiB", 23, 18, 24, ofBodies},
 	{"server", "20 introductions with 2 MiB beside them", 41, 8, 15, ofIntroductions},
-	{"server", "300 introductions of 59 KiB, at a MaxIntroductionBytes of 2 MiB", 17, 2, 3, ofManyIntroductions},
+	{"server", "300 introductions of 59 KiB, at Limits.IntroductionBytes of 2 MiB", 17, 2, 3, ofManyIntroductions},
 }
 
 const (

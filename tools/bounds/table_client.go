@@ -6,19 +6,20 @@ var clientArea = area{
 	rows: []row{
 		{
 			what: "Notifications that wait for their handlers", where: []string{"mcpclient.notifyQueue.waiting"},
-			bound: "{mcpclient.Options.NotificationQueue}, and {bytes mcpclient.DefaultFrameLimit} of frames, or one " +
-				"FrameLimit if that is more",
-			option: "mcpclient.Options.NotificationBytes",
+			bound: "{mcpclient.Limits.Notifications}, and {bytes mcpclient.DefaultFrameLimit} of frames, or one " +
+				"frame limit if that is more",
+			option: "mcpclient.Limits.NotificationBytes",
 			full: "list-changed and updated notifications are coalesced, the oldest progress and log messages dropped, " +
 				"then the new one; counted",
 			test:   "mcpclient.TestAQueueThatIsFullByBytesMakesRoomByTheSameRules",
-			weighs: "mcpclient.Options.FrameLimit", holder: ofClient,
+			weighs: "mcpclient.Limits.Frame", holder: ofClient,
 		},
 		{
-			what: "Requests of the server that are answered at once", where: []string{"internal/client/serving.Requests.running"},
+			what:  "Requests of the server that are answered at once",
+			where: []string{"internal/client/serving.Requests.running"},
 			bound: "{mcpclient.servedAtOnce}, or {internal/relay/upstream.servedAtOnce} if they are passed on, and {bytes " +
-				"mcpclient.DefaultFrameLimit} of their frames, or one FrameLimit if that is more",
-			option: "mcpclient.Options.FrameLimit", full: "the server gets an error",
+				"mcpclient.DefaultFrameLimit} of their frames, or one frame limit if that is more",
+			option: "mcpclient.Limits.Frame", full: "the server gets an error",
 			test:   "mcpclient.TestInputRequestsInOneAnswerAreBounded",
 			weighs: "mcpclient.DefaultFrameLimit", holder: ofClient,
 		},
@@ -32,7 +33,8 @@ var clientArea = area{
 			what:  "Requests on their way that have asked for progress or log messages, in a client that passes messages on",
 			where: []string{"internal/relay/upstream.wishes.progress", "internal/relay/upstream.wishes.logs"},
 			bound: "one for each request on its way, with {bytes internal/relay/upstream.maxToken} of its token",
-			full:  "progress under a longer token belongs to no request", test: "internal/relay/upstream.TestLongTokenIsNotTracked",
+			full:  "progress under a longer token belongs to no request",
+			test:  "internal/relay/upstream.TestLongTokenIsNotTracked",
 		},
 		{
 			what:  "Parameters of tools that a client repeats in headers for a host that does not, when it passes messages on",
@@ -99,8 +101,8 @@ var clientArea = area{
 		{
 			what: "Cursors and names of a list that is walked", where: []string{"mcpclient.walk.seen", "mcpclient.walk.yielded"},
 			bound: "a list has {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
-				"{mcpclient.maxListFrames} FrameLimits together; cursors and names are kept as hashes",
-			option: "mcpclient.Options.FrameLimit",
+				"{mcpclient.maxListFrames} frame limits together; cursors and names are kept as hashes",
+			option: "mcpclient.Limits.Frame",
 			full: "the list ends with a KindProtocol error, as it does with a cursor that comes twice and at its " +
 				"deadline",
 			test: "mcpclient.TestEveryListIsBounded",
@@ -116,8 +118,8 @@ var clientArea = area{
 		{
 			what: "Requests in one answer that asks for input", where: []string{"mcpclient.maxInputs"},
 			bound: "{mcpclient.maxInputs}, {bytes mcpclient.maxInputBytes} in all, keys of {bytes " +
-				"mcpclient.maxInputKey}; {mcpclient.Options.MaxInputRounds} rounds a call",
-			option: "mcpclient.Options.MaxInputRounds",
+				"mcpclient.maxInputKey}; {mcpclient.Limits.InputRounds} rounds a call",
+			option: "mcpclient.Limits.InputRounds",
 			full:   "the call fails with a KindProtocol error",
 			test:   "mcpclient.TestInputRequestsInOneAnswerAreBounded",
 		},

@@ -20,7 +20,7 @@ var proxyArea = area{
 		{
 			what:  "Messages for modern hosts over HTTP that do not read",
 			where: []string{"internal/mailbox.Box.queue"},
-			bound: "{internal/relay/downstream.unreadFrames} frames of the FrameLimit for all hosts; " +
+			bound: "{internal/relay/downstream.unreadFrames} frames of the frame limit for all hosts; " +
 				"{bytes internal/relay/downstream.maxUnreadNotices} of notifications for each request, " +
 				"{bytes mcpproxy.maxNews} in a gateway",
 			full: "a notification is dropped, an answer becomes an error",
@@ -45,7 +45,7 @@ var proxyArea = area{
 				"gateway from the first request behind it",
 			where:  []string{"mcpproxy.Proxy.pairs", "mcpproxy.Gateway.groups"},
 			bound:  "{mcpproxy.DefaultMaxSessions}; one account has half of them",
-			option: "mcpserver.HTTPOptions.MaxSessions",
+			option: "mcpserver.HTTPLimits.Sessions",
 			full: "the oldest session ends that has sent nothing but initialize; if there is none, the next is refused " +
 				"with 503",
 			test: "mcpproxy.TestHostsThatOnlyInitializeStartFewServers",

@@ -7,30 +7,30 @@ var serverArea = area{
 		{
 			what:  "Requests that are handled and that wait for it",
 			where: []string{"internal/server/rpc.Calls.live", "internal/server/rpc.Calls.waiting"},
-			bound: "{mcpserver.Options.MaxConcurrent} run; {mcpserver.Options.MaxQueued} wait; the frames of both have " +
-				"{internal/server/rpc.liveFrames} FrameLimits together: " +
-				"{bytes internal/server/rpc.liveFrames * mcpserver.Options.FrameLimit}",
-			option: "mcpserver.Options.MaxConcurrent",
+			bound: "{mcpserver.Limits.Concurrent} run; {mcpserver.Limits.Queued} wait; the frames of both have " +
+				"{internal/server/rpc.liveFrames} frame limits together: " +
+				"{bytes internal/server/rpc.liveFrames * mcpserver.Limits.Frame}",
+			option: "mcpserver.Limits.Concurrent",
 			full:   "the request is answered with an error; cancellations and answers come through",
 			test:   "mcpserver.TestRequestsThatRunAndWaitHaveOneBudgetInBytes",
-			weighs: "internal/server/rpc.liveFrames * mcpserver.Options.FrameLimit",
+			weighs: "internal/server/rpc.liveFrames * mcpserver.Limits.Frame",
 			holder: ofStream,
 		},
 		{
 			what:   "A frame that is being read, and answers that wait for a client to read them",
 			where:  []string{"mcpserver.NewStreamConn"},
 			bound:  "as in a client; handlers wait until there is room, so the answer of each of those that run",
-			option: "mcpserver.Options.FrameLimit",
+			option: "mcpserver.Limits.Frame",
 			full:   "the handler that answers waits; the client's requests are read no further",
 			test:   "mcpserver.TestTheReadLoopIsNotKeptByAClientThatTakesNothing",
-			weighs: "2 * mcpserver.Options.FrameLimit", holder: ofStream,
+			weighs: "2 * mcpserver.Limits.Frame", holder: ofStream,
 		},
 		{
 			what: "Requests handled by the server, over all clients", where: []string{"internal/server/quota.Limiter.waiting"},
 			bound:  "no bound unless it is set; each client has its own",
-			option: "mcpserver.Options.MaxTotal",
+			option: "mcpserver.Limits.Total",
 			full:   "more wait, or get an error; shares for each while places are scarce",
-			test:   "mcpserver.TestMaxTotalBoundsAllConnectionsTogether",
+			test:   "mcpserver.TestTotalLimitBoundsAllConnectionsTogether",
 		},
 		{
 			what: "What a legacy client says about itself", where: []string{"internal/server/introduction.MaxBytes"},
@@ -41,16 +41,16 @@ var serverArea = area{
 		},
 		{
 			what: "Answers to a batch (revision 2025-03-26)", where: []string{"internal/server/rpc.Batch.frame"},
-			bound:  "{internal/server/rpc.MaxBatch} messages; answers of one FrameLimit together",
-			option: "mcpserver.Options.FrameLimit",
+			bound:  "{internal/server/rpc.MaxBatch} messages; answers of one frame limit together",
+			option: "mcpserver.Limits.Frame",
 			full:   "a longer batch is refused, answers beyond are errors",
 			test:   "mcpserver.TestTheAnswersToABatchHaveABound",
-			weighs: "mcpserver.Options.FrameLimit", holder: ofStream,
+			weighs: "mcpserver.Limits.Frame", holder: ofStream,
 		},
 		{
 			what: "Requests to the client that wait for their answers", where: []string{"internal/server/rpc.Asks.open"},
 			bound:  "those of the handlers that run",
-			option: "mcpserver.Options.MaxConcurrent",
+			option: "mcpserver.Limits.Concurrent",
 			full:   "each ends with its handler's context",
 			test:   "mcpserver.TestAnAbandonedQuestionIsCancelledAtTheClient",
 		},
@@ -58,9 +58,9 @@ var serverArea = area{
 			what:  "Requests that a relay has handed on, each way, until their answers",
 			where: []string{"internal/relay/downstream.maxRelayed"},
 			bound: "{internal/relay/downstream.maxRelayed} each way; those of the client have " +
-				"{internal/server/rpc.liveFrames} FrameLimits together, as in any server, and their frames are not kept. " +
+				"{internal/server/rpc.liveFrames} frame limits together, as in any server, and their frames are not kept. " +
 				"An answer is sent by whom it comes from, who waits for the client",
-			option: "mcpserver.Options.MaxConcurrent",
+			option: "mcpserver.Limits.Concurrent",
 			full:   "the request is answered with an error",
 			test:   "mcpserver.TestARelayHandsOnOnlySoMany",
 		},
@@ -103,7 +103,7 @@ var serverArea = area{
 			what: "Notifications of a client that wait for handlers", where: []string{"mcpserver.hearing.waiting"},
 			bound: "{mcpserver.maxHeard}, and {bytes mcpserver.maxHeardBytes} of them as frames, or one that is larger",
 			full:  "the oldest are dropped, counted as mcp_server.notification.drops",
-			test:  "mcpserver.TestNotificationsThatWaitAreBoundedInBytes", weighs: "mcpserver.Options.FrameLimit",
+			test:  "mcpserver.TestNotificationsThatWaitAreBoundedInBytes", weighs: "mcpserver.Limits.Frame",
 			holder: ofStream,
 		},
 		{
@@ -169,13 +169,13 @@ var httpArea = area{
 	rows: []row{
 		{
 			what: "Bodies of requests, being read and being answered", where: []string{"internal/server/quota.Memory.bytes"},
-			bound: "{mcpserver.bodyFrames} FrameLimits: {bytes mcpserver.bodyFrames * mcpserver.Options.FrameLimit}; " +
+			bound: "{mcpserver.bodyFrames} frame limits: {bytes mcpserver.bodyFrames * mcpserver.Limits.Frame}; " +
 				"memory follows what has come. One body " +
-				"has one FrameLimit. The first {bytes internal/grow.First} of each do not count",
-			option: "mcpserver.HTTPOptions.MaxBodies",
+				"has one frame limit. The first {bytes internal/grow.First} of each do not count",
+			option: "mcpserver.HTTPLimits.Bodies",
 			full:   "a body waits for room, {time internal/server/web.roomWait} at most, then 503",
 			test:   "mcpserver.TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs",
-			weighs: "mcpserver.bodyFrames * mcpserver.Options.FrameLimit", holder: ofServer,
+			weighs: "mcpserver.bodyFrames * mcpserver.Limits.Frame", holder: ofServer,
 		},
 		{
 			what: "What accounts have used of their rates", where: []string{"internal/server/rates.Books.books"},
@@ -186,33 +186,33 @@ var httpArea = area{
 		{
 			what:  "Bodies, of one account",
 			where: []string{"internal/server/quota.Shares.Held"},
-			bound: "half of them: {bytes mcpserver.bodyFrames * mcpserver.Options.FrameLimit / 2}; what holds nothing " +
+			bound: "half of them: {bytes mcpserver.bodyFrames * mcpserver.Limits.Frame / 2}; what holds nothing " +
 				"has no entry",
 			option: "mcpserver.HTTPOptions.Account", full: "503", test: "mcpserver.TestAccountsLeavePlacesAndRoomToOthers",
-			weighs: "mcpserver.bodyFrames * mcpserver.Options.FrameLimit / 2", holder: ofAccount,
+			weighs: "mcpserver.bodyFrames * mcpserver.Limits.Frame / 2", holder: ofAccount,
 		},
 		{
-			what: "How slowly a body may come", where: []string{"mcpserver.HTTPOptions.BodyRate"},
-			bound:  "{mcpserver.HTTPOptions.BodyRate} bytes a second, and {time mcpserver.HTTPOptions.BodyTimeout} in all",
-			option: "mcpserver.HTTPOptions.BodyRate",
+			what: "How slowly a body may come", where: []string{"mcpserver.HTTPLimits.BodyRate"},
+			bound:  "{mcpserver.HTTPLimits.BodyRate} bytes a second, and {time mcpserver.HTTPTimeouts.Body} in all",
+			option: "mcpserver.HTTPLimits.BodyRate",
 			full:   "408",
 			test:   "mcpserver.TestABodyHasToComeAtARate",
 		},
 		{
 			what:   "POSTs that are answered",
 			where:  []string{"internal/server/web.statelessCalls.live", "internal/server/web.gate.places"},
-			bound:  "{mcpserver.HTTPOptions.MaxRequests}, their bodies read; one session or account gets half",
-			option: "mcpserver.HTTPOptions.MaxRequests",
+			bound:  "{mcpserver.HTTPLimits.Requests}, their bodies read; one session or account gets half",
+			option: "mcpserver.HTTPLimits.Requests",
 			full:   "503",
 			test:   "mcpserver.TestBodiesThatDoNotComeTakeNoPlaces",
-			weighs: "mcpserver.HTTPOptions.MaxRequests * internal/grow.First", holder: ofServer,
+			weighs: "mcpserver.HTTPLimits.Requests * internal/grow.First", holder: ofServer,
 		},
 		{
 			what:  "Sessions of legacy clients",
 			where: []string{"internal/server/web.sessions.byID", "internal/server/web.sessions.newcomers"},
-			bound: "{mcpserver.HTTPOptions.MaxSessions}; {time mcpserver.HTTPOptions.SessionTimeout} unused, " +
-				"{time mcpserver.HTTPOptions.ConfirmTimeout} if it was never used",
-			option: "mcpserver.HTTPOptions.MaxSessions",
+			bound: "{mcpserver.HTTPLimits.Sessions}; {time mcpserver.HTTPTimeouts.Session} unused, " +
+				"{time mcpserver.HTTPTimeouts.Confirm} if it was never used",
+			option: "mcpserver.HTTPLimits.Sessions",
 			full:   "the oldest ends that was opened and not used; if there is none, 503",
 			test:   "mcpserver.TestBareInitializeDoesNotFillTheTable",
 		},
@@ -227,12 +227,12 @@ var httpArea = area{
 		{
 			what:  "What clients say about themselves, in all sessions",
 			where: []string{"internal/server/web.sessions.introductions"},
-			bound: "{bytes mcpserver.HTTPOptions.MaxIntroductionBytes}, each value counting " +
+			bound: "{bytes mcpserver.HTTPLimits.IntroductionBytes}, each value counting " +
 				"{bytes internal/server/introduction.valueCost} more; one client as on every transport",
-			option: "mcpserver.HTTPOptions.MaxIntroductionBytes",
+			option: "mcpserver.HTTPLimits.IntroductionBytes",
 			full:   "the oldest sessions end that were opened and not used; if that is not enough, 503",
 			test:   "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes",
-			weighs: "mcpserver.HTTPOptions.MaxIntroductionBytes", holder: ofServer,
+			weighs: "mcpserver.HTTPLimits.IntroductionBytes", holder: ofServer,
 		},
 		{
 			what:  "What modern clients call themselves, remembered for telemetry",
@@ -251,7 +251,7 @@ var httpArea = area{
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "its own oldest unused ones end; if that is not enough, 503",
 			test:   "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes",
-			weighs: "mcpserver.HTTPOptions.MaxIntroductionBytes / 2", holder: ofAccount,
+			weighs: "mcpserver.HTTPLimits.IntroductionBytes / 2", holder: ofAccount,
 		},
 		{
 			what:   "Log records that wait for a slow handler, of all sessions and requests",
@@ -265,7 +265,7 @@ var httpArea = area{
 			what:   "Streams of a session",
 			where:  []string{"internal/server/web.session.streams"},
 			bound:  "one for each request that is handled, and one for the rest",
-			option: "mcpserver.Options.MaxConcurrent",
+			option: "mcpserver.Limits.Concurrent",
 			full:   "requests beyond are refused", test: "mcpserver.TestABusySessionRefusesMore",
 		},
 		{
@@ -292,20 +292,20 @@ var httpArea = area{
 		},
 		{
 			what: "Subscriptions of modern clients", where: []string{"mcpserver.audience.subs", "mcpserver.Server.audiences"},
-			bound:  "{mcpserver.HTTPOptions.MaxSubscriptions}; half for one account",
-			option: "mcpserver.HTTPOptions.MaxSubscriptions",
+			bound:  "{mcpserver.HTTPLimits.Subscriptions}; half for one account",
+			option: "mcpserver.HTTPLimits.Subscriptions",
 			full:   "429",
 			test:   "mcpserver.TestOneAccountLeavesSubscriptionsToOthers",
 		},
 		{
 			what:  "What is watched, in all sessions and subscriptions",
 			where: []string{"internal/server/engine.HTTP.watching"},
-			bound: "{bytes mcpserver.HTTPOptions.MaxWatchedBytes} of URIs and tasks, each counting {bytes " +
+			bound: "{bytes mcpserver.HTTPLimits.WatchedBytes} of URIs and tasks, each counting {bytes " +
 				"mcpserver.watchCost} more; half for one account",
-			option: "mcpserver.HTTPOptions.MaxWatchedBytes",
+			option: "mcpserver.HTTPLimits.WatchedBytes",
 			full:   "it is refused, or not granted",
 			test:   "mcpserver.TestWhatOneAccountWatchesLeavesRoomToOthers",
-			weighs: "mcpserver.HTTPOptions.MaxWatchedBytes", holder: ofServer,
+			weighs: "mcpserver.HTTPLimits.WatchedBytes", holder: ofServer,
 		},
 		{
 			what:   "What is watched, of one account",
@@ -314,7 +314,7 @@ var httpArea = area{
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "it is refused, or not granted",
 			test:   "mcpserver.TestWhatOneAccountWatchesLeavesRoomToOthers",
-			weighs: "mcpserver.HTTPOptions.MaxWatchedBytes / 2",
+			weighs: "mcpserver.HTTPLimits.WatchedBytes / 2",
 			holder: ofAccount,
 		},
 		{
@@ -332,15 +332,15 @@ var httpArea = area{
 		{
 			what:   "Messages handed to the process that has a client's stream",
 			where:  []string{"internal/server/web.handed.frames"},
-			bound:  "{internal/server/web.maxHanded} a session, and one FrameLimit together",
-			option: "mcpserver.Options.FrameLimit",
+			bound:  "{internal/server/web.maxHanded} a session, and one frame limit together",
+			option: "mcpserver.Limits.Frame",
 			full:   "they are lost to a client that takes none",
 			test:   "mcpserver.TestAnAnswerReachesTheProcessThatAsked",
 		},
 		{
 			what: "Events of a stream that wait for a shared store", where: []string{"internal/server/web.unkept.events"},
-			bound:  "{internal/server/web.maxUnkept} a stream, and one FrameLimit together, besides the answer",
-			option: "mcpserver.Options.FrameLimit",
+			bound:  "{internal/server/web.maxUnkept} a stream, and one frame limit together, besides the answer",
+			option: "mcpserver.Limits.Frame",
 			full:   "notifications are refused",
 			test:   "mcpserver.TestAFaultOfTheStoreEndsNoStream",
 		},
@@ -367,7 +367,7 @@ var taskArea = area{
 		{
 			what: "Tasks that are kept, in whatever store", where: []string{"internal/server/tasks.ledger.entries"},
 			bound: "{mcpserver.TaskOptions.MaxKept} of a server, with {bytes mcpserver.TaskOptions.MaxKeptBytes} of " +
-				"results and what they ask and are told; one result has one FrameLimit",
+				"results and what they ask and are told; one result has one frame limit",
 			option: "mcpserver.TaskOptions.MaxKeptBytes", full: "more are refused; a task whose result finds no room fails",
 			test:   "mcpserver.TestResultsOfOneAccountLeaveRoomToOthers",
 			weighs: "mcpserver.TaskOptions.MaxKeptBytes", holder: ofServer,
@@ -440,7 +440,7 @@ var storeArea = area{
 			what:   "Records of sessions",
 			where:  []string{"internal/server/web.maxRecord"},
 			bound:  "{bytes internal/server/web.maxRecord}, as long as the session; those of a handler are as many as its sessions",
-			option: "mcpserver.HTTPOptions.MaxSessions",
+			option: "mcpserver.HTTPLimits.Sessions",
 			full:   "the session gets no more values",
 			test:   "mcpserver.TestAClientThatSaysTooMuchGetsNoSession",
 		},

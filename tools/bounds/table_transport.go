@@ -9,7 +9,7 @@ var transportArea = area{
 			where: []string{"internal/oversize.Ends.head", "internal/oversize.Ends.tail"},
 			bound: "{bytes mcpclient/transport.DefaultFrameLimit}, and up to as much again while the buffer grows; of a " +
 				"larger frame, {bytes internal/oversize.Kept} at each end are kept",
-			option: "mcpclient.Options.FrameLimit",
+			option: "mcpclient.Limits.Frame",
 			full:   "the connection ends, or with SkipOversize the call of the frame fails",
 			test:   "internal/ndjson.TestAnEndlessLineIsReadLittleBeyondTheLimit",
 			weighs: "2 * mcpclient/transport.DefaultFrameLimit", holder: ofClient,
@@ -24,18 +24,18 @@ var transportArea = area{
 		{
 			what:  "Messages that wait until the peer reads them from a stream",
 			where: []string{"internal/ndjson.batch.data", "internal/ndjson.batch.since", "internal/ndjson.batches"},
-			bound: "one FrameLimit, {bytes mcpclient/transport.leastSendQueue} at least; one larger frame is accepted " +
+			bound: "one frame limit, {bytes mcpclient/transport.leastSendQueue} at least; one larger frame is accepted " +
 				"when no other waits",
-			option: "mcpclient.Options.SendQueue",
+			option: "mcpclient.Limits.SendQueue",
 			full:   "the transport is busy: ErrBackpressure after three tries, or the call waits (WaitForRoom)",
 			test:   "internal/ndjson.TestSendDoesNotWaitForAPeerThatNeverReads",
-			weighs: "mcpclient.Options.FrameLimit", holder: ofClient,
+			weighs: "mcpclient.Limits.Frame", holder: ofClient,
 		},
 		{
 			what:   "Messages that a plan of faults delays, in each direction",
 			where:  []string{"mcpclient/transport/chaos.outbox.waiting", "internal/inlet.Conn.waiting"},
 			bound:  "{bytes mcpclient/transport/chaos.leastRoom}, or SendQueue if it is more; a larger waits alone",
-			option: "mcpclient.Options.SendQueue",
+			option: "mcpclient.Limits.SendQueue",
 			full:   "the transport is busy; of the server's, no more are read",
 			test:   "mcpclient/transport/chaos.TestDelayedMessagesAreBounded",
 		},
@@ -50,7 +50,7 @@ var transportArea = area{
 			what: "Messages in memory transports that wait", where: []string{"mcpclient/transport.lane.frames"},
 			bound: "as on a stream; {bytes mcpclient/transport.laneOverhead} more are counted for each. In the other " +
 				"direction, one frame",
-			option: "mcpclient.Options.SendQueue",
+			option: "mcpclient.Limits.SendQueue",
 			full:   "the transport is busy", test: "mcpclient/transport.TestLaneIsABoundedQueue",
 		},
 		{
@@ -61,7 +61,7 @@ var transportArea = area{
 		},
 		{
 			what: "Requests over HTTP in line for a place", where: []string{"mcpclient/transport.line.waiting"},
-			bound: "{bytes mcpclient/transport.lineSpace}, or one FrameLimit if that is more; {bytes " +
+			bound: "{bytes mcpclient/transport.lineSpace}, or one frame limit if that is more; {bytes " +
 				"mcpclient/transport.lineEach} more are counted for each",
 			full: "the transport is busy", test: "mcpclient/transport.TestHTTPIsBusyWhenTheLineIsFull",
 		},
@@ -75,9 +75,9 @@ var transportArea = area{
 		},
 		{
 			what: "An answer over HTTP", where: []string{"mcpclient/transport.worker.body"},
-			bound: "one FrameLimit; memory follows what has come, not what Content-Length announces. {bytes " +
+			bound: "one frame limit; memory follows what has come, not what Content-Length announces. {bytes " +
 				"internal/grow.Kept} are kept for reuse",
-			option: "mcpclient.Options.FrameLimit",
+			option: "mcpclient.Limits.Frame",
 			full:   "its call fails",
 			test:   "mcpclient/transport.TestHTTPContentLengthAllocatesNothing",
 		},
@@ -97,9 +97,9 @@ var transportArea = area{
 		{
 			what:  "An event of a stream of server-sent events",
 			where: []string{"internal/sse.Reader.data"},
-			bound: "one FrameLimit of data, fields of {bytes internal/sse.maxField}; each stream hands on one event at a " +
+			bound: "one frame limit of data, fields of {bytes internal/sse.maxField}; each stream hands on one event at a " +
 				"time",
-			option: "mcpclient.Options.FrameLimit",
+			option: "mcpclient.Limits.Frame",
 			full:   "its call fails; of the event, {bytes internal/oversize.Kept} at each end are kept",
 			test:   "mcpclient/transport.TestHTTPStreamsHoldOneFrameEach",
 		},

@@ -43,9 +43,10 @@ func form(ctx context.Context) error {
 }
 
 func sample(ctx context.Context) error {
-	_, err := (*mcpserver.RequestInfo)(nil).CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 100, Messages: []*mcp.SamplingMessage{
-		{Role: mcp.RoleUser, Content: mcp.SamplingContent{mcp.Text("hi")}},
-	}})
+	_, err := (*mcpserver.RequestInfo)(nil).CreateMessage(ctx,
+		&mcp.CreateMessageParams{MaxTokens: 100, Messages: []*mcp.SamplingMessage{
+			{Role: mcp.RoleUser, Content: mcp.SamplingContent{mcp.Text("hi")}},
+		}})
 	return err
 }
 

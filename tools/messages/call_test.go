@@ -113,10 +113,10 @@ var callMessages = chapter{"a call", []complaint{
 			return c.Ping(t.Context(), mcpclient.WaitForReady(), mcpclient.WithTimeout(50*time.Millisecond))
 		})
 	}},
-	{"after Stop", calling(func(ctx context.Context, c *mcpclient.Client, _ *mcptest.Server) error {
+	{"after Close", calling(func(ctx context.Context, c *mcpclient.Client, _ *mcptest.Server) error {
 		return errors.Join(c.Close(), c.Ping(ctx))
 	})},
-	{"after Drain", calling(func(ctx context.Context, c *mcpclient.Client, _ *mcptest.Server) error {
+	{"after Shutdown", calling(func(ctx context.Context, c *mcpclient.Client, _ *mcptest.Server) error {
 		return errors.Join(c.Shutdown(ctx), c.Ping(ctx))
 	})},
 	{"after the client has given up", func(t *testing.T) error {

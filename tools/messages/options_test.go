@@ -50,7 +50,8 @@ func members(names ...string) func(t *testing.T) error {
 
 var optionMessages = chapter{"options and files", []complaint{
 	{"New: a negative time", optioned(&mcpclient.Options{KeepAlive: -time.Second})},
-	{"New: BackoffMin over BackoffMax", optioned(&mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Minute, Max: time.Second}})},
+	{"New: Backoff.Min over Backoff.Max",
+		optioned(&mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Minute, Max: time.Second}})},
 	{"New: a version that does not exist", optioned(&mcpclient.Options{Versions: []mcp.Version{"2025-01-01"}})},
 	{"New: two handlers for one request", optioned(&mcpclient.Options{Features: []mcpclient.Feature{
 		filled(nil, nil), filled(nil, nil)}})},

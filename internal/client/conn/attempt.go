@@ -339,14 +339,14 @@ func (c *Conn) late(lastWords string) error {
 			lastWords = fmt.Sprintf("; its last words: %q", lastWords)
 		}
 		return fmt.Errorf("%w within %v: its process has written nothing to its standard output%s; raise the limit "+
-			"with Options.StartTimeout", ErrSlow, max(c.Settings.StartTimeout, c.Settings.InitTimeout), lastWords)
+			"with Options.Timeouts.Start", ErrSlow, max(c.Settings.StartTimeout, c.Settings.InitTimeout), lastWords)
 	}
 	if c.m.State != connstate.Starting && c.m.State != connstate.Initializing {
 		return nil
 	}
-	patience, option := c.Settings.InitTimeout, "InitTimeout"
+	patience, option := c.Settings.InitTimeout, "Timeouts.Init"
 	if c.conn != nil && c.conn.authorizing > 0 {
-		patience, option = c.Settings.AuthTimeout, "AuthTimeout"
+		patience, option = c.Settings.AuthTimeout, "Timeouts.Auth"
 	}
 	return c.conn.behind(fmt.Errorf("%w within %v; raise the limit with Options.%s", ErrSlow, patience, option))
 }

@@ -206,7 +206,8 @@ func (e *examination) useServer(ctx context.Context) {
 	f := &e.facts
 	client, err := mcpclient.New(f.tap, &mcpclient.Options{
 		ClientInfo: e.o.ClientInfo, Versions: e.o.Versions, Features: e.o.Features,
-		Timeouts:       mcpclient.Timeouts{Init: f.limits.attempt, Start: f.limits.connect, Auth: f.limits.attempt, Close: f.limits.end},
+		Timeouts: mcpclient.Timeouts{Init: f.limits.attempt, Start: f.limits.connect, Auth: f.limits.attempt,
+			Close: f.limits.end},
 		Backoff:        mcpclient.Backoff{Attempts: 3, Min: 200 * time.Millisecond},
 		RequestTimeout: f.limits.request, CacheSize: -1,
 		Telemetry: telemetry.New(telemetry.WithTracerProvider(e.tracers),

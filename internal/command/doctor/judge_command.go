@@ -15,9 +15,9 @@ import (
 
 // Default limits of a client of this module.
 const (
-	defaultStart = time.Minute      // mcpclient.Options.StartTimeout
-	defaultInit  = 10 * time.Second // mcpclient.Options.InitTimeout
-	// time to exit after stdin is closed: 40 % of mcpclient.Options.CloseTimeout, see transport.Stdio
+	defaultStart = time.Minute      // mcpclient.Options.Timeouts.Start
+	defaultInit  = 10 * time.Second // mcpclient.Options.Timeouts.Init
+	// time to exit after stdin is closed: 40 % of mcpclient.Options.Timeouts.Close, see transport.Stdio
 	defaultGrace = 40 * time.Millisecond
 )
 
@@ -56,7 +56,7 @@ func start(f *facts) answer {
 		return answer{Fail, fmt.Sprintf("the process runs, but has written nothing to its standard output within %s%s",
 			unit.Duration(f.limits.connect), lastOutput(f.tap.last.LastWords)),
 			"check that it is an MCP server on stdio. If it is still being installed (npx, uvx), raise the limit with " +
-				"--timeout 2m, in a program with Options.StartTimeout"}
+				"--timeout 2m, in a program with Options.Timeouts.Start"}
 	case f.session == nil:
 		return answer{OK, fmt.Sprintf("the first message came after %s of at most "+
 			"%s", unit.Duration(first), unit.Duration(defaultStart)),
@@ -68,9 +68,9 @@ func start(f *facts) answer {
 		unit.Duration(defaultStart), unit.Duration(max(rest, 0)), unit.Duration(defaultInit))
 	switch {
 	case first > defaultStart/2:
-		return answer{Warn, found, "install the server beforehand, or raise Options.StartTimeout"}
+		return answer{Warn, found, "install the server beforehand, or raise Options.Timeouts.Start"}
 	case rest > defaultInit/2:
-		return answer{Warn, found, "raise Options.InitTimeout, or do the server's setup after the handshake"}
+		return answer{Warn, found, "raise Options.Timeouts.Init, or do the server's setup after the handshake"}
 	case f.session.attempts > 1 && f.tap.end != nil:
 		return answer{Note, fmt.Sprintf("%s; an earlier process exited: %v", found, f.tap.end), noProbe(f)}
 	}
@@ -110,14 +110,14 @@ func ended(f *facts) answer {
 		return answer{Warn, "the process did not exit within " + took, "find the process and kill it"}
 	case exit.Signal != "":
 		return answer{Warn, fmt.Sprintf("it did not exit when its standard input was closed; %s killed it after %s",
-			exit.Signal, took), "exit at the end of standard input, or raise Options.CloseTimeout (100 ms) if " +
+			exit.Signal, took), "exit at the end of standard input, or raise Options.Timeouts.Close (100 ms) if " +
 			"the server must save state"}
 	case exit.Code != 0:
 		return answer{Note, fmt.Sprintf("it exited %s after its standard input was closed, with status %d", took, exit.Code),
 			"exit with status 0 at the end of standard input"}
 	case f.tap.closeTime > defaultGrace:
 		return answer{OK, fmt.Sprintf("it exited %s after its standard input was closed; a client sends SIGTERM after %s "+
-			"unless Options.CloseTimeout is longer", took, unit.Duration(defaultGrace)), ""}
+			"unless Options.Timeouts.Close is longer", took, unit.Duration(defaultGrace)), ""}
 	}
 	return answer{OK, fmt.Sprintf("it exited %s after its standard input was closed", took), ""}
 }

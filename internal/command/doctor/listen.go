@@ -30,12 +30,13 @@ func (e *examination) listen(ctx context.Context, c *mcpclient.Client) (l listen
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	acked := make(chan struct{}, 1)
-	defer c.Handle(mcpclient.HandleNotification(mcp.NotificationSubscriptionsAcknowledged, func(context.Context, *mcpclient.Notification) {
-		select {
-		case acked <- struct{}{}:
-		default:
-		}
-	}))()
+	defer c.Handle(mcpclient.HandleNotification(mcp.NotificationSubscriptionsAcknowledged,
+		func(context.Context, *mcpclient.Notification) {
+			select {
+			case acked <- struct{}{}:
+			default:
+			}
+		}))()
 	ended := make(chan error, 1)
 	go func() { // ends with ctx
 		p := &mcp.SubscriptionsListenParams{Notifications: l.filter}

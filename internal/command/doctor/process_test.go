@@ -137,8 +137,9 @@ func TestExamineCommands(t *testing.T) {
 		"mute": {0, doctor.Note, true, map[string]string{"propagation": "note: the server exported no span"}},
 		"curious": {0, doctor.Note, true, map[string]string{
 			"propagation": "note: lonely exports spans, but none for the doctor's requests"}},
-		"alone":    {0, doctor.Warn, true, map[string]string{"propagation": "warn: lonely exported 1 spans in"}},
-		"noisy":    {0, doctor.Warn, true, map[string]string{"stdout": `1 line is not JSON, the first: "listening on stdio"`}},
+		"alone": {0, doctor.Warn, true, map[string]string{"propagation": "warn: lonely exported 1 spans in"}},
+		"noisy": {0, doctor.Warn, true,
+			map[string]string{"stdout": `1 line is not JSON, the first: "listening on stdio"`}},
 		"stubborn": {patience, doctor.Warn, true, map[string]string{"end": "warn: it did not exit when its standard input"}},
 		"late":     {0, doctor.Note, true, map[string]string{"end": "with status 3"}},
 		"silent": {patience, doctor.Fail, false, map[string]string{

@@ -179,17 +179,18 @@ func unheard(_ context.Context, s *stage) (round, error) {
 		return nil, err
 	}
 	var held atomic.Pointer[chan struct{}] // closed to let the handler return; nil if it returns at once
-	c, err := s.connect(to(server), &mcpclient.Options{Limits: mcpclient.Limits{Notifications: 4}, Features: []mcpclient.Feature{
-		mcpclient.HandleProgress(func(ctx context.Context, _ *mcp.ProgressParams) {
-			wait := held.Load()
-			if wait == nil {
-				return
-			}
-			select {
-			case <-*wait:
-			case <-ctx.Done():
-			}
-		})}})
+	c, err := s.connect(to(server), &mcpclient.Options{Limits: mcpclient.Limits{Notifications: 4},
+		Features: []mcpclient.Feature{
+			mcpclient.HandleProgress(func(ctx context.Context, _ *mcp.ProgressParams) {
+				wait := held.Load()
+				if wait == nil {
+					return
+				}
+				select {
+				case <-*wait:
+				case <-ctx.Done():
+				}
+			})}})
 	return func(ctx context.Context, broken bool) error {
 		if broken {
 			wait := make(chan struct{})

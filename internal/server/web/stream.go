@@ -18,7 +18,7 @@ import (
 // ErrNotResumable is the error of [CloseStream] if the client could not resume the stream.
 var ErrNotResumable = errors.New("the client cannot come back for the rest")
 
-// CloseStream closes the stream on which a client waits for an answer to out. See mcpserver.CloseStream.
+// CloseStream closes the stream on which a client waits for an answer to out. See mcpserver.RequestInfo.CloseStream.
 func CloseStream(ctx context.Context, out rpc.Sink, retry time.Duration) error {
 	if b, ok := out.(*rpc.Batch); ok {
 		out = b.Out

@@ -69,8 +69,9 @@ func Full(t *testing.T) *mcpserver.Server {
 			return in, ctx.Err()
 		}),
 		tool("ask", func(ctx context.Context, in input) (input, error) {
-			_, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: "How many?", RequestedSchema: json.RawMessage(
-				`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
+			_, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
+				&mcp.ElicitParams{Message: "How many?", RequestedSchema: json.RawMessage(
+					`{"type":"object","properties":{"n":{"type":"integer"}}}`)})
 			return in, err
 		}),
 		tool("grow", func(context.Context, input) (input, error) {

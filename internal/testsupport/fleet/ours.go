@@ -50,7 +50,8 @@ func Ours(tel *telemetry.Telemetry) *mcpserver.Server {
 		return "", Wait(ctx, in.URL)
 	})
 	add(s, "ask", func(ctx context.Context, _ struct{}) (string, error) {
-		answer, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: Question, RequestedSchema: json.RawMessage(Form)})
+		answer, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
+			&mcp.ElicitParams{Message: Question, RequestedSchema: json.RawMessage(Form)})
 		if err != nil {
 			return "", err
 		}

@@ -130,13 +130,13 @@ const (
 
 // Values of mcp_server.capacity.kind: the kind of a server's limited resource.
 const (
-	CapacityRequest        = "request"         // requests in flight of one connection or session: Options.MaxConcurrent
-	CapacityQueue          = "queue"           // waiting requests of a connection or session: Options.MaxQueued
-	CapacityTotal          = "total"           // requests in flight of all clients: Options.MaxTotal
-	CapacityHTTPRequest    = "http_request"    // POSTs being answered: HTTPOptions.MaxRequests
-	CapacityWaitingHandler = "waiting_handler" // handlers that wait for their clients: HTTPOptions.MaxWaiting
-	CapacitySession        = "session"         // legacy sessions over HTTP: HTTPOptions.MaxSessions
-	CapacitySubscription   = "subscription"    // subscriptions of modern clients: HTTPOptions.MaxSubscriptions
+	CapacityRequest        = "request"         // requests in flight of a connection or session: Options.Limits.Concurrent
+	CapacityQueue          = "queue"           // waiting requests of a connection or session: Options.Limits.Queued
+	CapacityTotal          = "total"           // requests in flight of all clients: Options.Limits.Total
+	CapacityHTTPRequest    = "http_request"    // POSTs being answered: HTTPOptions.Limits.Requests
+	CapacityWaitingHandler = "waiting_handler" // handlers that wait for their clients: HTTPOptions.Limits.Waiting
+	CapacitySession        = "session"         // legacy sessions over HTTP: HTTPOptions.Limits.Sessions
+	CapacitySubscription   = "subscription"    // subscriptions of modern clients: HTTPOptions.Limits.Subscriptions
 	CapacityTask           = "task"            // running tasks: TaskOptions.MaxRunning
 	CapacityKeptTask       = "kept_task"       // running and ended tasks: TaskOptions.MaxKept
 )
@@ -144,9 +144,9 @@ const (
 // Values of mcp_server.memory.kind: the kind of a server's limited memory.
 const (
 	MemoryFrame        = "frame"        // frames of the requests in flight of one connection or session
-	MemoryBody         = "body"         // bodies of HTTP requests: HTTPOptions.MaxBodies
-	MemoryIntroduction = "introduction" // names and capabilities of clients: HTTPOptions.MaxIntroductionBytes
-	MemoryWatched      = "watched"      // resource URIs that clients watch: HTTPOptions.MaxWatchedBytes
+	MemoryBody         = "body"         // bodies of HTTP requests: HTTPOptions.Limits.Bodies
+	MemoryIntroduction = "introduction" // names and capabilities of clients: HTTPOptions.Limits.IntroductionBytes
+	MemoryWatched      = "watched"      // resource URIs that clients watch: HTTPOptions.Limits.WatchedBytes
 	MemoryTaskResult   = "task_result"  // results of tasks: TaskOptions.MaxKeptBytes
 )
 

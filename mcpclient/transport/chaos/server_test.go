@@ -35,7 +35,8 @@ func TestDeathKillsTheProcess(t *testing.T) {
 	}
 	request := func(id int64) error {
 		return c.Send(ctx, transport.Message{
-			Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), Kind: transport.KindRequest, ID: id, Method: mcp.MethodPing,
+			Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), Kind: transport.KindRequest, ID: id,
+			Method: mcp.MethodPing,
 		})
 	}
 	if err := request(1); err != nil {

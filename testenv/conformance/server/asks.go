@@ -79,7 +79,8 @@ func addAsks(s *mcpserver.Server) error {
 
 // elicited asks the user and returns the answer as text.
 func elicited(ctx context.Context, message, schema string) (*mcp.CallToolResult, error) {
-	r, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: message, RequestedSchema: json.RawMessage(schema)})
+	r, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
+		&mcp.ElicitParams{Message: message, RequestedSchema: json.RawMessage(schema)})
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,8 @@ func run(ctx context.Context, addr string) error {
 func newServer() (*mcpserver.Server, error) {
 	s := mcpserver.New(mcp.Implementation{Name: "mcpotel-conformance", Version: "1.0.0"}, &mcpserver.Options{
 		Capabilities: mcp.ServerCapabilities{Extensions: skills.Capability()},
-		Logging:      true, Cache: mcpserver.Cache{TTL: 5 * time.Minute}, Tasks: &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond},
+		Logging:      true, Cache: mcpserver.Cache{TTL: 5 * time.Minute},
+		Tasks:     &mcpserver.TaskOptions{PollInterval: 100 * time.Millisecond},
 		Telemetry: telemetry.Off(),
 	})
 	return s, errors.Join(addContent(s), addNotices(s), addSchemas(s), addAsks(s), addRounds(s), addResources(s),

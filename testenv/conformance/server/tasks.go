@@ -23,7 +23,8 @@ func addTasks(s *mcpserver.Server) error {
 			func(_ context.Context, in person) (string, error) {
 				return "Hello, " + in.Name + "!", nil
 			}),
-		mcpserver.AddTool(s, &mcp.Tool{Name: "slow_compute", Description: "Takes a number of seconds"}, compute, mcpserver.TaskTool()),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "slow_compute", Description: "Takes a number of seconds"}, compute,
+			mcpserver.TaskTool()),
 		mcpserver.AddTool(s, &mcp.Tool{Name: "failing_job", Description: "Fails after a second", Execution: required},
 			func(ctx context.Context, _ nothing) (string, error) {
 				if err := pause(ctx, time.Second); err != nil {
@@ -35,8 +36,10 @@ func addTasks(s *mcpserver.Server) error {
 			func(context.Context, nothing) (string, error) {
 				panic("a job that breaks")
 			}, mcpserver.TaskTool()),
-		mcpserver.AddTool(s, &mcp.Tool{Name: "confirm_delete", Description: "Asks before it deletes"}, confirmDelete, mcpserver.TaskTool()),
-		mcpserver.AddTool(s, &mcp.Tool{Name: "multi_input", Description: "Asks two questions at once"}, askTwice, mcpserver.TaskTool()),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "confirm_delete", Description: "Asks before it deletes"}, confirmDelete,
+			mcpserver.TaskTool()),
+		mcpserver.AddTool(s, &mcp.Tool{Name: "multi_input", Description: "Asks two questions at once"}, askTwice,
+			mcpserver.TaskTool()),
 		mcpserver.AddTool(s, &mcp.Tool{Name: "test_tool_with_task", Description: "Asks, and then becomes a task",
 			Execution: required}, askFirst, mcpserver.TaskWhenAsked()),
 	)
@@ -73,7 +76,8 @@ func askTwice(ctx context.Context, _ nothing) (string, error) {
 	errs := make([]error, 2)
 	for i, question := range []string{"What is your name?", "Are you sure?"} {
 		both.Go(func() {
-			_, errs[i] = mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: question, RequestedSchema: json.RawMessage(form)})
+			_, errs[i] = mcpserver.RequestFrom(ctx).Elicit(ctx,
+				&mcp.ElicitParams{Message: question, RequestedSchema: json.RawMessage(form)})
 		})
 	}
 	both.Wait()

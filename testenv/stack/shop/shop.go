@@ -76,7 +76,8 @@ func New(p *otlp.Providers, opts ...telemetry.Option) *mcpserver.Server {
 	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "add", Description: "adds two numbers"}, s.add))
 	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "brew", Description: "takes its time"}, wait, mcpserver.TaskTool(),
 		mcpserver.TaskAfter(time.Millisecond)))
-	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "spill", Description: "takes its time and fails"}, spill, mcpserver.TaskTool(),
+	must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "spill", Description: "takes its time and fails"}, spill,
+		mcpserver.TaskTool(),
 		mcpserver.TaskAfter(time.Millisecond)))
 	must(s.AddResource(&mcp.Resource{URI: PriceURI, Name: "price"}, price))
 	must(s.AddPrompt(&mcp.Prompt{Name: Pitch}, pitch))
@@ -189,7 +190,8 @@ func hangUp(ctx context.Context, _ arguments) (string, error) {
 	if err := r.Progress(ctx, 1, 2, ""); err != nil {
 		return "", err
 	}
-	if err := mcpserver.RequestFrom(ctx).CloseStream(ctx, time.Millisecond); err != nil && !errors.Is(err, mcpserver.ErrNotResumable) {
+	if err := mcpserver.RequestFrom(ctx).CloseStream(ctx, time.Millisecond); err != nil &&
+		!errors.Is(err, mcpserver.ErrNotResumable) {
 		return "", err
 	}
 	return "still here", r.Progress(ctx, 2, 2, "")

@@ -31,7 +31,8 @@ type query struct {
 func forecast(_ context.Context, in query) (string, error) { return "rain in " + in.City, nil }
 
 func main() {
-	gosdk.InstrumentServer(gosdkmcp.NewServer(&gosdkmcp.Implementation{Name: "a", Version: "1"}, nil), telemetry.New(), "a")
+	gosdk.InstrumentServer(gosdkmcp.NewServer(&gosdkmcp.Implementation{Name: "a", Version: "1"}, nil),
+		telemetry.New(), "a")
 	mcpgo.InstrumentServer(server.NewMCPServer("b", "1"), telemetry.New(), "b")
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent there
 	defer client.Close()
