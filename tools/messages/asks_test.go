@@ -43,7 +43,7 @@ func form(ctx context.Context) error {
 }
 
 func sample(ctx context.Context) error {
-	_, err := (*mcpserver.RequestInfo)(nil).CreateMessage(ctx,
+	_, err := mcpserver.RequestFrom(ctx).CreateMessage(ctx,
 		&mcp.CreateMessageParams{MaxTokens: 100, Messages: []*mcp.SamplingMessage{
 			{Role: mcp.RoleUser, Content: mcp.SamplingContent{mcp.Text("hi")}},
 		}})
@@ -51,7 +51,7 @@ func sample(ctx context.Context) error {
 }
 
 func roots(ctx context.Context) error {
-	_, err := (*mcpserver.RequestInfo)(nil).ListRoots(ctx)
+	_, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 	return err
 }
 
