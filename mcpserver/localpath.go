@@ -28,8 +28,8 @@ import (
 // variable has been decoded once, and a client that encodes these characters twice hopes that the handler decodes them
 // again.
 //
-// LocalPath does not look at symbolic links. An [os.Root] follows no link that leads out of it, but opening a path that
-// is only joined to a directory does. (specification 2026-07-28, server/resources, "Security Considerations")
+// LocalPath does not check symbolic links. An [os.Root] follows no link that leads out of it. A path that is only
+// joined to a directory has no such protection. (specification 2026-07-28, server/resources, "Security Considerations")
 func LocalPath(name string) (string, error) {
 	local, err := localPath(name)
 	if err != nil {

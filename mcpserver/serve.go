@@ -51,8 +51,8 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 // Send and Close may be called from any goroutine, Receive from one goroutine at a time. A Conn may implement two
 // optional methods. Network() [telemetry.Network] describes the network for telemetry. Buffered() bool reports whether
 // Receive has a frame, or a part of one, at hand. The server calls Buffered from the goroutine that calls Receive. If
-// it returns false, the server may run a tool that has been fast so far before it calls Receive again, since nothing
-// else is waiting.
+// Buffered returns false, the server may run a tool that has been fast so far before it calls Receive again, since
+// nothing else is waiting.
 type Conn interface {
 	// Send sends one frame, which is JSON without line breaks. Send does not keep the frame after it returns. It may block
 	// until the client reads, at most until ctx ends.
