@@ -10,12 +10,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// TaskTool turns the calls of a tool into tasks, for calls that take longer than a client wants to wait. For clients
-// that declare the tasks extension, each call with valid arguments becomes a task. The client gets the task as the
-// answer at once, polls for the outcome or subscribes to it, and may cancel the task. The handler continues when the
-// request is over, until it returns. Its context has the values of the request's context, and ends when the client
-// cancels the task, when its TTL ([TaskOptions.TTL] or [TaskTTL]) has passed or when the server shuts down, see
-// [Server.Shutdown].
+// TaskTool turns a tool's calls into tasks, for calls that take longer than a client wants to wait. For clients that
+// declare the tasks extension, each call with valid arguments becomes a task. The client gets the task as the answer at
+// once, polls for the outcome or subscribes to it, and may cancel the task. The handler continues when the request is
+// over, until it returns. Its context has the values of the request's context, and ends when the client cancels the
+// task, when its TTL ([TaskOptions.TTL] or [TaskTTL]) has passed or when the server shuts down, see [Server.Shutdown].
 //
 // Clients of 2025-11-25 know another kind of task, and request a task with the call. Such a call becomes a task even if
 // its arguments are invalid. The task is kept for the time that the client requests, but never longer than other tasks.
@@ -53,8 +52,7 @@ func TaskAfter(d time.Duration) ToolOption {
 	}
 }
 
-// TaskTTL is like [TaskTool], and also sets the TTL of the tasks: zero means [TaskOptions.TTL], negative means for
-// ever.
+// TaskTTL is like [TaskTool], and sets the tasks' TTL: zero means [TaskOptions.TTL], negative means for ever.
 func TaskTTL(d time.Duration) ToolOption { return func(o *toolOptions) { o.tasks().ttl = d } }
 
 // tasks returns the task properties of the tool.

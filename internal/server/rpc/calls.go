@@ -23,7 +23,7 @@ type Admission interface {
 	Find(id jsonrpc.ID) *Call
 	// Finish removes a request, and returns why it gets no answer, nil if it gets one.
 	Finish(c *Call) error
-	// Cancel cancels the request with an id for the client, because of why.
+	// Cancel cancels the request with an id: the client gets no answer, and why is the cause.
 	Cancel(id jsonrpc.ID, why error)
 	// Release releases the place of a request.
 	Release()
@@ -39,9 +39,9 @@ const liveFrames = 4
 type Calls struct {
 	limit    int // of running requests
 	queue    int // of waiting requests
-	capacity int // of the bytes of all frames, if there is more than one
+	capacity int // maximum bytes of all frames together, if there are several
 	group    *Group
-	total    *quota.Limiter // of running requests, over all clients
+	total    *quota.Limiter // limits the running requests of all clients
 
 	mu      sync.Mutex
 	live    map[jsonrpc.ID]*Call // guarded by mu; running and waiting requests
@@ -131,7 +131,7 @@ func (t *Calls) Find(id jsonrpc.ID) *Call {
 	return t.live[id]
 }
 
-// Busy reports whether more than but requests are running.
+// Busy reports whether the number of running requests is above but.
 func (t *Calls) Busy(but int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,7 +158,7 @@ func (t *Calls) Release() {
 	t.catchUp()
 }
 
-// Drain waits until no request runs, at most as long as patience, and reports whether none runs.
+// Drain waits until no request runs or patience has passed, and reports whether none runs.
 func (t *Calls) Drain(patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -240,7 +240,7 @@ func (t *Calls) remove(c *Call) {
 	t.bytes -= c.Size
 }
 
-// Close gives up the waiting requests because of why, and refuses new ones with refusal.
+// Close gives up the waiting requests with the cause why, and refuses new ones with refusal.
 func (t *Calls) Close(why, refusal error) {
 	t.mu.Lock()
 	left := t.waiting
