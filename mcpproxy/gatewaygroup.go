@@ -58,7 +58,7 @@ type member struct {
 	unanswered bool                         // guarded by mu; a request of this connection ended without an answer
 
 	levelLock lock.Mutex       // held while the member gets a level
-	level     mcp.LoggingLevel // guarded by telling; level that the member has
+	level     mcp.LoggingLevel // guarded by levelLock; level that the member has
 }
 
 func newHostGroup(g *Gateway) *hostGroup {
@@ -181,7 +181,7 @@ func (h *hostGroup) background(f func()) bool {
 	return !h.stopped
 }
 
-// stop ends the clients by end, and waits for the tasks of the host.
+// stop ends the clients with end, and waits for the tasks of the host.
 func (h *hostGroup) stop(end func(*mcpclient.Group) error) error {
 	h.mu.Lock()
 	h.stopped = true

@@ -126,16 +126,16 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 // [mcpserver.Server.Serve], or the reason why the session could not continue.
 func (p *Proxy) Serve(ctx context.Context, c mcpserver.Conn) error { return p.server.Serve(ctx, c) }
 
-// ServeStdio is Serve for the host on standard input and output. It uses them like [mcpserver.Server.ServeStdio].
+// ServeStdio is like Serve, for the host on standard input and output. See [mcpserver.Server.ServeStdio].
 func (p *Proxy) ServeStdio(ctx context.Context) error { return p.server.ServeStdio(ctx) }
 
 // HTTPHandler returns a handler for hosts over HTTP, to mount at a path such as /mcp. Each session of a host has its
 // own server. Requests of revisions without sessions (2026-07-28 and later) share one server: messages of a stdio
 // server that belong to no request do not reach their hosts. A nil o means the defaults. HTTPHandler panics if
-// Stateless or Sessions is set, which are mistakes in the program.
+// Stateless or Sessions is set, because that is a mistake in the program.
 //
-// There are at most [DefaultMaxSessions], unless Sessions of [mcpserver.HTTPLimits] sets another number. One
-// [mcpserver.HTTPOptions.Account] gets half of them. Beyond the limit, the oldest session that has sent only
+// There are at most [DefaultMaxSessions] sessions, unless Sessions of [mcpserver.HTTPLimits] sets another number. One
+// [mcpserver.HTTPOptions.Account] gets half of them. Beyond the limit, the oldest session whose host has sent only
 // initialize ends, with its server; if there is none, the next session is refused with 503.
 //
 // A session ends after Timeouts.Session of [mcpserver.HTTPOptions] without messages, with its server. End the handler

@@ -172,7 +172,7 @@ func (c *Server) ask(s *conn.Session, method string, params json.RawMessage, ans
 }
 
 // resubscribe renews a subscription to a resource of a legacy server in session s, after a pause. It retries while
-// there is no answer. tried is called at the end of the first try.
+// there is no answer. tried is called after the first attempt.
 func (c *Server) resubscribe(s *conn.Session, params json.RawMessage, pause time.Duration, tried func()) {
 	p := readParams(params)
 	uri := p.Target(mcp.TargetResource)
