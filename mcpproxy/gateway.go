@@ -32,8 +32,8 @@ type GatewayOptions struct {
 	// host and a server without a common revision of the protocol.
 	NoPrefix bool
 
-	// Patience bounds the time for which lists and calls of a host wait for members that are still connecting, from the
-	// arrival of the host; with NoPrefix, from the request. Zero means 5 s, negative means no waiting.
+	// Patience bounds the wait of a host's lists and calls for members that are still connecting, from the arrival of the
+	// host or, with NoPrefix, of the request. Zero means 5 s, negative means no waiting.
 	Patience time.Duration
 
 	// Policy decides which tools hosts may call, and which data they see. Its patterns match the names of tools in the
@@ -187,7 +187,7 @@ func (g *Gateway) newServer(own *hostGroup) (*mcpserver.Server, error) {
 const maxRelayed = 1024
 
 // Serve serves the host at the other end of c, with its own clients to the members, until the host has left or ctx
-// ends. The clients have ended when Serve returns. The error is that of [mcpserver.Server.Serve].
+// ends. The clients have ended when Serve returns. Serve returns the error of [mcpserver.Server.Serve].
 func (g *Gateway) Serve(ctx context.Context, c mcpserver.Conn) error {
 	return g.serve(func(s *mcpserver.Server) error { return s.Serve(ctx, c) })
 }

@@ -237,7 +237,7 @@ func (r *request) at(ctx context.Context, m *member, f func(...mcpclient.CallOpt
 	return m.failure(err)
 }
 
-// isAnswer reports whether the call has ended for the member as well.
+// isAnswer reports whether the call has also ended for the member.
 func isAnswer(err error) bool {
 	e, ok := errors.AsType[*mcpclient.Error](err)
 	_, asks := errors.AsType[*mcpclient.InputRequiredError](err)

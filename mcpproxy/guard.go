@@ -135,8 +135,8 @@ func (g *guard) filtered(ctx context.Context, about instrument.Decision, answer 
 	}
 }
 
-// definitions lists the methods whose results define features of a server. Names of members are names of properties
-// there.
+// definitions lists the methods whose results define features of a server. There, a member with the name of a key
+// defines a property of that name.
 var definitions = map[string]bool{
 	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodListTools: true, mcp.MethodListPrompts: true,
 	mcp.MethodListResources: true, mcp.MethodListResourceTemplates: true,

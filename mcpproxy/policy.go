@@ -93,7 +93,7 @@ type rules struct {
 	timeout     time.Duration
 	timeouts    []toolTimeout // the longest pattern first
 	secrets     *secrets      // nil without redaction
-	arguments   bool          // arguments are redacted as well
+	arguments   bool          // arguments are also redacted
 }
 
 type toolTimeout struct {

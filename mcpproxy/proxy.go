@@ -38,7 +38,7 @@ type Options struct {
 	// CloseTimeout bounds the end of the server after its host has left. Zero means 1 s.
 	CloseTimeout time.Duration
 
-	// Policy decides which messages pass, and in which form. Nil means that all messages pass unchanged.
+	// Policy decides which messages pass, and how they are changed. Nil means that all messages pass unchanged.
 	Policy *Policy
 
 	// Recorder writes the messages to a file: the host's as sent, the server's as the host gets them. Nil means no
@@ -122,7 +122,7 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 }
 
 // Serve relays messages between the host at the other end of c and its own server, until the host has left, ctx ends,
-// or the session cannot continue. The server has ended when Serve returns. The error is that of
+// or the session cannot continue. The server has ended when Serve returns. Serve returns the error of
 // [mcpserver.Server.Serve], or the reason why the session could not continue.
 func (p *Proxy) Serve(ctx context.Context, c mcpserver.Conn) error { return p.server.Serve(ctx, c) }
 

@@ -309,7 +309,7 @@ func (p *position) enter(name []byte) bool {
 type rewriter struct {
 	from, to []byte
 	done     int // offset in from
-	limit    int // limit up to which hide lets the text grow
+	limit    int // size up to which hide lets the text grow
 }
 
 // hide is like replace, but uses less instead of with if the text would exceed the limit.

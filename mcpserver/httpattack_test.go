@@ -206,7 +206,7 @@ func TestABodyThatFindsNoRoomWaitsForIt(t *testing.T) {
 // opaque models a middleware that hides all methods of a ResponseWriter except the standard ones.
 type opaque struct{ http.ResponseWriter }
 
-// A writer without deadlines gives a body no more time.
+// A body gets no more time if the writer has no deadlines.
 func TestABodyHasToComeAtARateBehindAWriterWithoutDeadlines(t *testing.T) {
 	for name, tt := range map[string]struct {
 		size, rate int // in bytes, and bytes a second

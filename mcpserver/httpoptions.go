@@ -94,8 +94,8 @@ type HTTPOptions struct {
 	// For a trusted client, the span around a handler belongs to the client's trace and follows the client's sampling
 	// decision, and the handler's context has the client's baggage. So a call is one trace from end to end. For an
 	// untrusted client, the span links to the client's span. Its parent is the span around the HTTP handler, such as a
-	// span of otelhttp; without one, it starts a new trace, for which the server decides about sampling. The server
-	// ignores the baggage of an untrusted client.
+	// span of otelhttp; without one, it starts a new trace, and the server decides about sampling. The server ignores the
+	// baggage of an untrusted client.
 	//
 	// A stranger who is trusted could force or suppress sampling, add spans to the traces of others, and impersonate any
 	// tenant in the baggage. A loopback address is no proof of trust, because the request may come through a proxy or from

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// LocalPath converts name, the path by which a client names a file, to a path of the operating system for an [os.Root].
-// The path is relative to the directory that the client may read. name is the value of a template's variable in
+// LocalPath converts name, a client's path of a file, to a path of the operating system, for use with an [os.Root]. The
+// path is relative to the directory that the client may read. name is the value of a template's variable in
 // [ReadResourceRequest], such as the path in file:///docs/{+path}:
 //
 //	name, err := mcpserver.LocalPath(r.Variables["path"])

@@ -200,7 +200,7 @@ type logging struct {
 func (l *logging) offer() bool {
 	l.once.Do(func() {
 		l.declared.Store(l.s.methods.add(feature{declare: declareLogging, methods: []*method{
-			// inline: before the next message, to which the level applies
+			// inline, because the level applies to the next message
 			{Method: named(mcp.MethodSetLevel), handle: l.setLevel, inline: true},
 		}}))
 	})

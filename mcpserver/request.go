@@ -145,7 +145,7 @@ func (c *call) throughMiddleware(ctx context.Context) (any, error) {
 		return c.x.s.middleware(ctx, &Request{RequestInfo: &c.info, Params: c.params})
 	})
 	switch {
-	case c.Deferred: // the subscription is open, whatever the middleware returns
+	case c.Deferred: // the subscription is open, regardless of the middleware's result
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -29,8 +29,8 @@ const watchCost = 128
 // All notifications of an update are one trace, below one span. With a shared store, each process with subscribers has
 // one such trace.
 //
-// ResourceUpdated does not wait, and may be called from any goroutine. The server need not have the resource any more.
-// A client that watches a directory, for example, is notified only if uri is the URI of the directory, not of a file in
+// ResourceUpdated does not wait, and may be called from any goroutine. The server may no longer have the resource. A
+// client that watches a directory, for example, is notified only if uri is the URI of the directory, not of a file in
 // the directory.
 // (specification 2026-07-28, server/resources, "Subscriptions")
 func (s *Server) ResourceUpdated(uri string) {

@@ -19,7 +19,7 @@ import (
 // Clients of 2025-11-25 know another kind of task, and request a task with the call. Such a call becomes a task even if
 // its arguments are invalid. The task is kept for the time that the client requests, but never longer than other tasks.
 // Questions of the handler to the client wait until the client waits for the result. A cancelled task stays cancelled,
-// whatever the handler returns, and a result with isError fails the task.
+// regardless of the handler's result. A result with isError fails the task.
 //
 // A task belongs to the principal of its request. Without a principal, it belongs to every client that knows its id,
 // which cannot be guessed.

@@ -16,7 +16,7 @@ import (
 
 // docs:service
 
-// Weather is the code under test: it asks a server, and continues without an answer if that takes too long.
+// Weather is the code under test: it asks a server, and does without when that takes too long.
 type Weather struct{ Server *mcpclient.Client }
 
 func (w *Weather) Today(ctx context.Context, city string) string {

@@ -184,7 +184,7 @@ func passed(r *conn.Reader, m *jsonrpc.Message) relay.Message {
 }
 
 // servedAtOnce bounds the requests of a server that the peer in front handles at once. The bound is high: the frames
-// are bounded in bytes as well, and agents send many requests at the same time.
+// are also bounded in bytes, and agents send many requests at the same time.
 const servedAtOnce = 4096
 
 // Serve passes a request of the server on.

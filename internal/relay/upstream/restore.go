@@ -210,8 +210,8 @@ func (c *Server) backoff(pause time.Duration) time.Duration {
 	return min(cmp.Or(2*pause, limit.BackoffMin), limit.BackoffMax)
 }
 
-// missed counts a gap in what the server has reported, and sends the peer in front a notification for each possible
-// change, under the id of its subscription, nil for none.
+// missed counts a gap in the server's reports, and sends the peer in front a notification for each possible change,
+// under the id of its subscription, nil for none.
 func (c *Server) missed(ctx context.Context, cause string, id []byte, f mcp.SubscriptionFilter) {
 	c.core.Telemetry.ChangeGap(cause)
 	for method, uri := range methods.ChangesOf(&f) {

@@ -27,8 +27,8 @@ type Conn struct {
 
 	others web.Others // other processes that know the session; nil if only this process knows it
 
-	// introduced sets the memory that is reserved for the client's description of itself to so many bytes, and reports
-	// whether they were available; nil without a budget.
+	// introduced sets the memory that is reserved for the client's description of itself to this number of bytes, and
+	// reports whether they were available; nil without a budget.
 	introduced func(bytes int) bool
 
 	cut   context.CancelFunc // ends X.Life
@@ -134,8 +134,8 @@ func (c *Conn) Cut() { c.cut() }
 // Quit ends the connection for a reason. It does not wait.
 func (c *Conn) Quit(reason error) { c.quit(reason) }
 
-// Introduce sets the memory that is reserved for the client's description of itself to so many bytes, and reports
-// whether they were available.
+// Introduce sets the memory that is reserved for the client's description of itself to this number of bytes, and
+// reports whether they were available.
 func (c *Conn) Introduce(bytes int) bool { return c.introduced == nil || c.introduced(bytes) }
 
 // IsAway reports whether another process sends the messages that belong to no request.

@@ -14,7 +14,7 @@ type Memory struct {
 	freed broadcast.Signal // guarded by mu; sent when bytes are released
 }
 
-// NewMemory returns a budget of so many bytes.
+// NewMemory returns a budget of limit bytes.
 func NewMemory(limit int) *Memory { return &Memory{bytes: NewShares(limit)} }
 
 // Reserve reserves n bytes for the account, and reports whether the account may have them.

@@ -58,7 +58,7 @@ type Handler interface {
 	Outcome(result any, err, lost error) instrument.Result
 	// Left describes the end of an operation without an answer.
 	Left(why error) instrument.Result
-	// About returns the method, and the revision by which the server answers.
+	// About returns the method, and the revision of the answer.
 	About() (method string, v mcp.Version)
 	// Value returns the value for [InfoKey] in the context of the handler.
 	Value() any
@@ -106,7 +106,7 @@ func (c *Call) leavePlace() {
 	}
 }
 
-// serveOnReader serves an admitted call in the goroutine that brings it, if the call is to be served there.
+// serveOnReader serves an admitted call in the goroutine that brings it, if the call must be served there.
 func (c *Call) serveOnReader() {
 	switch {
 	case !c.OnReader:

@@ -31,7 +31,7 @@ type Inquirer struct {
 	Exchange *Exchange
 	Out      Sink
 	Version  mcp.Version
-	Context  context.Context // of the request for which the server asks, or of the connection; its end ends the waiting
+	Context  context.Context // context of the request that asks, or of the connection; its end ends the wait
 }
 
 // ErrAnswered is the error of a question for a request that has been answered.

@@ -48,9 +48,9 @@ const (
 // errReceive ends the reading if receive has ended its goroutine.
 var errReceive = errors.New("receive: it has ended its goroutine")
 
-// Read handles the frames that receive returns until there are no more, which is not an error, or ctx ends. receive
-// returns a [*FrameTooLargeError] for a frame above the limit. buffered reports whether unreceived input has arrived;
-// nil if that is unknown. life is notified of each frame.
+// Read handles the frames that receive returns, until ctx ends or there are no more frames, which is not an error.
+// receive returns a [*FrameTooLargeError] for a frame above the limit. buffered reports whether unreceived input has
+// arrived; nil if that is unknown. life is notified of each frame.
 func (x *Exchange) Read(ctx context.Context, receive func(context.Context) ([]byte, error), buffered func() bool,
 	life *keepalive.Watch) ReadResult {
 	if buffered == nil {
