@@ -116,8 +116,8 @@ func mayBeNested(raw []byte) bool {
 	return i < len(raw) && (raw[i] == '{' || raw[i] == '[' || raw[i] == '\\')
 }
 
-// valuesIn returns the positions of the keys' values in a text, if the text is JSON as a whole. Texts within it stay
-// texts.
+// valuesIn returns the positions of the keys' values in a text, if the text is JSON as a whole. Texts within that JSON
+// are not parsed.
 func (r *secrets) valuesIn(text []byte) (values [][]int) {
 	i := jsonscan.Space(text, 0)
 	if i == len(text) || text[i] != '{' && text[i] != '[' || jsonscan.Valid(text) != nil {

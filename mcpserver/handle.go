@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// call is a request to the server. It implements the handler of its rpc.Call.
+// call is a request to the server, and the handler of its rpc.Call.
 type call struct {
 	rpc.Call
 	x         *exchange

@@ -78,8 +78,8 @@ type HTTPOptions struct {
 	Sessions store.Sessions
 
 	// Lease applies with Sessions: a process counts as dead when it has given no sign of life for this time. Other
-	// processes then answer the requests that it was handling with an error, when their clients come back for the answers.
-	// Zero means 10 s.
+	// processes then answer its unfinished requests with an error, when the clients come back for the answers. Zero means
+	// 10 s.
 	Lease time.Duration
 
 	// Principal returns the user of a request, as the authenticating middleware has stored it in the request's context. An

@@ -22,15 +22,15 @@ type GetPromptRequest struct {
 }
 
 // PromptHandler creates a prompt. A nil result is an empty result. The client gets an error of type [*mcp.Error]
-// unchanged, and any other error as -32603 with a neutral message. The server converts content of a kind that the
-// client's revision does not have to text.
+// unchanged, and any other error as -32603 with a neutral message. The server converts content to text if the client's
+// revision does not have its kind.
 //
 // Each call runs in a goroutine of its own, and ctx ends as the context of a [ToolHandler] does. The server does not
 // change the result, so a handler may return the same result again.
 type PromptHandler func(ctx context.Context, r *GetPromptRequest) (*mcp.GetPromptResult, error)
 
-// AddPrompt adds a prompt, which needs a name. The server refuses requests that lack a required argument with -32602.
-// It passes arguments that the prompt does not list to h.
+// AddPrompt adds a prompt, which needs a name. If a request lacks a required argument, the server refuses it with
+// -32602. Arguments that the prompt does not list are also passed to h.
 //
 // Connected clients get a notification of the changed list. AddPrompt returns an error if a prompt of that name exists.
 // (specification 2026-07-28, server/prompts)

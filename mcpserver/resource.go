@@ -178,8 +178,7 @@ type location struct {
 	variables map[string]string // nil for a resource without a template
 }
 
-// locate finds the resource of a URI, or else the first template that matches the URI, in the order in which they were
-// added.
+// locate finds the resource of a URI, or else, among the templates that match the URI, the one that was added first.
 func (r *resources) locate(uri string) (location, bool) {
 	if known, ok := r.lookup(uri); ok {
 		return location{handle: known.handle, mimeType: known.MIMEType}, true

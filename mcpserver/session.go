@@ -54,8 +54,7 @@ func (s *Session) ID() string {
 	return s.conn.ID
 }
 
-// Principal returns the user who opened the session, according to [HTTPOptions.Principal]. It is empty on any other
-// connection.
+// Principal returns the user who opened the session, according to [HTTPOptions.Principal]. It is empty without HTTP.
 func (s *Session) Principal() string {
 	if s == nil || s.conn == nil {
 		return ""

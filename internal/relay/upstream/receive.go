@@ -104,7 +104,7 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 	})
 }
 
-// Notified passes a notification of the server on. A cancellation of one of the server's requests concerns only the
+// Notified passes on a notification of the server. A cancellation of one of the server's requests concerns only the
 // connection.
 func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c

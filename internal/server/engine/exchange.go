@@ -37,7 +37,7 @@ type Stateless struct {
 	sender Peer
 }
 
-// With connects x to e, a part of the role's exchange, and to its call. It returns the part for package web.
+// With connects x to e, a part of the role's exchange, and to c, the role's call. It returns the part for package web.
 func (x *Stateless) With(e *Exchange, role rpc.Server, c *rpc.Call) *web.Stateless {
 	e.Server, e.Client = role, &x.sender
 	x.Exchange, x.Call = &e.Exchange, c

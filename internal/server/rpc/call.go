@@ -48,8 +48,8 @@ type Handler interface {
 	Begin(method string, raw json.RawMessage, p jsonrpc.Params)
 	// Handle handles the request. A panic is an internal error.
 	Handle(ctx context.Context) (result any, err error)
-	// Close stops everything that the handler sends beside the answer. cancelled is why no answer follows, nil if one
-	// follows.
+	// Close stops everything that the handler sends in addition to the answer. cancelled is why no answer follows, nil if
+	// one follows.
 	Close(cancelled error)
 	// Encode appends the frame of the answer to dst, and returns the error in the frame, nil for a result. rest follows
 	// the frame, and a closing brace follows rest; rest is nil for a frame in one piece.
@@ -245,8 +245,8 @@ func (c *Call) end(result any, err, lost error) { c.Op.End(c.Handler.Outcome(res
 // breakOff ends the operation, if it has not ended, of a request in which user code has failed.
 func (c *Call) breakOff() { c.Op.End(BrokenOff) }
 
-// sending returns the context for sending the answer. A refused or inline call ends with Work: the goroutine that reads
-// sends its answer, and must not wait for a client that reads nothing when the connection ends.
+// sending returns the context for sending the answer. For a refused or inline call it is Work: the reading goroutine
+// sends the answer, and must not wait for a client that reads nothing when the connection ends.
 func (c *Call) sending() context.Context {
 	if c.Refused != nil || c.Inline {
 		return c.Exchange.Work

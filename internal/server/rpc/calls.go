@@ -52,7 +52,7 @@ type Calls struct {
 	idle    broadcast.Signal     // guarded by mu; sent when no request runs
 }
 
-// NewCalls returns an Admission for a client with at most limit running and queue waiting requests.
+// NewCalls returns an Admission for one client. limit bounds its running requests, and queue its waiting requests.
 func NewCalls(limit, queue, frameLimit int, g *Group, total *quota.Limiter) *Calls {
 	return &Calls{
 		limit: limit, queue: queue, capacity: liveFrames * frameLimit, group: g, total: total,

@@ -30,7 +30,7 @@ func (p *Pace) quick() bool { return p.load().quick() }
 // record is the state of a pace.
 type record struct {
 	mean      uint32 // time of the latest runs, in nanoseconds
-	runs      uint16 // since the record was new or stalled, as far as they matter
+	runs      uint16 // number of runs since the start or the last stall, up to the number that matters
 	doublings uint16 // of the number of runs until the handler is trusted
 }
 
