@@ -31,8 +31,8 @@ type Options struct {
 	// server does not answer within the same time, it is restarted or reconnected. Zero means no pings.
 	KeepAlive time.Duration
 
-	// NoListening makes the proxy answer subscriptions/listen of hosts with -32601 instead of passing it on: for a
-	// server that stops answering after it, see [mcpclient.Options.NoListening].
+	// NoListening makes the proxy answer a host's subscriptions/listen with -32601 instead of passing it on. Use it for a
+	// server that stops answering after that request, see [mcpclient.Options.NoListening].
 	NoListening bool
 
 	// CloseTimeout bounds the end of the server after its host has left. Zero means 1 s.

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// The tests of this file show rows of the telemetry schema that no other test of the server shows; the Recording checks
-// the rows themselves.
+// The tests of this file cause telemetry that no other test of the server causes; the Recording checks it against the
+// schema.
 
 func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -268,7 +268,7 @@ func DescribeTrace(in *instrument.Incoming, p *jsonrpc.Params) {
 	in.Meta = p.Meta
 }
 
-// Traced returns the _meta of a message of the server with the trace context of op.
+// Traced returns the _meta for a message of the server, with the trace context of op.
 func Traced(op *instrument.Op, user mcp.Meta) jsonrpc.Meta {
 	t := op.TraceContext()
 	return jsonrpc.Meta{Traceparent: t.Traceparent, Tracestate: t.Tracestate, Baggage: t.Baggage,

@@ -29,9 +29,9 @@ type Admission interface {
 	Release()
 }
 
-// liveFrames bounds the frames of a client's running and waiting requests, in units of the FrameLimit. Requests beyond
-// that are refused and not left unread, because cancellations, and answers that handlers wait for, come behind them on
-// the same stream.
+// liveFrames bounds the frames of a client's running and waiting requests, in units of the FrameLimit. Further requests
+// are refused instead of left unread, because cancellations and answers that handlers wait for follow them on the same
+// stream.
 const liveFrames = 4
 
 // Calls admits the requests of one client: it bounds the number of running requests, the number of waiting requests and
