@@ -31,9 +31,9 @@ func withAdvice(answer relay.Answer) relay.Answer {
 	}
 }
 
-// advised adds advice to the error message of a refused introduction, if hosts and
-// servers of different eras fail with that error. Hosts choose their next step by code and data, so both stay
-// unchanged. (specification 2026-07-28, basic/versioning, "Compatibility Matrix")
+// advised adds advice to the error message of a refused introduction, if hosts and servers of different eras fail with
+// it. Hosts choose their next step by code and data, so both stay unchanged. (specification 2026-07-28,
+// basic/versioning, "Compatibility Matrix")
 func advised(introduction string, err error) error {
 	e, ok := errors.AsType[*relay.Error](err)
 	if !ok || !otherEra(introduction, e.Server.Code) {

@@ -1,5 +1,5 @@
-// Package mcpproxy makes each call between a host and a server visible, without a change of either: a connected
-// trace, metrics, log records, the debug page. It consists of this module's client and server, back to back.
+// Package mcpproxy makes each call between a host and a server visible, without changing either: a connected trace,
+// metrics, log records, the debug page. It consists of this module's client and server, back to back.
 //
 //	p, err := mcpproxy.New(&transport.Stdio{Command: "npx", Args: []string{"-y", "some-server"}}, nil)
 //	if err != nil {
@@ -16,8 +16,9 @@
 // server/discover, passes too. If the server dies or the network breaks, the proxy restarts the server or reconnects,
 // and repeats the introduction, so that the host's session continues; see [Options].
 //
-// A [Gateway] presents several servers as one, for any revisions of the servers and the host: it is clients below a
-// server. With [GatewayOptions.NoPrefix] it serves a single server that has no revision in common with its host.
+// A [Gateway] presents several servers as one, for any revisions of the servers and the host: it consists of clients
+// below a server. With [GatewayOptions.NoPrefix] it serves a single server that has no revision in common with its
+// host.
 //
 // A [Policy] decides which tools the host may call, how long and how often, and which data the host does not see.
 // Everything else passes unchanged.

@@ -32,8 +32,8 @@ type GatewayOptions struct {
 	// host and a server without a common revision of the protocol.
 	NoPrefix bool
 
-	// Patience bounds the time for which lists and calls of a host wait for members that are still connecting, from the
-	// arrival of the host; with NoPrefix, from the request. Zero means 5 s, negative means no waiting.
+	// Patience bounds the wait of a host's lists and calls for members that are still connecting, from the arrival of the
+	// host or, with NoPrefix, of the request. Zero means 5 s, negative means no waiting.
 	Patience time.Duration
 
 	// Policy decides which tools hosts may call, and which data they see. Its patterns match the names of tools in the
@@ -81,7 +81,7 @@ type Gateway struct {
 // NewGateway returns a gateway for at least one member. The Options of members may add features, except features that
 // answer requests of servers: hosts answer these. Nil Options mean no timeout for calls, frames of up to 64 MiB, and
 // the gateway's telemetry. NewGateway returns an error if a member or an option is invalid. It panics if
-// [mcpserver.New] rejects the Server options, which are mistakes in the program.
+// [mcpserver.New] rejects the Server options, because that is a mistake in the program.
 //
 // Members are connected when a host arrives, and by [Gateway.HTTPHandler]. The caller must close the gateway.
 func NewGateway(members []mcpclient.Member, o *GatewayOptions) (*Gateway, error) {
@@ -187,12 +187,12 @@ func (g *Gateway) newServer(own *hostGroup) (*mcpserver.Server, error) {
 const maxRelayed = 1024
 
 // Serve serves the host at the other end of c, with its own clients to the members, until the host has left or ctx
-// ends. The clients have ended when Serve returns. The error is that of [mcpserver.Server.Serve].
+// ends. The clients have ended when Serve returns. Serve returns the error of [mcpserver.Server.Serve].
 func (g *Gateway) Serve(ctx context.Context, c mcpserver.Conn) error {
 	return g.serve(func(s *mcpserver.Server) error { return s.Serve(ctx, c) })
 }
 
-// ServeStdio is Serve for the host on standard input and output. It uses them like [mcpserver.Server.ServeStdio].
+// ServeStdio is like Serve, for the host on standard input and output. See [mcpserver.Server.ServeStdio].
 func (g *Gateway) ServeStdio(ctx context.Context) error {
 	return g.serve(func(s *mcpserver.Server) error { return s.ServeStdio(ctx) })
 }
@@ -215,7 +215,7 @@ func (g *Gateway) serve(serve func(*mcpserver.Server) error) error {
 // the gateway with [Gateway.Close] or [Gateway.Shutdown].
 //
 // A session has its own clients to the members, from its first request after initialize. There are at most
-// [DefaultMaxSessions], unless Sessions of [mcpserver.HTTPLimits] sets another number.
+// [DefaultMaxSessions] sessions, unless Sessions of [mcpserver.HTTPLimits] sets another number.
 //
 // With a store of sessions, [mcpserver.HTTPOptions.Sessions], any process with the same members may serve a session:
 // each process has its own clients for it, with the host's capabilities, its log level and its subscriptions. State

@@ -32,7 +32,7 @@ type around struct {
 	servers []*mcptest.Server
 }
 
-// begin returns a gateway with a server for each revision, to which add adds features.
+// begin returns a gateway with a server for each revision; add adds features to each server.
 func begin(t *testing.T, o *mcpproxy.GatewayOptions, add func(name string, s *mcptest.Server)) *around {
 	t.Helper()
 	a := &around{t: t}
@@ -368,7 +368,7 @@ func TestShutdownOfAGatewayWaitsForTheOperationsOfItsHosts(t *testing.T) {
 					}
 					answered <- textOf(r)
 				}()
-				time.Sleep(time.Millisecond) // of the bubble
+				time.Sleep(time.Millisecond) // virtual time
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
 				err := a.gateway.Shutdown(ctx)

@@ -240,7 +240,7 @@ func TestProgressAndLogMessagesReachHostOfCall(t *testing.T) {
 			}))
 			must(err)
 			message := "half"
-			if v < mcp.Version20250326 || name == "old" { // which has no messages
+			if v < mcp.Version20250326 || name == "old" { // which has no progress messages
 				message = ""
 			}
 			want := []string{"progress 1 2 " + message, "warning " + name + `/part {"n":1}`}

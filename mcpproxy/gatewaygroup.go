@@ -54,11 +54,11 @@ type member struct {
 	calls      []*request                   // guarded by mu; requests that it is answering, the oldest first
 	aliases    map[string]groupname.Aliases // guarded by mu; by kind of list
 	missing    bool                         // guarded by mu; a list was answered without it
-	silent     bool                         // guarded by mu; a list timed out, and it has answered nothing since
+	silent     bool                         // guarded by mu; a list has timed out, and the member has not answered since
 	unanswered bool                         // guarded by mu; a request of this connection ended without an answer
 
 	levelLock lock.Mutex       // held while the member gets a level
-	level     mcp.LoggingLevel // guarded by telling; level that the member has
+	level     mcp.LoggingLevel // guarded by levelLock; level that the member has
 }
 
 func newHostGroup(g *Gateway) *hostGroup {
@@ -67,8 +67,8 @@ func newHostGroup(g *Gateway) *hostGroup {
 	return h
 }
 
-// everything is declared to members for hosts that share clients. If a host cannot answer a request, the request
-// fails.
+// everything has the capabilities that the gateway declares to members for hosts that share clients. If a host cannot
+// answer a request, the request fails.
 var everything = mcp.ClientCapabilities{
 	Elicitation: &mcp.ElicitationCapability{Form: mcp.Object{}, URL: mcp.Object{}},
 	Sampling:    &mcp.SamplingCapability{Tools: mcp.Object{}, Context: mcp.Object{}},
@@ -181,7 +181,7 @@ func (h *hostGroup) background(f func()) bool {
 	return !h.stopped
 }
 
-// stop ends the clients by end, and waits for the tasks of the host.
+// stop ends the clients with end, and waits for the tasks of the host.
 func (h *hostGroup) stop(end func(*mcpclient.Group) error) error {
 	h.mu.Lock()
 	h.stopped = true
@@ -212,7 +212,8 @@ func (h *hostGroup) setLevel(level mcp.LoggingLevel) {
 	}
 }
 
-// settle brings a member that has just connected up to date, and notifies hosts of it.
+// settle sends the log level to a newly connected member, and notifies the host if lists were answered without the
+// member.
 func (m *member) settle() {
 	m.sendLevel()
 	m.mu.Lock()

@@ -179,7 +179,7 @@ func (m *member) list(ctx context.Context, k *kind, into *list) {
 	m.mu.Unlock()
 }
 
-// walkInTime is walk within listTimeout if there are other members.
+// walkInTime calls walk. If there are other members, listTimeout bounds the call.
 func (m *member) walkInTime(ctx context.Context, k *kind, into *list) error {
 	if len(m.h.present()) == 1 {
 		return m.walk(ctx, k, into)

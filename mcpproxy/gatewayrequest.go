@@ -116,7 +116,7 @@ func (r *request) answer(ctx context.Context, params json.RawMessage) (any, erro
 		a.err = e.Server
 	}
 	if _, late := errors.AsType[*timeoutError](a.err); late || errors.Is(a.err, errTooManyWait) {
-		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: a.err.Error()} // whose text the host gets
+		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: a.err.Error()} // the host gets the text
 	}
 	return r.shown(a.result, a.err)
 }
@@ -158,7 +158,7 @@ func (m *member) names(own string) []string {
 // hides returns true: lists contain no forbidden tools, see member.list.
 func (r *request) hides() bool { return true }
 
-// begin makes a call that has waited for its turn.
+// begin starts a call that has waited for its turn.
 func (r *request) begin(call func()) bool { return r.h.background(call) }
 
 // shown returns the result for the host. If the member's revision is the host's or an older one, the result is
@@ -223,7 +223,7 @@ func (g *Gateway) seen(ctx context.Context, method string, params json.RawMessag
 	return g.guard.forHost(ctx, relay.Message{Method: method, Params: params}).Params
 }
 
-// at calls f with the options of its call when the member is ready.
+// at waits until the member is ready, and calls f with the options for the call.
 func (r *request) at(ctx context.Context, m *member, f func(...mcpclient.CallOption) error) error {
 	if err := m.ready(ctx); err != nil {
 		return err
@@ -237,14 +237,14 @@ func (r *request) at(ctx context.Context, m *member, f func(...mcpclient.CallOpt
 	return m.failure(err)
 }
 
-// isAnswer reports whether the call has ended for the member as well.
+// isAnswer reports whether the call has also ended for the member.
 func isAnswer(err error) bool {
 	e, ok := errors.AsType[*mcpclient.Error](err)
 	_, asks := errors.AsType[*mcpclient.InputRequiredError](err)
 	return err == nil || asks || ok && e.Server != nil || errors.Is(err, mcpclient.ErrConnectionLost)
 }
 
-// options returns the options of the call of a member, with the host's wishes.
+// options returns the options for the call to a member, with the host's wishes.
 func (r *request) options(ctx context.Context) []mcpclient.CallOption {
 	options := []mcpclient.CallOption{
 		mcpclient.ReturnInputRequired(), mcpclient.WithLogLevel(r.level()), mcpclient.AfterNotifications(),
@@ -282,8 +282,8 @@ func (r *request) progress(ctx context.Context, p *mcp.ProgressParams) {
 	}
 }
 
-// passedMeta returns the members of _meta for the member: all except the members that belong to this connection: the
-// protocol's and the trace's.
+// passedMeta returns the part of _meta that is passed on to the server: all keys except those of the protocol and of
+// the trace, which belong to this connection.
 func passedMeta(meta mcp.Meta) mcp.Meta {
 	kept := map[string]json.RawMessage{}
 	for name, value := range meta.All() {
@@ -305,7 +305,7 @@ func passedMeta(meta mcp.Meta) mcp.Meta {
 	return text
 }
 
-// ready waits for a member that is connecting, at most for the gateway's patience. It returns the reason if the
+// ready waits until a connecting member is ready or the gateway's patience has passed. It returns the reason if the
 // member is not connected.
 func (m *member) ready(ctx context.Context) error {
 	if m.client.State() == connstate.Ready {

@@ -55,8 +55,8 @@ func (o *owners) note(k *kind, uri string, m *member) {
 	of[uri] = m
 }
 
-// of returns the members in the order of asking for a URI, and reports whether the first has listed it. Next come
-// members with a template that shares a prefix with the URI, the longest prefix first.
+// of returns the members in the order in which to ask them for a URI, and reports whether the first has listed it. Next
+// come members with a template that shares a prefix with the URI, the longest prefix first.
 func (o *owners) of(uri string, members []*member) (all []*member, listed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -209,7 +209,7 @@ func (h *hostGroup) again(w *watched, counted bool) bool {
 	return w.m != nil
 }
 
-// unwatch ends a subscription when it was ended as often as it was counted.
+// unwatch undoes one counted subscription. Undoing the last one unsubscribes at the member.
 func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()

@@ -33,9 +33,9 @@ func (m *member) leave(r *request, answered bool) {
 	m.calls = slices.DeleteFunc(m.calls, func(other *request) bool { return other == r })
 }
 
-// answering returns the owner of a message from a member that names no request: the latest request, or, if other hosts
-// share the member, the only request that wants such messages. A shared member that has left a request of this session
-// without an answer has no owner for them: nil.
+// answering returns the request that a member's message belongs to, if the message names none: the latest request or,
+// if other hosts share the member, the only request that wants such messages. If a shared member has left a request of
+// this session without an answer, answering returns nil.
 func (m *member) answering(wants func(*request) bool) *request {
 	m.mu.Lock()
 	calls, unanswered := slices.Clone(m.calls), m.unanswered

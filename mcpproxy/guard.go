@@ -42,9 +42,9 @@ func newGuard(p *Policy, tel *instrument.Server) (*guard, error) {
 // forwarder passes on requests of a host, which the policy permits.
 type forwarder interface {
 	request(ctx context.Context, m relay.Message, answer relay.Answer)
-	// begin makes a call that has waited for its turn, after earlier ones. It returns false if the host has left.
+	// begin starts a call that has waited for its turn, after earlier calls. It returns false if the host has left.
 	begin(call func()) bool
-	// namesOf returns all names of the tool that a host calls by this one. The call goes to the tool with these names.
+	// namesOf returns all names of the tool that a host calls by the name tool. The call goes to that tool.
 	namesOf(ctx context.Context, tool string) ([]string, error)
 	// hides reports whether answers to tools/list already omit tools that the host may not call.
 	hides() bool
@@ -135,8 +135,8 @@ func (g *guard) filtered(ctx context.Context, about instrument.Decision, answer 
 	}
 }
 
-// definitions lists the methods whose results define features of a server. Names of members are names of properties
-// there.
+// definitions lists the methods whose results define features of a server. There, a member with the name of a key
+// defines a property of that name.
 var definitions = map[string]bool{
 	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodListTools: true, mcp.MethodListPrompts: true,
 	mcp.MethodListResources: true, mcp.MethodListResourceTemplates: true,
@@ -168,7 +168,7 @@ func (g *guard) redacted(ctx context.Context, about instrument.Decision, answer 
 	}
 }
 
-// failure returns the redacted error of a request with this method that did not go through request.
+// failure returns the redacted error of a request with this method that did not go through [guard.request].
 func (g *guard) failure(ctx context.Context, method string, err error) error {
 	if g == nil || g.secrets == nil || err == nil {
 		return err
@@ -213,7 +213,7 @@ func (r *secrets) redactError(err error) (replaced int, redacted error) {
 	return replaced, &relay.Error{Object: object, Server: e}
 }
 
-// redactText is redact for a text that is not in JSON.
+// redactText is like redact, for a text that is not in JSON.
 func (r *secrets) redactText(text string) (redacted string, replaced int) {
 	raw, n := r.redact(jsonscan.AppendString(nil, text), part{})
 	if n == 0 {
@@ -223,8 +223,8 @@ func (r *secrets) redactText(text string) (redacted string, replaced int) {
 	return redacted, n
 }
 
-// redactErrorText is redactText for the text of an error. It may contain a part of JSON or of a log, such as the body
-// of an HTTP answer or the last output of a process: everything after a key with : or = is replaced.
+// redactErrorText is like redactText, for the text of an error. The text may contain a part of JSON or of a log, such
+// as the body of an HTTP answer or the last output of a process: everything after a key with : or = is replaced.
 func (r *secrets) redactErrorText(text string) (redacted string, replaced int) {
 	redacted, replaced = r.redactText(text)
 	if r.inError == nil {

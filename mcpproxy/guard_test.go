@@ -25,7 +25,7 @@ import (
 // guarded is a host, a proxy with a policy and a server, in a bubble. All telemetry comes from the proxy.
 type guarded struct {
 	*mcpclient.Client
-	served sync.WaitGroup // ends with the proxy, after the server
+	served sync.WaitGroup // done when the proxy and then the server have ended
 	t      *testing.T
 	rec    *telemetrytest.Recording
 
@@ -71,7 +71,7 @@ type waitArguments struct {
 	Token   string  `json:"token,omitzero"`
 }
 
-// wait is a tool that takes its time.
+// wait is a tool that takes a while.
 func (g *guarded) wait(name string) func(context.Context, waitArguments) (string, error) {
 	return func(ctx context.Context, in waitArguments) (string, error) {
 		g.note("%s %v %s", name, in.Seconds, in.Token)
@@ -207,7 +207,7 @@ func TestSlowCallTimesOut(t *testing.T) {
 	})
 }
 
-// calls starts concurrent calls of wait, each a second long, and returns when and how they ended.
+// calls starts n concurrent calls of wait, each of one second, and returns when and how they ended.
 func (g *guarded) calls(ctx context.Context, n int) []string {
 	ended := make([]string, n)
 	var all sync.WaitGroup

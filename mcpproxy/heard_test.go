@@ -91,8 +91,8 @@ func (s *deaf) Receive(ctx context.Context, process string, behind int64) iter.S
 type way struct {
 	version mcp.Version
 	http    bool
-	middle  string // what is between the host and the server: direct, proxy or gateway
-	near    bool   // the event is between the host and the middle
+	middle  string // the link between host and server: direct, proxy or gateway
+	near    bool   // the event happens between the host and the middle
 	event   *linkEvent
 }
 
@@ -129,11 +129,11 @@ type linked struct {
 	t        *testing.T
 	catalog  catalog
 	servers  []*mcpserver.Server // the processes
-	far      *line               // to the server
-	at       *line               // with the event
+	far      *line               // line to the server
+	at       *line               // line with the event
 	host     *mcpclient.Client
 	hostTel  *telemetrytest.Recording
-	midTel   *telemetrytest.Recording // of the client in the middle
+	midTel   *telemetrytest.Recording // telemetry of the client in the middle
 	gateways []*Gateway               // the processes; nil for none
 	deaf     deaf
 	events   eventsLost
@@ -249,7 +249,7 @@ func (w *linked) loseMessages() {
 	w.change()
 	time.Sleep(time.Second)
 	w.deaf.now.Store(false)
-	w.servers[0].ResourcesChanged() // noticed with the next message
+	w.servers[0].ResourcesChanged() // the loss is noticed with the next message
 }
 
 // loseEvents ends the stream for changes and loses its stored events.

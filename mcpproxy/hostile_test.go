@@ -41,7 +41,7 @@ type careless struct {
 	tools   []string
 
 	mu     sync.Mutex
-	called map[string]int // guarded by mu; called tools, under each reading
+	called map[string]int // guarded by mu; number of calls of each tool, by every possible reading of its name
 	params []string       // guarded by mu; params of all messages, unchanged
 	got    map[string]int // methods
 }
@@ -254,7 +254,7 @@ func onStdio(t *testing.T, f frontEnd, v mcp.Version) *hostile {
 	return h
 }
 
-// onHTTP is onStdio over Streamable HTTP.
+// onHTTP is like onStdio, over Streamable HTTP.
 func onHTTP(t *testing.T, f frontEnd, v mcp.Version) *hostile {
 	h := &hostile{t: t, version: v}
 	handler := f.HTTPHandler(nil)

@@ -24,7 +24,7 @@ import (
 // line connects clients to the processes of a server in memory. A test can hold or lose the messages of the server.
 type line struct {
 	http    bool
-	options []mcpserver.HTTPOptions // of each process
+	options []mcpserver.HTTPOptions // options of each process
 
 	mu       sync.Mutex
 	ends     []frontEnd               // guarded by mu; one for each process

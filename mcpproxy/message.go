@@ -102,8 +102,8 @@ func isProtocol(method string) bool {
 	return false
 }
 
-// sharable reports whether a message with this method may be sent to a server that hosts without sessions share. A
-// message that changes the state of a session, which only older revisions have, would affect all of these hosts. A
+// sharable reports whether a message with this method may be sent to a server that is shared by hosts without sessions.
+// A message that changes the state of a session, which only older revisions have, would affect all of these hosts. A
 // request without an id is invalid in every revision.
 func sharable(method string, notification bool) bool {
 	if notification && isRequest(method) {
@@ -134,8 +134,8 @@ func (r *secrets) redactArguments(params json.RawMessage, read hostMessage, meth
 	return w.result(), replaced
 }
 
-// completed returns the argument of completion/complete with everything except its name hidden, if the name is a key.
-// limit is the limit of [rewriter.hide].
+// completed hides everything in the argument of completion/complete except its name, if the name is a key. limit is the
+// limit of [rewriter.hide].
 func (r *secrets) completed(argument json.RawMessage, limit int) (redacted json.RawMessage, replaced int) {
 	isName := func(key []byte) bool { _, is := known(key, []string{"name"}); return is }
 	secret := false

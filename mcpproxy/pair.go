@@ -13,7 +13,7 @@ import (
 )
 
 // pair is one host and the server behind it. The host's messages arrive one at a time; messages of hosts that share a
-// pair do not.
+// pair may arrive concurrently.
 type pair struct {
 	connect     func(*relay.Client) (relay.Server, error)
 	host        relay.Ender
@@ -36,7 +36,7 @@ var errNotIntroduced = &mcp.Error{
 	Message: "a session starts with initialize; a request outside of sessions names its revision in _meta",
 }
 
-// namesOf returns the names of a tool: the one of the server.
+// namesOf returns the only name of a tool, which is the server's.
 func (p *pair) namesOf(_ context.Context, tool string) ([]string, error) { return []string{tool}, nil }
 
 // hides returns false: servers know no policy, so lists may contain forbidden tools.
@@ -160,7 +160,7 @@ func (p *pair) forget(l *link) {
 	}
 }
 
-// begin makes a call that has waited for its turn, after earlier ones. It returns false if the host has left.
+// begin starts a call that has waited for its turn, after earlier calls. It returns false if the host has left.
 func (p *pair) begin(call func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -218,7 +218,7 @@ func TestEarlyMessagesWaitInOrder(t *testing.T) {
 		h.sends("initialize", initialize)
 		h.notifies("notifications/initialized")
 		h.sends("ping", "")
-		h.heard("ping: {}") // by the proxy
+		h.heard("ping: {}") // answered by the proxy
 		h.sends("subscriptions/listen", `{}`)
 		for i := range 5 {
 			h.sends("tools/call", fmt.Sprintf(`{"n":%d}`, i))

@@ -53,20 +53,20 @@ type Rate struct {
 	Per   time.Duration
 }
 
-// Redaction replaces parts of the server's messages on the way to the host: of results, errors, notifications,
-// requests and reasons of cancellations, and also of the errors of a transport and of an ended process. The rest of a
-// message stays byte for byte. A message grows to at most three times its size and 1 KiB; where a replacement would
-// exceed that, the empty text is used instead of With.
+// Redaction replaces parts of the server's messages on the way to the host: of results, errors, notifications, requests
+// and reasons of cancellations, and also of the errors of a transport and of an ended process. The rest of a message
+// stays byte for byte. A message grows to at most three times its size plus 1 KiB; where a replacement would exceed
+// that, it is the empty text instead of With.
 //
 // The texts of errors in spans and log records, and contents that
 // [github.com/mcpotel/mcpotel/mcpclient/telemetry.WithContentCapture] captures, are redacted in the same way.
 type Redaction struct {
-	// Keys are the names of members whose values are replaced completely, of any type, at any depth and in any case.
-	// Keys are ignored where names of members are names of properties: in the answers that introduce a server or list
-	// its features, and in the requestedSchema of an elicitation. Keys count in a text that is JSON as a whole, such as
-	// the text that repeats structuredContent; a text within it stays a text. If an error is not an answer of the server,
-	// such as an error with the body of an HTTP answer or the last output of a process, everything after a key with : or
-	// = is replaced.
+	// Keys are the names of members whose values are replaced completely, of any type, at any depth and in any case. Keys
+	// are ignored where names of members are names of properties: in the answers that introduce a server or list its
+	// features, and in the requestedSchema of an elicitation. Keys also count in a text that is JSON as a whole, such as
+	// the text that repeats structuredContent, but not in a text within that JSON. If an error is not an answer of the
+	// server, such as an error with the body of an HTTP answer or the last output of a process, everything after a key
+	// with : or = is replaced.
 	Keys []string
 
 	// Patterns are regular expressions of package [regexp]. Their matches in a string, or in the name of a member, are
@@ -93,7 +93,7 @@ type rules struct {
 	timeout     time.Duration
 	timeouts    []toolTimeout // the longest pattern first
 	secrets     *secrets      // nil without redaction
-	arguments   bool          // arguments are redacted as well
+	arguments   bool          // arguments are also redacted
 }
 
 type toolTimeout struct {

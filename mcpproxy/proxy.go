@@ -31,14 +31,14 @@ type Options struct {
 	// server does not answer within the same time, it is restarted or reconnected. Zero means no pings.
 	KeepAlive time.Duration
 
-	// NoListening makes the proxy answer subscriptions/listen of hosts with -32601 instead of passing it on: for a
-	// server that stops answering after it, see [mcpclient.Options.NoListening].
+	// NoListening makes the proxy answer a host's subscriptions/listen with -32601 instead of passing it on. Use it for a
+	// server that stops answering after that request, see [mcpclient.Options.NoListening].
 	NoListening bool
 
 	// CloseTimeout bounds the end of the server after its host has left. Zero means 1 s.
 	CloseTimeout time.Duration
 
-	// Policy decides which messages pass, and in which form. Nil means that all messages pass unchanged.
+	// Policy decides which messages pass, and how they are changed. Nil means that all messages pass unchanged.
 	Policy *Policy
 
 	// Recorder writes the messages to a file: the host's as sent, the server's as the host gets them. Nil means no
@@ -122,20 +122,20 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 }
 
 // Serve relays messages between the host at the other end of c and its own server, until the host has left, ctx ends,
-// or the session cannot continue. The server has ended when Serve returns. The error is that of
+// or the session cannot continue. The server has ended when Serve returns. Serve returns the error of
 // [mcpserver.Server.Serve], or the reason why the session could not continue.
 func (p *Proxy) Serve(ctx context.Context, c mcpserver.Conn) error { return p.server.Serve(ctx, c) }
 
-// ServeStdio is Serve for the host on standard input and output. It uses them like [mcpserver.Server.ServeStdio].
+// ServeStdio is like Serve, for the host on standard input and output. See [mcpserver.Server.ServeStdio].
 func (p *Proxy) ServeStdio(ctx context.Context) error { return p.server.ServeStdio(ctx) }
 
 // HTTPHandler returns a handler for hosts over HTTP, to mount at a path such as /mcp. Each session of a host has its
 // own server. Requests of revisions without sessions (2026-07-28 and later) share one server: messages of a stdio
 // server that belong to no request do not reach their hosts. A nil o means the defaults. HTTPHandler panics if
-// Stateless or Sessions is set, which are mistakes in the program.
+// Stateless or Sessions is set, because that is a mistake in the program.
 //
-// There are at most [DefaultMaxSessions], unless Sessions of [mcpserver.HTTPLimits] sets another number. One
-// [mcpserver.HTTPOptions.Account] gets half of them. Beyond the limit, the oldest session that has sent only
+// There are at most [DefaultMaxSessions] sessions, unless Sessions of [mcpserver.HTTPLimits] sets another number. One
+// [mcpserver.HTTPOptions.Account] gets half of them. Beyond the limit, the oldest session whose host has sent only
 // initialize ends, with its server; if there is none, the next session is refused with 503.
 //
 // A session ends after Timeouts.Session of [mcpserver.HTTPOptions] without messages, with its server. End the handler

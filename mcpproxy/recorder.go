@@ -128,7 +128,7 @@ func (r *Recorder) tape() *tape {
 	return &tape{r, r.sessions}
 }
 
-// asked records a request, and returns an answer function that records the answer as well.
+// asked records a request, and returns an answer function that also records the answer.
 func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, answer relay.Answer) relay.Answer {
 	if t == nil {
 		return answer

@@ -50,7 +50,7 @@ func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, 
 		}
 		end, escaped, err := jsonscan.String(b, start)
 		if err != nil {
-			return r.quoted, replaced + 1 // which is impossible
+			return r.quoted, replaced + 1 // impossible, because b is valid
 		}
 		value := valueOf(b, end)
 		keys := !in.noKeys && start >= schemaEnd
@@ -95,8 +95,8 @@ func (r *secrets) isHidden(value []byte) bool {
 	return bytes.Equal(value, r.quoted) || string(value) == `""`
 }
 
-// redactedLimit is the size up to which replacements in a text of n bytes have their full length. Beyond, each value
-// grows by at most one byte, so that no text exceeds 3 n and 1 KiB.
+// redactedLimit is the size up to which replacements in a text of n bytes have their full length. Beyond that size,
+// each value grows by at most one byte, so that no text exceeds 3 n plus 1 KiB.
 func redactedLimit(n int) int { return 2*n + 1<<10 }
 
 // valueOf returns the offset of a member's value, if b[end] follows a string that is the member's name, and -1
@@ -116,8 +116,8 @@ func mayBeNested(raw []byte) bool {
 	return i < len(raw) && (raw[i] == '{' || raw[i] == '[' || raw[i] == '\\')
 }
 
-// valuesIn returns the positions of the keys' values in a text, if the text is JSON as a whole. Texts within it stay
-// texts.
+// valuesIn returns the positions of the keys' values in a text, if the text is JSON as a whole. Texts within that JSON
+// are not parsed.
 func (r *secrets) valuesIn(text []byte) (values [][]int) {
 	i := jsonscan.Space(text, 0)
 	if i == len(text) || text[i] != '{' && text[i] != '[' || jsonscan.Valid(text) != nil {
@@ -309,10 +309,10 @@ func (p *position) enter(name []byte) bool {
 type rewriter struct {
 	from, to []byte
 	done     int // offset in from
-	limit    int // limit up to which hide lets the text grow
+	limit    int // size up to which hide lets the text grow
 }
 
-// hide is replace with a text that may exceed the limit. Then less is used instead, which is short enough.
+// hide is like replace, but uses less instead of with if the text would exceed the limit.
 func (w *rewriter) hide(start, end int, with []byte, less string) {
 	if len(w.to)+len(w.from)-w.done+len(with)-(end-start) > w.limit {
 		with = []byte(less)

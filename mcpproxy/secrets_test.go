@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// notSeen matches secrets in these tests: sk- and a number, and the values of tokens.
+// notSeen redacts the secrets in these tests: sk- and a number, and the values of tokens.
 var notSeen = Redaction{Keys: []string{"token"}, Patterns: []string{`sk-\d+`}}
 
 type login struct {

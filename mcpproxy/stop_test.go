@@ -27,7 +27,7 @@ func TestRequestEndsWithProxy(t *testing.T) {
 		{"the proxy stops", func(stop, _ context.CancelFunc, _ *mcpclient.Client) { stop() }, "shutdown", "shutdown"},
 		{"the caller leaves", func(_, leave context.CancelFunc, _ *mcpclient.Client) { leave() }, "cancelled", "cancelled"},
 		{"the host leaves", func(_, _ context.CancelFunc, host *mcpclient.Client) { _ = host.Close() },
-			"connection_lost", "shutdown"}, // of the client for this host
+			"connection_lost", "shutdown"}, // error.type of the client for this host
 	} {
 		for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 			t.Run(tt.name+"/"+string(v), func(t *testing.T) {

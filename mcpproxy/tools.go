@@ -91,7 +91,7 @@ func (r *rules) cutDenied(w *rewriter, i int) (denied, end int) {
 // shown returns the name of a tool for a message, cut to a limit.
 func shown(name string) string { return cut(name, 64) }
 
-// cut returns at most most bytes of a text, and a mark if the text is longer.
+// cut shortens a text to most bytes, and adds a mark if the text is longer.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

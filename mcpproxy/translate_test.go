@@ -187,7 +187,7 @@ func TestGatewayWithNoPrefixTranslates(t *testing.T) {
 		eventually(t, "the host hears of the resource", func() bool { return h.count("updated one://thing") == 1 })
 		r, err = c.CallTool(t.Context(), "elicit", nil, mcpclient.WithTimeout(time.Minute))
 		answered := err == nil && textOf(r) == "accept7"
-		if can := host == mcp.Version20251125; answered != can { // the newest has it only in answers
+		if can := host == mcp.Version20251125; answered != can { // the newest revision asks only in answers
 			t.Errorf("what the server asks is answered %+v, %v, want that the host says it: %v", r, err, can)
 		}
 	})
@@ -202,7 +202,7 @@ func TestNoPrefixNeedsOneMember(t *testing.T) {
 	}
 }
 
-// Like a proxy, which keeps the host's messages until the server is back.
+// Like a proxy, the gateway keeps the host's messages until the server is back.
 func TestGatewayWaitsForRestartedOnlyMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcptest.NewServer(t, &mcpserver.Options{

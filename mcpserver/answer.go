@@ -58,7 +58,7 @@ func (w view) encode(dst []byte, result any) (encoded []byte, err error) {
 	return encoded, err
 }
 
-// append appends a result in the form of the client's revision.
+// append appends a result, encoded for the client's revision.
 func (w view) append(dst []byte, result any) ([]byte, error) {
 	if err := given.Check(result); err != nil {
 		return dst, err
@@ -96,7 +96,7 @@ func (w view) append(dst []byte, result any) ([]byte, error) {
 // (specification 2026-07-28, basic/index, "Per-response protocol fields")
 type signature struct {
 	identity json.RawMessage   // the server's implementation as JSON
-	alone    mcp.Meta          // _meta of a result that has no other
+	alone    mcp.Meta          // _meta of a result without its own
 	constant *jsonrpc.Constant // the members of alone
 }
 
@@ -140,8 +140,8 @@ func (s *signature) meta(m mcp.Meta) mcp.Meta {
 	return signed
 }
 
-// join returns m with the server's name as the last member, nil if m has one already or is not a JSON object. It makes
-// one allocation where [mcp.Object.With] makes nine.
+// join returns m with the server's name as the last member, nil if m already has a name or is not a JSON object. It
+// makes one allocation where [mcp.Object.With] makes nine.
 func (s *signature) join(m mcp.Meta) mcp.Meta {
 	o := jsonscan.ObjectAt(m, 0)
 	for o.Next() {
@@ -164,7 +164,7 @@ func (s *signature) join(m mcp.Meta) mcp.Meta {
 // shownResults pools copies of results that are being encoded.
 var shownResults = sync.Pool{New: func() any { return new(mcp.CallToolResult) }}
 
-// appendToolResult appends the result of a tool in the form of the client's revision.
+// appendToolResult appends a tool's result, encoded for the client's revision.
 func (w view) appendToolResult(dst []byte, r *mcp.CallToolResult) ([]byte, error) {
 	shown := shownResults.Get().(*mcp.CallToolResult)
 	if r != nil {
@@ -177,7 +177,7 @@ func (w view) appendToolResult(dst []byte, r *mcp.CallToolResult) ([]byte, error
 	return dst, err
 }
 
-// showToolResult converts shown, a copy of the result of a tool, to the form of the client's revision.
+// showToolResult adapts shown, a copy of a tool's result, to the client's revision.
 func (w view) showToolResult(shown *mcp.CallToolResult) {
 	shown.Content = contentIn(shown.Content, w.version)
 	switch {

@@ -27,12 +27,12 @@ import (
 
 // Limits for the damage that any client may do: processing time, and memory in proportion to the bytes that it sent.
 const (
-	anyLeave     = time.Minute // a client is gone by then, in virtual time
+	anyLeave     = time.Minute // by then, a client has disconnected, in virtual time
 	anySlack     = time.Second
-	anyReal      = 10 * time.Second // of all exchanges together, on a busy machine
+	anyReal      = 10 * time.Second // for all exchanges together, on a busy machine
 	anyFrame     = 64 << 10         // the frame limit
-	anyAllocated = 64 << 20         // bytes allocated in all exchanges together, what was freed included
-	anyPerByte   = 64               // more for each byte that clients sent
+	anyAllocated = 64 << 20         // bytes allocated in all exchanges together, including freed ones
+	anyPerByte   = 64               // further bytes for each byte that clients sent
 )
 
 // FuzzAnyClient connects clients to the HTTP handler that send random data at any speed and disconnect at any time. It
@@ -50,15 +50,15 @@ func TestAnyClient(t *testing.T) {
 
 // visit is one HTTP request.
 type visit struct {
-	At     time.Duration // behind the one before
+	At     time.Duration // time since the previous visit
 	Method string
 	Query  string
 	Header map[string]string // SESSION stands for the id of the session that was opened last
 	Body   string
-	Length int64         // as announced; -1 for chunks
-	Parts  int           // the body comes in so many
-	Pause  time.Duration // before each part but the first
-	Leave  time.Duration // behind its beginning
+	Length int64         // announced length; -1 for chunks
+	Parts  int           // number of parts of the body
+	Pause  time.Duration // before each part except the first
+	Leave  time.Duration // time from its start to the disconnection
 	Remote string
 }
 
@@ -232,12 +232,12 @@ func served(t *testing.T, visits []visit) (sent int, _ error) {
 	door := &door{h: h}
 	var all sync.WaitGroup
 	for _, v := range visits {
-		time.Sleep(v.At) // in a bubble
+		time.Sleep(v.At) // virtual time
 		sent += len(v.Body)
 		all.Go(func() { door.take(t.Context(), v) })
 	}
 	all.Wait()
-	time.Sleep(time.Hour) // every bound of time has passed
+	time.Sleep(time.Hour) // every time limit has passed
 	honest := door.take(t.Context(), visit{
 		Method: "POST", Length: -1, Parts: 1, Leave: anyLeave, Remote: "198.51.100.1:9",
 		Header: map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
@@ -286,12 +286,12 @@ func strangelyUsed(t *testing.T) *mcpserver.Server {
 	return s
 }
 
-// door serves visits in the way of net/http.
+// door serves visits as net/http does.
 type door struct {
 	h http.Handler
 
 	mu      sync.Mutex
-	session string // guarded by mu; the id that was given out last
+	session string // guarded by mu; the latest session id
 	failed  error  // guarded by mu
 }
 

@@ -14,12 +14,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrUnsupported means that the client cannot be asked. Either the client has not declared the capability, or its
-// revision or the current request does not allow questions, or the server has no way to reach the client: in a batch,
-// over HTTP without a session, in a [LevelSetter] and a [ResourceSubscriber], during which the server does not read the
-// client's messages, and for a legacy client before its notifications/initialized. A handler may continue without the
-// answer. If it returns the error, and a modern client lacks a capability, the client gets -32021 with the missing
-// capabilities.
+// ErrUnsupported means that the client cannot be asked: it has not declared the capability, its revision or the current
+// request does not allow questions, or the server cannot reach it. The server cannot reach a client in a batch, over
+// HTTP without a session, in a [LevelSetter] or [ResourceSubscriber] (the server does not read messages while one
+// runs), and a legacy client before its notifications/initialized. A handler may continue without the answer. If it
+// returns the error, and a modern client lacks a capability, the client gets -32021 with the missing capabilities.
 var ErrUnsupported = rpc.ErrUnsupported
 
 // ErrInputRequired means that the client must be asked first. A handler returns the error unchanged or wrapped, and the
@@ -57,11 +56,11 @@ type question interface {
 	Method() string
 	// check returns an error if the question itself is invalid.
 	check() error
-	// missing adds the undeclared capabilities that the question requires to need, and reports whether there are any.
+	// missing adds to need the capabilities that the question requires and declared lacks, and reports if there are any.
 	missing(v mcp.Version, declared, need *mcp.ClientCapabilities) bool
-	// params returns the params in the form of revision v.
+	// params returns the params for a client of revision v.
 	params(v mcp.Version, declared *mcp.ClientCapabilities) (any, error)
-	// Take validates an answer, within ctx, and stores it. Take may be called again.
+	// Take validates an answer and stores it. ctx bounds the validation. Take may be called again.
 	Take(ctx context.Context, answer json.RawMessage) error
 }
 
@@ -196,7 +195,7 @@ func undeclared(v mcp.Version, method string, need mcp.ClientCapabilities) error
 	return missingCapability(need, err)
 }
 
-// encodedParams returns the params of a question in the form of revision v, nil for none.
+// encodedParams returns the params of a question, encoded for revision v, nil for none.
 func encodedParams(q question, v mcp.Version, declared *mcp.ClientCapabilities) (json.RawMessage, error) {
 	params, err := q.params(v, declared)
 	if params == nil || err != nil {
@@ -208,8 +207,8 @@ func encodedParams(q question, v mcp.Version, declared *mcp.ClientCapabilities) 
 	return mcp.AppendParams(nil, params)
 }
 
-// keyOf returns the user's key of an ask, or a key derived from the params. The derivation always uses the newest
-// revision's form of the params, whatever the client's revision is.
+// keyOf returns the user's key of an ask, or else a key derived from the params. The derivation encodes the params for
+// the newest revision, even if the client's revision is older.
 func keyOf(a *Ask, declared *mcp.ClientCapabilities) (string, error) {
 	if a.key != "" {
 		return a.key, nil

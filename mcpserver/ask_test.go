@@ -178,7 +178,7 @@ func TestAnAbandonedQuestionIsCancelledAtTheClient(t *testing.T) {
 		o     mcpserver.Options
 		end   func(w *wire)
 		want  []string
-		after string // what an answer leads to that comes then
+		after string // what an answer causes that arrives afterwards
 	}{
 		{"the handler has no more time", mcpserver.Options{RequestTimeout: time.Second},
 			func(*wire) { time.Sleep(2 * time.Second) },

@@ -84,7 +84,7 @@ func TestSampledMessagesAreCheckedBeforeTheyAreSent(t *testing.T) {
 	}
 }
 
-// TestEachRevisionIsAskedInItsWords compares the params of requests with the schema of the revision.
+// TestEachRevisionIsAskedInItsWords validates the params of requests against the schema of the revision.
 func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 	form := json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
 		`"plan":{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b","title":"B"}],"default":"a"},` +
@@ -110,7 +110,7 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 	for _, tt := range []struct {
 		name, version string
 		ask           *mcpserver.Ask
-		want          string // params; empty if it cannot be asked
+		want          string // params; empty if the client cannot be asked
 	}{
 		{"form", "2025-11-25", elicit,
 			`{"_meta":{"x":1},"mode":"form","message":"m","requestedSchema":` + string(form) + `}`},
@@ -173,7 +173,7 @@ func TestEachRevisionIsAskedInItsWords(t *testing.T) {
 	}
 }
 
-// paramsIn returns the params of a request to a client, or of the only request in a result.
+// paramsIn returns the params in a frame: of a request to a client, or of the only request in a result.
 func paramsIn(t *testing.T, frame string) json.RawMessage {
 	t.Helper()
 	var m struct {

@@ -208,7 +208,7 @@ func TestWhatAClientHasNotDeclaredItIsNotAskedFor(t *testing.T) {
 		name     string
 		declared mcp.ClientCapabilities
 		ask      *mcpserver.Ask
-		need     string // empty if it may be asked
+		need     string // empty if the client may be asked
 	}{
 		{"no roots", mcp.ClientCapabilities{}, mcpserver.AskListRoots("", nil), `{"roots":{}}`},
 		{"no sampling", mcp.ClientCapabilities{}, mcpserver.AskCreateMessage("", prompt("x"), nil), `{"sampling":{}}`},

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Elicit asks the user of the client for input, in a form or at a URL. It is [RequestInfo.AskAll] for a single
+// Elicit asks the user of the client for input, in a form or at a URL. It is like [RequestInfo.AskAll] with a single
 // question.
 //
 // The RequestedSchema of a form is a flat object, as [mcp.FormSchema] describes it; [FormOf] makes one from a struct.
@@ -37,8 +37,8 @@ func (r *RequestInfo) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Eli
 	return result, nil
 }
 
-// AskElicit returns the question of [RequestInfo.Elicit] as an [Ask]. The answer is stored in result, unless result is
-// nil.
+// AskElicit returns an [Ask] with the question of [RequestInfo.Elicit]. The answer is stored in result, unless result
+// is nil.
 func AskElicit(key string, p *mcp.ElicitParams, result *mcp.ElicitResult) *Ask {
 	return &Ask{key, &elicitQuestion{asked: p, result: result}}
 }

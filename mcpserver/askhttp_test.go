@@ -30,7 +30,7 @@ func TestOverHTTPTheStreamOfTheCallBringsTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots", rootsTool)
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1},
-			KeepAlive: -1}) // the answer needs a place, too
+			KeepAlive: -1}) // the answer also needs a place
 		session := w.openAble("2025-06-18")
 		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
 		if m := stream.message(); m.Method != "roots/list" || m.ID != 1.0 {
@@ -42,7 +42,7 @@ func TestOverHTTPTheStreamOfTheCallBringsTheRequest(t *testing.T) {
 				t.Errorf("a response got %d: %s, want 202", p.status, p.body)
 			}
 		}
-		w.post(fmt.Sprintf(noRoots, 1), "Mcp-Session-Id", other) // of another session, for none of its questions
+		w.post(fmt.Sprintf(noRoots, 1), "Mcp-Session-Id", other) // from another session, so it answers no question
 		if p := w.post(`{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///a"}]}}`, "Mcp-Session-Id",
 			session); p.status != http.StatusAccepted {
 			t.Errorf("the answer got %d: %s, want 202", p.status, p.body)
@@ -68,7 +68,7 @@ func TestAClientThatComesBackGetsTheRequestThatItMissed(t *testing.T) {
 		session := w.openAble("2025-11-25")
 		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
 		last := stream.next().ID
-		stream.next() // how long to wait
+		stream.next() // the retry delay
 		stream.over()
 		again := w.resumed(session, last)
 		if m := again.message(); m.Method != "roots/list" {
@@ -145,7 +145,7 @@ func TestASessionExpiresThoughAHandlerWaitsForItsClient(t *testing.T) {
 		stream := w.stream("POST", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"roots"}}`,
 			"Mcp-Session-Id", session)
 		stream.message()
-		time.Sleep(time.Hour) // the client is there, and its user thinks
+		time.Sleep(time.Hour) // the client stays connected while its user thinks
 		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusOK {
 			t.Errorf("got %d, though the client waits", p.status)
 		}
@@ -158,7 +158,7 @@ func TestASessionExpiresThoughAHandlerWaitsForItsClient(t *testing.T) {
 		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusOK {
 			t.Errorf("got %d, though a handler works", p.status)
 		}
-		time.Sleep(35 * time.Minute) // then that one asks, too
+		time.Sleep(35 * time.Minute) // by then, the second handler asks as well
 		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusNotFound {
 			t.Errorf("got %d, want the session gone with its client", p.status)
 		}
@@ -186,7 +186,7 @@ func TestWhoeverLeavesWhileAHandlerAsksMakesRoomOnce(t *testing.T) {
 		session := w.openAble("2025-06-18")
 		stays := w.stream("POST", callOf(1, "roots", "{}"), "Mcp-Session-Id", session)
 		left := w.stream("POST", callOf(2, "roots", "{}"), "Mcp-Session-Id", session)
-		for _, s := range []*events{stays, left} { // both requests of each: a write that is not read would keep its stream
+		for _, s := range []*events{stays, left} { // read both requests of each: an unread write would keep the stream open
 			s.message()
 			s.message()
 		}

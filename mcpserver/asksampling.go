@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// CreateMessage asks the client's model for a message. It is [RequestInfo.AskAll] for a single question.
+// CreateMessage asks the client's model for a message. It is like [RequestInfo.AskAll] with a single question.
 //
 // Tools, a ToolChoice and blocks of tool use require the capability sampling.tools. IncludeContext is a preference,
 // which CreateMessage omits for clients without support for it. It does not send p.Task. Before 2025-11-25 a message
@@ -27,7 +27,7 @@ func (r *RequestInfo) CreateMessage(ctx context.Context, p *mcp.CreateMessagePar
 	return result, nil
 }
 
-// AskCreateMessage returns the question of [RequestInfo.CreateMessage] as an [Ask]. The answer is stored in result,
+// AskCreateMessage returns an [Ask] with the question of [RequestInfo.CreateMessage]. The answer is stored in result,
 // unless result is nil.
 func AskCreateMessage(key string, p *mcp.CreateMessageParams, result *mcp.CreateMessageResult) *Ask {
 	return &Ask{key, &messageQuestion{p, result}}

@@ -120,7 +120,7 @@ func (c *connection) complete(elicitationID string) bool {
 	return asked
 }
 
-// visited is the task that sends the notification.
+// visited is the task that sends notifications/elicitation/complete.
 type visited struct {
 	c  *connection
 	id string

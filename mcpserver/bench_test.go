@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// BenchmarkToolCall measures a call of a tool over a pair of OS pipes, with driver and server in one process. The floor
-// is a server that reads a line without parsing it and writes an answer of the same size.
+// BenchmarkToolCall measures a tool call over a pair of OS pipes, with driver and server in one process. The lower
+// bound is a server that reads a line without parsing it and writes an answer of the same size.
 func BenchmarkToolCall(b *testing.B) {
 	const (
 		legacy = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":{"text":"hello, world"}}}`

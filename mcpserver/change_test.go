@@ -83,7 +83,7 @@ func TestOneChangeIsOneTraceForAllClients(t *testing.T) {
 						clients[i].result("resources/subscribe", `"uri":"test://a"`)
 					}
 				}
-				for range 3 { // within the window in which changes are collected
+				for range 3 { // within changeWindow, in which changes are collected
 					c.change(s)
 				}
 				time.Sleep(time.Second)
@@ -96,7 +96,7 @@ func TestOneChangeIsOneTraceForAllClients(t *testing.T) {
 	}
 }
 
-// If a session has no stream yet, its client gets the notification later, from a backlog.
+// If a session has no stream yet, the notification waits in a backlog.
 func TestALateNotificationIsInTheTraceOfItsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

@@ -33,8 +33,8 @@ type CompletionHandler func(ctx context.Context, r *CompleteRequest) ([]string, 
 const maxCompletions = 100
 
 // AddCompletion adds a completion for one argument of a prompt, or one variable of a resource template. ref names the
-// prompt or template, which may be added later. The server rejects requests for an unknown prompt, template or argument
-// with -32602. For an argument without a completion, the client gets no values.
+// prompt or template, which may be added later. For an unknown prompt, template or argument, the server returns the
+// error -32602. For an argument without a completion, the client gets no values.
 //
 // AddCompletion returns an error if the argument already has a completion.
 // (specification 2026-07-28, server/utilities/completion)

@@ -48,7 +48,7 @@ func TestACodeThatIsNotAllowedIsInTheLogAndNotOnTheWire(t *testing.T) {
 func TestNullIsAnIDForOldClientsOnly(t *testing.T) {
 	for _, test := range []struct {
 		speaks []mcp.Version
-		agreed mcp.Version // "" for none yet
+		agreed mcp.Version // "" before a revision is agreed on
 		want   bool
 	}{
 		{mcp.SupportedVersions(), "", false},

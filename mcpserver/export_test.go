@@ -13,7 +13,7 @@ func NetworkOf(c Conn) string {
 	return c.(*streamConn).Network().Transport
 }
 
-// ContentIn converts content to the form of a revision.
+// ContentIn adapts content to a revision.
 var ContentIn = contentIn
 
 // AskInTask sends requests to the client through the task whose handler has the context ctx.

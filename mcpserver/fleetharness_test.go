@@ -14,16 +14,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// severed is one process's view of a store of sessions and events. The process can lose the connection to the store.
+// severed is one process's view of a store of sessions and events. The flags make the store fail for this process.
 type severed struct {
 	store.Sessions
 	store.SharedEvents
 	cut  atomic.Bool
-	deaf atomic.Bool // it misses what all are told
-	lose atomic.Bool // it carries out the next Append, whose answer is lost
-	lag  atomic.Bool // it loses what is appended, as a replica does that lags and is promoted
-	back atomic.Bool // it has lost the message that this process received last
-	all  atomic.Bool // it yields the next message to all behind those before it, as a store does that has lost some
+	deaf atomic.Bool // the process misses signals to all processes
+	lose atomic.Bool // the next Append succeeds, but its result is lost
+	lag  atomic.Bool // appended events are lost, as after a failover to a lagging replica
+	back atomic.Bool // the store has lost the message that this process received last
+	all  atomic.Bool // before the next message to all, the earlier ones are repeated, as after a loss
 }
 
 var errCutOff = errors.New("cut off")

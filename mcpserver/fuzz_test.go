@@ -55,7 +55,7 @@ func FuzzConnection(f *testing.F) {
 // tally counts the answers that each id may get.
 type tally struct {
 	least, most map[jsonrpc.ID]int
-	cancelled   bool // a notification cancelled something
+	cancelled   bool // a notification has cancelled a request
 }
 
 func (a *tally) add(frame []byte) {

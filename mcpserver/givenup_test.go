@@ -61,7 +61,7 @@ func testMissingAnswers(t *testing.T, version mcp.Version, mode transport.HTTPMo
 		t.Errorf("violations by calls that were given up: got %d, want 0; %v", n, rec.Logs("mcp_client.protocol.violation"))
 	}
 	want := int64(0)
-	if mode != transport.ModeSSE { // there one stream has all answers, and the end of it is the end of the connection
+	if mode != transport.ModeSSE { // there, one stream has all answers, and its end is the end of the connection
 		want = 1
 		if _, err := c.CallTool(t.Context(), "silent", nil); err == nil {
 			t.Error("a call that got no answer: got no error")

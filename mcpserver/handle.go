@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// call is a request to the server. It implements the handler of its rpc.Call.
+// call is a request to the server, and the handler of its rpc.Call.
 type call struct {
 	rpc.Call
 	x         *exchange
@@ -71,7 +71,7 @@ func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 }
 
 // revision returns the revision of a request, and the client as the request or the session describes it. initialize
-// always belongs to the legacy era, whatever its _meta contains, unless the HTTP headers name a modern revision.
+// always belongs to the legacy era, regardless of its _meta, unless the HTTP headers name a modern revision.
 func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, engine.Sender, error) {
 	switch {
 	case x.Headers != nil:

@@ -25,7 +25,7 @@ type Notification struct {
 	Session *Session        // nil for a modern client, and for a legacy client without a session
 }
 
-// NotificationHandler handles a notification; see [Server.HandleNotification] for the calls and the lifetime of ctx.
+// NotificationHandler handles a notification. [Server.HandleNotification] describes the calls and when ctx ends.
 type NotificationHandler func(ctx context.Context, n *Notification)
 
 // HandleNotification sets the handler for notifications with the given method, which is a method of the protocol or a
@@ -52,7 +52,7 @@ func (s *Server) HandleNotification(method string, h NotificationHandler) error 
 }
 
 // HandleRootsChanged calls h when a legacy client reports that its roots changed. h may get the new roots by
-// [Session.AskAll]. Modern clients do not report changes of roots. HandleRootsChanged is [Server.HandleNotification]
+// [Session.AskAll]. Modern clients do not report changes of roots. HandleRootsChanged calls [Server.HandleNotification]
 // for notifications/roots/list_changed. (specification 2025-11-25, client/roots, "Root List Changes")
 func (s *Server) HandleRootsChanged(h func(ctx context.Context, session *Session)) error {
 	if h == nil {

@@ -20,8 +20,8 @@ import (
 
 // BenchmarkHTTPToolCall measures a call of a tool over HTTP on a loopback connection, with driver and server in one
 // process. The driver sends prepared bytes and checks only the length of the answer, so that the server does nearly all
-// of the work. The first floor is a plain net/http handler that decodes the same request and encodes the same answer
-// with encoding/json. The second floor ignores the request and writes a prepared answer.
+// of the work. One lower bound is a plain net/http handler that decodes the same request and encodes the same answer
+// with encoding/json. The other ignores the request and writes a prepared answer.
 func BenchmarkHTTPToolCall(b *testing.B) {
 	const (
 		modern = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{` + bothMetas +

@@ -175,7 +175,7 @@ func TestEveryRefusalHasItsStatusAndCode(t *testing.T) {
 			if p.status != http.StatusAccepted {
 				answers++
 			}
-			if p.status >= 400 && p.status < 500 && p.status != 400 && p.status != 404 { // these come from handlers, too
+			if p.status >= 400 && p.status < 500 && p.status != 400 && p.status != 404 { // handlers also return these
 				byStatus[p.status]++
 			}
 			if p.status != tt.status {

@@ -39,7 +39,7 @@ type attack struct {
 	running sync.WaitGroup
 
 	mu       sync.Mutex
-	statuses map[int]int // guarded by mu; 0 for no answer
+	statuses map[int]int // guarded by mu; 0 means no answer
 }
 
 // attack sends n requests, and returns when all goroutines are blocked. The requests end with the test.
@@ -138,7 +138,7 @@ func TestBodiesThatDoNotComeTakeNoPlaces(t *testing.T) {
 
 func TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const frame, room, bodies = 1 << 20, 16 << 20, 40 // room as it is by default
+		const frame, room, bodies = 1 << 20, 16 << 20, 40 // the default room
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: frame}}), nil)
 		var a *attack
 		peak, took := heap.Measure(func() {
@@ -150,7 +150,7 @@ func TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs(t *testing.T) {
 				return stalled(t, ctx, length, frame/16*9)
 			})
 		})
-		// Each connection needs some memory at both ends, too, and the test for what it sends.
+		// Each connection also needs some memory at both ends, as does the data that the test sends.
 		const limit = room + bodies*(200<<10)
 		t.Logf("| bodies that stop halfway | %d | %.1f | %.1f | %.1f |", bodies, mib(peak), mib(limit), mib(took))
 		if peak > limit {
@@ -169,7 +169,7 @@ func TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs(t *testing.T) {
 		if left := took + given; left > 8<<20 {
 			t.Errorf("afterwards %d KiB are left", left>>10)
 		}
-		w.servedAtOnce(t, strings.Repeat("x", frame-1000)) // all room is there again
+		w.servedAtOnce(t, strings.Repeat("x", frame-1000)) // all room is free again
 		w.end()
 	})
 }
@@ -190,7 +190,7 @@ func TestABodyThatFindsNoRoomWaitsForIt(t *testing.T) {
 		a := w.attack(t, 8, large)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		// One or two at a time, three seconds each: some of those that wait are begun within five seconds.
+		// One or two bodies at a time take three seconds each, so some waiting ones start within five seconds.
 		if ok, busy := a.answered(200), a.answered(503); ok < 2 || busy < 1 || ok+busy != 8 {
 			t.Errorf("%d got their answers and %d 503, want some of both and 8 in all", ok, busy)
 		}
@@ -206,7 +206,7 @@ func TestABodyThatFindsNoRoomWaitsForIt(t *testing.T) {
 // opaque models a middleware that hides all methods of a ResponseWriter except the standard ones.
 type opaque struct{ http.ResponseWriter }
 
-// A writer without deadlines gives a body no more time.
+// A body gets no more time if the writer has no deadlines.
 func TestABodyHasToComeAtARateBehindAWriterWithoutDeadlines(t *testing.T) {
 	for name, tt := range map[string]struct {
 		size, rate int // in bytes, and bytes a second
@@ -273,7 +273,7 @@ func TestABodyHasToComeAtARate(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
-			conn := w.dial() // an http.Client may see the end of the connection before the response
+			conn := w.dial() // an http.Client may notice the end of the connection before the response
 			start := time.Now()
 			var sending sync.WaitGroup
 			sending.Go(func() {

@@ -127,7 +127,7 @@ func TestAStreamHasOneReaderInAllProcesses(t *testing.T) {
 					t.Errorf("got %+v, want the change", m)
 				}
 				third := a.stream("GET", "", "Mcp-Session-Id", session)
-				for _, err := second.reader.Next(); err == nil; { // it may have read what was the third's
+				for _, err := second.reader.Next(); err == nil; { // it may have read messages for the third
 					_, err = second.reader.Next()
 				}
 				b.change()
@@ -220,7 +220,7 @@ func TestAProcessThatComesTooLateToKnowTakesEverythingToHaveChanged(t *testing.T
 		a := serveWeb(t, newWebServer(t, mcpserver.Options{}), o)
 		before := a.open("2025-11-25")
 		synctest.Wait()
-		for range 5000 { // more than are kept
+		for range 5000 { // more signals than are kept
 			must(t, sessions.Publish(t.Context(), "", []byte("{}")))
 		}
 		synctest.Wait()
@@ -237,7 +237,7 @@ func TestAProcessThatComesTooLateToKnowTakesEverythingToHaveChanged(t *testing.T
 		if p := b.do("DELETE", "", "Mcp-Session-Id", after); p.status != http.StatusNoContent {
 			t.Errorf("DELETE got %d, want 204", p.status)
 		}
-		s.over() // nothing has changed since the session began
+		s.over() // nothing has changed since the session was opened
 		a.end()
 		b.end()
 	})
@@ -270,7 +270,7 @@ func TestAStreamIsReadOnInAnotherProcess(t *testing.T) {
 					e = string(second.next().Data)
 				}
 				second.over()
-				for _, p := range all { // it is over now
+				for _, p := range all { // the stream has ended
 					s := p.resumed(session, first.ID)
 					for e = ""; !strings.Contains(e, `"id":5`); {
 						e = string(s.next().Data)
@@ -350,7 +350,7 @@ func TestTheStreamsOfADeadProcessEnd(t *testing.T) {
 				if c.version == "2025-11-25" {
 					s.next()
 				}
-				a.store.cut.Store(true) // as if it were killed
+				a.store.cut.Store(true) // as if the process were killed
 				s.leave()
 				start := time.Now()
 				s = b.resumed(session, first.ID)
@@ -368,7 +368,7 @@ func TestTheStreamsOfADeadProcessEnd(t *testing.T) {
 				if p := b.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusOK {
 					t.Errorf("a request in the session got %d, want 200", p.status)
 				}
-				a.store.cut.Store(false) // it was only cut off
+				a.store.cut.Store(false) // the process was only disconnected
 				close(gate)
 				synctest.Wait()
 				s = b.resumed(session, e.ID[:len(e.ID)-1]+"0")
@@ -436,7 +436,7 @@ func TestAMessageForHTTPAndSSEReachesTheProcessOfItsStream(t *testing.T) {
 				t.Errorf("got %+v, want the answer", m)
 			}
 		}
-		go a.post(pingRequest, address) // the process of the stream itself
+		go a.post(pingRequest, address) // the process that has the stream
 		s.next()
 		s.leave()
 		time.Sleep(time.Second)

@@ -47,7 +47,7 @@ func TestAnAnswerForAProcessThatIsNotKnownForAMomentIsRefused(t *testing.T) {
 		s.next()
 		id, _ := s.message().ID.(string)
 		asker, _, _ := strings.Cut(id, "-")
-		if err := a.store.Sessions.Beat(t.Context(), asker, 0); err != nil { // as a store does that has lost its memory
+		if err := a.store.Sessions.Beat(t.Context(), asker, 0); err != nil { // as after the store has lost its data
 			t.Fatal(err)
 		}
 		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"roots":[{"uri":"file:///a"}]}}`, id)
@@ -79,7 +79,7 @@ func TestAnAnswerReachesTheProcessThatAsked(t *testing.T) {
 				var ids []string
 				for _, s := range []*events{first, second} {
 					e := s.next()
-					if version == "2025-11-25" { // the first is empty
+					if version == "2025-11-25" { // the first event is empty
 						e = s.next()
 					}
 					m := decoded(t, string(e.Data))
@@ -98,7 +98,7 @@ func TestAnAnswerReachesTheProcessThatAsked(t *testing.T) {
 					return text
 				}
 				want := http.StatusServiceUnavailable
-				if batch { // the rest of it has been dealt with
+				if batch { // the rest of the batch has been handled
 					want = http.StatusAccepted
 				}
 				if p := b.post(answer("nobody-1", 1), "Mcp-Session-Id", session); p.status != want {

@@ -17,7 +17,7 @@ import (
 func TestAFaultOfTheStoreEndsNoStream(t *testing.T) {
 	type fault struct {
 		name       string
-		from, till int // steps: 2 is the second report of progress, 3 the answer, 4 is later
+		from, till int // steps: 2 is the second progress report, 3 the answer, 4 the time after it
 		lose       bool
 	}
 	for _, f := range []fault{
@@ -120,7 +120,7 @@ func testFault(t *testing.T, from, till int, lose bool, reads string) {
 		t.Errorf("got %s behind the answer, want the end", e.Data)
 	}
 	time.Sleep(3 * time.Second)
-	for _, p := range all { // it is kept, without a gap
+	for _, p := range all { // the store has all events, without a gap
 		s = p.resumed(session, ids[0])
 		for _, want := range ids[1:] {
 			if e := s.next(); e.ID != want {

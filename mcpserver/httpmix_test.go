@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// ending ends a handler without a return, for example by a panic.
+// ending ends a handler without returning, for example by a panic.
 type ending func()
 
 var endings = map[string]ending{"panic": func() { panic("oops") }, "Goexit": runtime.Goexit}
@@ -71,7 +71,7 @@ func TestAMethodThatBreaksInASessionIsAnswered(t *testing.T) {
 				for _, version := range []string{"2025-03-26", "2025-11-25"} {
 					id := w.open(version)
 					p := w.post(pingRequest, "Mcp-Session-Id", id)
-					synctest.Wait() // Goexit ends the connection, too
+					synctest.Wait() // Goexit also ends the connection
 					if m := decoded(t, p.body); m.Error == nil || m.Error.Code != mcp.CodeInternalError {
 						t.Errorf("%s: got %d with %s, want an internal error", version, p.status, p.body)
 					}

@@ -78,8 +78,8 @@ type HTTPOptions struct {
 	Sessions store.Sessions
 
 	// Lease applies with Sessions: a process counts as dead when it has given no sign of life for this time. Other
-	// processes then answer the requests that it was handling with an error, when their clients come back for the answers.
-	// Zero means 10 s.
+	// processes then answer its unfinished requests with an error, when the clients come back for the answers. Zero means
+	// 10 s.
 	Lease time.Duration
 
 	// Principal returns the user of a request, as the authenticating middleware has stored it in the request's context. An
@@ -94,13 +94,13 @@ type HTTPOptions struct {
 	// For a trusted client, the span around a handler belongs to the client's trace and follows the client's sampling
 	// decision, and the handler's context has the client's baggage. So a call is one trace from end to end. For an
 	// untrusted client, the span links to the client's span. Its parent is the span around the HTTP handler, such as a
-	// span of otelhttp; without one, it starts a new trace, for which the server decides about sampling. The server
-	// ignores the baggage of an untrusted client.
+	// span of otelhttp; without one, it starts a new trace, and the server decides about sampling. The server ignores the
+	// baggage of an untrusted client.
 	//
 	// A stranger who is trusted could force or suppress sampling, add spans to the traces of others, and impersonate any
 	// tenant in the baggage. A loopback address is no proof of trust, because the request may come through a proxy or from
-	// another user of the machine. Set TrustTraceContext if only your own programs can reach the server.
-	// telemetry.WithPublicEndpointFn may distrust individual requests in addition.
+	// another user of the machine. Set TrustTraceContext if only your own programs can reach the server. With
+	// telemetry.WithPublicEndpointFn, the server can still distrust individual requests.
 	TrustTraceContext bool
 }
 
@@ -109,7 +109,7 @@ type HTTPOptions struct {
 type HTTPLimits struct {
 	// Requests limits the POSTs that are handled concurrently; the server refuses further POSTs with 503. A POST counts
 	// once its body has arrived. A POST to a session counts until its handler returns, even if the client has
-	// disconnected. One session gets half of Requests, but at least four, whatever Concurrent and Queued of [Limits] are.
+	// disconnected. One session gets half of Requests, but at least four, regardless of Concurrent and Queued in [Limits].
 	// One [HTTPOptions.Account] gets half of Requests. Zero means 1,024.
 	Requests int
 
@@ -159,7 +159,7 @@ type HTTPTimeouts struct {
 	// Zero means 30 min.
 	Session time.Duration
 
-	// Confirm is the same time for a session that its client has not used since it was opened. Clients confirm a
+	// Confirm is the corresponding time for a session that has not been used since it was opened. Clients confirm a
 	// session at once, by notifications/initialized. The server also ends an HTTP+SSE stream without any request after
 	// this time. Zero means 30 s. A negative Confirm, or one above Session, means Session.
 	Confirm time.Duration

@@ -98,7 +98,7 @@ func TestThereAreOnlySoManySessions(t *testing.T) {
 	w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2}})
 	first := w.open("2025-11-25")
 	stream, address := w.oldSession("http://localhost/mcp")
-	if p := w.post(initialized, address); p.status != http.StatusAccepted { // one that is used does not give way
+	if p := w.post(initialized, address); p.status != http.StatusAccepted { // a session in use is not evicted
 		t.Fatalf("a message over HTTP+SSE got %d, want 202", p.status)
 	}
 	if p := w.post(initialize); p.status != http.StatusServiceUnavailable || p.header.Get("Retry-After") == "" ||

@@ -119,7 +119,7 @@ func TestOneSessionLeavesPlacesToOthers(t *testing.T) {
 		if p := w.post(callOf(1, "greet", `{"name":"x"}`), "Mcp-Session-Id", other); p.status != http.StatusOK {
 			t.Errorf("another session got %d, want its answer", p.status)
 		}
-		a.leave() // handlers of a legacy client go on
+		a.leave() // handlers of a legacy client continue
 		synctest.Wait()
 		w.servedAtOnce(t, "x")
 		w.do("DELETE", "", "Mcp-Session-Id", hog)
@@ -228,7 +228,7 @@ func TestWhatAClientSaysAboutItselfIsBounded(t *testing.T) {
 				}
 			}
 		})
-		const most = limit + (12 << 20) // a frame, as the test makes it, sends it, and it is read and decoded
+		const most = limit + (12 << 20) // one frame, in the test that sends it and in the server that decodes it
 		t.Logf("| introductions with 2 MiB beside them | %d | %.1f | %.1f | %.1f |", sessions, mib(peak), mib(most),
 			mib(took))
 		if took > limit {
@@ -293,7 +293,7 @@ func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
 			t.Errorf("a session that was used got %d, want it alive", p.status)
 		}
 
-		stream, address := w.oldSession("http://localhost/mcp") // of no account: it has no share
+		stream, address := w.oldSession("http://localhost/mcp") // without an account, so it has no share
 		go w.post(large, address)
 		if m := stream.message(); m.Error != nil {
 			t.Errorf("initialize over HTTP+SSE got %+v, want a session", m.Error)

@@ -456,7 +456,7 @@ func TestTheStreamsOfASessionShareNothing(t *testing.T) {
 		general.leave()
 
 		ids := map[string]bool{}
-		began := map[string]string{} // where each stream did
+		began := map[string]string{} // first event id of each stream
 		check := func(what string, events []sse.Event, want ...string) {
 			t.Helper()
 			var got []string

@@ -83,7 +83,7 @@ func TestWhatOneAccountWatchesLeavesRoomToOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := serveAddresses(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{WatchedBytes: 100 << 10}})
-		for range 3 { // the second time, all that the first took must be there again
+		for range 3 { // the second time, everything that the first took must be free again
 			granted := 0
 			var open []*events
 			for range 5 {
@@ -162,7 +162,7 @@ func TestOneAccountLeavesTasksToOthers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o.TTL = time.Minute
 				w := serveAddresses(t, newTaskServer(t, mcpserver.Options{Tasks: &o}), nil)
-				for range 3 { // when their time is up, there is room again
+				for range 3 { // when the tasks have expired, there is room again
 					ids, refused := w.begin(t, 50, "compute", `{"seconds":5}`, greedy)
 					if len(ids) != 10 || refused != 40 {
 						t.Errorf("of one account %d tasks were taken and %d refused, want half of 20 taken", len(ids), refused)

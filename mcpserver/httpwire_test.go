@@ -143,7 +143,7 @@ func TestARequestIsAnsweredIfItsHandlerEndsTheGoroutine(t *testing.T) {
 	}
 }
 
-// TestTheSpanOfTheHTTPRequestIsParentOrLink covers spans that a middleware such as otelhttp puts into the context.
+// TestTheSpanOfTheHTTPRequestIsParentOrLink tests spans that a middleware such as otelhttp puts into the context.
 func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
 	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
 		TraceFlags: trace.FlagsSampled})
@@ -187,8 +187,8 @@ func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
 	}
 }
 
-// TestTheHeadersOfHTTPTellOfATrace covers messages without a trace context: clients with instrumented HTTP but without
-// instrumented MCP.
+// TestTheHeadersOfHTTPTellOfATrace tests messages without a trace context: from clients with instrumented HTTP but
+// without instrumented MCP.
 func TestTheHeadersOfHTTPTellOfATrace(t *testing.T) {
 	const trust, inMeta, middleware = 1, 2, 4
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {

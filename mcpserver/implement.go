@@ -15,8 +15,8 @@ import (
 // session opens, for example by setting values with [Session.SetValue]. An error rejects the session: an error of type
 // [*mcp.Error] is sent to the client unchanged, any other as -32603 with a neutral message.
 //
-// Only legacy clients have sessions: one for each connection on which initialize succeeds, or one for each session over
-// HTTP. Modern requests and requests over stateless HTTP have no session. For them, the server does not call Init, and
+// Only legacy clients have sessions: each successful initialize opens one, on a connection or over HTTP. Modern
+// requests and requests over stateless HTTP have no session. For them, the server does not call Init, and
 // [RequestInfo.Session] returns nil. The handler must look up per-client data for each of these requests.
 //
 // ctx is the context of the initialize request. The server does not read further messages from the connection until
@@ -33,8 +33,8 @@ type Initializer interface {
 //
 // reason is nil if the client has closed the session in the regular way. Otherwise it is [ErrShutdown],
 // [ErrSessionTimeout], the error that [Server.Serve] returns, or the reason for the rejection of the session. ctx ends
-// after [Options.DrainTimeout], but not before one second. [Server.Serve] and [HTTPHandler.Shutdown] wait for Terminate
-// until one second after the end of ctx. The server can no longer send messages to the client.
+// after [Options.DrainTimeout] or one second, whichever is longer. [Server.Serve] and [HTTPHandler.Shutdown] wait for
+// Terminate until one second after the end of ctx. The server can no longer send messages to the client.
 type Terminator interface {
 	Terminate(ctx context.Context, s *Session, reason error)
 }

@@ -132,8 +132,8 @@ func (p *parts) complete(ctx context.Context, c *call) (any, error) {
 	return c.complete(ctx, &params, p.completer.Complete)
 }
 
-// listed answers a list request with the result of list, in the form of the client's revision. If list is nil, the
-// answer is an empty list. open returns the entries and the cache hint of a result.
+// listed answers a list request with the result of list, adapted to the client's revision. If list is nil, the answer
+// is an empty list. open returns the entries and the cache hint of a result.
 func listed[R, T any](
 	ctx context.Context, c *call, list func(context.Context, *ListRequest) (*R, error), members []member[T],
 	open func(*R) (*[]*T, *mcp.CacheHint),

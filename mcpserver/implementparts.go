@@ -15,8 +15,8 @@ type ListRequest struct {
 }
 
 // ToolLister is an interface of a handler, together with [ToolCaller]; see [Server.Implement]. A tool without an input
-// schema gets the schema of any object. For unset fields of the CacheHint of this and any other list, the defaults of
-// [Options] apply. Call [Server.ToolsChanged] when the list changes.
+// schema gets a schema that allows any object. Unset fields of the CacheHint, in this list and all others, get the
+// defaults of [Options]. Call [Server.ToolsChanged] when the list changes.
 type ToolLister interface {
 	ListTools(ctx context.Context, r *ListRequest) (*mcp.ListToolsResult, error)
 }

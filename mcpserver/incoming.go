@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// exchange extends the engine's exchange by what the features of a server need.
+// exchange extends the engine's exchange with the data that a server's features need.
 type exchange struct {
 	engine.Exchange
 	s        *Server
@@ -20,7 +20,7 @@ type exchange struct {
 // answering is the role of a server whose features answer requests.
 type answering struct{ s *Server }
 
-// connection is one client, on a connection or in a session over HTTP, with the state of the features.
+// connection holds the features' state for one client, on a connection or in a session over HTTP.
 type connection struct {
 	*engine.Conn
 	exchange *exchange

@@ -16,14 +16,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// rounds holds the questions to the client during one request, and its answers: those in this request and those of the
-// earlier rounds that this request continues.
+// rounds holds the questions to the client during one request, and the client's answers: those in this request, and
+// those from the earlier rounds that the request continues.
 type rounds struct {
 	responses, sealed []byte // inputResponses and requestState of the params, raw; nil if absent
 
 	mu      sync.Mutex
 	opened  bool                       // guarded by mu; responses and sealed have been read
-	invalid error                      // guarded by mu; why they could not be read
+	invalid error                      // guarded by mu; why responses or sealed could not be read
 	past    state                      // guarded by mu; state of the earlier rounds
 	given   mcp.InputResponses         // guarded by mu; answers in this request
 	kept    map[string]json.RawMessage // guarded by mu; answers that the handler has used in this run

@@ -187,7 +187,7 @@ func TestWhatTheClientLeavesOutIsAskedAgain(t *testing.T) {
 		}
 		second := c.needs(with("{"+adaAnswer+"}", first.RequestState))
 		third := c.needs(with(`{"name":{"action":"accept","content":{"name":"Eve"}}}`, second.RequestState))
-		c.tells(with("{"+blueAnswer+"}", third.RequestState), "Ada accept blue accept") // what was answered stays so
+		c.tells(with("{"+blueAnswer+"}", third.RequestState), "Ada accept blue accept") // earlier answers are final
 		c.tells(with("{"+adaAnswer+","+blueAnswer+`,"more":{}}`, nil), "Ada accept blue accept")
 		c.tells(with(`{"name":{"action":"decline"},"color":{"action":"cancel","content":{"color":"green"}}}`, nil),
 			"<nil> decline <nil> cancel")
@@ -336,9 +336,9 @@ func TestQuestionsWithoutAKeyAreKnownByTheirWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		order = []string{"b", "a", "a"} // a handler may ask in another order
+		order = []string{"b", "a", "a"} // a handler may ask in a different order
 		c.tells(with(string(raw), first.RequestState), "b a a2")
-		order = []string{"b", "a", "c"} // but an answer is to its question
+		order = []string{"b", "a", "c"} // but an answer belongs to its question
 		if r := c.needs(with(string(raw), first.RequestState)); len(r.InputRequests) != 1 {
 			t.Errorf("the client is asked %v, want what it has not been asked yet", r.InputRequests)
 		}

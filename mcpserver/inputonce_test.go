@@ -40,7 +40,7 @@ func TestOnceIsOnceOverAllRounds(t *testing.T) {
 				if err != nil {
 					return nil, err
 				}
-				// Asking within Once is fine: then it is done when the answer is there.
+				// A function may ask within Once; Once then finishes when the answer has arrived.
 				name, err := mcpserver.Once(ctx, "name", func() (string, error) {
 					r, err := nameAndColor(ctx, r)
 					if err != nil {
@@ -108,7 +108,7 @@ func TestOnceIsDoneByOneAtATime(t *testing.T) {
 				all.Wait()
 				return toldBy("%v", results)
 			})
-		w := opened(t, t.Context(), s) // the legacy era has it, too
+		w := opened(t, t.Context(), s) // the legacy era also has Once
 		w.send(callOf(1, "tool", "{}"))
 		time.Sleep(3 * time.Second)
 		if out := w.reply(t); !strings.Contains(string(out.Result), `map[0 first:1 2 \u003cnil\u003e:4]`) &&

@@ -19,8 +19,8 @@ import (
 // encrypted.
 //
 // Most handlers use [RequestInfo.Elicit] and similar functions instead, which need no state. The same handler also
-// works with legacy clients, which get the requests directly. The answer is an error if a legacy client cannot be
-// asked, or if a client of either era lacks a required capability.
+// works with legacy clients, which get the requests directly. A legacy client that cannot be asked gets an error, as
+// does a client of either era that lacks a required capability.
 // (specification 2026-07-28, basic/patterns/mrtr, "InputRequiredResult")
 func (r *RequestInfo) RequireInput(requests mcp.InputRequests, state string) error {
 	e := &inputRequired{own: &state}

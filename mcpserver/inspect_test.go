@@ -281,7 +281,7 @@ func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
 	})
 }
 
-// Many clients connect, call and disconnect during inspections. The race detector finds the faults.
+// Many clients connect, call and disconnect during inspections, for the race detector.
 func TestInspectWhileClientsComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{Telemetry: telemetry.New(), Limits: mcpserver.Limits{Total: 16}})

@@ -28,7 +28,7 @@ func TestTelemetrySaysWhichClientAsks(t *testing.T) {
 	for name, test := range map[string]struct {
 		messages      []string
 		name, version string
-		requests      int64 // that are counted under this name
+		requests      int64 // number of requests counted under this name
 	}{
 		"modern": {[]string{discovering(1, ide), discovering(2, ide)}, "ide", "1.4.0", 2},
 		"in other words": {[]string{discovering(1, `{ "version" : "1.4.0", "name":"i\u0064e" }`), discovering(2, ide)},

@@ -18,7 +18,7 @@ func TestAClientThatIsSilentIsSentPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{KeepAlive: time.Minute})
 		w := serve(t, t.Context(), s)
-		time.Sleep(time.Hour + 30*time.Second) // there is no session: nothing can be asked
+		time.Sleep(time.Hour + 30*time.Second) // without a session, the client cannot be asked
 		w.expect(t)
 		w.send(initialize)
 		w.taken()
@@ -28,13 +28,13 @@ func TestAClientThatIsSilentIsSentPings(t *testing.T) {
 			w.expect(t, fmt.Sprintf(pinged, i+1))
 			answer := `{"jsonrpc":"2.0","id":%d,"result":{}}`
 			if i == 1 {
-				answer = `{"jsonrpc":"2.0","id":%d,"error":{"code":-32601,"message":"no"}}` // is a sign of life too
+				answer = `{"jsonrpc":"2.0","id":%d,"error":{"code":-32601,"message":"no"}}` // an error is also a sign of life
 			}
 			w.send(fmt.Sprintf(answer, i+1))
 		}
 		for range 10 {
 			time.Sleep(50 * time.Second)
-			w.send(initialized) // anything is
+			w.send(initialized) // so is any other message
 		}
 		w.expect(t)
 		if took := elapsedUntil(w.result, "the client has not answered a ping", t); took > 3*time.Minute ||
@@ -91,7 +91,7 @@ func TestAClientOverHTTPIsSentPingsOnItsStream(t *testing.T) {
 		if m := stream.message(); m.Method != mcp.MethodPing {
 			t.Errorf("the client got %+v, want another ping", m)
 		}
-		for { // until the session ends; its end is a cancellation of the ping at most
+		for { // until the session ends; at most a cancellation of the ping comes before that
 			if _, err := stream.reader.Next(); err != nil {
 				break
 			}

@@ -21,7 +21,7 @@ type crew struct {
 	running, most int
 }
 
-// seen returns how many requests it handles now, and how many it has handled at once.
+// seen returns how many requests the crew handles now, and the most that it has handled at once.
 func (c *crew) seen() (running, most int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +65,7 @@ func TestTotalLimitBoundsAllConnectionsTogether(t *testing.T) {
 			all = append(all, opened(t, t.Context(), s))
 		}
 		for _, w := range all {
-			w.send(callOf(1, "tool", "{}"), pingRequest) // which does not count
+			w.send(callOf(1, "tool", "{}"), pingRequest) // a ping does not count
 		}
 		if running, _ := c.seen(); running != 10 {
 			t.Errorf("%d requests are handled at once, want 10", running)
@@ -75,7 +75,7 @@ func TestTotalLimitBoundsAllConnectionsTogether(t *testing.T) {
 		results, busy := 0, 0
 		for _, w := range all {
 			r, b := answered(t, w.taken())
-			results, busy = results+r-1, busy+b // but for the ping
+			results, busy = results+r-1, busy+b // without the ping
 			w.send(callOf(2, "tool", "{}"))
 			time.Sleep(2 * time.Second)
 			if r, _ := answered(t, w.taken()); r != 1 {
@@ -126,12 +126,12 @@ func TestAPlaceThatSomebodyWantedForIsKeptForThem(t *testing.T) {
 		}
 		time.Sleep(1500 * time.Millisecond) // by then, the hog's first requests have been answered
 		other.send(callOf(2, "tool", "{}"), callOf(3, "tool", "{}"))
-		time.Sleep(2200 * time.Millisecond) // one place is kept for a third
+		time.Sleep(2200 * time.Millisecond) // one place is kept for a third client
 		if results, busy := answered(t, other.taken()); results != 2 || busy != 0 {
 			t.Errorf("the other one got %d results and %d refusals, want 2 and none: its share", results, busy)
 		}
 		hog.taken()
-		time.Sleep(10 * time.Second) // places are not scarce any more
+		time.Sleep(10 * time.Second) // places are no longer scarce
 		hog.taken()
 		time.Sleep(time.Second)
 		if results, _ := answered(t, hog.taken()); results != 4 {
@@ -170,8 +170,8 @@ func TestWhatWaitsIsBegunInTheOrderOfItsArrival(t *testing.T) {
 		for id := range 3 {
 			hog.send(callOf(id+1, "tool", "{}"))
 		}
-		other.send(callOf(9, "tool", "{}")) // refused, so that the hog has to give a place back
-		time.Sleep(3 * time.Second)         // the other client has not come for it
+		other.send(callOf(9, "tool", "{}")) // refused, so that the hog has to release a place
+		time.Sleep(3 * time.Second)         // the other client has not claimed the place
 		hog.send(callOf(4, "tool", "{}"))
 		time.Sleep(time.Minute)
 		for _, w := range []*wire{hog, other} {
@@ -194,7 +194,7 @@ func TestTotalLimitOverHTTPIsA503(t *testing.T) {
 		if m := listen.message(); m.Method != mcp.NotificationSubscriptionsAcknowledged {
 			t.Fatalf("the subscription got %+v", m)
 		}
-		synctest.Wait() // it has given its place back
+		synctest.Wait() // it has released its place
 		body, headers := askedCall(1, "tool", "{}")
 		first := make(chan page, 3) // the subscription takes no place
 		go func() { first <- w.post(body, headers...) }()

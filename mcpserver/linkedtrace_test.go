@@ -14,10 +14,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The record names the option that makes one trace of a call. It is written when the first trace is linked, and then no
-// more: not for other clients, and not for other servers of the process.
+// The record names the option that makes one trace of a call. It is written once, when the first trace is linked, and
+// not again for other clients or other servers of the process.
 func TestTheFirstLinkedTraceIsRecordedWithTheOptionThatJoinsIt(t *testing.T) {
-	otelhttp := func(next http.Handler) http.Handler { // as it is without WithPublicEndpoint
+	otelhttp := func(next http.Handler) http.Handler { // the default, without WithPublicEndpoint
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 			next.ServeHTTP(w, r.WithContext(ctx))

@@ -97,7 +97,7 @@ func dressed(place string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(cursorMark + place))
 }
 
-// undressed decodes a cursor of dressed. For any other cursor it returns the empty string.
+// undressed decodes a cursor that dressed has made. For any other cursor it returns the empty string.
 func undressed(cursor string) string {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	place, ours := strings.CutPrefix(string(text), cursorMark)

@@ -15,7 +15,7 @@ type item struct {
 
 func (i *item) key() string { return i.name }
 
-// TestPagesShowWhatIsThereAllTheWhile turns pages while entries come and go.
+// TestPagesShowWhatIsThereAllTheWhile reads pages while entries are added and removed.
 func TestPagesShowWhatIsThereAllTheWhile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r registry[*item]

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// LocalPath converts name, the path by which a client names a file, to a path of the operating system for an [os.Root].
-// The path is relative to the directory that the client may read. name is the value of a template's variable in
+// LocalPath converts name, a client's path of a file, to a path of the operating system, for use with an [os.Root]. The
+// path is relative to the directory that the client may read. name is the value of a template's variable in
 // [ReadResourceRequest], such as the path in file:///docs/{+path}:
 //
 //	name, err := mcpserver.LocalPath(r.Variables["path"])
@@ -28,8 +28,8 @@ import (
 // variable has been decoded once, and a client that encodes these characters twice hopes that the handler decodes them
 // again.
 //
-// LocalPath does not look at symbolic links. An [os.Root] follows no link that leads out of it, but opening a path that
-// is only joined to a directory does. (specification 2026-07-28, server/resources, "Security Considerations")
+// LocalPath does not check symbolic links. An [os.Root] follows no link that leads out of it. A path that is only
+// joined to a directory has no such protection. (specification 2026-07-28, server/resources, "Security Considerations")
 func LocalPath(name string) (string, error) {
 	local, err := localPath(name)
 	if err != nil {

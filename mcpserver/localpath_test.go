@@ -48,7 +48,7 @@ func FuzzLocalPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for decoded, i := got, 0; i < 3; i++ { // however often a handler decodes it
+		for decoded, i := got, 0; i < 3; i++ { // even if a handler decodes it again
 			if !filepath.IsLocal(decoded) || !strings.HasPrefix(filepath.Join(root, decoded), root+string(filepath.Separator)) {
 				t.Errorf("LocalPath(%q) = %q, which is %q in the end, outside of the directory", name, got, decoded)
 			}
@@ -62,7 +62,7 @@ func FuzzLocalPath(f *testing.F) {
 	})
 }
 
-// TestATemplateOfFilesKeepsToItsDirectory reads URIs that clients may write, which the template decodes.
+// TestATemplateOfFilesKeepsToItsDirectory reads hostile URIs of clients, which the template decodes.
 func TestATemplateOfFilesKeepsToItsDirectory(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(dir, "docs", "sub"), 0o755))

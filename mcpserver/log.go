@@ -30,7 +30,7 @@ const maxLogMessage = 1 << 20
 // the wait, or the request's context if ctx cannot end.
 //
 // Log returns an error if the protocol does not have the level, if data cannot be encoded, or if the message is larger
-// than 1 MiB. Otherwise an error is the cause of ctx, [ErrAnswered], or the error of the connection.
+// than 1 MiB. Any other error is the cause of ctx, [ErrAnswered], or the error of the connection.
 // (specification 2026-07-28, server/utilities/logging)
 func (r *RequestInfo) Log(ctx context.Context, level mcp.LoggingLevel, logger string, data any) error {
 	switch {
@@ -195,12 +195,12 @@ type logging struct {
 	setter   atomic.Pointer[LevelSetter] // is called when a client sets its level; nil for none
 }
 
-// offer declares logging and registers logging/setLevel. It reports false if logging/setLevel has a handler of the
-// user's own.
+// offer declares logging and registers logging/setLevel. It reports false if the user has set a handler for
+// logging/setLevel.
 func (l *logging) offer() bool {
 	l.once.Do(func() {
 		l.declared.Store(l.s.methods.add(feature{declare: declareLogging, methods: []*method{
-			// inline: before the next message, to which the level applies
+			// inline, because the level applies to the next message
 			{Method: named(mcp.MethodSetLevel), handle: l.setLevel, inline: true},
 		}}))
 	})

@@ -184,7 +184,7 @@ func TestLogMessagesComeBeforeTheAnswerAndNeverBehindIt(t *testing.T) {
 					return nil, nil
 				}
 				go func() { _ = r.Log(context.WithoutCancel(ctx), mcp.LevelError, "part", "early") }()
-				time.Sleep(time.Second) // by then, it waits for the client
+				time.Sleep(time.Second) // by then, the message waits for the client
 				return nil, nil
 			})
 		w := opened(t, t.Context(), s)
@@ -200,7 +200,7 @@ func TestLogMessagesComeBeforeTheAnswerAndNeverBehindIt(t *testing.T) {
 		if out := w.taken(); !slices.Equal(out, want) {
 			t.Errorf("the server sent %q, want %q", out, want)
 		}
-		for range 2 { // after a request that has logged, and after one that has not
+		for range 2 { // after a request with log messages, and after a request without
 			if err := late(); !errors.Is(err, mcpserver.ErrAnswered) {
 				t.Errorf("Log after the answer returned %v, want ErrAnswered", err)
 			}
@@ -313,7 +313,7 @@ func TestTheLoggerIsASlogHandler(t *testing.T) {
 				if _, there := record["level"]; there {
 					t.Errorf("%s has the level twice", f)
 				}
-				record["level"] = p.Level // the message has it
+				record["level"] = p.Level // the level is in the message
 				records = append(records, record)
 			}
 			return records
@@ -440,7 +440,7 @@ func TestServerLogDoesNotWaitAndTellsWhatIsLost(t *testing.T) {
 			if err := s.Log(mcp.LevelError, "", i); err != nil {
 				t.Fatal(err)
 			}
-			synctest.Wait() // one is on its way
+			synctest.Wait() // one message is being sent
 		}
 		release()
 		synctest.Wait()
@@ -507,7 +507,7 @@ func TestMessagesThatWereOnTheirWayAreSentToWhoeverComesBack(t *testing.T) {
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{NotResumable: true, KeepAlive: -1})
 		session := w.open("2025-11-25")
 		listener := w.stream("GET", "", "Mcp-Session-Id", session)
-		// the first one fills what lies between
+		// the first message fills the buffers in between
 		for _, data := range []string{strings.Repeat("x", 100<<10), "second", "third"} {
 			must(t, s.Log(mcp.LevelError, "", data))
 		}

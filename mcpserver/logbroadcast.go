@@ -62,7 +62,7 @@ func (c *connection) hears(level mcp.LoggingLevel) bool {
 		level.Level() >= s.cfg.leastLevel(terms).Level()
 }
 
-// tellLogs sends the queued messages. If one cannot be sent, the client gets the messages behind it when it is back.
+// tellLogs sends the queued messages. If one cannot be sent, the client gets the later ones after it has reconnected.
 func (c *connection) tellLogs() {
 	for frame := c.logs.next(); frame != nil; frame = c.logs.next() {
 		if c.exchange.Peer.SendCounted(c.exchange.Work, c.exchange.Out, mcp.NotificationMessage, frame) != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Logger returns a logger that sends its records to the client as log messages of the logger called name, as
-// [RequestInfo.Log] does. The level of a message is the result of [mcp.LoggingLevelOf]. Its data is an object with the
-// members that [slog.JSONHandler] writes, except for the level. If the client does not want a level, the logger is not
-// enabled for it, and costs almost nothing. The logger may be used from any goroutine. It sends nothing after the
-// request has been answered.
+// Logger returns a logger that sends its records to the client, as [RequestInfo.Log] does. The messages have name as
+// their logger. The level of a message is the result of [mcp.LoggingLevelOf]. Its data is an object with the members
+// that [slog.JSONHandler] writes, without the level. If the client does not want a level, the logger is not enabled for
+// it, and costs almost nothing. The logger may be used from any goroutine. It sends nothing after the request has been
+// answered.
 //
 // While the client does not read, methods such as [slog.Logger.InfoContext] wait until their context ends, and methods
 // without a context wait until the request ends.

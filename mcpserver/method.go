@@ -24,7 +24,7 @@ type handler func(ctx context.Context, c *call) (any, error)
 type method struct {
 	engine.Method
 	handle handler
-	inline bool       // quick: the read loop answers it before it reads on, even while others run
+	inline bool       // the read loop answers the request before it reads on, even while others run
 	rate   rates.Kind // limits how often a client may use the method
 
 	// pace returns the pace of a target. It is nil if requests are never answered in the goroutine that reads them.
@@ -99,13 +99,13 @@ func (t *methods) add(f feature) bool {
 	return true
 }
 
-// HandleRequest sets the handler for the requests of one method. The method is one of the user's own, in all revisions,
-// or one of the protocol that this package does not offer, in the revisions that have it; in the latter case, declare
-// its capability in [Options.Capabilities].
+// HandleRequest sets the handler for the requests of one method: a custom method, in all revisions, or a protocol
+// method that this package does not offer, in the revisions that have it. For a protocol method, declare the capability
+// in [Options.Capabilities].
 //
 // The server encodes the result as a JSON object, nil as an empty one. For modern clients it adds resultType and the
 // server's name. The client gets an error of type [*mcp.Error] unchanged, and any other error as -32603 with a neutral
-// message. It is an error if the method has a handler already.
+// message. HandleRequest returns an error if the method already has a handler.
 func (s *Server) HandleRequest(name string, h RequestHandler) error {
 	switch {
 	case name == "":

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// notice is a notification that reports a change and nothing else. A client for which one waits does not need an equal
+// notice is a notification that only reports a change. While one waits for a client, the client does not need an equal
 // one.
 type notice struct {
 	method string
@@ -240,8 +240,8 @@ func silence(c *mcp.ServerCapabilities) {
 	}
 }
 
-// lists maps each notification of a changed list to the capability that declares it, and to the wish by which a modern
-// client subscribes to it.
+// lists maps each notification of a changed list to the capability that declares it, and to the filter field by which a
+// modern client subscribes to it.
 var lists = map[string]struct {
 	declared func(*mcp.ServerCapabilities) bool
 	wish     func(*mcp.SubscriptionFilter) *bool

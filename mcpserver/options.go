@@ -90,12 +90,12 @@ type Options struct {
 	// StateKeys encrypt the state that modern clients keep between the rounds of a request when a handler asks them
 	// something (see [RequestInfo.AskAll]). Each key has 32 random bytes. The first key encrypts, all keys decrypt: to
 	// replace a key, insert the new key in front of it, and remove the old key after StateTTL. All processes that serve
-	// the same clients need the same keys, and one key is good for four billion rounds. Nil means a random key: then a
-	// client whose next round reaches another process, or the same process after a restart, must send the request again
-	// from its beginning.
+	// the same clients need the same keys. One key suffices for four billion rounds. Nil means a random key: then a client
+	// whose next round reaches another process, or the same process after a restart, must send the request again from its
+	// beginning.
 	StateKeys [][]byte
 
-	// StateTTL is how long a client may take for a round. Zero means 15 min, in which a person can fill in a form or sign
+	// StateTTL is how long a client may take for a round. Zero means 15 min, enough for a person to fill in a form or sign
 	// in.
 	StateTTL time.Duration
 
@@ -103,8 +103,8 @@ type Options struct {
 	Tasks *TaskOptions
 
 	// NameTargets makes telemetry record the names of the tools and prompts that clients request from the handlers of
-	// [Server.Implement], as many as the limits of telemetry allow, whether they exist or not. Otherwise metrics record
-	// these names as "_OTHER" and span names omit them, because a client may invent any name.
+	// [Server.Implement], whether or not they exist, up to the limits of telemetry. Otherwise metrics record these names
+	// as "_OTHER" and span names omit them, because a client may invent any name.
 	NameTargets bool
 
 	// Telemetry receives spans, metrics and log records. Nil means [telemetry.New] without options: the global
@@ -130,12 +130,12 @@ type Limits struct {
 	Queued int
 
 	// Total is the maximum number of requests that are handled at once over all connections, sessions and HTTP requests of
-	// the server, in addition to the bound on each of them. When all places are taken, a connection or session that has a
-	// request handled may queue more requests, up to Queued; the requests of all others are answered with an error, over
-	// HTTP with the status 503. For two seconds after such a refusal, a connection that holds more than its share of
-	// places gets no more of them. Pings, requests that open a session, changes of the log level, open subscriptions and
-	// calls that have become tasks do not count. A handler that waits for an answer of its client keeps its place, unless
-	// the client is modern: see [Options.RequestTimeout]. Zero means no bound.
+	// the server, in addition to the bound on each of them. When all places are taken, a connection or session with a
+	// request in handling may queue more requests, up to Queued. The server answers the requests of all others with an
+	// error, over HTTP with the status 503. For two seconds after such a refusal, a connection that holds more than its
+	// share of places gets no more of them. Pings, requests that open a session, changes of the log level, open
+	// subscriptions and calls that have become tasks do not count. A handler that waits for an answer of its client keeps
+	// its place, unless the client is modern: see [Options.RequestTimeout]. Zero means no bound.
 	Total int
 }
 

@@ -27,9 +27,9 @@ import (
 type operation struct {
 	name, method string
 	params       string // members of the params
-	target       string // of the header Mcp-Name, empty for none
-	unknown      string // members that name nothing the server has; empty where nothing is named
-	invalid      string // members that break a rule; empty for none
+	target       string // value of the header Mcp-Name, empty for none
+	unknown      string // members with an unknown name; empty if the method has no target
+	invalid      string // members with invalid params; empty for none
 	tool, typed  bool
 	inline       bool // the goroutine that reads the connection handles it
 	only         mcp.Era
@@ -64,7 +64,7 @@ func completing1(prompt string) string {
 	return `"ref":{"type":"ref/prompt","name":"` + prompt + `"},"argument":{"name":"a","value":""}`
 }
 
-// wanted is the telemetry of one request. No level means that there is no record above Debug.
+// wanted is the expected telemetry of one request. Without a level, there is no record above Debug.
 type wanted struct {
 	errorType string
 	level     slog.Level
@@ -75,12 +75,12 @@ const silent = slog.LevelDebug
 // misfortune is a way for a request to end.
 type misfortune struct {
 	name    string
-	do      func(ctx context.Context) error // of the handler; nil for success
-	params  func(operation) string          // in place of those of the operation, empty where they do not apply
+	do      func(ctx context.Context) error // behaviour of the handler; nil for success
+	params  func(operation) string          // replaces the operation's params; empty if the misfortune does not apply
 	options mcpserver.Options
-	act     func(road)                    // what happens meanwhile
-	busy    bool                          // another request has the only place
-	skip    func(operation, journey) bool // the misfortune cannot happen there
+	act     func(road)                    // events while the request is handled
+	busy    bool                          // another request occupies the only place
+	skip    func(operation, journey) bool // reports whether the misfortune is impossible there
 	want    func(operation, journey) wanted
 }
 
@@ -115,7 +115,7 @@ var misfortunes = []misfortune{
 		options: mcpserver.Options{RequestTimeout: time.Second}, want: always("timeout", slog.LevelWarn)},
 	{name: "cancelled", do: untilDone, act: road.cancel, skip: inline, want: always("cancelled", silent)},
 	{name: "client leaves", do: untilDone, act: road.leave, skip: inline, want: func(_ operation, j journey) wanted {
-		if j.http && j.era == mcp.Modern { // it is how clients cancel
+		if j.http && j.era == mcp.Modern { // this is how modern clients cancel
 			return wanted{"cancelled", silent}
 		}
 		return wanted{"connection_lost", slog.LevelWarn}
@@ -150,19 +150,19 @@ var journeys = []journey{
 	{"HTTP, legacy", mcp.Legacy, true}, {"HTTP, modern", mcp.Modern, true},
 }
 
-// road is a connection of a client. Its methods return when the server has nothing left to do.
+// road is a connection of a client. Its methods return when the server is idle.
 type road interface {
 	send(o operation, id int, params string)
-	cancel() // request number 7
-	leave()  // in order
+	cancel() // cancels request 7
+	leave()  // disconnects in the regular way
 	reset()
-	stop() // the server, without patience
+	stop() // stops the server at once
 	end()
 }
 
-// TestEveryEndOfARequestIsOneObservedOperation holds each kind of request, each of its ends and each transport to one
-// span with the error.type and the status that the end has, one measurement of the duration, and one record at most
-// above Debug.
+// TestEveryEndOfARequestIsOneObservedOperation checks, for each kind of request, each end and each transport, that
+// there is one span with the right error.type and status, one measurement of the duration, and at most one record above
+// Debug.
 func TestEveryEndOfARequestIsOneObservedOperation(t *testing.T) {
 	for _, o := range operations {
 		for _, m := range misfortunes {
@@ -314,7 +314,7 @@ func failing(
 	return s
 }
 
-// own reports whether no handler of the user's answers the operation: its middleware fails.
+// own reports whether the server itself answers the operation. Then the middleware fails instead of a handler.
 func (o operation) own() bool {
 	switch o.method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodComplete, "example.com/do":
@@ -437,7 +437,7 @@ func (p *posts) reset() { p.last() }
 func (p *posts) stop() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = p.h.Shutdown(ctx) // says that it was in a hurry
+	_ = p.h.Shutdown(ctx) // the error only reports that ctx has ended
 	p.ended = true
 }
 

@@ -18,7 +18,7 @@ func mib(bytes int) float64 { return float64(bytes) / (1 << 20) }
 // aFrame returns the memory for reading a frame and decoding it in place.
 func aFrame(size int) int { return size + 2<<20 }
 
-// Decoding the arguments of a call takes no more memory than the comment of AddTool states, whatever the type.
+// Decoding the arguments of a call takes no more memory than the comment of AddTool states, for all types.
 func TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")

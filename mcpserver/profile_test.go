@@ -16,19 +16,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// ofTool is how the labels begin of a goroutine that runs the tool.
+// ofTool is the beginning of the labels of a goroutine that runs the tool.
 const ofTool = `{"gen_ai.tool.name":"tool", "mcp.method.name":"tools/call", "span_id":"`
 
-// reads are the functions that a goroutine which reads for a connection has on its stack.
+// reads is a function on the stack of each goroutine that reads a connection.
 const reads = "rpc.(*Reader).Run"
 
-// TestTheGoroutineThatReadsIsLabelledWhileItRunsATool looks at the goroutines that read while a quick tool keeps one of
-// them, by time or by a question, and when it has returned.
+// TestTheGoroutineThatReadsIsLabelledWhileItRunsATool checks the labels of the reading goroutines while a quick tool
+// occupies one of them, by taking time or by asking the client, and after the tool has returned.
 func TestTheGoroutineThatReadsIsLabelledWhileItRunsATool(t *testing.T) {
 	const served = `{"team":"a"}` // the labels of the context of Serve
 	for name, tt := range map[string]struct {
-		then  func(ctx context.Context) // for a second
-		after time.Duration             // until another goroutine reads
+		then  func(ctx context.Context) // takes a second
+		after time.Duration             // time until another goroutine reads
 	}{
 		"for long": {func(context.Context) { time.Sleep(time.Second) }, mcpserver.Patience},
 		"with a question": {then: func(ctx context.Context) {
@@ -55,7 +55,7 @@ func TestTheGoroutineThatReadsIsLabelledWhileItRunsATool(t *testing.T) {
 				w.send(initializeAble, initialized)
 				w.taken()
 				w.practise(t, mcpserver.FirstTrust)
-				w.later(callOf(2, "slow", "{}")) // in the goroutine that waits for work, so that the next is a new one
+				w.later(callOf(2, "slow", "{}")) // occupies the idle goroutine, so that the next task gets a new one
 				synctest.Wait()
 				if got := labels.Of(t, reads); !slices.Equal(got, []string{served}) {
 					t.Errorf("between calls the goroutine that reads has the labels %q, want %q", got, served)

@@ -16,9 +16,9 @@ import (
 // after the request has been answered.
 var ErrAnswered = rpc.ErrAnswered
 
-// Progress reports to the client how far the request has come: progress of total, where zero or less means unknown, and
-// a message for people, unless it is empty. It does nothing if the client has not requested progress, or if the value
-// is not above the last one. It waits while the client does not read; ctx bounds the wait. In a task, Progress sets the
+// Progress reports the request's progress to the client: progress out of total, where zero or less means unknown, and a
+// message for people, unless it is empty. It does nothing if the client has not requested progress, or if the value is
+// not above the last one. It waits while the client does not read; ctx bounds the wait. In a task, Progress sets the
 // status message and does not wait; clients of 2025-11-25 that have requested progress get the latest value too.
 //
 // The error is the cause of ctx, [ErrAnswered], or the error of the connection. A handler may return when it gets an

@@ -64,7 +64,7 @@ func TestTheAnswerWaitsForProgressThatIsBeingSent(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "tool",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				go func() { _ = r.Progress(context.WithoutCancel(ctx), 1, 0, "") }()
-				time.Sleep(time.Second) // by then, it waits for the client
+				time.Sleep(time.Second) // by then, the report waits for the client
 				return nil, nil
 			})
 		w := opened(t, t.Context(), s)

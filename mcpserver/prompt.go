@@ -22,17 +22,17 @@ type GetPromptRequest struct {
 }
 
 // PromptHandler creates a prompt. A nil result is an empty result. The client gets an error of type [*mcp.Error]
-// unchanged, and any other error as -32603 with a neutral message. The server converts content of a kind that the
-// client's revision does not have to text.
+// unchanged, and any other error as -32603 with a neutral message. The server converts content to text if the client's
+// revision does not have its kind.
 //
-// Each call runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The server does not change
-// the result, so a handler may return the same result again.
+// Each call runs in a goroutine of its own, and ctx ends as the context of a [ToolHandler] does. The server does not
+// change the result, so a handler may return the same result again.
 type PromptHandler func(ctx context.Context, r *GetPromptRequest) (*mcp.GetPromptResult, error)
 
-// AddPrompt adds a prompt, which needs a name. The server refuses requests that lack a required argument with -32602.
-// It passes arguments that the prompt does not list to h.
+// AddPrompt adds a prompt, which needs a name. If a request lacks a required argument, the server refuses it with
+// -32602. Arguments that the prompt does not list are also passed to h.
 //
-// Connected clients get a notification of the changed list. It is an error if the server has a prompt of that name.
+// Connected clients get a notification of the changed list. AddPrompt returns an error if a prompt of that name exists.
 // (specification 2026-07-28, server/prompts)
 func (s *Server) AddPrompt(p *mcp.Prompt, h PromptHandler) error {
 	switch {
@@ -145,7 +145,7 @@ func (p *prompts) get(ctx context.Context, c *call) (any, error) {
 
 var errNoPrompt = rpc.InvalidParams("params.name is missing, empty or no string")
 
-// getPrompt calls h for the prompt that the request names, if all required arguments are there.
+// getPrompt calls h for the prompt that the request names, if all required arguments are present.
 func (c *call) getPrompt(ctx context.Context, known []mcp.PromptArgument, h PromptHandler) (any, error) {
 	var arguments map[string]string
 	if err := given.Decode(c.arguments, &arguments); err != nil {

@@ -18,7 +18,7 @@ func saying(r *mcp.GetPromptResult, err error) mcpserver.PromptHandler {
 	return func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) { return r, err }
 }
 
-// review is a prompt with all members there are.
+// review is the handler of a prompt with all members that exist.
 func review(_ context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	return &mcp.GetPromptResult{Description: r.Name, Messages: []*mcp.PromptMessage{
 		{Role: mcp.RoleUser, Content: mcp.Text(fmt.Sprint(r.Arguments))},

@@ -23,7 +23,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// asPropagating, in the environment, makes this program a server that carries traces by the propagator of that name.
+// asPropagating is an environment variable. It makes this program a server that uses the propagator of that name.
 const asPropagating = "MCPSERVER_TEST_PROPAGATOR"
 
 func servePropagating(name string) error {
@@ -67,7 +67,7 @@ func TestAChildProcessIsToldOfItsTraceWhateverThePropagator(t *testing.T) {
 			p.Inject(trace.ContextWithSpanContext(t.Context(), rec.Span("mcp_client.connect").SpanContext()), attempt)
 			want := arrived(p, rec, "tools/call trace") + " " + attempt["traceparent"]
 			if tt.name != "b3" {
-				want += "another's" // of a propagator that is not this program's
+				want += "another's" // from a propagator that this program does not use
 			}
 			if want += attempt["b3"] + attempt["X-Amzn-Trace-Id"]; text != want {
 				t.Errorf("the child was told %q, want %q", text, want)

@@ -15,7 +15,7 @@ type Rate struct {
 	// PerSecond is the rate. Zero means the default in [Rates], negative means no limit.
 	PerSecond float64
 
-	// Burst is how often it may happen at once. Zero means as often as in a second, but at least once.
+	// Burst is how often it may happen at once. Zero means PerSecond, but at least 1.
 	Burst int
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// ratedServer has a prompt with a completion, and a tool that is as talkative as the options allow.
+// ratedServer returns a server with a prompt with a completion, and a tool that sends many notifications.
 func ratedServer(t *testing.T, o mcpserver.Options) *mcpserver.Server {
 	t.Helper()
 	o.Logging = true

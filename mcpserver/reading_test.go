@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// turning is a tool that does nothing, unless a call has arguments: then it calls a function that the test sets.
+// turning is a tool that does nothing. For a call with arguments, it calls a function that the test sets.
 type turning struct {
 	then func(ctx context.Context) (*mcp.CallToolResult, error)
 }
@@ -30,13 +30,13 @@ func (h *turning) call(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.
 
 const turn = `{"turn":true}`
 
-// later sends a frame when the clock has moved: where it stands still, nothing is run in the goroutine that reads.
+// later sends frames after the clock has advanced: while it stands still, the reading goroutine runs no tool.
 func (w *wire) later(frames ...string) {
 	time.Sleep(time.Nanosecond)
 	w.send(frames...)
 }
 
-// practise has the tool run so often that the goroutine which reads runs it from then on.
+// practise calls the tool so often that the reading goroutine itself runs the tool from then on.
 func (w *wire) practise(t *testing.T, runs int) {
 	t.Helper()
 	for id := range runs {
@@ -58,7 +58,7 @@ func (w *wire) read(t *testing.T) bool {
 	return out != ""
 }
 
-// quick serves a client whose tool runs in the goroutine that reads. A call with arguments runs then.
+// quick serves a client whose tool runs in the reading goroutine. A call with arguments calls then.
 func quick(t *testing.T, ctx context.Context, o mcpserver.Options,
 	then func(ctx context.Context) (*mcp.CallToolResult, error)) *wire {
 	t.Helper()
@@ -102,7 +102,7 @@ func TestAToolThatIsNoLongerQuickKeepsNobodyForLong(t *testing.T) {
 			t.Errorf("%d answers of the tool, want 2", n)
 		}
 		free = make(chan struct{})
-		w.practise(t, 200) // more than it takes
+		w.practise(t, 200) // more runs than necessary
 		w.later(callOf(3, "tool", turn))
 		if w.read(t) {
 			t.Error("somebody reads, want the tool to have earned trust again")
@@ -123,7 +123,7 @@ func TestAToolIsLeftToAnotherGoroutine(t *testing.T) {
 	for name, tt := range map[string]struct {
 		runs  int
 		pause time.Duration
-		busy  time.Duration // each run
+		busy  time.Duration // duration of each run
 	}{
 		"until it has proved quick": {runs: mcpserver.FirstTrust - 1},
 		"after a pause":             {runs: mcpserver.FirstTrust, pause: 300 * time.Microsecond},
@@ -327,7 +327,7 @@ func TestServeEndsWhileAQuickToolRuns(t *testing.T) {
 					t.Errorf("it took %v, want %v", took, tt.took)
 				}
 				cancel(nil)
-				time.Sleep(time.Hour) // until the deaf one has ended
+				time.Sleep(time.Hour) // until the handler that ignores its context has ended
 			})
 		})
 	}

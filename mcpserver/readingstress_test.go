@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Tools that are mostly quick and sometimes do anything, called in bursts by a client that answers and cancels.
+// A client calls tools in bursts, answers and cancels. The tools are mostly quick, and sometimes wait, ask or fail.
 func TestWhateverQuickToolsTurnToEachRequestIsAnsweredOnce(t *testing.T) {
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestWhateverQuickToolsTurnToEachRequestIsAnsweredOnce(t *testing.T) {
 	}
 }
 
-// moods is a tool that behaves as its arguments say.
+// moods is a tool whose arguments select its behaviour.
 func moods(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	switch string(r.Arguments) {
 	case `{"mood":"short"}`:

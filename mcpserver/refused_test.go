@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestEachRefusalIsCountedWithItsReason holds each way in which a request is turned away to one count with its reason,
-// and to one record, which may be of another event.
+// TestEachRefusalIsCountedWithItsReason checks that each kind of refusal is counted once with its reason, and causes
+// one record, which may belong to another event.
 func TestEachRefusalIsCountedWithItsReason(t *testing.T) {
 	call, headers := askedCall(1, "block", "{}")
 	post := func(t *testing.T, h http.Handler, body io.Reader, headers ...string) {

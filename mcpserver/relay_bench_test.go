@@ -25,7 +25,7 @@ func (a answering) ReceiveRequest(_ context.Context, _ relay.Message, _ relay.Pe
 func (answering) ReceiveNotification(context.Context, relay.Message, relay.Peer) {}
 func (answering) Gone(relay.Peer)                                                {}
 
-// BenchmarkRelayedRequest measures what a relay adds to a request over pipes, whose answer the client reads.
+// BenchmarkRelayedRequest measures the cost of a relay for a request over pipes, until the client has the answer.
 func BenchmarkRelayedRequest(b *testing.B) {
 	for name, size := range map[string]int{"small": 64, "64KiB": 64 << 10, "16MiB": 16 << 20} {
 		b.Run(name, func(b *testing.B) {

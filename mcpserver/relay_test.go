@@ -21,16 +21,16 @@ import (
 
 // behind is the receiver of a relay: it records the messages that it gets, and the test answers them.
 type behind struct {
-	receive func(r *handed) // gets each request; nil for none
+	receive func(r *handed) // is called for each request; may be nil
 	hear    func(ctx context.Context, m relay.Message, from relay.Peer)
 
 	mu    sync.Mutex
-	got   []string  // methods and params, in their order, and "gone"
+	got   []string  // methods and params in order, and "gone"
 	calls []*handed // requests
 	peers map[relay.Peer]bool
 }
 
-// handed is a request that has been handed on.
+// handed is a request that the relay has passed on.
 type handed struct {
 	ctx    context.Context
 	id     string
@@ -311,7 +311,7 @@ func TestALargeAnswerReachesTheClientInOnePiece(t *testing.T) {
 			b.calls[0].answer(json.RawMessage(large), nil)
 			must(t, b.peer(t).Notify(t.Context(), relay.Message{Method: "n"}))
 			sent++
-			b.calls[1].answer(json.RawMessage(large), nil) // which is not read
+			b.calls[1].answer(json.RawMessage(large), nil) // the client does not read this answer
 			sent++
 		}()
 		synctest.Wait()

@@ -42,11 +42,11 @@ func TestAClientThatLeavesEndsWhatItAskedFor(t *testing.T) {
 					if cause := context.Cause(r.ctx); cause == nil || cause.Error() != "the client has left" {
 						t.Errorf("the context of %s ended because of %v, want that the client has left", r.method, cause)
 					}
-					r.answer(json.RawMessage(`{}`), nil) // in vain
+					r.answer(json.RawMessage(`{}`), nil) // has no effect
 				}
 				want := time.Duration(0)
 				if left > 0 {
-					want = time.Minute // in which they could have been answered
+					want = time.Minute // the time in which the requests could have been answered
 					if !answers {
 						want += time.Second
 					}

@@ -43,7 +43,7 @@ func TestARelayHasSessionsOverHTTP(t *testing.T) {
 		b.receive = hello(func(r *handed) {
 			go func() {
 				must(t, r.from.Notify(r.ctx, relay.Message{Method: "acme/told"}))
-				must(t, r.from.Notify(t.Context(), relay.Message{Method: "acme/loose"})) // by the stream that there is
+				must(t, r.from.Notify(t.Context(), relay.Message{Method: "acme/loose"})) // on the only stream
 				outcome = asking(t.Context(), r.from, "acme/ask", `{}`)
 			}()
 		})
@@ -301,8 +301,8 @@ func TestARelayKeepsNothingOutsideOfSessions(t *testing.T) {
 	s.HTTPHandler(&mcpserver.HTTPOptions{Stateless: true})
 }
 
-// TestALargeResultPassesAsItIsByEveryWay relays a result that is sent separately from its frame, where that is
-// possible.
+// TestALargeResultPassesAsItIsByEveryWay relays a result that is sent separately from its frame, if the transport
+// allows that.
 func TestALargeResultPassesAsItIsByEveryWay(t *testing.T) {
 	large := `{"text":"` + strings.Repeat("x", 200<<10) + `","z": 1}`
 	whole := `{"jsonrpc":"2.0","id":1,"result":` + large + `}`

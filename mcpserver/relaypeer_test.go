@@ -69,7 +69,7 @@ func TestARelayPutsRequestsToTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, downstream.Options{})
-		w.send(requestOf(1, "tools/call", `{}`)) // nothing is initialized
+		w.send(requestOf(1, "tools/call", `{}`)) // the client has not initialized
 		b.taken()
 		from := b.peer(t)
 		outcomes := []*string{

@@ -80,7 +80,7 @@ func TestUnreadMessagesForModernClientsHaveABound(t *testing.T) {
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{KeepAlive: -1})
 		large := json.RawMessage(`{"x":"` + strings.Repeat("x", 60<<10) + `"}`)
 		var slow []net.Conn
-		for i := range 40 { // of which 16 times 64 KiB may wait
+		for i := range 40 { // of these, 16 times 64 KiB may wait
 			slow = append(slow, w.unreading(i))
 			b.last(t).answer(large, nil)
 		}

@@ -22,7 +22,7 @@ type RequestInfo struct {
 	Method  string
 	ID      mcp.RequestID
 	Version mcp.Version // the revision of the answer
-	Meta    mcp.Meta    // of the request, nil for none; must not be changed
+	Meta    mcp.Meta    // _meta of the request, nil for none; must not be changed
 
 	from engine.Sender
 	call *call
@@ -76,8 +76,8 @@ func (r *RequestInfo) HTTP() *HTTPRequest {
 	}
 }
 
-// HTTPRequest is a part of the HTTP request that carried a request. Its fields mean the same as the fields of
-// [http.Request] with these names, and must not be changed. Header may contain credentials.
+// HTTPRequest describes the HTTP request that carried a request. Each field means the same as the field of that name in
+// [http.Request], and must not be changed. Header may contain credentials.
 type HTTPRequest struct {
 	Method     string
 	URL        *url.URL
@@ -145,7 +145,7 @@ func (c *call) throughMiddleware(ctx context.Context) (any, error) {
 		return c.x.s.middleware(ctx, &Request{RequestInfo: &c.info, Params: c.params})
 	})
 	switch {
-	case c.Deferred: // the subscription is open, whatever the middleware returns
+	case c.Deferred: // the subscription is open, regardless of the middleware's result
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -31,17 +31,17 @@ type ReadResourceRequest struct {
 // -32603 with a neutral message.
 //
 // If the CacheHint of the result has no TTL, a modern client does not cache the contents; if it has no scope, the
-// client does not share them with other users. The [Options.Cache] does not apply to contents.
+// client does not share them with other users. [Options.Cache] does not apply to contents.
 //
-// Each call runs in a goroutine of its own, and ctx ends as that of a [ToolHandler] does. The server does not change
-// the result, so a handler may return the same result again.
+// Each call runs in a goroutine of its own, and ctx ends as the context of a [ToolHandler] does. The server does not
+// change the result, so a handler may return the same result again.
 type ResourceHandler func(ctx context.Context, r *ReadResourceRequest) (*mcp.ReadResourceResult, error)
 
 // AddResource adds a resource, which needs a name and a URI with a scheme. A resource has precedence over templates
 // that match its URI.
 //
-// Connected clients get a notification of the changed list. Call [Server.ResourceUpdated] to notify the clients that
-// watch the resource of new contents. It is an error if the server has a resource of that URI.
+// Connected clients get a notification of the changed list. When the contents change, call [Server.ResourceUpdated] to
+// notify the clients that watch the resource. AddResource returns an error if a resource of that URI exists.
 // (specification 2026-07-28, server/resources)
 func (s *Server) AddResource(r *mcp.Resource, h ResourceHandler) error {
 	switch {
@@ -125,7 +125,7 @@ func (r *resources) offer() error {
 	}})
 }
 
-// declareResources declares resources, which clients can watch.
+// declareResources declares resources that clients can watch.
 func declareResources(c *mcp.ServerCapabilities, _ mcp.Version) {
 	if c.Resources == nil {
 		c.Resources = new(mcp.ResourcesCapability)
@@ -178,8 +178,7 @@ type location struct {
 	variables map[string]string // nil for a resource without a template
 }
 
-// locate finds the resource of a URI, or else the first template that matches the URI, in the order in which they were
-// added.
+// locate finds the resource of a URI, or else, among the templates that match the URI, the one that was added first.
 func (r *resources) locate(uri string) (location, bool) {
 	if known, ok := r.lookup(uri); ok {
 		return location{handle: known.handle, mimeType: known.MIMEType}, true
@@ -219,8 +218,8 @@ func (at *location) complete(r *mcp.ReadResourceResult, uri string) *mcp.ReadRes
 }
 
 // ResourceNotFound returns the error for a resource that does not exist. The client gets it with the code of its
-// revision: -32602 from 2026-07-28, -32002 before that. As the error of a tool it is text for the client's model, like
-// any other.
+// revision: -32602 from 2026-07-28, -32002 before that. If a tool returns it, it is text for the client's model, like
+// any other error.
 // (specification 2026-07-28, server/resources, "Error Handling")
 func ResourceNotFound(uri string) error { return &notFoundError{uri} }
 
@@ -228,7 +227,7 @@ type notFoundError struct{ uri string }
 
 func (e *notFoundError) Error() string { return "resource not found: " + e.uri }
 
-// in returns the error in the form of a revision.
+// in returns the error with the code that a revision gives it.
 func (e *notFoundError) in(v mcp.Version) error {
 	data, err := json.Marshal(mcp.ResourceNotFoundData{URI: e.uri})
 	if err != nil {

@@ -25,7 +25,7 @@ func reading(r *mcp.ReadResourceResult, err error) mcpserver.ResourceHandler {
 	return func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) { return r, err }
 }
 
-// library returns a server with resources that have all members there are.
+// library returns a server with resources that have all members that exist.
 func library(t *testing.T) *mcpserver.Server {
 	t.Helper()
 	s := bare(t, mcpserver.Options{})
@@ -197,7 +197,7 @@ func TestAResourceIsFoundBeforeATemplateAndTheFirstTemplateBeforeTheNext(t *test
 	})
 }
 
-// The lists do not depend on the connection, nor on earlier requests of the connection.
+// The lists depend neither on the connection nor on earlier requests of the connection.
 // (specification 2026-07-28, server/tools, "Capabilities"; server/resources, "Capabilities")
 func TestAllConnectionsAreShownTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,15 +23,15 @@ const watchCost = 128
 
 // ResourceUpdated notifies the clients that watch the resource with this URI that they should read it again. These are
 // the clients that have subscribed by resources/subscribe in a session, and modern clients that named the URI in
-// subscriptions/listen. Updates within 10 ms cause one notification. While a client does not read, one notification for
-// each of its resources waits.
+// subscriptions/listen. Updates within 10 ms cause one notification. While a client does not read, at most one
+// notification for each of its resources waits.
 //
 // All notifications of an update are one trace, below one span. With a shared store, each process with subscribers has
 // one such trace.
 //
-// ResourceUpdated does not wait, and may be called from any goroutine. The server need not have the resource any more.
-// A client that watches a directory, for example, is notified if uri is the URI of the directory, not if it is the URI
-// of a file in it.
+// ResourceUpdated does not wait, and may be called from any goroutine. The server may no longer have the resource. A
+// client that watches a directory, for example, is notified only if uri is the URI of the directory, not of a file in
+// the directory.
 // (specification 2026-07-28, server/resources, "Subscriptions")
 func (s *Server) ResourceUpdated(uri string) {
 	if uri != "" {
@@ -48,7 +48,7 @@ type watchlist struct {
 	closed bool                // guarded by mu; add refuses new URIs
 	room   *quota.Memory       // guarded by mu; budget for the memory of the list; nil for no limit
 	who    quota.Account       // guarded by mu; account that reserves memory of room
-	taken  int                 // guarded by mu; bytes that the list has reserved of room
+	taken  int                 // guarded by mu; bytes that the list has reserved in room
 }
 
 // join makes the list reserve its memory from room, for the account who.
@@ -65,7 +65,7 @@ func (w *watchlist) reserve(n int) bool {
 	return w.take(n)
 }
 
-// take is reserve; mu is held.
+// take does the same as reserve; mu is held.
 func (w *watchlist) take(n int) bool {
 	switch {
 	case w.room == nil:

@@ -92,7 +92,7 @@ func TestASessionThatTakesNothingHearsOfEachResourceOnce(t *testing.T) {
 		c.result("resources/subscribe", `"uri":"test://b"`)
 		c.result("resources/subscribe", `"uri":"test://user/1"`)
 		release := c.block()
-		s.ResourceUpdated("test://a") // this one is under way
+		s.ResourceUpdated("test://a") // this notification is being sent
 		time.Sleep(time.Second)
 		for range 5 {
 			s.ResourceUpdated("test://b")
@@ -243,7 +243,7 @@ func TestASubscriptionMakesTheServerLookAtSoMuch(t *testing.T) {
 		w := serve(t, t.Context(), implementing(t, nil, h))
 		wishes := make([]string, 1024)
 		for i := range wishes {
-			wishes[i] = `"x:y` + strings.Repeat("y", 16<<10-3) + `"` // which the handler refuses
+			wishes[i] = `"x:y` + strings.Repeat("y", 16<<10-3) + `"` // the handler refuses these
 		}
 		w.send(listenFor(1, `"resourceSubscriptions":[`+strings.Join(wishes, ",")+`]`))
 		if out := w.taken(); len(out) != 1 || strings.Contains(out[0], "yyy") {

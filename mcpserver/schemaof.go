@@ -17,8 +17,8 @@ import (
 //
 //	input, err := mcpserver.SchemaOf[route](`{"dependentRequired": {"arrival": ["timezone"]}}`)
 //
-// It is an error if the type has no schema, if a patch is not a JSON object or if the result is not a schema. A type
-// that allows any value, such as any, has an empty schema.
+// SchemaOf returns an error if the type has no schema, if a patch is not a JSON object or if the result is not a
+// schema. A type that allows any value, such as any, has an empty schema.
 func SchemaOf[T any](refine ...string) (json.RawMessage, error) {
 	t := reflect.TypeFor[T]()
 	raw, _, err := schema.InferOutput(t)

@@ -14,9 +14,9 @@ import (
 // ends the contexts of handlers at once, sends the answers that they still return, and returns the cause of ctx.
 //
 // When Serve returns, all its goroutines have ended, unless a handler ignores the end of its context for a second; then
-// the error has the number of such handlers. The log records are written, if the log handler accepts them within
-// DrainTimeout, or a second. Calls that have become tasks belong to the server and continue, see [Server.Shutdown]. The
-// contexts of handlers have the values of ctx.
+// the error has the number of such handlers. Serve also waits until the log handler has accepted all records, at most
+// for DrainTimeout or a second, whichever is longer. Calls that have become tasks belong to the server and continue,
+// see [Server.Shutdown]. The contexts of handlers have the values of ctx.
 func (s *Server) Serve(ctx context.Context, c Conn) error {
 	return s.engine.Serve(ctx, c, func(ctx context.Context) ([]byte, error) {
 		frame, err := c.Receive(ctx)
@@ -51,8 +51,8 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 // Send and Close may be called from any goroutine, Receive from one goroutine at a time. A Conn may implement two
 // optional methods. Network() [telemetry.Network] describes the network for telemetry. Buffered() bool reports whether
 // Receive has a frame, or a part of one, at hand. The server calls Buffered from the goroutine that calls Receive. If
-// it returns false, the server may run a tool that has been fast so far before it calls Receive again, since nothing
-// else is waiting.
+// Buffered returns false, the server may run a tool that has been fast so far before it calls Receive again, since
+// nothing else is waiting.
 type Conn interface {
 	// Send sends one frame, which is JSON without line breaks. Send does not keep the frame after it returns. It may block
 	// until the client reads, at most until ctx ends.

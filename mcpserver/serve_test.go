@@ -173,7 +173,7 @@ func TestRequestsThatRunAndWaitHaveOneBudgetInBytes(t *testing.T) {
 					refused(id+1, false)
 				}
 				refused(6, true)
-				for _, id := range []int{1, 5} { // one that runs, one that waits unless all run
+				for _, id := range []int{1, 5} { // one that runs, and one that waits, unless all run
 					w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 					refused(6+id, false) // there is room again
 					refused(20+id, true)
@@ -302,7 +302,7 @@ func TestAnIdleConnectionKeepsFewGoroutines(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if more := runtime.NumGoroutine() - before; more > 10 { // 4, and the runtime's own
+		if more := runtime.NumGoroutine() - before; more > 10 { // 4, and those of the runtime
 			t.Errorf("%d goroutines are left of 60 calls, want a few", more)
 		}
 		if err := w.finish(); err != nil {
@@ -378,7 +378,7 @@ func TestFrameTooLargeIsAnsweredByItsID(t *testing.T) {
 	})
 }
 
-// TestNothingIsLeftBehind relies on the bubble, which ends only when all goroutines in it have.
+// TestNothingIsLeftBehind relies on the bubble, which ends only when all its goroutines have ended.
 func TestNothingIsLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})

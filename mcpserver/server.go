@@ -94,7 +94,7 @@ func newServer(info mcp.Implementation, cfg config, role engine.Role) (*Server, 
 	return s, err
 }
 
-// init gives package engine a constructor of servers with another role, whose clients reach no feature.
+// init gives package engine a constructor for servers with another role, without the features of this package.
 func init() {
 	engine.NewServer = func(o *engine.Options, role engine.Role) (any, error) {
 		cfg, err := newConfig(&Options{
@@ -139,7 +139,7 @@ type offering struct {
 	refused bool // written by once; another handler has one of the methods
 }
 
-// offer adds f to m, once. It is an error if one of the methods has another handler.
+// offer adds f to m, once. It returns an error if one of the methods has another handler.
 func (o *offering) offer(m *methods, f feature) error {
 	o.once.Do(func() { o.refused = !m.add(f) })
 	if o.refused {
@@ -234,7 +234,7 @@ type changes struct {
 	pending backlog // guarded by mu; while it is not empty, a timer is running
 }
 
-// note queues a notice. Clients get equal notices of the next changeWindow once.
+// note queues a notice. If equal notices follow within changeWindow, clients get only one.
 func (c *changes) note(n notice) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

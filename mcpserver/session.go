@@ -54,8 +54,7 @@ func (s *Session) ID() string {
 	return s.conn.ID
 }
 
-// Principal returns the user who opened the session, according to [HTTPOptions.Principal]. It is empty on any other
-// connection.
+// Principal returns the user who opened the session, according to [HTTPOptions.Principal]. It is empty without HTTP.
 func (s *Session) Principal() string {
 	if s == nil || s.conn == nil {
 		return ""
@@ -238,7 +237,7 @@ func (c *connection) welcome(ctx context.Context, a *engine.Agreement) error {
 
 var errRefused = errors.New("the session was refused")
 
-// farewell is the maximum time for cleaning up after a session.
+// farewell returns the maximum time for cleaning up after a session.
 func (s *Server) farewell() time.Duration {
 	hears := func(h *host) bool { return h.terminate != nil }
 	if s.resources.subscriber.Load() != nil || slices.ContainsFunc(s.hosts.all(), hears) {
@@ -278,16 +277,16 @@ func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 }
 
 // The methods of [Session] below notify the client of the session alone; the methods of [Server] notify all clients.
-// They are for a server that has something of its own for each client, such as a connection to another server.
+// They are for a server that keeps separate state for each client, such as a connection to another server.
 
 // ToolsChanged notifies the client of the session that the list of tools has changed, as [Server.ToolsChanged] notifies
 // all clients.
 func (s *Session) ToolsChanged() { s.say(notice{method: mcp.NotificationToolListChanged}) }
 
-// ResourcesChanged is ToolsChanged for the lists of resources and resource templates.
+// ResourcesChanged does the same as ToolsChanged for the lists of resources and resource templates.
 func (s *Session) ResourcesChanged() { s.say(notice{method: mcp.NotificationResourceListChanged}) }
 
-// PromptsChanged is ToolsChanged for the list of prompts.
+// PromptsChanged does the same as ToolsChanged for the list of prompts.
 func (s *Session) PromptsChanged() { s.say(notice{method: mcp.NotificationPromptListChanged}) }
 
 // ResourceUpdated notifies the client of the session, if it watches this resource, as [Server.ResourceUpdated] notifies
@@ -305,7 +304,7 @@ func (s *Session) say(n notice) {
 	}
 }
 
-// Log sends the client of the session a log message that belongs to no request, as [Server.Log] does for all.
+// Log sends the client of the session a log message that belongs to no request, as [Server.Log] does for all clients.
 func (s *Session) Log(level mcp.LoggingLevel, logger string, data any) error {
 	switch {
 	case !level.Defined():

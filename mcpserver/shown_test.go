@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// The tests of this file show rows of the telemetry schema that no other test of the server shows; the Recording checks
-// the rows themselves.
+// The tests of this file cause telemetry that no other test of the server causes; the Recording checks it against the
+// schema.
 
 func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 	})
 }
 
-// TestAnAnswerThatNobodyWaitsForSaysWhy asks a client, gives up, and gets the answer after all.
+// TestAnAnswerThatNobodyWaitsForSaysWhy asks a client, stops waiting, and then receives the answer.
 func TestAnAnswerThatNobodyWaitsForSaysWhy(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":%d,"result":{"roots":[]}}`
 	synctest.Test(t, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestAnAnswerThatNobodyWaitsForSaysWhy(t *testing.T) {
 		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), RequestTimeout: time.Second}, "roots", rootsTool)
 		w := openedAble(t, s, "2025-11-25")
 		w.send(callOf(7, "roots", "{}"))
-		time.Sleep(3 * time.Second) // the handler's time is over
+		time.Sleep(3 * time.Second) // the handler has timed out
 		w.send(fmt.Sprintf(answer, 1))
 		w.send(callOf(8, "roots", "{}"))
 		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8}}`)

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// TestAResultIsSignedAsWithWouldSignIt holds the short way of [signature.meta] against [mcp.Object.With].
+// TestAResultIsSignedAsWithWouldSignIt compares the fast path of [signature.meta] with [mcp.Object.With].
 func TestAResultIsSignedAsWithWouldSignIt(t *testing.T) {
 	s, err := newSignature(mcp.Implementation{Name: "signed", Version: "1"})
 	if err != nil {

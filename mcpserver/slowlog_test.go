@@ -21,7 +21,7 @@ import (
 type stuck struct {
 	slog.Handler
 	release chan struct{}
-	written chan string // the events that it has returned from
+	written chan string // events whose records the handler has accepted
 }
 
 func newStuck() stuck {
@@ -47,7 +47,7 @@ func (h stuck) events() map[string]int {
 	return events
 }
 
-// toldOf has every kind of message of a client, in any revision, that makes the server write to its log.
+// toldOf has the messages of clients, by event, that make the server write to its log, in any revision.
 var toldOf = map[string]string{
 	"garbage":            `{"jsonrpc":`,
 	"no object":          `17`,
@@ -75,7 +75,7 @@ func slowLogServer(t *testing.T, h stuck) *mcpserver.Server {
 	return s
 }
 
-// A log handler that does not return holds up nothing: not the reading of a connection, nor the requests on it.
+// A log handler that does not return delays neither the reading of a connection nor the requests on it.
 func TestALogHandlerThatDoesNotReturnDelaysNoRequest(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		t.Run(string(v), func(t *testing.T) {

@@ -77,7 +77,7 @@ var (
 	errStateTooLarge = fmt.Errorf("what has to be remembered for the next round takes more than %d bytes", maxState)
 )
 
-// seal encrypts a state. It can be opened with the same binding only, until it expires.
+// seal encrypts a state. The state can be opened only with the same binding, and only until it expires.
 func (s *sealer) seal(st state, binding []byte, now time.Time) (string, error) {
 	st.Expires = now.Add(s.ttl).UnixMilli()
 	plain, err := mcp.AppendParams(nil, st)
@@ -137,8 +137,8 @@ func (c *call) binding() ([]byte, error) {
 	return hash.Sum(nil), nil
 }
 
-// lastingParams returns the params that are the same in all rounds of a request, ordered and without spaces: clients
-// may encode them differently in each round.
+// lastingParams returns the params that are the same in all rounds of a request, in a fixed order and without spaces,
+// because clients may encode them differently in each round.
 func lastingParams(params json.RawMessage) ([]byte, error) {
 	o := mcp.Object(params)
 	for _, changing := range []string{"_meta", "inputResponses", "requestState"} {

@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// asServer, in the environment, makes this program a server on standard input and output.
+// asServer is an environment variable that makes this program a server on standard input and output.
 const asServer = "MCPSERVER_TEST_STDIO"
 
 func TestMain(m *testing.M) {
@@ -39,10 +39,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println("after") // standard output is itself again
+	fmt.Println("after") // standard output is restored
 }
 
-// serveNoisily serves a tool that prints to standard output, as does a child of it.
+// serveNoisily serves a tool that prints to standard output, as does a child process of the tool.
 func serveNoisily() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -82,7 +82,7 @@ func child(t *testing.T) *exec.Cmd {
 const noisyConversation = initialize + "\n" +
 	`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"noise"}}` + "\n"
 
-// checkNoisy holds that output has two frames and the line that follows the server's end, and nothing else.
+// checkNoisy checks that output has two frames and the line after the server's end, and nothing else.
 func checkNoisy(t *testing.T, output []byte) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(string(output), "\n"), "\n")
@@ -122,7 +122,7 @@ func TestStandardOutputCarriesFramesAlone(t *testing.T) {
 	}
 }
 
-// TestStandardStreamsMayBeSockets: this is how servers are started by programs in Node.js.
+// TestStandardStreamsMayBeSockets: programs in Node.js start servers in this way.
 func TestStandardStreamsMayBeSockets(t *testing.T) {
 	pair := func() (ours, theirs *os.File) {
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -191,7 +191,7 @@ func TestAServerEndsOnASignal(t *testing.T) {
 	if _, err := io.WriteString(stdin, initialize+"\n"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stdout.Read(make([]byte, 1)); err != nil { // it serves
+	if _, err := stdout.Read(make([]byte, 1)); err != nil { // the server has started
 		t.Fatal(err)
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {

@@ -65,8 +65,8 @@ func networkOf(r io.Reader) instrument.Network {
 
 func (c *streamConn) Send(ctx context.Context, frame []byte) error { return c.out.SendWait(ctx, frame) }
 
-// SendParts is Send for a frame in parts, which are not copied: it returns when the client has read them. If ctx ends
-// before that, the connection ends.
+// SendParts is like Send, for a frame in parts. It does not copy the parts, so it returns only when the client has read
+// them. If ctx ends before that, the connection ends.
 func (c *streamConn) SendParts(ctx context.Context, parts ...[]byte) error {
 	stop := context.AfterFunc(ctx, func() {
 		if d, ok := c.w.(interface{ SetWriteDeadline(time.Time) error }); !ok || d.SetWriteDeadline(time.Unix(1, 0)) != nil {
@@ -95,7 +95,7 @@ func (c *streamConn) Receive(ctx context.Context) ([]byte, error) {
 // Buffered reports whether the connection has read input that Receive has not returned.
 func (c *streamConn) Buffered() bool { return c.in.Buffered() }
 
-// watch makes the end of ctx interrupt the reading. To call it again with the same context costs nothing.
+// watch makes the end of ctx interrupt the reading. Calling it again with the same context costs nothing.
 func (c *streamConn) watch(ctx context.Context) {
 	if ctx == c.ctx {
 		return

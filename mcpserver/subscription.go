@@ -25,7 +25,7 @@ type subscription struct {
 	call    *call
 	filter  mcp.SubscriptionFilter // the granted wishes, except for resources
 	watched watchlist              // the granted resources
-	meta    mcp.Meta               // of all messages of the subscription
+	meta    mcp.Meta               // _meta of all messages of the subscription
 	notices notices
 
 	mu    sync.Mutex   // held while sending, so that nothing follows the result
@@ -152,7 +152,7 @@ func (sub *subscription) tell(n queuedNotice) {
 }
 
 // Run ends the subscription, once: with a result, unless the client has cancelled the request. Before the result, the
-// server cancels the request: one page of the specification requires the notification, another page the result.
+// server sends notifications/cancelled: one page of the specification requires that, another the result.
 // (specification 2026-07-28, basic/patterns/cancellation; basic/patterns/subscriptions, "Graceful Closure")
 func (sub *subscription) Run() {
 	if !sub.call.x.audience.remove(sub) {

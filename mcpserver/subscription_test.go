@@ -159,7 +159,7 @@ func TestASubscriberThatTakesNothingIsGivenUp(t *testing.T) {
 			Limits: mcpserver.HTTPLimits{Subscriptions: 1}})
 		s := w.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
 		s.next()
-		server.RemoveTools("echo") // fits into what the client has buffered
+		server.RemoveTools("echo") // fits into the client's buffer
 		for range 10 {
 			if err := server.AddTool(&mcp.Tool{Name: "echo"}, echo); err != nil {
 				t.Fatal(err)
@@ -182,7 +182,7 @@ type deafAtFirst struct{ *wire }
 func (c *deafAtFirst) Send(ctx context.Context, frame []byte) error {
 	if bytes.Contains(frame, []byte("acknowledged")) {
 		<-ctx.Done()
-		for range 10_000 { // the end of the subscription has every chance to come first
+		for range 10_000 { // so that the end of the subscription can come first
 			runtime.Gosched()
 		}
 		return errors.New("lost")

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// bare returns a server that offers nothing.
+// bare returns a server without tools, resources and prompts.
 func bare(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	t.Helper()
 	if o.Telemetry == nil {
@@ -48,7 +48,7 @@ func (c *talk) request(method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, c.id, method, params)
 }
 
-// ask sends a request and returns the answer, which must be the only thing that the server sends.
+// ask sends a request and returns the answer, which must be the only message that the server sends.
 func (c *talk) ask(method, params string) message {
 	c.t.Helper()
 	c.send(c.request(method, params))
@@ -85,7 +85,7 @@ func (c *talk) bye() {
 	}
 }
 
-// inEachRevision runs a test for a client of each.
+// inEachRevision runs a test for a client of each revision.
 func inEachRevision(t *testing.T, s func(t *testing.T) *mcpserver.Server, test func(t *testing.T, c *talk)) {
 	for _, v := range slices.Backward(mcp.SupportedVersions()) {
 		t.Run(string(v), func(t *testing.T) {

@@ -20,7 +20,7 @@ type taskCall struct {
 	info        RequestInfo // for the tool's handler
 	bind        bindTask
 	work        taskWork
-	interrupted error // cause of the end of the context, if the tool failed after it; nil otherwise
+	interrupted error // cause of the context, if the tool failed after the context ended; nil otherwise
 }
 
 // taskWork does the work of a call with valid arguments.
@@ -83,8 +83,8 @@ func (r *taskCall) Outcome(answer *mcp.CallToolResult, err error) instrument.Res
 
 func (r *taskCall) Value() any { return &r.info }
 
-// taskOf returns the task through which a handler with the context ctx asks the client, nil if it asks through the
-// request.
+// taskOf returns the task through which a handler with the context ctx asks the client, nil if the handler asks through
+// the request.
 func taskOf(ctx context.Context) (*tasks.Run, error) {
 	info := RequestFrom(ctx)
 	if info == nil || info.task == nil {
@@ -114,10 +114,10 @@ func askIn(ctx context.Context, task *tasks.Run, items []*inquiry) error {
 	return nil
 }
 
-// BeginTask makes the call that a handler of a [TaskTool] answers a task, unless it is one already: the client gets a
-// task as the answer to its request, and the handler continues. When BeginTask has returned nil, the program may pass
-// the task's id to the client in other ways too. BeginTask does nothing if the client does not know tasks, or in any
-// other handler.
+// BeginTask turns the call of a [TaskTool] into a task, unless it is one already: the client gets a task as the answer
+// to its request, and the handler continues. When BeginTask has returned nil, the program may pass the task's id to the
+// client in other ways too. BeginTask does nothing if the client does not know tasks, or if the tool is not a
+// [TaskTool].
 //
 // The error is the cause of ctx or of the request's end, or reports that there can be no task now; its text is not for
 // the client. After an error, the handler still answers the request.

@@ -84,7 +84,7 @@ func TestBeforeThereIsATaskTheRequestHasToAsk(t *testing.T) {
 				if !errors.Is(err, mcpserver.ErrNoTask) {
 					return "", err
 				}
-				time.Sleep(time.Minute) // and no task begins behind the back of who has been told so
+				time.Sleep(time.Minute) // and no task may start after the handler has been refused
 				return "asked", nil
 			}, mcpserver.TaskAfter(time.Second))
 		if err != nil {

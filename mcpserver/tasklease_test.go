@@ -128,9 +128,9 @@ func TestShutdownFreesTheTasksOfAStoreOfItsOwn(t *testing.T) {
 		if err := c.server.Shutdown(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Minute) // timers of what has ended keep memory too, but the tasks themselves would stay for an hour
+		time.Sleep(time.Minute) // timers of ended work also keep memory, but tasks would stay for an hour
 		left := heap() - empty
-		for range 10 { // a collection may have been under way
+		for range 10 { // a garbage collection may have been running
 			if left <= size/2 {
 				break
 			}

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// newLegacyTaskServer returns a task server with tools besides that talk to their client, whether in a task or not.
+// newLegacyTaskServer returns a task server with additional tools that ask or notify their client, in a task or not.
 func newLegacyTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	t.Helper()
 	o.Logging = true
@@ -36,7 +36,7 @@ func newLegacyTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	return s
 }
 
-// interview asks for one thing after another.
+// interview asks several questions, one after the other.
 func interview(ctx context.Context, _ struct{}) (string, error) {
 	said, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
 		&mcp.ElicitParams{Message: "Who are you?", RequestedSchema: nameForm})
@@ -50,7 +50,7 @@ func interview(ctx context.Context, _ struct{}) (string, error) {
 	return fmt.Sprint(said.Content["name"], " at ", roots[0].URI), nil
 }
 
-// survey asks for two things at once.
+// survey asks two questions at once.
 func survey(ctx context.Context, _ struct{}) (string, error) {
 	var said mcp.ElicitResult
 	var roots mcp.ListRootsResult
@@ -66,7 +66,7 @@ func survey(ctx context.Context, _ struct{}) (string, error) {
 	return fmt.Sprint(said.Action, " ", len(roots.Roots)), nil
 }
 
-// dig reports its progress in every way that a handler has.
+// dig reports its progress in every way that handlers have.
 func dig(ctx context.Context, _ struct{}) (string, error) {
 	r := mcpserver.RequestFrom(ctx)
 	for i := range 3 {
@@ -81,7 +81,7 @@ func dig(ctx context.Context, _ struct{}) (string, error) {
 	return "a hole", nil
 }
 
-// A task asks for several things at once, and the first refusal ends the rest.
+// A task asks several questions at once, and the first refusal ends the others.
 func TestALegacyTaskAsksSeveralThingsAtOnce(t *testing.T) {
 	for refuse, want := range map[bool]string{false: "cancel 0", true: "refused: -1 no"} {
 		inLegacyBubble(t, func(t *testing.T, c *talk) {
@@ -179,7 +179,7 @@ func (c *talk) outcome(id string) string {
 	return out[0]
 }
 
-// A task asks wherever its client waits for it: by another process too, if both share their tasks.
+// A task asks its client where the client waits for the result, even in another process that shares the tasks.
 func TestALegacyTaskAsksByWayOfAnyProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store.NewMemoryTasks(0, 0)}}
@@ -242,7 +242,7 @@ func TestTasksOfOneKindAreUnknownToClientsOfTheOther(t *testing.T) {
 	})
 }
 
-// A client to which the server has declared no tasks gets none, even if it requests them.
+// A client gets no tasks, even on request, if the server had not declared tasks to it.
 func TestASessionFromBeforeThereWereTasksHasNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
@@ -265,7 +265,7 @@ func TestASessionFromBeforeThereWereTasksHasNone(t *testing.T) {
 	})
 }
 
-// A task that the client has cancelled stays so, whatever its handler returns afterwards.
+// A task that the client has cancelled stays cancelled, no matter what its handler returns afterwards.
 func TestALegacyTaskThatIsCancelledStaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
@@ -300,7 +300,7 @@ func TestALegacyTaskThatIsCancelledStaysSo(t *testing.T) {
 	})
 }
 
-// Waiting for a task is no handling of a request: RequestTimeout does not apply.
+// RequestTimeout does not apply to the wait for a task.
 func TestWaitingForALegacyTaskHasNoTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{RequestTimeout: time.Second})

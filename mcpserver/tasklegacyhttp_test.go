@@ -20,7 +20,7 @@ import (
 // webTasker is a client of 2025-11-25 over HTTP, with or without a session.
 type webTasker struct {
 	*web
-	headers []string // of each request
+	headers []string // headers of each request
 	last    int
 }
 
@@ -48,7 +48,7 @@ func (c *webTasker) begin(tool, arguments string) string {
 	if _, err := mcp.Decode([]byte(m.Result), &r); err != nil {
 		c.t.Fatalf("the call of %s got %+v, want a task", tool, m)
 	}
-	synctest.Wait() // until the handler does
+	synctest.Wait() // until the handler waits
 	return r.Task.TaskID
 }
 
@@ -58,7 +58,7 @@ func (c *webTasker) wait(id string) *events {
 	return c.stream("POST", c.request("tasks/result", about(id)), c.headers...)
 }
 
-// word returns the next message of a stream. It skips events that only state the position.
+// word returns the next message of a stream. It skips events without data.
 func (e *events) word() message {
 	e.t.Helper()
 	event := e.next()
@@ -72,7 +72,7 @@ func TestOverHTTPALegacyTaskAsksOnTheStreamOfItsResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1},
-			KeepAlive: -1}) // who waits leaves room for others
+			KeepAlive: -1}) // a waiting client leaves room for others
 		c := &webTasker{web: w, headers: []string{"Mcp-Session-Id", w.openAble("2025-11-25")}}
 		id := c.begin("interview", "{}")
 		if m := c.ask("tasks/get", about(id)); !strings.Contains(string(m.Result), `"status":"input_required"`) {
@@ -254,7 +254,7 @@ func TestLegacyTasksAreListedForTheirPrincipal(t *testing.T) {
 				t.Errorf("the cursor %s got %+v, want it refused", cursor, m)
 			}
 		}
-		time.Sleep(2 * time.Hour) // tasks are kept for one
+		time.Sleep(2 * time.Hour) // tasks are kept for one hour
 		if ids, _ := listed(alice, ""); len(ids) != 0 {
 			t.Errorf("alice is told of the tasks %v that have expired, want none", ids)
 		}

@@ -219,7 +219,7 @@ func (t *serverTasks) result(_ context.Context, c *call) (any, error) {
 	return t.keeper.Result(&c.Call, resultAsker{c}, c.taskClient(), id)
 }
 
-// resultAsker asks the client through its tasks/result.
+// resultAsker asks the client during the client's tasks/result request.
 type resultAsker struct{ c *call }
 
 func (a resultAsker) CanAsk() bool { return a.c.canAsk() == nil }
@@ -323,7 +323,7 @@ func (sub *subscription) watchTasks(k *tasks.Keeper) {
 	}
 }
 
-// sendTask sends the state of a task, and reports whether it could.
+// sendTask sends the state of a task, and reports whether that succeeded.
 func (sub *subscription) sendTask(params json.RawMessage) bool {
 	c := sub.call
 	sub.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// TaskTool makes the calls of a tool tasks, for calls that take longer than a client wants to wait. For clients that
+// TaskTool turns a tool's calls into tasks, for calls that take longer than a client wants to wait. For clients that
 // declare the tasks extension, each call with valid arguments becomes a task. The client gets the task as the answer at
 // once, polls for the outcome or subscribes to it, and may cancel the task. The handler continues when the request is
 // over, until it returns. Its context has the values of the request's context, and ends when the client cancels the
@@ -19,17 +19,17 @@ import (
 // Clients of 2025-11-25 know another kind of task, and request a task with the call. Such a call becomes a task even if
 // its arguments are invalid. The task is kept for the time that the client requests, but never longer than other tasks.
 // Questions of the handler to the client wait until the client waits for the result. A cancelled task stays cancelled,
-// whatever the handler returns, and a result with isError fails the task.
+// regardless of the handler's result. A result with isError fails the task.
 //
 // A task belongs to the principal of its request. Without a principal, it belongs to every client that knows its id,
 // which cannot be guessed.
 //
-// For all other clients, and for calls that request no task, the handler runs as that of any other tool while the
-// client waits. If the TaskSupport in the Execution of the tool is [mcp.TaskRequired], the server refuses such calls
-// instead, to modern clients with -32021 and to legacy clients with -32601.
+// For all other clients, and for calls that request no task, the handler runs like the handler of any other tool, while
+// the client waits. If the TaskSupport in the Execution of the tool is [mcp.TaskRequired], the server refuses such
+// calls instead, to modern clients with -32021 and to legacy clients with -32601.
 //
-// The outcome of a task is the return value of the handler, in the form that [ToolHandler] describes: an error that is
-// no [*mcp.Error] is a result with isError, and so completes the task; an [*mcp.Error] fails the task. After the client
+// The outcome of a task is the return value of the handler, as [ToolHandler] describes: an error other than an
+// [*mcp.Error] is a result with isError, and so completes the task; an [*mcp.Error] fails the task. After the client
 // has cancelled the task, an error makes the task cancelled, and a result still completes it. The messages of
 // [RequestInfo.Progress] and [RequestInfo.TaskStatus] become the status message of the task.
 //
@@ -38,13 +38,13 @@ import (
 // basic/utilities/tasks)
 func TaskTool() ToolOption { return func(o *toolOptions) { o.tasks() } }
 
-// TaskWhenAsked is [TaskTool], but a call becomes a task only when the handler calls [RequestInfo.BeginTask]. Until
-// then, the handler answers the request: it may ask the client for something, and may return without a task. A client
-// of 2025-11-25 that requests a task gets one at once.
+// TaskWhenAsked is like [TaskTool], but a call becomes a task only when the handler calls [RequestInfo.BeginTask].
+// Until then, the handler answers the request: it may ask the client for something, and may return without a task. A
+// client of 2025-11-25 that requests a task gets one at once.
 func TaskWhenAsked() ToolOption { return func(o *toolOptions) { o.tasks().waits = true } }
 
-// TaskAfter is [TaskWhenAsked], but a call also becomes a task when the handler takes longer than d, so that clients
-// get the answers of quick calls without a task.
+// TaskAfter is like [TaskWhenAsked], but a call also becomes a task when the handler takes longer than d, so that
+// clients get the answers of quick calls without a task.
 func TaskAfter(d time.Duration) ToolOption {
 	return func(o *toolOptions) {
 		t := o.tasks()
@@ -52,7 +52,7 @@ func TaskAfter(d time.Duration) ToolOption {
 	}
 }
 
-// TaskTTL is [TaskTool], and sets the TTL of the tool's tasks: zero means [TaskOptions.TTL], negative means for ever.
+// TaskTTL is like [TaskTool], and sets the tasks' TTL: zero means [TaskOptions.TTL], negative means for ever.
 func TaskTTL(d time.Duration) ToolOption { return func(o *toolOptions) { o.tasks().ttl = d } }
 
 // tasks returns the task properties of the tool.
@@ -121,18 +121,18 @@ type TaskOptions struct {
 	// account may use half of the places, as above. Zero means 10,000.
 	MaxKept int
 
-	// MaxKeptBytes bounds the bytes of the results of these tasks, of their questions and of the client's responses, in
-	// all. A task fails if there is no room for its result; the server refuses a response if there is no room for it. One
-	// account may use half of the bytes, as above. Zero means 256 MiB.
+	// MaxKeptBytes bounds the total bytes of these tasks' results and questions and of the client's responses. A task
+	// fails if there is no room for its result; the server refuses a response if there is no room for it. One account may
+	// use half of the bytes, as above. Zero means 256 MiB.
 	MaxKeptBytes int
 
 	// MaxResult is the maximum size of a task's result in bytes of JSON; a task with a larger result fails. Zero means
 	// [Limits.Frame].
 	MaxResult int
 
-	// Lease is the time after the last heartbeat of a server when the other servers that share its store consider it dead
-	// and its tasks failed. A server sends three heartbeats in each Lease. The clocks of the servers must differ by much
-	// less than that. A server never considers itself dead. Zero means 30 s.
+	// Lease bounds the silence of a server: if it sends no heartbeat for this long, the other servers that share its store
+	// consider it dead and its tasks failed. A server sends three heartbeats in each Lease. The clocks of the servers must
+	// differ by much less than Lease. A server never considers itself dead. Zero means 30 s.
 	Lease time.Duration
 }
 
@@ -164,8 +164,7 @@ func newTaskOptions(o *TaskOptions, frameLimit int) (TaskOptions, error) {
 // Shutdown ends the tasks that run in this server. Call it after everything that serves clients has ended. Shutdown
 // refuses new tasks, and waits for the running ones. If ctx ends first, Shutdown ends the contexts of their handlers,
 // which fails the tasks, and returns the cause of ctx. It waits another second for these handlers; the error has the
-// number of handlers that still run then, whose tasks have failed all the same. A server without tasks need not be shut
-// down.
+// number of handlers that still run then. Their tasks have failed too. A server without tasks need not be shut down.
 //
 // Shutdown deletes the tasks in the server's own store, which the server has if [TaskOptions] name none.
 //

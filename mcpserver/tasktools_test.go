@@ -88,7 +88,7 @@ func elicit(ctx context.Context, question string) (string, error) {
 	return string(answers["it"]), nil
 }
 
-// confirm asks one thing after another, each as soon as it has the answer to the one before.
+// confirm asks questions one after the other, each after the answer to the previous one.
 func confirm(ctx context.Context, in struct {
 	Questions []string `json:"questions"`
 }) (string, error) {
@@ -103,7 +103,7 @@ func confirm(ctx context.Context, in struct {
 	return strings.Join(answers, " "), nil
 }
 
-// confirmBoth asks two things at the same time.
+// confirmBoth asks two questions at the same time.
 func confirmBoth(ctx context.Context, _ struct{}) (string, error) {
 	var answers [2]string
 	var errs [2]error
@@ -123,7 +123,7 @@ type tasker struct {
 	last   int
 }
 
-// newTasker returns a client of a new server; both are gone when the test ends.
+// newTasker returns a client of a new server; both end with the test.
 func newTasker(t *testing.T, o mcpserver.Options) *tasker {
 	t.Helper()
 	return newTaskerOf(t, newTaskServer(t, o))
@@ -232,7 +232,7 @@ func (c *tasker) respond(id, responses string) {
 	c.acknowledged(c.ask("tasks/update", fmt.Sprintf(`"taskId":%q,"inputResponses":%s`, id, responses)))
 }
 
-// inBubble runs a test with a client of a new server. At the end, the server must have nothing left to do.
+// inBubble runs a test with a client of a new server. At the end, the server must be idle.
 func inBubble(t *testing.T, o mcpserver.Options, test func(t *testing.T, c *tasker)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -158,7 +158,7 @@ func TestNothingOfWhatTheClientIsAskedIsInTelemetry(t *testing.T) {
 	}
 }
 
-// TestContentThatIsAskedForIsOnSpansOnly captures everything but the texts of errors.
+// TestContentThatIsAskedForIsOnSpansOnly captures all contents except the texts of errors.
 func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20241105) {
 		t.Run(w.String(), func(t *testing.T) {

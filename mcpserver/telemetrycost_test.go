@@ -125,7 +125,7 @@ func TestTelemetryStaysWithinItsBudget(t *testing.T) {
 					t.Errorf("%s: telemetry adds %v allocations to the %v of a call, want %v at most", in.name, more, absent, in.most)
 				}
 			}
-			// four are those of the handler, and some for the _meta of its result
+			// the handler needs four, and the _meta of its result some more
 			if most := map[string]float64{"stream": 6, "http": 9}[path]; absent > most {
 				t.Errorf("a call takes %v allocations, want %v at most", absent, most)
 			}

@@ -48,7 +48,7 @@ func export(t *testing.T, w way, use func(c *mcpclient.Client)) exported {
 		otlp.WithServiceName("both"),
 		otlp.WithConsole(console, slog.LevelDebug), otlp.WithLogLevel(slog.LevelDebug))
 	must(t, err)
-	t.Run(w.String(), func(t *testing.T) { // whose clean-up ends the client and the server
+	t.Run(w.String(), func(t *testing.T) { // its clean-up ends the client and the server
 		tel := p.Telemetry(telemetry.WithSlowThreshold(time.Hour))
 		use(connect(t, newServer(t, mcpserver.Options{Telemetry: tel}), w, mcpclient.Options{Telemetry: tel}))
 	})
@@ -72,7 +72,7 @@ func (e exported) spans(kind, name string) map[string]string {
 
 var exportWays = []way{{mcp.Version20260728, false}, {mcp.Version20251125, true}, {mcp.Version20260728, true}}
 
-// TestRecordsCarryTheIdsOfTheirSpans holds over OTLP and on the console.
+// TestRecordsCarryTheIdsOfTheirSpans checks records sent over OTLP and records on the console.
 func TestRecordsCarryTheIdsOfTheirSpans(t *testing.T) {
 	for _, w := range exportWays {
 		e := export(t, w, func(c *mcpclient.Client) {
@@ -121,7 +121,7 @@ func TestRecordsCarryTheIdsOfTheirSpans(t *testing.T) {
 	}
 }
 
-// TestExemplarsLeadToTheRightSpan holds for every histogram that is recorded within a span.
+// TestExemplarsLeadToTheRightSpan checks every histogram that is recorded within a span.
 func TestExemplarsLeadToTheRightSpan(t *testing.T) {
 	for _, w := range exportWays {
 		e := export(t, w, func(c *mcpclient.Client) {

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// many is how many of everything a hostile peer makes up: twice the series of any metric.
+// many is how many names, ids and so on a hostile peer invents: twice the series of any metric.
 const many = 3000
 
 // countsOnly is a recording of metrics: a flood would fill it with spans and records.
@@ -45,13 +45,13 @@ func within(t *testing.T, rec *telemetrytest.Recording, metrics ...string) {
 	}
 }
 
-// TestAHostileClientCausesNoMoreSeriesThanTheSchemaSays makes up names, methods, versions, ids and codes.
+// TestAHostileClientCausesNoMoreSeriesThanTheSchemaSays invents names, methods, versions, ids and codes.
 func TestAHostileClientCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := countsOnly(t)
 		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Queued: 1 << 20}},
 			"roots", rootsTool)
-		for i := range 300 { // more than metrics tell apart, though they are the server's own
+		for i := range 300 { // more names than metrics distinguish, although they are the server's own
 			must(t, s.AddTool(&mcp.Tool{Name: fmt.Sprint("own", i)}, echo))
 		}
 		w := openedAble(t, s, "2025-11-25")
@@ -91,7 +91,7 @@ func frameOf(format string, args ...any) received {
 	return received{frame: fmt.Appendf(nil, format, args...)}
 }
 
-// hostile is a server that makes up names, methods, ids and codes.
+// hostile is a server that invents names, methods, ids and codes.
 type hostile struct {
 	p     *transport.Peer
 	calls int
@@ -127,7 +127,7 @@ func field(frame []byte, key string) string {
 	return strings.TrimSpace(rest[:strings.IndexAny(rest, ",}")])
 }
 
-// TestAHostileServerCausesNoMoreSeriesThanTheSchemaSays uses whatever names it is given.
+// TestAHostileServerCausesNoMoreSeriesThanTheSchemaSays uses all names that the server sends.
 func TestAHostileServerCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
 	rec := countsOnly(t)
 	h := &hostile{}

@@ -26,7 +26,7 @@ func TestStreamsOfEachKindAreInTelemetry(t *testing.T) {
 				`"notifications":{"toolsListChanged":true}`),
 				modernHeaders(mcp.MethodSubscriptionsListen, "")...),
 		}
-		open["sse"].next()    // where to send messages to
+		open["sse"].next()    // the URL for messages
 		open["listen"].next() // the acknowledgement
 		synctest.Wait()
 		for kind := range open {
@@ -76,7 +76,7 @@ func TestOpenSessionsAreInTelemetry(t *testing.T) {
 	})
 }
 
-// TestWhatWaitsForAClientIsInTelemetry uses a client that does not read for a while.
+// TestWhatWaitsForAClientIsInTelemetry uses a client that pauses reading.
 func TestWhatWaitsForAClientIsInTelemetry(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
@@ -87,7 +87,7 @@ func TestWhatWaitsForAClientIsInTelemetry(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(context.Background(), mcpserver.NewStreamConn(requests, answers, 0)) }()
 	const calls = 100
-	go func() { // ends with the calls: what the server cannot send does not keep it from reading
+	go func() { // ends with the calls: the server reads on even while it cannot send
 		_, _ = io.WriteString(in, initialize+"\n"+initialized+"\n")
 		for i := range calls {
 			_, _ = io.WriteString(in, callOf(i+1, "greet", `{"name":"`+name8K+`"}`)+"\n")
@@ -100,7 +100,7 @@ func TestWhatWaitsForAClientIsInTelemetry(t *testing.T) {
 	must(t, <-served)
 }
 
-// name8K is an argument that fills a pipe soon.
+// name8K is an argument large enough to fill a pipe quickly.
 var name8K = string(make8K())
 
 func make8K() []byte {
@@ -111,7 +111,7 @@ func make8K() []byte {
 	return b
 }
 
-// waitFor waits until ok, against processes and pipes that are real.
+// waitFor waits until ok returns true, for tests with real processes and pipes.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
@@ -126,7 +126,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestWhatIsNotSentIsCountedAsDropped uses a client that wants no stream, and a client that does not listen.
+// TestWhatIsNotSentIsCountedAsDropped uses a client that accepts no stream, and a client that has opened none.
 func TestWhatIsNotSentIsCountedAsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

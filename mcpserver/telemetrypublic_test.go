@@ -94,7 +94,7 @@ func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
 	}
 }
 
-// Trusting the client, the default sampler would follow it.
+// If the server trusted the client, the default sampler would follow the client's decision.
 func TestAServerDecidesItselfWhetherACallOfAnUntrustedClientIsSampled(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithPublicEndpointFn(func(context.Context) bool { return true }))
 	w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}),
@@ -158,7 +158,7 @@ func TestAnAnonymousClientOverHTTPDecidesNothingAboutTraces(t *testing.T) {
 				}
 				for _, span := range rec.Spans() {
 					if strings.Contains(span.Name(), "initialize") {
-						continue // the session's opening, without a trace
+						continue // the opening of the session has no trace
 					}
 					links := span.Links()
 					if tt.trusted || span.Parent().IsValid() || len(links) != 1 ||

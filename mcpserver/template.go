@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// AddResourceTemplate adds a template by RFC 6570 for the URIs of resources. The template and a name are required. The
+// AddResourceTemplate adds an RFC 6570 template for the URIs of resources. The template and a name are required. The
 // template matches every URI that it can be expanded to, even with variables that have no value; h decides which of
 // these URIs are resources. If several templates match, the server asks the first one that was added. URIs of more than
 // 4 KiB match none. Characters beyond ASCII match literally and percent-encoded.

@@ -40,7 +40,7 @@ type ToolHandler func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolRes
 // tool whose handler gets and returns Go values. The schemas of t must be valid; the default input schema accepts any
 // object. The server does not validate arguments and results against the schemas without [CheckArguments].
 //
-// Connected clients get a notification of the changed list. It is an error if the server has a tool of that name.
+// Connected clients get a notification of the changed list. AddTool returns an error if a tool of that name exists.
 func (s *Server) AddTool(t *mcp.Tool, h ToolHandler, options ...ToolOption) error {
 	if h == nil {
 		return errors.New("add tool: no handler")

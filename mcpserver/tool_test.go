@@ -172,7 +172,7 @@ func textOf(s string) string {
 
 func isError(text string) string { return `{"content":` + textOf(text) + `,"isError":true}` }
 
-// encoded returns v as JSON without the escapes for HTML.
+// encoded returns v as JSON without HTML escapes.
 func encoded(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

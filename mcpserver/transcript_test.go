@@ -23,15 +23,15 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the server says in testdata/transcripts")
 
-// TestTranscripts holds the server against recorded conversations, one file each, in which lines begin with
+// TestTranscripts compares the server with recorded conversations, one file each. Each line starts with
 //
 //	#    a comment
-//	=    options of the server: versions, concurrent, queued, page, timeout, drain; tools=tasks gives it tools that run
-//	     as tasks, whose ids read TASK-1 and so on. What they send at the same time has no order, and stands sorted, and
-//	     how they are is left out but for tools=news
-//	>    what the client sends
-//	~    how long it waits then
-//	<    what the server has sent until then
+//	=    options of the server: versions, concurrent, queued, page, timeout, drain; tools=tasks adds tools that run as
+//	     tasks, and their ids are replaced by TASK-1 and so on. Messages that tasks send at the same time are sorted;
+//	     the states of tasks are omitted, unless the option is tools=news
+//	>    a message of the client
+//	~    how long the client then waits
+//	<    a message that the server has sent until then
 //
 // After the last line, the client ends the connection.
 func TestTranscripts(t *testing.T) {
@@ -59,7 +59,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// play makes a server answer the client of a transcript, and returns the transcript with the current answers.
+// play runs the client of a transcript against a server, and returns the transcript with the current answers.
 func play(t *testing.T, script string) (got string) {
 	synctest.Test(t, func(t *testing.T) {
 		lines := strings.Split(strings.TrimRight(script, "\n"), "\n")
@@ -117,12 +117,12 @@ func play(t *testing.T, script string) (got string) {
 	return got
 }
 
-// aliases are the ids of tasks in the order in which they came.
+// aliases are the ids of tasks, in order of appearance.
 type aliases []string
 
 var taskID = regexp.MustCompile("[A-Z2-7]{26}")
 
-// hide puts aliases in the place of ids.
+// hide replaces ids by aliases.
 func (a *aliases) hide(frame string) string {
 	return taskID.ReplaceAllStringFunc(frame, func(id string) string {
 		if !slices.Contains(*a, id) {
@@ -132,7 +132,7 @@ func (a *aliases) hide(frame string) string {
 	})
 }
 
-// show puts ids in the place of aliases.
+// show replaces aliases by ids.
 func (a aliases) show(frame string) string {
 	for i, id := range a {
 		frame = strings.ReplaceAll(frame, fmt.Sprintf("%q", fmt.Sprint("TASK-", i+1)), fmt.Sprintf("%q", id))

@@ -46,14 +46,14 @@ import (
 //     only text. The list of tools contains the output schema. Clients of revisions before 2025-06-18 get only the
 //     text, and clients of revisions before 2026-07-28 get only the text if the output is not a JSON object.
 //
-// Arguments are invalid if they would take more than 128 MiB as Go values, or more than eight times their text if that
-// is more. Two million numbers fit. The method [Server.AddTool] passes JSON unchanged.
+// Arguments are invalid if their Go values would take more than 128 MiB or eight times their text, whichever is more.
+// Two million numbers fit. The method [Server.AddTool] passes JSON unchanged.
 //
 // The server validates structured content against the output schema; a mismatch is an internal error. It treats errors
 // of h as [ToolHandler] describes.
 //
-// It is an error if a type has no schema, if a schema is invalid, or if the server has a tool of that name. Connected
-// clients get a notification of the changed list.
+// AddTool returns an error if a type has no schema, if a schema is invalid, or if the server already has a tool of that
+// name. Connected clients get a notification of the changed list.
 // (specification 2026-07-28, server/tools, "Structured Content" and "Error Handling")
 func AddTool[In, Out any](s *Server, t *mcp.Tool, h func(ctx context.Context, in In) (Out, error),
 	options ...ToolOption) error {

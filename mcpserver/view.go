@@ -13,10 +13,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// views are the forms of an entry in the revisions of the protocol, each encoded on first use.
+// views are the encodings of an entry for the revisions of the protocol, each made on first use.
 type views [len(revisions)]atomic.Pointer[json.RawMessage]
 
-// revisions are the revisions for which views have a form.
+// revisions are the revisions for which views have an encoding.
 var revisions = [...]mcp.Version{
 	mcp.Version20241105, mcp.Version20250326, mcp.Version20250618, mcp.Version20251125, mcp.Version20260728,
 }
@@ -57,7 +57,7 @@ func inRevision[T any](whole *T, members []member[T], v mcp.Version) *T {
 	return shown
 }
 
-// undated returns a without LastModified, which revisions before 2025-06-18 lack. It returns a itself if it has none.
+// undated returns a without LastModified, which revisions before 2025-06-18 lack. It returns a itself if there is none.
 func undated(a *mcp.Annotations) *mcp.Annotations {
 	if a == nil || a.LastModified == "" {
 		return a
@@ -67,10 +67,9 @@ func undated(a *mcp.Annotations) *mcp.Annotations {
 	return a
 }
 
-// contentIn converts content blocks to the form of a revision. It returns list itself if no block changes. It omits
-// members that the revision does not have, and replaces blocks of unknown kinds by text: a link to a resource by its
-// name and URI, audio by a note.
-// (schemas of the revisions, ContentBlock and its kinds)
+// contentIn adapts content blocks to a revision. It returns list itself if no block changes. It omits members that the
+// revision does not have, and replaces blocks of unknown kinds by text: a link to a resource by its name and URI, audio
+// by a note. (schemas of the revisions, ContentBlock and its kinds)
 func contentIn(list mcp.ContentList, v mcp.Version) mcp.ContentList {
 	if v >= mcp.Version20251125 {
 		return list
@@ -92,7 +91,7 @@ func contentIn(list mcp.ContentList, v mcp.Version) mcp.ContentList {
 	return shown
 }
 
-// blockIn converts one block to the form of a revision before 2025-11-25. It returns c itself if nothing changes.
+// blockIn adapts one block to a revision before 2025-11-25. It returns c itself if nothing changes.
 func blockIn(c mcp.Content, v mcp.Version) mcp.Content {
 	if link, ok := c.(*mcp.ResourceLink); ok && link != nil {
 		return linkIn(link, v)
@@ -125,7 +124,7 @@ func blockIn(c mcp.Content, v mcp.Version) mcp.Content {
 	return c
 }
 
-// linkIn converts a link to a resource to the form of a revision before 2025-11-25.
+// linkIn adapts a link to a resource to a revision before 2025-11-25.
 func linkIn(link *mcp.ResourceLink, v mcp.Version) mcp.Content {
 	switch {
 	case v < mcp.Version20250618:
@@ -158,7 +157,7 @@ func soundAsText(c *mcp.AudioContent) string {
 
 func dated(a *mcp.Annotations) bool { return a != nil && a.LastModified != "" }
 
-// plainContents returns the contents of a resource in the form of revisions before 2025-06-18.
+// plainContents adapts the contents of a resource to revisions before 2025-06-18.
 func plainContents(c *mcp.ResourceContents) *mcp.ResourceContents {
 	if c == nil || c.Meta == nil {
 		return c
@@ -168,7 +167,7 @@ func plainContents(c *mcp.ResourceContents) *mcp.ResourceContents {
 	return c
 }
 
-// promptResult returns a copy of r in the form of the client's revision.
+// promptResult returns a copy of r, adapted to the client's revision.
 func (w view) promptResult(r *mcp.GetPromptResult) *mcp.GetPromptResult {
 	shown := *r
 	w.finish(&shown.Result)
@@ -182,7 +181,7 @@ func (w view) promptResult(r *mcp.GetPromptResult) *mcp.GetPromptResult {
 	return &shown
 }
 
-// readResult returns a copy of r in the form of the client's revision.
+// readResult returns a copy of r, adapted to the client's revision.
 // (specification 2026-07-28, server/utilities/caching)
 func (w view) readResult(r *mcp.ReadResourceResult) *mcp.ReadResourceResult {
 	shown := *r
@@ -202,7 +201,7 @@ func (w view) readResult(r *mcp.ReadResourceResult) *mcp.ReadResourceResult {
 	return &shown
 }
 
-// completeResult returns a copy of r in the form of the client's revision.
+// completeResult returns a copy of r, adapted to the client's revision.
 func (w view) completeResult(r *mcp.CompleteResult) *mcp.CompleteResult {
 	shown := *r
 	w.finish(&shown.Result)

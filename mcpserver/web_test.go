@@ -61,13 +61,13 @@ func serveWeb(t testing.TB, s *mcpserver.Server, o *mcpserver.HTTPOptions) *web 
 	return serveHandler(t, h, h)
 }
 
-// serveHandler serves h, which leads to inner.
+// serveHandler serves h, which wraps inner.
 func serveHandler(t testing.TB, h http.Handler, inner *mcpserver.HTTPHandler) *web {
 	t.Helper()
 	return serveProtocols(t, h, inner, nil)
 }
 
-// serveProtocols serves h, which leads to inner, over these protocols.
+// serveProtocols serves h, which wraps inner, over these protocols.
 func serveProtocols(t testing.TB, h http.Handler, inner *mcpserver.HTTPHandler, protocols *http.Protocols) *web {
 	t.Helper()
 	l := &memoryListener{conns: make(chan net.Conn), closed: make(chan struct{})}
@@ -117,8 +117,8 @@ type page struct {
 	body   string
 }
 
-// request makes an HTTP request with the headers that all requests have. headers are names and values of more headers;
-// an empty value removes a header.
+// request returns an HTTP request with the usual headers. headers are names and values of more headers; an empty value
+// removes a header.
 func request(t testing.TB, ctx context.Context, method, body string, headers ...string) *http.Request {
 	t.Helper()
 	target := "http://localhost/mcp"
@@ -195,7 +195,7 @@ type events struct {
 	resp   *http.Response
 	reader *sse.Reader
 	leave  context.CancelFunc
-	primed string // the id of a GET stream's first event, if that is empty
+	primed string // the id of a GET stream's first event, if that event is empty
 }
 
 // stream sends a request and returns the response, which must be a stream.
@@ -214,7 +214,7 @@ func (w *web) stream(method, body string, headers ...string) *events {
 	return &events{t: w.t, resp: resp, reader: sse.NewReader(resp.Body, 1<<20, false), leave: leave}
 }
 
-// read returns the next event, but for an empty first one of a GET stream.
+// read returns the next event. It skips an empty first event of a GET stream.
 func (e *events) read() (sse.Event, error) {
 	event, err := e.reader.Next()
 	if err == nil && e.resp.Request.Method == http.MethodGet && e.primed == "" && event.HasID && len(event.Data) == 0 {
@@ -224,7 +224,7 @@ func (e *events) read() (sse.Event, error) {
 	return event, err
 }
 
-// next returns the next event, which must come.
+// next returns the next event. The test fails if there is none.
 func (e *events) next() sse.Event {
 	e.t.Helper()
 	event, err := e.read()

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// newWebServer returns a server with more tools, which only HTTP needs.
+// newWebServer returns a server with additional tools for tests over HTTP.
 func newWebServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	t.Helper()
 	s := newServer(t, o)

@@ -74,7 +74,7 @@ func (w *wire) Close() error {
 	return nil
 }
 
-// send sends frames to the server, and waits until the server has nothing left to do.
+// send sends frames to the server, and waits until the server is idle.
 func (w *wire) send(frames ...string) {
 	for _, f := range frames {
 		w.in <- received{frame: []byte(f)}
@@ -91,7 +91,7 @@ func (w *wire) taken() []string {
 	return out
 }
 
-// block makes sends wait, as if the client took nothing, until release is called.
+// block makes Send wait, as if the client did not read, until release is called.
 func (w *wire) block() (release func()) {
 	hold := make(chan struct{})
 	w.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-// TestConnectionsOfAServerKeepTheContract puts ends that the suite drives in the place of an MCP server.
+// TestConnectionsOfAServerKeepTheContract replaces the MCP server by ends that the suite controls.
 func TestConnectionsOfAServerKeepTheContract(t *testing.T) {
 	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 		ends := make(chan *end, 64)

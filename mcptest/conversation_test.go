@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestACallSaysWhoseItIsAtBothEnds has an SDK that copies the conversation from the baggage, and a label of durations.
+// TestACallSaysWhoseItIsAtBothEnds uses an SDK that copies the conversation from the baggage, and labels durations.
 func TestACallSaysWhoseItIsAtBothEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel("gen_ai.agent.name"))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// failing is a test that is to fail. It panics where a test would end its goroutine.
+// failing is a test that should fail. It panics instead of ending the goroutine.
 type failing struct {
 	testing.TB
 	said string

@@ -20,7 +20,7 @@ import (
 // tenant is an attribute of the program's own.
 func tenant(name string) attribute.KeyValue { return attribute.String("tenant.id", name) }
 
-// together returns a server, which set fills, and a client of it, until the test ends. They share rec.
+// together returns a server and a client of it, which end with the test. set adds features to the server. Both use rec.
 func together(t *testing.T, rec *telemetrytest.Recording, so mcpserver.Options, co mcpclient.Options,
 	set func(*mcpserver.Server)) (*mcptest.Server, *mcpclient.Client) {
 	t.Helper()
@@ -35,7 +35,7 @@ func together(t *testing.T, rec *telemetrytest.Recording, so mcpserver.Options, 
 	return server, client
 }
 
-// tool returns what adds a tool to a server.
+// tool returns a function that adds a tool to a server.
 func tool(name string, h func(context.Context, struct{}) (string, error)) func(*mcpserver.Server) {
 	return func(s *mcpserver.Server) {
 		if err := mcpserver.AddTool(s, &mcp.Tool{Name: name}, h); err != nil {
@@ -44,7 +44,7 @@ func tool(name string, h func(context.Context, struct{}) (string, error)) func(*
 	}
 }
 
-// A handler does to its span what OpenTelemetry lets it, and the recorder of its test accepts all of it.
+// A handler changes its span in all ways that OpenTelemetry permits, and the recorder of the test accepts them.
 func TestARecorderAcceptsWhatHandlersAddToSpans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

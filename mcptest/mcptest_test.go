@@ -21,7 +21,7 @@ type city struct {
 	Name string `json:"name"`
 }
 
-// run has a bubble with a server that has a tool "forecast", which says "sunny", and a client of it.
+// run runs a test in a bubble with a client of a server, whose tool "forecast" returns "sunny".
 func run(t *testing.T, o *mcpclient.Options, test func(t *testing.T, s *mcptest.Server, c *mcpclient.Client)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcptest.NewServer(t, nil)
@@ -94,7 +94,7 @@ func TestAServerThatIsKilledLosesItsCallsAndIsReachedAgain(t *testing.T) {
 		sunny(t, c)
 		s.Kill()
 		s.Kill()
-		synctest.Wait() // until the client knows
+		synctest.Wait() // until the client has noticed
 		sunny(t, c)
 	})
 }
@@ -105,7 +105,7 @@ func TestAServerThatRefusesIsReachedOnceItDoesNot(t *testing.T) {
 			sunny(t, c)
 			gone := errors.New("gone for good")
 			s.Refuse(gone)
-			sunny(t, c) // what is open stays open
+			sunny(t, c) // open connections stay open
 			s.Kill()
 			synctest.Wait()
 			if _, err := c.CallTool(t.Context(), "forecast", city{}); !errors.Is(err, mcpclient.ErrNotReady) {
@@ -234,7 +234,7 @@ func TestAScriptSaysWhatTheTestWrites(t *testing.T) {
 	}
 }
 
-// TestAScriptEndsTheTestThatWaitsInVain has a test of its own that fails.
+// TestAScriptEndsTheTestThatWaitsInVain runs a test that fails.
 func TestAScriptEndsTheTestThatWaitsInVain(t *testing.T) {
 	for _, tt := range []struct {
 		name, want string
@@ -264,7 +264,7 @@ func TestAScriptEndsTheTestThatWaitsInVain(t *testing.T) {
 				f := &failing{TB: t}
 				s := mcptest.NewScript(f)
 				func() {
-					defer func() { _ = recover() }() // what Fatalf has said is looked at below
+					defer func() { _ = recover() }() // the message of Fatalf is checked below
 					tt.do(t, s)
 				}()
 				if !strings.Contains(f.said, tt.want) {

@@ -14,11 +14,11 @@ import (
 // The transport may be dialled any number of times: each connection uses the next session of the recording, and
 // starts over after the last one.
 //
-// A request gets the recorded answer of the first unused request with the same method and equal params, without
-// _meta. Of initialize only the revision is compared. A request without a match gets an error, and fails the test
-// with the differences from the most similar recorded request. An answer to a request of the server that differs from
-// the recorded answer also fails the test. tasks/get and ping may be sent any number of times. Notifications,
-// progress and requests of the server keep their order, but are sent without delays.
+// A request gets the recorded answer of the first unused request with the same method and equal params, without _meta.
+// For initialize, only the revision is compared. A request without a match gets an error, and fails the test with the
+// differences from the most similar recorded request. An answer to a request of the server that differs from the
+// recorded answer also fails the test. tasks/get and ping may be sent any number of times. Notifications, progress and
+// requests of the server keep their order, but are sent without delays.
 //
 // Replay calls t.Fatal if the file cannot be read.
 func Replay(t testing.TB, file string) transport.Transport {

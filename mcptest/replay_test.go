@@ -30,7 +30,7 @@ func TestTheWeatherIsThatOfTheRecording(t *testing.T) {
 
 // docs:end
 
-// judged is a test that notes its errors.
+// judged is a test that records its errors.
 type judged struct {
 	testing.TB
 	errors []string
@@ -65,7 +65,7 @@ func TestAClientThatIsLeftBehindOutlivesNoTest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = client.Close() }) // before the end of the recording
+		t.Cleanup(func() { _ = client.Close() }) // runs before the clean-up of Replay
 	})
 }
 

@@ -80,7 +80,7 @@ func (s *Server) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 // Kill ends all connections like a killed server process. Calls in flight fail with mcpclient.ErrConnectionLost, and
 // the contexts of handlers end. Clients can reconnect immediately; use [Server.Refuse] to prevent that. Kill returns
 // when the handlers have returned, or a moment later if a handler ignores its context. The client notices the end a
-// moment later: calls before that are lost as well.
+// moment later: calls before that are also lost.
 func (s *Server) Kill() {
 	killed := &transport.ExitError{Code: -1, Signal: "SIGKILL"}
 	var all sync.WaitGroup
@@ -98,7 +98,7 @@ func (s *Server) Refuse(err error) {
 }
 
 // Delay delays each request of these methods by d before it is handled. Without methods it delays all requests.
-// Cancellation ends the delay. The handshake (server/discover, initialize) is delayed as well, so call Delay after
+// Cancellation ends the delay. The handshake (server/discover, initialize) is also delayed, so call Delay after
 // connecting, or name methods, to slow down calls only. Delay replaces the previous delay; zero removes it.
 func (s *Server) Delay(d time.Duration, methods ...string) {
 	s.mu.Lock()

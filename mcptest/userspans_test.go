@@ -109,7 +109,7 @@ func TestCallsTakeAttributesForTheirSpans(t *testing.T) {
 	}
 }
 
-// Each try of a call has the attributes, and each round.
+// Each attempt and each round of a call has the attributes.
 func TestEachTryOfACallHasItsAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
@@ -131,7 +131,7 @@ func TestEachTryOfACallHasItsAttributes(t *testing.T) {
 	})
 }
 
-// An option for all calls gives the spans of both ends attributes, out of the context.
+// An option for all calls adds attributes from the context to the spans of both ends.
 func TestAProgramGivesAllSpansAttributes(t *testing.T) {
 	type key struct{}
 	var seen sync.Map
@@ -182,7 +182,7 @@ func TestAProgramGivesAllSpansAttributes(t *testing.T) {
 	}
 }
 
-// A filter takes spans, and nothing else: what is below belongs to the span around the call, and metrics go on.
+// A filter removes only spans: the spans below belong to the span around the call, and metrics are recorded as before.
 func TestAFilterTakesSpansAlone(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithFilter(func(_ context.Context, info telemetry.SpanInfo) bool {
 		return info.Method != "ping" && info.Target != "noise"
@@ -213,7 +213,7 @@ func TestAFilterTakesSpansAlone(t *testing.T) {
 	}
 }
 
-// Middleware inside the span: of calls and of handlers at the client, of handlers at the server.
+// Middleware runs inside the span: of calls and of handlers at the client, and of handlers at the server.
 func TestMiddlewareRunsInsideTheSpan(t *testing.T) {
 	note := func(ctx context.Context, where string) {
 		trace.SpanFromContext(ctx).SetAttributes(attribute.Bool(where, true))

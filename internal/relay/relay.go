@@ -137,7 +137,7 @@ type Client struct {
 	Introduced func(result json.RawMessage, err error) error
 	// Shared reports whether several peers without sessions are in front. They must not get each other's messages.
 	Shared bool
-	// Patience is the time for which Request and Notify wait for a session. Zero means 30 s.
+	// Patience bounds the wait of Request and Notify for a session. Zero means 30 s.
 	Patience time.Duration
 }
 

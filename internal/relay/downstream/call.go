@@ -213,7 +213,7 @@ func (r *call) close() bool {
 	return true
 }
 
-// answered is the [relay.Answer] to the request. Of several answers, the first one counts.
+// answered implements [relay.Answer] for the request. Only the first of several answers counts.
 func (r *call) answered(result json.RawMessage, err error) {
 	if !r.close() {
 		return
@@ -293,7 +293,7 @@ func (r *call) Targets() (target, uri string) { return r.target, r.uri }
 // Wait sends the messages of the request to a client that shares its receiver with others.
 func (r *call) Wait(over <-chan struct{}) { r.box.Run(over) }
 
-// verbatim is the result of a request with the method of, as a peer wrote it.
+// verbatim is the unchanged result of a peer. of is the method of the request.
 type verbatim struct {
 	of    *engine.Method
 	raw   json.RawMessage
@@ -314,7 +314,7 @@ func (v verbatim) appendAnswer(dst []byte, id jsonrpc.ID, err error) []byte {
 	return jsonrpc.AppendAnswer(dst, id, "result", v.raw)
 }
 
-// adopt sets the terms of the session: a, the client as it describes itself, and the version in the answer.
+// adopt sets the terms of the session: a, which describes the client, with the version in the answer.
 func adopt(c *engine.Conn, a *engine.Agreement, answer json.RawMessage) {
 	raw, _ := mcp.Object(answer).Lookup("protocolVersion")
 	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.Server.Versions, v) {

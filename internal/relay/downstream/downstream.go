@@ -33,9 +33,9 @@ type Options struct {
 	Telemetry     *telemetry.Telemetry
 }
 
-// New returns an *mcpserver.Server that passes all messages of clients to r. It answers only a ping before there is
-// a session. Over HTTP, each session of a legacy client is a [relay.Peer], and all modern clients together are one. To
-// set Stateless or Sessions in the options of an HTTP handler is a mistake in the program.
+// New returns an *mcpserver.Server that passes all messages of clients to r. It answers only a ping before there is a
+// session. Over HTTP, each session of a legacy client is a [relay.Peer], and all modern clients together are one.
+// Setting Stateless or Sessions in the options of an HTTP handler is a mistake in the program.
 func New(r relay.Receiver, o *Options) (server any, err error) {
 	if o.Name == "" {
 		return nil, errors.New("options: no Name")
@@ -55,7 +55,7 @@ const maxRelayed = 1024
 // relaying is the role of a server that passes messages to a receiver.
 type relaying struct{ receiver relay.Receiver }
 
-// exchange extends the engine's exchange by the peer of the receiver.
+// exchange extends the engine's exchange with the receiver's peer.
 type exchange struct {
 	engine.Exchange
 	front *front
@@ -123,7 +123,7 @@ func (c *client) Leave(reason error) {
 	c.Calls.Drain(rpc.Settle)
 }
 
-// alone has the methods of a client without subscriptions of the server, and of a session in no store.
+// alone implements the methods for subscriptions and for stored sessions, which a relay does not have.
 type alone struct{}
 
 func (alone) EndStreams()                               {}

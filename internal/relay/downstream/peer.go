@@ -37,10 +37,10 @@ const maxUnreadNotices = 1 << 20
 // unreadFrames bounds the messages that wait for all modern clients over HTTP together, in frames of FrameLimit.
 const unreadFrames = 16
 
-// post sends a message of n bytes by the stream of a request. Modern clients over HTTP share the goroutine that
-// received the message: it only queues the message, for the goroutine of the client's own request, so that a client
-// which does not read delays no other. post reports false, and sends nothing, if the queue of the request would take
-// more than limit bytes, 0 for any number, or the queues of all requests more than unreadFrames.
+// post sends a message of n bytes on the stream of a request. For modern clients over HTTP, post only queues the
+// message, and the goroutine of the client's own request sends it, so that a client that does not read delays no other.
+// post reports false, and sends nothing, if the queue of the request would exceed limit bytes (0 means no limit), or
+// the queues of all requests together unreadFrames.
 func (f *front) post(by *call, n, limit int, send func()) bool {
 	if f.conn != nil {
 		send()
@@ -68,9 +68,9 @@ func (f *front) during(ctx context.Context) *call {
 	return nil
 }
 
-// way returns the client's request on whose stream to send a question that belongs to ctx, nil for the stream of the
-// session. If the client does not read that stream, way returns the latest request: a server behind a pipe cannot name
-// the request that its question belongs to, and a client need not read any other stream.
+// way returns the request on whose stream a question that belongs to ctx is sent; nil means the stream of the session.
+// If the client does not read that stream, way returns the latest request: a server behind a pipe cannot name the
+// request that its question belongs to, and a client need not read any other stream.
 func (f *front) way(ctx context.Context) *call {
 	by := f.during(ctx)
 	if by != nil || f.conn == nil {
@@ -82,10 +82,10 @@ func (f *front) way(ctx context.Context) *call {
 	return f.latest()
 }
 
-// noticeWay is way for a notification. If the client reads the stream of the session, or has read it and can resume it,
-// the notification is sent on that stream, where it waits for the client if necessary. A change concerns the session,
-// even if ctx belongs to a request: on the stream of a request that the client gives up, the notification would be
-// lost.
+// noticeWay is like way, for a notification. If the client reads the stream of the session, or has read it and can
+// resume it, the notification is sent on that stream, where it waits for the client if necessary. A change concerns the
+// session, even if ctx belongs to a request: on the stream of a request that the client gives up, the notification
+// would be lost.
 func (f *front) noticeWay(ctx context.Context, method string) *call {
 	by := f.during(ctx)
 	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.X.Version() == "") {
@@ -283,7 +283,7 @@ func (q *ask) send(m relay.Message) (err error) {
 	return err
 }
 
-// Give implements [awaiter]. It passes an answer on in the goroutine that reads, before the client's next message.
+// Give implements [rpc.Waiter]. It passes on an answer in the goroutine that reads, before the client's next message.
 func (q *ask) Give(m *jsonrpc.Message) {
 	if m == nil {
 		q.conn.X.Group.Start(leaving{q})
@@ -301,7 +301,7 @@ func (q leaving) Run() {
 	q.conclude(nil, relay.ErrLeft)
 }
 
-// withdrawing is the task that cancels a request when its answer is no longer wanted, unless it has arrived.
+// withdrawing is the task that cancels a request whose context has ended, unless the answer has arrived.
 type withdrawing struct{ *ask }
 
 func (q withdrawing) Run() {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Introduce makes the request of the peer in front, and completes the session with any result. The relay reads the
-// members of the result that it needs, as far as they are valid. The peer in front judges the result.
+// Introduce sends the first request of the peer in front, and completes the session with any result. The relay reads
+// the members of the result that it needs, as far as they are valid. The peer in front judges the result.
 func (h hooks) Introduce(ctx context.Context, by *conn.Handshake) (*conn.Session, error) {
 	intro := h.introduction()
 	s := conn.Session{Era: conn.LegacyEra{}, Said: &conn.Said{}}
@@ -57,7 +57,7 @@ func (h hooks) early(r *conn.Reader, m *jsonrpc.Message) bool {
 	case m.Kind == jsonrpc.Notification:
 		h.Notified(r, m)
 	case m.Kind == jsonrpc.Request && m.Method == mcp.MethodPing:
-		// In one try: the handshake reads on in any case.
+		// One attempt: the handshake reads on in any case.
 		_ = r.Answer(jsonrpc.AppendAnswer(nil, m.ID, "result", []byte("{}")), false)
 	default:
 		return false

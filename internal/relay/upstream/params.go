@@ -185,7 +185,7 @@ func readText(raw []byte, path ...string) string {
 	return conn.Excerpt(text, conn.MaxShown)
 }
 
-// readVersion returns the revision at a path, empty if the text cannot stand in an HTTP header.
+// readVersion returns the revision at a path, empty if the text is not valid in an HTTP header.
 func readVersion(raw []byte, path ...string) mcp.Version {
 	text, _ := jsonrpc.Text(member(raw, path...))
 	if len(text) > conn.MaxShown || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {

@@ -104,7 +104,7 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 	})
 }
 
-// Notified passes a notification of the server on. A cancellation of one of the server's requests concerns only the
+// Notified passes on a notification of the server. A cancellation of one of the server's requests concerns only the
 // connection.
 func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c
@@ -135,8 +135,8 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c.client.Receiver.ReceiveNotification(ctx, message, c)
 }
 
-// during returns the context for messages of the server during a request of the peer in front, or nil if the request
-// is unknown. It leads to the request, and ends with the connection.
+// during returns the context for messages of the server during the request q of the peer in front. q is nil if the
+// request is unknown. The context carries the values of the request, and ends with the connection.
 func during(r *conn.Reader, q *request) context.Context {
 	if q == nil {
 		return r.Link.Ctx
@@ -176,7 +176,7 @@ func (c *Server) incoming(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Pa
 	return serving.Incoming(m.Method, params, peerOf(r), m.Size(), in)
 }
 
-// passed returns a message of the server in the form for the peer in front.
+// passed converts a message of the server for the peer in front.
 func passed(r *conn.Reader, m *jsonrpc.Message) relay.Message {
 	params := m.Middle()
 	oneLine(r.Session, params)
@@ -184,7 +184,7 @@ func passed(r *conn.Reader, m *jsonrpc.Message) relay.Message {
 }
 
 // servedAtOnce bounds the requests of a server that the peer in front handles at once. The bound is high: the frames
-// are bounded in bytes as well, and agents send many requests at the same time.
+// are also bounded in bytes, and agents send many requests at the same time.
 const servedAtOnce = 4096
 
 // Serve passes a request of the server on.

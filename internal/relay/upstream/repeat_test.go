@@ -39,7 +39,7 @@ func TestLostIdempotentRequestIsRepeated(t *testing.T) {
 					if m := v.Expect(c.method); string(m.Params) != reading {
 						t.Errorf("got %s", m.Raw)
 					}
-					v.Close() // one repetition and no other
+					v.Close() // a request is repeated only once
 				}
 				got := b.heard()
 				if len(got) != 1 || !strings.HasPrefix(got[0], c.method+" transport unsent=false: ") {

@@ -73,8 +73,8 @@ func (q *request) Encode(s *conn.Session) *conn.Fault {
 	return nil
 }
 
-// Ended distinguishes the end of the relay, or of the peer in front, which stops its client, from the end of one
-// request. Each of them ends the context.
+// Ended distinguishes why the context has ended: because the relay or the peer in front has ended, or only this
+// request.
 func (q *request) Ended(err *conn.Fault) instrument.Result {
 	switch {
 	case err == nil && q.Method == mcp.MethodCallTool:

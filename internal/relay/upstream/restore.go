@@ -172,7 +172,7 @@ func (c *Server) ask(s *conn.Session, method string, params json.RawMessage, ans
 }
 
 // resubscribe renews a subscription to a resource of a legacy server in session s, after a pause. It retries while
-// there is no answer. tried is called at the end of the first try.
+// there is no answer. tried is called after the first attempt.
 func (c *Server) resubscribe(s *conn.Session, params json.RawMessage, pause time.Duration, tried func()) {
 	p := readParams(params)
 	uri := p.Target(mcp.TargetResource)
@@ -210,8 +210,8 @@ func (c *Server) backoff(pause time.Duration) time.Duration {
 	return min(cmp.Or(2*pause, limit.BackoffMin), limit.BackoffMax)
 }
 
-// missed counts a gap in what the server has reported, and sends the peer in front a notification for each possible
-// change, under the id of its subscription, nil for none.
+// missed counts a gap in the server's reports, and sends the peer in front a notification for each possible change,
+// under the id of its subscription, nil for none.
 func (c *Server) missed(ctx context.Context, cause string, id []byte, f mcp.SubscriptionFilter) {
 	c.core.Telemetry.ChangeGap(cause)
 	for method, uri := range methods.ChangesOf(&f) {

@@ -153,7 +153,7 @@ func TestSubscriptionIsReopenedUnderIDOfPeer(t *testing.T) {
 		v.Answer(v.Expect(mcp.MethodDiscover), `{}`)
 		b.wants("introduced result {}")
 		b.asks(t.Context(), "ask", "")
-		v.Expect("ask") // and no ended subscription
+		v.Expect("ask") // the ended subscription is not reopened
 	})
 }
 

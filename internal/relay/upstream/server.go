@@ -96,7 +96,8 @@ type Server struct {
 	told       *conn.Session   // guarded by mu; session in which the relay sends notifications/initialized; nil for none
 }
 
-// New returns a connection by t to a server, for the peer in front that r describes. It starts to connect at once.
+// New returns a connection to the server that t reaches, for the peer in front that r describes. It starts to connect
+// at once.
 func New(t transport.Transport, o *Options, r *relay.Client) (*Server, error) {
 	if t == nil {
 		return nil, errors.New("no transport")
@@ -151,7 +152,7 @@ func (c *Server) newRequest(ctx context.Context, method string, answer relay.Ans
 	return q
 }
 
-// start makes the request. The request waits for a session as long as the relay's patience lasts.
+// start starts the request, which waits for a session until the relay's patience has passed.
 func (q *request) start() {
 	q.ReadyBy = time.Now().Add(q.c.patience)
 	q.Start(q.ctx, q)

@@ -102,7 +102,7 @@ func (f *front) asks(ctx context.Context, method, params string) {
 	})
 }
 
-// told returns the outcome of a request as text: the text of a server's error, or the kind of another.
+// told returns the outcome of a request as text: for an error of the server its text, for any other error its kind.
 func (f *front) told(method string, result json.RawMessage, err error) string {
 	if e, ok := errors.AsType[*relay.Error](err); ok {
 		return fmt.Sprintf("%s error %s", method, e.Object)

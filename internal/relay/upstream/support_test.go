@@ -71,12 +71,12 @@ type rigged struct {
 	dial    func(ctx context.Context) (error, bool)
 	send    func(m transport.Message) (error, bool)
 	receive func(ctx context.Context, next receiver) (transport.Frame, error)
-	network transport.Network // its claimed network; zero for its own
+	network transport.Network // network that the transport reports; zero for the real one
 }
 
 func (r *rigged) Network() transport.Network { return cmp.Or(r.network, r.Transport.Network()) }
 
-// receiver is the Receive of the connection itself.
+// receiver is the Receive method of the underlying connection.
 type receiver func(ctx context.Context) (transport.Frame, error)
 
 func (r *rigged) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The bounds of the tools that are kept, in bytes. A tool costs its name, its parameters and an overhead, roughly so.
+// Bounds of the tools that are kept, in bytes. A tool costs roughly its name, its parameters and an overhead.
 const (
 	toolRoom     = 8 << 20
 	toolOverhead = 256

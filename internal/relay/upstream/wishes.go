@@ -16,7 +16,7 @@ type wishes struct {
 	shared bool // several peers without sessions share the server
 
 	mu         sync.Mutex
-	progress   map[jsonrpc.ID]*request // guarded by mu; by the token that the server has
+	progress   map[jsonrpc.ID]*request // guarded by mu; by the token that the server got
 	logs       map[*request]struct{}   // guarded by mu; for log messages, in modern revisions
 	replaced   uint64                  // guarded by mu; number of replaced tokens
 	unanswered *conn.Session           // guarded by mu; the latest session in which one of logs ended without an answer

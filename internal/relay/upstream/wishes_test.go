@@ -40,7 +40,7 @@ func TestNotificationsFindTheirRequest(t *testing.T) {
 			return v.Expect(mcp.MethodCallTool)
 		}
 		a := asks("a", `{"progressToken": 7}`)
-		c := asks("c", `{"x":1,"progressToken":7}`) // the same as the other host's
+		c := asks("c", `{"x":1,"progressToken":7}`) // the same token as the other host's
 		d := asks("d", `{"progressToken":"7","io.modelcontextprotocol/logLevel":"info"}`)
 		if want := `{"name":"x","_meta":{"x":1,"progressToken":"progress-1"}}`; string(c.Params) != want {
 			t.Errorf("got %s, want %s", c.Params, want)
@@ -64,7 +64,7 @@ func TestNotificationsFindTheirRequest(t *testing.T) {
 		v.Send(log)
 		heard("d", "notification notifications/message {}")
 		e := asks("e", `{"io.modelcontextprotocol/logLevel":"info"}`)
-		v.Send(log) // the request is ambiguous
+		v.Send(log) // the message may belong to either request
 		heard("", "notification notifications/message {}")
 		for _, m := range []mcptest.Message{d, a, c, e} {
 			v.Answer(m, `{}`)

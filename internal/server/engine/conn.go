@@ -27,7 +27,7 @@ type Conn struct {
 
 	others web.Others // other processes that know the session; nil if only this process knows it
 
-	// introduced replaces the reservation of memory for the client's description of itself by one of so many bytes, and
+	// introduced sets the memory that is reserved for the client's description of itself to this number of bytes, and
 	// reports whether they were available; nil without a budget.
 	introduced func(bytes int) bool
 
@@ -134,7 +134,7 @@ func (c *Conn) Cut() { c.cut() }
 // Quit ends the connection for a reason. It does not wait.
 func (c *Conn) Quit(reason error) { c.quit(reason) }
 
-// Introduce replaces the reservation of memory for the client's description of itself by one of so many bytes, and
+// Introduce sets the memory that is reserved for the client's description of itself to this number of bytes, and
 // reports whether they were available.
 func (c *Conn) Introduce(bytes int) bool { return c.introduced == nil || c.introduced(bytes) }
 

@@ -78,8 +78,8 @@ func Interrupted(r instrument.Result, why error) instrument.Result {
 	return r
 }
 
-// EndReason returns the error for requests whose connection or session ends because of reason, nil if the client has
-// disconnected. It is [ErrStopping] unless the client is gone.
+// EndReason returns the error for requests whose connection or session ends because of reason. A nil reason means that
+// the client has disconnected. The error is [ErrStopping] unless the client is gone.
 func EndReason(reason error) error {
 	switch reason {
 	case nil:

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Exchange extends the core's exchange by the sender of the messages, its terms, and the HTTP request, if there is one.
-// A role embeds it, and implements the methods NewCall, Notified and Cancellation of [rpc.Server].
+// Exchange extends the core's exchange with the sender of the messages, its terms, and the HTTP request, if any. A role
+// embeds it, and implements the methods NewCall, Notified and Cancellation of [rpc.Server].
 type Exchange struct {
 	rpc.Exchange
 	Home   *Server
@@ -37,15 +37,15 @@ type Stateless struct {
 	sender Peer
 }
 
-// With connects x to e, a part of the role's exchange, and to its call. It returns the part for package web.
+// With connects x to e, a part of the role's exchange, and to c, the role's call. It returns the part for package web.
 func (x *Stateless) With(e *Exchange, role rpc.Server, c *rpc.Call) *web.Stateless {
 	e.Server, e.Client = role, &x.sender
 	x.Exchange, x.Call = &e.Exchange, c
 	return &x.Stateless
 }
 
-// Carry makes x, a copy of the exchange of a connection, the exchange for the messages of one HTTP request. role is the
-// copy of the role's exchange that has x.
+// Carry prepares x, a copy of a connection's exchange, for the messages of one HTTP request. role is the copy of the
+// role's exchange that embeds x.
 func (x *Exchange) Carry(r *http.Request, role rpc.Server) *rpc.Exchange {
 	x.Server = role
 	x.Work = within.Values(x.Work, r.Context())

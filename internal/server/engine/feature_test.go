@@ -23,11 +23,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// lighthouse is a role as the author of another package writes one: it answers each request with its method, and the
-// method "wait" when the context of its handler ends.
+// lighthouse is a role as another package would write it. It answers each request with its method, and the method
+// "wait" only when the context of its handler ends.
 type lighthouse struct {
 	mu   sync.Mutex
-	ends []error // why the clients have left
+	ends []error // reasons why the clients have left
 }
 
 func newServer() (*engine.Server, *lighthouse) {
@@ -70,7 +70,7 @@ func (s *ship) Leave(reason error) {
 	s.light.ends = append(s.light.ends, reason)
 }
 
-// noSession has the methods of a client without a session over HTTP.
+// noSession implements the methods for sessions over HTTP, which the client does not have.
 type noSession struct{}
 
 func (noSession) EndStreams()                               {}

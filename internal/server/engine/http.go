@@ -70,7 +70,7 @@ func (h *HTTP) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// webServer implements [web.Server] for an HTTP. The [Handler] of the role has some of the methods.
+// webServer implements [web.Server] for an [HTTP]. The role's [Handler] implements some of the methods.
 type webServer struct {
 	Handler
 	h *HTTP

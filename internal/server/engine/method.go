@@ -20,7 +20,7 @@ type Method struct {
 	Find func(name []byte) (string, bool)
 
 	ByURI bool         // the target is a resource
-	Rows  []mcp.Method // the method's rows in the table of the protocol; nil for a method of the user's own
+	Rows  []mcp.Method // the method's rows in the table of the protocol; nil for a custom method
 }
 
 // In reports whether clients may send requests of the method in the revision v.
@@ -68,8 +68,8 @@ func (m *Method) Named(raw []byte) (string, bool) {
 	return name, false
 }
 
-// AnyName is a [Method.Find] that accepts every name, for a server that does not know the names. Metrics limit their
-// number.
+// AnyName is a [Method.Find] that accepts every name, for a server that does not know the names. Metrics limit the
+// number of names.
 func AnyName(name []byte) (string, bool) { return string(name), true }
 
 // RowsOf returns the rows in the table of the protocol for requests of clients with this method.
@@ -83,7 +83,7 @@ func RowsOf(name string) []mcp.Method {
 	return rows
 }
 
-// maxSkimmed is how much of a large result's beginning is read for telemetry, in addition to its last member.
+// maxSkimmed bounds how much of a result's beginning is read for telemetry, in bytes. Its last member is read too.
 const maxSkimmed = 64 << 10
 
 // Outcome returns the outcome that telemetry records for raw, a result of the method.

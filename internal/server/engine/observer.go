@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// flush waits until the log handler has accepted all records so far. Because the log handler may hang, flush waits no
-// longer than the server waits for handlers.
+// flush waits until the log handler has accepted all records so far, or until [Options.Patience] has passed, because
+// the log handler may hang.
 func (s *Server) flush(ctx context.Context, all ...rpc.Observer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Patience())
 	defer cancel()
@@ -47,8 +47,8 @@ func (s *Server) Observer(n instrument.Network) rpc.Observer {
 	return o
 }
 
-// The server calls the user's code, such as handlers, stores and connections, through package usercode. Whatever this
-// code does, the request gets an answer, and the server continues and can be shut down.
+// The server calls the user's code, such as handlers, stores and connections, through package usercode. Even if this
+// code fails, the request gets an answer, and the server continues and can be shut down.
 
 // Apart calls f in a goroutine of its own. The error reports that f panicked or ended the goroutine.
 func (s *Server) Apart(ctx context.Context, name string, f func()) error {

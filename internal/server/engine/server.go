@@ -49,7 +49,7 @@ func (o *Options) NullID() bool {
 	return len(o.Modern) == 0 && !slices.Contains(o.Legacy, mcp.Version20251125)
 }
 
-// Patience is how long the server waits for user code that ends something, and for the log handler.
+// Patience returns how long the server waits for user code that ends something, and for the log handler.
 func (o *Options) Patience() time.Duration { return max(o.DrainTimeout, rpc.Settle) }
 
 // Server serves clients.
@@ -68,7 +68,7 @@ type Server struct {
 	observers map[instrument.Network]rpc.Observer // guarded by mu
 }
 
-// New returns a server whose clients r serves.
+// New returns a server; r serves its clients.
 func New(o *Options, r Role) *Server {
 	return &Server{
 		Options: *o, Number: running.Servers.Number(), Total: quota.NewLimiter(o.MaxTotal), role: r,
@@ -77,14 +77,14 @@ func New(o *Options, r Role) *Server {
 }
 
 // NewServer returns a *mcpserver.Server; r serves its clients. The options about connections and telemetry apply, with
-// the defaults of mcpserver. NewServer is a variable, which package mcpserver sets: a public constructor would expose
-// an internal type, but mcpproxy and mcptest need a *mcpserver.Server for their public APIs.
+// the defaults of mcpserver. NewServer is a variable, set by package mcpserver: a public constructor would expose an
+// internal type, but mcpproxy and mcptest need a *mcpserver.Server for their public APIs.
 var NewServer func(o *Options, r Role) (server any, err error)
 
 // Role serves the clients of a server.
 type Role interface {
-	// Connect returns the role's part of c, a connection or session. x is the exchange for the role's own one, which
-	// Connect puts into c.X.
+	// Connect returns the role's part of c, a connection or session. It copies x into the role's own exchange, and sets
+	// c.X to the copy.
 	Connect(c *Conn, x Exchange) Client
 	// Handle returns the role's part of an HTTP handler. It returns an error for options that the role does not support.
 	Handle(h *HTTP) (Handler, error)
@@ -97,7 +97,7 @@ type Client interface {
 	Drain()
 	// EndStreams starts to end the subscriptions of the connection.
 	EndStreams()
-	// End ends the role's part after the last handler, and returns how much user code ignores the end of its context.
+	// End ends the role's part after the last handler, and returns how many user functions still run.
 	End() (left int)
 	// Watching returns the numbers of watched resources and of open subscriptions.
 	Watching() (resources, subscriptions int)
@@ -123,7 +123,7 @@ func (s *Server) Conns() []*Conn {
 	return slices.Collect(maps.Keys(s.conns))
 }
 
-// IsConnected reports whether Conns returns any.
+// IsConnected reports whether Conns would return any connection.
 func (s *Server) IsConnected() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

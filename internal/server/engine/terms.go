@@ -38,7 +38,7 @@ type Agreement struct {
 	Weight       int // approximate memory in bytes of Client and Capabilities
 }
 
-// Sender is the sender of a request, as it describes itself: in initialize, or in the request.
+// Sender is the description that the sender of a request gives of itself, in initialize or in the request.
 type Sender struct {
 	Agreed             *Agreement      // nil for a modern client
 	Info, Capabilities json.RawMessage // a modern client's description of itself, valid JSON objects, or nil

@@ -13,7 +13,7 @@ import (
 const (
 	MaxBytes  = 64 << 10 // bytes of JSON
 	maxValues = 1024     // JSON values, because some take much more memory than their text
-	valueCost = 128      // bytes of memory, about, of a value besides its text
+	valueCost = 128      // approximate bytes of memory for a value, in addition to its text
 )
 
 // Weight estimates the bytes of memory for an introduction with this JSON text and this number of values.

@@ -64,8 +64,8 @@ func (l *Limiter) Acquire(held int) bool {
 	return true
 }
 
-// AcquireFor is Acquire for a request that waits in t, which holds held places. If there is no place, the limiter calls
-// t.StartWaiting later.
+// AcquireFor is like Acquire, for a request that waits in t; t holds held places. If there is no place, the limiter
+// calls t.StartWaiting later.
 func (l *Limiter) AcquireFor(t waiter, held int) bool {
 	if l == nil {
 		return true

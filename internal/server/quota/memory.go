@@ -14,7 +14,7 @@ type Memory struct {
 	freed broadcast.Signal // guarded by mu; sent when bytes are released
 }
 
-// NewMemory returns a budget of so many bytes.
+// NewMemory returns a budget of limit bytes.
 func NewMemory(limit int) *Memory { return &Memory{bytes: NewShares(limit)} }
 
 // Reserve reserves n bytes for the account, and reports whether the account may have them.
@@ -28,15 +28,15 @@ func (m *Memory) Reserve(who Account, n int) bool {
 	return true
 }
 
-// ReservePart is Reserve for at most a quarter of the bytes that are left, so small requests find memory when large
-// ones find none.
+// ReservePart is like Reserve, but refuses more than a quarter of the bytes that are left, so that small requests still
+// find memory when large ones find none.
 func (m *Memory) ReservePart(who Account, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.reservePartLocked(who, n)
 }
 
-// reservePartLocked is ReservePart; mu is held.
+// reservePartLocked does the same as ReservePart; mu is held.
 func (m *Memory) reservePartLocked(who Account, n int) bool {
 	if 4*n > m.bytes.Free() || !m.bytes.Affords(who, n) {
 		return false
@@ -45,12 +45,12 @@ func (m *Memory) reservePartLocked(who Account, n int) bool {
 	return true
 }
 
-// WaitPart waits until ReservePart succeeds. It reports false if ctx ends before.
+// WaitPart waits until ReservePart succeeds. It reports false if ctx ends first.
 func (m *Memory) WaitPart(ctx context.Context, who Account, n int) bool {
 	return m.freed.Await(ctx, &m.mu, func() bool { return m.reservePartLocked(who, n) }) == nil
 }
 
-// Change reserves n bytes whether they are left or not, or releases them if n is negative.
+// Change reserves n bytes, even if fewer are left. If n is negative, Change releases -n bytes.
 func (m *Memory) Change(who Account, n int) {
 	if n == 0 {
 		return

@@ -13,7 +13,7 @@ func TestSharesLeaveRoomForNewAccounts(t *testing.T) {
 	one, two, three := quota.Account{Name: "1"}, quota.Account{Name: "2"}, quota.Account{Name: "3"}
 	for i, want := range []struct {
 		who  quota.Account
-		most int // what the account gets, one by one
+		most int // what the account gets if it reserves one by one
 	}{{one, 6}, {two, 3}, {three, 2}, {quota.Account{}, 1}, {one, 0}} {
 		got := 0
 		for s.Affords(want.who, 1) {

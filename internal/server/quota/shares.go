@@ -10,8 +10,8 @@ type Account struct {
 }
 
 // Shares divides a resource between accounts. An account may hold as much as is left for all others: one account alone
-// gets half of the resource, two get a third each, and so on. So a new account finds something, however long the others
-// keep theirs. The mutex of its owner guards a Shares.
+// gets half of the resource, two get a third each, and so on. So a new account always finds something, even if the
+// others never release theirs. The mutex of its owner guards a Shares.
 type Shares struct {
 	Limit int             // the amount of the resource
 	Used  int             // the amount that is reserved
@@ -28,14 +28,14 @@ func (s *Shares) Free() int { return s.Limit - s.Used }
 // left.
 func (s *Shares) Affords(who Account, n int) bool { return s.AffordsWithout(who, n, 0) }
 
-// AffordsWithout is Affords for an account that releases back first.
+// AffordsWithout is like Affords, for an account that releases back first.
 func (s *Shares) AffordsWithout(who Account, n, back int) bool {
 	left := s.Free() + back
 	return n <= left && s.Fair(who, n, back, left)
 }
 
-// Fair reports whether the account stays within its share if it releases back and reserves n, where left is the amount
-// that is not reserved in between.
+// Fair reports whether the account stays within its share if it releases back and reserves n, where left is the free
+// amount in between.
 func (s *Shares) Fair(who Account, n, back, left int) bool {
 	if who == (Account{}) {
 		return true

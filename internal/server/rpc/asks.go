@@ -13,9 +13,9 @@ import (
 // ErrClosed is the error of a request to a client that sends no more answers.
 var ErrClosed = errors.New("the connection is over")
 
-// Asks has the requests of the server that one client has not answered, on a connection or in a session.
+// Asks holds the server's requests that one client has not answered, on a connection or in a session.
 type Asks struct {
-	Process string // begins the ids, if several processes ask the client; empty for one process
+	Process string // prefix of the ids, if several processes ask the client; empty for one process
 
 	mu         sync.Mutex
 	last       int64            // guarded by mu; the latest id
@@ -75,7 +75,7 @@ func (t *Asks) Open() (id int64, answer <-chan *jsonrpc.Message, ok bool) {
 	return id, wait, err == nil
 }
 
-// Enter returns an id for a request whose answer w gets. The error is ErrClosed if the client has left, or ErrBusy if
+// Enter returns an id for a request; w gets the answer. The error is ErrClosed if the client has left, or ErrBusy if
 // limit requests are open.
 func (t *Asks) Enter(w Waiter, limit int) (id int64, err error) {
 	t.mu.Lock()
@@ -124,7 +124,7 @@ func (t *Asks) WireID(n int64) jsonrpc.ID {
 	return jsonrpc.StringID(t.Process + "-" + strconv.FormatInt(n, 10))
 }
 
-// number returns the number of which WireID has made id, false for an id of another process.
+// number returns the number from which WireID has made id, false for an id of another process.
 func (t *Asks) number(id jsonrpc.ID) (n int64, ok bool) {
 	if t.Process == "" {
 		return id.Int()

@@ -44,8 +44,8 @@ func (x *Exchange) receiveBatch(frame []byte) {
 	x.receiveAll(slices.Collect(messages), b)
 }
 
-// receiveAll handles the messages of a batch. If user code ends the goroutine in one message, the others are handled
-// before.
+// receiveAll handles the messages of a batch. If user code ends the goroutine in one message, the remaining messages
+// are handled first.
 func (x *Exchange) receiveAll(messages [][]byte, b *Batch) {
 	usercode.Pass(func() {
 		for len(messages) > 0 {

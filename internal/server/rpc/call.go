@@ -24,9 +24,9 @@ type Call struct {
 
 	// How the call is served: by default in a goroutine of the group, once it is admitted.
 
-	Inline   bool // by the goroutine that brings it, at once and without admission
-	InOrder  bool // by the goroutine that brings it, once admitted; it keeps its place until Conclude or GiveUp
-	OnReader bool // by the goroutine that brings it; set at admission
+	Inline   bool // served by the goroutine that brings it, at once and without admission
+	InOrder  bool // served by the goroutine that brings it, once admitted; it keeps its place until Conclude or GiveUp
+	OnReader bool // served by the goroutine that brings it; set at admission
 	Deferred bool // the handler calls Conclude or GiveUp later
 	Foreign  bool // the result is another server's: telemetry captures none of it
 
@@ -44,12 +44,12 @@ type Call struct {
 // Handler defines the subject of a request.
 type Handler interface {
 	// Begin decides how the server answers a request, or sets Refused, and calls [Call.Start] once. raw has the params,
-	// nil for none, and p parts of them: by value, because a pointer would be one more allocation.
+	// nil for none. p has parts of them; it is no pointer, because that would be one more allocation.
 	Begin(method string, raw json.RawMessage, p jsonrpc.Params)
 	// Handle handles the request. A panic is an internal error.
 	Handle(ctx context.Context) (result any, err error)
-	// Close stops everything that the handler sends beside the answer. cancelled is why no answer follows, nil if one
-	// follows.
+	// Close stops everything that the handler sends in addition to the answer. cancelled is why no answer follows, nil if
+	// one follows.
 	Close(cancelled error)
 	// Encode appends the frame of the answer to dst, and returns the error in the frame, nil for a result. rest follows
 	// the frame, and a closing brace follows rest; rest is nil for a frame in one piece.
@@ -58,7 +58,7 @@ type Handler interface {
 	Outcome(result any, err, lost error) instrument.Result
 	// Left describes the end of an operation without an answer.
 	Left(why error) instrument.Result
-	// About returns the method, and the revision by which the server answers.
+	// About returns the method, and the revision of the answer.
 	About() (method string, v mcp.Version)
 	// Value returns the value for [InfoKey] in the context of the handler.
 	Value() any
@@ -81,7 +81,7 @@ func (c *Call) abandon(m *jsonrpc.Message, out Sink) {
 	_ = out.Answer(c.Exchange.Work, Answer{Frame: frame, Err: ErrInternal, Refused: true, ID: m.ID})
 }
 
-// Start starts the operation in telemetry, which in describes, and makes the context of the handler.
+// Start starts the telemetry operation that in describes, and makes the context of the handler.
 func (c *Call) Start(in *instrument.Incoming) {
 	ctx := context.Context((*informed)(c))
 	if c.Exchange.Peer.Tel != nil {
@@ -106,7 +106,7 @@ func (c *Call) leavePlace() {
 	}
 }
 
-// serveOnReader serves an admitted call in the goroutine that brings it, if the call is to be served there.
+// serveOnReader serves an admitted call in the goroutine that brings it, if the call must be served there.
 func (c *Call) serveOnReader() {
 	switch {
 	case !c.OnReader:
@@ -128,7 +128,7 @@ func (c *Call) Run() {
 // serve handles and answers the request, even if the handler panics or ends its goroutine.
 func (c *Call) serve() { c.Op.Labelled(c.Context(), c.serveIn) }
 
-// serveIn is serve with the context of the handler.
+// serveIn does the work of serve in the context of the handler.
 func (c *Call) serveIn(ctx context.Context) {
 	var result any
 	err := error(ErrPanicked)
@@ -147,7 +147,7 @@ func (c *Call) serveIn(ctx context.Context) {
 	result, err = c.callHandler(ctx)
 }
 
-// timed adds the time that the handler has run to its pace.
+// timed adds the handler's running time to its pace.
 func (c *Call) timed(since time.Time) { c.Pace.add(time.Since(since)) }
 
 // callHandler calls the handler, and returns ErrPanicked if it panics.
@@ -193,7 +193,7 @@ func (c *Call) Conclude(result any, err error) {
 }
 
 // GiveUp ends a request without an answer. withdraw informs the client, unless the client has cancelled the request:
-// then the cancellation is the reason, and not why. With a nil withdraw, why is the reason in any case.
+// then the reason is the cancellation instead of why. With a nil withdraw, why is the reason in any case.
 func (c *Call) GiveUp(why error, withdraw func()) {
 	defer c.Exchange.Calls.Release()
 	cancelled := c.Exchange.Calls.Finish(c)
@@ -224,7 +224,7 @@ func (c *Call) reply(buf *[]byte, frame, rest []byte, result any, err error) {
 		c.Op.Answer(sent)
 	}
 	if c.Pace != nil && len(frame) > MaxKept {
-		c.Pace.add(Patience) // writing may take so long
+		c.Pace.add(Patience) // writing may take that long
 	}
 	PutBuffer(buf, frame)
 	c.end(result, err, lost)
@@ -245,8 +245,8 @@ func (c *Call) end(result any, err, lost error) { c.Op.End(c.Handler.Outcome(res
 // breakOff ends the operation, if it has not ended, of a request in which user code has failed.
 func (c *Call) breakOff() { c.Op.End(BrokenOff) }
 
-// sending returns the context for sending the answer. A refused or inline call ends with Work: the goroutine that reads
-// sends its answer, and must not wait for a client that reads nothing when the connection ends.
+// sending returns the context for sending the answer. For a refused or inline call it is Work: the reading goroutine
+// sends the answer, and must not wait for a client that reads nothing when the connection ends.
 func (c *Call) sending() context.Context {
 	if c.Refused != nil || c.Inline {
 		return c.Exchange.Work
@@ -268,7 +268,7 @@ func DescribeTrace(in *instrument.Incoming, p *jsonrpc.Params) {
 	in.Meta = p.Meta
 }
 
-// Traced returns the _meta of a message of the server with the trace context of op.
+// Traced returns the _meta for a message of the server, with the trace context of op.
 func Traced(op *instrument.Op, user mcp.Meta) jsonrpc.Meta {
 	t := op.TraceContext()
 	return jsonrpc.Meta{Traceparent: t.Traceparent, Tracestate: t.Tracestate, Baggage: t.Baggage,

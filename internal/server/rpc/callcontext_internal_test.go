@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What can be seen of a context: whether and why it has ended, its values, and the same of one derived from it.
+// seenOf describes a context: whether and why it has ended, its values, and the same for a derived context.
 func seenOf(ctx context.Context) string {
 	closed := false
 	select {
@@ -27,12 +27,12 @@ func seenOf(ctx context.Context) string {
 	return fmt.Sprint(closed, ctx.Err(), context.Cause(ctx), known, other, at, bound)
 }
 
-// known is a handler that nothing is known of but a value.
+// known is a handler with a value, and without other methods.
 type known struct{ Handler }
 
 func (known) Value() any { return "known" }
 
-// An endable context is one of context.WithCancelCause, whatever is done with it and in which order.
+// An endable behaves like a context of context.WithCancelCause, for any operations in any order.
 func TestContextOfACallCanBeCancelled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		left := rapid.SampledFrom([]time.Duration{time.Hour, -time.Hour}).Draw(t, "time left")

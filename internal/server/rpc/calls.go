@@ -23,15 +23,15 @@ type Admission interface {
 	Find(id jsonrpc.ID) *Call
 	// Finish removes a request, and returns why it gets no answer, nil if it gets one.
 	Finish(c *Call) error
-	// Cancel cancels the request with an id for the client, because of why.
+	// Cancel cancels the request with an id: the client gets no answer, and why is the cause.
 	Cancel(id jsonrpc.ID, why error)
 	// Release releases the place of a request.
 	Release()
 }
 
-// liveFrames bounds the frames of a client's running and waiting requests, in units of the FrameLimit. Requests beyond
-// that are refused and not left unread, because cancellations, and answers that handlers wait for, come behind them on
-// the same stream.
+// liveFrames bounds the frames of a client's running and waiting requests, in units of the FrameLimit. Further requests
+// are refused instead of left unread, because cancellations and answers that handlers wait for follow them on the same
+// stream.
 const liveFrames = 4
 
 // Calls admits the requests of one client: it bounds the number of running requests, the number of waiting requests and
@@ -39,9 +39,9 @@ const liveFrames = 4
 type Calls struct {
 	limit    int // of running requests
 	queue    int // of waiting requests
-	capacity int // of the bytes of all frames, if there is more than one
+	capacity int // maximum bytes of all frames together, if there are several
 	group    *Group
-	total    *quota.Limiter // of running requests, over all clients
+	total    *quota.Limiter // limits the running requests of all clients
 
 	mu      sync.Mutex
 	live    map[jsonrpc.ID]*Call // guarded by mu; running and waiting requests
@@ -52,7 +52,7 @@ type Calls struct {
 	idle    broadcast.Signal     // guarded by mu; sent when no request runs
 }
 
-// NewCalls returns an Admission for a client with at most limit running and queue waiting requests.
+// NewCalls returns an Admission for one client. limit bounds its running requests, and queue its waiting requests.
 func NewCalls(limit, queue, frameLimit int, g *Group, total *quota.Limiter) *Calls {
 	return &Calls{
 		limit: limit, queue: queue, capacity: liveFrames * frameLimit, group: g, total: total,
@@ -131,7 +131,7 @@ func (t *Calls) Find(id jsonrpc.ID) *Call {
 	return t.live[id]
 }
 
-// Busy reports whether more than but requests are running.
+// Busy reports whether the number of running requests is above but.
 func (t *Calls) Busy(but int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,7 +158,7 @@ func (t *Calls) Release() {
 	t.catchUp()
 }
 
-// Drain waits until no request runs, at most as long as patience, and reports whether none runs.
+// Drain waits until no request runs or patience has passed, and reports whether none runs.
 func (t *Calls) Drain(patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -240,7 +240,7 @@ func (t *Calls) remove(c *Call) {
 	t.bytes -= c.Size
 }
 
-// Close gives up the waiting requests because of why, and refuses new ones with refusal.
+// Close gives up the waiting requests with the cause why, and refuses new ones with refusal.
 func (t *Calls) Close(why, refusal error) {
 	t.mu.Lock()
 	left := t.waiting

@@ -64,7 +64,7 @@ type Elsewhere interface {
 	Deliver(ctx context.Context, m *jsonrpc.Message) (bool, error)
 }
 
-// Place is a place that requests occupy until they are answered, even if the client has gone before.
+// Place is a place that requests occupy until they are answered, even if the client disconnects earlier.
 type Place interface {
 	// Retain adds a request to the place.
 	Retain()
@@ -93,7 +93,7 @@ type Reach struct {
 	Asks    bool // the server can send requests to the client
 	Read    bool // the client reads the frames, as far as the server knows
 	Batched bool // the answers go into a batch
-	// Resumable reports whether the client has read the frames before, and can resume behind the last one.
+	// Resumable reports whether the client has read earlier frames, and can resume after the last one.
 	Resumable bool
 }
 
@@ -190,8 +190,8 @@ func (x *Exchange) Request(c *Call, m *jsonrpc.Message, out Sink) {
 	x.Begin(c, m, &params, took, out)
 }
 
-// Begin is Request for a request whose params the caller has read. took is the time for that, zero if it was not
-// measured.
+// Begin is like Request, for a request whose params the caller has decoded. took is the decoding time, zero if it was
+// not measured.
 func (x *Exchange) Begin(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, took time.Duration, out Sink) {
 	begun := false
 	defer func() {

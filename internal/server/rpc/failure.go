@@ -17,9 +17,9 @@ var (
 	// ErrPanicked is the error of a handler that panicked or ended its goroutine. A log record has the details.
 	ErrPanicked = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	ErrBusy     = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of one client
-	// ErrOverloaded is about the requests of all clients.
+	// ErrOverloaded means too many requests of all clients together.
 	ErrOverloaded = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
-	// ErrTooOften is about a rate of one client.
+	// ErrTooOften means that one client exceeds a rate.
 	ErrTooOften = &mcp.Error{Code: mcp.CodeInternalError,
 		Message: "too many requests of this kind: try again later"}
 	errDuplicateID = &mcp.Error{Code: mcp.CodeInvalidRequest,
@@ -101,7 +101,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // GetBuffer returns a buffer for an answer.
 func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
 
-// PutBuffer returns a buffer, with which frame was made, for the next answer.
+// PutBuffer returns buf, in which frame was made, to the pool.
 func PutBuffer(buf *[]byte, frame []byte) {
 	if cap(frame) <= MaxKept {
 		*buf = frame[:0]

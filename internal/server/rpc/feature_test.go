@@ -16,15 +16,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// harbor is a server as the author of another package writes one: it has methods, a notification and a question of its
-// own, of which the core has no word.
+// harbor is a server as another package would write it, with its own methods, notification and question, which the core
+// does not know.
 type harbor struct {
 	exchange *rpc.Exchange
 	client   *client
 	total    *quota.Limiter
-	tides    map[string]string // by place; owned by the goroutine that brings the messages
+	tides    map[string]string // by place; owned by the goroutine that calls receive
 	waiting  *tideCall         // the latest tide/wait
-	ended    error             // why the context of the latest tide/forever has ended
+	ended    error             // cause of the context of the latest tide/forever
 }
 
 func newHarbor(t *testing.T) *harbor {
@@ -38,7 +38,7 @@ func newHarbor(t *testing.T) *harbor {
 	return h
 }
 
-// receive brings messages to the server, and returns the frames that it has sent when nothing goes on any more.
+// receive passes messages to the server, and returns the frames that the server has sent when it is idle again.
 func (h *harbor) receive(frames ...string) string {
 	for _, frame := range frames {
 		h.exchange.Receive([]byte(frame))
@@ -129,7 +129,7 @@ func (whereQuestion) Params() json.RawMessage                     { return nil }
 func (whereQuestion) Take(context.Context, json.RawMessage) error { return nil }
 func (whereQuestion) Meta() mcp.Meta                              { return nil }
 
-// client is a sink that keeps what is sent to it.
+// client is a sink that records the frames.
 type client struct {
 	mu   sync.Mutex
 	sent []string
@@ -190,7 +190,7 @@ func TestFeatureFromOutsideOfTheCore(t *testing.T) {
 	})
 }
 
-// A request that is handled in order holds its place until it is concluded, and one that was refused has none.
+// A request that is handled in order keeps its place until it is concluded. A refused request has no place.
 func TestRequestsInOrderHoldTheirPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarbor(t)

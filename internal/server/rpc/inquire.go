@@ -31,7 +31,7 @@ type Inquirer struct {
 	Exchange *Exchange
 	Out      Sink
 	Version  mcp.Version
-	Context  context.Context // of the request for which the server asks, or of the connection; its end ends the waiting
+	Context  context.Context // context of the request that asks, or of the connection; its end ends the wait
 }
 
 // ErrAnswered is the error of a question for a request that has been answered.
@@ -119,7 +119,7 @@ func isRefusal(err error) bool {
 	return ok
 }
 
-// Lateness returns why the answer to a request is late, where ctx is the context of the request, which has ended.
+// Lateness returns why the answer to a request is late. ctx is the request's context, which has ended.
 func Lateness(ctx context.Context) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return names.DropLateTimeout
@@ -149,7 +149,7 @@ func (q *Inquirer) send(ctx context.Context, op *instrument.Op, id int64, it Que
 	return nil
 }
 
-// resultIn returns the result in a response to a request by a method.
+// resultIn returns the result in a response to a request of the method.
 func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 	switch {
 	case !m.Checked():
@@ -164,7 +164,7 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 	return nil, &RefusalError{Method: method, Code: e.Code, Message: e.Message, Data: e.Data}
 }
 
-// withdraw cancels a request of the server. It does not wait long for a client that reads nothing.
+// withdraw cancels a request of the server. It waits at most [Settle] for a client that reads nothing.
 // (specification 2025-11-25, basic/utilities/cancellation)
 func (q *Inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64, it Question) {
 	ctx, cancel := context.WithTimeout(within.Values(q.Exchange.Life, ctx), Settle)
@@ -212,7 +212,7 @@ func (v *Violation) Unwrap() error { return v.Cause }
 // ErrorType returns the value of the attribute error.type.
 func (v *Violation) ErrorType() string { return names.ErrorViolation }
 
-// EndOf describes for telemetry the end of a request of the server, where ctx is its context.
+// EndOf describes for telemetry the end of a request of the server. ctx is the request's context.
 func EndOf(ctx context.Context, err error) instrument.Result {
 	if err == nil {
 		return instrument.Result{}

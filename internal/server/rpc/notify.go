@@ -24,7 +24,7 @@ func (p *Peer) Send(ctx context.Context, out Sink, v mcp.Version, r instrument.R
 	})
 }
 
-// SendFrame is Send for a frame that frameOf makes for the operation.
+// SendFrame is like Send, but frameOf makes the frame.
 func (p *Peer) SendFrame(ctx context.Context, out Sink, v mcp.Version, r instrument.Request,
 	frameOf func(*instrument.Op) ([]byte, error)) error {
 	r.Notification, r.Beside = true, true

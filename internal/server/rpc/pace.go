@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pace keeps how long a handler runs. It decides whether the reading goroutine may run the handler the next time. The
+// Pace records how long a handler runs. It decides whether the reading goroutine may run the handler the next time. The
 // zero value has no runs. If two goroutines add a run at the same time, one run may be lost.
 type Pace struct{ packed atomic.Uint64 }
 
@@ -30,13 +30,13 @@ func (p *Pace) quick() bool { return p.load().quick() }
 // record is the state of a pace.
 type record struct {
 	mean      uint32 // time of the latest runs, in nanoseconds
-	runs      uint16 // since the record was new or stalled, as far as they matter
+	runs      uint16 // number of runs since the start or the last stall, up to the number that matters
 	doublings uint16 // of the number of runs until the handler is trusted
 }
 
 const (
 	quickRun   = 50 * time.Microsecond
-	window     = 16   // runs of the mean
+	window     = 16   // number of runs in the mean
 	FirstTrust = 32   // runs until a new handler is trusted
 	maxDouble  = 7    // doublings
 	lapse      = 1024 // trusted runs that undo one doubling
@@ -48,7 +48,7 @@ func (r record) trust() uint16 { return FirstTrust << r.doublings }
 // quick reports whether most runs are quick.
 func (r record) quick() bool { return r.runs >= r.trust() && r.mean <= uint32(quickRun) }
 
-// add returns the record with one more run. A longer run counts as one of Patience.
+// add returns the record with one more run. A run longer than Patience counts as Patience.
 func (r record) add(took time.Duration) record {
 	latest := uint32(min(max(took, 0), Patience))
 	if r.runs == 0 && r.doublings == 0 {

@@ -11,7 +11,7 @@ func TestHandlerIsTrustedAfterEnoughQuickRuns(t *testing.T) {
 	const us = time.Microsecond
 	type runs struct {
 		n    int
-		took time.Duration // negative for runs that stall
+		took time.Duration // negative for a run that stalls
 	}
 	for _, tt := range []struct {
 		name  string

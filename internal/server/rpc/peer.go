@@ -17,7 +17,7 @@ type Observer struct {
 	Peers   map[mcp.Version]*instrument.Peer
 }
 
-// Failed returns a function that reports the failure of user code of a name.
+// Failed returns a function that reports a failure of the user code called name.
 func (o *Observer) Failed(ctx context.Context, name string) func(*usercode.Failure) {
 	return func(f *usercode.Failure) { o.Tel.HandlerPanic(ctx, name, f.Value, f.Stack) }
 }

@@ -15,16 +15,16 @@ import (
 )
 
 // Reader reads the frames of a connection, in one goroutine at a time. That goroutine also serves requests that are
-// likely to be quick: to start a goroutine for a request wakes a thread, which costs more than most requests. If such a
+// likely to be quick: starting a goroutine for a request wakes a thread, which costs more than most requests. If such a
 // request turns out to be slow, or asks the client, another goroutine reads on.
 type Reader struct {
 	x       *Exchange
 	receive func(context.Context) ([]byte, error)
-	life    *keepalive.Watch // hears of each frame; nil for none
+	life    *keepalive.Watch // is notified of each frame; nil for none
 	ctx     context.Context  // ends the reading
 	done    chan ReadResult  // gets the end of the reading
 
-	buffered func() bool // reports whether more has come than was received; true if that is unknown
+	buffered func() bool // reports whether unreceived input has arrived; true if that is unknown
 
 	turn   atomic.Uint64 // number of the goroutine that reads; changes when another one takes over
 	latest time.Time     // arrival of the latest request; owned by the goroutine that reads
@@ -32,7 +32,7 @@ type Reader struct {
 	mu       sync.Mutex
 	running  *Call       // guarded by mu; served by the goroutine that reads; nil while it reads
 	used     bool        // guarded by mu; a request was served here since the last check
-	checking bool        // guarded by mu; the timer is set, as it is while running is set
+	checking bool        // guarded by mu; the timer is set; always true while running is set
 	timer    *time.Timer // guarded by mu; for the next check; nil before the first
 	checks   sync.WaitGroup
 }
@@ -48,9 +48,9 @@ const (
 // errReceive ends the reading if receive has ended its goroutine.
 var errReceive = errors.New("receive: it has ended its goroutine")
 
-// Read handles the frames that receive returns until there are no more, which is not an error, or ctx ends. receive
-// returns a [*FrameTooLargeError] for a frame above the limit. buffered reports whether more has come than was
-// received; nil if that is unknown. life hears of each frame.
+// Read handles the frames that receive returns, until ctx ends or there are no more frames, which is not an error.
+// receive returns a [*FrameTooLargeError] for a frame above the limit. buffered reports whether unreceived input has
+// arrived; nil if that is unknown. life is notified of each frame.
 func (x *Exchange) Read(ctx context.Context, receive func(context.Context) ([]byte, error), buffered func() bool,
 	life *keepalive.Watch) ReadResult {
 	if buffered == nil {
@@ -70,7 +70,7 @@ type ReadResult struct {
 	Panicked any // a panic of the reading goroutine, with its stack; nil for none
 }
 
-// Run reads until there are no more frames, or another goroutine reads.
+// Run reads until there are no more frames, or another goroutine takes over.
 func (r *Reader) Run() {
 	r.x.Peer.Tel.SetLabels(r.ctx) // a handler may have started this goroutine
 	mine := r.turn.Load()
@@ -78,7 +78,7 @@ func (r *Reader) Run() {
 	dealing := false
 	defer func() {
 		if r.turn.Load() != mine {
-			return // a panic goes on
+			return // a panic continues
 		}
 		if v := recover(); v != nil {
 			r.done <- ReadResult{Panicked: fmt.Sprintf("%v\n\n%s", v, debug.Stack())}
@@ -132,7 +132,7 @@ func (r *Reader) wants(c *Call) bool {
 	}
 	gap := c.Arrived.Sub(r.latest)
 	r.latest = c.Arrived
-	// if the clock stands still, as in a bubble of a test, there are no checks
+	// if the clock stands still, as in a synctest bubble, there are no checks
 	if c.Pace == nil || gap <= 0 || gap > steady {
 		return false
 	}

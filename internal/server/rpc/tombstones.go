@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// maxStones is for how many requests that were given up a late answer is recognized.
+// maxStones bounds the abandoned requests whose late answers are recognized.
 const maxStones = 256
 
 // Tombstone stands for a request of the server that was given up.

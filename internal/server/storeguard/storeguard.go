@@ -15,7 +15,7 @@ import (
 // Apart calls f in a goroutine of its own, and reports and returns its failure. name is the method of the store.
 type Apart func(ctx context.Context, name string, f func()) error
 
-// Events returns events with calls that always return, with an error if the store's code fails.
+// Events wraps events so that each call returns, with an error if the store's code fails.
 func (a Apart) Events(events store.Events) store.Events {
 	if _, own := events.(identity.Own); own || events == nil {
 		return events
@@ -26,7 +26,7 @@ func (a Apart) Events(events store.Events) store.Events {
 	return guardedEvents{a, events}
 }
 
-// Sessions returns sessions with calls that always return, with an error if the store's code fails.
+// Sessions wraps sessions so that each call returns, with an error if the store's code fails.
 func (a Apart) Sessions(sessions store.Sessions) store.Sessions {
 	if _, own := sessions.(identity.Own); own || sessions == nil {
 		return sessions
@@ -34,7 +34,7 @@ func (a Apart) Sessions(sessions store.Sessions) store.Sessions {
 	return guardedSessions{a, sessions}
 }
 
-// Tasks returns tasks with calls that always return, with an error if the store's code fails.
+// Tasks wraps tasks so that each call returns, with an error if the store's code fails.
 func (a Apart) Tasks(tasks store.Tasks) store.Tasks {
 	if _, own := tasks.(identity.Own); own {
 		return tasks

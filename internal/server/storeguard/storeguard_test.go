@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// badStore fails in all it is asked.
+// badStore fails in every method.
 type badStore struct{ fail func() }
 
 func (b badStore) Append(context.Context, string, store.Event) error { b.fail(); return nil }
@@ -114,7 +114,7 @@ func TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother(t *testing.T) {
 	}
 }
 
-// ask calls a method without saying much, and returns its error, or the last one of its sequence.
+// ask calls a method with zero arguments, and returns its error, or the last error of its sequence.
 func ask(t *testing.T, m reflect.Value) (err error) {
 	var in []reflect.Value
 	for p := range m.Type().Ins() {

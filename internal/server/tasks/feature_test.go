@@ -29,13 +29,13 @@ type bakery struct {
 	keeper   *tasks.Keeper
 	exchange *rpc.Exchange
 	client   *client
-	last     int // the id of the latest request
+	last     int // id of the latest request
 }
 
 // recipe configures one kind of bake call.
 type recipe struct {
 	waits bool          // bake does not become a task at once
-	after time.Duration // but then
+	after time.Duration // time after which the call becomes a task
 	ttl   time.Duration
 	bake  func(ctx context.Context, r *tasks.Run) (string, error)
 }
@@ -426,7 +426,7 @@ func TestAnAccountLeavesRunsAndTasksToOthers(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		options tasks.Options
-		pause   time.Duration // after which no task runs any more
+		pause   time.Duration // time after which no task is running
 	}{
 		{"runs", tasks.Options{MaxRunning: 4}, 0},
 		{"kept tasks", tasks.Options{MaxKept: 4}, 2 * time.Minute},

@@ -196,7 +196,7 @@ func (k *Keeper) watch(ctx context.Context) {
 	k.unwatch = stop
 }
 
-// saved informs the run and the listeners of a task of a revision that was saved, by any server.
+// saved reports a revision that any server has saved to the task's run and listeners.
 func (k *Keeper) saved(id string, revision int64) {
 	k.mu.Lock()
 	r := k.runs[id]

@@ -22,7 +22,7 @@ type countingStore struct {
 	store.Tasks
 	saves  atomic.Int64
 	broken atomic.Bool
-	deaf   atomic.Bool // it cannot be watched
+	deaf   atomic.Bool // the store cannot be watched
 }
 
 var errBroken = errors.New("the database is gone")
@@ -75,7 +75,7 @@ func TestATaskWhoseServerIsGoneFails(t *testing.T) {
 			t.Errorf("the task is %+v, want it failed because its server is gone", v)
 		}
 		other.is(unwanted, mcp.TaskCancelled)
-		view.broken.Store(false) // it was only out of reach
+		view.broken.Store(false) // the store was only unreachable
 		time.Sleep(time.Minute)
 		other.is(lost, mcp.TaskFailed)
 		start := time.Now()

@@ -35,7 +35,7 @@ func (k *Keeper) Update(ctx context.Context, c Client, id string, responses mcp.
 }
 
 // Cancel answers tasks/cancel: it ends the context of the handler, which decides how the task ends. A finished task
-// stays as it is. (tasks extension, "Task Cancellation")
+// does not change. (tasks extension, "Task Cancellation")
 func (k *Keeper) Cancel(ctx context.Context, c Client, id string) (any, error) {
 	t, err := k.find(ctx, c, id)
 	switch {

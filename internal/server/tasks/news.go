@@ -18,7 +18,7 @@ func (r *Run) introduce() {
 	r.notifyStatus()
 }
 
-// news notifies the session of a client of 2025-11-25 of a revision of the task.
+// news notifies the session of a 2025-11-25 client that the task has a new revision.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Status Notification")
 func (r *Run) news(t *store.Task) {
 	if r.Legacy == nil {

@@ -152,8 +152,8 @@ func (r *Run) bind() (err error) {
 	return err
 }
 
-// Begin makes the call a task, unless it already is one. After Begin, requests about the task find the task. The error
-// is the cause of ctx or of the request's end, [rpc.ErrAnswered], or the reason why a task cannot be created now.
+// Begin turns the call into a task, unless it already is one. After Begin, requests about the task find the task. The
+// error is the cause of ctx or of the request's end, [rpc.ErrAnswered], or the reason why a task cannot be created now.
 // (tasks extension, "Task Creation")
 func (r *Run) Begin(ctx context.Context) error {
 	unlock, err := r.lock(ctx)

@@ -46,7 +46,7 @@ func (r *Run) askLegacy(ctx context.Context, requests mcp.InputRequests) (mcp.In
 type response struct {
 	Result json.RawMessage `json:"result,omitzero"`
 	Error  *mcp.Error      `json:"error,omitzero"`  // the client refuses
-	Broken string          `json:"broken,omitzero"` // what is wrong with the answer
+	Broken string          `json:"broken,omitzero"` // why the answer is invalid
 }
 
 // responseOf converts the results of Asker.Ask, and reports false if the client has not answered.
@@ -103,7 +103,7 @@ func (k *Keeper) Result(request *rpc.Call, a Asker, c Client, id string) (any, e
 
 var errCancelled = &mcp.Error{Code: mcp.CodeInternalError, Message: "the task was cancelled"}
 
-// wait is a tasks/result that waits for its task. Only the waiting goroutine uses it.
+// wait is a tasks/result request that waits for its task. Only the waiting goroutine uses it.
 type wait struct {
 	keeper  *Keeper
 	request *rpc.Call

@@ -210,7 +210,7 @@ func TestAServerOfAnotherPackageIsServed(t *testing.T) {
 
 func TestASessionKeepsItsEventsOnItsAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		events := store.NewMemoryEvents(0, 40<<20) // 64 MiB in all
+		events := store.NewMemoryEvents(0, 40<<20) // 64 MiB for all sessions together
 		f := newFerry(&web.Options{Events: events})
 		ids := map[string]string{}
 		for _, s := range []struct {

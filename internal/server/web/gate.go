@@ -105,7 +105,7 @@ func (v *visit) vacate() {
 	v.gate.moved.Send()
 }
 
-// linger frees the place of a POST that stays for long. back reserves the place again unless the visit has ended.
+// linger frees the place of a POST that takes long. back reserves the place again unless the visit has ended.
 func (v *visit) linger() (back func()) {
 	g := v.gate
 	g.mu.Lock()

@@ -72,8 +72,8 @@ func (g *guard) originAllowed(r *http.Request) bool {
 }
 
 // hostAllowed reports whether the server accepts the host of a request. At a loopback address it accepts all names of
-// the loopback, which no DNS entry can redirect. Without a list, it rejects any other name at a loopback address only:
-// an attacker's web page can point its own name there (DNS rebinding).
+// the loopback, which no DNS entry can redirect. Without a list, it rejects other names only at a loopback address,
+// because an attacker's web page can point its own name there (DNS rebinding).
 func (g *guard) hostAllowed(r *http.Request) bool {
 	local, overTCP := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	here := !overTCP || hostname.LoopbackAddr(local)

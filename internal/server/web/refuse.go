@@ -74,7 +74,7 @@ func tooBusy(err *mcp.Error) refusal {
 	return refusal{reason: reason, status: http.StatusServiceUnavailable, err: err}
 }
 
-// Refused counts and logs the refusal of a middleware. See mcpserver.HTTPHandler.Refused.
+// Refused counts and logs a refusal by a middleware. See mcpserver.HTTPHandler.Refused.
 func (h *Handler) Refused(r *http.Request, status int, err error) {
 	reason := names.Other
 	switch status {

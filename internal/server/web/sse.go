@@ -55,8 +55,8 @@ func (h *Handler) getSSE(w http.ResponseWriter, r *http.Request) {
 	h.end(s)
 }
 
-// endpoint returns the URL for the messages of a session. It consists of a query only: relative to the stream's URL,
-// it is right behind any proxy.
+// endpoint returns the URL for the messages of a session. It consists only of a query, which is relative to the
+// stream's URL, so that it works behind any proxy.
 func endpoint(u *url.URL, session string) []byte {
 	query := u.Query()
 	query.Set(sessionParameter, session)

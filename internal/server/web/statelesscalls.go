@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
-// statelessCalls is the table of running stateless requests. The goroutine of the HTTP request serves each.
+// statelessCalls is the table of running stateless requests. The goroutine of its HTTP request serves each request.
 type statelessCalls struct {
 	total *quota.Limiter // limits the requests of all clients
 
