@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Complete requests completions of the value of an argument of a prompt, or of a resource template. others are the
+// Complete requests completions for the value of a prompt argument or of a resource template's argument. others are the
 // arguments that already have values, nil for none; servers before 2025-06-18 do not get them. The answer has at most
 // 100 values, the best first; a longer answer is cut to 100 values, and HasMore is true.
 //

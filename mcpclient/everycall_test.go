@@ -200,7 +200,7 @@ func (w *world) serve(v *conversation) {
 	}
 }
 
-// connect plays the handshake of a server of the modern or the legacy era.
+// connect plays the handshake of a modern or a legacy server.
 func (w *world) connect(modern bool) {
 	v := w.s.next(w.t)
 	const has = `{"tools":{},"prompts":{},"resources":{"subscribe":true},"completions":{},"logging":{},` +

@@ -10,7 +10,7 @@ import (
 
 // The tests of package mcpclient_test access the internals of a client only through the functions of this file.
 
-// ProbeOf returns the probe of the core of a client.
+// ProbeOf returns the probe of the client's core.
 func ProbeOf(c *Client) conn.Probe { return conn.Probe{C: &c.core} }
 
 // OpenSubscription gives the client an open subscription without a listener, and returns its id.

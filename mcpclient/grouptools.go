@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// GroupTool is a tool of a member of a group.
+// GroupTool is a tool of one group member.
 type GroupTool struct {
 	mcp.Tool        // as listed by the member, except for the Name, which is the name in the group
 	Member   string `json:"-"`

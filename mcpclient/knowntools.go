@@ -33,7 +33,7 @@ type knownTools struct {
 	weighed *[weighedPages]weighedPage // pages of the list that was weighed last, nil before; guarded by mu
 }
 
-// weighedPage is the size of the tools of one page.
+// weighedPage is the size of one page's tools.
 type weighedPage struct {
 	sum  uint64 // hash of the definitions
 	cost *instrument.ToolList
@@ -115,8 +115,8 @@ func (m *knownTools) weigh(l *toolListing, tools []*mcp.Tool, last bool) {
 	}
 }
 
-// costOf returns the size of the tools of a page, from the cache if the page has not changed. Estimating the tokens
-// would take as long as everything else for a cached list.
+// costOf returns the size of a page's tools, from the cache if the page has not changed. Estimating the tokens would
+// take as long as everything else for a cached list.
 func (m *knownTools) costOf(page int, tools []*mcp.Tool) *instrument.ToolList {
 	sum := sumOf(tools)
 	if known := m.weighedBefore(page); known.sum == sum && known.cost != nil {

@@ -54,7 +54,7 @@ func (o *call) lend(cl *call) bool {
 	return o.Method == cl.Method && mcp.TargetOf(o.params) == mcp.TargetOf(cl.params) && o.Lend(&cl.Request)
 }
 
-// enter begins the operation of the call, or takes over the one that the call is a part of. It returns the context for
+// enter begins the operation of the call, or joins the operation that the call is a part of. It returns the context for
 // code that runs before the request.
 func (cl *call) enter(ctx context.Context) context.Context {
 	switch whole := cl.asked.whole; {

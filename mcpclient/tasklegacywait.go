@@ -168,7 +168,7 @@ func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 	}
 }
 
-// hearLegacy handles the news that pauseLegacy has found, and reports whether there was any.
+// hearLegacy handles the result or the notification for which pauseLegacy waited, and reports whether one arrived.
 func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	select {
 	case <-t.old.asked.done():
@@ -182,7 +182,7 @@ func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	return true, t.goOnLegacy(ctx, t.Status().Status)
 }
 
-// goOnLegacy does the next step for the status of the task.
+// goOnLegacy takes the next step that the task's status requires.
 // (specification 2025-11-25, basic/utilities/tasks, "Input Required Status", "Retrieving Task Results")
 func (t *Task) goOnLegacy(ctx context.Context, status mcp.TaskStatus) *Error {
 	switch {

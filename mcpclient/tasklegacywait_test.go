@@ -257,7 +257,7 @@ func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
 			errors.Is(e, mcpclient.ErrTaskCancelled) {
 			t.Errorf("got %v, want the caller's cancellation, about t1", e)
 		}
-		v.Expect(mcp.NotificationCancelled) // of the request for the result
+		v.Expect(mcp.NotificationCancelled) // cancels the request for the result
 		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
 		v.silent()
 	})

@@ -143,11 +143,11 @@ func (t *watches) withdraw(w *watch) bool {
 	return waited
 }
 
-// decision is the result of a subscription for the resources in its filter.
+// decision tells how a subscription turned out for the resources in its filter.
 type decision struct {
 	restored []string // reported again, after a time in which a change may have been missed
 	refused  []string // requested by a caller, and the server has not agreed
-	lost     []string // wanted before; the server has not agreed, which was not logged yet
+	lost     []string // wanted before, but the server has not agreed; not logged yet
 }
 
 // decide records for which of uris, the filter of a subscription in session s, the server has agreed to report changes,

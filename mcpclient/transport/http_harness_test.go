@@ -57,7 +57,7 @@ func endedContext() context.Context {
 	return ctx
 }
 
-// call returns the message of a request of the legacy era.
+// call returns a request of the legacy era.
 func call(id int64) transport.Message {
 	return transport.Message{
 		Data: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"t"}}`, id),
@@ -65,7 +65,7 @@ func call(id int64) transport.Message {
 	}
 }
 
-// modernCall returns the message of a request of the modern era.
+// modernCall returns a request of the modern era.
 func modernCall(id int64) transport.Message {
 	m := call(id)
 	m.ProtocolVersion = "2026-07-28"

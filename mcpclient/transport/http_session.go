@@ -24,7 +24,7 @@ type session struct {
 	gate    <-chan struct{} // new messages wait until it is closed; nil if they need not wait; guarded by httpConn.mu
 }
 
-// streamLife is the context of the stream of a session.
+// streamLife is the context of a session's stream.
 type streamLife struct {
 	ctx context.Context
 	end context.CancelFunc

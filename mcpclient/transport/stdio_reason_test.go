@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// Receive waits a quarter of a second for a child that has closed its standard output. A reading caller with an earlier
-// deadline must be able to leave.
+// After a child has closed its standard output, Receive waits a quarter of a second for its exit. A reading caller with
+// an earlier deadline must be able to leave.
 func TestAnInterruptionEndsTheWaitForTheEndOfTheChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := closedOutput(t)

@@ -210,9 +210,9 @@ type Conn interface {
 	// ctx has none: it first lets the peer end by itself, then asks it to end, then forces it. If ctx is cancelled, it
 	// uses force at once. A later call with less time shortens an earlier one.
 	//
-	// When Close returns nil, no goroutine, process or file descriptor is left. An error names what is left.
-	// Resources that connections share, such as the idle network connections of [HTTP.Client], are released with
-	// the last connection.
+	// When Close returns nil, no goroutine, process or file descriptor is left. Otherwise the error names what is left.
+	// Resources that connections share, such as the idle network connections of [HTTP.Client], are released with the last
+	// connection.
 	Close(ctx context.Context) error
 
 	// Info returns a snapshot of the connection, also after Close.

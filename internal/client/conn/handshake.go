@@ -273,8 +273,8 @@ func (h *Handshake) abandon(err error) {
 	h.waiting = nil
 }
 
-// handshakeErrorType returns the error.type of a request of the handshake without an answer: the connection was
-// lost, or another answer came first or time ran out.
+// handshakeErrorType returns the error.type of a handshake request without an answer: the connection was lost, another
+// answer came first, or time ran out.
 func handshakeErrorType(err error) string {
 	if failure, ok := errors.AsType[*usercode.Failure](err); ok {
 		return failure.ErrorType()

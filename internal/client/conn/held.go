@@ -58,7 +58,7 @@ func (r *Request) Open(ctx context.Context) context.Context {
 // Keep replaces Open for a caller that may not need a request: the operation begins with the first request.
 func (r *Request) Keep() { r.held.kept = true }
 
-// next begins the operation of a request, or takes the one that was opened, if no request has taken that yet.
+// next begins a request's operation. If one was opened and no request has taken it yet, next takes that one.
 func (r *Request) next(ctx context.Context) context.Context {
 	switch {
 	case r.held.phase == opened && !r.held.foreign:

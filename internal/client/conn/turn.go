@@ -34,8 +34,8 @@ type turn struct {
 	mu     sync.Mutex
 	caller context.Context // context of the call whose caller has the turn, nil for none; guarded by mu
 
-	// The fields below are owned by the goroutine whose turn it is. lonely counts answers in a row, each to the
-	// only call in flight and soon after the previous one; it is negative after useless loans.
+	// Only the goroutine whose turn it is uses the fields below. lonely counts answers in a row, each to the only call in
+	// flight and soon after the previous one; it is negative after useless loans.
 	lonely int32
 	wait   int32     // answers until the next loan
 	latest time.Time // time of the latest answer
