@@ -73,8 +73,8 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 }
 
 // CallToolRaw is like [Client.CallTool], for programs that pass calls on: it returns the server's JSON text of the
-// result, including unknown members. p has the input of earlier rounds; the client sets Task in a copy of p. The result
-// may share the memory of the whole answer.
+// result, including unknown members. p has the input of earlier rounds; the client sets Task, but only in a copy of p.
+// The result may share the memory of the whole answer.
 func (c *Client) CallToolRaw(ctx context.Context, p *mcp.CallToolParams, options ...CallOption) (json.RawMessage,
 	error) {
 	own := *p
