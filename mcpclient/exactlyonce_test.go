@@ -223,7 +223,7 @@ func TestNoToolRunsTwice(t *testing.T) {
 	}
 }
 
-// callers calls f with the numbers below n, from at goroutines.
+// callers calls f with each number below n; at is the number of concurrent calls.
 func callers(at, n int, f func(int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup

@@ -43,8 +43,9 @@ type Request struct {
 // ID returns the request's JSON-RPC id.
 func (r *Request) ID() jsonrpc.ID { return r.id.ID }
 
-// Enter takes a place for a request with a frame of size bytes. It reports false if most requests have places already,
-// or if all frames together would exceed room bytes. The caller must release the place with [Requests.Leave].
+// Enter takes a place for a request with a frame of size bytes. most bounds the number of requests with places, and
+// room the bytes of their frames; Enter reports false if the request would exceed either. The caller must release the
+// place with [Requests.Leave].
 func (s *Requests) Enter(size, most, room int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
