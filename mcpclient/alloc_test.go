@@ -29,7 +29,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// installations are the programs a client may find itself in.
+// installations are the telemetry set-ups of programs that use a client.
 var installations = []installation{
 	{"observer=absent", func(testing.TB) *telemetry.Telemetry { return telemetry.Off() }},
 	{"observer=nosdk", func(testing.TB) *telemetry.Telemetry { return telemetry.New() }},
@@ -42,7 +42,7 @@ type installation struct {
 	new  func(testing.TB) *telemetry.Telemetry
 }
 
-// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at
+// withSDK returns a Telemetry with the SDK as in a typical program: batches of spans, metrics, W3C propagation, logs at
 // Info.
 func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
@@ -59,7 +59,7 @@ func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
 	)
 }
 
-// nowhere is a span exporter.
+// nowhere is a span exporter that discards all spans.
 type nowhere struct{}
 
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
@@ -70,13 +70,13 @@ type infoOnly struct{ slog.Handler }
 
 func (infoOnly) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
-// addition is what a tiny tool takes.
+// addition holds the arguments of a tiny tool.
 type addition struct {
 	A int `json:"a"`
 	B int `json:"b"`
 }
 
-// adder returns a call of a tiny tool. The server is another process, so that all that is allocated is the client's.
+// adder returns a call of a tiny tool. The server is another process, so all allocations are the client's.
 func adder(t testing.TB, tel *telemetry.Telemetry, arguments any) func() {
 	c := connect(t, roleServer, &mcpclient.Options{Telemetry: tel})
 	ctx := t.Context()
@@ -103,8 +103,8 @@ func cost(call func()) (allocs, bytes float64) {
 	return float64(after.Mallocs-before.Mallocs) / calls, float64(after.TotalAlloc-before.TotalAlloc) / calls
 }
 
-// The target for a tiny tools/call over stdio, with the arguments in a struct or a map, without an SDK. Package
-// benchmarks/peers/cmd/compare has it among its targets, too.
+// The target for a tiny tools/call over stdio, with the arguments in a struct or a map, without an SDK. It is also a
+// target of package benchmarks/peers/cmd/compare.
 func TestATinyCallStaysWithinItsAllocationBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")
@@ -123,7 +123,7 @@ func TestATinyCallStaysWithinItsAllocationBudget(t *testing.T) {
 	}
 }
 
-// httpAdder is adder over HTTP.
+// httpAdder is like adder, over HTTP.
 func httpAdder(t testing.TB, tel *telemetry.Telemetry, arguments any) func() {
 	c, err := mcpclient.Connect(t.Context(), &transport.HTTP{URL: elsewhere(t)}, &mcpclient.Options{Telemetry: tel})
 	if err != nil {
@@ -182,14 +182,14 @@ func playHTTP() int {
 	return 0
 }
 
-// What telemetry may cost a call, on each path. Of the 10 of a sampled call, 9 are the SDK's, and one is the
-// traceparent that the propagator makes. One processor, since with more net/http makes a timer now and then.
+// The allocations that telemetry may add to a call, on each path. Of the 10 of a sampled call, 9 are the SDK's, and one
+// is the propagator's traceparent. It uses one processor, because with more net/http allocates a timer now and then.
 func TestTelemetryStaysWithinItsAllocationBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	const noise = 0.5 // of what runs beside the calls, and of what is allocated for several at once
+	const noise = 0.5 // from concurrent code, and from allocations that serve several calls
 	for path, adder := range map[string]func(testing.TB, *telemetry.Telemetry, any) func(){
 		"stdio": adder, "http": httpAdder,
 	} {

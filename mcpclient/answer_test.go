@@ -20,8 +20,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// legacyServed is observed with a client that is ready on a server of version v and whose transport is busy while busy
-// says so.
+// legacyServed is like observed, with a client that is ready on a server of version v; its transport is busy while busy
+// is true.
 func legacyServed(t *testing.T, version mcp.Version, features []mcpclient.Feature,
 	f func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool)) {
 	t.Helper()
@@ -85,7 +85,7 @@ func TestAHandlersAnswerWaitsForRoom(t *testing.T) {
 		})
 }
 
-// The server may be waiting for the client to read what it has to say, so the read loop waits for nothing.
+// The server may be waiting for the client to read its messages, so the read loop must not wait.
 func TestRefusalWithoutRoomIsLost(t *testing.T) {
 	legacyServed(t, mcp.Version20251125, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool) {
@@ -149,7 +149,7 @@ func TestBrokenBatches(t *testing.T) {
 		})
 }
 
-// The answers to a batch are kept until the last one is there, so there is a bound of requests.
+// The answers to a batch are kept until the last one is complete, so the number of requests is bounded.
 func TestRequestsOfABatchAreBounded(t *testing.T) {
 	legacyServed(t, mcp.Version20250326, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
@@ -161,7 +161,7 @@ func TestRequestsOfABatchAreBounded(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			answered := 0
-			for answered < conn.MaxBatchRequests+2 { // or told that too many are at work
+			for answered < conn.MaxBatchRequests+2 { // or refused because too many are being handled
 				got, err := v.Peer().Receive(ctx)
 				if err != nil {
 					t.Fatalf("after %d answers: %v", answered, err)
@@ -175,7 +175,7 @@ func TestRequestsOfABatchAreBounded(t *testing.T) {
 		})
 }
 
-// A run of invalid elements ends the connection as a run of invalid frames does.
+// Many invalid elements in a row end the connection, as many invalid frames do.
 func TestABatchOfGarbageEndsTheConnection(t *testing.T) {
 	legacyServed(t, mcp.Version20250326, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
@@ -190,7 +190,7 @@ func TestABatchOfGarbageEndsTheConnection(t *testing.T) {
 		})
 }
 
-// trap is a slog.Handler that acts once it is set, in the goroutine that is about to log a warning.
+// trap is a slog.Handler that calls act, if set, in the goroutine that is about to log a warning.
 type trap struct {
 	slog.Handler
 	act atomic.Pointer[func()]
@@ -207,7 +207,7 @@ func (h *trap) Enabled(_ context.Context, l slog.Level) bool {
 	return false
 }
 
-// TestNothingIsLookedAtAfterAClose closes the client in the middle of what its read loop has got.
+// TestNothingIsLookedAtAfterAClose closes the client while its read loop is handling received frames.
 func TestNothingIsLookedAtAfterAClose(t *testing.T) {
 	const first, garbage, second = `{"jsonrpc":"2.0","method":"first"}`, `7`, `{"jsonrpc":"2.0","method":"second"}`
 	for name, frames := range map[string][]string{
@@ -256,7 +256,7 @@ func TestNothingIsLookedAtAfterAClose(t *testing.T) {
 }
 
 func TestProgressDroppedForASlowCallerIsCounted(t *testing.T) {
-	for range 10 { // the answer and the last report come together, and either may be seen first
+	for range 10 { // the answer and the last report arrive together; either may be seen first
 		observed(t, mcpclient.Options{}, nil, slowCaller)
 	}
 }
@@ -279,7 +279,7 @@ func slowCaller(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest
 			f.ID, n))
 	}
 	report(0)
-	synctest.Wait() // the caller is busy with it
+	synctest.Wait() // the caller is handling it
 	for n := range conn.ProgressKept + 4 {
 		report(n + 1)
 	}
@@ -297,7 +297,7 @@ func slowCaller(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest
 	}
 }
 
-// Progress for a call that is over, or with a token that the client has not given, reaches no call.
+// Progress for a finished call, or with a token that the client has not sent, reaches no call.
 func TestProgressForNobodyIsLeftAlone(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })

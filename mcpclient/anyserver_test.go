@@ -20,19 +20,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// What an operation may cost against any server: its own deadline, and memory in proportion to what the server sent.
+// Limits of an operation against any server: its own deadline, and memory in proportion to the bytes that the server
+// sent.
 const (
 	anyTimeout   = 2 * time.Second // of each operation, in virtual time
 	anySlack     = 50 * time.Millisecond
 	anyReal      = 10 * time.Second // of a whole exchange, on a busy machine
 	anyFrame     = 256 << 10        // the frame limit
-	anyAllocated = 64 << 20         // bytes allocated in a whole exchange, what was freed included
-	anyPerByte   = 64               // more for each byte that the server sent
+	anyAllocated = 64 << 20         // bytes allocated in a whole exchange, including freed memory
+	anyPerByte   = 64               // further bytes for each byte that the server sent
 )
 
-// FuzzAnyServer lets a server that may say anything answer every operation of a client. Each operation returns within
-// its deadline, nothing panics, nothing is left, and no more memory is allocated than what the server sent accounts
-// for.
+// FuzzAnyServer runs every operation of a client against a server that may send anything. Each operation returns within
+// its deadline, nothing panics or leaks, and the allocated memory is in proportion to the bytes that the server sent.
 func FuzzAnyServer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rapid.MakeFuzz(func(r *rapid.T) { anyServer(t, r, drawServer(r)) })(t, data)
@@ -47,24 +47,24 @@ func TestAnyServer(t *testing.T) {
 type strange struct {
 	Legacy     bool
 	Operations []string
-	Reactions  []reaction // to the requests behind the handshake, over and over
+	Reactions  []reaction // to the requests after the handshake, cyclically
 }
 
-// reaction is what the server does when it receives a request.
+// reaction is the server's behaviour for one request.
 type reaction struct {
-	Before []string // frames it sends first; METHOD, ID and TOKEN stand for those of the request
-	Change []change // of the result that would be right
+	Before []string // frames to send first; METHOD, ID and TOKEN are replaced by those of the request
+	Change []change // changes to the correct result
 	Raw    string   // sent instead of an answer, if not empty
 	Silent bool
 	Delay  time.Duration
 	HangUp bool
 }
 
-// change is one member of a result, somewhere in it, that becomes another value.
+// change replaces one value somewhere in a result.
 type change struct {
-	At    int // which of the values, counted from the outside
+	At    int // index of the value, counted from the outside
 	Value any
-	Key   string // the member is added, if not empty
+	Key   string // if not empty, a member with this name is added instead
 }
 
 func drawServer(r *rapid.T) strange {
@@ -131,7 +131,7 @@ func drawChange(r *rapid.T) change {
 	return c
 }
 
-// members are names that mean something to a client.
+// members are names that a client interprets.
 var members = []string{
 	"resultType", "nextCursor", "tools", "content", "structuredContent", "isError", "inputRequests", "requestState",
 	"_meta", "ttlMs", "cacheScope",
@@ -143,7 +143,7 @@ var members = []string{
 	"execution", "elicitations",
 }
 
-// anyValue draws a JSON value: one that means something more often than not.
+// anyValue draws a JSON value, mostly one that a client interprets.
 func anyValue() *rapid.Generator[any] {
 	scalar := rapid.OneOf(
 		rapid.SampledFrom([]any{
@@ -185,7 +185,7 @@ func encoded(v any) string {
 	return string(raw)
 }
 
-// unasked are frames of a server that nothing has asked for. ID and TOKEN are those of the request that comes next.
+// unasked are unsolicited frames of a server. ID and TOKEN are replaced by those of the next request.
 var unasked = []string{
 	`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`,
 	`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"demo://x"}}`,
@@ -200,7 +200,7 @@ var unasked = []string{
 	`not JSON`,
 }
 
-// results are what a server that keeps to the protocol answers, by method.
+// results are the results of a correct server, by method.
 var results = map[string]string{
 	mcp.MethodCallTool: `{"content":[{"type":"text","text":"a \"quoted\" text"}],` +
 		`"structuredContent":{"n":1}}`,
@@ -218,7 +218,7 @@ var results = map[string]string{
 		`"result":{"content":[]}}`,
 }
 
-// operations are what a user may do with a client, by name.
+// operations are the user's operations on a client, by name.
 var operations = map[string]func(ctx context.Context, c *mcpclient.Client){
 	"CallTool": func(ctx context.Context, c *mcpclient.Client) {
 		c.CallTool(ctx, "echo", map[string]any{"a": "b"}, mcpclient.WithTimeout(anyTimeout),
@@ -266,7 +266,7 @@ var operations = map[string]func(ctx context.Context, c *mcpclient.Client){
 	},
 }
 
-// calls are the operations that end by the timeout of a call; the others go on for as long as their context allows.
+// calls are the operations that the timeout of a call ends; only the context ends the others.
 var calls = []string{"CallTool", "CallToolAs", "ReadResource", "GetPrompt", "Complete", "Ping", "SetLogLevel", "Call"}
 
 // anyServer is one exchange with a strange server.
@@ -334,7 +334,7 @@ func (s strange) converse(ctx context.Context) (sent int, _ error) {
 	return server.sent, nil
 }
 
-// strangeServer serves one connection after the other.
+// strangeServer serves connections one after another.
 type strangeServer struct {
 	strange
 	turn int
@@ -376,7 +376,7 @@ func (s *strangeServer) hangsUp(method string) bool {
 	return !handshake(method) && s.Reactions[(s.turn-1)%len(s.Reactions)].HangUp
 }
 
-// react returns the frames for one request. The handshake is as it should be.
+// react returns the frames for one request. The handshake is always correct.
 func (s *strangeServer) react(ctx context.Context, method, id, token string) []string {
 	const capabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{},` +
 		`"completions":{},"logging":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
@@ -429,13 +429,13 @@ func (s *strangeServer) result(method string, changes []change) string {
 	}
 	for _, c := range changes {
 		at := c.At
-		c.Value = json.RawMessage(encoded(c.Value)) // a value of its own, which nothing is changed in
+		c.Value = json.RawMessage(encoded(c.Value)) // opaque, so that later changes do not change it
 		apply(v, &at, c)
 	}
 	return encoded(v)
 }
 
-// apply walks through v and changes the value that c is about. It does not walk through what it has put there.
+// apply walks through v and makes the change c. It does not walk through the new value.
 func apply(v any, at *int, c change) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -27,7 +27,7 @@ func waitFor(t *testing.T, c *mcpclient.Client, s connstate.State) {
 
 var errLunch = errors.New("the server is out for lunch")
 
-// slowDial is a transport that waits for a server as long as it is allowed to.
+// slowDial waits for a server until its context ends.
 func slowDial(ctx context.Context) (error, bool) {
 	<-ctx.Done()
 	return context.Cause(ctx), true
@@ -52,7 +52,7 @@ func TestStatusKeepsTheLastFailureUntilTheNextAttemptEnds(t *testing.T) {
 			t.Errorf("want a call refused with the first failure, got %v", err)
 		}
 		waitFor(t, c, connstate.Backoff)
-		synctest.Wait() // the dialling ends because the client has given it up, which says nothing
+		synctest.Wait() // the client has given up the dialling, so its error means nothing
 		if err := c.Status().Err; !errors.Is(err, conn.ErrSlow) {
 			t.Errorf("want %v, got %v", conn.ErrSlow, err)
 		}
@@ -155,7 +155,7 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 	})
 }
 
-// The end of a session is known to its context a moment before it is known to the machine.
+// The context of a session ends a moment before the machine learns of the end.
 func TestSendAtTheEndOfASessionReturnsTheReasonOfTheEnd(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		s.next(t).modern()
@@ -170,11 +170,11 @@ func TestSendAtTheEndOfASessionReturnsTheReasonOfTheEnd(t *testing.T) {
 	})
 }
 
-// exitError is how a transport says that the server's process is over.
+// exitError is a transport's error for a server process that has ended.
 var exitError = &transport.ExitError{PID: 7, Code: 3, Stderr: []string{"out of memory"}}
 
-// dying makes the end of a server one that Send notices at once, and Receive a little later, when the exit status is
-// there.
+// dying returns a function that ends the server: Send notices the end at once, Receive a little later, when the exit
+// status is known.
 func dying(rig *rigged) (die func()) {
 	dead, die := context.WithCancel(context.Background())
 	rig.send = func(transport.Message) (error, bool) {
@@ -242,7 +242,7 @@ func TestExitOfTheServerIsInTheErrorOfEveryCall(t *testing.T) {
 	})
 }
 
-// A server that closes its input and goes on writing has no end that could be told.
+// A server that closes its input but keeps writing has no exit status to report.
 func TestServerThatClosesItsInputIsGivenUp(t *testing.T) {
 	var closed atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed.Load() }}

@@ -24,7 +24,7 @@ func wantBound(t *testing.T, err error, limit string) {
 	}
 }
 
-// rooted is a client that answers roots/list, and does not mind how often.
+// rooted returns options of a client that answers roots/list any number of times.
 func rooted(more ...mcpclient.Feature) *mcpclient.Options {
 	return &mcpclient.Options{Features: append(more, mcpclient.HandleRequest(mcp.MethodListRoots,
 		func(context.Context, *mcpclient.Request) (any, error) {
@@ -32,7 +32,7 @@ func rooted(more ...mcpclient.Feature) *mcpclient.Options {
 		}))}
 }
 
-// inputs are so many requests, with keys that begin with a prefix.
+// inputs returns n requests for input, with keys that begin with prefix.
 func inputs(n int, prefix, params string) string {
 	all := make([]string, n)
 	for i := range all {
@@ -183,7 +183,7 @@ func TestAnIntroductionIsBounded(t *testing.T) {
 	}
 }
 
-// A tool for whose schema there is no room is checked all the same: the list is asked for anew.
+// Output is checked even if there is no room to keep the tool's schema: the tools are listed again.
 func TestToolsWithoutRoomAreListedAgain(t *testing.T) {
 	filler := func(n int) (tools string) {
 		for i := range n {
@@ -245,7 +245,7 @@ func inGroup(tool string) string {
 	return naming.Name("m_", tool)
 }
 
-// An alias for which there is no room is looked up in the list each time.
+// If there is no room to keep an alias, the tools are listed each time.
 func TestAliasesOfAGroupAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)

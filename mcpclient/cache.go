@@ -32,7 +32,7 @@ type resultCache struct {
 // keptResults indexes the cached results.
 type keptResults struct {
 	results map[string]*list.Element // of *keptResult, by key
-	recent  *list.List               // the same, most recently used first
+	recent  *list.List               // the same elements, most recently used first
 }
 
 // changing lists the methods with results that can become stale early.
@@ -212,7 +212,7 @@ func (rc *resultCache) remove(e *list.Element) {
 	rc.size -= k.size()
 }
 
-// changed handles a notification of the server.
+// changed drops the results that a notification of the server makes stale.
 func (rc *resultCache) changed(method, uri string) {
 	if rc == nil {
 		return
@@ -235,7 +235,7 @@ var listedBy = map[string][]string{
 	mcp.MethodCallTool:              {mcp.MethodListTools},
 	mcp.MethodGetPrompt:             {mcp.MethodListPrompts},
 	mcp.MethodReadResource:          {mcp.MethodListResources, mcp.MethodListResourceTemplates},
-	mcp.MethodListTools:             {mcp.MethodListTools}, // the list of the cursor has changed
+	mcp.MethodListTools:             {mcp.MethodListTools}, // the cursor's list has changed
 	mcp.MethodListPrompts:           {mcp.MethodListPrompts},
 	mcp.MethodListResources:         {mcp.MethodListResources},
 	mcp.MethodListResourceTemplates: {mcp.MethodListResourceTemplates},

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// freshList is a result of tools/list that is fresh for some time.
+// freshList returns a result of tools/list that is fresh for ms milliseconds.
 func freshList(ms int, tools string) string {
 	return fmt.Sprintf(`{"tools":[%s],"resultType":"complete","ttlMs":%d,"cacheScope":"private"}`, tools, ms)
 }
@@ -33,7 +33,7 @@ func listing(t *testing.T, c *mcpclient.Client, options ...mcpclient.CallOption)
 	return got
 }
 
-// kept lists the tools, which must not take the server.
+// kept lists the tools, which must come from the cache.
 func kept(t *testing.T, c *mcpclient.Client) *mcp.ListToolsResult {
 	t.Helper()
 	got := listing(t, c)
@@ -47,7 +47,7 @@ func kept(t *testing.T, c *mcpclient.Client) *mcp.ListToolsResult {
 	}
 }
 
-// asked lists the tools, which must take the server.
+// asked lists the tools, for which the client must ask the server.
 func (v *conversation) asked(c *mcpclient.Client, result string, options ...mcpclient.CallOption) *mcp.ListToolsResult {
 	v.t.Helper()
 	got := listing(v.t, c, options...)
@@ -165,7 +165,7 @@ func TestOtherParamsAreAnotherResult(t *testing.T) {
 	})
 }
 
-// reading makes one of the calls whose results may be kept, in the background.
+// reading makes a call whose result may be cached, in the background.
 func reading(t *testing.T, c *mcpclient.Client, method, uri string) <-chan error {
 	return background(func() (err error) {
 		switch method {
@@ -184,7 +184,7 @@ func reading(t *testing.T, c *mcpclient.Client, method, uri string) <-chan error
 	})
 }
 
-// listable is ready with a server that has tools, prompts and resources.
+// listable is like ready, with a server that has tools, prompts and resources.
 func listable(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
 	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -195,7 +195,7 @@ func listable(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conver
 	})
 }
 
-// fill has a result kept for each of some requests.
+// fill caches the result of each question.
 func fill(t *testing.T, v *conversation, c *mcpclient.Client) {
 	t.Helper()
 	for _, q := range questions {
@@ -217,7 +217,7 @@ var questions = []struct{ method, uri, result string }{
 	{mcp.MethodReadResource, "file:///ab", `{"resultType":"complete","ttlMs":60000,"contents":[]}`},
 }
 
-// keptOf returns the questions that are answered without the server.
+// keptOf returns the questions that the cache answers, as digits.
 func keptOf(t *testing.T, v *conversation, c *mcpclient.Client) (kept string) {
 	t.Helper()
 	for i, q := range questions {
@@ -242,7 +242,7 @@ func TestNotificationsInvalidateTheCache(t *testing.T) {
 		{`"method":"notifications/tools/list_changed","params":{"x":1}`, "123456"},
 		{`"method":"notifications/prompts/list_changed","params":{"x":1}`, "023456"},
 		{`"method":"notifications/resources/list_changed","params":{"x":1}`, "01456"},
-		{`"method":"notifications/resources/updated","params":{"uri":"file:///a/b"}`, "01236"}, // and what it is a part of
+		{`"method":"notifications/resources/updated","params":{"uri":"file:///a/b"}`, "01236"}, // and its parent
 		{`"method":"notifications/resources/updated","params":{"uri":"file:///a"}`, "012356"},
 		{`"method":"notifications/resources/updated","params":{"uri":"file:///other"}`, "0123456"},
 		{`"method":"notifications/message","params":{"level":"info","data":1}`, "0123456"},
@@ -290,7 +290,7 @@ func TestNewSessionClearsTheCache(t *testing.T) {
 }
 
 func TestResultThatDependsOnInputIsNotCached(t *testing.T) {
-	resumed := false // reads go on with a state that the caller has from elsewhere
+	resumed := false // reads continue with a request state from the caller
 	o := confirming()
 	o.Middleware = []mcpclient.Middleware{func(next mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
@@ -391,7 +391,7 @@ func TestAHitIsCountedAndIsNoRequest(t *testing.T) {
 		v.asked(c, freshList(60_000, plainTool))
 		kept(t, c)
 		kept(t, c)
-		v.asked(c, freshList(60_000, plainTool), mcpclient.WithoutCache()) // no call looked into the cache
+		v.asked(c, freshList(60_000, plainTool), mcpclient.WithoutCache()) // which does not look up the cache
 		for outcome, want := range map[string]int64{"hit": 2, "miss": 1} {
 			got := rec.Value("mcp_client.cache.lookups", "mcp.method.name", "tools/list", "mcp_client.cache.outcome", outcome)
 			if got != want {
@@ -421,8 +421,8 @@ func TestResultAfterWaitingForReadinessIsCached(t *testing.T) {
 	})
 }
 
-// A private result belongs to the principal that has requested it: after another login, the client requests it again,
-// but not a public one. (specification 2026-07-28, server/utilities/caching, "Cache Scope")
+// A private result belongs to the principal that requested it: after another login, the client requests private results
+// again, but not public ones. (specification 2026-07-28, server/utilities/caching, "Cache Scope")
 func TestNewAuthorizationDropsPrivateResults(t *testing.T) {
 	for _, test := range []struct {
 		scope string

@@ -18,8 +18,8 @@ type keeping struct {
 	version uint32 // version of the cache when the request was made, if there is a key
 }
 
-// cachedCall is Call for methods with results that may be cached: lists and resources/read. A fresh cached result
-// is decoded, and nothing is sent. Two concurrent calls that find no result both ask the server.
+// cachedCall makes a call that the cache may answer: of a list, or resources/read. A fresh cached result is decoded,
+// and nothing is sent. Two concurrent calls that find no result both ask the server.
 func (c *Client) cachedCall(ctx context.Context, method string, params any, result hinted, o ...CallOption) error {
 	return c.Call(ctx, method, params, result, append(o[:len(o):len(o)], cacheable)...)
 }
@@ -74,7 +74,7 @@ func (cl *call) recall(ctx context.Context) (hit bool, _ *Error) {
 		c.cache.drop(cl.Method)
 		return true, &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
 	}
-	given.DropIcons(cl.result) // reported when the result arrived
+	given.DropIcons(cl.result) // they were reported when the result arrived
 	left := k.until.Sub(now).Milliseconds()
 	cl.result.(hinted).Hint().TTLMs = &left
 	return true, nil
@@ -96,7 +96,7 @@ func (cl *call) identify() bool {
 		switch string(o.Key()) {
 		case "uri":
 			cl.keeping.uri, _ = jsonrpc.Text(o.Raw())
-		case "inputResponses", "requestState": // such a result must not be kept
+		case "inputResponses", "requestState": // the result must not be cached
 			return false
 		}
 	}

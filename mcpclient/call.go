@@ -19,9 +19,9 @@ import (
 // none. Unlike [Client.CallTool], Call does not repeat parameters in HTTP headers.
 //
 // If a modern server requests input first, the client's handlers answer, and the request is sent again, up to
-// [Limits.InputRounds] times; each request has the timeout anew. (specification 2026-07-28,
-// basic/patterns/mrtr) If the server makes a task of a tool call, Call waits for the task as long as ctx allows;
-// when ctx ends, it asks the server once to cancel the task. The client must declare tasks: see [UseTasks].
+// [Limits.InputRounds] times; each request has the full timeout. (specification 2026-07-28, basic/patterns/mrtr) If the
+// server makes a task of a tool call, Call waits for the task as long as ctx allows; when ctx ends, it asks the server
+// once to cancel the task. The client must declare tasks: see [UseTasks].
 //
 // Strings and raw JSON in the result may share the memory of the whole answer: a caller that keeps a small part of
 // a large result for long should clone it.
@@ -101,8 +101,8 @@ func (cl *call) travel(ctx context.Context) error {
 // again reports whether the call was answered before with something other than its result.
 func (cl *call) again() bool { return cl.input.rounds+cl.visits > 0 }
 
-// call is a call of a user: it makes requests until there is a result. Each layer keeps its state of the call in a
-// part of its own. A call belongs to its caller, and is pooled: no code may keep a pointer to it after its end.
+// call is a call of a user: it makes requests until there is a result. Each layer keeps its state in a separate part of
+// the call. A call belongs to its caller, and is pooled: no code may keep a pointer to it after its end.
 type call struct {
 	conn.Request
 	c       *Client
@@ -119,8 +119,8 @@ type call struct {
 	loop    loopCall
 }
 
-// newCall returns a call from the client's own pool, because a channel that was created in one bubble of a test
-// cannot be used in another.
+// newCall returns a call from the client's pool. Clients share no pool, because a channel that was created in one
+// synctest bubble cannot be used in another.
 func (c *Client) newCall(method string, params any) *call {
 	cl, _ := c.pool.Get().(*call)
 	if cl == nil {
@@ -131,8 +131,8 @@ func (c *Client) newCall(method string, params any) *call {
 	return cl
 }
 
-// keptFrame bounds the memory that a pooled call keeps for the next request. Keeping the memory of 112 KiB of
-// arguments, and of their encoder, saves a quarter of the CPU time of their call on stdio.
+// keptFrame bounds the memory that a pooled call keeps for the next request. Reusing the buffers of the arguments and
+// their encoder saves a quarter of the CPU time of a call with 112 KiB on stdio.
 const keptFrame = 512 << 10
 
 // free returns a call to the pool. Its outcome has been received, or will never be sent.
@@ -224,7 +224,7 @@ func (cl *call) nameFor(v mcp.Version) string {
 	return ""
 }
 
-// About describes the request.
+// About describes the request to the telemetry.
 func (cl *call) About() instrument.Request {
 	r := instrument.Request{Method: cl.Method, Corr: cl.Corr, Link: cl.Ref, Round: cl.input.rounds, Reissue: cl.anew,
 		Attributes: cl.asked.spanAttributes}
@@ -266,7 +266,7 @@ func (cl *call) Started() {
 	}
 }
 
-// Ended describes the end of the request.
+// Ended returns the outcome of the request for the telemetry.
 func (cl *call) Ended(err *conn.Fault) instrument.Result {
 	if cl.loop.watched {
 		cl.c.cfg.loops.observe(cl, err)

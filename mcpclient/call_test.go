@@ -168,7 +168,7 @@ func TestCancelledCallNotifiesTheServerOnce(t *testing.T) {
 			t.Errorf("want the notice to have %s, got %s", want, cancelled.Raw)
 		}
 		done = background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-		v.Answer(v.Expect("next"), `{}`) // no second notice in between
+		v.Answer(v.Expect("next"), `{}`) // no second cancellation before it
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -252,7 +252,7 @@ func TestGarbageNeverEndsTheSession(t *testing.T) {
 			`{"jsonrpc":"2.0","id":99999,"result":{}}`, `{"jsonrpc":"2.0","id":"7","result":{}}`,
 			`{"jsonrpc":"2.0","id":1.5,"result":{}}`,
 			`{"jsonrpc":"1.0","id":1,"result":{}}`, `{"id":1,"result":{}}`, `{"jsonrpc":"2.0","ID":2,"result":{}}`,
-			`{"jsonrpc":"2.0","id":77,"method":"sampling/createMessage","params":{}}`, // no server request in this version
+			`{"jsonrpc":"2.0","id":77,"method":"sampling/createMessage","params":{}}`, // not in this version
 			strings.Repeat("[", 100_000), "\xff\xfe", "\ufeff{}",
 			fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s","result":{"content":[]}}`, f.ID),
 		)
@@ -350,7 +350,7 @@ func TestBackpressureAfterThreeAttempts(t *testing.T) {
 		defer cancel()
 		big := json.RawMessage(`{"x":"` + strings.Repeat("x", 200<<10) + `"}`)
 		var filling []<-chan error
-		for range 4 { // the server reads nothing: one frame is on its way, the others fill the outbound space
+		for range 4 { // the server reads nothing: one frame is being sent, the others fill the queue
 			filling = append(filling, background(func() error { return c.Call(ctx, "fill", big, nil) }))
 		}
 		synctest.Wait()
@@ -420,7 +420,7 @@ func TestAPanicInACallbackLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-// choosy is a transport that refuses some messages and takes others.
+// choosy is a transport that refuses some messages and accepts others.
 type choosy struct{ transport.Transport }
 
 func (s choosy) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {

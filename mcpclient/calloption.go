@@ -11,12 +11,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// asked is the result of a call's options. The zero value is a call without options.
+// asked holds the evaluated options of a call. The zero value means no options.
 type asked struct {
 	conn.Sending
 	meta      mcp.Meta
 	logLevel  mcp.LoggingLevel // empty for none
-	ifSent    bool             // no span before a request or an error needs one
+	ifSent    bool             // create the span only when a request or an error needs it
 	cacheable bool             // the result may be cached
 	retries   int              // maximum of retries of the call
 	refresh   bool             // ask the server even if the result is cached
@@ -27,8 +27,8 @@ type asked struct {
 	whole          *call                // the operation that includes the call; nil for none
 	spanAttributes []attribute.KeyValue // for the CLIENT spans
 
-	handle   *Task             // gets the task that the call becomes, instead of waiting for it; may be nil
-	onTask   func(mcp.Task)    // called with that task; may be nil
+	handle   *Task             // filled with the call's task; the call then does not wait for it; may be nil
+	onTask   func(mcp.Task)    // called with the call's task; may be nil
 	asTask   *mcp.TaskMetadata // makes a task of the call in 2025-11-25; may be nil
 	received *atomic.Int64     // counts the bytes of answers; may be nil
 	mismatch bool              // the call is repeated because of mismatched headers
@@ -59,8 +59,8 @@ type CallOption func(*asked)
 // listing the tools before the call. For a list of many pages, such as [Client.Tools], it bounds the waiting for
 // all pages together. Zero means [Options.RequestTimeout], negative means no limit.
 //
-// If the server requests input first, the timeout applies to each request separately: after a request for input,
-// the next request has the full time, and a person may take any time; a task has it for each poll, and Call waits
+// If the server requests input first, the timeout applies to each request separately: after a request for input, the
+// next request has the full time, and a person may take any time; each poll of a task has the full time, and Call waits
 // for the task as long as the context allows. The deadline of the context bounds all of these together.
 //
 // A longer timeout does not extend other limits: the deadline of the context, the time to connect

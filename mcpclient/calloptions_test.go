@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// TestCallOptionsOfAClientApplyToEachCall makes a call of each way, with and without middleware: each has the client's
-// options, and an option of the call replaces them.
+// TestCallOptionsOfAClientApplyToEachCall makes every kind of call, with and without middleware: the client's options
+// apply to each, and an option of the call overrides them.
 func TestCallOptionsOfAClientApplyToEachCall(t *testing.T) {
 	passing := func(next mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {

@@ -64,7 +64,7 @@ func TestUndeclaredFeatureIsNotRequested(t *testing.T) {
 				inRevisions(t, mcp.SupportedVersions(), capabilities, mcpclient.Options{}, func(t *testing.T, r *revision) {
 					if name == "Complete" && r.v == mcp.Version20241105 {
 						done := background(func() error { return call(r.c, t.Context()) })
-						r.Answer(r.Expect(mcp.MethodComplete), `{"completion":{"values":[]}}`) // there was no capability yet
+						r.Answer(r.Expect(mcp.MethodComplete), `{"completion":{"values":[]}}`) // the revision has no such capability
 						if err := <-done; err != nil {
 							t.Error(err)
 						}
@@ -117,7 +117,7 @@ func TestOperationsThatNeedTheVersionWaitForIt(t *testing.T) {
 				})
 				time.Sleep(time.Second)
 				v.greet(mcp.Version20260728, all)
-				v.Expect(call.method) // and never an answer
+				v.Expect(call.method) // never answered
 				if err, took := <-done, time.Since(begun); took != 3*time.Second || !errors.Is(err, mcpclient.ErrTimeout) {
 					t.Errorf("want the time for the waiting to be part of the timeout, 3 s, got %v after %v", err, took)
 				}

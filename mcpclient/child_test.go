@@ -17,34 +17,34 @@ import (
 	"testing"
 )
 
-// The servers of the tests with real processes are this binary once more. They speak raw JSON, line by line, and do
-// what the methods they are called with say, which no library would let them do.
+// In tests with real processes, this binary is also the server. It speaks raw JSON, line by line, so that its methods
+// can break the protocol, which no library allows.
 
-// roleEnv says which server this process is, if it is one.
+// roleEnv is the environment variable with the role of a server process.
 const roleEnv = "MCPOTEL_TEST_SERVER"
 
 // The servers.
 const (
 	roleServer    = "server"      // answers
-	roleChatty    = "chatty"      // the same, with garbage in between
+	roleChatty    = "chatty"      // like server, with garbage between the answers
 	roleLegacy    = "legacy"      // exits on the probe, and answers initialize
-	roleExits     = "exits"       // exits at once with status 3 and some words
+	roleExits     = "exits"       // exits at once with status 3 and the line lastWords
 	roleHTTP      = "http"        // a server over HTTP, which writes its URL
-	roleDescended = "descended"   // what roleServer starts: holds the streams and resists
-	lastWords     = "out of luck" // of roleExits
+	roleDescended = "descended"   // started by roleServer: keeps the streams open and ignores SIGTERM
+	lastWords     = "out of luck" // output of roleExits on standard error
 )
 
-// The methods that roleServer knows, each of which gets an answer unless it says otherwise.
+// The methods of roleServer. Each is answered unless its comment states otherwise.
 const (
-	methodEnvironment = "test/environment" // what it was told of the trace
+	methodEnvironment = "test/environment" // its environment variables with the trace context
 	methodEcho        = "test/echo"        // the params
 	methodPID         = "test/pid"         // the process id
-	methodHold        = "test/hold"        // no answer; a notification of the same name says that it has arrived
+	methodHold        = "test/hold"        // no answer; a notification of the same name confirms the arrival
 	methodFrame       = "test/frame"       // a frame of exactly params.size bytes
-	methodGarbage     = "test/garbage"     // behind garbage
-	methodFork        = "test/fork"        // the process id of a child that holds the streams and resists
-	methodResist      = "test/resist"      // and from then on ignores SIGTERM and the end of its input
-	methodDeafen      = "test/deafen"      // and from then on reads nothing, ignores SIGTERM too
+	methodGarbage     = "test/garbage"     // an answer after garbage
+	methodFork        = "test/fork"        // the process id of a child that keeps the streams open and ignores SIGTERM
+	methodResist      = "test/resist"      // from then on ignores SIGTERM and the end of its input
+	methodDeafen      = "test/deafen"      // from then on reads nothing, and also ignores SIGTERM
 	methodTool        = "tools/call"       // a text
 )
 
@@ -65,7 +65,7 @@ func play(role string) int {
 	case roleDescended:
 		resist()
 		_ = os.NewFile(3, "ready").Close()
-		select {} // signals are being listened for, so this is no deadlock
+		select {} // the process listens for signals, so this is not a deadlock
 	}
 	s := &rawServer{role: role}
 	if role == roleChatty {
@@ -86,8 +86,7 @@ func play(role string) int {
 	}
 }
 
-// resist ignores SIGTERM. Ignoring by listening keeps the runtime from seeing a deadlock in a process that does nothing
-// any more.
+// resist ignores SIGTERM. Because it listens for the signal, the runtime reports no deadlock in an idle process.
 func resist() { signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM) }
 
 // rawServer is the state of a child.
@@ -98,7 +97,7 @@ type rawServer struct {
 	buf     []byte
 }
 
-// garbage is what servers have been seen to write to their standard output, and worse.
+// garbage lists invalid output of real servers, and worse.
 var garbage = []string{
 	"Server listening on stdio", "", "\x1b[32mready\x1b[0m", "{", `{"jsonrpc":"2.0","id":`, "[]", "null", "42",
 	`[{"jsonrpc":"2.0","id":1,"result":{}}]`,
@@ -108,14 +107,14 @@ var garbage = []string{
 	"\xff\xfe\x00", strings.Repeat("[", 10_000),
 }
 
-// message is what a child reads of a request.
+// message is the part of a request that a child reads.
 type message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 
-// handle deals with one line, and says whether the server has to exit and with what status.
+// handle handles one line, and reports whether the server must exit and with which status.
 func (s *rawServer) handle(line []byte) (status int, over bool) {
 	if s.answerTool(line) {
 		return 0, false
@@ -178,7 +177,7 @@ func (s *rawServer) answerTool(line []byte) bool {
 	return true
 }
 
-// write writes lines. An error is not told: the reader has gone.
+// write writes lines. It ignores errors, because the reader has gone.
 func (s *rawServer) write(lines ...string) {
 	s.out.Lock()
 	defer s.out.Unlock()
@@ -200,7 +199,7 @@ func (s *rawServer) answerSized(m message) {
 	s.write(fmt.Sprintf(form, m.ID, strings.Repeat("x", p.Size-empty)))
 }
 
-// fork starts a child in the group of this one, waits until it resists, and returns its process id.
+// fork starts a child in this process's group, waits until the child ignores SIGTERM, and returns its process id.
 func fork() int {
 	r, w, err := os.Pipe()
 	if err != nil {

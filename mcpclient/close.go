@@ -11,13 +11,13 @@ import (
 )
 
 // Shutdown prevents new operations, waits until those in flight have ended, and then closes the client as
-// [Client.Close] does. New calls fail with [ErrShutdown], unsent. An operation includes all that a call leads to, such
-// as its rounds of input, the pages of a list, or a task that it waits for. Until the client is closed, requests about
+// [Client.Close] does. New calls fail with [ErrShutdown], unsent. An operation includes everything that a call leads
+// to, such as rounds of input, the pages of a list, or waiting for a task. Until the client is closed, requests about
 // an earlier [Task] are still allowed, and so is [Client.Notify].
 //
 // If ctx ends first, Shutdown closes the client at once, which ends the operations, and returns the cause of ctx.
-// Shutdown may be called more than once, and from any goroutine except that of an operation, which would wait for
-// itself.
+// Shutdown may be called more than once, and from any goroutine except that of an operation: the operation would wait
+// for itself.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.core.Drain()
 	err := c.operations.wait(ctx)
@@ -53,7 +53,7 @@ func (g *Group) end(end func(*Client) error) error {
 	return errors.Join(failed...)
 }
 
-// operations counts the users' operations in flight. One may count twice: by itself, and as a part of another.
+// operations counts the users' operations in flight. An operation may count twice: by itself, and as part of another.
 type operations struct {
 	n       atomic.Int64
 	awaited atomic.Pointer[theirEnd] // created by the first goroutine that waits for the end
@@ -80,11 +80,11 @@ func (o *operations) leave() {
 
 // wait waits until no operation is left.
 func (o *operations) wait(ctx context.Context) error {
-	// This precedes the read of n: either leave sees the value, or wait sees the effect of leave.
+	// This precedes the read of n: either leave sees awaited, or wait sees the count that leave has lowered.
 	o.awaited.CompareAndSwap(nil, new(theirEnd))
 	end := o.awaited.Load()
 	return end.none.Await(ctx, &end.mu, func() bool { return o.n.Load() == 0 })
 }
 
-// goesOn marks a call that belongs to an operation that has begun.
+// goesOn marks a call as part of an operation that has already begun.
 func goesOn(a *asked) { a.GoesOn = true }

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// shutDown is the outcome of a Shutdown that runs beside the test.
+// shutDown runs Shutdown in the background. outcome is valid after ended returns true.
 func shutDown(t *testing.T, c *mcpclient.Client, patience time.Duration) (ended func() bool, outcome *error) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	done := make(chan struct{})
@@ -44,7 +44,7 @@ func TestShutdownWaitsForWholeOperations(t *testing.T) {
 		name string
 		o    *mcpclient.Options
 		call func(ctx context.Context, c *mcpclient.Client) error
-		// rest plays the server, which has been asked before Shutdown, to the end of the operation.
+		// rest plays the server to the end of the operation. The request in asked arrived before Shutdown.
 		rest func(v *conversation, asked frame)
 	}{
 		{"a call", &mcpclient.Options{Versions: legacy},

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Complete requests completions of the value of an argument of a prompt, or of a resource template. others are the
-// arguments that already have values, nil for none; servers before 2025-06-18 do not get them. The answer has at
-// most 100 values, the best first; of a longer one the first 100 are kept and HasMore is true.
+// Complete requests completions for the value of a prompt argument or of a resource template's argument. others are the
+// arguments that already have values, nil for none; servers before 2025-06-18 do not get them. The answer has at most
+// 100 values, the best first; a longer answer is cut to 100 values, and HasMore is true.
 //
 // Servers declare completion only from 2025-03-26 on. A server of 2024-11-05 is asked, and may refuse.
 // (specification 2026-07-28, server/utilities/completion)
@@ -42,15 +42,15 @@ func (c *Client) Complete(
 	return r, nil
 }
 
-// ErrSuperseded is in the error of a [Completer.Complete] that a later one of the same Completer has superseded.
+// ErrSuperseded is in the error of a [Completer.Complete] call that a later call of the same Completer replaced.
 var ErrSuperseded = errors.New("superseded by a later completion")
 
 // DefaultCompletionDelay is the default delay of a [Completer].
 const DefaultCompletionDelay = 150 * time.Millisecond
 
-// Completer requests completions while a user types into one field, and avoids requests that the user will not
-// see: it waits until no other call has come for the delay, and only the latest call continues. Create one for
-// each field. Its methods may be called from any goroutine. It needs no release.
+// Completer requests completions while a user types into one field, and avoids requests with answers that the user
+// would not see: a call sends its request only if no other call follows within the delay. Create a Completer for each
+// field. Its methods may be called from any goroutine. It need not be closed.
 // (specification 2026-07-28, server/utilities/completion, "Implementation Considerations")
 type Completer struct {
 	client *Client
@@ -69,9 +69,9 @@ func NewCompleter(c *Client, delay time.Duration) *Completer {
 	return &Completer{client: c, delay: delay}
 }
 
-// Complete is [Client.Complete], after the delay. A later call of the same Completer ends it at once with an error
-// of kind [KindCancelled] that wraps [ErrSuperseded], and cancels its request. ctx bounds the delay too; the
-// timeout of the call begins after it.
+// Complete calls [Client.Complete] after the delay. A later call of the same Completer cancels this one, which returns
+// an error of kind [KindCancelled] that wraps [ErrSuperseded]. ctx bounds the delay too; the timeout begins after the
+// delay.
 func (k *Completer) Complete(
 	ctx context.Context, ref mcp.CompleteRef, argument mcp.CompleteArgument, others map[string]string,
 	options ...CallOption,
@@ -85,7 +85,7 @@ func (k *Completer) Complete(
 	return k.client.Complete(ctx, ref, argument, others, options...)
 }
 
-// supersede ends the previous call, and registers stop for the present one.
+// supersede ends the previous call, and registers stop for the present call.
 func (k *Completer) supersede(stop context.CancelCauseFunc) {
 	k.mu.Lock()
 	before := k.stop

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// typed asks for the completion of a value in the background.
+// typed requests the completion of a value in the background.
 func typed(ctx context.Context, k *mcpclient.Completer, value string) <-chan error {
 	return background(func() error {
 		_, err := k.Complete(ctx, mcp.PromptRef("p"),
@@ -42,7 +42,7 @@ func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
 				last = typed(t.Context(), k, value)
 				time.Sleep(60 * time.Millisecond)
 			}
-			f := r.Expect(mcp.MethodComplete) // of the last value, and of no other
+			f := r.Expect(mcp.MethodComplete) // for the last value, and for no other
 			if !strings.Contains(f.Raw, `"value":"pyt"`) {
 				t.Errorf("sent %s, want the last value completed", f.Raw)
 			}
@@ -51,7 +51,7 @@ func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if want := 220 * time.Millisecond; took != want { // from the last character on
+		if want := 220 * time.Millisecond; took != want { // since the last character
 			t.Errorf("it took %v, want %v", took, want)
 		}
 		for _, done := range earlier {
@@ -87,7 +87,7 @@ func TestACompletionUnderWayIsCancelledByALaterOne(t *testing.T) {
 		if err := <-second; err != nil {
 			t.Error(err)
 		}
-		third := typed(t.Context(), k, "pyt") // nothing is left of the one before
+		third := typed(t.Context(), k, "pyt") // the previous completion has left nothing behind
 		r.Answer(r.Expect(mcp.MethodComplete), `{"completion":{"values":[]}}`)
 		if err := <-third; err != nil {
 			t.Error(err)

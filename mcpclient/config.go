@@ -9,11 +9,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// usualConfig is the config that clients with plain options have in common. A program may well make a thousand clients
+// usualConfig is the config that clients with the same plain options share. A program may well make a thousand clients
 // with the same options, and a config takes more memory than the rest of [Client].
 var usualConfig conn.Usual[config]
 
-// shared returns c, or the same config of another client. It is not changed any more.
+// shared returns c, or an equal config of another client. The result must not be changed.
 func (c *config) shared() *config {
 	if !c.plain() {
 		return c
@@ -23,7 +23,7 @@ func (c *config) shared() *config {
 	})
 }
 
-// plain reports whether nothing in c is the user's own to look into.
+// plain reports whether c has neither functions nor capabilities of the user.
 func (c *config) plain() bool {
 	return len(c.Features)+len(c.CallOptions)+len(c.Middleware)+len(c.HandlerMiddleware) == 0 &&
 		c.OnTransition == nil && reflect.ValueOf(c.Capabilities).IsZero()

@@ -68,7 +68,7 @@ func TestGivenOptionsReplaceDefaults(t *testing.T) {
 	}
 }
 
-// A duration that means for ever must not overflow into one that means nothing.
+// A duration that means forever must not overflow.
 func TestInfiniteDurationsAreUsable(t *testing.T) {
 	const forever = time.Duration(math.MaxInt64)
 	for name, o := range map[string]Options{
@@ -82,7 +82,7 @@ func TestInfiniteDurationsAreUsable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c, err := newConfig(&o, "", 0)
 			if err != nil {
-				return // refused with an error is as good
+				return // an error is fine too
 			}
 			if ttl := c.core.Inflight().TTL; ttl <= 0 {
 				t.Errorf("want tombstones with a life, got %v", ttl)

@@ -91,7 +91,7 @@ func TestTheSizeOfAResultIsThatOfItsJSON(t *testing.T) {
 	})
 }
 
-// The pages of a list take in sum what the whole list takes, named tools included.
+// The sizes of a list's pages add up to the size of the whole list, including the tools reported by name.
 func TestPagesCostAsMuchAsTheWholeList(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithContextCost(), telemetry.WithToolNameLimit(3))
 	o := &mcpclient.Options{Telemetry: rec.Telemetry()}

@@ -13,12 +13,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// listingAll is the introduction of a modern server that has lists of all kinds and tells how long they are fresh.
+// listingAll is the discover result of a modern server that has lists of all kinds and declares how long they are
+// fresh.
 const listingAll = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{},` +
 	`"prompts":{},` +
 	`"resources":{}},"ttlMs":0,"cacheScope":"private"}`
 
-// toolsPage is a page with tools of these names, separated by spaces; more is what else it has.
+// toolsPage returns a page with tools of these names, separated by spaces; more holds further members of the page.
 func toolsPage(names, more string) string {
 	var tools []string
 	for name := range strings.FieldsSeq(names) {
@@ -45,7 +46,7 @@ func namesOf(c *mcpclient.Client) <-chan string {
 	return done
 }
 
-// wantPage takes a request for a page of the tools, which must have this cursor; "none" means that it has none.
+// wantPage receives a request for a page of the tools, which must have this cursor; "none" means no cursor.
 func (c *conversation) wantPage(cursor string) frame {
 	c.t.Helper()
 	f := c.Expect(mcp.MethodListTools)
@@ -56,8 +57,8 @@ func (c *conversation) wantPage(cursor string) frame {
 	return f
 }
 
-// stranger calls a tool, which the server answers, and reports whether the metrics leave its name out, as they do if
-// the server is known not to list the tool.
+// stranger calls a tool, which the server answers, and reports whether the metrics omit the tool's name, as they do if
+// the client knows that the server does not list the tool.
 func (c *conversation) stranger(of *mcpclient.Client, rec *telemetrytest.Recording, tool string) bool {
 	c.t.Helper()
 	named := func() uint64 {
@@ -68,7 +69,7 @@ func (c *conversation) stranger(of *mcpclient.Client, rec *telemetrytest.Recordi
 	return named() == before
 }
 
-// An empty cursor is one like any other: only its absence ends a list. (specification 2026-07-28,
+// An empty cursor is a valid cursor: only its absence ends a list. (specification 2026-07-28,
 // server/utilities/pagination)
 func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 	for _, null := range []string{``, `,"nextCursor":null`} {
@@ -88,7 +89,7 @@ func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 			if got := <-done; got != "one two three" {
 				t.Errorf("the list has %q, want the tools of all three pages", got)
 			}
-			if got := <-namesOf(c); got != "one two three" { // each page is kept under its own cursor
+			if got := <-namesOf(c); got != "one two three" { // each page is cached under its own cursor
 				t.Errorf("the kept list has %q, want the tools of all three pages", got)
 			}
 			if !v.stranger(c, rec, "four") {
@@ -98,8 +99,7 @@ func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 	}
 }
 
-// There are servers that end a list with an empty cursor. Asked for the page behind it they begin the list again, or
-// refuse.
+// Some servers end a list with an empty cursor. When asked for the next page, they begin the list again, or refuse.
 func TestAServerMayMeanTheEndByAnEmptyCursor(t *testing.T) {
 	for name, answer := range map[string]func(v *conversation){
 		"begins again": func(v *conversation) { v.Answer(v.wantPage(`""`), toolsPage("a b", `,"nextCursor":""`)) },
@@ -116,8 +116,8 @@ func TestAServerMayMeanTheEndByAnEmptyCursor(t *testing.T) {
 	}
 }
 
-// A cursor that the server does not know any more is of a list that has changed. (specification 2026-07-28,
-// server/utilities/caching, "Interaction with Pagination")
+// If the server no longer knows a cursor, the list has changed. (specification 2026-07-28, server/utilities/caching,
+// "Interaction with Pagination")
 func TestInvalidCursorRestartsTheList(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
@@ -125,7 +125,7 @@ func TestInvalidCursorRestartsTheList(t *testing.T) {
 		done := namesOf(c)
 		v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
 		v.Refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
-		v.Answer(v.wantPage("none"), toolsPage("b c", `,"nextCursor":"2"`)) // not the one that was kept
+		v.Answer(v.wantPage("none"), toolsPage("b c", `,"nextCursor":"2"`)) // not the cached page
 		v.Answer(v.wantPage(`"2"`), toolsPage("d a", ``))
 		if got := <-done; got != "a b c d" {
 			t.Errorf("the list has %q, want each tool once", got)
@@ -178,7 +178,7 @@ func TestListRestartsOnce(t *testing.T) {
 	}
 }
 
-// Some servers do not know pages, and answer each cursor with the first page.
+// Some servers do not support pages, and answer each cursor with the first page.
 func TestListCutShortHasEachItemOnce(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := make(chan error)
@@ -205,7 +205,7 @@ func TestListCutShortHasEachItemOnce(t *testing.T) {
 	})
 }
 
-// A page that the caller asks for by hand is refused as the server says: the caller knows the pages before.
+// If the caller requests a single page, it gets the server's refusal: the caller knows the previous pages.
 func TestSinglePageIsNotRestarted(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.ListTools(t.Context(), new("")); return err })

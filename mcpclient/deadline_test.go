@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// through runs through a list.
+// through iterates over a list and returns its first error.
 func through[T any](list iter.Seq2[T, error]) error {
 	for _, err := range list {
 		if err != nil {
@@ -29,8 +29,8 @@ func through[T any](list iter.Seq2[T, error]) error {
 	return nil
 }
 
-// allOperations are what waits: every method of a client and of a task that takes a context first. They wait for the
-// client to be ready where that is their choice.
+// allOperations are the operations that may wait: every method of a client and of a task whose first parameter is a
+// context. They use WaitForReady where it is an option.
 var allOperations = map[string]func(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) error{
 	"Client.WaitForReady": func(ctx context.Context, c *mcpclient.Client,
 		_ ...mcpclient.CallOption) error {
@@ -163,7 +163,7 @@ func TestEveryOperationThatWaitsIsKnown(t *testing.T) {
 	}
 }
 
-// everything is what a server has in a test of stalls.
+// everything declares the capabilities of the servers in the tests of stalls; firstAnswer answers any request.
 const (
 	everything = `"capabilities":{"tools":{},"prompts":{},"resources":{"subscribe":true},"logging":{},"completions":{},` +
 		`"tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
@@ -174,12 +174,12 @@ const (
 		`"params":{"mode":"form","message":"?","requestedSchema":{"type":"object","properties":{}}}}}}`
 )
 
-// stalls are the ways in which a server stops. Each function takes the client as far as the server goes; the server
-// does nothing more then, or what it does goes on in the background.
+// stalls are the ways in which a server stops responding. Each function plays the server up to the stall; after that
+// the server does nothing, or only its background work continues.
 var stalls = map[string]struct {
 	o      mcpclient.Options
 	server func(t *testing.T, s *script, c *mcpclient.Client)
-	asked  bool // all but asksNothing wait
+	asked  bool // all operations wait except asksNothing
 }{
 	"does not answer the handshake": {o: mcpclient.Options{Timeouts: mcpclient.Timeouts{Init: time.Hour}},
 		server: func(*testing.T, *script, *mcpclient.Client) {}},
@@ -243,14 +243,14 @@ var stalls = map[string]struct {
 	},
 }
 
-// untimed are the operations that have no timeout but that of their context.
+// untimed are the operations that only their context bounds.
 var untimed = []string{
 	"Client.WaitForReady", "Client.WaitForState", "Client.Shutdown", "Client.Notify", "Client.SetRoots", "Task.Wait",
 	"Task.Poll",
 	"Task.Update", "Task.Cancel",
 }
 
-// asksNothing are the operations that do not wait for a legacy server: they ask it nothing, or do not work with it.
+// asksNothing are the operations that do not wait for a legacy server: they send no request, or do not support it.
 var asksNothing = []string{"Client.Shutdown", "Client.WaitForReady", "Client.Notify", "Client.SetRoots",
 	"Task.Update"}
 
@@ -272,7 +272,7 @@ func everythingLegacy(t *testing.T, s *script, c *mcpclient.Client) *conversatio
 	return v
 }
 
-// swallow takes what the client sends and says nothing.
+// swallow receives the client's messages and answers none.
 func swallow(v *conversation) {
 	go func() {
 		for {
@@ -283,7 +283,7 @@ func swallow(v *conversation) {
 	}()
 }
 
-// answerFirst answers the first request, and nothing behind that.
+// answerFirst answers only the first request.
 func answerFirst(v *conversation, result string) {
 	go func() {
 		raw, err := v.Peer().Receive(v.Context())
@@ -297,7 +297,7 @@ func answerFirst(v *conversation, result string) {
 	}()
 }
 
-// fillUp has the transport full.
+// fillUp fills the transport.
 func fillUp(t *testing.T, c *mcpclient.Client) {
 	t.Helper()
 	if err := c.Notify(t.Context(), "x/fill", nil); err != nil {
@@ -305,10 +305,10 @@ func fillUp(t *testing.T, c *mcpclient.Client) {
 	}
 }
 
-// readable is a transport whose callers may read.
+// readable returns a transport with which callers may read their own answers.
 func readable(s *script) transport.Transport { return &interruptible{Transport: s} }
 
-// No matter what the server leaves undone, what waits returns when its time is over.
+// Wherever the server stalls, each operation returns at its deadline.
 func TestWaitEndsWithItsDeadline(t *testing.T) {
 	const patience = 3 * time.Second
 	for stall, st := range stalls {
@@ -336,7 +336,7 @@ func TestWaitEndsWithItsDeadline(t *testing.T) {
 	}
 }
 
-// So it is with the timeout of a call, of what asks the server once.
+// Operations with one request also return at the timeout of the call.
 func TestWaitEndsWithItsTimeout(t *testing.T) {
 	const patience = 3 * time.Second
 	for stall, st := range stalls {
@@ -361,7 +361,7 @@ func TestWaitEndsWithItsTimeout(t *testing.T) {
 	}
 }
 
-// Two who want the same of a server, and so wait for each other, have their time at once.
+// If two operations wait for each other, because both change the same thing at a server, their times run concurrently.
 func TestThoseWhoWaitForEachOtherHaveTheirTimeAtOnce(t *testing.T) {
 	const patience = 3 * time.Second
 	for _, name := range []string{"Client.SubscribeResource", "Client.UnsubscribeResource", "Client.SetLogLevel"} {

@@ -39,8 +39,7 @@ func (cl *call) ReceiveError(_ *conn.Session, m *jsonrpc.Message) (*mcp.Error, e
 // decodeByType decodes the result of m by its type: into result, or into the part of cl for that type. It refuses
 // types that were not negotiated, and a request for input for a method that allows none.
 // (specification 2026-07-28, basic, "ResultType"; basic/patterns/mrtr, "Supported Requests") A result of type task
-// may answer tasks/get, as in examples of the extension's specification; the task's requests for input are in its
-// state.
+// may answer tasks/get, as in examples of the extension's specification; a task requests input in its state instead.
 func (cl *call) decodeByType(s *conn.Session, m *jsonrpc.Message) error {
 	text := m.Middle()
 	kind, err := s.Era.ResultType(text)

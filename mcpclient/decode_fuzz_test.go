@@ -21,8 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// What an answer leads to. An answer of a type that was not negotiated and one that is invalid are the same to a
-// caller.
+// The outcomes of an answer. For a caller, a type that was not negotiated and an invalid answer are the same error.
 const (
 	givesResult = "a result"
 	givesInput  = "a need for input"
@@ -30,7 +29,7 @@ const (
 	givesError  = "an error"
 )
 
-// answered is what an answer came to, and the value that it brought.
+// answered is the outcome of an answer, with its value.
 type answered struct {
 	what  string
 	value any
@@ -45,7 +44,7 @@ func resultFor(method string) any {
 	return reflect.New(m.Result).Interface()
 }
 
-// situation is what besides the bytes of a result says how it is decoded, and how its frame is laid out.
+// situation holds everything that determines the decoding of a result besides its bytes, and the layout of its frame.
 type situation struct {
 	era       conn.Era
 	method    string
@@ -69,7 +68,7 @@ var (
 	}
 )
 
-// situationOf makes a situation of a number.
+// situationOf derives a situation from a number.
 func situationOf(n uint16) situation {
 	choose := func(of int) int {
 		chosen := int(n) % of
@@ -98,7 +97,7 @@ func situationOf(n uint16) situation {
 	return s
 }
 
-// decode is what the client makes of a frame.
+// decode returns the client's outcome for a frame.
 func (s situation) decode(c *Client, m *jsonrpc.Message) answered {
 	cl := c.newCall(s.method, nil)
 	defer c.free(cl)
@@ -120,7 +119,7 @@ func (s situation) decode(c *Client, m *jsonrpc.Message) answered {
 	return answered{givesResult, result}
 }
 
-// expect is what has to come of a result, by encoding/json for its type and by decoding a copy of it once for the rest.
+// expect returns the expected outcome of a result: encoding/json determines its type, and decoding a copy the rest.
 func (s situation) expect(result []byte) answered {
 	kind := mcp.ResultComplete
 	if s.era == conn.Era(conn.ModernEra{}) {
@@ -152,7 +151,7 @@ func (s situation) expect(result []byte) answered {
 	return want
 }
 
-// typeByOracle returns the type of a result by what encoding/json says its first member of that name is.
+// typeByOracle returns the type of a result: the first member resultType that encoding/json finds.
 func typeByOracle(result []byte) (mcp.ResultType, bool) {
 	d := json.NewDecoder(bytes.NewReader(result))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -180,7 +179,7 @@ func typeByOracle(result []byte) (mcp.ResultType, bool) {
 	return mcp.ResultComplete, err == nil
 }
 
-// checkOutcome holds what the client makes of a result against what its top-level members say.
+// checkOutcome compares the client's outcome for a result with the outcome that its top-level members demand.
 func checkOutcome(t *testing.T, c *Client, result []byte, n uint16) {
 	s := situationOf(n)
 	frame := []byte(s.before + string(result) + s.after)
@@ -194,7 +193,7 @@ func checkOutcome(t *testing.T, c *Client, result []byte, n uint16) {
 	if err := valid.Check(); err == nil {
 		want = s.expect(bytes.Clone(valid.Middle()))
 	} else if v, ok := errors.AsType[*jsonscan.SyntaxError](err); ok && v.Reason == jsonscan.TooDeep {
-		return // how deep is too deep depends on where counting begins
+		return // the limit of the depth depends on where counting begins
 	}
 	got := s.decode(c, &m)
 	if got.what != want.what {
@@ -205,7 +204,7 @@ func checkOutcome(t *testing.T, c *Client, result []byte, n uint16) {
 	}
 }
 
-// offlineClient is a client of a server that says nothing.
+// offlineClient returns a client of a server that sends nothing.
 func offlineClient(tb testing.TB, tel *telemetry.Telemetry) *Client {
 	mute := transport.InMemory(func(ctx context.Context, _ *transport.Peer) { <-ctx.Done() })
 	c, err := New(mute, &Options{Telemetry: tel, Features: []Feature{UseTasks(nil)}})
@@ -216,7 +215,8 @@ func offlineClient(tb testing.TB, tel *telemetry.Telemetry) *Client {
 	return c
 }
 
-// pieces are members of results, one for each name; of some, what only looks like others in a text.
+// pieces returns variants of a result's members, one list for each name. Some only contain text that looks like other
+// members.
 func pieces(text string) [][]string {
 	quoted, _ := json.Marshal(text)
 	content := string(quoted[1 : len(quoted)-1])
@@ -237,8 +237,8 @@ func pieces(text string) [][]string {
 	}
 }
 
-// No matter what strings hold, where they lie and what stands before or behind them: what an answer leads to depends
-// on the members of the result itself.
+// The outcome of an answer depends only on the members of the result itself, not on the content, position or
+// surroundings of strings.
 func FuzzOutcome(f *testing.F) {
 	const ask = `"resultType":"input_required","inputRequests":{"k":` + someInput + `}`
 	for i, breakOut := range []string{`"}],`, `"}}],`, "", `a\n\u00e9`} {

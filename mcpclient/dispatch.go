@@ -29,7 +29,7 @@ type Notification struct {
 	size   int           // bytes of its frame
 	uri    string        // URI of the updated resource
 	missed bool          // not received: the server may have sent such a notification while the connection was lost
-	behind chan struct{} // closed after all earlier notifications; nil for a real notification
+	behind chan struct{} // closed when all earlier notifications were handled; nil for a real one
 }
 
 // Decode decodes the params into v, a pointer. v shares no memory with the notification.
@@ -76,7 +76,7 @@ type dispatcher struct {
 type hearers struct {
 	handlers []*Handler // in order of their addition
 	queue    notifyQueue
-	now      *delivery // also owned by the goroutine that empties the queue; nil without that goroutine
+	now      *delivery // owned by the goroutine that empties the queue; nil without that goroutine
 }
 
 // delivery is the state of passing one notification to its handlers.
@@ -158,7 +158,7 @@ func (d *dispatcher) of(n *Notification) (all []*Handler) {
 	return all
 }
 
-// Notified handles a notification: its effect on the client at once, then the queue of the handlers.
+// Notified applies a notification's effect on the client at once, then queues the notification for the handlers.
 func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c
 	params, err := m.Params()

@@ -21,10 +21,10 @@ type DriftOptions struct {
 	// runs.
 	Baseline drift.Tools
 
-	// OnChange, if not nil, decides on changes. If it returns nil, they are accepted. An error or a panic refuses
-	// them: the client neither lists nor calls these tools until a change of theirs is accepted, by OnChange or by
-	// [Client.AcceptTool], or until they have their last accepted definition again. The same holds while OnChange
-	// runs, which may take time to ask a person.
+	// OnChange, if not nil, decides on changes. If it returns nil, they are accepted. An error or a panic refuses them:
+	// the client neither lists nor calls these tools until OnChange accepts a later change, [Client.AcceptTool] accepts
+	// the tool, or the tool has its last accepted definition again. The same holds while OnChange runs, which may take
+	// time to ask a person.
 	//
 	// OnChange is called in the goroutine that lists the tools, with its context, possibly concurrently for other
 	// changes. It may call the client.
@@ -42,12 +42,12 @@ type ToolChange struct {
 // and logged (mcp_client.tool.changed). Package drift defines changes. nil options mean no baseline, and nothing
 // is refused.
 //
-// A change is detected with the next complete list: of [Client.Tools], or of [Client.ListTools] if it has one
-// page. With OnChange no tool is called before its definition was accepted, as far as the server reports changes:
-// the tools are listed before the first call of a session, and before the first call after a list-changed
-// notification. A call of a refused tool fails with [ErrToolChanged], and nothing is sent. [Client.Tools] yields
-// the tools of all pages after the last one was compared, or only an error. [Client.Call] does the same if its
-// params are a [*mcp.CallToolParams]; it does not recognize the tool in other params.
+// A change is detected with the next complete list: of [Client.Tools], or of [Client.ListTools] if it has one page.
+// With OnChange no tool is called before its definition was accepted, as far as the server reports changes: the tools
+// are listed before the first call of a session, and before the first call after a list-changed notification. A call of
+// a refused tool fails with [ErrToolChanged], and nothing is sent. [Client.Tools] yields the tools of all pages after
+// the last one was compared, or only an error. [Client.Call] refuses calls in the same way if the params are a
+// [*mcp.CallToolParams]; it does not recognize the tool in other params.
 //
 // A fingerprint takes about 20 µs for a tool with 1 KB of schema. The client keeps at most 8 MiB of fingerprints,
 // more than 25,000 tools. It cannot compare further tools: with OnChange it refuses them, without OnChange it
@@ -64,7 +64,7 @@ func UseDriftDetection(o *DriftOptions) Feature {
 }
 
 // AcceptTool accepts a tool that OnChange of [DriftOptions] has refused, if the server still lists it with this
-// definition, and reports whether it does. A tool that was not refused stays accepted.
+// definition, and reports whether the server does. A tool that was not refused stays accepted.
 func (c *Client) AcceptTool(t *mcp.Tool) bool {
 	w := c.drift
 	if w == nil {
@@ -310,7 +310,7 @@ func (w *driftWatch) admit(ctx context.Context, method string, params any, optio
 		cause: &conn.Refusal{Word: names.ErrorToolChanged, Err: cause}}
 }
 
-// list lists the tools unless they are listed.
+// list lists the tools unless the client already has the list.
 func (w *driftWatch) list(ctx context.Context, options []CallOption) error {
 	if w.c.tools.areListed() {
 		return nil

@@ -29,7 +29,7 @@ const (
 
 var errNotAgreed = errors.New("the person has not agreed")
 
-// toldChanges returns what the records of changes say, each once.
+// toldChanges returns the text of the log records of changes, each once.
 func toldChanges(rec *telemetrytest.Recording) (all []string) {
 	synctest.Wait()
 	for _, r := range rec.Logs(names.EventMCPClientToolChanged) {
@@ -97,7 +97,7 @@ func TestChangesOfToolsAreNotLoggedWithoutEnd(t *testing.T) {
 	})
 }
 
-// refusing has a client whose changes are refused as long as err is not nil.
+// refusing runs f with a client whose OnChange returns *err, which refuses changes unless it is nil.
 func refusing(t *testing.T, baseline drift.Tools, f func(t *testing.T, err *error, seen *[]mcpclient.ToolChange,
 	rec *telemetrytest.Recording, s *script, v *conversation, c *mcpclient.Client),
 ) {
@@ -230,7 +230,7 @@ func TestAcceptToolNeedsTheListedDefinition(t *testing.T) {
 	})
 }
 
-// TestNoToolIsCalledBeforeItWasCompared has a server that changes a tool in a new session.
+// TestNoToolIsCalledBeforeItWasCompared uses a server that changes a tool in a new session.
 func TestNoToolIsCalledBeforeItWasCompared(t *testing.T) {
 	var a mcp.Tool
 	if err := json.Unmarshal([]byte(toolA), &a); err != nil {
@@ -286,7 +286,7 @@ func TestToolIsRefusedDuringTheDecisionAndAfterAFailure(t *testing.T) {
 	})
 }
 
-// TestDriftIsDetectedInAListThatEndsWithACursor: the last page says that there is another one, which the server refuses.
+// TestDriftIsDetectedInAListThatEndsWithACursor: the last page has a cursor, which the server then refuses.
 func TestDriftIsDetectedInAListThatEndsWithACursor(t *testing.T) {
 	refusing(t, drift.Tools{}, func(t *testing.T, _ *error, seen *[]mcpclient.ToolChange, _ *telemetrytest.Recording,
 		_ *script,

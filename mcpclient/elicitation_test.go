@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// filled returns the content that a server gets of a form after the user has filled in some fields, or the error of the
-// call that asked for the form.
+// filled returns the content of a form that the server gets after the user has filled in some fields, or the error of
+// the call for which the form was requested.
 func filled(t *testing.T, schema string, fields map[string]any) (content string, err error) {
 	t.Helper()
 	accept := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -63,7 +63,7 @@ func TestCapabilitiesOfTheCallerAreNotChanged(t *testing.T) {
 	})
 }
 
-// formFields is one of each kind of field, with a default, as 2025-11-25 and 2026-07-28 have them.
+// formFields is a form with each kind of field in 2025-11-25 and 2026-07-28, with defaults.
 const formFields = `{"type":"object","properties":{
 	"text":{"type":"string","title":"Text","minLength":1,"maxLength":9,"format":"email","default":"a@b.c"},
 	"real":{"type":"number","minimum":0,"maximum":1.5,"default":0.5},
@@ -166,7 +166,7 @@ func TestInvalidFormsAreRefused(t *testing.T) {
 	}
 }
 
-// doublingForm has two defaults a level, that many levels deep.
+// doublingForm returns a form with two defaults on each of levels nested levels.
 func doublingForm(levels int) string {
 	var defs strings.Builder
 	for i := range levels {
@@ -177,7 +177,7 @@ func doublingForm(levels int) string {
 		`"default":"d"}}}`, &defs, levels)
 }
 
-// elicited has the client answer a request of a server of 2025-11-25.
+// elicited returns the client's answer to a request of a server of 2025-11-25.
 func elicited(t *testing.T, o *mcpclient.Options, request string) (answer frame) {
 	t.Helper()
 	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {

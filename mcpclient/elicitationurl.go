@@ -29,9 +29,8 @@ type URLElicitation struct {
 	visit *urlVisit
 }
 
-// Complete reports that the user is done at the URL, as a notification of the server may do: a call that waits for
-// that continues. It is for a button that does not depend on the server. It may be called at any time, more than
-// once.
+// Complete reports that the user is done at the URL: a call that waits for this continues. A notification of the server
+// has the same effect; Complete is for a button that works without it. It may be called at any time, more than once.
 func (e *URLElicitation) Complete() {
 	if e.visit != nil {
 		e.visit.complete()

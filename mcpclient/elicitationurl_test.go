@@ -18,7 +18,7 @@ const (
 	visitRequest = `{"method":"elicitation/create","params":` + visitParams + `}`
 )
 
-// willing is a user who goes to every URL.
+// willing returns the handler of a user who goes to every URL.
 func willing(visited *[]*mcpclient.URLElicitation) mcpclient.URLElicitationHandler {
 	return func(_ context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 		*visited = append(*visited, e)
@@ -38,7 +38,7 @@ func TestTheUserIsSentToAURL(t *testing.T) {
 		var got *mcpclient.URLElicitation
 		visit := func(_ context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 			got = e
-			e.Complete() // more often than it takes
+			e.Complete() // twice, which has no further effect
 			e.Complete()
 			return test.action, nil
 		}
@@ -144,7 +144,7 @@ func TestAHandlerOfURLsIsNeeded(t *testing.T) {
 	}
 }
 
-// What is at the URL is the user's business: the client does not connect to it, and the handler may.
+// The client never connects to the URL; only the handler may.
 // (specification 2025-11-25 and 2026-07-28, client/elicitation, "Safe URL Handling")
 func TestNothingIsFetchedFromAURL(t *testing.T) {
 	site, err := net.Listen("tcp", "127.0.0.1:0")
@@ -174,7 +174,8 @@ func TestNothingIsFetchedFromAURL(t *testing.T) {
 	}
 }
 
-// shown sends the user to a URL, and returns what the handler got, nil if nothing, and the answer.
+// shown sends the user to a URL. It returns the handler's elicitation, nil if the handler was not called, and the
+// answer.
 func shown(t *testing.T, url string) (e *mcpclient.URLElicitation, answer frame) {
 	t.Helper()
 	var visited []*mcpclient.URLElicitation
@@ -255,7 +256,7 @@ func (c *conversation) completes(id string) {
 		`"params":{"elicitationId":"e-%s"}}`, id))
 }
 
-// sends sends the user to the URL with this id, and takes the answer.
+// sends sends the user to the URL with this id, and receives the answer.
 func (c *conversation) sends(id string) {
 	c.t.Helper()
 	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"visit-%s",%s`, id, fmt.Sprintf(visitRequest, id)[1:]))
@@ -324,7 +325,7 @@ func TestRepeatedURLIsAnotherVisit(t *testing.T) {
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for want := 1; want <= 2; want++ {
 			v.sends("1")
-			v.sends("1") // while the visit goes on
+			v.sends("1") // during the visit
 			v.completes("1")
 			v.completes("1")
 			synctest.Wait()

@@ -32,7 +32,7 @@ const (
 	KindInvalid = ErrorKind(conn.KindInvalid)
 )
 
-// Conditions to test with [errors.Is]. Each is in the chain of the errors that it describes and of no other.
+// Conditions to test with [errors.Is]. Only the errors that a condition describes have it in their chain.
 var (
 	ErrNotReady       = conn.ErrNotReady
 	ErrConnectionLost = conn.ErrConnectionLost
@@ -57,8 +57,8 @@ type Error struct {
 	// Unsent is true only if the server certainly has not acted on the request; see [SafeToRetry].
 	Unsent bool
 
-	// TaskID is the task of the error, empty for none: [Client.ResumeTask] continues it unless it has ended. It
-	// may grant access to the task's result, so the text of the error omits it.
+	// TaskID names the task of the failed call, empty for none: [Client.ResumeTask] continues the task unless it has
+	// ended. The ID may grant access to the task's result, so the text of the error omits it.
 	TaskID string
 
 	cause error

@@ -27,7 +27,7 @@ func TestAToolErrorNamesTheToolAndHasItsType(t *testing.T) {
 	}
 }
 
-// attempt is a call and the situation it is made in.
+// attempt is a failing call, in some situation, and its expected error.
 type attempt struct {
 	kind mcpclient.ErrorKind
 	typ  string
@@ -35,11 +35,11 @@ type attempt struct {
 	call func(t *testing.T, a *arena) <-chan error
 }
 
-// arena is what a situation is made of. A client that is busy is one whose transport is.
+// arena holds the parts of a situation: a ready client, its server, and the transport's error.
 type arena struct {
 	c    *mcpclient.Client
 	v    *conversation
-	send atomic.Pointer[error] // what Send returns, nil to send
+	send atomic.Pointer[error] // error of Send; nil to send
 }
 
 // begin makes a call that the server receives.
@@ -49,7 +49,7 @@ func (a *arena) begin(t *testing.T, ctx context.Context, options ...mcpclient.Ca
 	return done, a.v.Expect(mcp.MethodCallTool)
 }
 
-// stuck makes a call that finds the transport busy, and returns while it waits for room.
+// stuck makes a call while the transport is busy, and returns while the call waits for room.
 func (a *arena) stuck(ctx context.Context, options ...mcpclient.CallOption) <-chan error {
 	a.send.Store(&transport.ErrBusy)
 	done := background(func() error { return a.c.Call(ctx, "stuck", nil, nil, options...) })
@@ -57,7 +57,7 @@ func (a *arena) stuck(ctx context.Context, options ...mcpclient.CallOption) <-ch
 	return done
 }
 
-// TestSafeToRetryIsTrueExactlyIfNothingWasSent holds every way in which a call can fail, against the runtime.
+// TestSafeToRetryIsTrueExactlyIfNothingWasSent lists every way in which a call can fail.
 func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 	for name, tc := range map[string]attempt{
 		"params that are no object": {mcpclient.KindInvalid, "_OTHER", true, func(t *testing.T, a *arena) <-chan error {
@@ -189,7 +189,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 					_ *telemetrytest.Recording) {
 					a.c, a.v = c, s.next(t).modern()
 					await(t, c)
-					// from which nothing must be left
+					// an earlier call must leave nothing behind
 					first := background(func() error { return c.Call(t.Context(), "first", nil, nil) })
 					a.v.Answer(a.v.Expect("first"), `{}`)
 					if err := <-first; err != nil {
@@ -213,7 +213,7 @@ func TestSafeToRetryIsTrueExactlyIfNothingWasSent(t *testing.T) {
 }
 
 func TestAnswerTakesPrecedenceOverAnEndedContext(t *testing.T) {
-	for range 10 { // both are there, and either may be seen first
+	for range 10 { // both exist, and either may be seen first
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -235,7 +235,7 @@ func TestAnswerTakesPrecedenceOverAnEndedContext(t *testing.T) {
 				t.Errorf("want the answer, got %d, %v", got.N, err)
 			}
 			next := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-			v.Answer(v.Expect("next"), `{}`) // and no cancellation in between
+			v.Answer(v.Expect("next"), `{}`) // without a cancellation before it
 			if err := <-next; err != nil {
 				t.Error(err)
 			}

@@ -53,7 +53,7 @@ func TestErrorTextsAndTypes(t *testing.T) {
 	}
 }
 
-// Each condition is in the chain of its own errors and of no other's.
+// Each condition is only in the chains of its own errors.
 func TestConditionsAreInTheChain(t *testing.T) {
 	conditions := []error{ErrNotReady, ErrConnectionLost, ErrBackpressure, ErrTimeout, ErrShutdown, ErrUnsupported}
 	for _, is := range conditions {

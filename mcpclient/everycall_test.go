@@ -19,8 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Every public way to make a call, with every way in which it can fail, is one CLIENT span that has the error of the
-// caller, one point of the duration and one record: everyCall × everyFailure.
+// For every public way to make a call and every way in which it can fail (everyCall × everyFailure) there is one CLIENT
+// span with the caller's error, one data point of the duration and one log record.
 
 // way is a public way to make a call.
 type way struct {
@@ -28,7 +28,7 @@ type way struct {
 	method string // of the span
 	target string // of the span, empty for none
 	call   func(ctx context.Context, c *mcpclient.Client, options ...mcpclient.CallOption) error
-	legacy bool // there is no such request in 2026-07-28
+	legacy bool // 2026-07-28 has no such request
 	lists  bool // it lists the tools first
 	typed  bool // it checks and decodes structured content
 	tool   bool // the result may be the error of a tool
@@ -45,7 +45,7 @@ type sum struct {
 	N int `json:"n"`
 }
 
-// whole returns the error of a list.
+// whole reads a list to its end and returns its errors.
 func whole[T any](list func(func(T, error) bool)) (failed error) {
 	for _, err := range list {
 		failed = errors.Join(failed, err)
@@ -166,7 +166,7 @@ var everyCall = []way{
 	}, false, false, false, false},
 }
 
-// world is what a failure happens in.
+// world is the environment of a failure.
 type world struct {
 	t    *testing.T
 	c    *mcpclient.Client
@@ -174,11 +174,11 @@ type world struct {
 	s    *script
 	way  *way
 	v    *conversation                  // nil before there is a connection
-	asks chan frame                     // requests of the way's method, which the failure answers
+	asks chan frame                     // requests of the way's method; the failure answers them
 	list func(v *conversation, f frame) // answers tools/list, nil for the usual list
 }
 
-// serve answers what the server is asked, but for the method of the way.
+// serve answers all requests except those of the way's method.
 func (w *world) serve(v *conversation) {
 	for {
 		raw, err := v.Peer().Receive(v.Context())
@@ -200,7 +200,7 @@ func (w *world) serve(v *conversation) {
 	}
 }
 
-// connect has the client connected, of an era.
+// connect plays the handshake of a modern or a legacy server.
 func (w *world) connect(modern bool) {
 	v := w.s.next(w.t)
 	const has = `{"tools":{},"prompts":{},"resources":{"subscribe":true},"completions":{},"logging":{},` +
@@ -231,7 +231,7 @@ type failure struct {
 // direct makes the call and expects that nothing is sent.
 func direct(w *world, ctx context.Context) error { return w.way.call(ctx, w.c) }
 
-// once makes the call, and has then happen once the server is asked.
+// once makes the call, and runs then when the server gets the request.
 func once(then func(w *world, f frame)) func(w *world, ctx context.Context) error {
 	return func(w *world, ctx context.Context) error {
 		done := background(func() error { return w.way.call(ctx, w.c, mcpclient.WithTimeout(time.Minute)) })
@@ -245,7 +245,7 @@ func hasOutput(w *way) bool   { return w.typed }
 func callsATool(w *way) bool  { return w.tool }
 func anyButATask(w *way) bool { return !strings.HasPrefix(w.name, "Task.") }
 
-// endsWait reports whether a failure ends Task.Wait, which goes on after those of single requests.
+// endsWait reports whether a failure ends Task.Wait, which continues after failures of single requests.
 func (f *failure) endsWait() bool {
 	switch f.name {
 	case "deadline", "cancelled", "cancelled before":
@@ -410,7 +410,7 @@ func failOnce(t *testing.T, modern bool, f *failure, w *way) {
 	observed(t, o, rig, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		world := &world{t: t, c: c, rig: rig, s: s, way: w, asks: make(chan frame, 64)}
 		if f.unready {
-			s.next(t) // and nothing is answered
+			s.next(t) // the server answers nothing
 		} else {
 			world.connect(modern)
 		}
@@ -423,7 +423,7 @@ func failOnce(t *testing.T, modern bool, f *failure, w *way) {
 	})
 }
 
-// theOneOperation looks for what the telemetry has of a call that has failed.
+// theOneOperation checks the telemetry of a failed call.
 func theOneOperation(t *testing.T, rec *telemetrytest.Recording, w *way, f *failure, err error) {
 	t.Helper()
 	n := 0
@@ -479,7 +479,7 @@ func TestRetryWithoutAConnectionTakesNoTime(t *testing.T) {
 		})
 		v.Expect(mcp.MethodListPrompts)
 		v.Close()
-		s.next(t) // which answers nothing
+		s.next(t) // it answers nothing
 		if err := <-done; !errors.Is(err, mcpclient.ErrTimeout) {
 			t.Fatalf("got %v, want a timeout", err)
 		}

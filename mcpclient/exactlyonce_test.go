@@ -48,7 +48,7 @@ func (l *ledger) times(n int) int {
 	return l.runs[n]
 }
 
-// server returns a server with two tools that do the same and differ in what they say of it.
+// server returns a server with two tools that do the same: write, and read, which has a readOnlyHint.
 func (l *ledger) server() *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "ledger", Version: "1"}, nil)
 	read := &mcp.Tool{Name: "read", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: new(true)}}
@@ -60,10 +60,10 @@ func (l *ledger) server() *mcpserver.Server {
 	return s
 }
 
-// fates are what becomes of a call on its way through the proxy. What says that it did nothing tells the truth.
+// fates are the possible outcomes of a call at the proxy. An answer that claims that the call had no effect is true.
 var fates = []struct {
 	name  string
-	ran   bool     // the server has run it first
+	ran   bool     // the server runs the call first
 	says  []string // the header
 	does  int      // the status; 0 for none: the connection is cut
 	cuts  bool     // within the server's own answer
@@ -93,7 +93,7 @@ var fates = []struct {
 	{name: "302", ran: true, does: 302, says: []string{"Location", "/again"}},
 }
 
-// unfair stands between a client and a server, which it restarts now and then.
+// unfair is a proxy between a client and a server, which it restarts now and then.
 type unfair struct {
 	ledger *ledger
 	site   *httptest.Server
@@ -131,7 +131,7 @@ func (u *unfair) kill() {
 	u.old.Go(u.site.CloseClientConnections)
 }
 
-// fate draws what becomes of a call, less than 0 for nothing.
+// fate draws the fate of a call; less than 0 means that the call passes unchanged.
 func (u *unfair) fate() int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -187,8 +187,8 @@ func (u *unfair) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // tally is how calls ended.
 type tally struct{ answered, safe, unknown, repeated atomic.Int64 }
 
-// A call that may have run is not made again, neither by the client nor, as it says, by its user: no matter what
-// proxies answer and where connections are cut.
+// A call that may have run is not repeated, neither by the client nor by a user who relies on SafeToRetry, whatever a
+// proxy answers and wherever connections are cut.
 func TestNoToolRunsTwice(t *testing.T) {
 	for i, way := range []int{0, 1, 4} {
 		t.Run(string(ways[way].version), func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestNoToolRunsTwice(t *testing.T) {
 					t.Errorf("call %d: its tool has run %d times", n, times)
 				}
 			}
-			u.mu.Lock() // handlers whose callers are gone may still be at work
+			u.mu.Lock() // handlers may still run after their callers have gone
 			met := slices.Sorted(maps.Keys(u.met))
 			u.mu.Unlock()
 			t.Logf("%d: %d answered, %d safe to retry, %d unknown, %d repeats by the user; %d of %d fates met", i,
@@ -223,7 +223,7 @@ func TestNoToolRunsTwice(t *testing.T) {
 	}
 }
 
-// callers calls f with the numbers below n, so many at once.
+// callers calls f with each number below n; at is the number of concurrent calls.
 func callers(at, n int, f func(int)) {
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -237,7 +237,7 @@ func callers(at, n int, f func(int)) {
 	all.Wait()
 }
 
-// call makes one call as a careful user does: again as long as that is safe.
+// call makes one call like a careful user: it repeats the call as long as that is safe.
 func (u *unfair) call(t *testing.T, c *mcpclient.Client, all *tally, n int) {
 	tool, options := "write", []mcpclient.CallOption{mcpclient.WaitForReady()}
 	switch n % 4 {

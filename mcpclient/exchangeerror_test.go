@@ -150,7 +150,7 @@ func TestForgottenSessionIsRenegotiatedOnTheSameConnection(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
-		for range 3 { // each time an answer has proved the session
+		for range 3 { // an answer proves the session each time
 			lost := background(func() error { return c.Call(t.Context(), "x/lost", nil, nil) })
 			v.Expect("x/lost")
 			gone := background(func() error {
@@ -261,8 +261,8 @@ func TestServersRefusingTheProbeByHTTPAreLegacy(t *testing.T) {
 	}
 }
 
-// A probe that met an accident, such as a proxy's 502, says less than one that the server has refused: a server
-// that is legacy for that reason is asked again when the client reconnects.
+// A temporary failure of the probe, such as a proxy's 502, proves less than a refusal: if the client took the server
+// for a legacy one because of it, it probes again when it reconnects.
 func TestAnAccidentOfTheProbeIsNotRemembered(t *testing.T) {
 	for _, test := range []struct {
 		failure transport.RequestError
@@ -309,8 +309,7 @@ func TestPermanentRefusalIsGivenUp(t *testing.T) {
 	})
 }
 
-// An authorization may take a person minutes: neither the probe's part of the time nor that of the attempt runs
-// meanwhile.
+// An authorization may take a person minutes: meanwhile neither the time of the probe nor that of the attempt runs.
 func TestTheHandshakeWaitsForAPerson(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, nil, func(s *script) transport.Transport {
@@ -346,11 +345,11 @@ func TestTheHandshakeDoesNotWaitForAPersonForEver(t *testing.T) {
 			if took != time.Minute {
 				t.Errorf("gave the attempt up after %v, want 1m", took)
 			}
-			authorizing(false) // of a connection that is over
+			authorizing(false) // a connection that is over
 		})
 }
 
-// configured tells what a client asks of its connections.
+// configured passes the Config of each Dial to hear.
 type configured struct {
 	transport.Transport
 	hear func(transport.Config)
@@ -404,7 +403,7 @@ func TestHandshakeWaitingForAPersonGetsAuthTimeout(t *testing.T) {
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
 		f := v.Expect("x/y")
-		authorizing(true) // another message of the connection
+		authorizing(true) // for another message of the connection
 		v.fail(f, transport.RequestError{Reason: transport.ReasonSessionGone, Status: 404, Unsent: true})
 		<-done
 		v.Expect(mcp.MethodInitialize)

@@ -8,9 +8,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// The tests of package mcpclient_test reach the inside of a client by the functions of this file, and nowhere else.
+// The tests of package mcpclient_test access the internals of a client only through the functions of this file.
 
-// ProbeOf returns the probe of the core of a client.
+// ProbeOf returns the probe of the client's core.
 func ProbeOf(c *Client) conn.Probe { return conn.Probe{C: &c.core} }
 
 // OpenSubscription gives the client an open subscription without a listener, and returns its id.
@@ -19,7 +19,7 @@ func OpenSubscription(c *Client) int64 {
 	return ProbeOf(c).Open(&cl.Request)
 }
 
-// OpenAndOver acknowledges the subscription of a request to changes of the tools, and ends it in the same moment.
+// OpenAndOver acknowledges the subscription of request id, to changes of the tools, and atomically ends it.
 func OpenAndOver(c *Client, id int64) {
 	ProbeOf(c).OpenAndOver(id, func(by conn.Content) {
 		by.(*subscription).agreed = mcp.SubscriptionFilter{ToolsListChanged: true}

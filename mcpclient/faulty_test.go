@@ -16,21 +16,21 @@ import (
 // faultyLimit is the frame limit of clients of a faulty server.
 const faultyLimit = 2000
 
-// faulty is the server of a plan, and the transport to it.
+// faulty is the server that a plan describes, and the transport to it.
 type faulty struct {
 	transport.Transport
 	plan
-	answers sync.WaitGroup // that are on their way
+	answers sync.WaitGroup // answers that will still be sent
 
 	mu        sync.Mutex
 	dials     int             // guarded by mu
 	peer      *transport.Peer // guarded by mu; the latest connection
 	received  map[int]int     // guarded by mu; how often the server got each call
-	ids       map[string]bool // guarded by mu; of the requests it got
-	cancelled map[string]int  // guarded by mu; and a cancellation of each request
-	busy      map[int]int     // guarded by mu; how often the transport still is, for each call
-	refused   map[int]int     // guarded by mu; how often the server still is
-	gone      map[int]bool    // guarded by mu; it has still to forget the session
+	ids       map[string]bool // guarded by mu; ids of the received requests
+	cancelled map[string]int  // guarded by mu; how often it got a cancellation, by request
+	busy      map[int]int     // guarded by mu; how often the transport will still be busy, by call
+	refused   map[int]int     // guarded by mu; how often the server will still be busy, by call
+	gone      map[int]bool    // guarded by mu; calls at which it will forget the session
 	broken    []string        // guarded by mu; how the client broke the protocol
 }
 
@@ -44,7 +44,7 @@ func newFaulty(p plan) *faulty {
 	return f
 }
 
-// fate returns what becomes of the nth connection, from 1.
+// fate returns the fate of the nth connection, from 1.
 func (f *faulty) fate(n int) fate {
 	if n > len(f.Dials) {
 		return fares
@@ -70,7 +70,7 @@ func (f *faulty) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 	return faultyConn{c, f}, nil
 }
 
-// faultyConn is busy when the plan says so.
+// faultyConn is busy when the plan demands it.
 type faultyConn struct {
 	transport.Conn
 	f *faulty
@@ -87,7 +87,7 @@ func (c faultyConn) Receive(ctx context.Context) (transport.Frame, error) {
 	return onStream(c.Conn.Receive(ctx))
 }
 
-// understood is what a faulty server understands of a frame.
+// understood is the part of a frame that a faulty server reads.
 type understood struct {
 	ID     json.RawMessage
 	Method string
@@ -122,7 +122,7 @@ func (f *faulty) got(i int) int {
 	return f.received[i]
 }
 
-// problems returns what the client has done wrong.
+// problems returns the client's mistakes.
 func (f *faulty) problems() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -172,7 +172,7 @@ func (f *faulty) handle(ctx context.Context, p *transport.Peer, r understood) {
 	}
 }
 
-// called lets the planned answers to a call follow, over the connection that there is by then.
+// called sends the planned answers to a call later, over the connection that is open then.
 func (f *faulty) called(r understood) {
 	i := r.Params.Call
 	f.mu.Lock()
@@ -200,7 +200,7 @@ func (f *faulty) called(r understood) {
 	}
 }
 
-// refusal returns what the server says that does not take call i at all, if it is such a call.
+// refusal returns the server's refusal of call i, empty if it accepts the call.
 func (f *faulty) refusal(i int, id json.RawMessage) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -257,7 +257,7 @@ func (f *faulty) say(frame string) {
 	}
 }
 
-// trouble makes some.
+// trouble causes the trouble of this name.
 func (f *faulty) trouble(what string) {
 	switch what {
 	case "hang up":

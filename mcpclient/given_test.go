@@ -103,7 +103,7 @@ func TestNamesInAnswersOfHandlersAreChecked(t *testing.T) {
 	}
 }
 
-// unsafeIcons are two that are to be dropped, behind one to keep.
+// unsafeIcons are three icons: the first is valid, the other two must be dropped.
 const unsafeIcons = `"icons":[{"src":"https://example.com/a.png"},{"src":"javascript:alert(1)"},` +
 	`{"src":"file:///etc/passwd"}]`
 

@@ -17,22 +17,22 @@ import (
 
 // Member is one server of a [Group].
 type Member struct {
-	// Name is the server's name in the group. The names of its tools begin with it. It must not be empty.
+	// Name is the server's name in the group, with which the names of its tools begin. It must not be empty.
 	Name string
 
 	// Transport connects to the server.
 	Transport transport.Transport
 
-	// Options configure its client. Nil means [GroupOptions.Options]. A zero Options.Name means Name.
+	// Options configure the server's client. Nil means [GroupOptions.Options]. An empty Options.Name means Name.
 	Options *Options
 }
 
 // GroupOptions configure a group. A nil *GroupOptions, and the zero value of every field, select the defaults
 // stated here.
 type GroupOptions struct {
-	// Separator separates the name of a member from the name of its tool. It consists of the characters _ - and .
-	// but not of all three. Zero means "_". In a member's name, its characters are replaced by the first of - _
-	// and . that it does not contain.
+	// Separator separates the name of a member from the name of its tool. It consists of the characters _ - and . but not
+	// of all three. Zero means "_". In a member's name, the separator's characters are replaced by the first of - _ and .
+	// that the separator does not contain.
 	Separator string
 
 	// NameLimit is the maximum length of a tool's name in the group, in characters. Zero means 128, which is also

@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// toolbox is a server with these tools, each of which says whose it is and how it is called.
+// toolbox is a server with these tools; each returns the names of its server and of itself.
 func toolbox(server string, tools ...string) transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: server, Version: "1"}, nil)
 	for _, name := range tools {
@@ -40,7 +40,7 @@ func toolbox(server string, tools ...string) transport.Transport {
 // longName leaves no room for the name of a member.
 var longName = strings.Repeat("x", 128)
 
-// deaf is a server that never says anything.
+// deaf is a server that never sends anything.
 func deaf() transport.Transport {
 	return transport.InMemory(func(ctx context.Context, _ *transport.Peer) { <-ctx.Done() })
 }
@@ -63,7 +63,7 @@ func grouped(t *testing.T, o *mcpclient.GroupOptions, members []mcpclient.Member
 	})
 }
 
-// toolNames lists the tools of g; errors stand for themselves.
+// toolNames returns the names of g's tools; an error appears as its text in parentheses.
 func toolNames(ctx context.Context, g *mcpclient.Group, options ...mcpclient.CallOption) (names []string) {
 	for tool, err := range g.Tools(ctx, options...) {
 		if err != nil {
@@ -113,7 +113,7 @@ func TestAGroupIsOneListOfToolsAndEachCallGoesToItsServer(t *testing.T) {
 	})
 }
 
-// A model may come back with a name that was listed long ago, by another process.
+// A model may use a name that was listed long ago, by another process.
 func TestDerivedNameIsResolvedWithoutAnEarlierList(t *testing.T) {
 	members := []mcpclient.Member{{Name: "a", Transport: toolbox("A", longName)}}
 	var name string
@@ -289,7 +289,7 @@ func TestAGroupClosesAllAtOnceAndForGood(t *testing.T) {
 		if got := toolNames(t.Context(), g); len(got) != 20 || !strings.Contains(got[0], "shut down") {
 			t.Errorf("got %q, want 20 errors", got)
 		}
-		time.Sleep(time.Minute) // for the servers to end
+		time.Sleep(time.Minute) // until the servers have ended
 	})
 }
 
@@ -302,7 +302,7 @@ func stubbornServer() transport.Transport {
 }
 
 func TestInvalidGroupLeavesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // whose end nothing may outlive
+	synctest.Test(t, func(t *testing.T) { // nothing may outlive this bubble
 		_, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "a", Transport: toolbox("A")},
 			{Name: "a", Transport: toolbox("B")}}, nil)
 		if err == nil {
@@ -399,7 +399,7 @@ func TestToolListedTwiceIsOne(t *testing.T) {
 	})
 }
 
-// answerEach answers each request with the result that there is for its method.
+// answerEach answers each request with the result for its method.
 func answerEach(ctx context.Context, peer *transport.Peer, result func(method string) string) {
 	for {
 		raw, err := peer.Receive(ctx)

@@ -14,19 +14,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// GroupTool is a tool of a member of a group.
+// GroupTool is a tool of one group member.
 type GroupTool struct {
 	mcp.Tool        // as listed by the member, except for the Name, which is the name in the group
 	Member   string `json:"-"`
 	Original string `json:"-"` // the tool's name at the member
 }
 
-// Tools yields the tools of all members, in the order of each server's list, the members in order of their
-// addition. It asks the members concurrently, and each time.
+// Tools yields the tools of all members: the members in the order of their addition, their tools in the order of the
+// server's list. Each iteration asks all members, concurrently.
 //
-// The name of a tool in the group consists of the member's name, the separator, and the tool's own name. If that
-// is too long or has invalid characters, the tool gets another name that is derived from its own and always the
-// same. No two tools have the same name.
+// The name of a tool in the group consists of the member's name, the separator, and the tool's own name. If that is too
+// long or has invalid characters, the tool gets a stable name that is derived from its own. No two tools have the same
+// name.
 // (specification 2026-07-28, server/tools, "Tool Names")
 //
 // If a member is not ready, or its list fails, Tools yields a [*MemberError] after the tools that it has listed,
@@ -64,7 +64,7 @@ type memberTools struct {
 	err   error
 }
 
-// usable reports whether the tools are all available tools.
+// usable reports whether all has every available tool of the member.
 func (all *memberTools) usable() bool { return all.err == nil || errors.Is(all.err, ErrListCutShort) }
 
 // list lists the tools of a member, and remembers derived names.
@@ -99,8 +99,8 @@ func (g *Group) list(ctx context.Context, m *member, options []CallOption) (all 
 }
 
 // Route returns the client of the tool with this name in the group, and the tool's own name. Only the server knows
-// whether the tool exists. If the name is a derived one that was not listed yet, Route lists the tools; options
-// for timeouts and [WaitForReady] apply to that. The error is [ErrNoMember] if no member matches the name.
+// whether the tool exists. If the name is a derived one that was not listed yet, Route lists the tools; options for
+// timeouts and [WaitForReady] apply to the listing. The error is [ErrNoMember] if no member matches the name.
 func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (*Client, string, error) {
 	c, tool, _, err := g.route(ctx, name, options)
 	if err != nil {
@@ -109,7 +109,7 @@ func (g *Group) Route(ctx context.Context, name string, options ...CallOption) (
 	return c, tool, nil
 }
 
-// route is Route, and also returns the options with the remaining time. With an error it returns the client that
+// route is like Route, but also returns the options with the remaining time. With an error it returns the client that
 // could not list its tools, nil if there is none.
 func (g *Group) route(ctx context.Context, name string, options []CallOption) (*Client, string, []CallOption, error) {
 	prefix, rest, ok := g.naming.Split(name)
@@ -137,7 +137,7 @@ func (g *Group) prefixes() string {
 	return strings.Join(all, ", ")
 }
 
-// original returns the own name of a tool with a derived name: remembered, or listed.
+// original returns the own name of a tool with a derived name, from the last list or from a new one.
 func (g *Group) original(ctx context.Context, m *member, name, rest string, options []CallOption) (string, error) {
 	if tool, ok := m.remembered(name); ok {
 		return tool, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Each handler in this file is a [HandleNotification] for one kind of notification, which it decodes. A notification
+// Each function in this file is like [HandleNotification], for one kind of notification that it decodes. A notification
 // that cannot be decoded counts as a violation and is otherwise ignored.
 //
 // Handlers of changes are also called when the client may have missed a change: after each gap that the metric
@@ -49,7 +49,7 @@ func HandleProgress(h func(ctx context.Context, p *mcp.ProgressParams)) Handler 
 	return HandleNotification(mcp.NotificationProgress, decoded(h))
 }
 
-// changes is HandleNotification for a handler that is also called for missed notifications.
+// changes is like HandleNotification, but h is also called for missed notifications.
 func changes(method string, h NotificationHandler) Handler {
 	return Handler{method: method, handle: h, missing: true}
 }

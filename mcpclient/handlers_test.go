@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// journal is what handlers have heard. They run one at a time, and a test reads it when nothing runs.
+// journal records the calls of handlers. Handlers run one at a time, and a test reads the journal when none runs.
 type journal struct{ lines []string }
 
 func (j *journal) changed(what string) func(context.Context) {
@@ -26,7 +26,7 @@ func (j *journal) raw(_ context.Context, n *mcpclient.Notification) {
 	j.lines = append(j.lines, fmt.Sprintf("raw %s %s", n.Method, n.Params))
 }
 
-// wants fails the test unless these lines, in any order, are all that was heard since it was last asked.
+// wants fails the test unless exactly these lines, in any order, were recorded since the last wants.
 func (j *journal) wants(t *testing.T, lines ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -42,7 +42,7 @@ func (j *journal) wants(t *testing.T, lines ...string) {
 var ofSubscriptions = []string{mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged,
 	mcp.NotificationResourceListChanged, mcp.NotificationResourceUpdated}
 
-// tell writes a notification of the server, of the latest subscription if it is of one.
+// tell sends a notification of the server, for the latest subscription if the method needs one.
 func (r *revision) tell(method, params string) {
 	r.t.Helper()
 	if r.modern() && slices.Contains(ofSubscriptions, method) && r.subscription != "" {
@@ -51,7 +51,7 @@ func (r *revision) tell(method, params string) {
 	r.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
 }
 
-// agree acknowledges a subscription as it was asked for, or, if honoured is not empty, this filter.
+// agree acknowledges a subscription, with the requested filter or, if not empty, with the filter honoured.
 func (r *revision) agree(f frame, honoured string) {
 	r.t.Helper()
 	if honoured == "" {
@@ -63,7 +63,7 @@ func (r *revision) agree(f frame, honoured string) {
 		fmt.Sprintf(`{%s,"notifications":%s}`, ofSubscription(r.subscription), honoured))
 }
 
-// listened takes the next subscription of the client and agrees to it.
+// listened receives the client's next subscription, which must have this filter, and acknowledges it.
 func (r *revision) listened(filter string) frame {
 	r.t.Helper()
 	f := r.Expect(mcp.MethodSubscriptionsListen)
@@ -124,18 +124,18 @@ func TestMissedChangesReachTheHandlersAfterAReconnect(t *testing.T) {
 		r.reconnect(strings.Replace(all, `"prompts":{"listChanged":true}`, `"prompts":{}`, 1))
 		if r.modern() {
 			f := r.Expect(mcp.MethodSubscriptionsListen)
-			j.wants(t) // not before it is open: what changes until then would be missed
+			j.wants(t) // not before it is open: changes until then would be missed
 			r.agree(f, `{"toolsListChanged":true}`)
 			j.wants(t, "tools", "raw notifications/subscriptions/acknowledged "+j.last(t))
 		}
 		if !r.modern() {
-			j.wants(t, "tools") // and nothing for prompts, whose changes this server does not tell of
+			j.wants(t, "tools") // nothing for prompts: this server does not report their changes
 		}
 		r.silent()
 	})
 }
 
-// last returns the params of the last notification that a raw handler has heard.
+// last returns the params of the last notification that a raw handler got.
 func (j *journal) last(t *testing.T) string {
 	t.Helper()
 	synctest.Wait()
@@ -216,7 +216,7 @@ func TestUndecodableNotificationIsAViolation(t *testing.T) {
 		if heard != 0 {
 			t.Errorf("want no handler called, got %d calls", heard)
 		}
-		// an update without params is of no subscription
+		// an update without params belongs to no subscription
 		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "invalid_params"); n != 5 {
 			t.Errorf("want 5 violations, got %d", n)
 		}

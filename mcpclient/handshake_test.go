@@ -44,7 +44,7 @@ func TestAModernServerIsReadyAfterTheProbe(t *testing.T) {
 	})
 }
 
-// TestALegacyServerIsRecognised holds every way in which servers were seen to refuse the probe.
+// TestALegacyServerIsRecognised lists every known way in which servers refuse the probe.
 func TestALegacyServerIsRecognised(t *testing.T) {
 	for name, refusal := range map[string]string{
 		"method not found": `"error":{"code":-32601,"message":"Method not found"}`,
@@ -230,7 +230,7 @@ func TestEveryModernRequestHasTheClientInfo(t *testing.T) {
 	}
 }
 
-// first is the error of a list's first item.
+// first returns the error of a list's first item.
 func first[T any](list iter.Seq2[T, error]) error {
 	for _, err := range list {
 		return err

@@ -42,11 +42,11 @@ func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	h.c.answering.serve(r, m, answer)
 }
 
-// Negotiated forgets the tools, because it may be another version of the server.
+// Negotiated forgets the tools, because the server may have another version now.
 func (h hooks) Negotiated() { h.c.tools.forget() }
 
-// Began restores the features in a new session, each in a goroutine of its own that ends soon after the session at
-// the latest; only Close waits for them.
+// Began restores the features in a new session, each in its own goroutine. These end soon after the session at the
+// latest; only Close waits for them.
 func (h hooks) Began(s *conn.Session) {
 	h.c.subscriptions.listenIfWanted(s)
 	h.c.core.During(s, func() { h.c.logLevel.restore(h.c, s) })
@@ -56,7 +56,7 @@ func (h hooks) Began(s *conn.Session) {
 // Ended removes the client from the list of running clients.
 func (h hooks) Ended() { running.Clients.Remove(h.c.number) }
 
-// Missed receives gaps of the connection. Modern sessions have subscriptions instead.
+// Missed handles a gap of the connection. In modern sessions the subscriptions detect gaps instead.
 func (h hooks) Missed(cause string) {
 	s := h.c.core.Present()
 	if s == conn.NoSession || s.Era.Subscribes() {
@@ -75,7 +75,7 @@ func (h hooks) Authorized() {
 	h.c.tools.forgetPrivate()
 }
 
-// AskForLife sends a ping, or its replacement in modern revisions. The goroutine that reads notices the answer.
+// AskForLife sends a ping, or its replacement in modern revisions. The reading goroutine notices the answer.
 func (h hooks) AskForLife(s *conn.Session) bool {
 	c := h.c
 	return c.core.During(s, func() { // ends with the answer or the session
@@ -90,17 +90,17 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 	})
 }
 
-// restoring marks a call that restores the state of earlier sessions: like the handshake, its answer does not
-// prove that the server works.
+// restoring marks a call that restores the state of earlier sessions: as with the handshake, the answer does not prove
+// that the server works.
 func restoring(a *asked) {
 	*a = asked{}
 	a.Own = true
 }
 
-// missed deals with changes that the client may have missed. Everything that can lose a change reports to it: a new
-// session, a stream that was opened again, a subscription that was made again, late or in the place of another one. The
-// cause is a Gap word of package names. missed clears the cache and the known tools, counts and logs the gap, and calls
-// the handlers of f, those changes that the server sends from now on.
+// missed deals with changes that the client may have missed. Everything that can lose a change calls it: a new session,
+// a reopened stream, a subscription that was renewed, was late or replaces another one. The cause is a Gap word of
+// package names. missed clears the cache and the known tools, counts and logs the gap, and calls the handlers for the
+// changes in f, which the server reports from now on.
 func (c *Client) missed(cause string, f mcp.SubscriptionFilter) {
 	c.cache.clear()
 	c.tools.forget()

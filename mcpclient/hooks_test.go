@@ -19,11 +19,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// gapWeb is an HTTP server in memory that a test writes the streams of.
+// gapWeb is an HTTP server in memory; a test writes its streams.
 type gapWeb struct {
 	mu      sync.Mutex
-	streams []*gapStream // guarded by mu; those that clients have opened
-	refuse  string       // guarded by mu; the Last-Event-ID that is refused
+	streams []*gapStream // guarded by mu; streams that clients have opened
+	refuse  string       // guarded by mu; the Last-Event-ID to refuse
 }
 
 // gapStream is the response to a GET, or to a subscriptions/listen.
@@ -84,7 +84,7 @@ func (g *gapWeb) stream(r *http.Request, resp *http.Response, id json.RawMessage
 	return resp
 }
 
-// latest returns the stream that was opened last, and how many there were.
+// latest returns the stream that was opened last, and the number of streams so far.
 func (g *gapWeb) latest() (*gapStream, int) {
 	synctest.Wait()
 	g.mu.Lock()
@@ -92,7 +92,7 @@ func (g *gapWeb) latest() (*gapStream, int) {
 	return g.streams[len(g.streams)-1], len(g.streams)
 }
 
-// send writes an event, and reports whether the client reads the stream.
+// send writes an event, and reports whether the client still reads the stream.
 func (s *gapStream) send(event, method, params string) bool {
 	if s.id != nil {
 		params = strings.Replace("{"+ofSubscription(string(s.id))+","+params[1:], ",}", "}", 1)
@@ -124,7 +124,7 @@ func onGapWeb(t *testing.T, v mcp.Version,
 	})
 }
 
-// watch subscribes to a resource of a modern server, which then watches uris, and returns the stream.
+// watch subscribes to a resource of a modern server, whose subscription then covers uris, and returns the stream.
 func (g *gapWeb) watch(t *testing.T, c *mcpclient.Client, uri string, uris ...string) *gapStream {
 	t.Helper()
 	done := background(func() error { return c.SubscribeResource(t.Context(), uri) })
@@ -142,7 +142,7 @@ func TestAnUpdateOnAReplacedSubscriptionIsHeard(t *testing.T) {
 		rec *telemetrytest.Recording) {
 		first := g.watch(t, c, motd, motd)
 		second := g.watch(t, c, news, motd, news)
-		first.updates(motd) // it was sent before the second acknowledgement, and has come later
+		first.updates(motd) // sent before the second acknowledgement, but arrives later
 		j.wants(t, "updated "+motd)
 		second.updates(motd)
 		first.updates(motd)
@@ -153,7 +153,7 @@ func TestAnUpdateOnAReplacedSubscriptionIsHeard(t *testing.T) {
 		third, _ := g.latest()
 		third.send("", mcp.NotificationSubscriptionsAcknowledged, `{"notifications":`+about(news)+`}`)
 		second.updates(motd)
-		j.wants(t) // it is wanted no more
+		j.wants(t) // no longer wanted
 		time.Sleep(10 * time.Second)
 		if first.updates(news) || second.updates(news) || !third.updates(news) {
 			t.Error("want the client to read the latest subscription and no other")

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// greeter is a server with a tool that greets, reports progress and may be slow.
+// greeter returns a server with a tool that greets, reports progress and may be slow.
 func greeter() *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "greeter", Version: "1"}, nil)
 	type who struct {
@@ -31,7 +31,7 @@ func greeter() *mcpserver.Server {
 	return s
 }
 
-// site is a server on the network that can be restarted: what it knew of its sessions is gone then.
+// site is a server on the network. A restart makes it forget its sessions.
 type site struct {
 	*httptest.Server
 	options *mcpserver.HTTPOptions
@@ -127,7 +127,7 @@ func TestNewestCommonVersionIsUsed(t *testing.T) {
 	}
 }
 
-// A server is restarted under 64 callers: it forgets its sessions, and every connection to it breaks.
+// A server is restarted while 64 callers call it: it forgets its sessions, and every connection to it breaks.
 func TestAServerIsRestartedUnder64Callers(t *testing.T) {
 	for _, way := range ways {
 		t.Run(string(way.version), func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A server that has no stream and takes no notifications is told in records, and no call fails because of it.
+// If a server refuses the GET stream and notifications, log records report that, and no call fails.
 func TestRefusedNotificationsAreLogged(t *testing.T) {
 	real := newSite(t, nil)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func TestRefusedNotificationsAreLogged(t *testing.T) {
 	if _, err := c.CallTool(t.Context(), "greet", map[string]string{"name": "Ada"}); err != nil {
 		t.Errorf("call: %v", err)
 	}
-	if err := c.Close(); err != nil { // all that is under way has ended
+	if err := c.Close(); err != nil { // afterwards all messages have been handled
 		t.Errorf("stop: %v", err)
 	}
 	if got := rec.Log("mcp_client.stream.refused"); got.Text("mcp_client.stream.kind") != "get" {

@@ -94,8 +94,8 @@ func checkInputs(requests mcp.InputRequests) error {
 	return nil
 }
 
-// provide gets the requested input from the handlers of the same requests of legacy servers, and prepares the call
-// to be sent again.
+// provide gets the requested input from the handlers that also answer these requests of legacy servers, and prepares
+// the call to be sent again.
 // (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
 func (cl *call) provide(ctx context.Context) *Error {
 	c := cl.c

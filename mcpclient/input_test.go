@@ -18,7 +18,7 @@ import (
 const formRequest = `{"method":"elicitation/create","params":{"message":"sure?","requestedSchema":` +
 	`{"type":"object","properties":{"confirmed":{"type":"boolean","default":true},"note":{"type":"string"}}}}}`
 
-// inputRequired is a result that asks for input; state is JSON, empty for none.
+// inputRequired returns a result that requests input; state is JSON, empty for none.
 func inputRequired(requests, state string) string {
 	s := `{"resultType":"input_required"`
 	if requests != "" {
@@ -30,7 +30,7 @@ func inputRequired(requests, state string) string {
 	return s + `}`
 }
 
-// confirming is a client whose user accepts every form as it is.
+// confirming returns options of a client whose user accepts every form unchanged.
 func confirming() *mcpclient.Options {
 	answer := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		return &mcp.ElicitResult{Action: mcp.ElicitAccept}, nil
@@ -100,7 +100,7 @@ func TestNewCallHasNoStateOfThePreviousOne(t *testing.T) {
 	})
 }
 
-// What a server has said goes back once, with the request that it was said to.
+// The server's state and the input that it requested go back once, with the next request of the call.
 // (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
 func TestARequestHasWhatTheServerHasJustSaidToIt(t *testing.T) {
 	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -219,7 +219,7 @@ func TestUserWithoutAnAnswerCancels(t *testing.T) {
 	})
 }
 
-// A person may take longer than a request: each request of the call has its timeout for itself.
+// A person may take longer than a request: each request of the call has its own timeout.
 func TestTimeoutExcludesThePerson(t *testing.T) {
 	slow := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		time.Sleep(10 * time.Minute)
@@ -272,7 +272,7 @@ func TestALegacyServerCannotAskByAResult(t *testing.T) {
 	})
 }
 
-// A caller may pass input of an earlier round by hand. The client replaces it.
+// A caller may put input of an earlier round into the params. The client replaces it.
 func TestInputOfTheRoundReplacesEarlierInput(t *testing.T) {
 	const given = `{"action":"accept","content":{"confirmed":true}}`
 	for _, test := range []struct{ params, state, want string }{

@@ -9,10 +9,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// interruptible is a transport in memory whose connections can be interrupted, as those over pipes can.
+// interruptible is a transport in memory with connections that can be interrupted, like those over pipes.
 type interruptible struct {
 	transport.Transport
-	inHand func() // is called with a frame in hand; may be nil
+	inHand func() // called when Receive has got a frame; may be nil
 }
 
 func (i *interruptible) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
@@ -23,7 +23,7 @@ func (i *interruptible) Dial(ctx context.Context, cfg transport.Config) (transpo
 	return newInterruptibleConn(c, i), nil
 }
 
-// interruptibleConn has a Receive of the connection end for an interruption.
+// interruptibleConn ends the connection's Receive for an interruption.
 type interruptibleConn struct {
 	transport.Conn
 	t *interruptible

@@ -53,7 +53,7 @@ func TestHangingServerIsDetectedWithoutACall(t *testing.T) {
 					t.Errorf("the client went to %v because of %v, want to backoff because of %v", tr.To, tr.Reason,
 						connstate.ReasonTransportDown)
 				}
-				s.next(t) // it connects anew
+				s.next(t) // it reconnects
 			})
 		})
 	}
@@ -89,7 +89,7 @@ func TestNothingIsSentUnlessAskedFor(t *testing.T) {
 	}
 	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) { quiet(t, v, c) })
 	web := func(s *script) transport.Transport { return &overHTTP{rigged: streams(s)} }
-	// each request is on its own
+	// each request has its own stream
 	bubbleWith(t, &mcpclient.Options{KeepAlive: time.Minute}, web, func(t *testing.T, s *script, c *mcpclient.Client) {
 		quiet(t, s.next(t).modern(), c)
 	})

@@ -23,19 +23,19 @@ const (
 	mebi    = 1 << 20
 	padding = mebi - 1000 // makes a frame of nearly 1 MiB
 
-	toolRoom   = 8 * mebi // that a client keeps of the tools of a list
-	schemaRoom = 6 * mebi // of these, for schemas
+	toolRoom   = 8 * mebi // bytes that a client keeps of a list of tools
+	schemaRoom = 6 * mebi // of toolRoom, for schemas
 )
 
 var pad = strings.Repeat("x", padding)
 
-// padded formats a frame and puts long in the place of PAD. It allocates the frame once: a text of 1 MiB that is quoted
-// or formatted takes more time than the client needs for the frame.
+// padded formats a frame and replaces PAD by long. It allocates the frame once: quoting or formatting a text of 1 MiB
+// takes more time than the client needs for the frame.
 func padded(long, format string, args ...any) string {
 	return strings.ReplaceAll(fmt.Sprintf(format, args...), "PAD", long)
 }
 
-// hoard is something that a client keeps of what a server sends, in many frames of 1 MiB.
+// hoard is one kind of data that a client keeps from many frames of 1 MiB.
 type hoard struct {
 	name    string
 	options mcpclient.Options
@@ -45,22 +45,22 @@ type hoard struct {
 	capabilities string // of the server, instead of tools
 	limit        int    // bytes that may be kept in the end
 
-	// send sends the frames. What it returns is kept until the memory has been looked at; a function is called then.
+	// send sends the frames. Its result is kept alive until the memory has been measured; a function is then called.
 	send func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) (kept any)
 }
 
 const (
-	frames   = 24        // of 1 MiB, which a hoard is sent
-	onTheWay = 12 * mebi // at most: a frame that the test makes, sends, receives, and that is decoded
+	frames   = 24        // frames of 1 MiB that the server sends
+	onTheWay = 12 * mebi // bytes of one frame while it is made, sent, received and decoded
 )
 
-// answer is Answer, and copies the result once.
+// answer is like Answer, but copies the result only once.
 func (v *conversation) answer(f frame, result string) {
 	v.t.Helper()
 	v.Send(`{"jsonrpc":"2.0","id":` + string(f.ID) + `,"result":` + result + `}`)
 }
 
-// list answers a request for the tools with one page, while the client does what it does.
+// list runs do in the background and answers its request for the tools with one page.
 func (v *conversation) list(c *mcpclient.Client, do func() error, tools string) {
 	v.t.Helper()
 	done := background(do)
@@ -81,11 +81,11 @@ func listTools(t *testing.T, c *mcpclient.Client) func() error {
 	}
 }
 
-// blocked has a handler of all notifications that never returns, but for the end of the client.
+// blocked has a handler of all notifications that returns only when the client ends.
 var blocked = []mcpclient.Feature{mcpclient.HandleNotification("",
 	func(ctx context.Context, _ *mcpclient.Notification) { <-ctx.Done() })}
 
-// unanswered is a handler of requests of the same kind.
+// unanswered is a handler of requests that returns only when its context ends.
 func unanswered(ctx context.Context, _ *mcpclient.Request) (any, error) {
 	<-ctx.Done()
 	return nil, nil
@@ -327,7 +327,7 @@ var hoards = []hoard{
 	},
 }
 
-// measure sends the frames to a new client, and returns how much memory was in use at most and in the end.
+// measure sends the frames to a new client, and returns the memory in use at its peak and at the end.
 func (h hoard) measure(t *testing.T) (peak, kept int) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
@@ -335,7 +335,7 @@ func (h hoard) measure(t *testing.T) (peak, kept int) {
 		if h.http {
 			via = overHTTP{rigged: &rigged{Transport: s}}
 		}
-		h.options.Telemetry = telemetry.New() // with its flight recorder and its statistics
+		h.options.Telemetry = telemetry.New() // including the flight recorder and the statistics
 		c, err := mcpclient.New(via, &h.options)
 		if err != nil {
 			t.Fatal(err)
@@ -364,8 +364,8 @@ func (h hoard) measure(t *testing.T) (peak, kept int) {
 	return peak, kept
 }
 
-// A peak is never measured too low. It may be too high, because garbage that is allocated during a collection counts,
-// and collections take longer under other load. So a peak above the limit is measured again, five times in all.
+// A measured peak may be too high but never too low: garbage that is allocated during a collection counts, and
+// collections take longer under other load. So a peak above the limit is measured up to five times.
 func TestKeptFrameMemoryIsBounded(t *testing.T) {
 	for _, h := range hoards {
 		t.Run(h.name, func(t *testing.T) {

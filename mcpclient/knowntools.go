@@ -33,7 +33,7 @@ type knownTools struct {
 	weighed *[weighedPages]weighedPage // pages of the list that was weighed last, nil before; guarded by mu
 }
 
-// weighedPage is the size of the tools of one page.
+// weighedPage is the size of one page's tools.
 type weighedPage struct {
 	sum  uint64 // hash of the definitions
 	cost *instrument.ToolList
@@ -62,7 +62,7 @@ func (m *knownTools) clear() {
 	m.c.cache.drop(mcp.MethodListTools)
 }
 
-// reset is clear without the cache. mu is held.
+// reset is like clear, but leaves the cache as it is. mu is held.
 func (m *knownTools) reset() {
 	m.changes++
 	m.known, m.listed = toolSet{}, false
@@ -115,8 +115,8 @@ func (m *knownTools) weigh(l *toolListing, tools []*mcp.Tool, last bool) {
 	}
 }
 
-// costOf returns the size of the tools of a page, from the cache if the page has not changed. An estimate of
-// tokens takes as long as everything else for a list that is in the cache.
+// costOf returns the size of a page's tools, from the cache if the page has not changed. Estimating the tokens would
+// take as long as everything else for a cached list.
 func (m *knownTools) costOf(page int, tools []*mcp.Tool) *instrument.ToolList {
 	sum := sumOf(tools)
 	if known := m.weighedBefore(page); known.sum == sum && known.cost != nil {
@@ -213,7 +213,7 @@ func (m *knownTools) remember(l *toolListing, tools []*mcp.Tool, mirrors, last b
 	}
 }
 
-// areListed reports whether all tools were listed since the list has changed.
+// areListed reports whether all tools were listed since the last change of the list.
 func (m *knownTools) areListed() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -248,7 +248,7 @@ func (m *knownTools) output(ctx context.Context, tool string, options []CallOpti
 	return s, nil
 }
 
-// taskSupport reports whether a tool may be called as a task in 2025-11-25. It lists the tools like output.
+// taskSupport reports whether a tool may be called as a task in 2025-11-25. Like output, it may list the tools first.
 func (m *knownTools) taskSupport(ctx context.Context, tool string, options []CallOption) (mcp.TaskSupport, error) {
 	t, err := m.look(ctx, tool, options)
 	if t == nil {

@@ -13,13 +13,14 @@ import (
 	"time"
 )
 
-// belongings are what this process has: goroutines in which code of this module runs, and descriptors.
+// belongings are the process's goroutines that run code of this module, and its descriptors.
 type belongings struct {
 	goroutines  map[string]string // id to stack
-	descriptors map[string]string // number to what it is; empty where the system does not tell
+	descriptors map[string]string // number to target; empty if the system does not list them
 }
 
-// inventory takes stock. A pipe is made first, so that the descriptors of the runtime's poller are there already.
+// inventory returns the present belongings. It first creates a pipe, so that the descriptors of the runtime's poller
+// exist already.
 func inventory(t *testing.T) belongings {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -30,8 +31,7 @@ func inventory(t *testing.T) belongings {
 	return belongings{goroutines(), descriptors()}
 }
 
-// unchanged fails the test if there is more than before. A goroutine that has done its last may need a moment to
-// disappear.
+// unchanged fails the test if there is more than before. It waits, because a goroutine takes a moment to disappear.
 func (b belongings) unchanged(t *testing.T) {
 	t.Helper()
 	var more []string
@@ -51,10 +51,10 @@ func (b belongings) unchanged(t *testing.T) {
 	}, func() string { return strings.Join(more, "\n\n") })
 }
 
-// module is a part of every stack in which code of this module runs.
+// module is in every stack that runs code of this module.
 const module = "github.com/mcpotel/mcpotel/"
 
-// goroutines returns the stacks of those in which code of this module runs, but for those of tests.
+// goroutines returns the stacks of goroutines that run code of this module, except those of tests.
 func goroutines() map[string]string {
 	found := map[string]string{}
 	buf := make([]byte, 1<<20)
@@ -72,14 +72,13 @@ func descriptors() map[string]string {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	for _, e := range entries {
 		if what, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil {
-			found[e.Name()] = what // the one of ReadDir itself is gone by now
+			found[e.Name()] = what // fails for the descriptor of ReadDir, which is closed by now
 		}
 	}
 	return found
 }
 
-// dead reports whether no process with this id runs any more. One that has ended and whose parent has not noticed
-// counts as dead.
+// dead reports whether no process with this id runs any more. A zombie counts as dead.
 func dead(pid int) bool {
 	if syscall.Kill(pid, 0) == syscall.ESRCH {
 		return true
@@ -100,10 +99,11 @@ func mustDie(t *testing.T, pids ...int) {
 		func() string { return fmt.Sprint(slices.DeleteFunc(slices.Clone(pids), dead)) })
 }
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for an event that must happen.
 const patience = 10 * time.Second
 
-// eventually waits for what the test is not told of: a process that is not ours to end, a goroutine to return.
+// eventually waits until holds returns true, for events without a signal: the end of a process that is not our child,
+// or of a goroutine.
 func eventually(t *testing.T, what string, holds func() bool, got func() string) {
 	t.Helper()
 	for begun := time.Now(); !holds(); runtime.Gosched() {

@@ -19,7 +19,7 @@ type listener struct {
 
 	gap   string        // why the client may have missed changes, a Gap constant of package names; empty if it has not
 	since time.Time     // when the subscription was opened
-	pause time.Time     // no attempt before, unless a caller waits for one
+	pause time.Time     // no attempt before this time, unless a caller waits for one
 	delay time.Duration // pause after the next failed attempt, or after a subscription that ends soon
 }
 
@@ -102,8 +102,8 @@ func (l *listener) renew(w *wish) bool {
 	return true
 }
 
-// unheard returns the lists with possible unreported changes before the server agreed to report them: after a gap
-// all lists, otherwise those that were requested before.
+// unheard returns the lists that may have changed before the server agreed to report their changes: after a gap all
+// lists, otherwise those that the client has requested before.
 func (l *listener) unheard(wanted, agreed *mcp.SubscriptionFilter) (f mcp.SubscriptionFilter) {
 	var before mcp.SubscriptionFilter
 	if l.open != nil {

@@ -21,12 +21,12 @@ const announcing = `{"resultType":"complete","supportedVersions":["2026-07-28"],
 	`"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{}},"ttlMs":0,` +
 	`"cacheScope":"private"}`
 
-// heard is a handler that counts.
+// heard returns a handler that counts its calls.
 func heard(n *int) mcpclient.NotificationHandler {
 	return func(context.Context, *mcpclient.Notification) { *n++ }
 }
 
-// acknowledge answers a subscription, and tells of a change of the tools.
+// acknowledge acknowledges a subscription, and reports a change of the tools.
 func (c *conversation) acknowledge(f frame) {
 	c.t.Helper()
 	c.Send(
@@ -53,7 +53,7 @@ func TestListenCoversTheHandlers(t *testing.T) {
 		if n != 1 {
 			t.Errorf("the handler heard %d changes, want 1", n)
 		}
-		time.Sleep(time.Hour) // it stays open beyond the timeout of calls
+		time.Sleep(time.Hour) // the subscription outlives the timeout of calls
 
 		remove := c.Handle(mcpclient.HandleNotification(mcp.NotificationPromptListChanged, heard(new(int))))
 		second := v.Expect(mcp.MethodSubscriptionsListen)
@@ -89,7 +89,7 @@ func TestEndedSubscriptionIsReopened(t *testing.T) {
 				time.Sleep(30 * time.Second)
 				v.Answer(f, `{"resultType":"complete"}`)
 			},
-				30*time.Second + time.Second}, // one that has lasted
+				30*time.Second + time.Second}, // a subscription that has lasted
 			{func(f frame) { v.acknowledge(f); v.Answer(f, `{"resultType":"complete"}`) }, 2 * time.Second},
 		} {
 			took := elapsed(func() {
@@ -104,7 +104,7 @@ func TestEndedSubscriptionIsReopened(t *testing.T) {
 		v.Close()
 		v = s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
-		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen)) // the new session has one of its own
+		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen)) // the new session has its own subscription
 	})
 }
 
@@ -240,7 +240,7 @@ func TestFailedReplacementKeepsTheOldSubscription(t *testing.T) {
 			}
 			r.listened(`{"toolsListChanged":true,"promptsListChanged":true}`)
 			r.Expect(mcp.NotificationCancelled) // only now
-			j.wants(t)                          // for nothing went unheard
+			j.wants(t)                          // because no change was missed
 			r.silent()
 		})
 }
@@ -277,8 +277,9 @@ func TestShortSubscriptionsBackOff(t *testing.T) {
 	})
 }
 
-// TestAServerEndsASubscriptionByACancellation is about servers over one channel, which have no other way than this and
-// the response to end it. (specification 2026-07-28, basic/patterns/cancellation; schema, CancelledNotification)
+// TestAServerEndsASubscriptionByACancellation covers servers with one shared stream, which can end a subscription only
+// by this notification or by the response. (specification 2026-07-28, basic/patterns/cancellation; schema,
+// CancelledNotification)
 func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 	j := &journal{}
 	inRevisions(t, modernOnly, all,
@@ -298,7 +299,7 @@ func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 			if took := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }); took != 2*time.Second {
 				t.Errorf("asked again after %v, want two seconds", took)
 			}
-			for i, end := range []func(f frame){ // as servers end it that do both
+			for i, end := range []func(f frame){ // like servers that send both
 				func(f frame) { cancel(f); r.Answer(f, `{"resultType":"complete"}`) },
 				func(f frame) { r.Answer(f, `{"resultType":"complete"}`); cancel(f) },
 			} {

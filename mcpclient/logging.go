@@ -15,7 +15,7 @@ import (
 // logLevel is the least severe level of the server's log messages, for the life of the client.
 type logLevel struct {
 	kept atomic.Pointer[mcp.LoggingLevel]
-	turn lock.Mutex // held to send a level to a server, so that the last one sent is the stored one
+	turn lock.Mutex // held while a level is sent, so that the stored level is the last one sent
 }
 
 // level returns the level, empty if none was set.

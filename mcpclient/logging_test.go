@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// ask makes a call that the server answers, and returns the level that it asks for.
+// ask makes a call that the server answers, and returns the log level in the request.
 func (r *revision) ask(options ...mcpclient.CallOption) string {
 	r.t.Helper()
 	done := background(func() error { return r.c.Call(r.t.Context(), "x/y", nil, nil, options...) })
@@ -28,7 +28,7 @@ func (r *revision) ask(options ...mcpclient.CallOption) string {
 	return metaOf(r.t, f, mcp.MetaLogLevel)
 }
 
-// setLevel sets a level, to which the server has to agree in legacy revisions.
+// setLevel sets a level. In legacy revisions it also plays the server's answer.
 func (r *revision) setLevel(level mcp.LoggingLevel) {
 	r.t.Helper()
 	done := background(func() error { return r.c.SetLogLevel(r.t.Context(), level) })
@@ -85,9 +85,9 @@ func TestRefusedLogLevelIsNotKept(t *testing.T) {
 		if got := paramsOf(t, f); got != `{"level":"info"}` {
 			t.Errorf("want the level of before, got %s", got)
 		}
-		r.Refuse(f, mcp.CodeInternalError, "not now") // which only the telemetry hears of
+		r.Refuse(f, mcp.CodeInternalError, "not now") // only the telemetry reports it
 		r.reconnect(strings.Replace(all, `,"logging":{}`, "", 1))
-		r.silent() // a server that does not log is not bothered
+		r.silent() // a server without logging gets no level
 	})
 }
 
@@ -148,7 +148,7 @@ func TestWithLogLevelIsForOneCallOfAModernServer(t *testing.T) {
 			if !r.modern() && tc.name != "a level before metadata" {
 				tc.want = ""
 			} else if !r.modern() {
-				tc.want = `"alert"` // the user's own affair
+				tc.want = `"alert"` // as the user has set it
 			}
 			if got := r.ask(tc.options...); got != tc.want {
 				t.Errorf("%s: want %s asked for, got %s", tc.name, tc.want, got)

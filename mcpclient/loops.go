@@ -56,8 +56,8 @@ type LoopOptions struct {
 	// Repeats is the number of calls, results or rounds of calls that make a loop: 2 to 16. Zero means 5.
 	Repeats int
 
-	// Polls is the same for calls that may be polled, at least Repeats; a cycle of such calls needs this number of
-	// calls. Zero means 30, or Repeats if that is more, negative means never.
+	// Polls is the same number for calls that may be polled, and at least Repeats. A cycle of such calls is a loop from
+	// Polls calls on. Zero means 30, or Repeats if that is more, negative means never.
 	Polls int
 
 	// Break, if true, refuses a call that would continue a loop: its error has a [*LoopError] and [ErrLoop] in its
@@ -85,8 +85,8 @@ const (
 	LoopCycle LoopKind = names.LoopCycle
 )
 
-// ErrLoop is in the chain of the error of a call that was refused because it would continue a loop: see
-// [LoopOptions.Break]. So is a [*LoopError].
+// ErrLoop and a [*LoopError] are in the error chain of a call that was refused because it would continue a loop: see
+// [LoopOptions.Break].
 var ErrLoop = errors.New("the call would go on with a loop")
 
 // LoopError describes the loop that a call would have continued.

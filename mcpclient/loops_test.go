@@ -21,7 +21,7 @@ import (
 
 const noHits = `{"content":[{"type":"text","text":"[]"}]}`
 
-// looping is a client that watches for loops, on a server of a test's.
+// looping is a client with loop detection, and its scripted server.
 type looping struct {
 	t   *testing.T
 	v   *conversation
@@ -36,7 +36,7 @@ func inLoops(t *testing.T, o *mcpclient.LoopOptions, f func(l *looping)) {
 		func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) { f(&looping{t, v, c, rec}) })
 }
 
-// call makes a call that has the result, or is not sent if that is empty.
+// call makes a call and answers it with result. If result is empty, the call must not be sent.
 func (l *looping) call(ctx context.Context, tool string, args any, result string) error {
 	l.t.Helper()
 	done := background(func() error { _, err := l.c.CallTool(ctx, tool, args); return err })
@@ -81,7 +81,7 @@ func onSpan(span sdktrace.ReadOnlySpan, key string) string {
 	return ""
 }
 
-// flagged returns how many calls were counted as one too many.
+// flagged returns how many calls were counted as part of a loop.
 func (l *looping) flagged() (n int64) {
 	for _, kind := range []string{names.LoopSameCall, names.LoopSameResult, names.LoopCycle} {
 		n += l.rec.Value(names.MetricMCPClientToolLoops, names.KeyMCPClientLoopKind, kind)
@@ -91,7 +91,7 @@ func (l *looping) flagged() (n int64) {
 
 func numbered(i int) any { return map[string]any{"query": fmt.Sprint("what is ", i), "limit": i % 7} }
 
-// The case that users have told of: 277 calls of one tool, each with other arguments, and none has a hit.
+// A case that users have reported: 277 calls of one tool, each with other arguments, and none has a hit.
 func TestTheLoopOf277CallsIsFlaggedAtTheFifth(t *testing.T) {
 	inLoops(t, nil, func(l *looping) {
 		for i := range 277 {
@@ -201,7 +201,7 @@ func TestConversationsAreWatchedApart(t *testing.T) {
 		if err := l.call(in("c"), "search", numbered(0), noHits); err != nil {
 			l.t.Errorf("want another conversation to go on, got %v", err)
 		}
-		l.succeed("search", numbered(0), noHits) // of none
+		l.succeed("search", numbered(0), noHits) // in no conversation
 	})
 }
 
@@ -212,7 +212,7 @@ func TestALoopIsBrokenUntilSomethingElseIsDone(t *testing.T) {
 		}
 		l.stop("search", numbered(6), mcpclient.LoopSameResult)
 		l.stop("search", numbered(0), mcpclient.LoopSameResult)
-		l.succeed("read", nil, noHits) // is none of the loop
+		l.succeed("read", nil, noHits) // does not belong to the loop
 		for i := range 5 {
 			l.succeed("search", numbered(i), noHits)
 		}
@@ -247,7 +247,7 @@ func TestACallMayGoOnWithALoopAfterATime(t *testing.T) {
 		time.Sleep(time.Hour)
 		first := background(func() error { _, err := l.c.CallTool(l.t.Context(), "state", nil); return err })
 		asked := l.v.Expect(mcp.MethodCallTool)
-		l.stop("state", nil, mcpclient.LoopSameCall) // one may try, and not two
+		l.stop("state", nil, mcpclient.LoopSameCall) // only one call may be a trial
 		l.v.Answer(asked, noHits)
 		if err := <-first; err != nil {
 			l.t.Fatal(err)
@@ -288,7 +288,7 @@ func TestOnlyOutcomesOfTheServerAreCalls(t *testing.T) {
 			}
 			l.v.Expect(mcp.NotificationCancelled)
 		}
-		for range 5 { // what the caller encodes by itself
+		for range 5 { // params that the caller encodes itself
 			done := background(func() error {
 				return l.c.Call(l.t.Context(), mcp.MethodCallTool, json.RawMessage(`{"name":"search"}`), nil)
 			})

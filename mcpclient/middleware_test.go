@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// noting is middleware that notes when a call comes and goes.
+// noting returns middleware that records when a call begins and ends.
 func noting(notes *[]string, name string) mcpclient.Middleware {
 	return func(next mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
@@ -85,7 +85,7 @@ func TestMiddlewareMayChangeACall(t *testing.T) {
 		done := background(func() error { return c.Call(t.Context(), "twice", nil, nil, mcpclient.WithTimeout(time.Hour)) })
 		v.Refuse(v.Expect("twice"), -32603, "no")
 		second := v.Expect("twice")
-		time.Sleep(time.Minute) // the caller's timeout holds
+		time.Sleep(time.Minute) // the caller's timeout applies
 		v.Answer(second, `{"resultType":"complete"}`)
 		if err := <-done; err != nil || !strings.Contains(second.Raw, `"by":"us"`) {
 			t.Errorf("got %v for %s, want the second one with an option of the middleware's", err, second.Raw)
@@ -147,7 +147,7 @@ func TestNilMiddlewareIsRefused(t *testing.T) {
 	}
 }
 
-// handlerNotes are options of a client whose handlers are wrapped twice.
+// handlerNotes returns options of a client whose handlers are wrapped by two middlewares.
 func handlerNotes(notes *[]string) *mcpclient.Options {
 	o := confirming()
 	for _, name := range []string{"a", "b"} {

@@ -37,7 +37,7 @@ func TestALegacyServerThatNamesItsVersionsIsAskedForOneOfThem(t *testing.T) {
 	})
 }
 
-// TestHandshakesThatFailForGood holds what no further attempt could change.
+// TestHandshakesThatFailForGood lists failures that no further attempt can fix.
 func TestHandshakesThatFailForGood(t *testing.T) {
 	for name, tc := range map[string]struct {
 		versions []mcp.Version
@@ -70,7 +70,7 @@ func TestHandshakesThatFailForGood(t *testing.T) {
 	}
 }
 
-// TestHandshakesThatFailAreTriedAgain holds what another attempt may mend, with what the error says.
+// TestHandshakesThatFailAreTriedAgain lists failures that another attempt may fix, with the text of the error.
 func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
 	legacy, modern := []mcp.Version{mcp.Version20251125}, []mcp.Version{mcp.Version20260728}
 	for name, tc := range map[string]struct {
@@ -145,7 +145,7 @@ func TestStrayMessagesDuringTheHandshakeAreDroppedAndCounted(t *testing.T) {
 		})
 }
 
-// A client that is stopped, or loses patience, in the middle of a handshake makes nothing of what comes of it.
+// If the client is stopped or times out during a handshake, it ignores the handshake's result.
 func TestAHandshakeThatEndsTooLateMeansNothing(t *testing.T) {
 	for name, interrupt := range map[string]func(t *testing.T, c *mcpclient.Client){
 		"stopped":         func(t *testing.T, c *mcpclient.Client) { _ = c.Close() },
@@ -165,7 +165,7 @@ func TestAHandshakeThatEndsTooLateMeansNothing(t *testing.T) {
 					c = client
 					v := s.next(t)
 					v.Answer(v.Expect(mcp.MethodDiscover), discovered)
-					synctest.Wait() // the answer has been received and not yet been looked at
+					synctest.Wait() // the answer has been received but not handled yet
 					interrupt(t, c)
 					before := c.Status()
 					close(hold)
@@ -178,7 +178,7 @@ func TestAHandshakeThatEndsTooLateMeansNothing(t *testing.T) {
 	}
 }
 
-// tardy is a transport that dials as long as it likes.
+// tardy is a transport that dials for a minute and ignores its context.
 type tardy struct{ transport.Transport }
 
 func (d tardy) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
@@ -194,7 +194,7 @@ func TestADiallingThatEndsTooLateMeansNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		waitFor(t, c, connstate.Backoff)
-		v := s.next(t) // the connection that the client does not want any more
+		v := s.next(t) // the connection that the client no longer wants
 		<-v.Context().Done()
 		if got := c.Status(); !errors.Is(got.Err, conn.ErrSlow) || got.State == connstate.Initializing {
 			t.Errorf("want %v still told, got %s, %v", conn.ErrSlow, got.State, got.Err)
@@ -203,6 +203,6 @@ func TestADiallingThatEndsTooLateMeansNothing(t *testing.T) {
 		if err := c.Close(); err != nil || time.Since(begun) > 125*time.Millisecond {
 			t.Errorf("want Close not to wait for it, got %v after %v", err, time.Since(begun))
 		}
-		time.Sleep(time.Minute) // the end of the last one
+		time.Sleep(time.Minute) // until the last dial has ended
 	})
 }

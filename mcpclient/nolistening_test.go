@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// TestAClientThatDoesNotListenAsksForNoChanges has handlers, a watched resource and kept results in both eras.
+// TestAClientThatDoesNotListenAsksForNoChanges uses handlers, a watched resource and cached results in both eras.
 func TestAClientThatDoesNotListenAsksForNoChanges(t *testing.T) {
 	j := &journal{}
 	o := mcpclient.Options{NoListening: true, Backoff: mcpclient.Backoff{Min: time.Second}, Features: []mcpclient.Feature{
@@ -41,7 +41,7 @@ func TestAClientThatDoesNotListenAsksForNoChanges(t *testing.T) {
 			j.wants(t, "tools", "updated "+motd)
 			return
 		}
-		j.wants(t, "tools") // the server may be another version
+		j.wants(t, "tools") // the server may have another version now
 		r.silent()
 	})
 }

@@ -34,8 +34,7 @@ func TestNotifySendsOneFrameWithoutAnID(t *testing.T) {
 	})
 }
 
-// TestNotifyFailures holds every way in which a notification is not sent. None of them lets the server see a part of
-// it.
+// TestNotifyFailures lists every way in which a notification is not sent. The server never gets a part of it.
 func TestNotifyFailures(t *testing.T) {
 	for name, tc := range map[string]struct {
 		left   bool // the caller has
@@ -131,7 +130,7 @@ func TestEachNotificationIsCountedOnce(t *testing.T) {
 			await(t, c)
 			v.Send(`{"jsonrpc":"2.0","method":"custom/unheard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
 			synctest.Wait() // the handler runs
-			// one waits, one is lost
+			// one waits, one is dropped
 			v.Send(`{"jsonrpc":"2.0","method":"custom/heard"}`, `{"jsonrpc":"2.0","method":"custom/heard"}`)
 			synctest.Wait()
 			close(release)
@@ -196,7 +195,7 @@ func TestAnUpdateOfAResourceThatIsWaitingAlreadyIsCoalesced(t *testing.T) {
 			v := s.next(t).modern()
 			await(t, c)
 			v.Send(`{"jsonrpc":"2.0","method":"first"}`)
-			<-heard // and its handler runs
+			<-heard // now its handler runs
 			meta := opened(c)
 			for _, uri := range []string{"file:///a", "file:///a", "file:///b"} {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":%q,%s}}`, uri,

@@ -42,12 +42,12 @@ func (q *notifyQueue) push(n *Notification) (p pushed) {
 	return p
 }
 
-// fits reports whether there is room for n with others waiting notifications of size bytes.
+// fits reports whether n fits into a queue that already has others notifications, of size bytes.
 func (q *notifyQueue) fits(others, size int, n *Notification) bool {
 	return others < q.limit && (others == 0 || q.bytes == 0 || size+n.held() <= q.bytes)
 }
 
-// enough returns the oldest expendable notifications, as many as make room for n, nil if all of them do not.
+// enough returns the oldest expendable notifications, just enough to make room for n; nil if there are too few.
 func (q *notifyQueue) enough(n *Notification) (oldest []*Notification) {
 	size := q.size
 	for _, w := range q.waiting {

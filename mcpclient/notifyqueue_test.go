@@ -13,7 +13,8 @@ import (
 )
 
 // short names notifications in tests: P progress, L log message, T, R and S list changed of tools, resources and
-// prompts, Ux updated x, and anything else a method of its own. What follows a colon tells those of one kind apart.
+// prompts, Ux updated x, and anything else a method of its own. The text after a colon distinguishes notifications of
+// one kind.
 func short(word string) *Notification {
 	kind, _, _ := strings.Cut(word, ":")
 	n := &Notification{Params: []byte(word)}
@@ -37,7 +38,7 @@ func short(word string) *Notification {
 	return n
 }
 
-// drain empties a queue and returns the words of what was in it.
+// drain empties a queue and returns the words of its notifications.
 func drain(q *notifyQueue) (words []string) {
 	for n, ok := q.pop(); ok; n, ok = q.pop() {
 		words = append(words, string(n.Params))
@@ -54,7 +55,7 @@ func words(some []*Notification) string {
 	return strings.Join(all, " ")
 }
 
-// sized is short for a frame of so many bytes.
+// sized is like short, for a frame of this many bytes.
 func sized(word string, bytes int) *Notification {
 	n := short(word)
 	n.size = bytes
@@ -63,7 +64,7 @@ func sized(word string, bytes int) *Notification {
 
 func TestAQueueThatIsFullByBytesMakesRoomByTheSameRules(t *testing.T) {
 	for _, tc := range []struct {
-		name, waiting string // a digit behind the colon is the size
+		name, waiting string // a digit after the colon is the size
 		comes         string
 		left, lost    string
 		coalesced     bool
@@ -157,12 +158,13 @@ func TestMissedUpdateDoesNotReplaceAReceivedOne(t *testing.T) {
 	}
 }
 
-// TestTheQueueLosesOnlyWhatItMay holds the queue against its description, word for word, on any sequence.
+// TestTheQueueLosesOnlyWhatItMay compares the queue with a model that follows its description literally, for random
+// sequences.
 func TestTheQueueLosesOnlyWhatItMay(t *testing.T) {
 	kinds := []string{"P", "L", "T", "R", "S", "Ux", "Uy", "a", "b"}
 	rapid.Check(t, func(t *rapid.T) {
 		q := notifyQueue{limit: rapid.IntRange(1, 8).Draw(t, "limit"), bytes: rapid.IntRange(1, 40).Draw(t, "bytes")}
-		var want []*Notification // what waits
+		var want []*Notification // the waiting notifications
 		for i, kind := range rapid.SliceOf(rapid.SampledFrom(append(kinds, "pop", "pop", "pop"))).Draw(t, "what comes") {
 			if kind == "pop" {
 				n, ok := q.pop()
@@ -206,7 +208,8 @@ func held(some []*Notification) (bytes int) {
 	return bytes
 }
 
-// told is what the description of a queue says of n: what waits then, and what is lost.
+// told returns the result of pushing n according to the queue's description: the notifications that wait then, and
+// those that are lost.
 func told(q *notifyQueue, waiting []*Notification, n *Notification) (left []*Notification, coalesced bool,
 	lost []*Notification) {
 	room := func(others []*Notification) bool {

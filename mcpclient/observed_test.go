@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// checked returns o, or the defaults, with a telemetry that is held against the schema when the test ends, unless it
-// has one: so every test of this package is one of the schema too. It writes nothing into messages. Benchmarks have
-// none. The client is in a group, and so all that it emits is seen with one; other packages have clients without.
+// checked returns o, or the defaults. Unless o has a telemetry, it adds one that is checked against the schema when the
+// test ends, so every test of this package also tests the schema. It adds nothing to messages. Benchmarks get none. The
+// client has a TelemetryGroup, so all telemetry is tested with one; other packages test it without.
 func checked(t testing.TB, o *mcpclient.Options) *mcpclient.Options {
 	t.Helper()
 	var c mcpclient.Options

@@ -48,13 +48,13 @@ func (c *Client) operate(ctx context.Context, method string, params any, options
 	return err
 }
 
-// lend gives the operation of o to a call, and reports whether it did: middleware may make several calls at once, or
-// calls of other methods.
+// lend lends the operation of o to cl. It reports false if another call has it or cl is a different call: middleware
+// may make several calls at once, or calls of other methods.
 func (o *call) lend(cl *call) bool {
 	return o.Method == cl.Method && mcp.TargetOf(o.params) == mcp.TargetOf(cl.params) && o.Lend(&cl.Request)
 }
 
-// enter begins the operation of the call, or takes over the one that the call is a part of. It returns the context for
+// enter begins the operation of the call, or joins the operation that the call is a part of. It returns the context for
 // code that runs before the request.
 func (cl *call) enter(ctx context.Context) context.Context {
 	switch whole := cl.asked.whole; {
@@ -85,7 +85,7 @@ func (c *Client) failed(ctx context.Context, method string, params any, options 
 	return c.operate(ctx, method, params, options, func(context.Context, []CallOption) error { return err })
 }
 
-// endedBy describes the error that a caller gets to the telemetry. It returns nil if the last request has ended with
+// endedBy describes to the telemetry the error that a caller gets. It returns nil if the last request has ended with
 // that error.
 func endedBy(err error) *instrument.Result {
 	if _, asked := errors.AsType[*InputRequiredError](err); asked || err == nil {
@@ -113,7 +113,7 @@ func (cfg *config) timed(options []CallOption, begun time.Time) []CallOption {
 	return append(options[:len(options):len(options)], until(by))
 }
 
-// endOf returns the deadline of an operation, zero for none. A part of another operation has the deadline of that.
+// endOf returns the deadline of an operation, zero for none. A part of another operation has that operation's deadline.
 func (cfg *config) endOf(a *asked, begun time.Time) time.Time {
 	if timeout := cmp.Or(a.Timeout, cfg.RequestTimeout); a.By.IsZero() && timeout > 0 {
 		return begun.Add(timeout)
@@ -130,8 +130,7 @@ func (cfg *config) within(ctx context.Context, options []CallOption) (context.Co
 	return context.WithCancel(ctx)
 }
 
-// toList returns the options for a list that is a part of an operation with these options: its deadline and its
-// waits.
+// toList returns the options for listing as a part of an operation with these options: the same deadline and waits.
 func (cfg *config) toList(options []CallOption) []CallOption {
 	a := cfg.asked(options)
 	ask := []CallOption{WithTimeout(a.Timeout), until(a.By)}

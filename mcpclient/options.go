@@ -95,10 +95,10 @@ type Options struct {
 	CacheSize int
 
 	// Middleware wraps all calls of the user and the functions built on them: tools, lists, resources. The first
-	// middleware is the outermost: it sees a call first and its outcome last. A call passes it once, also if it
-	// takes several requests (retries, rounds of input) or comes from the cache; but a tool call that is repeated
-	// because of stale HTTP headers passes again. Notifications, the handshake, subscriptions/listen and the
-	// restoration of a session do not pass it. A panic reaches the caller, and so does the end of the goroutine.
+	// middleware is the outermost: it sees a call first and its outcome last. A call passes through it once, even if the
+	// call takes several requests (retries, rounds of input) or is answered by the cache; but a tool call that is repeated
+	// because of stale HTTP headers passes again. Notifications, the handshake, subscriptions/listen and the restoration
+	// of a session do not pass it. A panic reaches the caller, and so does the end of the goroutine.
 	//
 	// Middleware runs inside the CLIENT span of the call, trace.SpanFromContext(ctx): it may set attributes and
 	// add events, and start spans below it. The span ends with the error that the middleware returns; a call that

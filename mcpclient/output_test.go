@@ -36,7 +36,7 @@ func TestAnOutputSchemaThatCannotBeUsed(t *testing.T) {
 					return err
 				})
 				v.Answer(v.Expect(mcp.MethodListTools), fmt.Sprintf(toolList, tc.schema))
-				if tc.wantErr == "" { // else the tool does not run
+				if tc.wantErr == "" { // otherwise the tool does not run
 					v.Answer(v.Expect(mcp.MethodCallTool), structured)
 				}
 				err := <-done
@@ -73,7 +73,7 @@ func TestAListThatFailsKeepsTheToolFromRunning(t *testing.T) {
 	})
 }
 
-// The list is asked for on the call's behalf, so it waits as the call does.
+// The list is requested for the call, so it waits like the call.
 func TestTypedOutputWaitsForTheClientToBeReady(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		call := func(options ...mcpclient.CallOption) <-chan error {
@@ -99,7 +99,7 @@ func TestTypedOutputWaitsForTheClientToBeReady(t *testing.T) {
 	})
 }
 
-// A list that was asked for before the tools changed says nothing about those there are now.
+// A list that was requested before the tools changed may not describe the present tools.
 func TestAListThatIsOutOfDateIsNotRemembered(t *testing.T) {
 	const strict, open = `{"type":"object","required":["missing"]}`, `{"type":"object"}`
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -132,7 +132,7 @@ func TestToolsAreFetchedOnlyAsFarAsTheyAreAskedFor(t *testing.T) {
 		})
 		v.Answer(v.Expect(mcp.MethodListTools), `{"tools":[{"name":"a","inputSchema":{"type":"object"}},{"name":"b",`+
 			`"inputSchema":{"type":"object"}}],"nextCursor":"2"}`)
-		v.Answer(v.Expect("next"), `{}`) // and no second page in between
+		v.Answer(v.Expect("next"), `{}`) // without a second page before it
 		if err := <-done; err != nil {
 			t.Error(err)
 		}

@@ -29,9 +29,9 @@ type page[T any] struct {
 	next  *string // the cursor of the next page, nil for the last
 }
 
-// pages yields the items of all pages of a list. Every list of the client with several pages uses it. It ends with
-// an error if the server repeats a cursor, which would never end, or if the list exceeds its bounds. If the cursor
-// of a page cannot be followed, pages first yields the items of that page that are new, and then
+// pages yields the items of all pages of a list. Every list of the client with several pages uses it. The sequence ends
+// with an error if the server repeats a cursor, so that the list would never end, or if the list exceeds its bounds. If
+// the cursor of a page cannot be followed, pages first yields the items of that page that are new, and then
 // [ErrListCutShort]: some servers answer each cursor with the first page.
 //
 // If the server refuses its own cursor, the list has changed: pages starts again, once, and skips items that it
@@ -77,8 +77,8 @@ func pages[T any](
 // fetcher requests one page.
 type fetcher[T any] func(ctx context.Context, cursor *string, options []CallOption) (page[T], error)
 
-// fetchNext fetches the next page of w. An error in the list as a whole is an error of the operation that has
-// fetched the page; if the page's cursor cannot be followed, both the page and an error are returned.
+// fetchNext fetches the next page of w. An error of the whole list counts as an error of the operation that fetched the
+// page; if the page's cursor cannot be followed, both the page and an error are returned.
 func fetchNext[T any](ctx context.Context, c *Client, w *walk, fetch fetcher[T]) (p page[T], err error) {
 	options, late := w.allow()
 	params := &mcp.PageParams{Cursor: w.cursor}
@@ -119,7 +119,7 @@ type walk struct {
 	seen map[uint64]bool // hashes of the cursors, because a cursor can be as long as a frame
 
 	anew    bool            // the list was started again
-	yielded map[uint64]bool // hashes of the names that were yielded before that
+	yielded map[uint64]bool // hashes of the names that were yielded before the restart
 }
 
 func newWalk(c *Client, method string, options []CallOption) *walk {
@@ -233,11 +233,11 @@ func (w *walk) isNew(name string, last, cut bool) bool {
 	return true
 }
 
-// List yields the items of a list that this package does not know, for example of an extension, and requests page
-// after page as needed. fetch requests one page, by [Client.Call] with the method and with the given options,
-// which bound the time for the page. Its cursor is nil for the first page; it returns the items, and the cursor of
-// the next page, nil for the last. name identifies items if the server refuses its own cursor and the list starts
-// again. An error ends the list; see [Client.Tools] for its bounds.
+// List yields the items of a list that this package does not know, for example of an extension, and requests page after
+// page as needed. fetch requests one page, by [Client.Call] with the method and with the given options, which bound the
+// time for the page. The cursor is nil for the first page; fetch returns the items, and the cursor of the next page,
+// nil for the last. name identifies items if the server refuses its own cursor and the list starts again. An error ends
+// the list; see [Client.Tools] for its bounds.
 // (specification 2026-07-28, server/utilities/pagination)
 func List[T any](
 	ctx context.Context, c *Client, method string, name func(T) string,

@@ -21,7 +21,7 @@ import (
 const listsEverything = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{},"resources":{},` +
 	`"tasks":{"list":{},"requests":{"tools":{"call":{}}}}},"serverInfo":{"name":"lister","version":"1"}}`
 
-// listed are the members that hold the items of lists, and an item of each.
+// listed has, for each list, the member that holds the items, and an item.
 var listed = map[string][2]string{
 	mcp.MethodListTools:             {"tools", `{"name":"x","inputSchema":{}}`},
 	mcp.MethodListPrompts:           {"prompts", `{"name":"x"}`},
@@ -31,7 +31,7 @@ var listed = map[string][2]string{
 		`"lastUpdatedAt":"2025-11-25T10:00:00Z","ttl":null}`},
 }
 
-// lister is a server that answers every request for a page with what page makes of its number, from 1.
+// lister is a server that answers the nth request for a page with page(n), from 1.
 func lister(handshake string, page func(n int) string) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		n := 0
@@ -65,14 +65,14 @@ func lister(handshake string, page func(n int) string) transport.Transport {
 	})
 }
 
-// listPage is a page of any list, with so many items, which are called so, and bytes beside them.
+// listPage returns a page of any list, with this many placeholders "item", and bytes of padding.
 func listPage(items, bytes int, cursor string) string {
 	all := "[" + strings.TrimSuffix(strings.Repeat(`"item",`, items), ",") + "]"
 	return `{"_meta":{"x":"` + strings.Repeat("x", bytes) + `"},"nextCursor":"` + cursor + `","items":` + all + `}`
 }
 
-// lists are the methods of a client that yield the items of a list, of any type: each reads a list to its end
-// and returns the error that ended it.
+// lists returns a function for each method of a client that yields the items of a list, of any type: it reads the list
+// to its end and returns the error that ended it.
 func lists(c *mcpclient.Client) map[string]func(context.Context, ...mcpclient.CallOption) error {
 	all := map[string]func(context.Context, ...mcpclient.CallOption) error{}
 	for m := range reflect.TypeFor[*mcpclient.Client]().Methods() {
@@ -90,7 +90,7 @@ func lists(c *mcpclient.Client) map[string]func(context.Context, ...mcpclient.Ca
 	return all
 }
 
-var _ iter.Seq2[*mcp.Tool, error] // what lists looks for
+var _ iter.Seq2[*mcp.Tool, error] // the type that lists looks for
 
 func TestEveryListIsBounded(t *testing.T) {
 	for _, test := range []struct {
@@ -132,10 +132,10 @@ func TestEveryListIsBounded(t *testing.T) {
 	}
 }
 
-// The time for a list does not begin anew with each page.
+// The time for a list does not restart with each page.
 func TestAListHasOneDeadline(t *testing.T) {
 	slow := func(n int) string {
-		time.Sleep(90 * time.Millisecond) // of the bubble
+		time.Sleep(90 * time.Millisecond) // virtual time
 		return listPage(1, 0, fmt.Sprint(n))
 	}
 	for _, test := range []struct {
@@ -168,7 +168,7 @@ func TestAListHasOneDeadline(t *testing.T) {
 						t.Errorf("%s: took %v, want %v", name, took, test.want)
 					}
 				}
-				took := elapsed(func() { // but not that of the caller
+				took := elapsed(func() { // the caller's work does not count
 					n := 0
 					for _, err := range c.Tools(t.Context(), test.options...) {
 						if n++; n == 2 {
@@ -187,8 +187,8 @@ func TestAListHasOneDeadline(t *testing.T) {
 	}
 }
 
-// endless answers each page of tools after 90 ms, and there is always another one, until the client is gone. A call is
-// refused in a way that makes the client list the tools.
+// endless answers each request for a page of tools after 90 ms, always with another cursor, until the client has gone.
+// It refuses calls so that the client lists the tools.
 func (c *conversation) endless(page func(n int) string) {
 	for n := 1; ; n++ {
 		raw, err := c.Peer().Receive(c.Context())
@@ -208,11 +208,11 @@ func (c *conversation) endless(page func(n int) string) {
 	}
 }
 
-// An operation that lists tools first has one deadline for all of it: 200 ms stay 200 ms.
+// An operation that lists tools first has one deadline for everything: a timeout of 200 ms stays 200 ms.
 func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 	const limit = 200 * time.Millisecond
 	page := func(n int) string { return listOf("")[:len(listOf(""))-1] + fmt.Sprintf(`,"nextCursor":"%d"}`, n) }
-	alias := strings.Repeat("long", 40) // no name of a group
+	alias := strings.Repeat("long", 40) // not a valid name of a group
 	for name, test := range map[string]struct {
 		legacy, http bool
 		call         func(ctx context.Context, g *mcpclient.Group, c *mcpclient.Client, o ...mcpclient.CallOption) error
@@ -303,7 +303,7 @@ func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 	}
 }
 
-// What a list has left of the time is what the call has, and if nothing is left, the call is not made.
+// The call has the time that the list has left. If nothing is left, the call is not made.
 func TestACallBehindASlowListHasTheRestOfTheTime(t *testing.T) {
 	for name, test := range map[string]struct {
 		list, call time.Duration

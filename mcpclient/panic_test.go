@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// brittle is what a user decodes into or encodes from, badly.
+// brittle is a user's type that fails when it is encoded or decoded.
 type brittle struct{ fail func() }
 
 func oops() { panic("oops") }
@@ -24,9 +24,9 @@ func (b brittle) MarshalJSON() ([]byte, error) {
 	return nil, nil
 }
 
-// TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind holds every place in which a call runs code of the
-// user's, before the request is sent, while the answer is awaited, and after it has come: the code panics, or ends its
-// goroutine. The server hears of it if it may still be at work.
+// TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind lists every place where a call runs the user's code:
+// before the request is sent, while the answer is awaited, and after the answer has arrived. The code panics, or ends
+// its goroutine. The server gets a cancellation if it may still be working.
 func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) {
 	report := func(f frame) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
@@ -54,7 +54,7 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 			"decoding the result":                 {result: &brittle{fail}, server: write(answer)},
 		} {
 			t.Run(end+"/"+name, func(t *testing.T) {
-				for range 10 { // what comes with the answer may come before it
+				for range 10 { // messages that arrive with the answer may be handled before it
 					observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 						_ *telemetrytest.Recording) {
 						v := s.next(t).modern()
@@ -95,14 +95,14 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 						done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
 						f := v.Receive()
 						if name == "progress that comes with the answer" && f.Method == mcp.NotificationCancelled {
-							f = v.Receive() // the report was there before the answer
+							f = v.Receive() // the report was handled before the answer
 						}
 						if tc.cancelled {
 							if about := fmt.Sprintf(`"requestId":%s`, asked.ID); f.Method != mcp.NotificationCancelled ||
 								!strings.Contains(string(f.Raw), about) {
 								t.Fatalf("got %s, want the server to hear that the caller does not wait for %s any more", f.Raw, asked.ID)
 							}
-							v.Send(answer(asked)) // which is late and disturbs no other call
+							v.Send(answer(asked)) // a late answer disturbs no other call
 							f = v.Receive()
 						}
 						if f.Method != "next" {
@@ -119,8 +119,7 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 	}
 }
 
-// TestAPanicInTheResultOfAHandlerIsOneOfTheHandler is about what a handler returns: it is the user's code that encodes
-// it.
+// TestAPanicInTheResultOfAHandlerIsOneOfTheHandler covers the result of a handler: the user's code encodes it.
 func TestAPanicInTheResultOfAHandlerIsOneOfTheHandler(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleRequest("x/brittle", func(context.Context, *mcpclient.Request) (any, error) {

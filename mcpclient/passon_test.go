@@ -12,7 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// A call that is passed on: its result comes as the server wrote it, and what the server needs first is returned.
+// CallToolRaw returns the result as the server wrote it, and ReturnInputRequired returns the server's request for
+// input.
 func TestACallIsPassedOnWithItsRoundsOfInput(t *testing.T) {
 	const result = `{"content":[{"type":"text","text":"no","x":[1]}],"isError":true,"more":{"a":1}}`
 	observed(t, *confirming(), nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
@@ -84,6 +85,6 @@ func TestACallReturnsAfterTheNotificationsBeforeItsAnswer(t *testing.T) {
 			time.Since(begun) > time.Millisecond {
 			t.Errorf("the call returned %v after %v, want the end of its context", err, time.Since(begun))
 		}
-		time.Sleep(time.Minute) // the handler ends
+		time.Sleep(time.Minute) // until the handler has ended
 	})
 }

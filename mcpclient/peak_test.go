@@ -14,13 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// many is a JSON array of so many bytes, of one value over and over.
+// many returns a JSON array of about this many bytes, with one value repeated.
 func many(value string, bytes int) string {
 	n := bytes / (len(value) + 1)
 	return "[" + strings.Repeat(value+",", n) + value + "]"
 }
 
-// manyMembers is the inside of an object of so many bytes.
+// manyMembers returns members of a JSON object, of about this many bytes.
 func manyMembers(bytes int) string {
 	var b strings.Builder
 	for n := 0; b.Len() < bytes; n++ {
@@ -29,11 +29,11 @@ func manyMembers(bytes int) string {
 	return b.String()
 }
 
-// dense is a result of few bytes that would be much memory, and the operation that asks for it.
+// dense is a result of few bytes that takes much memory when decoded, and the operation that requests it.
 type dense struct {
 	name   string
 	result string
-	limit  int    // bytes in use at most while it is decoded, what is read and sent included
+	limit  int    // maximum of bytes in use while it is decoded, including read and sent bytes
 	want   string // the error; empty for none
 	ask    func(ctx context.Context, c *mcpclient.Client) error
 	schema string // of the tool's output
@@ -41,7 +41,7 @@ type dense struct {
 
 const (
 	denseFrame = 6 * mebi
-	pastIt     = 2*denseFrame + 2*mebi // of the frame: made by the test, and sent
+	pastIt     = 2*denseFrame + 2*mebi // bytes for the frame, which the test makes and sends
 )
 
 func callAs[Out any](ctx context.Context, c *mcpclient.Client) error {
@@ -114,7 +114,7 @@ func denses() []dense {
 	}
 }
 
-// A result, decoded into any type, takes no more memory than Limits.Frame says.
+// Decoding a result into any type takes at most the memory that Limits.Frame documents.
 func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// posted lets a caller leave a task behind, and returns the request by which the client cancels it.
+// posted makes a caller abandon a task, and returns the request with which the client cancels the task.
 func posted(t *testing.T, c *mcpclient.Client, v *conversation) frame {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -32,7 +32,7 @@ func posted(t *testing.T, c *mcpclient.Client, v *conversation) frame {
 	return f
 }
 
-// A request without a caller who waits for it is made again like any other when the server was busy.
+// If the server was busy, a request for which no caller waits is retried like any other.
 func TestACancelledTaskIsCancelledAgainByABusyServer(t *testing.T) {
 	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		f := posted(t, c, v)
@@ -57,7 +57,7 @@ func TestTheCancellingOfATaskIsShownWithItsAge(t *testing.T) {
 	})
 }
 
-// Over HTTP the transport holds nothing any more for a request without a caller, when its time is over.
+// Over HTTP, the transport keeps nothing for a request without a caller after its timeout.
 func TestTheStreamOfATaskThatIsNotCancelledInTimeIsClosed(t *testing.T) {
 	var closed []int64
 	o := &mcpclient.Options{Versions: modernOnly, Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
@@ -81,7 +81,7 @@ func TestTheStreamOfATaskThatIsNotCancelledInTimeIsClosed(t *testing.T) {
 	})
 }
 
-// Over HTTP the stream of a subscription that the server has cancelled is closed, too.
+// Over HTTP, the stream of a subscription that the server has cancelled is closed too.
 func TestTheStreamOfASubscriptionThatTheServerCancelsIsClosed(t *testing.T) {
 	var closed []int64
 	o := &mcpclient.Options{Versions: modernOnly,

@@ -78,8 +78,8 @@ func mustCall(t *testing.T, c *mcpclient.Client, method string) {
 	}
 }
 
-// TestAKilledServerInTheMiddleOfFiftyCalls kills the server again and again while half of the calls are being answered
-// and the others never are.
+// TestAKilledServerInTheMiddleOfFiftyCalls kills the server repeatedly, while half of the calls are being answered and
+// the others are not.
 func TestAKilledServerInTheMiddleOfFiftyCalls(t *testing.T) {
 	const rounds, calls, backoff = 5, 50, 50 * time.Millisecond
 	before := inventory(t)
@@ -125,8 +125,8 @@ func TestAKilledServerInTheMiddleOfFiftyCalls(t *testing.T) {
 	}
 }
 
-// killMidway makes calls, kills the server when some have been answered and some are known to wait, and checks that
-// each has one outcome: its own answer, or that the connection was lost.
+// killMidway makes calls, kills the server when some are answered and some certainly wait, and checks that each call
+// has one outcome: its own answer, or a lost connection.
 func killMidway(t *testing.T, c *mcpclient.Client, server, calls int, held <-chan struct{}) {
 	t.Helper()
 	type outcome struct {
@@ -256,7 +256,7 @@ func TestAFrameOfExactlyTheLimitIsAcceptedAndOneByteMoreEndsTheConnection(t *tes
 	if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "frame_too_large"); n != 1 {
 		t.Errorf("want one violation counted, got %d", n)
 	}
-	_ = c.Close() // before the recorder looks at what is left open
+	_ = c.Close() // before the recorder checks for open spans
 }
 
 func TestAnOversizeFrameThatIsSkippedFailsOnlyItsOwnCall(t *testing.T) {
@@ -376,7 +376,7 @@ func TestAServerThatExitsOnTheProbeIsRestartedWithoutBackoff(t *testing.T) {
 	}
 }
 
-// The client may see the end before it has written anything, or afterwards; either way it says how the server ended.
+// The client may notice the end before or after it has written; in both cases the error states how the server ended.
 func TestAServerThatExitsAtOnceIsNamedWithItsStatusAndLastWords(t *testing.T) {
 	before := inventory(t)
 	for range 20 {

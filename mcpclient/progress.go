@@ -8,9 +8,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// WithProgress requests progress notifications and passes them to f, in order, in the goroutine of the call; f
-// gets all that arrived before the result before the call returns. While f runs, the latest 16 are kept, fewer if
-// their texts exceed 1 MiB together. f may keep a notification, and may call the client.
+// WithProgress requests progress notifications and passes them to f, in order, in the goroutine of the call. Before the
+// call returns, f gets all that arrived before the result. While f runs, the latest 16 are kept, fewer if their texts
+// exceed 1 MiB together. f may keep a notification, and may call the client.
 func WithProgress(f func(*mcp.ProgressParams)) CallOption { return func(a *asked) { a.OnProgress = f } }
 
 // ResetTimeoutOnProgress requests progress notifications, and each restarts the timeout of the request: a call may
@@ -23,9 +23,9 @@ func ResetTimeoutOnProgress(total time.Duration) CallOption {
 }
 
 // FollowProgress makes a call and yields the reports of its progress as they come in: call gets a context and an
-// option, and makes with both any one call of a client, such as [Client.CallTool] or [CallToolAs], in its own
-// goroutine. The loop runs in that call, so it is over when the call has returned; an error of the call comes last,
-// without a report. Leaving the loop cancels the call. While the loop is busy with one report, the latest 16 are kept.
+// option, and passes both to one call of a client, such as [Client.CallTool] or [CallToolAs], without starting a
+// goroutine. The loop runs inside that call and ends with it; an error of the call comes last, with a nil report.
+// Leaving the loop cancels the call. While the loop is busy with one report, the latest 16 are kept.
 //
 //	var result *mcp.CallToolResult
 //	call := func(ctx context.Context, follow mcpclient.CallOption) (err error) {
@@ -39,7 +39,7 @@ func ResetTimeoutOnProgress(total time.Duration) CallOption {
 //		fmt.Println(p.Progress, p.Message)
 //	}
 //
-// The calls are made when the sequence is ranged over, once each time.
+// Each range over the sequence makes the call once.
 func FollowProgress(ctx context.Context, call func(ctx context.Context, follow CallOption) error) iter.Seq2[
 	*mcp.ProgressParams, error] {
 	return func(yield func(*mcp.ProgressParams, error) bool) {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// reports says how far request f has got.
+// reports sends a progress notification for request f.
 func (c *conversation) reports(f frame, progress float64) {
 	c.t.Helper()
 	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%v}}`,
@@ -68,11 +68,11 @@ func TestTheTotalBoundsWhatProgressProlongs(t *testing.T) {
 		timeout, total, want time.Duration
 	}{
 		{10 * time.Second, 25 * time.Second, 25 * time.Second},
-		{10 * time.Second, 5 * time.Second, 5 * time.Second}, // it is the shorter one even without any progress
+		{10 * time.Second, 5 * time.Second, 5 * time.Second}, // the total is shorter, even without progress
 		{10 * time.Second, 0, 100 * time.Second},
 		{-1, 25 * time.Second, 25 * time.Second},
 		{10 * time.Second, -1, 16 * time.Minute}, // 10 s after the last report
-		{-1, 0, 17 * time.Minute},                // never, but for the caller
+		{-1, 0, 17 * time.Minute},                // only the caller ends it
 	} {
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			ctx, cancel := context.WithTimeout(t.Context(), 17*time.Minute)
@@ -95,7 +95,7 @@ func TestTheTotalBoundsWhatProgressProlongs(t *testing.T) {
 			if took != test.want {
 				t.Errorf("timeout %v, total %v: the call took %v, want %v", test.timeout, test.total, took, test.want)
 			}
-			time.Sleep(20 * time.Minute) // the reports too late concern no call
+			time.Sleep(20 * time.Minute) // late reports concern no call
 		})
 	}
 }
@@ -118,7 +118,7 @@ func TestWithoutTheOptionProgressProlongsNothing(t *testing.T) {
 	})
 }
 
-// Calls that others wait for less long must not be held up, nor those that others wait for longer be cut short.
+// Progress must neither prolong calls with shorter timeouts nor shorten calls with longer ones.
 func TestProgressOfOneCallIsNoneOfAnother(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		begun := time.Now()
@@ -215,7 +215,7 @@ func TestLeavingTheLoopCancelsTheCall(t *testing.T) {
 			return ended
 		}) {
 			if n++; n == 2 {
-				break // with two more that wait
+				break // while two more reports wait
 			}
 			time.Sleep(time.Second)
 		}

@@ -27,31 +27,31 @@ const (
 	cancellations = 10 // of one call, at most
 )
 
-// plan is all that happens to a client in one iteration. It is drawn before the bubble begins, for a failure to draw
-// ends the goroutine it happens in.
+// plan holds everything that happens to a client in one iteration. It is drawn before the bubble begins, because a
+// failure to draw ends its goroutine.
 type plan struct {
 	Legacy, Skip bool
-	Streams      bool // each request has a stream of its own, as in HTTP
-	Lent         bool // callers read their own answers whenever that may be
-	Ready        bool // before the first call
+	Streams      bool // each request has its own stream, as in HTTP
+	Lent         bool // callers read their own answers whenever possible
+	Ready        bool // the client is ready before the first call
 	Together     bool // all calls begin at once
-	InTurn       bool // each begins when the one before has ended
+	InTurn       bool // each call begins when the previous one has ended
 	Calls        []plannedCall
 	Troubles     []trouble
-	Dials        []fate        // of the first connections; the others fare well
-	Stop         time.Duration // zero for when all is over
+	Dials        []fate        // of the first connections; the later ones succeed
+	Stop         time.Duration // zero to stop after everything else
 }
 
-// plannedCall is one call, and what the server answers, several times or never.
+// plannedCall is one call, with the server's answers, of which there may be several or none.
 type plannedCall struct {
 	At, Timeout  time.Duration
-	Wait         bool // for the client to be ready
-	Busy         int  // so often the transport is
-	Refused      int  // so often the server is busy, where requests have streams of their own
-	Gone         bool // then it has forgotten the session
+	Wait         bool // whether to wait for the client to be ready
+	Busy         int  // how often the transport is busy
+	Refused      int  // how often the server is busy, if requests have their own streams
+	Gone         bool // then the server forgets the session
 	Progress     bool
 	Answers      []plannedAnswer
-	Cancel       int // so often the caller does
+	Cancel       int // how often the caller cancels
 	CancelBehind time.Duration
 }
 
@@ -60,7 +60,7 @@ type plannedAnswer struct {
 	Form  form
 }
 
-// form is what an answer looks like.
+// form is the form of an answer.
 type form string
 
 const (
@@ -69,23 +69,23 @@ const (
 	asGarbage  form = "garbage inside"
 	asOversize form = "oversize"
 	asAnother  form = "wrong id"
-	asForeign  form = "the id of another call" // these two where requests have streams of their own
+	asForeign  form = "the id of another call" // this and the next only if requests have their own streams
 	asLost     form = "none, the stream ends"
 )
 
-// forms has each as often as it is to come. One that ends the connection for all is rare.
+// forms repeats each form by its frequency. A form that ends the connection is rare.
 var forms = slices.Concat(
 	slices.Repeat([]form{asResult}, 20), slices.Repeat([]form{asError, asGarbage, asAnother, asForeign, asLost},
 		4), []form{asOversize},
 )
 
-// trouble is what the server does unasked.
+// trouble is a spontaneous action of the server.
 type trouble struct {
 	At   time.Duration
 	What string
 }
 
-// fate is what becomes of a connection before it is one.
+// fate is the outcome of an attempt to connect.
 type fate string
 
 const (
@@ -95,8 +95,8 @@ const (
 	dies     fate = "ends on the handshake"
 )
 
-// window draws a moment within the time for which answers may be reordered. rapid prefers small numbers, which would
-// make all moments the first; multiplying by a prime spreads them.
+// window draws a moment within reorderWindow. rapid prefers small numbers, which would all be at the beginning;
+// multiplying by a prime spreads them.
 func window(t *rapid.T, label string) time.Duration {
 	return time.Duration(rapid.IntRange(0, 1000).Draw(t, label)*7919%1001) * reorderWindow / 1000
 }
@@ -154,7 +154,7 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 
 // TestEachCallHasOneOutcomeWhateverHappens runs random plans against the whole client: answers that are reordered,
 // doubled, lost, late, unusable or for no call of the client's, calls that time out and are cancelled again and again,
-// a transport that is busy, connections that fail in every way, and a stop at any moment.
+// a busy transport, connections that fail in every way, and a stop at any moment.
 func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
 	runs, peak, own, kinds := 0, 0, uint32(0), map[mcpclient.ErrorKind]int{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -201,8 +201,8 @@ type run struct {
 	mu       sync.Mutex
 	outcomes map[int]ending // guarded by mu
 	problems []string       // guarded by mu
-	peak     int            // guarded by mu; the most calls that were in flight at once
-	own      uint32         // answers of the first and the last session that their callers have read
+	peak     int            // guarded by mu; maximum of concurrent calls in flight
+	own      uint32         // answers in the first and the last session that callers have read themselves
 }
 
 // ending is how a call ended: kind is empty for a result.
@@ -322,7 +322,7 @@ func (r *run) call(i int) {
 	r.ended(i, result.Call, err)
 }
 
-// count notes how many calls are in flight.
+// count records how many calls are in flight.
 func (r *run) count() {
 	n := mcpclient.ProbeOf(r.c).Figures().InFlight
 	r.mu.Lock()
@@ -330,7 +330,7 @@ func (r *run) count() {
 	r.peak = max(r.peak, n)
 }
 
-// ended notes how a call ended and checks that this may be.
+// ended records how a call ended and checks that this outcome is allowed.
 func (r *run) ended(i, answer int, err error) {
 	e, ok := errors.AsType[*mcpclient.Error](err)
 	switch {
@@ -352,7 +352,7 @@ func (r *run) ended(i, answer int, err error) {
 	r.outcomes[i] = o
 }
 
-// recovers checks that the client is ready again and works, now that the server is in order.
+// recovers checks that the client becomes ready and works again, now that the server works.
 func (r *run) recovers() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -369,7 +369,7 @@ func (r *run) recovers() {
 	r.own += mcpclient.ProbeOf(r.c).Figures().OwnAnswers
 }
 
-// decays checks the table of calls now, and after the time in which tombstones are forgotten.
+// decays checks the table of calls now, and again after all tombstones must have expired.
 func (r *run) decays() {
 	check := func(most int, when string) {
 		f := mcpclient.ProbeOf(r.c).Figures()

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A server that was restarted may be another version of itself, and could not tell that its list has changed.
+// A restarted server may be another version, and could not report that its list has changed.
 func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
 	const list = `{"tools":[{"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object",` +
 		`"properties":{"celsius":{"type":"integer","maximum":%d}}}}]}`
@@ -44,7 +44,7 @@ func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
 	})
 }
 
-// A sweep that falls due while the client is closing has nothing to do, and must not be asked for again and again.
+// A sweep that is due while the client is closing has nothing to do, and must not be armed repeatedly.
 func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
@@ -121,7 +121,7 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 	observed(t, o, rig, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
-		v.Close() // behind the handshake
+		v.Close() // after the handshake
 		v = s.next(t).modern()
 		await(t, c)
 		v.exchange(c)
@@ -141,7 +141,8 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 	})
 }
 
-// Each server here does what can be done without an answer to a call, and dies: it is left alone for longer and longer.
+// Each server here does something other than answering a call, and dies: the client waits longer and longer before it
+// reconnects.
 func TestAServerThatDiesBehindEachHandshakeIsLeftAlone(t *testing.T) {
 	const withLogging = `{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},"serverInfo":{"name":"legacy",` +
 		`"version":"1"}}`
@@ -228,7 +229,7 @@ func TestAPanicOfOnTransitionIsIsolated(t *testing.T) {
 	})
 }
 
-// A connection that is lost again and again does not fill the log: the next record counts what was left out.
+// A connection that is lost repeatedly does not fill the log: the next record counts the suppressed ones.
 func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	o := &mcpclient.Options{Telemetry: rec.Telemetry()}

@@ -175,7 +175,7 @@ func TestPingIsDiscoverWhereThereIsNoPing(t *testing.T) {
 			t.Error(err)
 		}
 		done = background(func() error { return r.c.Ping(t.Context()) })
-		r.Expect(method) // and never an answer
+		r.Expect(method) // never answered
 		if err := <-done; !errors.Is(err, mcpclient.ErrTimeout) {
 			t.Errorf("want %v, got %v", mcpclient.ErrTimeout, err)
 		}

@@ -21,7 +21,7 @@ func TestTheResultsUsedLastAreKept(t *testing.T) {
 		keep(fmt.Sprint("k", i), 100)
 	}
 	rc.find(s, "k0", now)
-	keep("k4", 150) // as much as two
+	keep("k4", 150) // as large as two others
 	keep("k4", 160)
 	var got []string
 	for i := range 5 {
@@ -37,7 +37,7 @@ func TestTheResultsUsedLastAreKept(t *testing.T) {
 	}
 }
 
-// A call that began in the session before must not bring its result into the next.
+// A call that began in the previous session must not cache its result in the next one.
 func TestTheResultOfAnOldSessionIsNotKeptInANewOne(t *testing.T) {
 	rc := newResultCache(1 << 20)
 	before, after := &conn.Session{}, &conn.Session{}
@@ -50,7 +50,7 @@ func TestTheResultOfAnOldSessionIsNotKeptInANewOne(t *testing.T) {
 	}
 }
 
-// After a suspend, the wall clock has moved and the monotonic clock has not.
+// After a suspend, the wall clock has advanced and the monotonic clock has not.
 func TestACachedResultIsNotFreshAfterSleep(t *testing.T) {
 	now := time.Now()
 	k := &keptResult{since: now, until: now.Add(time.Minute)}

@@ -21,9 +21,9 @@ import (
 // Every other outcome is final: an answer, an error of the server or of the tool, a timeout, the end of the
 // context, and a failure after a first answer, such as a request for input or a task.
 //
-// All tries together have the timeout of one call, see [WithTimeout]. Before a retry the client waits 100 ms,
-// twice as long each time, up to 5 s, a quarter more or less; then until it is ready. Each try is a request with
-// its own span, which has a link to the previous one and the same correlation id; the log record
+// All tries together have the timeout of one call, see [WithTimeout]. Before the first retry the client waits 100 ms,
+// before each further one twice as long, up to 5 s, with ±25 % jitter; then until it is ready. Each try is a request
+// with its own span, which has a link to the previous one and the same correlation id; the log record
 // mcp_client.request.reissued reports it.
 func Retry(n int) CallOption { return func(a *asked) { a.retries = max(0, n) } }
 
@@ -69,9 +69,9 @@ func (cl *call) worthRepeating(err *Error) bool {
 	return false
 }
 
-// Harmless reports whether the call is idempotent. A tool is idempotent if the server lists it with readOnlyHint
-// or idempotentHint; the client trusts the server. A call that asks for a task is not idempotent, because each
-// creates a task.
+// Harmless reports whether the call is idempotent. A tool is idempotent if the server lists it with readOnlyHint or
+// idempotentHint; the client trusts the server. A call that asks for a task is not idempotent, because each try creates
+// a task.
 func (cl *call) Harmless() bool {
 	if cl.Method != mcp.MethodCallTool {
 		return methods.Harmless(cl.Method)

@@ -131,7 +131,7 @@ func TestEachTryIsASpanLinkedToThePreviousOne(t *testing.T) {
 	})
 }
 
-// TestAllTriesShareTheTimeout has a server that is never there again.
+// TestAllTriesShareTheTimeout uses a server that never comes back.
 func TestAllTriesShareTheTimeout(t *testing.T) {
 	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125},
 		Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}}
@@ -158,7 +158,7 @@ func TestAllTriesShareTheTimeout(t *testing.T) {
 	})
 }
 
-// busyAtFirst is a transport that takes nothing but the handshake for a while.
+// busyAtFirst is a transport that accepts only the handshake for a while.
 type busyAtFirst struct {
 	transport.Transport
 	until *time.Time
@@ -206,7 +206,7 @@ func TestBusyCallIsRetried(t *testing.T) {
 	})
 }
 
-// bare is the answer of a proxy whose server may have done its work.
+// bare is the answer of a proxy that does not show whether the server has acted.
 var bare = transport.RequestError{Reason: transport.ReasonBusy, Status: 503}
 
 // tools lists a tool of each kind.
@@ -278,7 +278,7 @@ func TestIdempotentCallIsRetried(t *testing.T) {
 	}
 }
 
-// However the later tries of a call end, the first may have been seen.
+// However later tries of a call end, the server may have seen the first.
 func TestCallSeenByTheServerIsNeverSafeToRetry(t *testing.T) {
 	unsent := func(why transport.RequestReason) func(v *conversation, c *mcpclient.Client, leave func()) {
 		return func(v *conversation, c *mcpclient.Client, leave func()) {

@@ -12,7 +12,7 @@ import (
 
 var modernOnly = []mcp.Version{mcp.Version20260728}
 
-// all is what a server declares that has everything. 2024-11-05 has no completions, and ignores the member.
+// all declares every capability of a server. 2024-11-05 has no completions, and ignores the member.
 const all = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"listChanged":true,` +
 	`"subscribe":true},"completions":{},"logging":{}}`
 
@@ -38,10 +38,10 @@ type revision struct {
 	s *script
 	c *mcpclient.Client
 
-	subscription string // the id of the latest one that the server has acknowledged
+	subscription string // id of the latest subscription that the server has acknowledged
 }
 
-// modern reports whether the revision is of that era.
+// modern reports whether the revision belongs to the modern era.
 func (r *revision) modern() bool { return r.v.Era() == mcp.Modern }
 
 // reconnect ends the connection and plays the handshake of the next one.
@@ -76,7 +76,7 @@ func inEach(t *testing.T, o mcpclient.Options, f func(t *testing.T, r *revision)
 	inRevisions(t, mcp.SupportedVersions(), all, o, f)
 }
 
-// paramsOf returns the params of a frame without what the revision's _meta must have.
+// paramsOf returns the params of a frame without the members of _meta that the revision requires.
 func paramsOf(t *testing.T, f frame) string {
 	t.Helper()
 	if f.Params == nil {

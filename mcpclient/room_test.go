@@ -18,8 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The space of a transport is measured in bytes: however many calls are made at once, they have room as long as their
-// bytes do.
+// The queue of a transport is measured in bytes: any number of concurrent calls has room if their bytes fit.
 func TestManySmallCallsAtOnceHaveRoom(t *testing.T) {
 	const calls = 20_000
 	params := json.RawMessage(`{"x":"` + strings.Repeat("x", 200) + `"}`)
@@ -44,7 +43,8 @@ func TestManySmallCallsAtOnceHaveRoom(t *testing.T) {
 	})
 }
 
-// narrow is a transport that says no more than that it is busy, unless room is left, which each message takes one of.
+// narrow runs f with a client whose transport is busy unless room is positive; each accepted message lowers room by
+// one.
 func narrow(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conversation, c *mcpclient.Client,
 	room *atomic.Int64)) {
 	t.Helper()
@@ -71,7 +71,7 @@ func narrow(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conversa
 	})
 }
 
-// lineUp makes calls x/0, x/1 and so on, each behind the one before, and returns what becomes of them.
+// lineUp makes calls x/0, x/1 and so on, one after another in the line, and returns their outcomes.
 func lineUp(t *testing.T, c *mcpclient.Client, n int, options ...mcpclient.CallOption) (done []<-chan error) {
 	t.Helper()
 	for i := range n {
@@ -183,7 +183,7 @@ func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 	}
 }
 
-// Who does not wait does not overtake those who do: a large frame would never find room.
+// A call that does not wait for room does not overtake waiting calls: otherwise a large frame would never find room.
 func TestCallWithoutWaitForRoomDoesNotOvertake(t *testing.T) {
 	narrow(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
 		done := lineUp(t, c, 2, mcpclient.WaitForRoom())
@@ -202,7 +202,7 @@ func TestCallWithoutWaitForRoomDoesNotOvertake(t *testing.T) {
 	})
 }
 
-// What an operation asks of its call it asks of the list before it, too.
+// The options of an operation also apply to the list before its call.
 func TestTheListBeforeACallWaitsForRoom(t *testing.T) {
 	narrow(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
 		done := background(func() error {

@@ -52,7 +52,7 @@ func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
 	}
 	s := c.core.Present()
 	if s == conn.NoSession || !s.Era.Serves() {
-		return nil // the next server asks anew
+		return nil // the next server asks again
 	}
 	err = c.Notify(ctx, mcp.NotificationRootsListChanged, nil)
 	if errors.Is(err, ErrNotReady) {

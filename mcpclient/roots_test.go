@@ -11,12 +11,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// home is a root, with all that one can have.
+// home returns a root with all members.
 func home() *mcp.Root {
 	return &mcp.Root{URI: "file:///home/user/my%20project", Name: "Home", Meta: mcp.Meta(`{"m":1}`)}
 }
 
-// rootsOf asks for the roots in the way of the revision, and returns what the client says.
+// rootsOf requests the roots as the revision defines it, and returns the client's answer.
 func (r *revision) rootsOf() string {
 	r.t.Helper()
 	if !r.modern() {

@@ -22,14 +22,15 @@ type SamplingOptions struct {
 	// carries them out and sends another request. From 2025-11-25.
 	Tools bool
 
-	// Context declares that the client can add context of this server or of all its servers to the conversation,
-	// see [mcp.IncludeContext]. Without it the handler does not see such a request. The protocol deprecates it.
+	// Context declares that the client can add context of this server or of all its servers to the conversation, see
+	// [mcp.IncludeContext]. Without it, IncludeContext is cleared before the handler is called. The protocol deprecates
+	// it.
 	Context bool
 
-	// MaxToolRounds is the maximum of tool rounds in a conversation: uses by the model, and their results. A
-	// request with as many rounds is refused with -32602, unless its toolChoice is none, which makes the model
-	// finish. Zero means 32, a negative number no limit. Only the rounds in the request count; if a server leaves
-	// rounds out, the bounds of the handler apply.
+	// MaxToolRounds is the maximum of tool rounds in a conversation: uses by the model, and their results. A request with
+	// as many rounds is refused with -32602, unless its toolChoice is none, which makes the model finish. Zero means 32, a
+	// negative number no limit. Only the rounds in the request count; if a server leaves rounds out, only bounds of the
+	// handler apply.
 	// (specification 2026-07-28, client/sampling, "Security Considerations")
 	MaxToolRounds int
 }

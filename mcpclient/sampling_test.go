@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// saying is a model that says one thing.
+// saying returns the handler of a model that always answers with r.
 func saying(r *mcp.CreateMessageResult) mcpclient.SamplingHandler {
 	return func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) { return r, nil }
 }
@@ -27,7 +27,7 @@ const (
 	someTool = `"tools":[{"name":"add","inputSchema":{"type":"object"}}]`
 )
 
-// sampled has the client answer sampling/createMessage as a legacy server of version v would ask for it.
+// sampled returns the client's answer to sampling/createMessage of a legacy server of version v.
 func sampled(t *testing.T, v mcp.Version, f mcpclient.Feature, params string) (answer frame) {
 	t.Helper()
 	bubble(t, &mcpclient.Options{Features: []mcpclient.Feature{f}}, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -47,7 +47,7 @@ func TestALegacyServerGetsWhatTheModelSays(t *testing.T) {
 	}, nil)
 	got := sampled(t, mcp.Version20251125, f, fmt.Sprintf(askModel,
 		`,"modelPreferences":{"hints":[{"name":"big"},{"name":"m"}],"costPriority":0,"speedPriority":1},"systemPrompt":"be `+
-			`brief","includeContext":"allServers","temperature":0.5,"task":{"ttl":1}`)) // it has declared no tasks
+			`brief","includeContext":"allServers","temperature":0.5,"task":{"ttl":1}`)) // the client has not declared tasks
 	if want := `{"role":"assistant","content":{"type":"text","text":"hello"},"model":"m-1",` +
 		`"stopReason":"endTurn"}`; string(got.Result) != want {
 		t.Errorf("answered %s, want %s", got.Raw, want)

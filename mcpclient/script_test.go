@@ -39,7 +39,7 @@ func (s *script) next(t *testing.T) *conversation {
 	return &conversation{s.Accept(), t}
 }
 
-// parseFrame returns the zero frame if raw is none.
+// parseFrame returns the zero frame if raw is not a message.
 func parseFrame(raw []byte) frame {
 	f := frame{Raw: string(raw)}
 	if json.Unmarshal(raw, &f) != nil {
@@ -96,7 +96,7 @@ func bubble(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, 
 	})
 }
 
-// ready is bubble with a client that is ready, on a server of 2026-07-28.
+// ready is like bubble, with a client that is ready, on a server of 2026-07-28.
 func ready(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
 	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -128,12 +128,12 @@ func (c *conversation) toolsChanged(of *mcpclient.Client) {
 	synctest.Wait()
 }
 
-// ofSubscription is the _meta of the notifications of a subscription.
+// ofSubscription returns the _meta of a subscription's notifications.
 func ofSubscription(id string) string {
 	return fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, id)
 }
 
-// outcomeOf runs a call in the background.
+// background runs f in a goroutine and returns a channel for its error.
 func background(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()

@@ -157,7 +157,7 @@ func noHandler(_ context.Context, r *Request) (any, error) {
 	return nil, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "no handler for " + r.Method}
 }
 
-// input calls the handler for one request of the server, from the answer to request id.
+// input calls the handler for one request that the server put into its answer to request id.
 func (a *answering) input(ctx context.Context, id int64, r mcp.InputRequest) (json.RawMessage, *Error) {
 	handler, known := a.handlers[r.Method]
 	if !known || r.Method == mcp.MethodPing {
@@ -188,7 +188,7 @@ func (a *answering) protect(ctx context.Context, h RequestHandler, r *Request) (
 	return raw, err
 }
 
-// answerOf calls a handler and encodes its result, which may run user code as well.
+// answerOf calls a handler and encodes its result. Encoding may run user code too.
 func answerOf(ctx context.Context, h RequestHandler, r *Request) ([]byte, error) {
 	result, err := h(ctx, r)
 	if err != nil {
@@ -204,7 +204,7 @@ func answerOf(ctx context.Context, h RequestHandler, r *Request) ([]byte, error)
 	return raw, nil
 }
 
-// answerFrame encodes a result or an error as the answer to a request, and returns the error in the answer.
+// answerFrame encodes a result or an error as the answer to a request, and returns the error that the answer contains.
 func answerFrame(id jsonrpc.ID, result []byte, err error) ([]byte, error) {
 	if err == nil {
 		var frame []byte

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// legacyReady is bubble with a client that is ready, on a server of version v.
+// legacyReady is like bubble, with a client that is ready, on a server of this version.
 func legacyReady(t *testing.T, version mcp.Version, o *mcpclient.Options, f func(t *testing.T, v *conversation,
 	c *mcpclient.Client)) {
 	t.Helper()
@@ -220,7 +220,7 @@ func TestACancelledRequestOfTheServerGetsNoAnswer(t *testing.T) {
 		return nil, nil
 	})}}
 	legacyReady(t, mcp.Version20251125, o, func(t *testing.T, v *conversation, c *mcpclient.Client) {
-		for i := range 50 { // the cancellation directly behind its request
+		for i := range 50 { // the cancellation directly after its request
 			v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"slow"}`, i),
 				fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
 		}
@@ -264,8 +264,8 @@ func TestCapabilitiesWithInvalidJSONAreRefused(t *testing.T) {
 	}
 }
 
-// TestASpanEndsBeforeItsAnswerLeaves: once the answer is out, the server's span may end at any moment, and this one is
-// a part of it.
+// TestASpanEndsBeforeItsAnswerLeaves: once the answer is sent, the server's span may end at any moment, and the
+// client's span must end within it.
 func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleRequest("ask", func(context.Context, *mcpclient.Request) (any, error) {
@@ -305,7 +305,7 @@ func TestRequestsOfAModernServerAreNotAnswered(t *testing.T) {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q}`, method))
 				synctest.Wait()
 				done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-				v.Answer(v.Expect("next"), `{}`) // and nothing in between
+				v.Answer(v.Expect("next"), `{}`) // nothing in between
 				if err := <-done; err != nil {
 					t.Error(err)
 				}

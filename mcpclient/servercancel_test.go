@@ -22,8 +22,7 @@ func (c *conversation) cancel(id, reason string) {
 		reason))
 }
 
-// A call that the server has cancelled gets no answer: it fails at once, and an answer that comes none the less is
-// late.
+// A call that the server has cancelled gets no answer: it fails at once, and an answer that arrives anyway is late.
 func TestCallCancelledByTheServerFailsAtOnce(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		t.Run(string(version), func(t *testing.T) {
@@ -70,7 +69,7 @@ func TestCallCancelledByTheServerFailsAtOnce(t *testing.T) {
 	}
 }
 
-// Over HTTP the stream of a call that the server has cancelled is closed: the transport holds nothing for it any more.
+// Over HTTP, the stream of a call that the server has cancelled is closed: the transport keeps nothing for it.
 func TestStreamOfACallCancelledByTheServerIsClosed(t *testing.T) {
 	var closed []int64
 	bubbleWith(t, nil, func(s *script) transport.Transport {
@@ -96,7 +95,7 @@ func TestStreamOfACallCancelledByTheServerIsClosed(t *testing.T) {
 	})
 }
 
-// Why a server has cancelled its own request stands in the log, and the handler can ask for it.
+// The log has the reason why a server has cancelled its own request, and the handler can get it from its context.
 func TestTheReasonOfAServersCancelIsLogged(t *testing.T) {
 	var cause error
 	o := mcpclient.Options{Versions: legacyOnly,
@@ -122,7 +121,7 @@ func TestTheReasonOfAServersCancelIsLogged(t *testing.T) {
 	})
 }
 
-// Why a server has ended a subscription stands in the log.
+// The log has the reason why a server has ended a subscription.
 func TestTheReasonWhyAServerEndsASubscriptionIsLogged(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
 		heard(new(int)))}}

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A server that ends before it has said anything, and without an error, is news and no warning; that there is no
-// connection is told elsewhere.
+// A server that exits without an error before it has sent anything is logged at info, not as a warning; other records
+// report the missing connection.
 func TestTheOrderlyExitOfAServerIsLoggedAtInfo(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -39,7 +39,7 @@ func TestTheOrderlyExitOfAServerIsLoggedAtInfo(t *testing.T) {
 
 // TestAChildLearnsTheTraceOfItsStartIfAskedTo starts the same server both ways.
 func TestAChildLearnsTheTraceOfItsStartIfAskedTo(t *testing.T) {
-	// this process's own, and no parent of it
+	// this process's own trace context, which is not a parent of the child's
 	t.Setenv("TRACEPARENT", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	for _, wanted := range []bool{false, true} {
 		rec := telemetrytest.Recorder(t)

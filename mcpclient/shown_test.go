@@ -144,7 +144,7 @@ func TestDropsInAFloodAreLoggedWithALimit(t *testing.T) {
 		})
 }
 
-// A model may call tools that do not exist; their names are no news for metrics, once it is known which do.
+// A model may call tools that do not exist. Once the client knows the tools, metrics omit the names of others.
 func TestUnlistedToolHasNoSeriesOfItsOwn(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {

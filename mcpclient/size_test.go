@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// Go's allocator has few sizes, and whatever holds a pointer and is larger than 512 bytes has 8 bytes in front of it: a
-// byte more than this costs each client another 128 or 32.
+// Go's allocator has few sizes, and adds 8 bytes to values above 512 bytes that contain pointers. One more byte than
+// these sizes would cost each client another 128 or 32 bytes.
 func TestAClientFillsTheSizesThatAreAllocated(t *testing.T) {
 	for name, size := range map[string]struct{ got, most uintptr }{
 		"Client":            {unsafe.Sizeof(mcpclient.Client{}), 896 - 8},

@@ -21,7 +21,7 @@ import (
 // ownCall marks the context of a test's own calls.
 type ownCall struct{}
 
-// stuck is a log handler that does not return, until it is released, from any record but those of the test's own calls.
+// stuck is a log handler that blocks until it is released, except for records of the test's own calls.
 type stuck struct {
 	slog.Handler
 	release chan struct{}
@@ -70,7 +70,7 @@ func promptly(t *testing.T, v *conversation, c *mcpclient.Client, beside string)
 	begun := time.Now()
 	done := background(func() error { return c.Call(ctx, "x/quick", nil, nil) })
 	for {
-		f := v.Receive() // there may be answers to the server before
+		f := v.Receive() // answers to the server may precede it
 		if f.Method == "x/quick" {
 			v.Answer(f, "{}")
 			break
@@ -83,7 +83,7 @@ func promptly(t *testing.T, v *conversation, c *mcpclient.Client, beside string)
 	synctest.Wait()
 }
 
-// said is every kind of thing a server can say unasked, in either era; %d is the id of a call that has its outcome.
+// said lists every kind of unsolicited message of a server, in both eras; %d is the id of a finished call.
 var said = map[string]string{
 	"garbage":            `{"jsonrpc":`,
 	"no object":          `17`,
@@ -113,8 +113,8 @@ var said = map[string]string{
 	"a request whose params are no use": `{"jsonrpc":"2.0","id":"s","method":"roots/list","params":[]}`,
 }
 
-// A log handler that does not return holds up what it logs for, and nothing beside that: not the reading, in whosever
-// goroutine, nor connecting and negotiating.
+// A log handler that blocks delays only the code that logs, not the reading of messages in any goroutine, nor
+// connecting and negotiating.
 func TestBlockedLogHandlerDelaysNoOtherCall(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250326} {
 		for _, lends := range []bool{false, true} {
@@ -165,7 +165,8 @@ func TestBlockedLogHandlerDelaysNoOtherCall(t *testing.T) {
 	}
 }
 
-// A caller that reads its own answer leaves in time, no matter what came instead of that and what is logged of it.
+// A caller that reads its own answer returns in time, whatever other message it receives and however long that message
+// is logged.
 func TestReadingCallerReturnsInTimeDespiteLogging(t *testing.T) {
 	stuckLog(t, mcpclient.Options{Versions: []mcp.Version{mcp.Version20260728}}, true, func(t *testing.T, s *script,
 		c *mcpclient.Client) {
@@ -196,8 +197,7 @@ func TestReadingCallerReturnsInTimeDespiteLogging(t *testing.T) {
 	})
 }
 
-// A function for transitions that does not return holds up no connection. What it does not hear of is bounded, and
-// told.
+// An OnTransition that blocks delays no connection. The queue of transitions is bounded, and dropped ones are reported.
 func TestBlockedOnTransitionDelaysNothing(t *testing.T) {
 	const connections = 200
 	var release chan struct{}

@@ -16,10 +16,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// launcher is a transport whose server is a process, as far as the client can tell.
+// launcher is a transport that reports a server process.
 type launcher struct {
 	transport.Transport
-	said string // on its standard error
+	said string // last line on its standard error
 }
 
 func (l launcher) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, error) {
@@ -57,7 +57,7 @@ func TestSlowStartSucceedsInTheFirstAttempt(t *testing.T) {
 				if init.ID == nil {
 					init = v.Expect(mcp.MethodInitialize)
 				}
-				time.Sleep(5 * time.Second) // which it may take from its first word
+				time.Sleep(5 * time.Second) // which it may take after its first output
 				v.Answer(init, fmt.Sprintf(initialized, mcp.Version20251125))
 				v.Expect(mcp.NotificationInitialized)
 			}},
@@ -131,7 +131,7 @@ func TestTheInitTimeoutAppliesAfterTheFirstOutput(t *testing.T) {
 	})
 }
 
-// A server that is not a process is there, or is not.
+// A server that is not a process needs no time to start.
 func TestOnlyAProcessHasTimeToStart(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		s.next(t)

@@ -11,12 +11,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// changed is a change of the tools with these params.
+// changed returns a tools/list_changed notification with these params.
 func changed(params string) string {
 	return `{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + params + `}}`
 }
 
-// On a stream that all share, what belongs to no subscription of the client's reaches no handler.
+// On a shared stream, notifications that belong to no subscription of the client reach no handler.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 func TestOnlyNotificationsOfOpenSubscriptionsAreHandled(t *testing.T) {
 	var tools, all int
@@ -46,8 +46,8 @@ func TestOnlyNotificationsOfOpenSubscriptionsAreHandled(t *testing.T) {
 		v.Send(
 			fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{%s,"notifications":{"toolsListChanged":true}}}`,
 				mcp.NotificationSubscriptionsAcknowledged, mine),
-			changed(mine)) // directly behind
-		wants("directly behind the acknowledgement", 1, 2, 1) // which is a notification too
+			changed(mine)) // directly after it
+		wants("directly behind the acknowledgement", 1, 2, 1) // the acknowledgement is a notification too
 
 		v.Send(changed(ofSubscription("9999")), changed(ofSubscription(`{}`)), changed(``))
 		v.Send(changed(ofSubscription(`"` + string(f.ID) + `"`))) // a string is another id
@@ -75,8 +75,8 @@ func TestOnlyNotificationsOfOpenSubscriptionsAreHandled(t *testing.T) {
 	})
 }
 
-// What the server had queued for a subscription when the one in its place was opened may be told after that: it is a
-// change that the new one does not tell of.
+// The server may have queued a change for a subscription when its replacement was opened. The replacement does not
+// report that change, so the late notification must be handled.
 func TestNotificationsInFlightDuringAReplacementAreHandled(t *testing.T) {
 	var n int
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
@@ -91,7 +91,7 @@ func TestNotificationsInFlightDuringAReplacementAreHandled(t *testing.T) {
 		defer c.Handle(mcpclient.HandleNotification(mcp.NotificationPromptListChanged, heard(new(int))))()
 		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
 		v.Expect(mcp.NotificationCancelled)
-		synctest.Wait() // until the client reads the old subscription no more: until then one change of both is one
+		synctest.Wait() // until the client stops reading the old subscription; before that, a change on both counts once
 		v.Send(changed(ofSubscription(string(old.ID))))
 		synctest.Wait()
 		if n != 3 {
@@ -100,7 +100,7 @@ func TestNotificationsInFlightDuringAReplacementAreHandled(t *testing.T) {
 	})
 }
 
-// A legacy server has no subscriptions: what it tells of has no id.
+// A legacy server has no subscriptions: its notifications have no subscription id.
 func TestLegacyNotificationsNeedNoSubscription(t *testing.T) {
 	var n int
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,

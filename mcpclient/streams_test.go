@@ -14,15 +14,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// streams makes of a script a transport in which requests have streams of their own, as in HTTP, and fail one by one:
-// what the server writes after own or fail is for one request.
+// streams wraps a script in a transport in which requests have their own streams, as in HTTP, and fail one by one: the
+// methods own and fail write for one request.
 func streams(s transport.Transport) *rigged {
 	return &rigged{Transport: s, receive: func(ctx context.Context, next receiver) (transport.Frame, error) {
 		return onStream(next(ctx))
 	}}
 }
 
-// onStream reads what own and fail have written.
+// onStream decodes frames that own and fail have written.
 func onStream(f transport.Frame, err error) (transport.Frame, error) {
 	what, rest, _ := strings.Cut(string(f.Data), " ")
 	if err != nil || what != "own" && what != "fail" {
@@ -46,7 +46,7 @@ func (c *conversation) own(f frame, data string) {
 	c.Send(fmt.Sprintf("own %s %s", f.ID, data))
 }
 
-// fail lets f fail by itself.
+// fail makes only request f fail.
 func (c *conversation) fail(f frame, e transport.RequestError) {
 	c.t.Helper()
 	data, err := json.Marshal(e)
@@ -62,7 +62,7 @@ func streamed(t *testing.T, o *mcpclient.Options, f func(t *testing.T, s *script
 	bubbleWith(t, o, func(s *script) transport.Transport { return streams(s) }, f)
 }
 
-// bubbleWith runs f in a bubble with a client of what wrap makes of a script.
+// bubbleWith runs f in a bubble with a client of a script that wrap has wrapped.
 func bubbleWith(t *testing.T, o *mcpclient.Options, wrap func(*script) transport.Transport,
 	f func(t *testing.T, s *script, c *mcpclient.Client)) {
 	t.Helper()

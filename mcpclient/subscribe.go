@@ -25,8 +25,8 @@ import (
 // session. A modern server gives none, and the client asks it again after Backoff.Min to Backoff.Max. Subscribing to a
 // resource twice has the same effect as once, and one unsubscription ends it.
 //
-// A modern client replaces its subscription to change it. It reads the old one for 5 s more, so handlers may get a
-// change twice; if there are more than 4 replacements in that time, the oldest counts as a gap.
+// With a modern server, the client changes its subscription by opening a new one. It reads the old one for 5 s more, so
+// handlers may get a change twice; more than 4 replacements in that time end the oldest early, which counts as a gap.
 //
 // For a legacy server the client sends resources/subscribe. For a modern server, one subscriptions/listen covers
 // all handlers and subscriptions, so only the options for the timeout and WaitForReady apply there.
@@ -207,7 +207,7 @@ func (subs *subscriptions) restoreOne(s *conn.Session, uri string) (done bool) {
 	return true
 }
 
-// isRefusal reports whether err is the server's own, or permanent. An internal error does not count, because a
+// isRefusal reports whether err is an error of the server, or permanent. An internal error does not count, because a
 // gateway returns it while its member is away.
 func isRefusal(err error) bool {
 	said, answered := errors.AsType[*mcp.Error](err)
@@ -217,7 +217,7 @@ func isRefusal(err error) bool {
 		ok && (e.Kind == KindProtocol || e.Kind == KindInvalid || e.Kind == KindShutdown)
 }
 
-// notHonoured returns the error for a resource to which a modern server has not acknowledged the subscription.
+// notHonoured returns the error for a resource that a modern server has left out of its acknowledgement.
 func notHonoured(uri string) error {
 	e := unsupported(mcp.MethodSubscriptionsListen, fmt.Sprintf("updates of %q", uri))
 	e.Unsent = false

@@ -21,12 +21,13 @@ const (
 	news = "file:///news"
 )
 
-// about is the filter of a subscription to resources.
+// about returns the filter of a subscription to resources.
 func about(uris ...string) string {
 	return fmt.Sprintf(`{"resourceSubscriptions":["%s"]}`, strings.Join(uris, `","`))
 }
 
-// subscribe subscribes to a resource, to which the server agrees. besides is what a modern server is asked for besides.
+// subscribe subscribes to a resource, and the server agrees. besides lists the other resources in a modern
+// subscription.
 func (r *revision) subscribe(uri string, besides ...string) {
 	r.t.Helper()
 	done := background(func() error { return r.c.SubscribeResource(r.t.Context(), uri) })
@@ -39,11 +40,11 @@ func (r *revision) subscribe(uri string, besides ...string) {
 		r.t.Errorf("subscribe %s: %v", uri, err)
 	}
 	if r.modern() && len(besides) > 0 {
-		r.Expect(mcp.NotificationCancelled) // of the subscription before
+		r.Expect(mcp.NotificationCancelled) // of the previous subscription
 	}
 }
 
-// subscribed takes a request for a resource and agrees to it.
+// subscribed receives a request to subscribe to a resource and agrees to it.
 func (r *revision) subscribed(uri string) {
 	r.t.Helper()
 	f := r.Expect(mcp.MethodSubscribe)
@@ -53,7 +54,7 @@ func (r *revision) subscribed(uri string) {
 	r.Answer(f, `{}`)
 }
 
-// unsubscribe ends a subscription. left is what a modern server is asked for after that.
+// unsubscribe ends a subscription. left lists the resources in the next modern subscription.
 func (r *revision) unsubscribe(uri string, left ...string) {
 	r.t.Helper()
 	done := background(func() error { return r.c.UnsubscribeResource(r.t.Context(), uri) })
@@ -75,7 +76,7 @@ func (r *revision) unsubscribe(uri string, left ...string) {
 	}
 }
 
-// updated tells of an update.
+// updated sends an update notification.
 func (r *revision) updated(uri string) {
 	r.t.Helper()
 	r.tell(mcp.NotificationResourceUpdated, fmt.Sprintf(`{"uri":%q}`, uri))
@@ -120,7 +121,7 @@ func TestSubscriptionsAreRenewedInEachSession(t *testing.T) {
 				if got, want := paramsOf(t, f), `{"notifications":`+about(motd, news)+`}`; got != want {
 					t.Errorf("want %s asked for, got %s", want, got)
 				}
-				j.wants(t) // not before the server has agreed: what changes until then would be missed
+				j.wants(t) // not before the server has agreed: changes until then would be missed
 				r.agree(f, "")
 			} else {
 				seen := []string{r.anew(), r.anew()}
@@ -128,7 +129,7 @@ func TestSubscriptionsAreRenewedInEachSession(t *testing.T) {
 					t.Errorf("want both resources subscribed to, got %q", seen)
 				}
 			}
-			j.wants(t, "updated "+motd, "updated "+news) // they may have been, and no raw handler hears what was not received
+			j.wants(t, "updated "+motd, "updated "+news) // they may have changed; raw handlers get only received notifications
 			r.silent()
 		}
 		r.updated(motd)
@@ -140,7 +141,7 @@ func TestSubscriptionsAreRenewedInEachSession(t *testing.T) {
 	})
 }
 
-// anew agrees to one of several requests for resources, and returns its params.
+// anew agrees to one of several requests to renew a subscription, and returns its params.
 func (r *revision) anew() string {
 	r.t.Helper()
 	f := r.Expect(mcp.MethodSubscribe)
@@ -181,7 +182,7 @@ func TestUnhonouredSubscriptionIsAnError(t *testing.T) {
 			!strings.Contains(err.Error(), motd) || mcpclient.SafeToRetry(e) {
 			t.Errorf("want %v and the URI, got %v", mcpclient.ErrUnsupported, err)
 		}
-		r.silent() // what it did agree to goes on as it is
+		r.silent() // the agreed part continues unchanged
 		r.tell(mcp.NotificationToolListChanged, `{}`)
 		j.wants(t, "tools")
 		r.reconnect(all)
@@ -236,7 +237,7 @@ func TestTheContextBoundsSubscribing(t *testing.T) {
 			t.Errorf("want %v, got %v", errLunch, err)
 		}
 		if r.modern() {
-			r.agree(f, "") // too late: the client does not want it any more
+			r.agree(f, "") // too late: the client no longer wants the resource
 		}
 		r.Expect(mcp.NotificationCancelled)
 		r.reconnect(all)
@@ -306,7 +307,7 @@ func TestSubscribingTwiceIsSubscribingOnce(t *testing.T) {
 			r.agree(f, "")
 		} else {
 			r.Answer(f, `{}`)
-			r.subscribed(motd) // it costs a request, and the server can say no
+			r.subscribed(motd) // this takes a request, which the server may refuse
 		}
 		for _, done := range []<-chan error{first, second} {
 			if err := <-done; err != nil {
@@ -374,7 +375,7 @@ func TestEndedSubscriptionIsRenewedAndUpdatesAreAssumed(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		j.wants(t, "tools", "updated "+motd) // and not the new one
+		j.wants(t, "tools", "updated "+motd) // not the new one
 		r.silent()
 	})
 }
@@ -399,10 +400,10 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 					}
 				}
 				r.subscribe(motd)
-				r.reconnect(noUpdates) // a server that has none
+				r.reconnect(noUpdates) // a server without updates
 				r.silent()
 				lost(1)
-				r.reconnect(all) // one that has
+				r.reconnect(all) // a server with updates
 				if r.modern() {
 					r.listened(about(motd))
 				} else {
@@ -410,7 +411,7 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 				}
 				j.wants(t, "updated "+motd)
 				lost(1)
-				r.reconnect(all) // one that has not this one
+				r.reconnect(all) // a server without this resource
 				if r.modern() {
 					r.agree(r.Expect(mcp.MethodSubscriptionsListen), `{}`)
 				} else {
@@ -424,7 +425,7 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 					r.Expect(mcp.MethodSubscribe)
 					r.reconnect(all)
 					r.subscribed(motd)
-					lost(2) // a connection that is lost is no subscription that is lost
+					lost(2) // a lost connection is not a lost subscription
 					return
 				}
 				done := background(func() error { return c.SubscribeResource(t.Context(), motd) }) // the user tries again
@@ -438,7 +439,7 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
-				j.wants(t, "updated "+motd) // is told of again
+				j.wants(t, "updated "+motd) // the server reports it again
 				r.Expect(mcp.NotificationCancelled)
 				r.Expect(mcp.NotificationCancelled)
 				r.reconnect(all)
@@ -452,7 +453,7 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 	}
 }
 
-// TestAModernServerIsAskedAgainForAResource is about a gateway that is without the member that has the resource.
+// TestAModernServerIsAskedAgainForAResource covers a gateway that has temporarily lost the member with the resource.
 func TestAModernServerIsAskedAgainForAResource(t *testing.T) {
 	j := &journal{}
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated),
@@ -475,7 +476,7 @@ func TestAModernServerIsAskedAgainForAResource(t *testing.T) {
 				t.Errorf("asked again after %v, want %v", took, pause)
 			}
 			r.agree(again, tools)
-			r.Expect(mcp.NotificationCancelled) // of this one: the other is as good
+			r.Expect(mcp.NotificationCancelled) // of this one: the other one is equivalent
 			r.subscription = open
 			r.tell(mcp.NotificationToolListChanged, "{}")
 			j.wants(t, "tools")
@@ -520,7 +521,7 @@ func TestAFewSubscriptionsAreRestoredAtOnce(t *testing.T) {
 		}
 		r.silent()
 		r.reconnect(all)
-		r.Expect(mcp.MethodSubscribe) // and the connection is lost again: nothing is left behind
+		r.Expect(mcp.MethodSubscribe) // then the connection is lost again: nothing may leak
 		r.Close()
 	})
 }
@@ -562,7 +563,7 @@ func TestUnsubscribingTakesNoTime(t *testing.T) {
 			}
 		}
 		r.reconnect(all)
-		r.silent() // no matter what was returned
+		r.silent() // whatever error was returned
 	})
 }
 

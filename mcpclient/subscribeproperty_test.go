@@ -18,19 +18,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// watchingServer is a server of one revision that keeps to what it is told about resources. A connection that ends
-// takes all with it.
+// watchingServer is a server of one revision that supports subscriptions to resources. They end with the connection.
 type watchingServer struct {
 	version mcp.Version
 	delay   time.Duration // of each answer
-	refuse  []bool        // for each subscriptions/listen, whether it is refused; the others are not
+	refuse  []bool        // whether to refuse each of the first subscriptions/listen
 
 	mu    sync.Mutex
-	open  map[string][]string // by the id of the listen, or the URI; what is told of
+	open  map[string][]string // reported resources, by the id of the listen or by the URI
 	drops chan struct{}       // ends the connection
 }
 
-// serve serves one connection after the other.
+// serve serves connections one after another.
 func (w *watchingServer) serve(ctx context.Context, s *script) {
 	for {
 		select {
@@ -80,7 +79,7 @@ func (w *watchingServer) converse(ctx context.Context, c *mcptest.Conversation) 
 	}
 }
 
-// answer returns the frame that f is answered with, empty for none.
+// answer returns the answer to f, empty for none.
 func (w *watchingServer) answer(f frame) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -120,14 +119,14 @@ func (w *watchingServer) answer(f frame) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, f.ID, result)
 }
 
-// plannedChange is one that the user makes to the subscription to a resource.
+// plannedChange is one call of the user that subscribes to or unsubscribes from a resource.
 type plannedChange struct {
-	After       time.Duration // after the one before
+	After       time.Duration // delay after the previous change
 	Unsubscribe bool
 }
 
-// TestServerReportsSubscribedResources holds what a server tells of in the end against what the user was told, after
-// changes to several resources at once and connections that are lost among them.
+// TestServerReportsSubscribedResources compares the resources that the server reports in the end with those that the
+// user has subscribed to, after concurrent changes to several resources and lost connections.
 func TestServerReportsSubscribedResources(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		moment := rapid.Custom(func(rt *rapid.T) time.Duration {
@@ -186,8 +185,8 @@ func TestServerReportsSubscribedResources(t *testing.T) {
 	})
 }
 
-// subscribeAll makes the changes of all resources at once, and returns what is subscribed to in the end, as far as the
-// user was told.
+// subscribeAll makes the changes of all resources concurrently, and returns the resources that are subscribed in the
+// end according to the results of the calls.
 func subscribeAll(ctx context.Context, c *mcpclient.Client, changes [][]plannedChange) []string {
 	var mu sync.Mutex
 	subscribed := map[string]bool{}

@@ -99,7 +99,7 @@ func (sub *subscription) close() (over bool) {
 	return over
 }
 
-// over reports the end of a subscription that has ended by itself to the telemetry.
+// over reports to the telemetry that the subscription has ended by itself.
 func (sub *subscription) over(o conn.Outcome) {
 	sub.HangUp(o)
 	switch {
@@ -123,11 +123,11 @@ const maxReplaced = 4
 // replaced is a subscription that another one has replaced, and that the client still reads.
 type replaced struct {
 	sub   *subscription
-	cut   chan struct{}   // closed when the subscription must end before its time
-	heard map[string]bool // guarded by subscriptions.mu; changes that a newer subscription has brought, by method and URI
+	cut   chan struct{}   // closed to end the subscription before overlap has passed
+	heard map[string]bool // guarded by subscriptions.mu; changes that a newer subscription reported, by method and URI
 }
 
-// replace reads sub, which is open in session s and which another one has replaced, for the time of overlap. If that
+// replace keeps reading sub for the time of overlap, after another subscription has replaced it in session s. If sub
 // ends early, the client may have missed changes.
 func (subs *subscriptions) replace(s *conn.Session, sub *subscription) {
 	r := &replaced{sub: sub, cut: make(chan struct{}), heard: map[string]bool{}}
@@ -144,7 +144,7 @@ func (subs *subscriptions) replace(s *conn.Session, sub *subscription) {
 	}
 }
 
-// readOut waits until a replaced subscription ends, and ends it after the time of overlap.
+// readOut waits until a replaced subscription ends, and closes it after the time of overlap.
 func (subs *subscriptions) readOut(s *conn.Session, r *replaced) {
 	t := time.NewTimer(overlap)
 	defer t.Stop()
@@ -171,8 +171,8 @@ func (subs *subscriptions) readOut(s *conn.Session, r *replaced) {
 }
 
 // superseded returns why a notification of the subscription with this id is dropped, a Drop word of package names, or
-// "". A change on a replaced subscription needs no handler if a newer one has brought it since, or if the resource is
-// wanted no more.
+// "". A change on a replaced subscription needs no handler if a newer subscription has reported it since, or if the
+// resource is no longer wanted.
 func (subs *subscriptions) superseded(id int64, n *Notification) string {
 	subs.mu.Lock()
 	defer subs.mu.Unlock()
@@ -196,8 +196,8 @@ func (subs *subscriptions) superseded(id int64, n *Notification) string {
 	return ""
 }
 
-// brings reports whether r is exactly about the change that n reports. A resource may be a part of one in the filter;
-// then it is not.
+// brings reports whether the filter of r names exactly the change that n reports. It is false for a resource that is
+// only a part of one in the filter.
 func (r *replaced) brings(n *Notification) bool {
 	if n.Method != mcp.NotificationResourceUpdated {
 		return onlySubscribed(n.Method)

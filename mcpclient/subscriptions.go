@@ -49,7 +49,7 @@ const (
 	resourcesAsked
 )
 
-// asks records that a list is requested, if method does that.
+// asks records that a list is requested, if method requests one.
 func (subs *subscriptions) asks(method string) {
 	switch method {
 	case mcp.MethodListTools:
@@ -155,7 +155,7 @@ func (subs *subscriptions) stillWanted(s *conn.Session) (w wish, some bool) {
 	return w, w.some()
 }
 
-// subscribe opens a subscription; the server has agreed to at least a part of it.
+// subscribe opens a subscription and waits until the server has agreed to at least a part of it.
 func (subs *subscriptions) subscribe(s *conn.Session, filter mcp.SubscriptionFilter) (*subscription, *Error) {
 	sub := newSubscription(&subs.c.core, filter)
 	sub.before, sub.anew = subs.last(s)
@@ -197,8 +197,8 @@ func (subs *subscriptions) acknowledged(n *Notification) {
 	})
 }
 
-// unwanted returns why a notification of a modern server reaches no handler, a Drop constant of package names, or
-// "". If its params or its method demand it, the notification must belong to a subscription of the client; on a
+// unwanted returns why a notification of a modern server reaches no handler, a Drop constant of package names, or "".
+// If its params name a subscription or its method needs one, that must be an open subscription of the client; on a
 // shared stream, that is how a client distinguishes its subscriptions. (specification 2026-07-28,
 // basic/patterns/subscriptions)
 func (subs *subscriptions) unwanted(n *Notification) string {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// A server that asks for what the client refuses is refused each time; the warning that comes when one may come again
-// tells how many others there were.
+// The client refuses each of a server's requests; the next warning that the limit allows has the number of suppressed
+// ones.
 func TestSuppressedWarningsAreCounted(t *testing.T) {
 	refuse := func(context.Context, *mcpclient.Request) (any, error) {
 		return nil, &mcp.Error{Code: -32021, Message: "no"}
@@ -32,7 +32,7 @@ func TestSuppressedWarningsAreCounted(t *testing.T) {
 		})
 }
 
-// Five records of unusable things are logged at once, and then one a second, with the count of the others.
+// The first five unusable answers are logged, then one a second, with the count of the suppressed ones.
 func TestUnusableAnswersAreLoggedWithALimit(t *testing.T) {
 	t.Run("a tool", func(t *testing.T) {
 		mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, _ *overHTTP) {
@@ -89,7 +89,7 @@ func TestUnusableAnswersAreLoggedWithALimit(t *testing.T) {
 			}
 			for range 2 {
 				v.Close()
-				v = connect(`{}`) // which loses all of them
+				v = connect(`{}`) // which loses all subscriptions
 				time.Sleep(time.Minute)
 				v.Close()
 				v = connect(`{"resources":{"subscribe":true}}`)
@@ -101,7 +101,7 @@ func TestUnusableAnswersAreLoggedWithALimit(t *testing.T) {
 	})
 }
 
-// oftenAndLater runs f more often than the limit allows at once, and once when it allows more.
+// oftenAndLater runs f more often than the limit allows, and once more when the limit allows another.
 func oftenAndLater(f func()) {
 	for range 8 {
 		f()

@@ -12,9 +12,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// UseTasks declares that a modern server may answer a tool call with a task, which it continues after that answer,
-// and makes the client wait for the outcome: [Client.CallTool] waits, [Client.StartTool] returns the task. The
-// server decides for each call whether it becomes a task. A nil o selects the defaults.
+// UseTasks declares that a modern server may answer a tool call with a task, on which the server then works, and makes
+// the client wait for the outcome: [Client.CallTool] waits, [Client.StartTool] returns the task. The server decides for
+// each call whether it becomes a task. A nil o selects the defaults.
 //
 // The client polls the outcome with tasks/get; it does not subscribe to notifications/tasks. Requests of the task
 // for input go to the handlers of the server's requests, such as [HandleElicitation]. (extension
@@ -69,9 +69,9 @@ type taskCall struct {
 	asked bool                  // the latest request asks for a task, as the specification defines it
 }
 
-// WithTaskStatus calls f with the task that the call becomes, if it does: when the server has created it, and
-// whenever a poll finds a change. Save the TaskID at the first call; [Client.ResumeTask] needs it after the end of
-// this program. f is called in the goroutine of [Client.CallTool], [Client.StartTool], [Task.Poll] or [Task.Wait].
+// WithTaskStatus calls f with the task if the call becomes one: when the server has created it, and whenever a poll
+// finds a change. Save the TaskID at the first call; [Client.ResumeTask] needs it after the end of this program. f is
+// called in the goroutine of [Client.CallTool], [Client.StartTool], [Task.Poll] or [Task.Wait].
 func WithTaskStatus(f func(mcp.Task)) CallOption { return func(a *asked) { a.onTask = f } }
 
 // Conditions of tasks, to test with [errors.Is]. [Error.TaskID] is the id of the task.

@@ -18,7 +18,7 @@ const taskCapable = `{"resultType":"complete","supportedVersions":["2026-07-28",
 	`"capabilities":{"tools":{},` +
 	`"extensions":{"io.modelcontextprotocol/tasks":{}}},"ttlMs":0,"cacheScope":"private"}`
 
-// taskState is a task called t1, with more members.
+// taskState returns the task t1, with more members.
 func taskState(resultType string, status mcp.TaskStatus, more string) string {
 	return fmt.Sprintf(`{"resultType":%q,"taskId":"t1","status":%q,"createdAt":"2026-08-01T10:00:00Z",`+
 		`"lastUpdatedAt":"2026-08-01T10:00:00Z"%s}`,
@@ -51,7 +51,7 @@ func (c *conversation) tasks() *conversation {
 	return c
 }
 
-// begin answers the call of a tool with a task that is in this state, and returns the request.
+// begin answers a tool call with a task in this state, and returns the request.
 func (c *conversation) begin(status mcp.TaskStatus, more string) frame {
 	c.t.Helper()
 	f := c.Expect(mcp.MethodCallTool)
@@ -59,7 +59,7 @@ func (c *conversation) begin(status mcp.TaskStatus, more string) frame {
 	return f
 }
 
-// about takes the client's next frame, which must have this method and be about the task t1.
+// about receives the client's next frame, which must have this method and be about the task t1.
 func (c *conversation) about(method string) frame {
 	c.t.Helper()
 	f := c.Expect(method)
@@ -70,7 +70,7 @@ func (c *conversation) about(method string) frame {
 	return f
 }
 
-// silent fails the test if the client says anything within a minute.
+// silent fails the test if the client sends anything within a minute.
 func (c *conversation) silent() {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.Context(), time.Minute)
@@ -126,7 +126,7 @@ func TestACallWaitsForItsTask(t *testing.T) {
 			t.Errorf("heard %q, want %q", got, want)
 		}
 		a = callInBackground(t.Context(), c)
-		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "at once")) // no server has to make a task of it
+		v.Answer(v.Expect(mcp.MethodCallTool), fmt.Sprintf(textResult, "at once")) // a server need not make a task of a call
 		if err := <-a.done; err != nil || text(a.result) != "at once" {
 			t.Errorf("got %+v, %v, want the result of the call", a.result, err)
 		}
@@ -204,14 +204,14 @@ func TestTimeoutBoundsEachRequestAndNotTheTask(t *testing.T) {
 			v.Answer(v.about(mcp.MethodGetTask), working())
 		}
 		took := elapsed(func() {
-			v.about(mcp.MethodGetTask) // is not answered
+			v.about(mcp.MethodGetTask) // not answered
 			v.Expect(mcp.NotificationCancelled)
 			v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		})
 		if err := <-a.done; err != nil {
 			t.Errorf("got %v, want the poll that got no answer repeated", err)
 		}
-		if took < 5*time.Second { // an interval, the timeout, two intervals
+		if took < 5*time.Second { // one interval, the timeout, two intervals
 			t.Errorf("the poll was repeated after %v in all, want the interval doubled after the failure", took)
 		}
 	})

@@ -46,8 +46,8 @@ const (
 	// lateTaskSize bounds a late answer that is parsed, because the goroutine that reads the connection parses it.
 	lateTaskSize = 64 << 10
 
-	// lateTaskTime bounds the wait for a late answer over HTTP that a call has become a task after its caller has
-	// left. Afterwards the request releases its place.
+	// lateTaskTime bounds the wait, over HTTP, for the late answer to an abandoned call that may have become a task.
+	// Afterwards the request releases its place.
 	lateTaskTime = 30 * time.Second
 )
 

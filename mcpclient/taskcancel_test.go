@@ -31,7 +31,7 @@ func TestCancelledCallCancelsTheTaskOnce(t *testing.T) {
 			t.Errorf("the call returned after %v, want at once", took)
 		}
 		v.about(mcp.MethodCancelTask)       // and no answer
-		v.Expect(mcp.NotificationCancelled) // of that request, when its time is over
+		v.Expect(mcp.NotificationCancelled) // of that request, after its timeout
 		v.silent()
 		if err := c.Call(t.Context(), "x", nil, nil, mcpclient.WithTimeout(time.Millisecond)); !errors.Is(err,
 			mcpclient.ErrTimeout) {
@@ -146,7 +146,8 @@ func TestTaskDeniedByMiddlewareIsCancelled(t *testing.T) {
 	})
 }
 
-// The caller has left before the server answers with a task. The client can cancel such a call only as a task.
+// The caller has left before the server answers with a task. The client can cancel such a call only by cancelling the
+// task.
 func TestLateTaskIsCancelledOnce(t *testing.T) {
 	left := map[string]func(cancel func()){
 		"the caller has left": func(cancel func()) { cancel() },

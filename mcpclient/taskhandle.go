@@ -35,8 +35,8 @@ type Task struct {
 	mu       sync.Mutex
 	state    mcp.Task        // latest known state; guarded by mu
 	made     bool            // the server has answered a call with the task, and it is not abandoned; guarded by mu
-	legacy   bool            // a task of 2025-11-25, as far as known unless made; guarded by mu
-	over     bool            // the outcome is err, or else into; guarded by mu
+	legacy   bool            // a task of 2025-11-25; unless made, as far as known; guarded by mu
+	over     bool            // the task has ended, with err or, if that is nil, into; guarded by mu
 	err      *Error          // guarded by mu
 	origin   lead            // call that its requests continue; guarded by mu
 	tool     string          // empty for a resumed task; guarded by mu
@@ -150,9 +150,9 @@ func (t *Task) Cancel(ctx context.Context) error {
 	return nil
 }
 
-// Wait waits for the outcome: it polls at the interval that the server suggests, and answers requests for input
-// with the client's handlers, each request once. It waits for a lost connection. When ctx ends, Wait returns and
-// the task continues; to end the task, call [Task.Cancel].
+// Wait waits for the outcome: it polls at the interval that the server suggests, and answers requests for input with
+// the client's handlers, each request once. If the connection is lost, it waits for a new one. When ctx ends, Wait
+// returns and the task continues; to end the task, call [Task.Cancel].
 //
 // The error is an [*Error]. If the task failed, was cancelled or is no longer known, it has [ErrTaskFailed],
 // [ErrTaskCancelled] or [ErrTaskUnknown] in its chain; after other errors Wait can be called again. Of several
@@ -341,7 +341,7 @@ func (t *Task) update(ctx context.Context, responses mcp.InputResponses) *Error 
 	return nil
 }
 
-// request makes a request about the task, as part of the same logical call as the others. It fills l, if not nil.
+// request makes a request about the task, in the same logical call as its other requests. l, if not nil, is filled.
 func (t *Task) request(ctx context.Context, method string, params, result any, l *lead, more ...CallOption) *Error {
 	return t.operate(ctx, method, params, more, func(ctx context.Context, options []CallOption) *Error {
 		return t.requestIn(ctx, method, params, result, l, options)

@@ -20,7 +20,7 @@ import (
 
 const acknowledged = `{"resultType":"complete"}`
 
-// needs is a task that waits for the forms with these keys.
+// needs returns a task that requests forms with these keys.
 func needs(keys ...string) string {
 	requests := make([]string, len(keys))
 	for i, key := range keys {
@@ -29,7 +29,7 @@ func needs(keys ...string) string {
 	return taskState("complete", mcp.TaskInputRequired, everySecond+`,"inputRequests":{`+strings.Join(requests, ",")+`}`)
 }
 
-// given takes a tasks/update and returns the keys of what is in it.
+// given receives a tasks/update and returns the keys of its responses.
 func (c *conversation) given() (frame, []string) {
 	c.t.Helper()
 	f := c.about(mcp.MethodUpdateTask)
@@ -47,7 +47,7 @@ func (c *conversation) given() (frame, []string) {
 	return f, keys
 }
 
-// counting is a client whose user accepts every form, and how many were shown.
+// counting returns options of a client whose user accepts every form, and the number of shown forms.
 func counting() (mcpclient.Options, *int) {
 	shown := new(int)
 	answer := func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -69,7 +69,7 @@ func TestTaskGetsEachInputOnce(t *testing.T) {
 			t.Errorf("sent %s, want both forms accepted", f.Raw)
 		}
 		v.Answer(f, acknowledged)
-		v.Answer(v.about(mcp.MethodGetTask), needs("a", "b", "c")) // it has not noticed yet
+		v.Answer(v.about(mcp.MethodGetTask), needs("a", "b", "c")) // the server has not handled the update yet
 		f, keys = v.given()
 		if got := strings.Join(keys, " "); got != "c" {
 			t.Errorf("sent %s, want what is new only", f.Raw)
@@ -92,7 +92,7 @@ func TestLostTaskInputIsResentWithoutAskingAgain(t *testing.T) {
 		v.given()
 		v.Close()
 		v = s.next(t).tasks()
-		v.Answer(v.about(mcp.MethodGetTask), needs("b")) // it has got the other
+		v.Answer(v.about(mcp.MethodGetTask), needs("b")) // the server has received the other one
 		f, keys := v.given()
 		if len(keys) != 1 || keys[0] != "b" || *shown != 2 {
 			t.Errorf("gave %q with %d forms shown, want b again and 2", keys, *shown)
@@ -206,7 +206,7 @@ func TestStartToolHandsTheTaskOver(t *testing.T) {
 		}
 		var r *mcp.CallToolResult
 		waited := background(func() (err error) { r, err = task.Wait(t.Context()); return err })
-		v.Answer(v.about(mcp.MethodGetTask), needs("a")) // which it has; the user is not asked
+		v.Answer(v.about(mcp.MethodGetTask), needs("a")) // the server has that input; the user is not asked
 		v.Answer(v.about(mcp.MethodGetTask), completed("ok"))
 		if err := <-waited; err != nil || text(r) != "ok" || heard != 3 {
 			t.Errorf("got %+v, %v, heard %d, want the result, and to hear of 3 states", r, err, heard)
@@ -215,7 +215,7 @@ func TestStartToolHandsTheTaskOver(t *testing.T) {
 		if d, _ = task.Poll(t.Context()); err != nil || again != r || d.Status != mcp.TaskCompleted {
 			t.Errorf("got %p, %v, %+v, want the same result %p, and a completed task", again, err, d, r)
 		}
-		v.silent() // what is over is not asked for
+		v.silent() // the client does not ask about an ended task
 	})
 }
 
@@ -289,7 +289,7 @@ func TestATaskIsResumedByItsID(t *testing.T) {
 		if got := task.Status(); got.TaskID != "t1" || got.Status != "" {
 			t.Errorf("got %+v, want an unknown status of t1", got)
 		}
-		v.Close() // it waits for the connection
+		v.Close() // the task waits for the connection
 		synctest.Wait()
 		var r *mcp.CallToolResult
 		took := elapsed(func() {
@@ -353,8 +353,8 @@ func TestRefusedCancellationIsAnError(t *testing.T) {
 	})
 }
 
-// All requests about a task are the same logical call, no matter which process makes them, and know the one that began
-// it.
+// All requests about a task belong to one logical call and link to the request that began it, even from another
+// process.
 func TestTheRequestsOfATaskAreOneCall(t *testing.T) {
 	o, _ := counting()
 	o.Features = append(o.Features, mcpclient.UseTasks(nil))

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A proxy that routes requests has to bring those about a task to the server that has it.
-// (extension io.modelcontextprotocol/tasks, "Streamable HTTP: Routing Headers")
+// A routing proxy must send the requests about a task to the server that has the task. (extension
+// io.modelcontextprotocol/tasks, "Streamable HTTP: Routing Headers")
 func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
 	const state = `{"resultType":%q,"taskId":"tâche 1","status":%q,"createdAt":"","lastUpdatedAt":"","ttlMs":null,` +
 		`"pollIntervalMs":0%s}`
@@ -75,7 +75,7 @@ func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
 	}
 }
 
-// The answer to a call that was given up still comes, and says that there is a task.
+// The answer to an abandoned call still arrives, and contains a task.
 func TestLateTaskOverHTTPIsCancelled(t *testing.T) {
 	const task = `{"taskId":"t1","status":"working","createdAt":"2026-08-01T10:00:00Z",` +
 		`"lastUpdatedAt":"2026-08-01T10:00:00Z","ttl":null}`

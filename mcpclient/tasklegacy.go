@@ -46,7 +46,7 @@ func listsTasks(s *conn.Session) bool {
 	return s.Version == tasksVersion && s.Capabilities.Tasks != nil && s.Capabilities.Tasks.List != nil
 }
 
-// requireLegacyTasks is require for tasks of 2025-11-25.
+// requireLegacyTasks is like tasking.require, for tasks of 2025-11-25.
 func requireLegacyTasks(s *conn.Session, method string, made bool) *Error {
 	tasks := s.Capabilities.Tasks
 	switch {
@@ -85,8 +85,8 @@ func (t *tasking) augmentAndCall(ctx context.Context, p *mcp.CallToolParams, r a
 	return err
 }
 
-// augment adds the request for a task to the options for a tool call, if necessary. It returns the session that
-// determined it.
+// augment adds the request for a task to the options for a tool call, if necessary. It also returns the session on
+// which it based the decision.
 func (t *tasking) augment(ctx context.Context, tool string, options []CallOption) (*conn.Session, []CallOption, error) {
 	c, a := t.c, t.c.cfg.asked(options)
 	s := c.core.Present()
@@ -147,7 +147,7 @@ func taskOf(t *mcp.LegacyTask) mcp.Task {
 	}
 }
 
-// relate makes the handlers' answers to requests of a server's task refer to that task.
+// relate wraps the handlers: the answer to a request of a server's task refers to that task.
 // (specification 2025-11-25, basic/utilities/tasks, "Associating Task-Related Messages")
 func (t *tasking) relate(handlers map[string]RequestHandler) {
 	if !t.declared() {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// initializedWith is the answer to initialize of a server with these capabilities besides tools.
+// initializedWith returns the answer to initialize of a server with tools and these capabilities.
 func initializedWith(v mcp.Version, more string) string {
 	return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{"tools":{}%s},"serverInfo":{"name":"legacy","version":"1"}}`,
 		v, more)
@@ -25,13 +25,13 @@ const (
 	uncancellable = `,"tasks":{"requests":{"tools":{"call":{}}}}`
 )
 
-// oldTools are a tool that has to be called as a task, one that may be, and two that must not.
+// oldTools lists a tool that must be called as a task, one that may be, and two that must not.
 const oldTools = `{"tools":[{"name":"must","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}},` +
 	`{"name":"may","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}},` +
 	`{"name":"never","inputSchema":{"type":"object"},"execution":{"taskSupport":"forbidden"}},` +
 	`{"name":"plain","inputSchema":{"type":"object"}}]}`
 
-// oldState is the task t1 of 2025-11-25, with more members.
+// oldState returns the task t1 of 2025-11-25, with more members.
 func oldState(status mcp.TaskStatus, more string) string {
 	return fmt.Sprintf(`{"taskId":"t1","status":%q,"createdAt":"2026-08-01T10:00:00Z",`+
 		`"lastUpdatedAt":"2026-08-01T10:00:00Z"%s}`, status, more)
@@ -41,7 +41,7 @@ const everySecondOld = `,"ttl":null,"pollInterval":1000`
 
 func oldWorking() string { return oldState(mcp.TaskWorking, everySecondOld) }
 
-// oldBegin answers the call of a tool with a task of 2025-11-25 that is in this state, and returns the request.
+// oldBegin answers a tool call with a task of 2025-11-25 in this state, and returns the request.
 func (c *conversation) oldBegin(state string) frame {
 	c.t.Helper()
 	f := c.Expect(mcp.MethodCallTool)
@@ -49,7 +49,7 @@ func (c *conversation) oldBegin(state string) frame {
 	return f
 }
 
-// oldSession begins a session of 2025-11-25 with a server that has these capabilities besides tools.
+// oldSession plays the handshake of a server of 2025-11-25 with tools and these capabilities.
 func (c *conversation) oldSession(more string) frame {
 	c.t.Helper()
 	f := c.Expect(mcp.MethodInitialize)
@@ -58,7 +58,7 @@ func (c *conversation) oldSession(more string) frame {
 	return f
 }
 
-// oldTasked is tasked for a server of 2025-11-25. The tools have been listed.
+// oldTasked is like tasked, for a server of 2025-11-25. The tools have been listed.
 func oldTasked(t *testing.T, o *mcpclient.TaskOptions, more mcpclient.Options,
 	f func(t *testing.T, s *script, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
@@ -187,7 +187,7 @@ func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
 					if got := strings.Contains(f.Raw, `"task":{}`); f.Method != mcp.MethodCallTool || got != want {
 						t.Errorf("%s: sent %s, want a call, and as a task: %t", tool, f.Raw, want)
 					}
-					v.Answer(f, `{"content":[],"structuredContent":{}}`) // no server has to make a task of it
+					v.Answer(f, `{"content":[],"structuredContent":{}}`) // a server need not make a task of a call
 					if err := <-done; err != nil {
 						t.Errorf("%s: %v", tool, err)
 					}
@@ -262,7 +262,7 @@ func TestTaskSupportSurvivesAListChange(t *testing.T) {
 	})
 }
 
-// A call for which a task was meant may be sent in another session.
+// A call that should become a task may be sent in another session.
 func TestNothingButARevisionWithTasksIsAskedForOne(t *testing.T) {
 	reached, proceed := make(chan struct{}), make(chan struct{})
 	late := func(next mcpclient.CallFunc) mcpclient.CallFunc {
@@ -287,7 +287,7 @@ func TestNothingButARevisionWithTasksIsAskedForOne(t *testing.T) {
 		<-reached
 		v.Close()
 		v = s.next(t)
-		v.Refuse(v.Expect(mcp.MethodInitialize), mcp.CodeMethodNotFound, "?") // what is known of the server's era
+		v.Refuse(v.Expect(mcp.MethodInitialize), mcp.CodeMethodNotFound, "?") // so that the client forgets the server's era
 		v = s.next(t).tasks()
 		await(t, c)
 		close(proceed)

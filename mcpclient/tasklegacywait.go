@@ -15,18 +15,18 @@ import (
 // legacyWait is the state of a Wait for a task of 2025-11-25. The Wait that holds the turn owns it.
 type legacyWait struct {
 	asked *askedResult // nil unless tasks/result is in flight
-	// capacity 1; the latest status notification; nil unless the client listens to them
+	// capacity 1; receives the latest status notification; nil unless the Wait listens for them
 	told   <-chan *mcp.LegacyTask
 	deafen func() // stops listening
 	fresh  bool   // the state comes from a notification that was not handled yet
 }
 
-// askedResult is a tasks/result in flight. It may last as long as the task: in the meantime the server requests
+// askedResult is a tasks/result request in flight. It may last as long as the task: meanwhile the server requests
 // input, on the request's stream if the transport has streams.
 type askedResult struct {
 	cancel   context.CancelFunc
 	answered chan struct{} // closed when the fields below are set
-	limited  bool          // bounded by the timeout of a request
+	limited  bool          // the request has a timeout
 	result   json.RawMessage
 	err      *Error
 	broken   *usercode.Failure // panic of the user's middleware; Wait repeats it
@@ -47,8 +47,8 @@ func (t *Task) isLegacy() bool {
 	return t.legacy
 }
 
-// inLegacy is isLegacy before a request. If necessary it waits for a session, which determines the kind of a
-// resumed task, and whether the server supports requests about a task of 2025-11-25.
+// inLegacy is like isLegacy, but first waits for a session if necessary: the session determines the kind of a resumed
+// task, and whether the server supports requests about a task of 2025-11-25.
 func (t *Task) inLegacy(ctx context.Context, method string) (bool, *Error) {
 	t.mu.Lock()
 	made, legacy, id := t.made, t.legacy, t.state.TaskID
@@ -138,7 +138,7 @@ func (t *Task) drop() {
 	}
 }
 
-// pauseLegacy waits until due, or until there is news. It reports false if ctx ends first.
+// pauseLegacy waits until due, or until a notification or the result arrives. It reports false if ctx ends first.
 func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 	t.listen()
 	for {
@@ -168,7 +168,7 @@ func (t *Task) pauseLegacy(ctx context.Context, due time.Time) bool {
 	}
 }
 
-// hearLegacy handles the news that pauseLegacy has found, and reports whether there was any.
+// hearLegacy handles the result or the notification for which pauseLegacy waited, and reports whether one arrived.
 func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	select {
 	case <-t.old.asked.done():
@@ -182,7 +182,7 @@ func (t *Task) hearLegacy(ctx context.Context) (bool, *Error) {
 	return true, t.goOnLegacy(ctx, t.Status().Status)
 }
 
-// goOnLegacy does the next step for the status of the task.
+// goOnLegacy takes the next step that the task's status requires.
 // (specification 2025-11-25, basic/utilities/tasks, "Input Required Status", "Retrieving Task Results")
 func (t *Task) goOnLegacy(ctx context.Context, status mcp.TaskStatus) *Error {
 	switch {
@@ -262,8 +262,8 @@ func (t *Task) resultAnswered(ctx context.Context) *Error {
 	return nil
 }
 
-// finish makes the answer to tasks/result the outcome. If the client does not know yet how the task has ended, the
-// result determines it.
+// finish makes the answer to tasks/result the outcome. If the client does not know the final status yet, the result
+// determines the status.
 func (t *Task) finish(result json.RawMessage, failed *Error) {
 	t.mu.Lock()
 	if t.over {

@@ -16,7 +16,7 @@ import (
 
 func oldInput() string { return oldState(mcp.TaskInputRequired, everySecondOld) }
 
-// elicit sends a form that belongs to the task t1, and takes the answer.
+// elicit sends a form that belongs to the task t1, and receives the answer.
 func (c *conversation) elicit() frame {
 	c.t.Helper()
 	c.Send(strings.Replace(formRequest, `{"method":"elicitation/create","params":{`,
@@ -45,7 +45,7 @@ func TestLegacyTaskRequestsInputDuringTasksResult(t *testing.T) {
 			!strings.Contains(answer.Raw, `"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}`) {
 			t.Errorf("answered %s, want the form accepted and the task named", answer.Raw)
 		}
-		for range 5 { // which is longer than the timeout of a request
+		for range 5 { // longer than the timeout of a request
 			keptPace(t, elapsed(func() { v.Answer(v.about(mcp.MethodGetTask), oldWorking()) }), time.Second)
 		}
 		took := elapsed(func() {
@@ -168,7 +168,7 @@ func TestHowATaskOf20251125Ends(t *testing.T) {
 	}
 }
 
-// The result may be there, or an error in its place, before a poll says how the task has ended.
+// The result, or an error in its place, may arrive before a poll reports how the task has ended.
 func TestEarlyResultDeterminesTheEndOfTheTask(t *testing.T) {
 	for name, test := range map[string]struct {
 		then  func(v *conversation, result frame)
@@ -257,7 +257,7 @@ func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
 			errors.Is(e, mcpclient.ErrTaskCancelled) {
 			t.Errorf("got %v, want the caller's cancellation, about t1", e)
 		}
-		v.Expect(mcp.NotificationCancelled) // of the request for the result
+		v.Expect(mcp.NotificationCancelled) // cancels the request for the result
 		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
 		v.silent()
 	})
@@ -330,7 +330,7 @@ func TestCancellingATaskOf20251125(t *testing.T) {
 	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := oldStarted(t, v, c)
 		done := background(func() error { return task.Cancel(t.Context()) })
-		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld)) // and may forget it
+		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld)) // now it may forget it
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
@@ -338,7 +338,7 @@ func TestCancellingATaskOf20251125(t *testing.T) {
 			t.Errorf("got %v, want ErrTaskCancelled, and nothing asked", err)
 		}
 		for name, test := range map[string]struct {
-			poll string // empty for a task that is unknown
+			poll string // empty for an unknown task
 			want error
 		}{
 			"ended":   {oldState(mcp.TaskCompleted, everySecondOld), nil},
@@ -368,7 +368,7 @@ func TestCancellingATaskOf20251125(t *testing.T) {
 func TestATaskOf20251125IsResumedByItsID(t *testing.T) {
 	o, shown := counting()
 	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
-		v.Close() // it waits for the connection, and learns then what kind of task it is
+		v.Close() // the task waits for the connection, which determines its kind
 		synctest.Wait()
 		var r *mcp.CallToolResult
 		done := background(func() (err error) { r, err = c.ResumeTask("t1").Wait(t.Context()); return err })
@@ -453,7 +453,7 @@ func TestTaskStatusNotificationsAreHandled(t *testing.T) {
 			result := v.about(mcp.MethodTaskResult)
 			v.told(oldState(mcp.TaskCompleted, everySecondOld))
 			synctest.Wait()
-			v.told(oldWorking()) // which is late
+			v.told(oldWorking()) // a late notification
 			synctest.Wait()
 			v.Answer(result, fmt.Sprintf(textResult, "ok"))
 			if err := <-a.done; err != nil || text(a.result) != "ok" {
@@ -477,7 +477,7 @@ func TestTaskStatusNotificationsAreHandled(t *testing.T) {
 		v.about(mcp.MethodTaskResult)
 		v.told(oldWorking())
 		synctest.Wait()
-		v.Close() // so that the result is to be asked for again, which needs no poll
+		v.Close() // so that the client requests the result again, without a poll
 		v = s.next(t)
 		v.oldSession(allTasks)
 		v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
@@ -487,7 +487,7 @@ func TestTaskStatusNotificationsAreHandled(t *testing.T) {
 	})
 }
 
-// What is the user's own may panic in a goroutine of the client's: it is as if it had been the caller's.
+// The user's code may panic in a goroutine of the client: the panic reaches the caller.
 func TestMiddlewarePanicDuringTasksResultReachesTheCaller(t *testing.T) {
 	bad := func(next mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// overHTTP is a script that says it is HTTP, and keeps what the latest tools/call had for headers.
+// overHTTP is a script that reports HTTP as its network, and keeps the header of the latest tools/call.
 type overHTTP struct {
 	*rigged
 	header map[string]string

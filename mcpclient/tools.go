@@ -28,9 +28,9 @@ func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallO
 // Tools yields the server's tools, and requests page after page as needed. An error ends it.
 //
 // The list is bounded: if a server repeats a cursor, or has more than 1,000 pages, 100,000 items or four times
-// [Limits.Frame] in all, the list ends with an error of kind [KindProtocol], and with [ErrListCutShort] in
-// the case of cursors; use [Client.ListTools] for larger lists. [WithTimeout] bounds the waiting for all pages
-// together; without it, [Options.RequestTimeout] applies to each page and ten times that to all. The loop's work
+// [Limits.Frame] in all, the list ends with an error of kind [KindProtocol], which has [ErrListCutShort] in its chain
+// for a cursor or too many pages; use [Client.ListTools] for larger lists. [WithTimeout] bounds the waiting for all
+// pages together; without it, [Options.RequestTimeout] applies to each page and ten times that to all. The loop's work
 // on the tools does not count.
 //
 // If the server refuses its own cursor, because the list has changed, the list starts again, once, without the
@@ -72,9 +72,9 @@ func (c *Client) CallTool(ctx context.Context, name string, arguments any, optio
 	return r, nil
 }
 
-// CallToolRaw is [Client.CallTool] for programs that pass calls on: it returns the server's JSON text of the
-// result, including unknown members. p holds the rounds of input so far; the client sets its Task. p is not
-// modified. The result may share the memory of the whole answer.
+// CallToolRaw is like [Client.CallTool], for programs that pass calls on: it returns the server's JSON text of the
+// result, including unknown members. p has the input of earlier rounds; the client sets Task, but only in a copy of p.
+// The result may share the memory of the whole answer.
 func (c *Client) CallToolRaw(ctx context.Context, p *mcp.CallToolParams, options ...CallOption) (json.RawMessage,
 	error) {
 	own := *p
@@ -110,11 +110,11 @@ func (c *Client) callTool(ctx context.Context, p *mcp.CallToolParams, result any
 // [KindProtocol] before the call. A schema with a regular expression that Go cannot compile is not applied, which
 // is logged.
 //
-// If the tool reports an error, the error is a [*mcp.ToolError]. Without an output schema the content is not
-// validated. Content that is missing, or does not match the schema or Out, is an error of kind [KindProtocol];
-// then the tool has run. So is content that is small as JSON but would take more than 128 MiB, or eight times its
-// text if that is more, when decoded as a value of type any for the schema, or as an Out: lists of two million
-// numbers pass, and so do 300,000 objects. [Client.CallTool] returns any structured content undecoded.
+// If the tool reports an error, the error is a [*mcp.ToolError]. Without an output schema the content is not validated.
+// Content that is missing, or does not match the schema or Out, is an error of kind [KindProtocol]; then the tool has
+// run. The same applies to content that would take too much memory when decoded, as an any for the schema or as an Out:
+// more than 128 MiB, or eight times its text if that is more. Lists of two million numbers pass, and so do 300,000
+// objects. [Client.CallTool] returns any structured content undecoded.
 func CallToolAs[Out any](ctx context.Context, c *Client, name string, arguments any, options ...CallOption) (Out,
 	error) {
 	var out Out

@@ -99,7 +99,7 @@ func TestStructuredOutputIsCheckedAgainstTheListedSchema(t *testing.T) {
 						t.Errorf("want an error of kind protocol about %q, got %v", tc.wantErr, err)
 					}
 				}
-				if name == "valid" { // the list is remembered, until it changes
+				if name == "valid" { // the client remembers the list until it changes
 					done = background(call)
 					v.Answer(v.Expect(mcp.MethodCallTool), tc.result)
 					if err := <-done; err != nil {

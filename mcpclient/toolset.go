@@ -145,7 +145,7 @@ func cost(name string, t *toolSchema) int { return len(name) + t.size + toolOver
 // newToolSchema extracts the data of a tool; mirrors means that parameters are repeated in headers.
 func newToolSchema(t *mcp.Tool, mirrors bool) *toolSchema {
 	s := &toolSchema{compile: noSchema, tasks: mcp.TaskForbidden}
-	for _, support := range []mcp.TaskSupport{mcp.TaskOptional, mcp.TaskRequired} { // constants
+	for _, support := range []mcp.TaskSupport{mcp.TaskOptional, mcp.TaskRequired} { // constants, which keep no frame
 		if t.Execution != nil && t.Execution.TaskSupport == support {
 			s.tasks = support
 		}

@@ -33,7 +33,7 @@ func (c *countingPropagator) Inject(ctx context.Context, into propagation.TextMa
 	c.TraceContext.Inject(ctx, into)
 }
 
-// Servers read the one or the other, and writing it takes an allocation each time.
+// Servers read the headers or _meta, and each writing of the trace context takes an allocation.
 func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testing.T) {
 	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
 	err := s.AddTool(&mcp.Tool{Name: "add"},
@@ -82,8 +82,7 @@ func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testin
 	}
 }
 
-// What a program notes about its work leaves for a server over HTTP only as far as the program says so, in headers and
-// in _meta alike.
+// A server over HTTP gets only the baggage that the program allows by its keys, in headers and in _meta.
 func TestBaggageLeavesForAServerOverHTTPByItsKeysOnly(t *testing.T) {
 	bag, err := baggage.Parse("tenant=acme,user=alice")
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// traced is a client whose caller has a span, with what was recorded so far.
+// traced is a client whose caller has a span, with the recorded telemetry.
 type traced struct {
 	t   *testing.T
 	rec *telemetrytest.Recording
@@ -61,12 +61,12 @@ func tracing(t *testing.T, o mcpclient.Options, greet func(v *conversation), f f
 
 func modern(v *conversation) { v.modern() }
 
-// start begins a span of the test's own.
+// start starts a span of the test.
 func (tr *traced) start(ctx context.Context, name string) (context.Context, trace.Span) {
 	return tr.rec.TracerProvider().Tracer("test").Start(ctx, name)
 }
 
-// spans returns the spans with this name that have ended, in that order.
+// spans returns the ended spans with this name, in the order of their ends.
 func (tr *traced) spans(name string) []sdktrace.ReadOnlySpan {
 	return tr.rec.SpansNamed(name, trace.SpanKindUnspecified)
 }
@@ -97,7 +97,7 @@ func (tr *traced) carries(f frame, s sdktrace.ReadOnlySpan) {
 	}
 }
 
-// call calls a tool under a span of the caller's own, and returns the request with that span.
+// call calls a tool under a new span of the caller, and returns the request and that span.
 func (tr *traced) call(caller string, options ...mcpclient.CallOption) (frame, trace.SpanContext, <-chan error) {
 	tr.t.Helper()
 	ctx, span := tr.start(tr.t.Context(), caller)
@@ -284,8 +284,8 @@ func TestTransitionsAreLoggedInTheTraceOfTheirAttempt(t *testing.T) {
 
 const remoteTrace, remoteSpan = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
-// TestServerMessagesAreNoPartOfTheCallersTrace has handlers called for messages with and without a trace context. The
-// span of the caller of Connect must not have come along with the connection.
+// TestServerMessagesAreNoPartOfTheCallersTrace sends messages with and without a trace context to handlers. Their spans
+// must not belong to the trace of Connect's caller.
 func TestServerMessagesAreNoPartOfTheCallersTrace(t *testing.T) {
 	spans := make(chan trace.SpanContext, 9)
 	o := mcpclient.Options{
@@ -328,7 +328,7 @@ func TestServerMessagesAreNoPartOfTheCallersTrace(t *testing.T) {
 	})
 }
 
-// With telemetry off there is no span but the caller's, which a handler must not see.
+// With telemetry off, the only span is the caller's, and a handler's context must not have it.
 func TestHandlersOfAnUnobservedClientHaveNoSpan(t *testing.T) {
 	tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 		spans := make(chan trace.SpanContext, 1)
@@ -370,7 +370,7 @@ func TestRefusedCallHasASpan(t *testing.T) {
 	})
 }
 
-// The answer of a legacy server to the probe is no error of a client that then goes on with initialize.
+// If a client continues with initialize, a legacy server's answer to the probe is not an error.
 func TestARefusedProbeIsNoErrorOfItsSpanIfThereIsAnotherWay(t *testing.T) {
 	tracing(t, mcpclient.Options{}, func(v *conversation) { v.legacy(mcp.Version20251125) }, func(tr *traced) {
 		probes := tr.spans(mcp.MethodDiscover)

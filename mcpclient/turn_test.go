@@ -19,10 +19,10 @@ import (
 
 const patientTick = 20 * time.Millisecond
 
-// lending is a feature that lends the turn whenever no call is in flight, for long.
+// lending is a feature that lends the turn, for long, whenever no call is in flight.
 var lending = mcpclient.LendTurns(patientTick, time.Hour, 1)
 
-// lent runs f in a bubble with a client whose callers read, behind as many calls as that takes.
+// lent runs f in a bubble with a client whose callers read their own answers, after the calls that this requires.
 func lent(t *testing.T, o *mcpclient.Options, f func(t *testing.T, v *conversation, c *mcpclient.Client)) {
 	t.Helper()
 	lentBy(t, &interruptible{}, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) { f(t, v, c) })
@@ -57,7 +57,7 @@ func (v *conversation) exchange(c *mcpclient.Client) {
 	v.t.Helper()
 	done := background(func() error { return c.Call(v.t.Context(), "x/quick", nil, nil) })
 	request := v.Expect("x/quick")
-	synctest.Wait() // until the caller waits: one who comes behind the answer takes back the turn that was lent for it
+	synctest.Wait() // until the caller waits: a caller that comes after its answer ends the loan
 	v.Answer(request, "{}")
 	if err := <-done; err != nil {
 		v.t.Errorf("a quick call: %v", err)
@@ -209,7 +209,7 @@ func TestASecondCallerDoesNotWaitForTheFirst(t *testing.T) {
 		first := background(func() error { return c.Call(t.Context(), "x/first", nil, nil) })
 		slow := v.Expect("x/first")
 		wantTurn(t, c, conn.TurnTaken)
-		v.exchange(c) // its answer is read by the first, which hands it over
+		v.exchange(c) // the first caller reads its answer and hands it over
 		wantTurn(t, c, conn.TurnAttended)
 		v.Answer(slow, "{}")
 		if err := <-first; err != nil {
@@ -367,7 +367,7 @@ func TestAnInterruptionBehindTheSessionEndsNothing(t *testing.T) {
 	})
 }
 
-// dialled is a transport that tells of its connections.
+// dialled is a transport that passes its connections to tell.
 type dialled struct {
 	transport.Transport
 	tell func(transport.Conn)

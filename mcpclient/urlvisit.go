@@ -12,8 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// URLElicitationOptions configure the handling of URLs besides the handler. The zero value selects the stated
-// defaults.
+// URLElicitationOptions configure how the client handles visits to URLs. The zero value selects the stated defaults.
 type URLElicitationOptions struct {
 	// Completed, if not nil, is called when a server of 2025-11-25 reports that the user is done at a URL, with
 	// notifications/elicitation/complete. It is called once for each URL, like a [NotificationHandler], and only
@@ -107,7 +106,7 @@ func (v *urlVisits) open(e *URLElicitation) {
 	e.visit.what = e
 }
 
-// begun records that the user has gone, whatever other visits with the same id have recorded.
+// begun records that the user has gone, and adds the visit again if it was forgotten in the meantime.
 func (v *urlVisits) begun(visit *urlVisit) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -232,8 +231,8 @@ func (cl *call) visitURLs(ctx context.Context, refused *Error) (again bool, _ *E
 	return true, nil
 }
 
-// visit makes the handler send the user to one URL, from the answer to request id, and reports whether the user
-// went.
+// visit makes the handler send the user to the URL in p, which the answer to request id contained, and reports whether
+// the user went.
 func (a *answering) visit(ctx context.Context, id int64, p *mcp.ElicitParams) bool {
 	params, err := mcp.AppendParams(nil, p)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// refuseURL refuses f until the user has been somewhere.
+// refuseURL refuses f until the user has visited the URLs with these ids.
 func (c *conversation) refuseURL(f frame, ids ...string) {
 	c.t.Helper()
 	var all []string
@@ -98,7 +98,7 @@ func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
 		synctest.Wait()
 		visited[2].Complete() // by a button
 		last := v.Expect(mcp.MethodCallTool)
-		time.Sleep(29 * time.Second) // each request has its time
+		time.Sleep(29 * time.Second) // each request has its own timeout
 		v.Answer(last, fmt.Sprintf(textResult, "ok"))
 		if err := <-done; err != nil || len(visited) != 3 {
 			t.Errorf("got %v after %d visits", err, len(visited))
@@ -257,7 +257,7 @@ func TestACallThatIsLostAfterAVisitIsNotSafeToRetry(t *testing.T) {
 	})
 }
 
-// The error is of 2025-11-25 alone: a modern server asks by a result, an older one not at all.
+// Only 2025-11-25 has this error: modern servers ask in a result, older ones cannot ask.
 func TestOtherVersionsAreNotHelpedByVisits(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}

@@ -22,7 +22,7 @@ type watch struct {
 	turn lock.Mutex // held to subscribe, to unsubscribe and to restore
 
 	users  int  // goroutines that hold or await the turn; guarded by watches.mu
-	wanted bool // in every session; guarded by watches.mu
+	wanted bool // the user wants updates, in every session; guarded by watches.mu
 	// capacity 1; the subscribing caller waits here for the server's answer; nil if no caller waits; guarded by
 	// watches.mu
 	asked  chan error
@@ -143,16 +143,16 @@ func (t *watches) withdraw(w *watch) bool {
 	return waited
 }
 
-// decision is the result of a subscription for the resources in its filter.
+// decision tells how a subscription turned out for the resources in its filter.
 type decision struct {
 	restored []string // reported again, after a time in which a change may have been missed
 	refused  []string // requested by a caller, and the server has not agreed
-	lost     []string // wanted before; the server has not agreed, which was not logged yet
+	lost     []string // wanted before, but the server has not agreed; not logged yet
 }
 
-// decide records on which of uris, the filter of a subscription in session s, the server has agreed, and notifies
-// waiting callers. gap means that there was no subscription for a time. no returns the error for a resource on
-// which the server has not agreed.
+// decide records for which of uris, the filter of a subscription in session s, the server has agreed to report changes,
+// and notifies waiting callers. gap means that there was no subscription for a time. no returns the error for a
+// resource on which the server has not agreed.
 func (t *watches) decide(s *conn.Session, uris, agreed []string, gap bool, no func(uri string) error) (d decision) {
 	yes := make(map[string]bool, len(agreed))
 	for _, uri := range agreed {

@@ -18,7 +18,7 @@ func toolsOf(n int, description string) (all []*mcp.Tool) {
 	return all
 }
 
-// A page that is the same as in the list before has the same cost, by identity: it was not weighed again.
+// An unchanged page has the identical cost value: it was not weighed again.
 func TestUnchangedListIsWeighedOnce(t *testing.T) {
 	m := &offlineClient(t, telemetry.New(telemetry.WithContextCost())).tools
 	for page := range 2 * weighedPages {

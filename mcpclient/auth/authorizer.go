@@ -72,8 +72,8 @@ func (a *Authorizer) Close() error {
 	return nil
 }
 
-// Authorize adds the token to a request, if there is one, and a proof for this request if the token uses DPoP. It
-// renews a token that is about to expire in the background. It renews an expired token before it returns, within the
+// Authorize adds the token to a request, if there is one, and a proof for this request if the token uses DPoP. In the
+// background, it renews a token that is about to expire. It renews an expired token before it returns, within the
 // context of the request; if the renewal needs a person, it sends the expired token. It returns an error for requests
 // to an origin other than the MCP server's.
 func (a *Authorizer) Authorize(req *http.Request) error {

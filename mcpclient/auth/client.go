@@ -42,9 +42,9 @@ func newClient(c *Credentials, signer *assertion.Signer, s *metadata.Server) (*c
 	return &client{id: c.ClientID, secret: newSecret(c.ClientSecret), method: method, signer: signer}, nil
 }
 
-// chooseMethod returns the declared method, or else the first method that the server supports and for which the
-// client has the credentials. A server without a list supports client_secret_basic (RFC 8414 §2); the other methods
-// are assumed to work as well.
+// chooseMethod returns the declared method, or else the first method that the server supports and for which the client
+// has the credentials. A server without a list supports client_secret_basic (RFC 8414 §2); the other methods are
+// assumed to work too.
 func chooseMethod(declared string, supported []string, hasSecret, hasKey bool) (string, error) {
 	able := []string{}
 	if hasKey {

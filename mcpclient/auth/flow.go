@@ -128,8 +128,8 @@ func (f *flow) refresh(ctx context.Context, s *session) (*session, error) {
 	return next, nil
 }
 
-// satisfied reports whether the previous token already satisfies the demand. Another process may have saved it, or an
-// earlier run of this process.
+// satisfied reports whether the previous token already satisfies the demand. Another process, or an earlier run of this
+// process, may have saved the token.
 func (f *flow) satisfied() bool {
 	p := f.previous
 	return p != nil && p.token.AccessToken != "" && p.token.AccessToken != f.demand.used && !p.expired(time.Now()) &&

@@ -24,7 +24,7 @@ func withoutQuery(u string) string {
 	return page
 }
 
-// show prints a value in the form of its LogValue, for fmt and all verbs.
+// show prints the LogValue of a value, for all verbs of package fmt.
 func show(f fmt.State, name string, shown slog.Value) {
 	_, _ = fmt.Fprintf(f, "%s%v", name, shown)
 }

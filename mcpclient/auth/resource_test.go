@@ -12,8 +12,8 @@ import (
 
 const evilURL = "http://" + mcpHost + "/evil"
 
-// addHostileServer adds a hostile server beside the honest server of the bench, at another path of the same origin. It refuses
-// every request, and publishes resource as its identifier.
+// addHostileServer adds a hostile server to the bench, at another path of the honest server's origin. It refuses every
+// request, and publishes resource as its identifier.
 func addHostileServer(b *bench, resource string) {
 	honest := b.hosts[mcpHost]
 	b.hosts[mcpHost] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -17,7 +17,7 @@ const maxAttempts = 4
 // server reports it as missing.
 const scopePause = 5 * time.Minute
 
-// demand holds the requirements of a refusal of the MCP server.
+// demand holds the requirements in the MCP server's refusal.
 type demand struct {
 	used        string   // the refused token; empty if the request had no token
 	metadataURL string   // resource_metadata of the challenge (RFC 9728 §5.1); may be empty

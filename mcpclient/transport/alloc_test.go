@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The frame that is received is one allocation. What the other end does is not counted.
+// The received frame is one allocation. Work of the other end does not count.
 func TestRoundTripAllocatesTheFrameAndLittleElse(t *testing.T) {
 	conn, err := transport.Stdio{Command: "cat"}.Dial(t.Context(), transport.Config{})
 	if err != nil {

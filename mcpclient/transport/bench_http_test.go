@@ -20,8 +20,8 @@ import (
 )
 
 // BenchmarkHTTP makes a request and gets its answer. peer=floor is net/http alone: http.Client.Do, io.ReadAll and one
-// pass of encoding/json; peer=http is what the transport does. Client and server share the process, so time and
-// allocations are those of both.
+// pass of encoding/json; peer=http is the transport. Client and server share the process, so time and allocations are
+// those of both.
 func BenchmarkHTTP(b *testing.B) {
 	for _, size := range []int{200, 10_000, 1 << 20, 16<<20 - 200} {
 		for _, form := range []string{"json", "sse"} {
@@ -38,8 +38,8 @@ func BenchmarkHTTP(b *testing.B) {
 	}
 }
 
-// BenchmarkHTTPRatio makes tiny calls in turns with and without the transport, and reports how many times the CPU time
-// of net/http alone they cost: the median over many turns, which other work on the machine disturbs little.
+// BenchmarkHTTPRatio makes tiny calls alternately with and without the transport, and reports the ratio of their CPU
+// times: the median over many turns, which other load hardly affects.
 func BenchmarkHTTPRatio(b *testing.B) {
 	const size, turn = 200, 500
 	for _, form := range []string{"json", "sse"} {
@@ -79,7 +79,7 @@ func BenchmarkHTTPRatio(b *testing.B) {
 	}
 }
 
-// answerOfSize answers with about size bytes.
+// answerOfSize returns a handler that answers with about size bytes.
 func answerOfSize(size int, form string) http.HandlerFunc {
 	text := strings.Repeat("x", max(0, size-60))
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -179,7 +179,7 @@ func httpCaller(b testing.TB, url string) func(id int64) error {
 	}
 }
 
-// measure reports the CPU time of the process as well as the time that passes.
+// measure reports the CPU time of the process in addition to the elapsed time.
 func measure(b *testing.B, size, callers int, one func(id int64) error) {
 	b.ReportAllocs()
 	b.SetBytes(int64(size))

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// BenchmarkRoundTrip sends a frame to cat and receives it. peer=floor moves the same bytes and looks at none of them.
+// BenchmarkRoundTrip sends a frame to cat and receives it. peer=floor moves the same bytes without reading them.
 func BenchmarkRoundTrip(b *testing.B) {
 	cat := transport.Stdio{Command: "cat"}
 	for _, size := range []int{200, 10_000, 1 << 20} {
@@ -39,7 +39,7 @@ func roundTrip(b *testing.B, t transport.Transport, ctx context.Context, size in
 	b.ReportAllocs()
 	for b.Loop() {
 		for err := conn.Send(ctx, m); err != nil; err = conn.Send(ctx, m) {
-			if !errors.Is(err, transport.ErrBusy) { // what was received just now has not been booked as sent
+			if !errors.Is(err, transport.ErrBusy) { // the frame just received does not count as sent yet
 				b.Fatal(err)
 			}
 			runtime.Gosched()
@@ -114,7 +114,7 @@ func BenchmarkCloseResisted(b *testing.B) {
 	b.ReportMetric(float64(total.Microseconds())/1000/float64(b.N), "ms/close")
 }
 
-// BenchmarkIdle reports what an idle connection holds in this process.
+// BenchmarkIdle reports the memory of an idle connection in this process.
 func BenchmarkIdle(b *testing.B) {
 	const n = 100
 	used := func() (heap, stacks float64) {

@@ -19,8 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The children of these tests are this binary once more. Each connects to the test that has started it and does what it
-// is told.
+// The children of these tests are this binary. Each connects to the test that has started it, and carries out commands.
 
 // driverEnv holds the address of the test that drives this process, if it is a child.
 const driverEnv = "MCPOTEL_TEST_DRIVER"
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A command is what a test tells a child.
+// A command is an instruction from a test to a child.
 type command struct {
 	Seq  int
 	Op   op
@@ -49,12 +48,12 @@ const (
 	opEcho   op = "echo"   // all of standard input to standard output from now on
 	opExit   op = "exit"   // with status N
 	opKill   op = "kill"   // this process by signal N
-	opResist op = "resist" // the end of standard input, and SIGTERM
+	opResist op = "resist" // ignore the end of standard input, and SIGTERM
 	opMute   op = "mute"   // close standard output
-	opFork   op = "fork"   // a child like this one that resists; in a session of its own if N is 1
+	opFork   op = "fork"   // start another child that resists, in its own session if N is 1
 )
 
-// A reply is what the child answers when it has done so. The first, unasked, has the number 0 and the process id.
+// A reply is a child's answer after a command. The first reply comes unasked, with the number 0 and the process id.
 type reply struct {
 	Seq  int
 	Data []byte
@@ -70,7 +69,7 @@ type child struct {
 
 	reads, writes, errors chan command
 	hangUp                chan struct{} // closed when standard input has ended
-	resist                chan struct{} // closed when that is to be ignored
+	resist                chan struct{} // closed when the child must ignore that end
 }
 
 func playChild(address string) int {
@@ -137,7 +136,7 @@ func (c *child) do(cmd command) {
 	c.reply(r)
 }
 
-// fork starts a child of the child with the same streams. It connects to the test like any other.
+// fork starts a grandchild with the same streams. It connects to the test like a child.
 func fork(session bool) string {
 	exe, err := os.Executable()
 	if err != nil {
@@ -152,7 +151,7 @@ func fork(session bool) string {
 	return ""
 }
 
-// write serves the commands to write to f, one after the other.
+// write carries out the commands to write to f, one after another.
 func (c *child) write(commands chan command, f *os.File) {
 	for cmd := range commands {
 		r := reply{Seq: cmd.Seq}
@@ -166,7 +165,8 @@ func (c *child) write(commands chan command, f *os.File) {
 	}
 }
 
-// read serves the commands to read, and ends the process when there is nothing left to read and never will be.
+// read carries out the commands to read, and ends the process when standard input has ended and nothing is left to
+// read.
 func (c *child) read() {
 	in := bufio.NewReader(os.Stdin)
 	hangUp := c.hangUp
@@ -193,7 +193,7 @@ func (c *child) read() {
 	}
 }
 
-// watchStdin notices that standard input is at its end without reading it.
+// watchStdin detects the end of standard input without reading it.
 func (c *child) watchStdin() {
 	for !ready(0, -1) {
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// verdict is an error that says itself whether it is permanent.
+// verdict is an error with a method Permanent.
 type verdict bool
 
 func (v verdict) Error() string   { return fmt.Sprint("verdict ", bool(v)) }

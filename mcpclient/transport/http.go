@@ -76,16 +76,15 @@ type HTTP struct {
 	// final.
 	Authorizer Authorizer
 
-	// Mode is Auto by default.
+	// Mode is [ModeAuto] by default.
 	Mode HTTPMode
 
-	// MaxInFlight is the maximum of concurrent requests; a request counts until its stream is over. Further
-	// requests wait in line, first in first out, until one is answered or they are cancelled. The line holds up to
-	// 32 MiB, or the frame limit if that is larger, with 512 bytes added to each request; when it is full, Send
-	// returns [ErrBusy]. Messages that a server may need to answer requests do not wait: initialize,
-	// subscriptions, and up to MaxInFlight notifications and responses, above which Send returns ErrBusy. A stream
-	// that does not end after its answer may noRedirect open for a short time, unless its place is needed. Zero means
-	// 1,024.
+	// MaxInFlight is the maximum of concurrent requests; a request counts until its stream is over. Further requests wait
+	// in line, first in first out, until one is answered or they are cancelled. The line holds up to 32 MiB, or the frame
+	// limit if that is larger, with 512 bytes added to each request; when it is full, Send returns [ErrBusy]. Messages
+	// that a server may need to answer requests do not wait: initialize, subscriptions, and up to MaxInFlight
+	// notifications and responses, above which Send returns ErrBusy. A stream that does not end after its answer may stay
+	// open for a short time, unless its place is needed. Zero means 1,024.
 	MaxInFlight int
 
 	// NoListening, if true, prevents the GET stream of a legacy session for requests and notifications of the

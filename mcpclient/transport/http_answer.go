@@ -164,7 +164,7 @@ func refusal(resp *http.Response, to addressee, body []byte) *RequestError {
 	e.Reason, e.Unsent = verdictOf(refused, to, says)
 	e.challenge = says.challenge
 	if m, err := jsonrpc.Parse(body); err == nil && m.Kind == jsonrpc.Error {
-		failure, _ := m.Failure() // a partly valid error is used as well
+		failure, _ := m.Failure() // a partly valid error is used too
 		body = []byte(failure.Message)
 	}
 	if len(body) > 0 {

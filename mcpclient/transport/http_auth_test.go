@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// auth is an authorizer that a test writes.
+// auth is an Authorizer with functions of a test.
 type auth struct {
 	authorize func(*http.Request) error
 	review    func(*http.Response, int) (bool, error)
@@ -23,7 +23,7 @@ func (a auth) Authorize(r *http.Request) error { return a.authorize(r) }
 
 func (a auth) Review(r *http.Response, attempt int) (bool, error) { return a.review(r, attempt) }
 
-// passing is an error that says that it is not for ever.
+// passing is an error that is not permanent.
 type passing struct{ error }
 
 func (passing) Permanent() bool { return false }
@@ -80,7 +80,7 @@ func TestHTTPAuthorizerGetsCredentials(t *testing.T) {
 	})
 }
 
-// What a proxy answers 403 to may have been done: it looks at answers, too.
+// The server may have acted before a 403: proxies also inspect responses.
 func TestHTTPAuthorizerRepeatsNoRequestTheServerMayHaveRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sends := 0
@@ -150,7 +150,7 @@ func TestHTTPAuthorizerFailures(t *testing.T) {
 	}
 }
 
-// What the authorizer does for a request ends with it.
+// The authorizer's work for a request ends with the request.
 func TestHTTPAuthorizerWorksWithinTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newBubble(t, answer(401, "")).transport()

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A server announces large answers and sends next to nothing of them.
+// A server announces large answers and sends hardly anything.
 func TestHTTPContentLengthAllocatesNothing(t *testing.T) {
 	for name, sent := range map[string]int{"nothing": 0, "little": 10_000} {
 		t.Run(name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestHTTPContentLengthAllocatesNothing(t *testing.T) {
 					}
 					synctest.Wait()
 				})
-				// What the connections and the server of the test need is much less than this, too.
+				// The connections and the test's server need much less than this too.
 				if got > calls*(512<<10) {
 					t.Errorf("%d answers of %d bytes announced, %d sent: %d KiB were allocated for each, want hardly any",
 						calls, size, sent, got>>10/calls)
@@ -43,7 +43,7 @@ func TestHTTPContentLengthAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Streams that do not end behind their answers take none but the places that MaxInFlight has left.
+// Streams that do not end after their answers use only places that MaxInFlight has left.
 func TestHTTPStreamsThatLingerCountAsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 4

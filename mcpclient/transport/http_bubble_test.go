@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// bubble is a server and a network that work in a bubble of testing/synctest: nothing waits but on channels.
+// bubble is a server and a network for a bubble of testing/synctest: they wait only on channels.
 type bubble struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -36,7 +36,7 @@ func newBubble(t *testing.T, handler http.HandlerFunc) *bubble {
 	return b
 }
 
-// client returns a client whose connections end at the server.
+// client returns a client that connects to the server.
 func (b *bubble) client() *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: b.dial}}
 }
@@ -46,14 +46,14 @@ func (b *bubble) transport() *transport.HTTP {
 	return &transport.HTTP{URL: bubbleURL, Client: b.client()}
 }
 
-// refuse lets no client connect any more, because of err; nil lets them again.
+// refuse makes new connections fail with err; nil allows them again.
 func (b *bubble) refuse(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.down = err
 }
 
-// crash cuts all connections too.
+// crash is like refuse, and also cuts all connections.
 func (b *bubble) crash(err error) {
 	b.refuse(err)
 	b.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// doors is a server that notes on which network connection each request came.
+// doors is a server that records the network connection of each request.
 type doors struct {
 	mu   sync.Mutex
 	seen []string
@@ -23,7 +23,7 @@ func (d *doors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, 200, result(readSent(r).ID))
 }
 
-// number returns how many different ones there were.
+// number returns the number of different network connections.
 func (d *doors) number() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -82,7 +82,7 @@ func TestHTTPConnectionsToOtherOriginsShareNothing(t *testing.T) {
 	}
 }
 
-// A program that puts another transport in the place of net/http's has it used from the next connection on.
+// If a program replaces http.DefaultTransport, later connections use the new transport.
 func TestHTTPConnectionsFollowTheDefaultTransport(t *testing.T) {
 	d := new(doors)
 	url := serve(t, d.ServeHTTP)

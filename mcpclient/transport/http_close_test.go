@@ -30,7 +30,7 @@ func closeWithin(t *testing.T, conn transport.Conn, d time.Duration) (time.Durat
 	return time.Since(start), err
 }
 
-// hanging serves as a server with sessions, but does not answer requests of this method.
+// hanging returns a server with sessions that does not answer requests with this HTTP method.
 func hanging(method string) http.HandlerFunc {
 	s := new(legacyServer)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -158,7 +158,7 @@ func TestHTTPImpatientCloseShortensAPatientOne(t *testing.T) {
 	}
 }
 
-// A notification that was accepted leaves, a request whose answer cannot come any more need not.
+// Close sends accepted notifications, but not requests, because their answers can no longer arrive.
 func TestHTTPCloseLetsNotificationsLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
@@ -265,10 +265,10 @@ func TestHTTPIdleConnectionHasNoGoroutine(t *testing.T) {
 	})
 }
 
-// exchangeGoroutines returns how many goroutines there are for exchanges.
+// exchangeGoroutines returns the number of goroutines for exchanges.
 func exchangeGoroutines() int { return strings.Count(allStacks(), "workers.(*Pool[...]).work(") }
 
-// waitingGoroutines returns how many of them there are in bubbles: those of tests before this one may be ending.
+// waitingGoroutines returns the number of these goroutines in bubbles. Others may be left from earlier tests.
 func waitingGoroutines() (n int) {
 	for stack := range strings.SplitSeq(allStacks(), "\n\n") {
 		head, rest, _ := strings.Cut(stack, "\n")

@@ -34,12 +34,12 @@ func TestHTTPKeepsTheContract(t *testing.T) {
 // httpForm is a way in which the server of a contract test sends frames.
 type httpForm struct {
 	mode transport.HTTPMode
-	json bool // one as the answer to each request
+	json bool // one frame, as the answer to each request
 }
 
-// httpSubject is a transport whose server may speak first, and as often as it likes. As with HTTP it is always the
-// client that begins, every dial is followed by a request of its own, the poll, and in JSON every answer to it too.
-// Each dial has a server of its own, so that it can end.
+// httpSubject is a transport whose server may send any number of frames unasked. Because only clients begin exchanges
+// in HTTP, each dial is followed by a request, the poll; in JSON, another poll follows each answer. Each dial has its
+// own server, so that the server can end.
 type httpSubject struct {
 	t     *testing.T
 	form  httpForm
@@ -48,7 +48,7 @@ type httpSubject struct {
 
 const pollID = 1 << 40
 
-// poll is the request whose answer carries the frames of the server. Its version is how the server knows it.
+// poll is the request whose answer carries the frames of the server. The server recognizes it by its version.
 func poll() transport.Message {
 	return transport.Message{
 		Data: []byte(`{"jsonrpc":"2.0","id":1099511627776,"method":"poll"}`),
@@ -87,7 +87,7 @@ func (s *httpSubject) accept(ctx context.Context) (transporttest.Peer, error) {
 	}
 }
 
-// pollingConn polls again when a poll has had its answer, or has failed. What the contract sends are no answers in the
+// pollingConn polls again when a poll was answered or has failed. The frames of the contract are not answers in the
 // sense of JSON-RPC.
 type pollingConn struct {
 	transport.Conn
@@ -106,14 +106,14 @@ func (c *pollingConn) Receive(ctx context.Context) (transport.Frame, error) {
 			return f, nil
 		case skipped || f.Err == nil:
 			return f, nil
-		case f.Err.Reason != transport.ReasonMalformed: // as it is behind every frame in JSON
+		case f.Err.Reason != transport.ReasonMalformed: // which follows every frame in JSON
 			c.poll()
 		}
 	}
 }
 
 func (c *pollingConn) poll() {
-	_ = c.Send(context.Background(), poll()) // if that is refused, Receive says why
+	_ = c.Send(context.Background(), poll()) // if it is refused, Receive returns the reason
 }
 
 func (c *pollingConn) Close(ctx context.Context) error {
@@ -122,14 +122,14 @@ func (c *pollingConn) Close(ctx context.Context) error {
 	return err
 }
 
-// httpPeer is the server of one connection. It reads the body of a message when it is asked to.
+// httpPeer is the server of one connection. It reads the body of a message only when the test receives.
 type httpPeer struct {
 	form   httpForm
 	server *httptest.Server
 	closed chan struct{} // by the client
 	once   sync.Once
 
-	parts  chan part     // of frames, to be written
+	parts  chan part     // parts of frames to write
 	wrote  chan error    // the answer
 	wanted chan struct{} // the test wants to receive
 	got    chan []byte
@@ -170,7 +170,7 @@ func (p *httpPeer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// take hands a message to the test when that asks for it.
+// take passes a message to the test when the test receives.
 func (p *httpPeer) take(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-p.wanted:
@@ -186,7 +186,7 @@ func (p *httpPeer) take(w http.ResponseWriter, r *http.Request) {
 	p.got <- nil
 }
 
-// stream writes frames as the test sends them: one in JSON, all there are otherwise.
+// stream writes the frames that the test sends: in JSON one, otherwise all.
 func (p *httpPeer) stream(w http.ResponseWriter, r *http.Request) {
 	if p.form.json {
 		w.Header().Set("Content-Type", "application/json")
@@ -206,13 +206,13 @@ func (p *httpPeer) stream(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-p.closed:
-			panic(http.ErrAbortHandler) // an empty answer would be one
+			panic(http.ErrAbortHandler) // an empty answer would count as an answer
 		}
 	}
 }
 
-// write puts a part on the wire. A frame that comes in one part is all there when it returns: the end of a body without
-// a length is written later.
+// write writes a part. A frame in one part is complete when write returns; the end of a body without a length is
+// written later.
 func (p *httpPeer) write(w http.ResponseWriter, part part, begun bool) error {
 	data := part.data
 	switch {

@@ -11,16 +11,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// What net/http allocates for a request, on both sides, is all of it. The floor has a header and a URL of its own for
-// each call, and is legacy; a modern call has two fields more, of which the server allocates a few. A client of the
-// user's costs what that does: one of net/http costs what ours does, and for one that is unknown each request has a
-// header, a URL and a context of its own.
+// The transport adds little to the allocations of net/http on both sides. The floor has its own header and URL for each
+// call, and is legacy; a modern call has two more fields, for which the server allocates a little. A user's client with
+// an http.Transport costs as much as ours; with an unknown one, each request has its own header, URL and context.
 func TestHTTPCallAllocatesLittleMoreThanNetHTTP(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates too")
 	}
 	measured := func(one func(int64) error) float64 {
-		for id := range int64(10) { // until what is used again is there
+		for id := range int64(10) { // until the reused memory exists
 			if err := one(id + 1); err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +75,7 @@ func takingCaller(t testing.TB, url string, client *http.Client, call func(int64
 	}
 }
 
-// BenchmarkHTTPIdle reports what a connection holds that has had one answer and shares its client with others.
+// BenchmarkHTTPIdle reports the memory of a connection that has received one answer and shares its client with others.
 func BenchmarkHTTPIdle(b *testing.B) {
 	const n = 200
 	url := serve(b, answerOfSize(200, "json"))

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// An answer that is one JSON text, or the first message of its stream, is offered to the one who asked, and only what
-// it does not take goes by way of Receive.
+// An answer that is one JSON text, or the first message of its stream, is offered to the sender's callback. Receive
+// delivers it only if the callback refuses it.
 func TestWholeAnswerGoesDirectlyToItsRequest(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":1,"result":{}}`
 	for _, test := range []struct {
@@ -43,7 +43,7 @@ func TestWholeAnswerGoesDirectlyToItsRequest(t *testing.T) {
 					t.Errorf("offered %s of request %d, want %s of request 1", f.Data, f.Request, answer)
 				}
 			}
-			if test.takes && test.offered { // the next one shows that nothing was left
+			if test.takes && test.offered { // the next call shows that nothing was left behind
 				m = modernCall(2)
 				send(t, conn, m)
 			}
@@ -58,7 +58,7 @@ func TestWholeAnswerGoesDirectlyToItsRequest(t *testing.T) {
 	}
 }
 
-// What goes two ways may come in another order: progress would come behind the answer.
+// Two paths could change the order: progress would arrive after the answer.
 func TestAnswerDoesNotOvertakeEarlierMessages(t *testing.T) {
 	const progress, answer = `{"jsonrpc":"2.0","method":"notifications/progress"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`
 	conn := dialHTTP(t, &transport.HTTP{URL: serve(t, closing(event(progress)+event(answer)))}, transport.Config{})
@@ -73,7 +73,7 @@ func TestAnswerDoesNotOvertakeEarlierMessages(t *testing.T) {
 	receiveData(t, conn, answer, 1)
 }
 
-// sendFor sends a request by the connection's seam.
+// sendFor sends a request through [seam.Sender].
 func sendFor(ctx context.Context, conn transport.Conn, m transport.Message, answer func(transport.Frame) bool) error {
 	return conn.(seam.Sender[transport.Message, transport.Frame]).SendFor(ctx, m, answer)
 }

@@ -26,7 +26,7 @@ type cursor struct {
 	useless int           // times in a row that the stream ended soon without an event, or did not open
 	brief   int           // times in a row that the stream ended soon, with or without events, or did not open
 	since   time.Time     // when the stream was opened
-	first   bool          // answers the first request, where an endpoint event reveals a server of HTTP+SSE
+	first   bool          // the stream answers the first request: an endpoint event reveals HTTP+SSE
 	asks    *exchange     // exchange that waits for the answer; nil if none, or after the stream has delivered a frame
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// answer writes a whole response.
+// answer returns a handler that writes a whole response.
 func answer(status int, body string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(header); i += 2 {
@@ -25,10 +25,10 @@ func answer(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// raw writes these bytes and cuts the connection.
+// raw returns a handler that writes these bytes and cuts the connection.
 func raw(response string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // what is unread when a connection closes resets it, and the response is lost
+		_, _ = io.Copy(io.Discard, r.Body) // unread data would reset the closed connection, and the response would be lost
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err == nil {
 			_, _ = io.WriteString(conn, response)
@@ -50,7 +50,7 @@ func errorOf(id int64) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":{"code":-32603,"message":"no"}}`, id)
 }
 
-// A bad answer is the failure of its own request, and of nothing else.
+// A bad answer fails only its own request.
 func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
 	const id = 7
 	page := "<html>\n  <body>Bad \x00gateway\n</html>" + strings.Repeat(" filler", 100)
@@ -247,7 +247,7 @@ func TestHTTPRetryAfterMayBeADate(t *testing.T) {
 	}
 }
 
-// The sender of a notification hears of no failure, and gets no answer that is none.
+// The sender of a notification gets neither a failure nor an invalid answer.
 func TestHTTPNotificationsAreQuiet(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
 		"202":          answer(202, ""),
@@ -396,7 +396,7 @@ func TestHTTPDefaultLimitIs16MiB(t *testing.T) {
 	}
 }
 
-// Of a request's stream, a notification above the limit is not the answer.
+// A notification above the limit on a request's stream is not the answer.
 func TestHTTPSkippedNotificationsAreNotTheAnswer(t *testing.T) {
 	long := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 5000) + `"}}`
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -410,7 +410,7 @@ func TestHTTPSkippedNotificationsAreNotTheAnswer(t *testing.T) {
 	receiveData(t, conn, result(5), 5)
 }
 
-// A server may promise much and keep little.
+// A server may announce a body and never complete it.
 func TestHTTPDrippingBodiesEndWithTheCaller(t *testing.T) {
 	for name, start := range map[string]string{
 		"JSON":         "HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 1000\r\n\r\n{",

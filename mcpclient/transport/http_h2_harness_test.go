@@ -21,18 +21,18 @@ const (
 	h2ProtocolError, h2InternalError, h2RefusedStream = 1, 2, 7
 )
 
-// h2Server speaks as much of HTTP/2 as it takes to answer a POST, or to do what the server of net/http does not: reset
-// a stream with any error, or go away without having looked at it.
+// h2Server implements just enough of HTTP/2 to answer a POST, and to do two things that net/http's server cannot: reset
+// a stream with any error, and send GOAWAY without processing a stream.
 type h2Server struct {
 	handle func(s *h2Stream, m sent)
 
 	mu   sync.Mutex
-	seen map[int64]int // guarded by mu; how often each message has come
+	seen map[int64]int // guarded by mu; how often each message has arrived
 	open []net.Conn    // guarded by mu
 	done bool          // guarded by mu
 }
 
-// h2Stream is a request that has come whole.
+// h2Stream is a completely received request.
 type h2Stream struct {
 	conn net.Conn
 	id   uint32
@@ -72,7 +72,7 @@ func serveH2(t *testing.T, handle func(s *h2Stream, m sent)) (*h2Server, *transp
 		Mode: transport.ModeStreamable}
 }
 
-// close ends all connections, and each that comes.
+// close ends all connections, including later ones.
 func (s *h2Server) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *h2Server) close() {
 	}
 }
 
-// came notes a connection, and reports whether it is to be served.
+// came records a connection, and reports whether to serve it.
 func (s *h2Server) came(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *h2Server) came(conn net.Conn) bool {
 	return !s.done
 }
 
-// times returns how often the message has come.
+// times returns how often the message has arrived.
 func (s *h2Server) times(id int64) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *h2Stream) reset(code uint32) {
 	writeH2(s.conn, h2Reset, 0, s.id, binary.BigEndian.AppendUint32(nil, code))
 }
 
-// goAway says that the server has not looked at this request, nor will look at another on this connection.
+// goAway reports that the server has not processed this request and will process no other on this connection.
 func (s *h2Stream) goAway() {
 	writeH2(s.conn, h2GoAway, 0, 0, binary.BigEndian.AppendUint64(nil, uint64(s.id-2)<<32))
 }

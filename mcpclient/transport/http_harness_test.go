@@ -14,10 +14,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// wait is how long tests wait for what must happen.
+// wait is how long tests wait for events that must happen.
 const wait = 20 * time.Second
 
-// serve starts a server on a real socket and returns its URL. It ends with the test, whatever its handlers do.
+// serve starts a server on a real socket and returns its URL. It ends with the test, even if a handler hangs.
 func serve(t testing.TB, handler http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)
@@ -57,7 +57,7 @@ func endedContext() context.Context {
 	return ctx
 }
 
-// call returns the message of a request of the legacy era.
+// call returns a request of the legacy era.
 func call(id int64) transport.Message {
 	return transport.Message{
 		Data: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"t"}}`, id),
@@ -65,7 +65,7 @@ func call(id int64) transport.Message {
 	}
 }
 
-// modernCall returns the message of a request of the modern era.
+// modernCall returns a request of the modern era.
 func modernCall(id int64) transport.Message {
 	m := call(id)
 	m.ProtocolVersion = "2026-07-28"
@@ -93,13 +93,13 @@ func notification(method string) transport.Message {
 // result returns the answer to a request.
 func result(id int64) string { return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, id) }
 
-// sent is what a server reads of a message.
+// sent is the part of a message that a server reads.
 type sent struct {
 	ID     int64  `json:"id"`
 	Method string `json:"method"`
 }
 
-// read returns the message in the body of a request.
+// readSent returns the message in the body of a request.
 func readSent(r *http.Request) (m sent) {
 	data, _ := io.ReadAll(r.Body)
 	_ = json.Unmarshal(data, &m)
@@ -157,7 +157,7 @@ func receiveData(t testing.TB, conn transport.Conn, want string, request int64) 
 	}
 }
 
-// receiveError returns the failure that the next frame reports of this request.
+// receiveError returns the failure of this request, which the next frame must report.
 func receiveError(t testing.TB, conn transport.Conn, request int64) *transport.RequestError {
 	t.Helper()
 	f := receive(t, conn)
@@ -167,7 +167,7 @@ func receiveError(t testing.TB, conn transport.Conn, request int64) *transport.R
 	return f.Err
 }
 
-// receiveNothing fails the test if a frame is there, or comes within a moment.
+// receiveNothing fails the test if a frame arrives within 50 ms.
 func receiveNothing(t testing.TB, conn transport.Conn) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

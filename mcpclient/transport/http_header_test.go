@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// headersOf sends messages to a server that keeps the headers, and returns those that net/http did not add.
+// headersOf sends messages to a server, and returns the headers that it got, without the fields that net/http adds.
 func headersOf(t *testing.T, h *transport.HTTP, messages ...transport.Message) []http.Header {
 	t.Helper()
 	var got []http.Header
@@ -80,7 +80,7 @@ func TestHTTPHeadersOfTheModernEra(t *testing.T) {
 		"Authorization": "stolen"}
 	plain := modernCall(2)
 	plain.Method, plain.Name = "tools/list", ""
-	odd := plain // no session begins with it
+	odd := plain // a modern initialize begins no session
 	odd.ID, odd.Method = 3, "initialize"
 	got := headersOf(t, &transport.HTTP{}, m, plain, odd)
 	want := []http.Header{
@@ -119,7 +119,7 @@ func TestHTTPHeadersRepeatWhatOtherPropagatorsWrite(t *testing.T) {
 	}
 }
 
-// Nothing a message says can become a header field of its own.
+// No content of a message can inject a header field.
 func TestHTTPHeadersCannotBeInjected(t *testing.T) {
 	evil := "x\r\nX-Evil: 1"
 	m := modernCall(1)
@@ -206,7 +206,7 @@ func TestHTTPKnowsItsNetwork(t *testing.T) {
 
 type ctxKey struct{}
 
-// The request has the values of the sender's context, for a round tripper that traces them, and not its end.
+// The request has the values of the sender's context, for round trippers that trace requests, but does not end with it.
 func TestHTTPUsersClientIsUnchanged(t *testing.T) {
 	release := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A server may put what it got into the text of its error, and the error may end up in a log.
+// A server may repeat the request in the text of its error, and the error may get into a log.
 func TestHTTPQuotesNoAnswerThatRepeatsASecret(t *testing.T) {
 	const secret = "s3cret-token-value"
 	for _, status := range []int{200, 500} {
@@ -41,7 +41,7 @@ type forgetful func(*http.Request) (*http.Response, error)
 
 func (f forgetful) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// observing is an Authorizer that looks at the request of each response.
+// observing is an Authorizer that records the request of the latest response.
 type observing struct{ seen atomic.Pointer[http.Request] }
 
 func (*observing) Authorize(*http.Request) error { return nil }
@@ -51,7 +51,7 @@ func (o *observing) Review(resp *http.Response, _ int) (bool, error) {
 	return false, nil
 }
 
-// RoundTrippers of the user's, caches and doubles for tests among them, may leave Response.Request nil.
+// A user's RoundTripper, such as a cache or a test double, may leave Response.Request nil.
 func TestHTTPAuthorizerSeesTheRequestOfAResponse(t *testing.T) {
 	client := &http.Client{Transport: forgetful(func(*http.Request) (*http.Response, error) {
 		return &http.Response{
@@ -69,7 +69,7 @@ func TestHTTPAuthorizerSeesTheRequestOfAResponse(t *testing.T) {
 	}
 }
 
-// A server that ends its stream at once and wants it resumed at once is not obeyed without end.
+// A server that ends its stream at once and demands an immediate resume is not obeyed forever.
 func TestHTTPResumesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64

@@ -55,7 +55,7 @@ func errorCode(data []byte) int64 {
 	if err != nil || m.Kind != jsonrpc.Error {
 		return 0
 	}
-	e, _ := m.Failure() // a partly valid error is used as well
+	e, _ := m.Failure() // a partly valid error is used too
 	return e.Code
 }
 

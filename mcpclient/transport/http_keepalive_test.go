@@ -9,7 +9,7 @@ import (
 func TestAnIdleConnectionIsNotUsedWhileTheServerMayCloseIt(t *testing.T) {
 	begun := time.Unix(1_800_000_000, 0)
 	for header, c := range map[string]struct {
-		still, over time.Duration // after the response: the connection may be used, and may not
+		still, over time.Duration // times after the response at which the connection may and may not be used
 	}{
 		"":                      {time.Hour, 0},
 		"max=100":               {time.Hour, 0},

@@ -14,12 +14,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// desk is a server that answers a request when it is told to, and notes the order in which they came.
+// desk is a server that answers one request for each value on next, and records the order of arrival.
 type desk struct {
 	next chan struct{}
 
 	mu   sync.Mutex
-	came []int64 // guarded by mu; ids, 0 for what is no request
+	came []int64 // guarded by mu; ids, 0 for other messages
 }
 
 func (d *desk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +45,7 @@ func (d *desk) seen() []int64 {
 	return slices.Clone(d.came)
 }
 
-// atDesk dials a server with so many places.
+// atDesk dials a desk, with MaxInFlight set to places.
 func atDesk(t *testing.T, places int, cfg transport.Config) (*desk, transport.Conn, *bubble) {
 	d := &desk{next: make(chan struct{})}
 	b := newBubble(t, d.ServeHTTP)
@@ -84,7 +84,7 @@ func TestHTTPRequestsWaitInLineForAPlace(t *testing.T) {
 	}
 }
 
-// A server may wait for any of these before it answers those that have the places.
+// A server may wait for any of these messages before it answers the requests in flight.
 func TestHTTPMessagesThatServersNeedDoNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, conn, _ := atDesk(t, 1, transport.Config{})
@@ -130,7 +130,7 @@ func TestHTTPIsBusyWhenTheLineIsFull(t *testing.T) {
 	})
 }
 
-// A message larger than all the space is accepted where no other waits.
+// A message larger than the whole space is accepted if no other waits.
 func TestHTTPEmptyLineAcceptsAnySize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, conn, _ := atDesk(t, 1, transport.Config{})
@@ -149,7 +149,7 @@ func TestHTTPLineEndsWithItsConnection(t *testing.T) {
 		"closed":      func(t *testing.T, conn transport.Conn, b *bubble) { _ = conn.Close(t.Context()) },
 		"unreachable": func(t *testing.T, conn transport.Conn, b *bubble) { b.crash(errors.New("down")) },
 		"a new session": func(t *testing.T, conn transport.Conn, b *bubble) {
-			send(t, conn, initialized()) // something has been agreed on
+			send(t, conn, initialized()) // now a version is negotiated
 			send(t, conn, initialize(9))
 		},
 	} {
@@ -181,7 +181,7 @@ func TestHTTPLineEndsWithItsConnection(t *testing.T) {
 	}
 }
 
-// A place is taken until the stream is over, for which it has half a second behind the answer.
+// A place is occupied until the stream has ended, at most half a second after the answer.
 func TestHTTPStreamsThatLingerKeepTheirPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -223,7 +223,7 @@ func TestHTTPStreamsThatLingerKeepTheirPlace(t *testing.T) {
 	})
 }
 
-// noting is a body that says when it is closed.
+// noting is a body that calls closed when it is closed.
 type noting struct {
 	io.ReadCloser
 	closed func()

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// lingerWait is the time after which a stream that has delivered its answer is ended; it takes twice as long at
-// most. If the stream ends by itself in that time, its network connection can be reused.
+// lingerWait is the minimum time before a stream that has delivered its answer is ended; the maximum is twice that. If
+// the stream ends by itself in that time, its network connection can be reused.
 const lingerWait = 250 * time.Millisecond
 
-// lingerBriefly is the same while requests wait for a place. It is long enough for servers that end their streams,
-// so that those connections can still be reused.
+// lingerBriefly is the time to wait instead while requests wait for a place. It is long enough for servers that end
+// their streams, so that those connections can still be reused.
 const lingerBriefly = 10 * time.Millisecond
 
 // lingering holds the exchanges that have delivered their answer and wait for the end of their stream. They share
@@ -56,7 +56,7 @@ func (l *lingering) cut() {
 	}
 }
 
-// sweep stops the exchanges that were there at the last sweep.
+// sweep stops the exchanges that already lingered at the last sweep.
 func (l *lingering) sweep() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A stream that lingers gives its place to a request that has waited in the line since before the answer came.
+// A lingering stream gives its place to a request that was in line before the answer arrived.
 func TestHTTPStreamsDoNotLingerWhileRequestsWaitInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {

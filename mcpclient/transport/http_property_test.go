@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// behaviours are what a server does with a request: all that a network and a server can do to an answer. Each leads to
-// exactly one end of the request.
+// behaviours lists everything that a server and a network can do to an answer. Each behaviour leads to exactly one
+// outcome of the request.
 var behaviours = map[string]http.HandlerFunc{
 	"json":  func(w http.ResponseWriter, r *http.Request) { answerJSON(w, 200, result(readSent(r).ID)) },
 	"error": func(w http.ResponseWriter, r *http.Request) { answerJSON(w, 500, errorOf(readSent(r).ID)) },
@@ -47,7 +47,7 @@ var behaviours = map[string]http.HandlerFunc{
 	},
 }
 
-// Whatever the server does to its answer, a request that is not cancelled comes to exactly one end.
+// With every behaviour of the server, a request that is not cancelled has exactly one outcome.
 func TestHTTPRequestsComeToOneEnd(t *testing.T) {
 	names := make([]string, 0, len(behaviours))
 	for name := range behaviours {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// net/http and its timers may hold an exchange for half a minute after its end. It must not hold the buffers of a
-// network connection as long.
+// net/http and its timers may hold an exchange for half a minute after its end. During that time it must not hold the
+// buffers of a network connection.
 func TestFinishedExchangeReleasesTheBody(t *testing.T) {
 	entered, answer := make(chan struct{}), make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -36,7 +36,7 @@ func TestFinishedExchangeReleasesTheBody(t *testing.T) {
 	if _, err := c.Receive(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Close(t.Context()); err != nil { // waits for what it has started
+	if err := c.Close(t.Context()); err != nil { // waits for the exchange
 		t.Fatal(err)
 	}
 	if _, gone := ex.reach.ReadCloser.(closedBody); !gone {

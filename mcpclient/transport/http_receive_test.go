@@ -36,7 +36,7 @@ func isClosed(c <-chan struct{}) bool {
 func TestHTTPReceiverRestsUntilAFrameArrives(t *testing.T) {
 	for name, test := range map[string]struct {
 		happens func(t *testing.T, b *bubble, conn transport.Conn)
-		frame   bool // and not the end
+		frame   bool // the receiver gets a frame, not the end
 	}{
 		"an answer": {func(t *testing.T, _ *bubble, conn transport.Conn) { send(t, conn, modernCall(1)) }, true},
 		"a close":   {func(_ *testing.T, _ *bubble, conn transport.Conn) { _ = conn.Close(endedContext()) }, false},
@@ -65,7 +65,7 @@ func TestHTTPReceiverRestsUntilAFrameArrives(t *testing.T) {
 	}
 }
 
-// As long as something may come the receiver waits; it need not come.
+// The receiver waits as long as a frame may arrive, even if none does.
 func TestHTTPReceiverWaitsWhileRequestsAreInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -150,7 +150,7 @@ func TestHTTPReceiverIsWokenByAStreamThatOpensLater(t *testing.T) {
 	})
 }
 
-// However receivers and calls meet, each answer is received, by one goroutine at a time.
+// However receivers and calls interleave, each answer is received, by one goroutine at a time.
 func TestHTTPReceiversThatRestMissNothing(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		id := readSent(r).ID
@@ -164,7 +164,7 @@ func TestHTTPReceiversThatRestMissNothing(t *testing.T) {
 	const calls = 300
 	var (
 		receiving atomic.Int32
-		answered  []int64 // of the goroutine that receives
+		answered  []int64 // owned by the receiving goroutine
 		receivers sync.WaitGroup
 		read      func()
 	)

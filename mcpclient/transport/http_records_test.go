@@ -47,7 +47,7 @@ func TestRefusedResponseIsRetried(t *testing.T) {
 
 func TestRefusalOfANotificationIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := new(legacyServer) // has no stream
+		s := new(legacyServer) // without a GET stream
 		var refuse atomic.Bool
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
 			if refuse.Load() {
@@ -65,7 +65,7 @@ func TestRefusalOfANotificationIsLogged(t *testing.T) {
 		synctest.Wait()
 		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.KindResponse,
 			ProtocolVersion: "2025-11-25"})
-		time.Sleep(2 * time.Minute) // it is sent again and again, for a minute
+		time.Sleep(2 * time.Minute) // it is retried for a minute
 		synctest.Wait()
 		for _, r := range j.records {
 			if e := r["exception.message"]; !strings.Contains(e, "405") && !strings.Contains(e, "503") {

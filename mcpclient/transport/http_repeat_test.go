@@ -12,11 +12,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// net/http repeats by itself what a server over HTTP/2 has reset with PROTOCOL_ERROR, as proxies do whose server has
-// answered in a way they do not understand. Only what the server says it has not looked at may come twice.
+// Over HTTP/2, net/http itself repeats a request that was reset with PROTOCOL_ERROR, which proxies send if they do not
+// understand their server's answer. Only a request that the server reports as unprocessed may arrive twice.
 func TestHTTP2RepeatsOnlyUnprocessedRequests(t *testing.T) {
 	for name, c := range map[string]struct {
-		times  int // the request comes
+		times  int // how often the request arrives
 		handle func(s *h2Stream, n int)
 		want   *transport.RequestError // nil for an answer
 	}{
@@ -71,8 +71,7 @@ func TestHTTP2RepeatsOnlyUnprocessedRequests(t *testing.T) {
 	}
 }
 
-// With an Idempotency-Key, net/http takes a POST for one that it may repeat. A user who sets the header for all
-// requests has not said so.
+// With an Idempotency-Key, net/http may repeat a POST. A user who sets the header for all requests does not mean that.
 func TestHTTPRepeatsNoWrittenRequest(t *testing.T) {
 	for _, name := range []string{"Idempotency-Key", "x-idempotency-key"} {
 		var seen atomic.Int32
@@ -87,7 +86,7 @@ func TestHTTPRepeatsNoWrittenRequest(t *testing.T) {
 		for _, client := range []*http.Client{nil, {Transport: http.DefaultTransport.(*http.Transport).Clone()}} {
 			seen.Store(0)
 			conn := dialHTTP(t, &transport.HTTP{URL: url, Client: client, Header: http.Header{name: {"1"}}}, transport.Config{})
-			send(t, conn, modernCall(1)) // so that the next meets a used connection
+			send(t, conn, modernCall(1)) // so that the next request uses an existing connection
 			receiveData(t, conn, result(1), 1)
 			send(t, conn, modernCall(2))
 			if e := receiveError(t, conn, 2); e.Reason != transport.ReasonLost || e.Unsent || seen.Load() != 1 {
@@ -98,7 +97,7 @@ func TestHTTPRepeatsNoWrittenRequest(t *testing.T) {
 	}
 }
 
-// A client of the user's may refuse a request without having read it.
+// A user's client may refuse a request without reading its body.
 func TestHTTPReportsUnsentRequests(t *testing.T) {
 	for _, read := range []bool{false, true} {
 		h := &transport.HTTP{URL: "http://server.test",
@@ -116,8 +115,8 @@ func TestHTTPReportsUnsentRequests(t *testing.T) {
 	}
 }
 
-// However a server ends its streams, and whatever it suggests, they are not opened more than once a second in the long
-// run.
+// However a server ends its streams and whatever delay it suggests, in the long run they are opened at most once a
+// second.
 func TestHTTPReopeningShortStreamsBacksOff(t *testing.T) {
 	n := 0
 	numbered := func(data string) http.HandlerFunc {
@@ -151,7 +150,7 @@ func TestHTTPReopeningShortStreamsBacksOff(t *testing.T) {
 	}
 }
 
-// A request whose stream the server ends again and again is asked for as slowly, until its caller has had enough.
+// If the server repeatedly ends the stream of a request, it is resumed equally slowly, until the caller gives up.
 func TestHTTPResumingShortStreamsBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0

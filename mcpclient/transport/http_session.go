@@ -24,7 +24,7 @@ type session struct {
 	gate    <-chan struct{} // new messages wait until it is closed; nil if they need not wait; guarded by httpConn.mu
 }
 
-// streamLife is the context of the stream of a session.
+// streamLife is the context of a session's stream.
 type streamLife struct {
 	ctx context.Context
 	end context.CancelFunc
@@ -60,8 +60,8 @@ func (s *session) begun() bool { return s.id != "" || s.version != "" }
 // dropped reports whether the session was dropped. A nil session, that of the stream of HTTP+SSE, never is.
 func (s *session) dropped() bool { return s != nil && s.gone.Load() }
 
-// shut makes new messages wait until open is called, initializedWait at most. It is called when
-// notifications/initialized is sent, before which a server need not answer other messages.
+// shut makes new messages wait until open is called, for at most initializedWait. It is called when
+// notifications/initialized is sent: before that, a server need not answer other messages.
 func (s *session) shut() (open func()) {
 	gate := make(chan struct{})
 	s.gate = gate

@@ -16,11 +16,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// legacyServer is a server with sessions that answers everything and keeps a log.
+// legacyServer is a server with sessions that answers everything and logs the requests.
 type legacyServer struct {
 	mu   sync.Mutex
 	log  []string // method, message, session id
-	lost bool     // it knows no session any more
+	lost bool     // it has forgotten its sessions
 	n    int      // sessions
 
 	listen func(w http.ResponseWriter, r *http.Request) // nil: 405
@@ -118,9 +118,9 @@ func TestHTTPSessionGone(t *testing.T) {
 		s.forget()
 		send(t, conn, call(3))
 		send(t, conn, call(4))
-		synctest.Wait() // both have got their 404
+		synctest.Wait() // both have received their 404
 		receiveGone(t, conn)
-		// What the other one has got says nothing about the next session.
+		// The 404 of the other request does not concern the next session.
 		send(t, conn, initialize(5))
 		receiveData(t, conn, result(5), 5)
 		send(t, conn, initialized())
@@ -139,7 +139,7 @@ func TestHTTPSessionGone(t *testing.T) {
 	})
 }
 
-// A 401 that says nothing ends a session that the server has served, and not the one that follows at once.
+// A 401 without challenge and body ends a session that the server has served, but not the session that follows at once.
 func TestHTTPSilent401AfterSuccessEndsOneSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, refuses := new(legacyServer), false
@@ -179,7 +179,7 @@ func receiveGone(t *testing.T, conn transport.Conn) {
 	}
 }
 
-// A new session drops what belongs to the one before, streams included.
+// A new session drops everything that belongs to the previous one, including its streams.
 func TestHTTPInitializeDropsTheSessionBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, ended := new(legacyServer), make(chan string, 10)
@@ -262,7 +262,7 @@ func TestHTTPNothingOvertakesInitialized(t *testing.T) {
 	}
 }
 
-// A server may ask back at once, and loses that while there is no stream to ask on.
+// A server may send a request at once, and loses it while there is no stream.
 func TestHTTPMessagesWaitForTheListeningStream(t *testing.T) {
 	for _, c := range []struct{ opens, leaves time.Duration }{{200 * time.Millisecond, 200 * time.Millisecond},
 		{time.Hour, 500 * time.Millisecond}} {
@@ -286,7 +286,7 @@ func TestHTTPMessagesWaitForTheListeningStream(t *testing.T) {
 	}
 }
 
-// A probe that the server is slow to answer outlives initialize: there is no session yet that it could belong to.
+// A probe that the server answers slowly outlives initialize, because it belongs to no session.
 func TestHTTPInitializeDoesNotEndTheProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -308,7 +308,7 @@ func TestHTTPInitializeDoesNotEndTheProbe(t *testing.T) {
 	})
 }
 
-// A notification to which no response comes does not noRedirect for ever.
+// A notification without a response does not stay in flight forever.
 func TestHTTPNotificationsTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -383,12 +383,12 @@ func TestHTTPCancelModernOnlyClosesTheStream(t *testing.T) {
 	})
 }
 
-// A server that has not got notifications/initialized says nothing unasked for the life of the session.
+// A server that has not received notifications/initialized sends nothing unsolicited during the session.
 func TestHTTPInitializedIsSentUntilTheServerHasIt(t *testing.T) {
 	for name, c := range map[string]struct {
-		fails  int // times, with a bad gateway or a cut connection in turn
+		fails  int // failures, alternately a bad gateway and a cut connection
 		status int // of the server itself
-		posts  int // that are wanted
+		posts  int // expected number of POSTs
 	}{"at once": {0, 202, 1}, "the fourth time": {3, 202, 4}, "never": {1000, 202, 17}, "refused": {0, 400, 1}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -430,7 +430,7 @@ func TestHTTPInitializedIsSentUntilTheServerHasIt(t *testing.T) {
 	}
 }
 
-// A request that waits behind notifications/initialized has not left, and does not when it is cancelled.
+// A request that waits for notifications/initialized is not sent if it is cancelled.
 func TestHTTPCancelBeforeSending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(legacyServer)

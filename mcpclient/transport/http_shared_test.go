@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A transport of the user's must not change a request, but some do.
+// A user's transport must not change a request, but some do.
 func TestRequestsToAUserTransportShareNothing(t *testing.T) {
 	url1 := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Mcp-Name"); got != "t" || r.Header.Get("X-Key") != "k" || r.URL.Path != "/mcp" {
@@ -39,8 +39,8 @@ func TestRequestsToAUserTransportShareNothing(t *testing.T) {
 	}
 }
 
-// What traces requests puts a value around their context, and net/http makes a context of that which ends with it. For
-// any but the standard library's own, package context would start a goroutine.
+// Tracing wraps the context of a request, and net/http derives another context from it. Unless the parent is a context
+// of the standard library, package context starts a goroutine.
 func TestTracingContextsStartNoGoroutine(t *testing.T) {
 	target := serve(t, func(w http.ResponseWriter,
 		r *http.Request) {
@@ -65,7 +65,7 @@ func TestTracingContextsStartNoGoroutine(t *testing.T) {
 
 type valueKey struct{}
 
-// Calls that are made at once have their own names, and some have fields of their own.
+// Concurrent calls have their own names, and some have additional fields.
 func TestConcurrentRequestsGetTheirOwnHeaders(t *testing.T) {
 	const callers, calls = 8, 100
 	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +120,7 @@ func paramOf(id int64) string {
 	return fmt.Sprint(id)
 }
 
-// squeeze answers with a body that is compressed if the client allows that.
+// squeeze returns a handler whose body is compressed if the client allows it.
 func squeeze(contentType string, write func(io.Writer)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -135,7 +135,7 @@ func squeeze(contentType string, write func(io.Writer)) http.HandlerFunc {
 	}
 }
 
-// With a client of our own it is not net/http that asks for compression and undoes it; with another it is.
+// With our own client, the transport requests and decompresses gzip; with any other client, net/http does.
 func TestCompressedAnswersAreReadByEveryClient(t *testing.T) {
 	text := func(s string) func(io.Writer) { return func(w io.Writer) { _, _ = io.WriteString(w, s) } }
 	for name, h := range map[string]struct {

@@ -193,8 +193,8 @@ func (o *oldServer) read(ctx context.Context, resp *http.Response, events *sse.R
 	ended(err)
 }
 
-// isInUse reports whether all answers arrive on the stream of HTTP+SSE. The end of the stream is the end of the
-// connection, which must not precede the last frame of the stream.
+// isInUse reports whether all answers arrive on the stream of HTTP+SSE. Then only the end of that stream ends the
+// connection, so that no frame of the stream is lost.
 func (o *oldServer) isInUse() bool {
 	o.conn.mu.Lock()
 	defer o.conn.mu.Unlock()

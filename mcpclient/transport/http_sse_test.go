@@ -14,11 +14,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// oldServer speaks HTTP+SSE: what is posted to /messages is answered on the stream.
+// oldServer speaks HTTP+SSE: it answers messages posted to /messages on the stream.
 type oldServer struct {
 	endpoint string // "" means /messages?session=1
 	accepted int    // status for messages; 0 means 202
-	opens    bool   // a stream to a POST as to a GET
+	opens    bool   // answers a POST with a stream, like a GET
 	body     string // of the answer to messages
 
 	mu  sync.Mutex
@@ -40,7 +40,7 @@ func (s *oldServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			endpoint = "/messages?session=1"
 		}
 		answerEvents(w, ": hello\n\nevent: endpoint\ndata: "+endpoint+"\n\n")
-		if r.Method != http.MethodGet { // nothing for the other stream
+		if r.Method != http.MethodGet { // no further events on such a stream
 			<-r.Context().Done()
 			return
 		}
@@ -82,7 +82,7 @@ func TestHTTPFallsBackToTheOldTransport(t *testing.T) {
 		h := b.transport()
 		var kinds []string
 		cfg := transport.Config{Stream: func(kind string) func(error) { kinds = append(kinds, kind); return nil }}
-		for dial := range 2 { // the second one knows
+		for dial := range 2 { // the second dial knows the transport
 			conn := dialHTTP(t, h, cfg)
 			send(t, conn, initialize(1))
 			receiveData(t, conn, result(1), 0)
@@ -112,12 +112,12 @@ func TestHTTPFallsBackToTheOldTransport(t *testing.T) {
 	})
 }
 
-// What the server did not say before it had notifications/initialized is a gap on the old transport, too.
+// Messages that the server withheld before it got notifications/initialized are a gap on the old transport too.
 func TestHTTPLateInitializedOnTheOldTransportIsAGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, posts := newOldServer(), 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
-			if posts++; posts == 4 { // behind POST, GET and POST
+			if posts++; posts == 4 { // after POST, GET and POST
 				w.WriteHeader(502)
 				return
 			}
@@ -139,7 +139,7 @@ func TestHTTPLateInitializedOnTheOldTransportIsAGap(t *testing.T) {
 	})
 }
 
-// Some servers open their stream whatever the method is.
+// Some servers open their stream for any HTTP method.
 func TestHTTPFallsBackToTheOldTransportThatAnswersWithItsStream(t *testing.T) {
 	for _, method := range []string{"initialize", "server/discover"} {
 		t.Run(method, func(t *testing.T) {
@@ -222,14 +222,14 @@ func TestHTTPModeStreamableHasNoFallback(t *testing.T) {
 	})
 }
 
-// If it is no old server, the first answer counts, as if nothing had been tried.
+// If the server does not speak HTTP+SSE, the first answer counts, as without the fallback.
 func TestHTTPFailedFallbackReportsTheFirstAnswer(t *testing.T) {
 	modern := `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}`
 	for _, c := range []struct {
 		name string
 		post http.HandlerFunc
 		get  http.HandlerFunc // nil if it must not be tried
-		want string           // what is delivered, "" for the status
+		want string           // the delivered answer; "" for an error with the status
 		took time.Duration
 	}{
 		{"GET is not allowed", answer(400, "no"), answer(405, ""), "", 0},
@@ -380,7 +380,7 @@ func TestHTTPOldTransportUnreachable(t *testing.T) {
 	})
 }
 
-// A server that is remembered as an old one may have become a new one.
+// A server that is remembered for HTTP+SSE may have been upgraded.
 func TestHTTPForgetsTheOldTransport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old, now := newOldServer(), new(legacyServer)

@@ -17,15 +17,15 @@ import (
 
 const note = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 
-// get is one GET request a server has seen.
+// get is one GET request that a server has received.
 type get struct {
 	at      time.Duration // since the test began
 	last    string        // Last-Event-ID
 	session string
 }
 
-// listener serves the GET requests of a bubble with one script after the other, and everything else as a server with
-// sessions does. The last script serves all further ones.
+// listener serves each GET request of a bubble with the next script, and the last script serves all further ones. It
+// serves everything else like a server with sessions.
 type listener struct {
 	legacyServer
 	start   time.Time
@@ -117,7 +117,7 @@ func TestHTTPListensOnlyIfTheServerHasAStream(t *testing.T) {
 		"500":           {false, answer(500, ""), 5},
 		"503":           {false, answer(503, ""), 5},
 		"503 in an age": {false, answer(503, "", "Retry-After", "3600"), 1},
-		"cut":           {false, raw(""), 6}, // net/http repeats one by itself: the first met a used connection
+		"cut":           {false, raw(""), 6}, // net/http itself repeats one, because the first used an existing connection
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,7 @@ func TestHTTPReopensTheListeningStream(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		scripts []http.HandlerFunc
-		want    []get // within 10 s
+		want    []get // requests within 10 s
 	}{
 		{
 			"behind the last event, after a second",
@@ -214,7 +214,7 @@ func TestHTTPListeningFindsTheSessionGone(t *testing.T) {
 	})
 }
 
-// A server that is down while no request is sent is found to be so, in a while.
+// An outage is detected after a while even if no request is sent.
 func TestHTTPListeningFindsTheServerDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _, b := listen(t, transport.Config{}, events(""))
@@ -268,7 +268,7 @@ func seq[T any](c <-chan T) func(func(T) bool) {
 	}
 }
 
-// A stream that the client does not receive from holds one frame and reads no further.
+// If the client does not receive, a stream holds one frame and reads no further.
 func TestHTTPStreamsHoldOneFrameEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 64 << 10 // more than any buffer between
@@ -327,8 +327,8 @@ func TestHTTPStreamsAreIndependent(t *testing.T) {
 	})
 }
 
-// inTurn returns a function that compares requests with those that are wanted, one after the other: the time between
-// two of them may differ by a fifth, which is left to chance.
+// inTurn returns a function that compares requests with the expected ones, in order: the time between two may differ by
+// up to a fifth, which is random.
 func inTurn() func(got, want get) bool {
 	var before, planned time.Duration
 	return func(got, want get) bool {
@@ -348,7 +348,7 @@ func TestHTTPResumes(t *testing.T) {
 		rest   []http.HandlerFunc
 		want   []get
 		frames []string
-		reason transport.RequestReason // of the failure behind the frames, 0 for none
+		reason transport.RequestReason // of the failure after the frames, 0 for none
 	}{
 		{
 			"after the time the server wants",
@@ -489,7 +489,7 @@ func TestHTTPResumingEndsWithTheCaller(t *testing.T) {
 	})
 }
 
-// The connection of a stream that ends behind its answer is used again.
+// If a stream ends after its answer, its network connection is reused.
 func TestHTTPStreamsThatEndKeepTheirConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		linger, dials := time.Duration(0), 0

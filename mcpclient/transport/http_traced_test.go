@@ -9,10 +9,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// ownFields are what the headers of requests have that are the message's alone.
+// ownFields lists the header fields that differ between messages.
 var ownFields = []string{"Traceparent", "Tracestate", "Baggage", "B3", "Mcp-Param-Even", "Mcp-Param-Third"}
 
-// tracedCall returns a call, with fields of its own in its header that depend on its id, and these fields.
+// tracedCall returns a call with header fields that depend on its id, and these fields.
 func tracedCall(id int64) (transport.Message, map[string]string) {
 	m, n := modernCall(id), fmt.Sprint(id)
 	want := map[string]string{}
@@ -36,7 +36,7 @@ func tracedCall(id int64) (transport.Message, map[string]string) {
 	return m, want
 }
 
-// Headers are used again, and some of these calls have less fields than those before.
+// Some of these calls have fewer fields than the previous ones, which a reused header would keep.
 func TestEachHTTPRequestHasTheFieldsOfItsOwnMessage(t *testing.T) {
 	const callers, calls = 8, 50
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -135,7 +135,7 @@ func TestHTTPUnreachableFailsEveryUnsentRequest(t *testing.T) {
 	})
 }
 
-// While something is connected, the server is there, and a request may get through to it some time.
+// While another request is connected, the server is reachable, and a later request may succeed.
 func TestHTTPUnreachableThreeTimesInARow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("no more connections")

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// dialWith returns a connection by a client of the user's, of which two calls have been answered.
+// dialWith returns a connection that uses a user's client and has answered two calls.
 func dialWith(t *testing.T, url string, client *http.Client) transport.Conn {
 	t.Helper()
 	conn := dialHTTP(t, &transport.HTTP{URL: url, Client: client}, transport.Config{})
@@ -31,7 +31,7 @@ func answerAll(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, http.StatusOK, result(readSent(r).ID))
 }
 
-// What a RoundTripper may do to a request is its own matter: the next one is as it should be.
+// A RoundTripper that changes a request does not affect the next request.
 func TestHTTPAnswersEvenIfTheUsersClientChangesRequests(t *testing.T) {
 	const want = "application/json, text/event-stream"
 	url := serve(t, answerAll)
@@ -152,7 +152,7 @@ func TestContextsThatTheUsersClientDerivesStartNoGoroutine(t *testing.T) {
 	})})
 }
 
-// countedConn counts what is written at once.
+// countedConn counts calls of Write.
 type countedConn struct {
 	net.Conn
 	writes *atomic.Int32
@@ -163,8 +163,8 @@ func (c countedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// A server that gets the header and the body by themselves is woken twice. Of a client that is unknown, the first
-// request is.
+// A server that gets header and body in two writes is woken twice. With an unknown client, only the first request takes
+// two.
 func TestHTTPSendsARequestWithOneWrite(t *testing.T) {
 	var writes atomic.Int32
 	dial := new(net.Dialer).DialContext
@@ -196,8 +196,8 @@ func TestHTTPSendsARequestWithOneWrite(t *testing.T) {
 	wrapped.CloseIdleConnections()
 }
 
-// A client that has left the requests to net/http so far may send one another way. What becomes of that is not seen, so
-// it may have reached the server. The next one is watched closely again.
+// A client that has used net/http so far may send a request in another way. The transport cannot observe that request,
+// so it may have reached the server. The next request is observed again.
 func TestHTTPUnreportedRequestMayHaveReachedTheServer(t *testing.T) {
 	var elsewhere, read atomic.Bool
 	client := roundTripper(func(r *http.Request) (*http.Response, error) {

@@ -113,7 +113,7 @@ func unknownTo(status int, m *jsonrpc.Message, failure bool, body []byte) bool {
 	var code int64
 	text := string(body[:min(len(body), excerptOf)])
 	if failure {
-		e, _ := m.Failure() // a partly valid error is used as well
+		e, _ := m.Failure() // a partly valid error is used too
 		code, text = e.Code, e.Message
 	}
 	switch status {

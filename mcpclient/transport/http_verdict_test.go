@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// verdicts are all cases in which a request that was refused has had no effect, or has another reason than its status.
-// A combination of facts that is not among them is HTTP's own answer, and proves nothing.
+// verdicts lists all cases in which a refused request has had no effect, or has a reason other than ReasonStatus. Any
+// other combination is just an HTTP status and proves nothing.
 var verdicts = []struct {
-	to     addressee // all for anyone
+	to     addressee // all for any addressee
 	status int
-	needs  string // what the response has to say: one of these is enough; empty for nothing
-	not    string // what it must not say for that
+	needs  string // evidence that the response must have, one word is enough; empty for none
+	not    string // evidence that the response must not have
 	why    RequestReason
 	unsent bool
 }{
@@ -35,7 +35,7 @@ var verdicts = []struct {
 
 const anyone = addressee(255)
 
-// TestVerdict goes through every status, everything a response can say, and whom the request was for.
+// TestVerdict tests every status with all combinations of evidence and addressee.
 func TestVerdict(t *testing.T) {
 	words := []string{"wait", "challenge", "failure", "silent", "unknown"}
 	for status := 100; status < 600; status++ {
@@ -76,7 +76,7 @@ func expected(to addressee, status int, heard []string) (RequestReason, bool) {
 	return ReasonStatus, false
 }
 
-// A request that was not refused is judged by how far it got, whatever it was for.
+// A request that was not refused is judged by its progress alone.
 func TestVerdictWithoutAResponse(t *testing.T) {
 	for p, want := range map[phase]RequestError{
 		unconnected: {Reason: ReasonUnreachable, Unsent: true},
@@ -106,7 +106,7 @@ func TestOnlyBusyRequestsAreRepeatable(t *testing.T) {
 	}
 }
 
-// TestEvidenceInARefusal reads responses as they come.
+// TestEvidenceInARefusal parses real responses.
 func TestEvidenceInARefusal(t *testing.T) {
 	rpc := func(id, code, message string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":%q}}`, id, code, message)
@@ -169,7 +169,7 @@ func TestEvidenceInARefusal(t *testing.T) {
 	}
 }
 
-// Texts that a peer has a part in are not mistaken for net/http's own.
+// Texts that a peer controls in part are not mistaken for net/http's own.
 func TestHTTP2ErrorsOfUnprocessedRequests(t *testing.T) {
 	for text, want := range map[string]bool{
 		"http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after " +

@@ -16,8 +16,8 @@ import (
 // connection and accept has not returned soon after. accept must then return: [Conn.Close] waits for it within its
 // own context (5 s without a deadline), and returns an error if it still runs.
 //
-// Frames are copied, so no end sees the other's changes to its bytes. The transport uses no file descriptors and
-// waits only on channels, so it works in a bubble of testing/synctest.
+// Frames are copied, so neither end sees changes that the other makes to its bytes. The transport uses no file
+// descriptors and waits only on channels, so it works in a bubble of testing/synctest.
 func InMemory(accept func(ctx context.Context, p *Peer)) Transport {
 	if accept == nil {
 		panic("transport: InMemory without a function")
@@ -120,7 +120,7 @@ func (c *memoryConn) Receive(ctx context.Context) (Frame, error) {
 
 func (c *memoryConn) Info() Info { return Info{Queued: c.out.len()} }
 
-// Close gives accept 40 % of its time to return, and then cancels its context.
+// Close gives accept 40 % of the available time to return, and then cancels its context.
 func (c *memoryConn) Close(ctx context.Context) error {
 	c.hangUp()
 	p := patienceOf(ctx, defaultGrace)

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// journal is a slog.Handler that keeps what it is given, as level, message and attributes.
+// journal is a slog.Handler that keeps its records, as level, message and attributes.
 type journal struct {
 	mu      sync.Mutex
 	records []map[string]string

@@ -25,7 +25,7 @@ type lane struct {
 	changed broadcast.Signal
 }
 
-// laneOverhead is the memory for a frame besides its data, in bytes.
+// laneOverhead is the memory for a frame in addition to its data, in bytes.
 const laneOverhead = 64
 
 // laneKept is the number of frames for which an empty lane keeps memory.

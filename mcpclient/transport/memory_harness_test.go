@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-// memoryHarness serves in-memory connections with peers a test drives.
+// memoryHarness serves in-memory connections with peers that a test drives.
 type memoryHarness struct {
 	peers chan *memoryPeer
 }

@@ -12,7 +12,7 @@ type Kind uint8
 // The kinds of outgoing messages.
 const (
 	KindRequest      Kind = iota + 1 // has an id and gets an answer
-	KindNotification                 // has no id and gets none
+	KindNotification                 // has no id and gets no answer
 	KindResponse                     // answers a request of the server, with a result or an error
 )
 

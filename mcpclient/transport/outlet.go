@@ -23,7 +23,7 @@ type outlet struct {
 	past int // bytes read since the cut; owned by the reader
 
 	mu          sync.Mutex       // held to set the deadline
-	severed     bool             // it was cut
+	severed     bool             // the outlet was cut
 	interrupted bool             // the next read that would wait is interrupted instead
 	woken       broadcast.Signal // sent by each interruption
 	draining    bool             // cut and interrupt have no effect any more

@@ -56,7 +56,7 @@ func TestCutOutletReturnsAtMostOnePipe(t *testing.T) {
 	chunk := make([]byte, 32<<10)
 	total := 0
 	for {
-		if _, err := w.Write(chunk); err != nil { // as fast as we read
+		if _, err := w.Write(chunk); err != nil { // as fast as the test reads
 			t.Fatal(err)
 		}
 		n, err := o.Read(chunk)

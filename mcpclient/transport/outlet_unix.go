@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// readNow reads available data without waiting, whatever the deadline. EAGAIN means that there is none.
+// readNow reads available data without waiting, even after the deadline. EAGAIN means that there is no data.
 func readNow(f *os.File, p []byte) (n int, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {

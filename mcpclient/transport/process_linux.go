@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// descent is the state that Linux needs besides the process group.
+// descent is the state that Linux needs in addition to the process group.
 type descent struct {
 	pidfd int // of the child, -1 if the kernel does not support pidfds
 }

@@ -55,7 +55,7 @@ func TestNoSignalIsSentAfterReaping(t *testing.T) {
 	}
 	p.wait()
 	other, says := startCat(t)
-	p.pid = other.pid // as if the id had been given away
+	p.pid = other.pid // as if another process had the id now
 	p.terminate()
 	p.kill()
 	if !says("alive") {
@@ -65,7 +65,7 @@ func TestNoSignalIsSentAfterReaping(t *testing.T) {
 	other.wait()
 }
 
-// startCat starts a process that says what it is told; says reports whether it does.
+// startCat starts cat; says sends it a word and reports whether it sends the word back.
 func startCat(t *testing.T) (p *process, says func(word string) bool) {
 	t.Helper()
 	cmd := exec.Command("cat")

@@ -22,8 +22,8 @@ func (p *process) terminate() { p.send(syscall.SIGTERM) }
 // kill sends SIGKILL to the group.
 func (p *process) kill() { p.send(syscall.SIGKILL) }
 
-// send signals the group, and also the child itself in case the child has changed its group. Until the child is
-// reaped, its id belongs to it.
+// send signals the group, and also the child itself in case the child has changed its group. Until the child is reaped,
+// its id is not reused.
 func (p *process) send(sig syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

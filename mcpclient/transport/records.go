@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// record writes the log record of an event of the telemetry schema, at debug level.
+// record logs an event of the telemetry schema at debug level.
 func record(l *slog.Logger, event string, fields ...slog.Attr) {
 	ctx := context.Background()
 	if !l.Enabled(ctx, slog.LevelDebug) {

@@ -77,7 +77,7 @@ func shrink(line []byte) []byte {
 func (l *lines) emit(b []byte) {
 	line := strings.ToValidUTF8(string(bytes.TrimSuffix(b, []byte{'\r'})), "\uFFFD")
 	l.keep(line)
-	_ = l.config.guard("Stderr", func() { // even if it fails: standard error must be read on
+	_ = l.config.guard("Stderr", func() { // a failure must not stop the reading of standard error
 		record(l.logger, names.EventMCPClientProcessStderr, slog.String(names.KeyMCPClientProcessStderrLine, line))
 		if l.callback != nil {
 			l.callback(line)

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// read returns the lines and the last words that come of text.
+// read returns all lines of r, and the kept last lines.
 func read(r io.Reader) (all, last []string) {
 	l := &lines{logger: slog.New(slog.DiscardHandler), callback: func(line string) { all = append(all, line) }}
 	l.readAll(r)

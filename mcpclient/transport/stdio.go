@@ -21,9 +21,9 @@ import (
 // also ends its descendants. When the child ends, the rest of its group is killed. If the client process dies
 // without closing, the child reads the end of its standard input and should exit.
 //
-// When the child ends, [Conn.Receive] returns its remaining output and then an [*ExitError], at most about 50 ms
-// later even if a process outside of the group holds the streams open. If a child closes its standard output and
-// lives, Receive returns [io.EOF] after a quarter of a second.
+// When the child ends, [Conn.Receive] returns its remaining output and then an [*ExitError], at most about 50 ms later
+// even if a process outside of the group holds the streams open. If a child closes its standard output and keeps
+// running, Receive returns [io.EOF] after a quarter of a second.
 //
 // [Conn.Close] sends the accepted frames, closes the child's standard input and waits for 40 % of the available
 // time; then it sends SIGTERM to the group and waits for 30 % more; then it sends SIGKILL to the group. Windows
@@ -158,7 +158,7 @@ func variable(key string) string {
 // streams holds one end of each pipe to the child's standard streams.
 type streams struct{ in, out, err *os.File }
 
-// openStreams creates the pipes. Our ends are in non-blocking mode, and must noRedirect so: their Fd method must not be
+// openStreams creates the pipes. Our ends are in non-blocking mode, and must stay so: their Fd method must not be
 // called.
 func openStreams() (ours, theirs streams, err error) {
 	defer func() {

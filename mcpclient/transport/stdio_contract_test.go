@@ -25,7 +25,7 @@ func TestAPlanWithoutFaultsKeepsTheContractOnPipes(t *testing.T) {
 	})
 }
 
-// TestStdioCanBeInterrupted: the suite tries interruptions where a connection has them, and these have.
+// TestStdioCanBeInterrupted: the suite tests interruptions only if a connection supports them, so Stdio must.
 func TestStdioCanBeInterrupted(t *testing.T) {
 	h := newHarness(t)
 	conn, err := h.stdio().Dial(t.Context(), transport.Config{})

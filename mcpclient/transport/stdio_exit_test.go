@@ -18,11 +18,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// soon is how long what does not wait may take at best, such as Receive after the child's end: 50 ms by contract, and
-// the rest for a busy machine.
+// soon bounds the best time of an operation that does not wait, such as Receive after the child's end: 50 ms by
+// contract, the rest for a busy machine.
 const soon = 1 * time.Second
 
-// exitOf receives until the connection is over and returns the ExitError it is over with.
+// exitOf receives until the connection is over and returns the final ExitError.
 func exitOf(t *testing.T, conn transport.Conn) *transport.ExitError {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -67,7 +67,7 @@ func TestExitStatusAndLastWordsAreInTheError(t *testing.T) {
 	}
 }
 
-// A busy machine may take longer than the last words are waited for, so there is more than one try.
+// A busy machine may take longer than Receive waits for the last words, so there are several tries.
 func TestLastWordsAreWaitedFor(t *testing.T) {
 	for range 20 {
 		h := newHarness(t)
@@ -146,7 +146,7 @@ func TestEndOfTheLeaderIsTheEnd(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		fork int
-		dies bool // the grandchild with it
+		dies bool // whether the grandchild dies too
 	}{
 		{"a grandchild in the group that holds the streams", 0, true},
 		{"a grandchild out of reach that holds the streams", 1, false},
@@ -216,7 +216,7 @@ func TestEscapedProcessDoesNotKeepTheConnectionOpen(t *testing.T) {
 	_, _ = grandchild.tell(h.within(patience), command{Op: opExit})
 }
 
-// mustClose fails the test if the channel is not closed some time.
+// mustClose fails the test if the channel is not closed within patience.
 func mustClose(t *testing.T, done <-chan struct{}, want string) {
 	t.Helper()
 	select {

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for an event that must happen.
 const patience = 30 * time.Second
 
 // harness starts children and drives them.
@@ -45,7 +45,7 @@ func newHarness(t testing.TB) *harness {
 	return h
 }
 
-// serve makes a peer of every connection, in the order they come. It ends with the listener.
+// serve creates a peer for every connection, in the order of arrival. It ends with the listener.
 func (h *harness) serve() {
 	var conns []net.Conn
 	for {
@@ -62,7 +62,7 @@ func (h *harness) serve() {
 		replies := gob.NewDecoder(conn)
 		var hello reply
 		if replies.Decode(&hello) != nil {
-			continue // it was killed before it could say so much
+			continue // the child was killed before its first reply
 		}
 		p.pid = hello.N
 		go func() {
@@ -99,7 +99,7 @@ func (h *harness) dial(s transport.Stdio, cfg transport.Config) (transport.Conn,
 	return conn, h.next()
 }
 
-// next returns the child that has started next, for a test that cannot go on without.
+// next returns the next child, and fails the test if none starts.
 func (h *harness) next() *childPeer {
 	h.t.Helper()
 	p, err := h.accept(h.within(patience))
@@ -133,7 +133,7 @@ func cancelled() context.Context {
 
 func (h *harness) acceptPeer(ctx context.Context) (transporttest.Peer, error) { return h.accept(ctx) }
 
-// accept returns the child that has started next.
+// accept returns the next child.
 func (h *harness) accept(ctx context.Context) (*childPeer, error) {
 	select {
 	case p := <-h.peers:
@@ -146,9 +146,9 @@ func (h *harness) accept(ctx context.Context) (*childPeer, error) {
 // childPeer is a child as the test sees it.
 type childPeer struct {
 	pid  int
-	gone chan struct{} // closed when the child is: no process holds its end of the connection any more
+	gone chan struct{} // closed when the child has gone: no process holds its end of the connection
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	commands *gob.Encoder
 	last     int
 	waiting  map[int]chan reply

@@ -27,7 +27,7 @@ func TestStdioReportsTheQueueForAChildThatDoesNotRead(t *testing.T) {
 			t.Fatalf("send: want no error but ErrBusy, got %v", err)
 		}
 	}
-	accepted-- // the last was not
+	accepted-- // the last one was refused
 	full, queued := time.Now(), conn.Info().Queued
 	if queued == 0 || queued >= accepted || len(reports) != 0 {
 		t.Fatalf("pipe full: want some of %d frames queued and none reported, got %d and %d", accepted, queued, len(reports))
@@ -57,8 +57,8 @@ func TestStdioReportsTheQueueForAChildThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// What counts is bytes: a child that does not read is sent as much as a frame of the limit has, in however small
-// pieces, or what the user says.
+// The queue is measured in bytes: for a child that does not read, it holds as much as the frame limit, or the user's
+// SendQueue, in frames of any size.
 func TestStdioIsBusyOnlyWhenItsQueueIsFull(t *testing.T) {
 	const size = 300
 	for name, tt := range map[string]struct {
@@ -78,7 +78,7 @@ func TestStdioIsBusyOnlyWhenItsQueueIsFull(t *testing.T) {
 			for ; err == nil && accepted < 2*tt.want+4<<20; accepted += size {
 				err = conn.Send(t.Context(), m)
 			}
-			// Beside the queue there is the pipe, and what is being written.
+			// In addition to the queue, there are the pipe and the frames being written.
 			if most := 2*tt.want + 2<<20; !errors.Is(err, transport.ErrBusy) || accepted < tt.want || accepted > most {
 				t.Errorf("accepted %d bytes, then %v; want from %d to %d bytes, then %v", accepted, err, tt.want, most,
 					transport.ErrBusy)
@@ -94,7 +94,7 @@ func TestStdioQueuesNothingForAChildThatIsGone(t *testing.T) {
 	h := newHarness(t)
 	reports := make(chan time.Duration, 10_000)
 	conn, child := h.dial(h.stdio(), transport.Config{QueueWait: func(d time.Duration) { reports <- d }})
-	large := transport.Message{Data: make([]byte, 1<<20)} // no pipe takes it
+	large := transport.Message{Data: make([]byte, 1<<20)} // larger than any pipe
 	if err := conn.Send(t.Context(), large); err != nil {
 		t.Fatalf("send: want no error, got %v", err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// A child that closes its standard output and lives is waited for, a quarter of a second. The caller who reads may have
-// to leave before: its deadline has passed.
+// After a child has closed its standard output, Receive waits a quarter of a second for its exit. A reading caller with
+// an earlier deadline must be able to leave.
 func TestAnInterruptionEndsTheWaitForTheEndOfTheChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := closedOutput(t)
@@ -47,7 +47,7 @@ func TestAnInterruptionEndsTheWaitForTheEndOfTheChild(t *testing.T) {
 	})
 }
 
-// closedOutput returns a connection to a child that lives and has closed its standard output.
+// closedOutput returns a connection to a running child that has closed its standard output.
 func closedOutput(t *testing.T) *stdioConn {
 	t.Helper()
 	r, w, err := os.Pipe()

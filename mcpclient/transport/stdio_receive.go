@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
-// statusWait is how long Receive waits for a child to end that has closed its standard output. A child that ends
-// takes a millisecond, or more on an overloaded machine; only for a child that lives does Receive wait that long.
+// statusWait is how long Receive waits for a child to end that has closed its standard output. A child that ends takes
+// a millisecond, or more on an overloaded machine; Receive waits the whole time only if the child keeps running.
 const statusWait = 250 * time.Millisecond
 
 // reader is the state of Receive, guarded by reading.
@@ -35,7 +35,7 @@ func (c *stdioConn) Interrupter() func() {
 	return c.stdout.interrupt
 }
 
-// nextFrame is the next of the fetcher.
+// nextFrame implements fetcher.next.
 func (c *stdioConn) nextFrame() (Frame, error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()

@@ -37,7 +37,7 @@ func Streams(r io.ReadCloser, w io.WriteCloser) Transport {
 // of a [net.Dialer]. Otherwise it works like [Streams]. An error of open is an error of [Transport.Dial]: the
 // client retries later unless the error is [Permanent]. open must respect its context.
 //
-// network describes the destination of the streams. Telemetry names the server by it, and it decides which baggage
+// network describes the destination of the streams. Telemetry names the server by it. Its Address decides which baggage
 // the server gets: without an Address the streams count as local, and the server gets all baggage.
 func StreamsFrom(network Network, open func(context.Context) (io.ReadWriteCloser, error)) Transport {
 	if open == nil {
@@ -165,7 +165,7 @@ func (c *streamConn) Cancel(_ int64, notice Message) {
 
 func (c *streamConn) Info() Info { return Info{Queued: c.out.Queued()} }
 
-// nextFrame is the next of the fetcher.
+// nextFrame implements fetcher.next.
 func (c *streamConn) nextFrame() (Frame, error) {
 	if err := c.ended(nil); err != nil {
 		return Frame{}, err

@@ -19,8 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-// linePeer is the server's end of streams. It reads two frames ahead of the test, to learn that the connection is
-// closed, and ends then.
+// linePeer is the server's end of streams. It reads two frames ahead of the test, to detect the end of the connection,
+// and then ends.
 type linePeer struct {
 	out    io.Writer
 	close  func() error
@@ -65,7 +65,7 @@ func (p *linePeer) Send(ctx context.Context, frame []byte) error {
 
 func (p *linePeer) Begin(ctx context.Context, part []byte) error {
 	written := make(chan error, 1)
-	go func() { // ends with the connection at the latest
+	go func() { // ends at the latest with the connection
 		_, err := p.out.Write(part)
 		written <- err
 	}()
@@ -124,7 +124,7 @@ func socketPair(t *testing.T) (ours, theirs net.Conn) {
 	return ours, theirs
 }
 
-// redialled is a transport over new streams for each connection.
+// redialled is a transport with new streams for each connection.
 type redialled struct {
 	transport.Transport
 	dial func() transport.Transport
@@ -140,7 +140,7 @@ func (r redialled) Dial(ctx context.Context, cfg transport.Config) (transport.Co
 	return r.dial().Dial(ctx, cfg)
 }
 
-// pair makes one stream, of a kind that the transport does not know, of two.
+// pair joins two streams to one, of a type that the transport does not know.
 type pair struct {
 	io.Reader
 	io.Writer
@@ -254,7 +254,7 @@ func TestDialReturnsTheErrorOfOpen(t *testing.T) {
 	}
 }
 
-// stubborn is a stream whose Read does not end though it is closed.
+// stubborn is a stream whose Read does not end when the stream is closed.
 type stubborn struct {
 	io.Writer
 	free chan struct{}
@@ -293,13 +293,13 @@ func TestCloseReportsAReadThatDoesNotEnd(t *testing.T) {
 	}
 }
 
-// reading reports whether a goroutine is in the Read of a stubborn stream.
+// reading reports whether a goroutine is in the Read method of a stubborn stream.
 func reading() bool {
 	b := make([]byte, 1<<20)
 	return strings.Contains(string(b[:runtime.Stack(b, true)]), "transport_test.stubborn.Read")
 }
 
-// failing is a stream whose methods fail in one of the two ways.
+// failing is a stream whose methods panic or end their goroutine.
 type failing struct{ fail func() }
 
 func (f failing) Read([]byte) (int, error)    { f.fail(); return 0, io.EOF }

@@ -83,8 +83,8 @@ type Config struct {
 	// called from any goroutine and must return quickly.
 	Authorized func()
 
-	// Failed, if not nil, is called when user code that the transport calls has panicked or ended its goroutine.
-	// name names that code; value is the value of the panic, or an error if the goroutine ended.
+	// Failed, if not nil, is called when user code that the transport calls has panicked or ended its goroutine. name
+	// identifies that code; value is the value of the panic, or an error if the goroutine ended.
 	Failed func(name string, value any, stack []byte)
 }
 
@@ -205,14 +205,14 @@ type Conn interface {
 	// A connection that is over must still be closed.
 	Receive(ctx context.Context) (Frame, error)
 
-	// Close ends the connection. It may be called any number of times, also concurrently, and makes a waiting
-	// Receive return. Whatever the peer does, Close returns by the deadline of ctx, or after a time of the
-	// transport's own if ctx has none: it first lets the peer end by itself, then asks it to end, then forces it.
-	// If ctx is cancelled, it uses force at once. A later call with less time shortens an earlier one.
+	// Close ends the connection. It may be called any number of times, also concurrently, and makes a waiting Receive
+	// return. Even if the peer hangs, Close returns by the deadline of ctx, or after a default time of the transport if
+	// ctx has none: it first lets the peer end by itself, then asks it to end, then forces it. If ctx is cancelled, it
+	// uses force at once. A later call with less time shortens an earlier one.
 	//
-	// When Close returns nil, no goroutine, process or file descriptor is left. An error names what is left.
-	// Resources that connections share, such as the idle network connections of [HTTP.Client], are released with
-	// the last connection.
+	// When Close returns nil, no goroutine, process or file descriptor is left. Otherwise the error names what is left.
+	// Resources that connections share, such as the idle network connections of [HTTP.Client], are released with the last
+	// connection.
 	Close(ctx context.Context) error
 
 	// Info returns a snapshot of the connection, also after Close.

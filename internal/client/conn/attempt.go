@@ -286,8 +286,8 @@ func (l *openLink) isSilent() bool {
 // spoke reports the first output of the server process to the machine.
 func (c *Conn) spoke(epoch uint64) { c.step(machine.Input{Event: machine.Spoke, Epoch: epoch}, nil) }
 
-// lastWords returns the last line on the standard error of a server process whose time to start is over without
-// any output, "" in all other cases. It calls the transport, so mu must not be held.
+// lastWords returns the last line on the standard error of a server process that has written no output within its time
+// to start; "" in all other cases. It calls the transport, so mu must not be held.
 func (c *Conn) lastWords() string {
 	c.mu.Lock()
 	var conn transport.Conn

@@ -42,7 +42,7 @@ type Conn struct {
 	attempt   instrument.Ref // the latest attempt, zero before the first; guarded by mu
 	open      bool           // a connection is open, opening or closing; guarded by mu
 	draining  bool           // no operation may begin; guarded by mu
-	probeLost bool           // the server ended during the probe, so the next attempt has none; guarded by mu
+	probeLost bool           // the server ended during the probe: the next attempt does not probe; guarded by mu
 	knownEra  mcp.Era        // era of the server, 0 if unknown; guarded by mu
 
 	lastErr error       // why the last attempt or connection failed; guarded by mu
@@ -116,8 +116,7 @@ func (c *Conn) Draining() bool {
 	return c.draining
 }
 
-// Stop ends the core. It then waits for the core's goroutines, at most for a quarter of CloseTimeout, or until ctx
-// ends.
+// Stop ends the core. It then waits for the core's goroutines until a quarter of CloseTimeout has passed or ctx ends.
 func (c *Conn) Stop(ctx context.Context) error {
 	c.step(machine.Input{Event: machine.Stop}, nil)
 	select {

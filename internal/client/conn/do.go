@@ -111,7 +111,7 @@ func (r *Request) Post(ctx context.Context) {
 	r.Start(ctx, unheard{})
 }
 
-// unheard is the completion of a request whose end concerns no code.
+// unheard is the completion of a request that no code waits for.
 type unheard struct{}
 
 func (unheard) Completed(*Fault) {}
@@ -187,7 +187,7 @@ func (c *Conn) Acknowledged(id int64, method string, told func(Content)) {
 	}
 }
 
-// IsOpen reports whether notifications for the subscription of the request with this id count: the server has
+// IsOpen reports whether to handle notifications for the subscription that request id opened: the server has
 // acknowledged the subscription and has not ended it. A subscription that the client has ended counts as long as it has
 // a tombstone, because the server may have sent news of a change before the next subscription was open.
 func (c *Conn) IsOpen(id int64) bool {
@@ -291,8 +291,8 @@ func (c *Conn) nextID() int64 {
 	return c.lastID
 }
 
-// tryTake admits the request if the machine allows it. The check, the id and the session are one moment under the
-// mutex; so are the refusal and its reason.
+// tryTake admits the request if the machine allows it. The check, the id and the session are atomic under the mutex,
+// and so are a refusal and its reason.
 func (r *Request) tryTake() *Fault {
 	c := r.core
 	c.mu.Lock()
@@ -340,7 +340,7 @@ func (c *Conn) admission(op string) *Fault {
 	return &Fault{Kind: KindState, Op: op, Unsent: true, Cause: err}
 }
 
-// AwaitReady waits until the client is ready, for an operation that has time until by, zero for no end.
+// AwaitReady waits until the client is ready, for an operation with the deadline by, zero for none.
 func (c *Conn) AwaitReady(ctx context.Context, op string, by time.Time) *Fault {
 	limited := ctx
 	if !by.IsZero() {
@@ -359,7 +359,8 @@ func (c *Conn) AwaitReady(ctx context.Context, op string, by time.Time) *Fault {
 	return err
 }
 
-// Interrupted is the fault of an operation that ended between two requests: its caller left, or the client was stopped.
+// Interrupted returns the fault of an operation that ended between two requests: its caller left, or the client was
+// stopped.
 func (c *Conn) Interrupted(ctx context.Context, op string, unsent bool) *Fault {
 	if ctx.Err() != nil {
 		return Outlived(ctx, op, unsent)

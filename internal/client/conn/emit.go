@@ -35,7 +35,7 @@ const UntoldRecords = 256
 type teller struct {
 	core    *Conn
 	records []record      // records to report; guarded by core.mu
-	untold  uint32        // dropped records, not reported yet; guarded by core.mu
+	untold  uint32        // number of dropped records not yet reported; guarded by core.mu
 	running bool          // the goroutine exists; guarded by core.mu
 	done    chan struct{} // closed when there are no more records; nil unless a goroutine waits for it; guarded by core.mu
 }

@@ -37,9 +37,9 @@ func (h *Handshake) initialize(ctx context.Context, version mcp.Version) (*Sessi
 	return h.initializeAnswer(ctx)
 }
 
-// initializeAnswer waits for the answer to initialize. The answer to an earlier probe may arrive as well, or
-// instead: a modern server that was slow to start answers the probe and then refuses initialize, or ignores it. A
-// session by initialize is preferred, because the server has accepted it.
+// initializeAnswer waits for the answer to initialize. The answer to an earlier probe may arrive too, or instead: a
+// modern server that was slow to start answers the probe and then refuses initialize, or ignores it. A session by
+// initialize is preferred, because the server has accepted it.
 func (h *Handshake) initializeAnswer(ctx context.Context) (*Session, error) {
 	if h.in.silent { // the server reads neither the probe nor initialize before it has started
 		h.clock.hold(true)

@@ -45,8 +45,8 @@ type knownMeta struct {
 	*jsonrpc.Constant
 }
 
-// ResultType reads the member resultType. It is cheap if servers write the member first; after a large content it
-// costs one pass that only validates. The type must be known before the content is decoded in place.
+// ResultType reads the member resultType. It is cheap if servers write the member first; behind a large content it
+// costs a pass that validates the content. The type must be known before the content is decoded in place.
 func (ModernEra) ResultType(result []byte) (mcp.ResultType, error) { return mcp.ResultTypeOf(result) }
 
 func (ModernEra) Serves() bool     { return false }
@@ -121,8 +121,8 @@ func (h *Handshake) refusedProbe(err *mcp.Error, asked mcp.Version) (mcp.Version
 	return "", errLegacy
 }
 
-// supportedVersions returns the versions in a server's error, none if there are none. Servers of the legacy era
-// send them under another code in the same form.
+// supportedVersions returns the versions that a server's error lists, nil if it lists none. Legacy servers use another
+// error code with the same data.
 func supportedVersions(err *mcp.Error) []mcp.Version {
 	var data mcp.UnsupportedVersionData
 	if json.Unmarshal(err.Data, &data) != nil {

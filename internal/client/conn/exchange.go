@@ -89,9 +89,9 @@ func (r *Request) unsent(ctx context.Context, err error, why *transport.RequestE
 	return r.settled(&Fault{Kind: KindTransport, Op: r.Method, Unsent: true, Cause: err})
 }
 
-// later waits until it is time to retry a request that was refused for now: by the transport or, if why is not
-// nil, by the server. The refusal of a server is final unless the request had no effect or is idempotent. The
-// error is [transport.ErrBusy] for no retry, or the reason for the end of the wait.
+// later waits until it is time to retry a request that was refused for now: by the transport or, if why is not nil, by
+// the server. The refusal of a server is final unless the request had no effect or is idempotent. The error is
+// [transport.ErrBusy] if there is no retry, otherwise the reason why the wait ended.
 func (r *Request) later(ctx context.Context, why *transport.RequestError) error {
 	delay, again := r.busy()
 	reason := names.RetryBusy

@@ -60,8 +60,8 @@ func (f *failure) unreachable() bool {
 	return ok && e.Reason == transport.ReasonUnreachable
 }
 
-// failed handles the failure of one request. The connection stays open, unless the server has forgotten the
-// session. An error ends the reading.
+// failed handles the failure of one request. The connection stays open, unless the server has forgotten the session. If
+// failed returns an error, the reading ends.
 func (r *Reader) failed(e *exchangeError) error {
 	switch e.err.Reason {
 	case transport.ReasonBusy:
@@ -87,7 +87,7 @@ func (c *Conn) awaits(id int64) bool {
 	return ok || id == 0
 }
 
-// putOff makes a call retry later that the server has refused for now.
+// putOff schedules a retry of a call that the server has refused for now.
 func (c *Conn) putOff(id int64, e *transport.RequestError) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,7 +16,7 @@ type Fault struct {
 	Kind   FaultKind
 	Op     string // method, or name of the operation
 	Server *mcp.Error
-	Unsent bool // the server cannot have acted on it
+	Unsent bool // the server cannot have acted on the request
 	Cause  error
 }
 

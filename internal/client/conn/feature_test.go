@@ -16,11 +16,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// tide is a feature as the author of another package adds one: a method, a notification, a capability and a layer. The
-// core has no word of it.
+// tide is a feature that another package could add: a method, a notification, a capability and a layer. The core does
+// not know it.
 type tide struct {
 	core  conn.Conn
-	known map[string]string // the layer: what the server has said, until it says that this has changed
+	known map[string]string // the layer: the server's answers, until it reports a change
 	hits  int
 }
 
@@ -40,7 +40,7 @@ func newTide(t *testing.T, to transport.Transport) *tide {
 	return f
 }
 
-// The moments of a connection that a feature hears of.
+// The methods of conn.Features.
 
 func (f *tide) Negotiated()                   { clear(f.known) }
 func (f *tide) Began(*conn.Session)           {}
@@ -59,7 +59,7 @@ func (f *tide) Serve(_ *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	_ = answer(conn.ErrorFrame(m.ID, &mcp.Error{Code: mcp.CodeMethodNotFound, Message: "no such method"}), false)
 }
 
-// at asks for the tide at a place, or remembers it.
+// at requests the tide at a place, unless it is known.
 func (f *tide) at(ctx context.Context, place string) (string, *conn.Fault) {
 	if said, ok := f.known[place]; ok {
 		f.hits++
@@ -111,7 +111,7 @@ func (q *tideRequest) ReceiveError(_ *conn.Session, m *jsonrpc.Message) (*mcp.Er
 }
 func (q *tideRequest) Late() conn.LateAnswer { return nil }
 
-// harbor is a server that knows the tide, by turns high and low, and tells of a change when it is asked to.
+// harbor is a server that answers alternately high and low, and reports a change on request.
 func harbor(t *testing.T) transport.Transport {
 	asked := 0
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
@@ -157,7 +157,7 @@ func TestFeatureNeedsNoChangeOfTheCore(t *testing.T) {
 		if err := f.core.WaitFor(t.Context(), connstate.Ready); err != nil {
 			t.Fatal(err)
 		}
-		for i, want := range []string{"high", "high", "low"} { // asked, remembered, and asked again behind a change
+		for i, want := range []string{"high", "high", "low"} { // requested, remembered, and requested again after a change
 			if said, err := f.at(t.Context(), "Calais"); err != nil || said != want {
 				t.Errorf("question %d: got %q and %v, want %q", i, said, err, want)
 			}

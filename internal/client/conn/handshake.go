@@ -79,7 +79,7 @@ func (h *Handshake) probeKilled(err error) bool {
 	return ok && h.ended(f) && !h.in.heard && len(h.c.Settings.Legacy) > 0
 }
 
-// ended reports whether a reachable server has ended the connection, and not the client, for example after a
+// ended reports whether a reachable server has ended the connection. It is false if the client did, for example after a
 // timeout.
 func (h *Handshake) ended(f *failure) bool {
 	return f.event == machine.TransportDown && !f.unreachable() && h.link.Ctx.Err() == nil
@@ -93,7 +93,7 @@ func (h *Handshake) send(ctx context.Context, method string, v mcp.Version, para
 	})
 }
 
-// sendEncoded is send with a function that encodes the request.
+// sendEncoded is like send, but encode encodes the request.
 func (h *Handshake) sendEncoded(ctx context.Context, method string, v mcp.Version,
 	encode func(id int64, trace *traceContext) ([]byte, error)) error {
 	ctx, op := h.c.Telemetry.StartRequest(ctx, instrument.Request{Method: method, Beside: true})
@@ -273,8 +273,8 @@ func (h *Handshake) abandon(err error) {
 	h.waiting = nil
 }
 
-// handshakeErrorType returns the error.type of a request of the handshake without an answer: the connection was
-// lost, or another answer came first or time ran out.
+// handshakeErrorType returns the error.type of a handshake request without an answer: the connection was lost, another
+// answer came first, or time ran out.
 func handshakeErrorType(err error) string {
 	if failure, ok := errors.AsType[*usercode.Failure](err); ok {
 		return failure.ErrorType()

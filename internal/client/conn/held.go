@@ -23,7 +23,7 @@ import (
 type held struct {
 	phase   phase
 	kept    bool              // the caller closes the operation
-	foreign bool              // another request has opened it, with another context
+	foreign bool              // another request has opened the operation, with another context
 	outer   trace.Span        // the span around the operation, nil before Open
 	ctx     context.Context   // with the span of the operation, nil before Open
 	result  instrument.Result // of the request, once it is answered
@@ -55,10 +55,10 @@ func (r *Request) Open(ctx context.Context) context.Context {
 	return r.held.ctx
 }
 
-// Keep is Open for a caller that may not need a request: the operation begins with the first one.
+// Keep replaces Open for a caller that may not need a request: the operation begins with the first request.
 func (r *Request) Keep() { r.held.kept = true }
 
-// next begins the operation of a request, or takes the one that was opened, if no request has taken that yet.
+// next begins a request's operation. If one was opened and no request has taken it yet, next takes that one.
 func (r *Request) next(ctx context.Context) context.Context {
 	switch {
 	case r.held.phase == opened && !r.held.foreign:
@@ -113,7 +113,7 @@ func (r *Request) Close(ctx context.Context, failed *instrument.Result) {
 	r.endOperation(result)
 }
 
-// Lend gives the operation of r to another request, which gives it back by Return. It reports false if the operation is
+// Lend lends the operation of r to another request, which calls Return at its end. It reports false if the operation is
 // lent already: a middleware may make two calls at once.
 func (r *Request) Lend(other *Request) bool {
 	if !atomic.CompareAndSwapInt32(&r.held.lent, atHome, lentOut) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Introduction is how a client agrees with a server on a session.
+// Introduction defines how a client negotiates a session with a server.
 type Introduction interface {
 	// Introduce negotiates a session over a connection. It runs in the goroutine of the connection and reads from the
 	// connection through h. ctx ends with the timeout of the attempt and carries the attempt's span.
@@ -86,7 +86,7 @@ func (h *Handshake) Ask(ctx context.Context, q *Question) (jsonrpc.Message, erro
 	return a.msg, nil
 }
 
-// Agree completes the session that s describes by its era, its version and the server's data. If held is true, only the
+// Agree completes a session from s, which has its era, its version and the server's data. If held is true, only the
 // client's own requests are admitted to the session before [Session.Open].
 func (h *Handshake) Agree(s Session, held bool) *Session {
 	s.Link = h.link

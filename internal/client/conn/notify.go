@@ -33,14 +33,14 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) *Fault {
 	return c.Send(ctx, notice(method, params))
 }
 
-// notice returns a notification of the client's own.
+// notice returns a notification with these params and no options.
 func notice(method string, params any) *Notice {
 	return &Notice{Method: method, Encode: func(s *Session, trace *instrument.TraceContext) ([]byte, error) {
 		return encodeNotification(method, params, (&traceContext{*trace}).meta(s.noticeMeta()))
 	}}
 }
 
-// Send is [Conn.Notify] with all options of a notification.
+// Send is like [Conn.Notify], with all options of a notification.
 func (c *Conn) Send(ctx context.Context, n *Notice) *Fault {
 	ctx, op := c.Telemetry.StartRequest(ctx, instrument.Request{Method: n.Method, Notification: true})
 	defer op.End(BrokenOff)

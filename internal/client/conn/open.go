@@ -15,7 +15,7 @@ func (c *Conn) awaitSession(ctx context.Context, op string, by time.Time, own bo
 	return c.awaitOpen(ctx, op, by)
 }
 
-// errRestoring is why a request must wait that is not the client's own.
+// errRestoring is why a request of the user must wait.
 var errRestoring = fmt.Errorf("%w, it is restoring the state of the lost session", ErrNotReady)
 
 // awaitOpen waits until the present session, if there is one, is open to all requests.

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// openLink is a connection of the present epoch, from dialling on. The epoch changes if it negotiates again.
+// openLink is a connection of the present epoch, from dialling on. The epoch changes if the client negotiates again.
 type openLink struct {
 	core  *Conn
 	epoch uint64    // only the connection's own goroutine changes it

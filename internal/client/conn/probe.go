@@ -74,7 +74,7 @@ func (p Probe) Open(r *Request) int64 {
 // Busy makes the server refuse a request for now.
 func (p Probe) Busy(id int64, why *transport.RequestError) { p.C.putOff(id, why) }
 
-// BusyAndLost is Busy and the loss of the connection, atomically.
+// BusyAndLost calls Busy and loses the connection, atomically.
 func (p Probe) BusyAndLost(id int64, why *transport.RequestError, err error) {
 	p.C.mu.Lock()
 	defer p.C.mu.Unlock()

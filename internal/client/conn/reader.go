@@ -41,7 +41,7 @@ func (r *Reader) Request() Content {
 	return nil
 }
 
-// failure is why a connection, or an attempt to connect, ends, as an event for the state machine.
+// failure is the reason why a connection or an attempt to connect ends, with the event for the state machine.
 type failure struct {
 	event machine.Event
 	err   error
@@ -225,7 +225,7 @@ func (r *Reader) run() error {
 	}
 }
 
-// runUntilRest is run for a connection that knows when there is nothing to read. It then returns
+// runUntilRest is like run, for a connection that knows when there is nothing to read. Then it returns
 // [seam.ErrResting], and the connection calls wake when there is something to read. Another goroutine may own the
 // reader by then.
 func (r *Reader) runUntilRest(conn rester, wake func()) error {

@@ -47,8 +47,7 @@ func (q *progressQueue) take() []*mcp.ProgressParams {
 	return all
 }
 
-// longTotal is the default maximum, in timeouts, for a request whose timeout progress restarts, and for a list of
-// many pages.
+// longTotal is the default maximum, in timeouts, for a request with [Sending.Resets], and for a list of many pages.
 const longTotal = 10
 
 // Longer returns the time for an operation that may take longTotal timeouts, zero or less for no limit.

@@ -16,7 +16,7 @@ func TestLatestProgressReportsAreKept(t *testing.T) {
 		for _, sizes := range rapid.SliceOf(between).Draw(t, "reports before each take") {
 			var want []float64
 			small := rapid.Bool().Draw(t, "small")
-			size := 0 // of what is kept
+			size := 0 // bytes of the kept reports
 			for i, bytes := range sizes {
 				if small {
 					bytes /= 1 << 16

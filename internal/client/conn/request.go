@@ -15,7 +15,7 @@ import (
 )
 
 // Request is one request to the server and its outcome. It belongs to the goroutine that makes the request. While the
-// request is in flight, the core refers to it as well. The code that removes the request from flight, under the core's
+// request is in flight, the core refers to it too. The code that removes the request from flight, under the core's
 // mutex, fills Outcome, once. The [Content] encodes the request and decodes its answer.
 type Request struct {
 	Sending
@@ -87,7 +87,7 @@ type Content interface {
 	Receive(s *Session, m *jsonrpc.Message) error
 	// ReceiveError decodes an error of the server, usually by [DecodeError].
 	ReceiveError(s *Session, m *jsonrpc.Message) (*mcp.Error, error)
-	// Ended describes the end of the operation.
+	// Ended returns the outcome of the operation for the telemetry.
 	Ended(err *Fault) instrument.Result
 	// Harmless reports whether the request is idempotent.
 	Harmless() bool
@@ -134,7 +134,7 @@ func (r *Request) TraceContext() *instrument.TraceContext {
 type headstone struct {
 	method string
 	ref    instrument.Ref
-	open   bool // it was an open subscription
+	open   bool // the request was an open subscription
 	late   LateAnswer
 }
 

@@ -24,7 +24,7 @@ func DecodeResult(m *jsonrpc.Message, result any) error {
 	return m.Consume(func(middle []byte) (int, error) { return mcp.DecodeInPlace(middle, result) })
 }
 
-// DropIcons removes the icons from a result that a user must not load.
+// DropIcons removes from a result the icons that must not be loaded.
 // (specification 2026-07-28, basic/index, "icons"; the same in 2025-11-25)
 func (c *Conn) DropIcons(method string, result any) {
 	if n, first := given.DropIcons(result); n > 0 {

@@ -100,8 +100,7 @@ func (o *outgoing) sending() {
 	}
 }
 
-// hand passes the message to the transport, a request through the optional interface of the connection if it has
-// one.
+// hand passes the message to the transport. A request uses the optional interface of the connection, if there is one.
 func (o *outgoing) hand(ctx context.Context, conn transport.Conn) error {
 	switch {
 	case o.cancels != 0:

@@ -36,7 +36,7 @@ type Session struct {
 
 	in     *Reader
 	sender sender                     // the connection, nil if it has only Send
-	direct func(transport.Frame) bool // handles answers in place of the reader; nil like sender
+	direct func(transport.Frame) bool // handles answers in place of the reader; nil if sender is nil
 }
 
 // Said is a server's description of itself. It is immutable, and many sessions may share it.
@@ -71,8 +71,8 @@ type Link struct {
 	line  line
 }
 
-// Era is the difference between the two eras of the protocol after the handshake. The handshakes are in
-// era_modern.go and era_legacy.go.
+// Era defines how the two eras of the protocol differ after the handshake. The handshakes are in era_modern.go and
+// era_legacy.go.
 type Era interface {
 	// requestMeta returns the members of every request's _meta, nil for none.
 	requestMeta(*Settings, mcp.Version) (*jsonrpc.Constant, error)

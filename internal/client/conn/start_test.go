@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// heldTransport returns from the sending of tide/at when release is closed, though the server has it.
+// heldTransport passes tide/at to the server, but its Send returns only when release is closed.
 type heldTransport struct {
 	transport.Transport
 	release chan struct{}
@@ -35,7 +35,7 @@ func (h heldConn) Send(ctx context.Context, m transport.Message) error {
 	return err
 }
 
-// ends collects what a request comes to.
+// ends collects the outcomes of a request.
 type ends chan *conn.Fault
 
 func (e ends) Completed(err *conn.Fault) { e <- err }
@@ -149,7 +149,7 @@ func TestStartedRequestEndsWithItsContextOrTheClient(t *testing.T) {
 		}
 		_, end, sent = started(t.Context(), f, "Calais")
 		<-sent
-		if err := <-end; err.Kind != conn.KindTimeout { // behind a second
+		if err := <-end; err.Kind != conn.KindTimeout { // after a second
 			t.Errorf("got %v, want a timeout", err)
 		}
 		<-cancelled

@@ -21,9 +21,9 @@ type fact struct {
 	message   *jsonrpc.Message   // the response
 	violation *jsonrpc.Violation // violation in a frame
 
-	request   int64                   // request that has failed by itself, with failed or cancelled as the cause
-	failed    *transport.RequestError // cause of request
-	cancelled *CancelledByServer      // cause of request
+	request   int64                   // id of a single request that has failed, because of failed or cancelled
+	failed    *transport.RequestError // why the request failed
+	cancelled *CancelledByServer      // why the request failed
 }
 
 // Start takes the machine's first step.
@@ -288,7 +288,7 @@ func (c *Conn) arm() {
 	c.armed = next
 }
 
-// tick is the function of the timer.
+// tick handles the deadlines that have passed. The timer calls it.
 func (c *Conn) tick() {
 	words := c.lastWords()
 	c.mu.Lock()

@@ -15,8 +15,8 @@ type stopwatch struct {
 	timer *time.Timer   // nil between parts; guarded by mu
 }
 
-// within starts a part. It returns a context that ends with ctx, or when the part has taken longer than limit. The
-// part ends with the call of done.
+// within starts a part. It returns a context that ends with ctx, or when the part has taken longer than limit. done
+// ends the part.
 func (s *stopwatch) within(ctx context.Context, limit time.Duration) (_ context.Context, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()

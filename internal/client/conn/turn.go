@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// turn determines the goroutine that reads a session's frames. It is the connection's goroutine, because no
-// message of the server may be missed. But passing an answer from there to its caller's goroutine costs more than
-// the rest of a small call. So while a user makes one call after the other, the connection's goroutine lends the
-// turn, and the caller reads its own answer. If the caller receives anything else, or the end of the wait, it
-// hands that and the turn back to the connection's goroutine.
+// turn determines the goroutine that reads a session's frames. It is the connection's goroutine, because no message of
+// the server may be missed. But passing an answer from there to its caller's goroutine costs more than the rest of a
+// small call. So while a user makes one call after the other, the connection's goroutine lends the turn, and the caller
+// reads its own answer. If the caller receives any other frame, or its wait ends, it hands the result and the turn back
+// to the connection's goroutine.
 //
 // Between two such calls no goroutine reads, for at most two ticks of the pace.
 //
@@ -34,8 +34,8 @@ type turn struct {
 	mu     sync.Mutex
 	caller context.Context // context of the call whose caller has the turn, nil for none; guarded by mu
 
-	// The fields below are owned by the goroutine whose turn it is. lonely counts answers in a row, each to the
-	// only call in flight and soon after the previous one; it is negative after useless loans.
+	// Only the goroutine whose turn it is uses the fields below. lonely counts answers in a row, each to the only call in
+	// flight and soon after the previous one; it is negative after useless loans.
 	lonely int32
 	wait   int32     // answers until the next loan
 	latest time.Time // time of the latest answer
@@ -52,7 +52,7 @@ const (
 // pace configures when the turn is lent, and for how long.
 type pace struct {
 	Tick   time.Duration // interval for checks whether the loan is useful
-	few    uint32        // maximum of answers in a tick that make the loan useless
+	few    uint32        // a loan with at most this many answers in a tick is useless
 	soon   time.Duration // maximum time between two answers in a row
 	Enough int32         // number of answers in a row after which the turn is lent
 }
@@ -145,7 +145,7 @@ func (t *turn) reader() context.Context {
 	return cmp.Or(t.caller, context.Background())
 }
 
-// settle sets the wait until the next loan, after a loan in which callers have read own answers.
+// settle sets the wait until the next loan. own is the number of answers that callers read in the last loan.
 func (t *turn) settle(own int32) {
 	if own >= t.Enough {
 		t.wait = 0

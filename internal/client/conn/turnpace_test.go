@@ -7,7 +7,7 @@ import (
 
 func TestWhenTheTurnIsLent(t *testing.T) {
 	type answer struct {
-		after time.Duration // the one before
+		after time.Duration // the previous answer
 		alone bool
 	}
 	quick, slow, crowded := answer{time.Microsecond, true}, answer{200 * time.Microsecond, true}, answer{time.Microsecond,
@@ -50,7 +50,7 @@ func TestUselessLoansBecomeRare(t *testing.T) {
 	due()
 	for _, want := range []int{8, 12, 20, 36, 68, 132, 260, 516, 1028, 1028} {
 		turn.settle(3)
-		turn.answered(now, false) // forgives nothing
+		turn.answered(now, false) // does not shorten the wait
 		if got := due(); got != want {
 			t.Errorf("the next loan is due after %d answers, want %d", got, want)
 		}

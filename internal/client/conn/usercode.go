@@ -12,8 +12,8 @@ import (
 // The client calls user code (handlers, callbacks, the transport) through package usercode. Whatever user code
 // does, the client continues to work and can be stopped.
 
-// BrokenOff is the result of an operation in which user code has failed, for a defer; it has no effect after
-// another End.
+// BrokenOff is the result of an operation in which user code has failed. It is for a deferred End, which has no effect
+// after another End.
 var BrokenOff = instrument.Result{ErrorType: names.ErrorPanic}
 
 // Failed returns a function that reports the failure of the named code to telemetry.

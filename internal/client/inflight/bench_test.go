@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// BenchmarkAnswered is the life of a call that is answered while others are in flight.
+// BenchmarkAnswered adds and settles a call while others are in flight.
 func BenchmarkAnswered(b *testing.B) {
 	for _, others := range []int{0, 64, 10_000} {
 		b.Run(fmt.Sprintf("others=%d", others), func(b *testing.B) {
@@ -28,7 +28,7 @@ func BenchmarkAnswered(b *testing.B) {
 	}
 }
 
-// BenchmarkTimeout is the life of a call that expires while the table holds as many tombstones as it may.
+// BenchmarkTimeout adds and expires a call while the table has the maximum of tombstones.
 func BenchmarkTimeout(b *testing.B) {
 	table := newStorm()
 	var id int64
@@ -47,7 +47,7 @@ func BenchmarkTimeout(b *testing.B) {
 	}
 }
 
-// BenchmarkFailAll is the loss of a connection with a thousand calls in flight.
+// BenchmarkFailAll fails a thousand calls in flight.
 func BenchmarkFailAll(b *testing.B) {
 	table := newStorm()
 	var id int64

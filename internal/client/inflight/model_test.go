@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/client/inflight"
 )
 
-// model is a table done the simplest way: it keeps every call for ever and looks at all of them.
+// model is the simplest possible table: it keeps every call forever and searches all of them.
 type model struct {
 	cfg   inflight.Config
 	now   time.Time
@@ -99,8 +99,8 @@ func (m *model) next() time.Time {
 	return due
 }
 
-// In any order of adding, settling, abandoning, expiring, failing, sweeping and waiting, the table says what the model
-// says, and each call leaves exactly once.
+// In any order of adding, settling, abandoning, expiring, failing, sweeping and waiting, the table agrees with the
+// model, and each call leaves exactly once.
 func TestTableAgreesWithTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := inflight.Defaults()

@@ -9,15 +9,15 @@ import (
 
 var noon = time.Date(2026, time.July, 28, 12, 0, 0, 0, time.UTC)
 
-// note is as large as a trace context.
+// note has the size of a trace context.
 type note [25]byte
 
 func newStorm() *Table[int64, note] {
 	return New(Defaults(), func(int64) note { return note{} })
 }
 
-// A million timeouts, in waves that stand for callers who all give up at once, stay within the bound, and when the TTL
-// is over the table is as small as it was.
+// A million timeouts, in waves of callers that give up together, stay within the bound, and after the TTL the table is
+// as small as before.
 func TestStormOfTimeoutsStaysWithinBounds(t *testing.T) {
 	const (
 		calls = 1_000_000
@@ -65,7 +65,7 @@ func TestStormOfTimeoutsStaysWithinBounds(t *testing.T) {
 	runtime.KeepAlive(table)
 }
 
-// Shrinking loses nothing: while a large table empties, whatever it should still hold can be found.
+// Shrinking loses nothing: while a large table empties, its remaining calls can be found.
 func TestShrinkingKeepsTheEntries(t *testing.T) {
 	const n = 20_000
 	table := newStorm()
@@ -94,7 +94,7 @@ func TestShrinkingKeepsTheEntries(t *testing.T) {
 	wantSmall(t, table)
 }
 
-// The burst that comes again and again finds the room of the last one.
+// A repeated burst reuses the memory of the previous one.
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	table := newStorm()
 	now := noon
@@ -125,7 +125,8 @@ func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A table holds values only of calls in flight, and notes only of tombstones: what left can be collected.
+// A table holds only the values of calls in flight and the notes of tombstones, so those of removed calls can be
+// collected.
 func TestRemovedCallsCanBeCollected(t *testing.T) {
 	type value struct{ note, _ *[64]byte }
 	table := New(Defaults(), func(v *value) *[64]byte { return v.note })

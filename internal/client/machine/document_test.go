@@ -182,7 +182,7 @@ func glossary(consts []constant) string {
 	return b.String()
 }
 
-// constant is an event or an effect as its declaration explains it.
+// constant is an event or an effect, with the comment of its declaration.
 type constant struct{ name, doc string }
 
 // constants returns the exported constants of this package by type, as declared.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// link is what there is of a connection.
+// link is the state of the transport's connection.
 type link uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	open
 )
 
-// world is what a machine's effects have made of its surroundings. It keeps its own count of what the machine counts.
+// world is the machine's environment after its effects. It counts independently what the machine counts.
 type world struct {
 	link   link
 	pulled bool // a frame may be delivered
@@ -27,7 +27,7 @@ type world struct {
 	delay        time.Duration // of the next backoff
 }
 
-// step is one step with everything about it.
+// step is one step with its inputs and results.
 type step struct {
 	t       *testing.T
 	policy  Policy
@@ -91,7 +91,7 @@ func (s *step) meet(w world) world {
 	return w
 }
 
-// carryOut returns the world after the effects.
+// carryOut checks the effects and returns the world after them.
 func (s *step) carryOut(w world) world {
 	for _, e := range s.effects {
 		switch e {
@@ -123,7 +123,7 @@ func (s *step) carryOut(w world) world {
 	return w
 }
 
-// checkSurroundings asserts what each state has around it.
+// checkSurroundings asserts that the world fits the state.
 func (s *step) checkSurroundings(w world) {
 	connected := s.next.State == initializing || s.next.State == ready
 	s.require(connected == (w.link == open), "initializing and ready have a connection, and no other state has")
@@ -201,7 +201,7 @@ func (s *step) checkDeadline() {
 	}
 }
 
-// checkOnce asserts that a lost probe and a lost session are made good at once the first time, and only then.
+// checkOnce asserts that a lost probe and a lost session are retried at once the first time, and only then.
 func (s *step) checkOnce(w *world) {
 	if s.m.State == initializing && s.in.Event == ProbeLost {
 		s.require(s.next.State == starting != w.redialled, "a lost probe is dialled again once in an attempt")
@@ -220,7 +220,7 @@ func (s *step) checkOnce(w *world) {
 }
 
 // checkBackoff asserts that delays double from one failure to the next, and that only a session that has answered a
-// call of the user, or has lasted, brings them back.
+// call of the user, or has lasted, resets them.
 func (s *step) checkBackoff(w *world) {
 	if s.m.State == ready {
 		lived := s.in.Now.Sub(s.m.Since)
@@ -262,7 +262,7 @@ func (s *step) checkMove() {
 	s.require(t.Duration == s.in.Now.Sub(s.m.Since), "the record says how long the state lasted")
 }
 
-// checkStay asserts that what does not move the machine changes nothing but what is checked elsewhere.
+// checkStay asserts that an event without a transition changes only the fields that are checked elsewhere.
 func (s *step) checkStay() {
 	rest := s.next
 	if s.negotiates() && (s.in.Event == Held || s.in.Event == Resumed) {

@@ -52,7 +52,7 @@ type Machine struct {
 type Input struct {
 	Event Event
 
-	// Epoch is the epoch of an event of a connection, zero for other events.
+	// Epoch is the connection's epoch if a connection caused the event, otherwise zero.
 	Epoch uint64
 
 	Now time.Time

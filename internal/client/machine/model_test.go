@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// client is the least that runs a machine and a table of calls together, in virtual time and without a goroutine: it
-// carries out effects, keeps what is on the wire, and hands out outcomes.
+// client is the minimal code that runs a machine with a table of calls, in virtual time and without goroutines: it
+// carries out effects, keeps the undelivered answers, and records outcomes.
 type client struct {
 	policy machine.Policy
 	m      machine.Machine
@@ -24,15 +24,15 @@ type client struct {
 	wire   []answer // not yet delivered
 	trials []trial  // sends to be tried again
 
-	broken func(format string, args ...any) // hears of a broken promise
+	broken func(format string, args ...any) // called if an invariant does not hold
 }
 
-// request is how a call will fare, unless something comes between.
+// request is the planned course of a call, unless another event intervenes.
 type request struct {
 	Timeout   time.Duration
-	Answers   int           // how many come: none, one, or more by mistake
+	Answers   int           // number of answers: none, one, or several by mistake
 	Delay     time.Duration // of the answers
-	Misrouted bool          // the answers come over whatever connection there is
+	Misrouted bool          // the answers arrive over any present connection
 	Busy      int           // attempts to send that meet a busy transport
 }
 
@@ -71,7 +71,7 @@ func newClient(broken func(string, ...any)) *client {
 	return c
 }
 
-// connect lets the client become ready, if it still can.
+// connect makes the client ready, if that is still possible.
 func (c *client) connect() {
 	if c.m.State == connstate.Backoff {
 		c.pass(c.m.Deadline.Sub(c.now))
@@ -121,7 +121,7 @@ func (c *client) receive(a answer) {
 	c.meet(event, epoch, a.call)
 }
 
-// meet steps the machine and carries out what it says.
+// meet steps the machine and carries out the effects.
 func (c *client) meet(e machine.Event, epoch uint64, about *call) {
 	next, effects, ok := c.policy.Step(c.m, machine.Input{
 		Event: e, Epoch: epoch, Now: c.now, Jitter: c.chance, Launched: c.chance < 0.5,
@@ -193,7 +193,7 @@ func (c *client) finish(cl *call, outcome string) {
 	}
 }
 
-// pass lets time go by, and everything happen that is due.
+// pass advances the time by d and carries out everything that falls due.
 func (c *client) pass(d time.Duration) {
 	end := c.now.Add(d)
 	for range 10_000 {
@@ -210,7 +210,7 @@ func (c *client) pass(d time.Duration) {
 	c.broken("time stands still: something stays due in %+v", c.m)
 }
 
-// next returns what is due first.
+// next returns the action that is due first, nil for none.
 func (c *client) next() (due time.Time, happen func()) {
 	sooner := func(at time.Time, f func()) {
 		if happen == nil || at.Before(due) {
@@ -246,7 +246,7 @@ func (c *client) next() (due time.Time, happen func()) {
 	return due, happen
 }
 
-// check asserts what is true at every moment.
+// check asserts the invariants that always hold.
 func (c *client) check() {
 	pending := 0
 	for _, cl := range c.calls {
@@ -269,7 +269,7 @@ func (c *client) check() {
 	}
 }
 
-// checkEnd lets everything come to its end and asserts that nothing is left: each call has its outcome, the table is
+// checkEnd waits until everything has ended and asserts that nothing is left: each call has its outcome, the table is
 // empty, and when the TTL and a sweep are over no tombstone remains.
 func (c *client) checkEnd() {
 	c.pass(limit)
@@ -294,7 +294,7 @@ func (c *client) checkEnd() {
 	}
 }
 
-// history tells what became of each call.
+// history returns the outcomes of each call.
 func (c *client) history() (out []string) {
 	for i, cl := range c.calls {
 		_, class := c.table.Classify(cl.id, c.now)

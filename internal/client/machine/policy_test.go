@@ -64,7 +64,7 @@ func TestDelaysDoubleUpToTheMaximum(t *testing.T) {
 	}
 }
 
-// Whatever a valid policy is, no delay is negative, outside the jitter or, before jitter, outside the limits.
+// With any valid policy, no delay is negative, outside the jitter or, before jitter, outside the limits.
 func TestDelaysStayWithinTheLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Defaults()
@@ -90,7 +90,7 @@ func TestDelaysStayWithinTheLimits(t *testing.T) {
 	})
 }
 
-// A session that is lost is followed by an attempt at once, if it has proved itself, or is the first.
+// An attempt follows at once after the loss of the first session, or of one that has proved itself.
 func TestFirstAttemptAfterALossMayHaveNoDelay(t *testing.T) {
 	p := Defaults()
 	p.AtOnce = true

@@ -18,16 +18,16 @@ const (
 	cancellations = 10 // of one call, at most
 )
 
-// op is one thing that happens to a client.
+// op is one event for a client, or several together.
 type op struct {
 	Calls []request // made at once
 
-	Cancel int // counts calls from the last one made; 0 is none
+	Cancel int // which call, counted from the latest; 0 for none
 	Times  int
 
 	Connect, Stop bool
-	Link          machine.Event // something a connection says; TransportUp is none
-	Stale         bool          // said by an older one
+	Link          machine.Event // event of a connection; TransportUp for none
+	Stale         bool          // the event is from an older connection
 
 	Chance float64
 	Pass   time.Duration // afterwards
@@ -48,7 +48,7 @@ var requests = rapid.Custom(func(t *rapid.T) request {
 	return r
 })
 
-// troubles are what a connection may say besides answers.
+// troubles are the events of a connection other than answers.
 var troubles = []machine.Event{
 	machine.OpenFailed, machine.NegotiationFailed, machine.ProbeLost, machine.TransportDown, machine.SessionGone,
 	machine.FrameInvalid, machine.InvalidStreak, machine.FrameTooLarge, machine.FrameSkipped, machine.RequestFailed,
@@ -110,8 +110,8 @@ func (c *client) do(o op) {
 	c.pass(o.Pass)
 }
 
-// Whatever is reordered, doubled, lost, late, timed out, cancelled, cut off or stopped: each call has one outcome, the
-// table is empty in the end, and tombstones decay.
+// Answers are reordered, doubled, lost or late; calls time out and are cancelled; connections are lost and the client
+// stops. Each call has one outcome, the table is empty in the end, and tombstones expire.
 func TestEachCallHasOneOutcome(t *testing.T) {
 	seen, runs, peak := map[string]int{}, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -142,7 +142,7 @@ func TestEachCallHasOneOutcome(t *testing.T) {
 	}
 }
 
-// Cancelling a call n times is cancelling it once: all calls fare the same, to the last tombstone.
+// Cancelling a call n times is the same as cancelling it once, for all calls and tombstones.
 func TestCancellingIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		once, often := newClient(t.Fatalf), newClient(t.Fatalf)
@@ -157,7 +157,7 @@ func TestCancellingIsIdempotent(t *testing.T) {
 	})
 }
 
-// All calls of a connection fail in one moment: no answer is looked at between, and none is delivered later.
+// All calls of a connection fail at once: no answer is handled in between, and none is delivered later.
 func TestLostConnectionFailsAllCallsAtOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClient(t.Fatalf)

@@ -39,7 +39,7 @@ func TestEveryEffectIsInTheTable(t *testing.T) {
 	}
 }
 
-// The reasons are published. Each but Other is the word for some move.
+// The reasons are public. Each except Other is the reason for some transition.
 func TestEveryTransitionHasAReason(t *testing.T) {
 	used := map[connstate.Reason]bool{connstate.ReasonOther: true}
 	for i, r := range table {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The life of a client, to be read: when, what happened, and what the machine made of it. A number after an event is an
-// epoch other than the machine's.
+// The life of a client, for human readers: the time, the event, and the machine's reaction. A number after an event is
+// an epoch other than the machine's.
 func TestLifeOfAClient(t *testing.T) {
 	const script = `
 		0ms     UserCall
@@ -92,8 +92,8 @@ func TestLifeOfAClient(t *testing.T) {
 	}
 }
 
-// A client that was never ready makes the attempts it is allowed, whichever way they fail, and says why it gives up.
-// What the server did wrong is reported all the same.
+// A client that was never ready makes the allowed attempts, in whatever way they fail, and reports why it gives up. It
+// also reports the server's violations.
 func TestClientGivesUpAfterItsInitialAttempts(t *testing.T) {
 	p := Defaults()
 	p.InitialAttempts = 3
@@ -157,15 +157,15 @@ func TestOnceReadyAClientNeverGivesUp(t *testing.T) {
 	}
 }
 
-// A server that dies behind each handshake is left alone for longer and longer, also if it answers what the client
-// restores by itself. An answer to a call, or a session that has lasted, ends that; one that has nearly lasted does
-// not.
+// If a server dies after each handshake, the backoff grows, even if the server answers requests that the client itself
+// makes. An answer to a user's call, or a session that has lasted, resets the backoff; a session that has nearly lasted
+// does not.
 func TestAHandshakeDoesNotEndTheBackoff(t *testing.T) {
 	p := Defaults()
 	p.BackoffMax = 8 * time.Second
 	for _, c := range []struct {
 		name, session string
-		want          []string // delays behind four sessions
+		want          []string // delays after four sessions
 	}{
 		{"dies at once", "0s TransportUp, 0s Negotiated, 0s TransportDown", []string{"1s", "2s", "4s", "8s"}},
 		{"restores", "0s TransportUp, 0s Negotiated, 0s ResponseOwn, 0s TransportDown", []string{"1s", "2s", "4s", "8s"}},
@@ -194,7 +194,8 @@ func TestAHandshakeDoesNotEndTheBackoff(t *testing.T) {
 	}
 }
 
-// play steps a machine through the script's lines, "time event [epoch]", and returns what happened. Chance is even.
+// play steps a machine through the script's lines, "time event [epoch]", and returns a transcript. The jitter is always
+// 0.5.
 func play(t *testing.T, p Policy, script string) string {
 	t.Helper()
 	m, effects := p.Start(noon)

@@ -13,7 +13,7 @@ var noon = time.Date(2026, time.July, 28, 12, 0, 0, 0, time.UTC)
 
 // TestEveryReachableMachine walks the whole graph: from the start, every machine that can be reached meets every event,
 // fresh and stale, early and due. Absolute times and the numbers of epochs and sessions are factored out, which makes
-// the graph finite. The world around the machine is walked along: what its effects opened, closed, asked for and
+// the graph finite. The machine's world is part of the graph: everything that its effects opened, closed, requested and
 // failed.
 func TestEveryReachableMachine(t *testing.T) {
 	for _, attempts := range []int{0, 1, 3} {
@@ -48,7 +48,7 @@ type edge struct {
 	to    node
 }
 
-// node is a machine, and the world around it, without what grows for ever.
+// node is a machine and its world, without values that grow forever.
 type node struct {
 	machine Machine
 	world   world
@@ -156,7 +156,7 @@ func (w *walk) wantEveryRowTaken() {
 	}
 }
 
-// wantReadyWithinReach checks that no machine is stuck: ready can be reached from all but closing.
+// wantReadyWithinReach checks that no machine is stuck: ready can be reached from every state except closing.
 func (w *walk) wantReadyWithinReach() {
 	reaches := map[node]bool{}
 	for n := range w.nodes {
@@ -177,7 +177,7 @@ func (w *walk) wantReadyWithinReach() {
 	}
 }
 
-// wantStopToEnd checks that from everywhere, a stop and the close timeout are enough to end.
+// wantStopToEnd checks that a stop and the close timeout end every machine.
 func (w *walk) wantStopToEnd() {
 	for n, m := range w.nodes {
 		if m.Ended {

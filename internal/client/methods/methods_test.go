@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// A method that comes into the protocol is one or the other.
+// Every method of the protocol must be classified.
 func TestMethodsAreHarmlessOrNot(t *testing.T) {
 	effective := []string{mcp.MethodCallTool, mcp.MethodUpdateTask}
 	for m := range mcp.Methods() {

@@ -12,12 +12,11 @@ import "context"
 //	a later message on a stream                  Receive: it must not overtake earlier messages
 //	an answer that the callback refuses          Receive
 //
-// Without it, a call of 200 bytes takes 3 to 6 % longer, with one caller and with 64, and two to four more
-// allocations (2 cores, 2026-11). Running the exchange in the caller's goroutine as well gained 2 % with 64
-// callers and lost 5 to 9 % with one, so that was removed.
+// Without it, a call of 200 bytes takes 3 to 6 % longer, with one caller and with 64, and two to four more allocations
+// (2 cores, 2026-11). Running the exchange in the caller's goroutine gained another 2 % with 64 callers, but with one
+// caller it lost 5 to 9 %, so it was removed.
 type Sender[Message, Frame any] interface {
-	// SendFor is Send for a request. answer, if not nil, is called with the frame of a complete answer, in any
-	// goroutine, and reports whether it accepts the frame; if not, Receive delivers it. answer must return
-	// quickly.
+	// SendFor sends a request like Send. answer, if not nil, is called with the frame of a complete answer, in any
+	// goroutine, and reports whether it accepts the frame; if not, Receive delivers it. answer must return quickly.
 	SendFor(ctx context.Context, m Message, answer func(Frame) bool) error
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Requests holds the requests of a server that are being answered. A request that waits for a person takes long,
-// so the frames are bounded in bytes as well as in number. The zero value is empty; it is safe for concurrent use.
+// Requests holds the requests of a server that are being answered. A request that waits for a person takes long, so
+// both the number of requests and the bytes of their frames are bounded. The zero value is empty; it is safe for
+// concurrent use.
 type Requests struct {
 	mu      sync.Mutex
 	taken   int             // places in use; guarded by mu
@@ -42,9 +43,9 @@ type Request struct {
 // ID returns the request's JSON-RPC id.
 func (r *Request) ID() jsonrpc.ID { return r.id.ID }
 
-// Enter takes a place for a request with a frame of size bytes, and reports false if there is no place: at most
-// most requests have places, with at most room bytes in all. The caller must release the place with
-// [Requests.Leave].
+// Enter takes a place for a request with a frame of size bytes. most bounds the number of requests with places, and
+// room the bytes of their frames; Enter reports false if the request would exceed either. The caller must release the
+// place with [Requests.Leave].
 func (s *Requests) Enter(size, most, room int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

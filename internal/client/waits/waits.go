@@ -83,7 +83,7 @@ func Poll(suggestedMs *int64, usual, least, most time.Duration, failures int) ti
 	return d + chance(d/10)
 }
 
-// doubled returns d doubled times times, at most most.
+// doubled returns d after times doublings; most is their upper bound.
 func doubled(d time.Duration, times int, most time.Duration) time.Duration {
 	for ; times > 0 && d < most; times-- {
 		d = min(2*d, most)
