@@ -254,8 +254,8 @@ var telemetryAPI = []string{
 	"go.opentelemetry.io/otel/semconv", "go.opentelemetry.io/otel/trace",
 }
 
-// TestPackagesImportOnlyWhatTheArrowsAllow holds the layout of docs/ARCHITECTURE.md against the code.
-func TestPackagesImportOnlyWhatTheArrowsAllow(t *testing.T) {
+// TestPackageImportsFollowTheArchitecture holds the layout of docs/ARCHITECTURE.md against the code.
+func TestPackageImportsFollowTheArchitecture(t *testing.T) {
 	for _, p := range listPackages(t) {
 		name := strings.TrimPrefix(p.path, module+"/")
 		if name == module ||
@@ -281,8 +281,8 @@ func TestPackagesImportOnlyWhatTheArrowsAllow(t *testing.T) {
 	}
 }
 
-// TestOnlyTheLeafPackageNeedsTheSDK keeps the SDK, the exporters and gRPC out of what a user of the library links.
-func TestOnlyTheLeafPackageNeedsTheSDK(t *testing.T) {
+// TestLibraryPackagesDoNotImportTheSDK keeps the SDK, the exporters and gRPC out of what a user of the library links.
+func TestLibraryPackagesDoNotImportTheSDK(t *testing.T) {
 	heavy := []string{"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "google.golang.org/grpc"}
 	library := []string{module + "/mcp", module + "/mcpclient", module + "/mcpserver", module + "/mcpclient/telemetry",
 		module + "/mcpclient/transport"}
@@ -298,8 +298,8 @@ func TestOnlyTheLeafPackageNeedsTheSDK(t *testing.T) {
 	}
 }
 
-// TestEachDependencyHasItsReason holds the table of CONTRIBUTING.md against go.mod.
-func TestEachDependencyHasItsReason(t *testing.T) {
+// TestEachDependencyHasADocumentedReason holds the table of CONTRIBUTING.md against go.mod.
+func TestEachDependencyHasADocumentedReason(t *testing.T) {
 	page, err := os.ReadFile("CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)

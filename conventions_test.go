@@ -194,7 +194,7 @@ func (c *connection) kinds() map[string]bool {
 	return all
 }
 
-func TestEachMessageHasTheProtocolVersionAndTheSession(t *testing.T) {
+func TestTelemetryOfEachMessageHasProtocolVersionAndSession(t *testing.T) {
 	for v, all := range messages {
 		for _, http := range []bool{false, true} {
 			want := all

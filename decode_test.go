@@ -28,7 +28,7 @@ var decodesInPlace = map[string][]string{
 	"jsonscan.Alias": {},
 }
 
-func TestBytesAreDecodedInPlaceByTheirOwnersOnly(t *testing.T) {
+func TestOnlyOwnersDecodeBytesInPlace(t *testing.T) {
 	found := map[string][]string{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || d.IsDir() {

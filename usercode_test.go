@@ -27,7 +27,7 @@ import (
 // failing is one way through which this module calls code of the user's, which fails once.
 type failing struct {
 	name      string
-	callbacks []string // as TestEveryCallbackIsFailed finds them
+	callbacks []string // as TestEveryCallbackHasAFailureCase finds them
 	legacy    bool     // the server is one of the legacy era
 	ends      ends
 	observe   func(w *world) telemetry.Option // nil for none
@@ -80,10 +80,10 @@ func (w *world) ctx() context.Context {
 	return ctx
 }
 
-// TestWhateverBecomesOfTheUsersCodeTheRestGoesOn lets each callback panic, and end its goroutine: the operation gets
+// TestFailingUserCodeDoesNotStopTheRest lets each callback panic, and end its goroutine: the operation gets
 // its outcome in time, the same operation works thereafter, client and server end in time and leave no goroutine, no
 // span is open and no gauge above 0.
-func TestWhateverBecomesOfTheUsersCodeTheRestGoesOn(t *testing.T) {
+func TestFailingUserCodeDoesNotStopTheRest(t *testing.T) {
 	for _, c := range allCases() {
 		for name, fail := range map[string]func(){"panic": func() { panic("oops") }, "exit": runtime.Goexit} {
 			t.Run(c.name+"/"+name, func(t *testing.T) {

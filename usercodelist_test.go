@@ -21,10 +21,10 @@ var callers = []string{
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "inspect", "inspect/debugpage",
 }
 
-// TestEveryCallbackIsFailed finds all through which users hand code to this module: parameters and fields of function
-// or interface type, and the methods of those interfaces. Each of them is one that a case fails, or has a reason why
-// not.
-func TestEveryCallbackIsFailed(t *testing.T) {
+// TestEveryCallbackHasAFailureCase finds all through which users hand code to this module: parameters and fields of
+// function or interface type, and the methods of those interfaces. Each of them is one that a case fails, or has a
+// reason why not.
+func TestEveryCallbackHasAFailureCase(t *testing.T) {
 	failed := map[string]string{}
 	for _, c := range allCases() {
 		for _, name := range c.callbacks {
@@ -209,10 +209,10 @@ func init() {
 			"auth.Loopback.Show", "auth.Options.HTTPClient", "auth.TokenStore.Delete", "auth.TokenStore.Load",
 			"auth.TokenStore.Save",
 		},
-		"held by TestALoggerThatFailsIsOneThatSaysNothing of package usercode, which wraps it": {"auth.Options.Logger",
+		"held by TestFailingLogHandlerIsIgnoredAndReported of package usercode, which wraps it": {"auth.Options.Logger",
 			"bearer.Options.Logger"},
 		"held by TestStandardErrorIsReadDespiteAFailingCallback of package transport": {"transport.Stdio.Stderr"},
-		"held by TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother of package mcpserver": {
+		"held by TestPanicOrGoexitInStoreBecomesError of package mcpserver": {
 			"store.Events.Append", "store.Events.Behind", "store.Events.Forget",
 			"store.SharedEvents.Follow", "store.SharedEvents.Latest", "store.SharedEvents.Note",
 			"store.SharedEvents.Open", "store.Sessions.Alive", "store.Sessions.Beat", "store.Sessions.Create",
@@ -228,10 +228,10 @@ func init() {
 		"called by the function it is given to, in the goroutine of the caller, which has begun nothing": {
 			"config.Options.LookupEnv", "debugpage.Client.Inspect", "debugpage.Server.Inspect", "bearer.JWT.Client",
 		},
-		"held by TestAHandlerOfNotificationsThatFailsIsReported of package mcpserver": {
+		"held by TestFailedNotificationHandlerIsReported of package mcpserver": {
 			"mcpserver.Server.HandleNotification h", "mcpserver.Server.HandleRootsChanged h",
 		},
-		"held by TestToolIsRefusedDuringTheDecisionAndAfterAFailure of package mcpclient": {
+		"held by TestToolIsRefusedDuringOnChangeAndAfterItPanics of package mcpclient": {
 			"mcpclient.DriftOptions.OnChange",
 		},
 		"part of the user's own logger, as whose handler it is called": {"telemetry.NewTraceHandler next"},
@@ -242,7 +242,7 @@ func init() {
 		"read and written by the connection of the server, which fails as one of the user's does": {
 			"mcpserver.NewStreamConn r", "mcpserver.NewStreamConn w",
 		},
-		"held by TestStreamThatPanicsOrEndsItsGoroutineFails and TestDialReturnsTheErrorOfOpen of " +
+		"held by TestPanicOrGoexitInStreamFailsConnection and TestDialReturnsTheErrorOfOpen of " +
 			"package transport": {
 			"transport.Streams r", "transport.Streams w", "transport.StreamsFrom open",
 		},

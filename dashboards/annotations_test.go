@@ -18,8 +18,8 @@ const changes = `
       - {series: 'mcp_client_tool_changes_total{job="agent",instance="b",service_version="2",mcp_client_name="weather",mcp_client_tool_change_kind="changed"}', values: '_x57 2x3'}
 `
 
-// TestAnnotationsAreThoseOfTheTable writes the file that promtool runs.
-func TestAnnotationsAreThoseOfTheTable(t *testing.T) {
+// TestAnnotationTestsMatchTheTable writes the file that promtool runs.
+func TestAnnotationTestsMatchTheTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# The marks in all graphs when something changed: promtool test rules annotations_test.yaml\n" +
 		"# Generated from annotations_test.go by \"go generate ./dashboards\".\n" +

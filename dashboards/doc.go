@@ -2,4 +2,4 @@
 // provisioning in this folder. The files are written from package internal/dashboard.
 package dashboards
 
-//go:generate go test . -run AreThoseOfTheTable -update
+//go:generate go test . -run MatchTheTable -update

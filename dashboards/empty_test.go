@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/dashboard"
 )
 
-func TestPanelsThatMayBeEmptyWhereTheyAreDrawnAreThoseOfTheTable(t *testing.T) {
+func TestPanelsAllowedToBeEmptyMatchTheTable(t *testing.T) {
 	want := map[string]string{}
 	for _, d := range dashboard.All() {
 		for _, r := range d.Rows {

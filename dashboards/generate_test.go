@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "write the files anew")
 
 const regenerate = "go generate ./dashboards"
 
-func TestDashboardsAreThoseOfTheTable(t *testing.T) {
+func TestDashboardFilesMatchTheTable(t *testing.T) {
 	for _, d := range dashboard.All() {
 		data, err := d.JSON()
 		if err != nil {
@@ -24,7 +24,7 @@ func TestDashboardsAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-func TestRulesAreThoseOfTheTable(t *testing.T) {
+func TestRuleFilesMatchTheTable(t *testing.T) {
 	checkFile(t, "rules.yaml", dashboard.RecordingsYAML())
 	checkFile(t, "alerts.yaml", dashboard.AlertsYAML())
 }

@@ -51,8 +51,8 @@ var silencing = []string{"MCPStuckInFlight"}
 
 const growthFile = "growth_test.yaml"
 
-// TestCasesOfGrowthAreThoseOfTheTable writes the file that promtool runs: every alert on growth in every life.
-func TestCasesOfGrowthAreThoseOfTheTable(t *testing.T) {
+// TestGrowthCasesMatchTheTable writes the file that promtool runs: every alert on growth in every life.
+func TestGrowthCasesMatchTheTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Every alert on the growth of a counter, in every life of Prometheus and of the process: promtool " +
 		"test rules " +

@@ -90,7 +90,7 @@ func (b board) drawn() []panel {
 	return slices.DeleteFunc(slices.Clone(b.Panels), func(p panel) bool { return p.Type == "row" })
 }
 
-func TestDashboardsImportAsTheyAre(t *testing.T) {
+func TestDashboardsImportUnchanged(t *testing.T) {
 	uids := map[string]string{}
 	for _, b := range boards(t) {
 		if b.ID != nil {
@@ -111,7 +111,7 @@ func TestDashboardsImportAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestPanelsSayWhatTheyAreAndWhatToDo(t *testing.T) {
+func TestPanelsHaveTitlesAndDescriptions(t *testing.T) {
 	for _, b := range boards(t) {
 		titles := map[string]bool{}
 		for _, p := range b.drawn() {
@@ -198,7 +198,7 @@ func TestPanelsDoNotOverlapAndIDsAreUnique(t *testing.T) {
 	}
 }
 
-func TestLinesOfPanelsAreFull(t *testing.T) {
+func TestPanelRowsFillTheWidth(t *testing.T) {
 	for _, b := range boards(t) {
 		width := map[int]int{}
 		for _, p := range b.Panels {

@@ -11,7 +11,7 @@ import (
 
 var labelValues = regexp.MustCompile(`^label_values\((.*), (\w+)\)$`)
 
-func TestVariablesAskForWhatTheSchemaHas(t *testing.T) {
+func TestVariableQueriesUseNamesOfTheSchema(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, v := range b.Templating.List {
 			if v.Type != "query" {
@@ -33,7 +33,7 @@ var (
 	pieceWindow = regexp.MustCompile(`^\$__(range|rate_interval)$`)
 )
 
-func TestQueriesNameWhatTheSchemaHas(t *testing.T) {
+func TestPanelQueriesUseNamesOfTheSchema(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, p := range b.drawn() {
 			where := b.file + ": " + p.Title
@@ -66,9 +66,9 @@ func TestQueriesNameWhatTheSchemaHas(t *testing.T) {
 	}
 }
 
-// TestDurationsLeadToTraces says that the dashboards of operations, tools, servers and connections show exemplars where
-// they show durations of what has spans.
-func TestDurationsLeadToTraces(t *testing.T) {
+// TestDurationPanelsShowExemplars says that the dashboards of operations, tools, servers and connections show exemplars
+// where they show durations of what has spans.
+func TestDurationPanelsShowExemplars(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, p := range b.drawn() {
 			quantiles := slices.ContainsFunc(p.Targets, func(q target) bool {
@@ -89,7 +89,7 @@ func TestDurationsLeadToTraces(t *testing.T) {
 // insideGrowth are the lists of labels in a query by which growth compares series, and which its result does not have.
 var insideGrowth = regexp.MustCompile(`(max by|on) \(job, instance\)|without \(fresh\)|group by \([^)]*\)`)
 
-func TestColumnsOfTablesAreThoseOfTheirQueries(t *testing.T) {
+func TestTableColumnsMatchTheirQueries(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, p := range b.drawn() {
 			if p.Type != "table" {

@@ -155,7 +155,7 @@ func (f family) values(label string) []string {
 	return nil
 }
 
-func TestRulesAndAlertsNameWhatTheSchemaHas(t *testing.T) {
+func TestRulesAndAlertsUseNamesOfTheSchema(t *testing.T) {
 	for _, g := range dashboard.Recordings() {
 		for _, r := range g.Rules {
 			checkNames(t, r.Record, r.Expr)

@@ -110,7 +110,7 @@ func (r *reader) selector() (s selector) {
 	return s
 }
 
-func TestQueriesAreTakenApart(t *testing.T) {
+func TestParseSplitsQueries(t *testing.T) {
 	q := parse(`histogram_quantile(0.95, sum by (le, job) (rate(a_bucket{x=~"b|c",y!=""}[$__rate_interval]))) > 0.5
 		or on (z) topk(3, (m unless last_over_time(m[1h] offset 5m))) / scalar(r:x:y5m) and {__name__=~"k.+"}`)
 	want := query{

@@ -14,8 +14,8 @@ var (
 	exemplar    = regexp.MustCompile(`- name: trace_id\n`)
 )
 
-// TestExemplarsLeadToTheTracesThatAreProvisioned holds the uids together. No Grafana reads the files here.
-func TestExemplarsLeadToTheTracesThatAreProvisioned(t *testing.T) {
+// TestExemplarsLinkToTheProvisionedTraceSource holds the uids together. No Grafana reads the files here.
+func TestExemplarsLinkToTheProvisionedTraceSource(t *testing.T) {
 	text := read(t, filepath.Join("provisioning", "datasources", "mcpotel.yaml"))
 	types := map[string]string{}
 	for _, m := range provisioned.FindAllStringSubmatch(text, -1) {

@@ -28,7 +28,7 @@ func runbook(t *testing.T) (all []string, sections map[string]string) {
 	return all, sections
 }
 
-func TestEveryAlertHasItsSectionInTheRunbook(t *testing.T) {
+func TestEveryAlertHasARunbookSection(t *testing.T) {
 	sectionNames, sections := runbook(t)
 	var alerts []string
 	for _, a := range dashboard.Alerts() {
@@ -49,7 +49,7 @@ func TestEveryAlertHasItsSectionInTheRunbook(t *testing.T) {
 
 var promqlBlock = regexp.MustCompile("(?s)```promql\n(.*?)```")
 
-func TestQueriesOfTheRunbookNameWhatTheSchemaHas(t *testing.T) {
+func TestRunbookQueriesUseNamesOfTheSchema(t *testing.T) {
 	_, sections := runbook(t)
 	for name, text := range sections {
 		for _, m := range promqlBlock.FindAllStringSubmatch(text, -1) {
@@ -63,8 +63,8 @@ var (
 	quiet = regexp.MustCompile(`\{eval_time: \w+, alertname: (\w+)\}`)
 )
 
-// TestEveryAlertIsTestedBeforeItFiresWhenItDoesAndAfter reads the tests that promtool runs.
-func TestEveryAlertIsTestedBeforeItFiresWhenItDoesAndAfter(t *testing.T) {
+// TestEveryAlertIsTestedBeforeWhileAndAfterFiring reads the tests that promtool runs.
+func TestEveryAlertIsTestedBeforeWhileAndAfterFiring(t *testing.T) {
 	tested := map[string]bool{}
 	for part := range strings.SplitSeq(read(t, "alerts_test.yaml"), "\n  - interval:") {
 		at := fires.FindStringSubmatchIndex(part)

@@ -83,7 +83,7 @@ func whoami(ctx context.Context, _ struct{}) (string, error) {
 
 // docs:end
 
-func TestTheServerOfTheGuideKnowsWhoAsks(t *testing.T) {
+func TestGuideServerIdentifiesTheCaller(t *testing.T) {
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{Telemetry: telemetry.Off()})
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "whoami"}, whoami); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func askedWith(ctx context.Context, server transport.Transport) (string, error) 
 	return result.Text(), nil
 }
 
-func TestTheProgramOfTheGuideAuthorizesAsItself(t *testing.T) {
+func TestGuideProgramUsesClientCredentials(t *testing.T) {
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, &mcpserver.Options{Telemetry: telemetry.Off()})
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "whoami"}, whoami); err != nil {
 		t.Fatal(err)

@@ -110,7 +110,7 @@ func TestTheGuideStopsALoop(t *testing.T) {
 	}
 }
 
-func TestTheGuideToConversations(t *testing.T) {
+func TestConversationGuideWorks(t *testing.T) {
 	sink, err := otlpsink.Listen("")
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestTheGuideToConversations(t *testing.T) {
 	}
 }
 
-func TestAnSDKOfTheProgramsOwnCopies(t *testing.T) {
+func TestCustomSDKCopiesTheConversationID(t *testing.T) {
 	ended := tracetest.NewSpanRecorder()
 	opts, _ := copying()
 	tracers := sdktrace.NewTracerProvider(append(opts, sdktrace.WithSpanProcessor(ended))...)

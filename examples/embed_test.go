@@ -55,7 +55,7 @@ func groupOfTheGuide(ctx context.Context, shared *mcpclient.Options) (names []st
 	return names, result.Text(), nil
 }
 
-func TestTheClientOfTheGuideLogsUnderItsName(t *testing.T) {
+func TestGuideClientLogsUnderItsName(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	client, err := clientOfTheGuide(mcptest.NewServer(t, nil), slog.New(rec.LogHandler()))
 	if err != nil {
@@ -69,7 +69,7 @@ func TestTheClientOfTheGuideLogsUnderItsName(t *testing.T) {
 	}
 }
 
-func TestTheGroupOfTheGuideCallsAServerOfItsFile(t *testing.T) {
+func TestGuideGroupCallsAServerFromItsFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	server := filepath.Join(built, "server")
 	file := `{"mcpServers": {"weather": {"command": "` + filepath.ToSlash(server) + `",

@@ -92,7 +92,7 @@ func failing(t *testing.T) (server *mcptest.Server, booked *int) {
 	return server, booked
 }
 
-func TestTheReportOfTheGuideSaysWhatBecameOfACall(t *testing.T) {
+func TestGuideReportDescribesTheOutcomeOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, booked := failing(t)
 		client, err := mcpclient.Connect(t.Context(), server, &mcpclient.Options{Telemetry: telemetry.Off()})
@@ -135,7 +135,7 @@ func TestTheReportOfTheGuideSaysWhatBecameOfACall(t *testing.T) {
 	})
 }
 
-func TestTheCallOfTheGuideOutlivesAReconnect(t *testing.T) {
+func TestGuideCallSurvivesAReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := mcptest.NewServer(t, &mcpserver.Options{Telemetry: telemetry.Off()})
 		forecast := &mcp.Tool{Name: "forecast", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: new(true)}}

@@ -74,7 +74,7 @@ func (h without) WithGroup(name string) slog.Handler {
 
 // docs:end
 
-func TestTheLoggersOfTheGuide(t *testing.T) {
+func TestGuideLoggersOmitTransitions(t *testing.T) {
 	t.Setenv("OTEL_SDK_DISABLED", "true")
 	transitions := func(tel *telemetry.Telemetry, out *bytes.Buffer) int {
 		client, err := mcpclient.Connect(t.Context(), mcptest.NewServer(t, nil), &mcpclient.Options{Telemetry: tel})

@@ -49,7 +49,7 @@ func countRows(next mcpclient.CallFunc) mcpclient.CallFunc {
 
 // docs:end
 
-func TestSpansHaveWhatTheProgramAdds(t *testing.T) {
+func TestSpansHaveTheAttributesOfTheProgram(t *testing.T) {
 	rec := telemetrytest.Recorder(t, spanOptions()...)
 	server := mcptest.NewServer(t, &mcpserver.Options{Telemetry: rec.Telemetry()})
 	query := func(ctx context.Context, _ struct{}) (string, error) {

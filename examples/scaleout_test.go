@@ -27,7 +27,7 @@ func stateKeys(text string) (keys [][]byte, err error) {
 
 // docs:end
 
-func TestTheKeysOfTheGuideAreRead(t *testing.T) {
+func TestGuideReadsStateKeys(t *testing.T) {
 	keys, err := stateKeys(strings.Repeat("01", 32) + "\n" + strings.Repeat("ab", 32) + "\n")
 	if err != nil || len(keys) != 2 || !bytes.Equal(keys[1], bytes.Repeat([]byte{0xab}, 32)) {
 		t.Errorf("got %x and %v", keys, err)

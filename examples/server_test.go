@@ -120,7 +120,7 @@ func TestATrainIsBooked(t *testing.T) {
 
 // docs:end
 
-func TestTheServerOfTheGuideAsksItsUser(t *testing.T) {
+func TestGuideServerElicitsInput(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		server := mcptest.NewServer(t, &mcpserver.Options{Telemetry: telemetry.Off()})
 		if err := addAll(server.Server); err != nil {
@@ -159,7 +159,7 @@ func TestTheServerOfTheGuideAsksItsUser(t *testing.T) {
 	}
 }
 
-func TestTheServerOfTheGuideTellsClientsThatCannotAsk(t *testing.T) {
+func TestGuideServerReportsAnErrorWithoutElicitation(t *testing.T) {
 	server := mcptest.NewServer(t, &mcpserver.Options{Telemetry: telemetry.Off()})
 	if err := addAll(server.Server); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ import (
 // These tests send the programs the signals of a terminal and of a platform while a stream is open that nothing but the
 // end of one of its sides ends.
 
-func TestASignalEndsTheServerThoughAClientListens(t *testing.T) {
+func TestSignalStopsTheServerWhileAClientListens(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		t.Run(string(version), func(t *testing.T) {
 			endsSoon(t, func(t *testing.T) *exec.Cmd {
@@ -38,7 +38,7 @@ func TestASignalEndsTheServerThoughAClientListens(t *testing.T) {
 	}
 }
 
-func TestASignalEndsTheServerOnStandardInput(t *testing.T) {
+func TestSignalStopsTheServerOnStandardInput(t *testing.T) {
 	endsSoon(t, func(t *testing.T) *exec.Cmd {
 		cmd := program("server")
 		in, err := cmd.StdinPipe()
@@ -58,7 +58,7 @@ func TestASignalEndsTheServerOnStandardInput(t *testing.T) {
 	})
 }
 
-func TestASignalEndsTheServiceThoughItListens(t *testing.T) {
+func TestSignalStopsTheServiceWhileItListens(t *testing.T) {
 	endsSoon(t, func(t *testing.T) *exec.Cmd {
 		server := stuck(t)
 		cmd, _ := serving(t, "service", "-mcp", server.url, "-http", "127.0.0.1:0")
@@ -67,7 +67,7 @@ func TestASignalEndsTheServiceThoughItListens(t *testing.T) {
 	})
 }
 
-func TestASignalEndsTheClientThoughItListensAndWaits(t *testing.T) {
+func TestSignalStopsTheClientWhileItListensAndWaits(t *testing.T) {
 	endsSoon(t, func(t *testing.T) *exec.Cmd {
 		server := stuck(t)
 		cmd := program("client", "-url", server.url, "Oslo")

@@ -50,7 +50,7 @@ func observedCallOfTheGuide(ctx context.Context, server transport.Transport) err
 	return client.Close()
 }
 
-func TestTheClientOfTheREADMECalls(t *testing.T) {
+func TestREADMEClientCallsATool(t *testing.T) {
 	path := t.TempDir()
 	if err := os.Symlink(filepath.Join(built, "server"), filepath.Join(path, "weather-server")); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func authorizedServerOfTheREADME(dir string) (*transport.HTTP, error) {
 	return server, authorizer.Close()
 }
 
-func TestTheServersOfTheREADMEAreOnesThatAClientTakes(t *testing.T) {
+func TestClientAcceptsTheServersOfTheREADME(t *testing.T) {
 	authorized, err := authorizedServerOfTheREADME(filepath.Join(t.TempDir(), "tokens"))
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func serverOfTheREADME(mux *http.ServeMux) (*mcpserver.Server, error) {
 	return s, nil
 }
 
-func TestTheServerOfTheREADMEAnswers(t *testing.T) {
+func TestREADMEServerAnswers(t *testing.T) {
 	mux := http.NewServeMux()
 	s, err := serverOfTheREADME(mux)
 	if err != nil {

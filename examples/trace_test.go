@@ -13,9 +13,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// TestACallOfTheServiceIsTheTraceOfTheGuide runs what docs/guides/trace-a-call.md says, with a receiver in the place of
+// TestServiceCallProducesTheTraceOfTheGuide runs what docs/guides/trace-a-call.md says, with a receiver in the place of
 // Jaeger, and holds the trace of a request against the drawing there.
-func TestACallOfTheServiceIsTheTraceOfTheGuide(t *testing.T) {
+func TestServiceCallProducesTheTraceOfTheGuide(t *testing.T) {
 	page, err := os.ReadFile("../docs/guides/trace-a-call.md")
 	if err != nil {
 		t.Fatal(err)

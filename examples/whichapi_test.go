@@ -107,7 +107,7 @@ func (library) ReadResource(_ context.Context, r *mcpserver.ReadResourceRequest)
 	return nil, mcpserver.ResourceNotFound(r.URI)
 }
 
-func TestEachWayOfTheGuideWorks(t *testing.T) {
+func TestEachAPIOfTheGuideWorks(t *testing.T) {
 	look := func(ctx context.Context, in Query) (Forecast, error) { return lookup(ctx, in.City) }
 	server := mcptest.NewServer(t, nil)
 	err := errors.Join(

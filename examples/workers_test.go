@@ -178,7 +178,7 @@ func connected(t *testing.T, rec *telemetrytest.Recording, add func(s *mcpserver
 	return server, client
 }
 
-func TestAJobOfTheGuideIsDoneAgainOnlyIfItMayBe(t *testing.T) {
+func TestGuideWorkerRetriesOnlySafeJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var server *mcptest.Server
 		server, client := connected(t, telemetrytest.Recorder(t), func(s *mcpserver.Server) error {
@@ -215,7 +215,7 @@ func TestAJobOfTheGuideIsDoneAgainOnlyIfItMayBe(t *testing.T) {
 	})
 }
 
-func TestAJobOfTheGuideHasALinkToItsRequest(t *testing.T) {
+func TestGuideJobLinksToItsRequest(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	_, client := connected(t, rec, func(s *mcpserver.Server) error {
 		paid := func(context.Context, struct{}) (string, error) { return "", nil }
@@ -242,7 +242,7 @@ func TestAJobOfTheGuideHasALinkToItsRequest(t *testing.T) {
 	}
 }
 
-func TestAWorkerOfTheGuideGoesOnWithATask(t *testing.T) {
+func TestGuideWorkerResumesATask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := 0
 		_, client := connected(t, telemetrytest.Recorder(t), func(s *mcpserver.Server) error {
@@ -277,7 +277,7 @@ func TestAWorkerOfTheGuideGoesOnWithATask(t *testing.T) {
 	})
 }
 
-func TestTheStreamOfTheGuideHasEightAtATime(t *testing.T) {
+func TestGuideStreamRunsEightCallsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, client := connected(t, telemetrytest.Recorder(t), func(s *mcpserver.Server) error {
 			return mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, func(_ context.Context, in Query) (string, error) {
@@ -311,7 +311,7 @@ func TestTheStreamOfTheGuideHasEightAtATime(t *testing.T) {
 	})
 }
 
-func TestThePageOfTheGuideFollowsACall(t *testing.T) {
+func TestGuidePageFollowsACall(t *testing.T) {
 	server := mcptest.NewServer(t, &mcpserver.Options{Telemetry: telemetry.Off()})
 	index := func(ctx context.Context, _ struct{}) (string, error) {
 		err := mcpserver.RequestFrom(ctx).Progress(ctx, 1, 2, "half of it")

@@ -103,7 +103,7 @@ func TestTextOfAResult(t *testing.T) {
 	}
 }
 
-func TestSampledContentIsOneBlockOrSeveral(t *testing.T) {
+func TestSamplingContentIsOneBlockOrArray(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want SamplingContent

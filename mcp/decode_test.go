@@ -305,7 +305,7 @@ func TestNullMeansAbsent(t *testing.T) {
 	}
 }
 
-func TestNullIsAValueInStructuredContentAndLogData(t *testing.T) {
+func TestNullIsKeptInStructuredContentAndLogData(t *testing.T) {
 	var r CallToolResult
 	if _, err := Decode([]byte(`{"content":[],"structuredContent":null}`), &r); err != nil {
 		t.Fatal(err)
@@ -450,7 +450,7 @@ func TestResultTypeOf(t *testing.T) {
 	}
 }
 
-func TestUsersTypesAreDecodedWithoutRules(t *testing.T) {
+func TestUserTypesAreDecodedByJSONLibrary(t *testing.T) {
 	var v struct {
 		Raw  json.RawMessage `json:"raw"`
 		Tool *Tool           `json:"tool"`

@@ -68,7 +68,7 @@ func TestInvalidRawJSONIsNotSent(t *testing.T) {
 }
 
 // The library must remove the space between tokens, because the count of levels depends on it.
-func TestSpaceBetweenTokensDoesNotHideLevels(t *testing.T) {
+func TestSpacesDoNotHideExcessiveNesting(t *testing.T) {
 	deep := strings.Repeat("{ \n\"a\" : ", jsonscan.MaxDepth) + "1" + strings.Repeat(" }", jsonscan.MaxDepth)
 	for _, v := range []any{
 		map[string]any{"a": json.RawMessage(deep)}, struct{ A verbatim }{verbatim(deep)},

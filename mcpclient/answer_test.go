@@ -71,7 +71,7 @@ func TestARequestHandlerGetsItsParams(t *testing.T) {
 		})
 }
 
-func TestAHandlersAnswerWaitsForRoom(t *testing.T) {
+func TestHandlerResponseWaitsForRoomInSendQueue(t *testing.T) {
 	legacyServed(t, mcp.Version20251125, nil,
 		func(t *testing.T, v *conversation, _ *telemetrytest.Recording, busy *atomic.Bool) {
 			busy.Store(true)
@@ -86,7 +86,7 @@ func TestAHandlersAnswerWaitsForRoom(t *testing.T) {
 }
 
 // The server may be waiting for the client to read its messages, so the read loop must not wait.
-func TestRefusalWithoutRoomIsLost(t *testing.T) {
+func TestRefusalIsDroppedWhenSendQueueIsFull(t *testing.T) {
 	legacyServed(t, mcp.Version20251125, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, busy *atomic.Bool) {
 			busy.Store(true)
@@ -103,7 +103,7 @@ func TestRefusalWithoutRoomIsLost(t *testing.T) {
 		})
 }
 
-func TestAnswerAfterTheConnectionIsLost(t *testing.T) {
+func TestHandlerResponseLostWithConnectionIsCounted(t *testing.T) {
 	features := []mcpclient.Feature{mcpclient.HandleRequest("slow", func(ctx context.Context, _ *mcpclient.Request) (any,
 		error) {
 		<-ctx.Done()
@@ -122,7 +122,7 @@ func TestAnswerAfterTheConnectionIsLost(t *testing.T) {
 		})
 }
 
-func TestBrokenBatches(t *testing.T) {
+func TestMalformedBatchesAreViolations(t *testing.T) {
 	legacyServed(t, mcp.Version20250326, nil,
 		func(t *testing.T, v *conversation, rec *telemetrytest.Recording, _ *atomic.Bool) {
 			v.Send(
@@ -207,8 +207,8 @@ func (h *trap) Enabled(_ context.Context, l slog.Level) bool {
 	return false
 }
 
-// TestNothingIsLookedAtAfterAClose closes the client while its read loop is handling received frames.
-func TestNothingIsLookedAtAfterAClose(t *testing.T) {
+// TestFramesAfterCloseAreNotHandled closes the client while its read loop is handling received frames.
+func TestFramesAfterCloseAreNotHandled(t *testing.T) {
 	const first, garbage, second = `{"jsonrpc":"2.0","method":"first"}`, `7`, `{"jsonrpc":"2.0","method":"second"}`
 	for name, frames := range map[string][]string{
 		"frames":       {first, garbage, second},
@@ -298,7 +298,7 @@ func slowCaller(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest
 }
 
 // Progress for a finished call, or with a token that the client has not sent, reaches no call.
-func TestProgressForNobodyIsLeftAlone(t *testing.T) {
+func TestProgressWithUnknownTokenIsIgnored(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), "call", nil, nil) })
 		f := v.Expect("call")
@@ -314,7 +314,7 @@ func TestProgressForNobodyIsLeftAlone(t *testing.T) {
 	})
 }
 
-func TestTargetOfACallIsOnItsSpan(t *testing.T) {
+func TestCallSpanHasTarget(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()

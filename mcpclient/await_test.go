@@ -59,7 +59,7 @@ func TestStatusKeepsTheLastFailureUntilTheNextAttemptEnds(t *testing.T) {
 	})
 }
 
-func TestFailureIsLoggedOnlyWithTheTransitionItCauses(t *testing.T) {
+func TestFailureIsLoggedOnlyInItsTransition(t *testing.T) {
 	first := true
 	rig := &rigged{dial: func(context.Context) (error, bool) {
 		defer func() { first = false }()
@@ -117,7 +117,7 @@ func TestStatusReportsTheConnection(t *testing.T) {
 	})
 }
 
-func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
+func TestWaitForStateEndsWithContextOrClient(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		cause := errors.New("no time")
@@ -156,7 +156,7 @@ func TestWaitingForAStateEndsWithTheContextOrTheClient(t *testing.T) {
 }
 
 // The context of a session ends a moment before the machine learns of the end.
-func TestSendAtTheEndOfASessionReturnsTheReasonOfTheEnd(t *testing.T) {
+func TestSendAtSessionEndReturnsItsCause(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		s.next(t).modern()
 		await(t, c)
@@ -194,7 +194,7 @@ func dying(rig *rigged) (die func()) {
 	return die
 }
 
-func TestExitBeforeTheHandshakeIsInTheError(t *testing.T) {
+func TestErrorHasServerExitBeforeHandshake(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		t.Run(string(v), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestExitBeforeTheHandshakeIsInTheError(t *testing.T) {
 	}
 }
 
-func TestExitOfTheServerIsInTheErrorOfEveryCall(t *testing.T) {
+func TestErrorOfEveryCallHasServerExit(t *testing.T) {
 	rig := &rigged{}
 	die := dying(rig)
 	observed(t, mcpclient.Options{}, rig, func(t *testing.T, s *script, c *mcpclient.Client,
@@ -243,7 +243,7 @@ func TestExitOfTheServerIsInTheErrorOfEveryCall(t *testing.T) {
 }
 
 // A server that closes its input but keeps writing has no exit status to report.
-func TestServerThatClosesItsInputIsGivenUp(t *testing.T) {
+func TestClientGivesUpOnServerThatClosesItsInput(t *testing.T) {
 	var closed atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed.Load() }}
 	observed(t, mcpclient.Options{}, rig, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
@@ -264,7 +264,7 @@ func TestServerThatClosesItsInputIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestACallOnAClosedInputIsBackAtItsDeadline(t *testing.T) {
+func TestCallToServerWithClosedInputReturnsAtDeadline(t *testing.T) {
 	var closed atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrClosed, closed.Load() }}
 	observed(t, mcpclient.Options{}, rig, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
@@ -281,7 +281,7 @@ func TestACallOnAClosedInputIsBackAtItsDeadline(t *testing.T) {
 	})
 }
 
-func TestExitAtTheEndOfTheHandshakeIsInTheError(t *testing.T) {
+func TestErrorHasServerExitAtEndOfHandshake(t *testing.T) {
 	rig := &rigged{}
 	die := dying(rig)
 	send := rig.send

@@ -120,7 +120,7 @@ func TestInputRequestsOfATaskAreBounded(t *testing.T) {
 	})
 }
 
-func TestTheURLsOfOneErrorAreBounded(t *testing.T) {
+func TestElicitationURLsPerErrorAreBounded(t *testing.T) {
 	visit := func(n int, message string) string {
 		all := make([]string, n)
 		for i := range all {
@@ -153,7 +153,7 @@ func TestTheURLsOfOneErrorAreBounded(t *testing.T) {
 	}
 }
 
-func TestAnIntroductionIsBounded(t *testing.T) {
+func TestServerIntroductionIsBounded(t *testing.T) {
 	many := `"experimental":{` + strings.TrimSuffix(strings.Repeat(`"a":{},`, 10_000), ",") + `}`
 	legacy := fmt.Sprintf(initialized, mcp.Version20251125)
 	named := strings.Replace(legacy, "legacy", pad[:conn.MaxIntroduction], 1)
@@ -184,7 +184,7 @@ func TestAnIntroductionIsBounded(t *testing.T) {
 }
 
 // Output is checked even if there is no room to keep the tool's schema: the tools are listed again.
-func TestToolsWithoutRoomAreListedAgain(t *testing.T) {
+func TestToolsAreListedAgainIfSchemaCacheIsFull(t *testing.T) {
 	filler := func(n int) (tools string) {
 		for i := range n {
 			tools += schemaTool(i) + ","
@@ -246,7 +246,7 @@ func inGroup(tool string) string {
 }
 
 // If there is no room to keep an alias, the tools are listed each time.
-func TestAliasesOfAGroupAreBounded(t *testing.T) {
+func TestGroupAliasesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
 		g, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "m", Transport: s, Options: checked(t, nil)}}, nil)

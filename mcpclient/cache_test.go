@@ -144,7 +144,7 @@ func TestWithoutCacheAsksTheServerAndReplacesTheResult(t *testing.T) {
 	})
 }
 
-func TestOtherParamsAreAnotherResult(t *testing.T) {
+func TestCacheKeyIncludesParams(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		v.asked(c, freshList(60_000, plainTool))
 		v.asked(c, freshList(60_000, regionTool), mcpclient.WithMeta(mcp.Meta(`{"tenant":"b"}`)))
@@ -348,7 +348,7 @@ func TestUnknownTargetInvalidatesTheLists(t *testing.T) {
 	}
 }
 
-func TestTheCacheIsForgottenWhenTheClientBeginsToListen(t *testing.T) {
+func TestCacheIsClearedWhenClientStartsToListen(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Answer(v.Expect(mcp.MethodDiscover), announcing)
@@ -383,7 +383,7 @@ func TestToolChangedWithoutNotificationIsListedAgain(t *testing.T) {
 	})
 }
 
-func TestAHitIsCountedAndIsNoRequest(t *testing.T) {
+func TestCacheHitIsCountedAndSendsNoRequest(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()

@@ -120,7 +120,7 @@ func TestTheDefaultTimeoutIsThirtySeconds(t *testing.T) {
 }
 
 // The timer stays set for a call that was answered in time.
-func TestTimeoutIsOnTime(t *testing.T) {
+func TestCallTimesOutAtItsDeadline(t *testing.T) {
 	for name, limits := range map[string]struct{ answered, silent time.Duration }{
 		"a call with more time":          {answered: 10 * time.Second, silent: 3 * time.Second},
 		"a call whose time passes first": {answered: 2 * time.Second, silent: 3 * time.Second},
@@ -175,7 +175,7 @@ func TestCancelledCallNotifiesTheServerOnce(t *testing.T) {
 	})
 }
 
-func TestEndedContextSendsNothing(t *testing.T) {
+func TestCallWithCancelledContextSendsNothing(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -205,7 +205,7 @@ func TestServerErrorsAreTyped(t *testing.T) {
 	})
 }
 
-func TestUnusableAnswersFailTheirCallOnly(t *testing.T) {
+func TestInvalidResponseFailsOnlyItsCall(t *testing.T) {
 	for name, answer := range map[string]string{
 		"middle that is not JSON":    `{"jsonrpc":"2.0","id":%s,"result":{"content":[}}`,
 		"of the wrong shape":         `{"jsonrpc":"2.0","id":%s,"result":{"content":7}}`,
@@ -286,7 +286,7 @@ func TestAThousandInvalidFramesInARowEndTheConnection(t *testing.T) {
 	})
 }
 
-func TestTheConnectionComesBackAfterABackoff(t *testing.T) {
+func TestClientReconnectsAfterBackoff(t *testing.T) {
 	var transitions []connstate.Transition
 	o := &mcpclient.Options{OnTransition: func(tr connstate.Transition) { transitions = append(transitions, tr) }}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -343,7 +343,7 @@ func TestWaitForReadyIsBoundedByTheTimeout(t *testing.T) {
 	})
 }
 
-func TestBackpressureAfterThreeAttempts(t *testing.T) {
+func TestFullSendQueueIsErrBackpressureAfterThreeAttempts(t *testing.T) {
 	o := &mcpclient.Options{Limits: mcpclient.Limits{SendQueue: 700 << 10}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -370,7 +370,7 @@ func TestBackpressureAfterThreeAttempts(t *testing.T) {
 	})
 }
 
-func TestAToolErrorIsAResultUnlessAskedOtherwise(t *testing.T) {
+func TestToolErrorIsResultByDefault(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		failing := `{"content":[{"type":"text","text":"no such city"}],"isError":true}`
 		done := background(func() error {
@@ -397,7 +397,7 @@ func TestAToolErrorIsAResultUnlessAskedOtherwise(t *testing.T) {
 	})
 }
 
-func TestAPanicInACallbackLeavesNothingBehind(t *testing.T) {
+func TestPanicInProgressCallbackLeaksNothing(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
@@ -437,7 +437,7 @@ func (c choosyConn) Send(ctx context.Context, m transport.Message) error {
 	return c.Conn.Send(ctx, m)
 }
 
-func TestMessageRefusedByTheTransportFailsAlone(t *testing.T) {
+func TestMessageRefusedByTransportFailsOnlyItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
 		c, err := mcpclient.New(choosy{s}, nil)

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// TestCallOptionsOfAClientApplyToEachCall makes every kind of call, with and without middleware: the client's options
+// TestClientCallOptionsApplyToEachCall makes every kind of call, with and without middleware: the client's options
 // apply to each, and an option of the call overrides them.
-func TestCallOptionsOfAClientApplyToEachCall(t *testing.T) {
+func TestClientCallOptionsApplyToEachCall(t *testing.T) {
 	passing := func(next mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
 			return next(ctx, method, params, result, options...)

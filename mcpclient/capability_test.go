@@ -83,7 +83,7 @@ func TestUndeclaredFeatureIsNotRequested(t *testing.T) {
 	}
 }
 
-func TestOperationsThatNeedTheVersionWaitForIt(t *testing.T) {
+func TestVersionDependentOperationsWaitForHandshake(t *testing.T) {
 	for name, call := range map[string]struct {
 		make   func(c *mcpclient.Client, ctx context.Context, options ...mcpclient.CallOption) error
 		method string
@@ -171,7 +171,7 @@ func TestDeclaredCapabilitiesFitTheRevision(t *testing.T) {
 	}
 }
 
-func TestTheClientIntroducesItselfInTheWordsOfTheRevision(t *testing.T) {
+func TestClientInfoHasOnlyFieldsOfRevision(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		if v.Era() == mcp.Modern {
 			continue

@@ -65,7 +65,7 @@ func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
 	})
 }
 
-func TestACompletionUnderWayIsCancelledByALaterOne(t *testing.T) {
+func TestLaterCompletionCancelsRunningOne(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		k := mcpclient.NewCompleter(r.c, -1)
 		first := typed(t.Context(), k, "p")
@@ -95,7 +95,7 @@ func TestACompletionUnderWayIsCancelledByALaterOne(t *testing.T) {
 	})
 }
 
-func TestACompletionIsNotSentWhenItsCallerLeavesDuringTheDelay(t *testing.T) {
+func TestCompletionCancelledDuringDelayIsNotSent(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		k := mcpclient.NewCompleter(r.c, 0)
 		ctx, cancel := context.WithCancelCause(t.Context())

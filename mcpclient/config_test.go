@@ -69,7 +69,7 @@ func TestGivenOptionsReplaceDefaults(t *testing.T) {
 }
 
 // A duration that means forever must not overflow.
-func TestInfiniteDurationsAreUsable(t *testing.T) {
+func TestInfiniteDurationsDoNotOverflow(t *testing.T) {
 	const forever = time.Duration(math.MaxInt64)
 	for name, o := range map[string]Options{
 		"request timeout": {RequestTimeout: forever},

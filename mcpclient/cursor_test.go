@@ -71,7 +71,7 @@ func (c *conversation) stranger(of *mcpclient.Client, rec *telemetrytest.Recordi
 
 // An empty cursor is a valid cursor: only its absence ends a list. (specification 2026-07-28,
 // server/utilities/pagination)
-func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
+func TestEmptyCursorIsSentForNextPage(t *testing.T) {
 	for _, null := range []string{``, `,"nextCursor":null`} {
 		rec := telemetrytest.Recorder(t)
 		bubble(t, &mcpclient.Options{Telemetry: rec.Telemetry()}, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -100,7 +100,7 @@ func TestAnEmptyCursorIsNotTheEnd(t *testing.T) {
 }
 
 // Some servers end a list with an empty cursor. When asked for the next page, they begin the list again, or refuse.
-func TestAServerMayMeanTheEndByAnEmptyCursor(t *testing.T) {
+func TestEmptyCursorMayEndTheList(t *testing.T) {
 	for name, answer := range map[string]func(v *conversation){
 		"begins again": func(v *conversation) { v.Answer(v.wantPage(`""`), toolsPage("a b", `,"nextCursor":""`)) },
 		"refuses":      func(v *conversation) { v.Refuse(v.wantPage(`""`), mcp.CodeInvalidParams, "no such page") },
@@ -147,7 +147,7 @@ func TestInvalidCursorRestartsTheList(t *testing.T) {
 	})
 }
 
-func TestListRestartsOnce(t *testing.T) {
+func TestListRestartsAtMostOnce(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		serve func(v *conversation)
@@ -179,7 +179,7 @@ func TestListRestartsOnce(t *testing.T) {
 }
 
 // Some servers do not support pages, and answer each cursor with the first page.
-func TestListCutShortHasEachItemOnce(t *testing.T) {
+func TestListWithRepeatedCursorYieldsEachItemOnce(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := make(chan error)
 		var names []string

@@ -141,7 +141,7 @@ var allOperations = map[string]func(ctx context.Context, c *mcpclient.Client, op
 	},
 }
 
-func TestEveryOperationThatWaitsIsKnown(t *testing.T) {
+func TestEveryMethodWithContextIsTested(t *testing.T) {
 	left := map[string]bool{}
 	for name := range allOperations {
 		left[name] = true
@@ -362,7 +362,7 @@ func TestWaitEndsWithItsTimeout(t *testing.T) {
 }
 
 // If two operations wait for each other, because both change the same thing at a server, their times run concurrently.
-func TestThoseWhoWaitForEachOtherHaveTheirTimeAtOnce(t *testing.T) {
+func TestTimeoutsOfConflictingOperationsRunConcurrently(t *testing.T) {
 	const patience = 3 * time.Second
 	for _, name := range []string{"Client.SubscribeResource", "Client.UnsubscribeResource", "Client.SetLogLevel"} {
 		o := onlyLegacy

@@ -79,7 +79,7 @@ func TestToolChangeIsReportedOnceAcrossSessions(t *testing.T) {
 	})
 }
 
-func TestChangesOfToolsAreNotLoggedWithoutEnd(t *testing.T) {
+func TestToolChangeLogsAreLimited(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	o := &mcpclient.Options{Telemetry: rec.Telemetry(), Features: []mcpclient.Feature{mcpclient.UseDriftDetection(nil)}}
 	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
@@ -230,8 +230,8 @@ func TestAcceptToolNeedsTheListedDefinition(t *testing.T) {
 	})
 }
 
-// TestNoToolIsCalledBeforeItWasCompared uses a server that changes a tool in a new session.
-func TestNoToolIsCalledBeforeItWasCompared(t *testing.T) {
+// TestChangedToolIsComparedBeforeItsFirstCall uses a server that changes a tool in a new session.
+func TestChangedToolIsComparedBeforeItsFirstCall(t *testing.T) {
 	var a mcp.Tool
 	if err := json.Unmarshal([]byte(toolA), &a); err != nil {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ func TestNoToolIsCalledBeforeItWasCompared(t *testing.T) {
 	})
 }
 
-func TestToolIsRefusedDuringTheDecisionAndAfterAFailure(t *testing.T) {
+func TestToolIsRefusedDuringOnChangeAndAfterItPanics(t *testing.T) {
 	var c *mcpclient.Client
 	var during error
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseDriftDetection(&mcpclient.DriftOptions{

@@ -44,7 +44,7 @@ func filled(t *testing.T, schema string, fields map[string]any) (content string,
 	return content, err
 }
 
-func TestIntegersOfAFormStayExact(t *testing.T) {
+func TestFormIntegersKeepExactValue(t *testing.T) {
 	got, err := filled(t, `{"type":"object","properties":{"n":{"type":"integer"}}}`,
 		map[string]any{"n": int64(9007199254740993)})
 	if err != nil || got != `{"n":9007199254740993}` {
@@ -52,7 +52,7 @@ func TestIntegersOfAFormStayExact(t *testing.T) {
 	}
 }
 
-func TestCapabilitiesOfTheCallerAreNotChanged(t *testing.T) {
+func TestClientDoesNotModifyCallersCapabilities(t *testing.T) {
 	e := &mcp.ElicitationCapability{}
 	o := confirming()
 	o.Capabilities.Elicitation = e
@@ -110,7 +110,7 @@ func TestInvalidFormContentIsNotSent(t *testing.T) {
 	}
 }
 
-func TestPatternGoCannotCompileIsLeftToTheServer(t *testing.T) {
+func TestFormPatternUnsupportedByGoIsNotChecked(t *testing.T) {
 	const form = `{"type":"object","properties":{"a":{"type":"string","pattern":"^(?=x)","default":"d"},` +
 		`"b":{"type":"integer"}}}`
 	if got, err := filled(t, form, nil); err != nil || got != `{"a":"d"}` {

@@ -26,7 +26,7 @@ func willing(visited *[]*mcpclient.URLElicitation) mcpclient.URLElicitationHandl
 	}
 }
 
-func TestTheUserIsSentToAURL(t *testing.T) {
+func TestLegacyServerCanRequestURLVisit(t *testing.T) {
 	for _, test := range []struct {
 		action mcp.ElicitAction
 		want   string
@@ -71,7 +71,7 @@ func TestAnElicitationIDIsOpaque(t *testing.T) {
 	}
 }
 
-func TestAModernServerSendsTheUserToAURL(t *testing.T) {
+func TestModernServerCanRequestURLVisit(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -94,7 +94,7 @@ func TestAModernServerSendsTheUserToAURL(t *testing.T) {
 	})
 }
 
-func TestFormsAndURLsHaveAHandlerEach(t *testing.T) {
+func TestFormsAndURLsHaveSeparateHandlers(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
 	both := confirming()
 	both.Features = append(both.Features, mcpclient.HandleURLElicitation(willing(&visited), nil))
@@ -128,7 +128,7 @@ func TestFormsAndURLsHaveAHandlerEach(t *testing.T) {
 	})
 }
 
-func TestAHandlerOfURLsIsNeeded(t *testing.T) {
+func TestURLElicitationNeedsOneHandler(t *testing.T) {
 	h := mcpclient.HandleURLElicitation(willing(new([]*mcpclient.URLElicitation)), nil)
 	own := mcpclient.HandleRequest(mcp.MethodElicit, func(context.Context, *mcpclient.Request) (any, error) {
 		return nil,
@@ -238,7 +238,7 @@ func TestMisleadingHostsHaveAWarning(t *testing.T) {
 	}
 }
 
-func TestNothingInAURLIsShownOtherThanItIs(t *testing.T) {
+func TestShownURLEscapesMisleadingCharacters(t *testing.T) {
 	const backwards = "\u202e"
 	url := "https://mcp.example/" + backwards + "p?q=" + backwards + "a&b=%20+#" + backwards + "f"
 	e, answer := shown(t, url)
@@ -293,7 +293,7 @@ func TestCompletionIsReportedOnce(t *testing.T) {
 	})
 }
 
-func TestVisitsThatNeverEndAreBounded(t *testing.T) {
+func TestUnfinishedURLVisitsAreBounded(t *testing.T) {
 	const bound = 256
 	var visited []*mcpclient.URLElicitation
 	var told []string
@@ -315,7 +315,7 @@ func TestVisitsThatNeverEndAreBounded(t *testing.T) {
 	})
 }
 
-func TestRepeatedURLIsAnotherVisit(t *testing.T) {
+func TestRepeatedURLCausesAnotherVisit(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
 	told := 0
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited),

@@ -54,7 +54,7 @@ func TestErrorTextsAndTypes(t *testing.T) {
 }
 
 // Each condition is only in the chains of its own errors.
-func TestConditionsAreInTheChain(t *testing.T) {
+func TestErrorsIsMatchesOnlyTheErrorsCondition(t *testing.T) {
 	conditions := []error{ErrNotReady, ErrConnectionLost, ErrBackpressure, ErrTimeout, ErrShutdown, ErrUnsupported}
 	for _, is := range conditions {
 		err := fmt.Errorf("caller: %w", &Error{Kind: KindState, cause: fmt.Errorf("%w: more", is)})

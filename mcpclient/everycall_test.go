@@ -384,7 +384,7 @@ var everyFailure = []failure{
 	}},
 }
 
-func TestEveryFailureOfEveryCallIsOneOperation(t *testing.T) {
+func TestEveryFailedCallRecordsOneOperation(t *testing.T) {
 	for _, modern := range []bool{true, false} {
 		for _, f := range everyFailure {
 			for _, w := range everyCall {
@@ -469,7 +469,7 @@ func theOneOperation(t *testing.T, rec *telemetrytest.Recording, w *way, f *fail
 	}
 }
 
-func TestRetryWithoutAConnectionTakesNoTime(t *testing.T) {
+func TestRetryWithoutConnectionHasZeroDuration(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()

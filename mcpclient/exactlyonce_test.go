@@ -23,7 +23,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-var exactlyOnceCalls = flag.Int("exactlyonce.calls", 2000, "calls of TestNoToolRunsTwice, of all its ways together")
+var exactlyOnceCalls = flag.Int("exactlyonce.calls", 2000, "calls of TestToolsRunAtMostOnce, of all its ways together")
 
 // ledger counts how often the tools of a server have run with each argument.
 type ledger struct {
@@ -189,7 +189,7 @@ type tally struct{ answered, safe, unknown, repeated atomic.Int64 }
 
 // A call that may have run is not repeated, neither by the client nor by a user who relies on SafeToRetry, whatever a
 // proxy answers and wherever connections are cut.
-func TestNoToolRunsTwice(t *testing.T) {
+func TestToolsRunAtMostOnce(t *testing.T) {
 	for i, way := range []int{0, 1, 4} {
 		t.Run(string(ways[way].version), func(t *testing.T) {
 			t.Parallel()

@@ -16,7 +16,7 @@ import (
 
 var legacyOnly = []mcp.Version{mcp.Version20251125, mcp.Version20250618, mcp.Version20250326, mcp.Version20241105}
 
-func TestAFailedRequestFailsItsCallOnly(t *testing.T) {
+func TestFailedRequestFailsOnlyItsCall(t *testing.T) {
 	for _, test := range []struct {
 		failure transport.RequestError
 		is      error
@@ -91,7 +91,7 @@ func TestBusyServerIsRetriedAfterRetryAfter(t *testing.T) {
 	})
 }
 
-func TestABusyServerIsAskedThreeTimes(t *testing.T) {
+func TestRequestToBusyServerIsTriedThreeTimes(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -107,7 +107,7 @@ func TestABusyServerIsAskedThreeTimes(t *testing.T) {
 	})
 }
 
-func TestTooLongRetryAfterIsNotWaitedFor(t *testing.T) {
+func TestRetryAfterBeyondTimeoutFailsAtOnce(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -128,7 +128,7 @@ func TestTooLongRetryAfterIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-func TestACallerDoesNotWaitForABusyServer(t *testing.T) {
+func TestCancelledCallerDoesNotWaitForRetryAfter(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -186,7 +186,7 @@ func TestForgottenSessionIsRenegotiatedOnTheSameConnection(t *testing.T) {
 	})
 }
 
-func TestSessionForgottenAtOnceBacksOff(t *testing.T) {
+func TestSessionLostAtOnceLeadsToBackoff(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -223,7 +223,7 @@ func TestAnErrorWithoutAnIDAnswersTheRequestOfItsStream(t *testing.T) {
 	})
 }
 
-func TestAForeignAnswerReachesNobody(t *testing.T) {
+func TestResponseOnAnotherRequestsStreamIsDropped(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -263,7 +263,7 @@ func TestServersRefusingTheProbeByHTTPAreLegacy(t *testing.T) {
 
 // A temporary failure of the probe, such as a proxy's 502, proves less than a refusal: if the client took the server
 // for a legacy one because of it, it probes again when it reconnects.
-func TestAnAccidentOfTheProbeIsNotRemembered(t *testing.T) {
+func TestTemporaryProbeFailureIsNotRemembered(t *testing.T) {
 	for _, test := range []struct {
 		failure transport.RequestError
 		next    string
@@ -283,7 +283,7 @@ func TestAnAccidentOfTheProbeIsNotRemembered(t *testing.T) {
 	}
 }
 
-func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
+func TestRetryAfterOfBusyServerSetsBackoff(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		took := elapsed(func() {
@@ -298,7 +298,7 @@ func TestABusyServerDecidesHowLongTheBackoffIs(t *testing.T) {
 	})
 }
 
-func TestPermanentRefusalIsGivenUp(t *testing.T) {
+func TestPermanentRefusalEndsTheClient(t *testing.T) {
 	streamed(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.fail(v.Expect(mcp.MethodDiscover), transport.RequestError{Reason: transport.ReasonUnauthorized, Status: 401})
@@ -310,7 +310,7 @@ func TestPermanentRefusalIsGivenUp(t *testing.T) {
 }
 
 // An authorization may take a person minutes: meanwhile neither the time of the probe nor that of the attempt runs.
-func TestTheHandshakeWaitsForAPerson(t *testing.T) {
+func TestHandshakeTimeoutsPauseDuringAuthorization(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, nil, func(s *script) transport.Transport {
 		return configured{s, func(cfg transport.Config) { authorizing = cfg.Authorizing }}
@@ -329,7 +329,7 @@ func TestTheHandshakeWaitsForAPerson(t *testing.T) {
 	})
 }
 
-func TestTheHandshakeDoesNotWaitForAPersonForEver(t *testing.T) {
+func TestHandshakeWaitForAuthorizationEndsAtAuthTimeout(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, &mcpclient.Options{Timeouts: mcpclient.Timeouts{Auth: time.Minute}},
 		func(s *script) transport.Transport {
@@ -372,7 +372,7 @@ func TestAnUnreachableServerIsProbedAgain(t *testing.T) {
 	})
 }
 
-func TestABatchOnAStreamAnswersThatRequestOnly(t *testing.T) {
+func TestBatchOnStreamAnswersOnlyItsRequest(t *testing.T) {
 	o := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20250326}}
 	streamed(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20250326)
@@ -394,7 +394,7 @@ func TestABatchOnAStreamAnswersThatRequestOnly(t *testing.T) {
 	})
 }
 
-func TestHandshakeWaitingForAPersonGetsAuthTimeout(t *testing.T) {
+func TestHandshakeDuringAuthorizationHasAuthTimeout(t *testing.T) {
 	var authorizing func(bool)
 	bubbleWith(t, pinnedLegacy(), func(s *script) transport.Transport {
 		return configured{streams(s), func(cfg transport.Config) { authorizing = cfg.Authorizing }}
@@ -415,7 +415,7 @@ func TestHandshakeWaitingForAPersonGetsAuthTimeout(t *testing.T) {
 	})
 }
 
-func TestTooLargeProbeAnswerEndsTheWait(t *testing.T) {
+func TestOversizeProbeResponseLeadsToInitializeAtOnce(t *testing.T) {
 	streamed(t, &mcpclient.Options{Limits: mcpclient.Limits{SkipOversize: true}},
 		func(t *testing.T, s *script, c *mcpclient.Client) {
 			v := s.next(t)
@@ -429,7 +429,7 @@ func TestTooLargeProbeAnswerEndsTheWait(t *testing.T) {
 		})
 }
 
-func TestRetryAfterBeyondTheDeadlineIsNotWaitedFor(t *testing.T) {
+func TestRetryAfterBeyondContextDeadlineFailsAtOnce(t *testing.T) {
 	streamed(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)

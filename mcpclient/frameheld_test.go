@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestAQuietConnectionKeepsNoFrame(t *testing.T) {
+func TestIdleConnectionRetainsNoFrame(t *testing.T) {
 	const large = 1 << 20
 	var latest weak.Pointer[byte] // the first byte of the large frame
 	wrap := func(s *script) transport.Transport {

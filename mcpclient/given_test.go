@@ -16,7 +16,7 @@ import (
 
 const badMeta = `{"a bad name":1}`
 
-func TestNamesFromTheCallerAreChecked(t *testing.T) {
+func TestMetaKeysFromCallerAreChecked(t *testing.T) {
 	raw := json.RawMessage(`{"_meta":` + badMeta + `}`)
 	for what, do := range map[string]func(ctx context.Context, c *mcpclient.Client) error{
 		"WithMeta": func(ctx context.Context, c *mcpclient.Client) error {
@@ -55,7 +55,7 @@ func TestNamesFromTheCallerAreChecked(t *testing.T) {
 	}
 }
 
-func TestNamesOfThisModuleAndOfOthersPass(t *testing.T) {
+func TestMetaKeysOfOtherPrefixesAreAccepted(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		meta := mcp.Meta(`{"com.example/x":1,"y":2,"io.modelcontextprotocol/new":3}`)
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil, mcpclient.WithMeta(meta)); return err })
@@ -85,7 +85,7 @@ func TestClientInfoIsChecked(t *testing.T) {
 	}
 }
 
-func TestNamesInAnswersOfHandlersAreChecked(t *testing.T) {
+func TestMetaKeysInHandlerResultsAreChecked(t *testing.T) {
 	for what, result := range map[string]any{
 		"a type of package mcp": &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///a", Meta: mcp.Meta(badMeta)}}},
 		"raw":                   json.RawMessage(`{"_meta":` + badMeta + `}`),

@@ -75,7 +75,7 @@ func toolNames(ctx context.Context, g *mcpclient.Group, options ...mcpclient.Cal
 	return names
 }
 
-func TestAGroupIsOneListOfToolsAndEachCallGoesToItsServer(t *testing.T) {
+func TestGroupMergesToolListsAndRoutesCalls(t *testing.T) {
 	members := []mcpclient.Member{
 		{Name: "git_hub", Transport: toolbox("GitHub", "search", longName)},
 		{Name: "git", Transport: toolbox("git", "hub_search", "log")},
@@ -114,7 +114,7 @@ func TestAGroupIsOneListOfToolsAndEachCallGoesToItsServer(t *testing.T) {
 }
 
 // A model may use a name that was listed long ago, by another process.
-func TestDerivedNameIsResolvedWithoutAnEarlierList(t *testing.T) {
+func TestDerivedToolNameIsResolvedWithoutPriorList(t *testing.T) {
 	members := []mcpclient.Member{{Name: "a", Transport: toolbox("A", longName)}}
 	var name string
 	grouped(t, nil, members, func(t *testing.T, g *mcpclient.Group) {
@@ -132,7 +132,7 @@ func TestDerivedNameIsResolvedWithoutAnEarlierList(t *testing.T) {
 	})
 }
 
-func TestUnreadyMemberDelaysNoOther(t *testing.T) {
+func TestUnreadyMemberDoesNotDelayOthers(t *testing.T) {
 	members := []mcpclient.Member{
 		{Name: "slow", Transport: deaf()},
 		{Name: "gone", Transport: transport.Stdio{Command: "/no/such/program"}},
@@ -186,7 +186,7 @@ func TestUnreadyMemberDelaysNoOther(t *testing.T) {
 	})
 }
 
-func TestAMembersListIsWaitedForIfTheCallerWants(t *testing.T) {
+func TestGroupListWaitsForMembersWithWaitForReady(t *testing.T) {
 	members := []mcpclient.Member{{Name: "slow", Transport: deaf()}, {Name: "good", Transport: toolbox("good", "x")},
 		{Name: "none", Transport: toolbox("none")}}
 	grouped(t, nil, members, func(t *testing.T, g *mcpclient.Group) {
@@ -209,7 +209,7 @@ func TestAMembersListIsWaitedForIfTheCallerWants(t *testing.T) {
 	})
 }
 
-func TestStoppedIterationWaitsForNoMember(t *testing.T) {
+func TestStoppedIterationDoesNotWaitForMembers(t *testing.T) {
 	members := []mcpclient.Member{{Name: "good", Transport: toolbox("good", "x")}, {Name: "slow", Transport: deaf()}}
 	grouped(t, nil, members, func(t *testing.T, g *mcpclient.Group) {
 		begun := time.Now()
@@ -222,7 +222,7 @@ func TestStoppedIterationWaitsForNoMember(t *testing.T) {
 	})
 }
 
-func TestMembersComeAndGo(t *testing.T) {
+func TestGroupMembersCanBeAddedAndRemoved(t *testing.T) {
 	grouped(t, nil, nil, func(t *testing.T, g *mcpclient.Group) {
 		if got := toolNames(t.Context(), g); len(got) != 0 {
 			t.Errorf("got %q of an empty group", got)
@@ -265,7 +265,7 @@ func TestMembersComeAndGo(t *testing.T) {
 	})
 }
 
-func TestAGroupClosesAllAtOnceAndForGood(t *testing.T) {
+func TestGroupClosesMembersConcurrentlyAndPermanently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var members []mcpclient.Member
 		for i := range 20 {
@@ -301,7 +301,7 @@ func stubbornServer() transport.Transport {
 	})
 }
 
-func TestInvalidGroupLeavesNothing(t *testing.T) {
+func TestInvalidGroupLeaksNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // nothing may outlive this bubble
 		_, err := mcpclient.NewGroup([]mcpclient.Member{{Name: "a", Transport: toolbox("A")},
 			{Name: "a", Transport: toolbox("B")}}, nil)
@@ -351,7 +351,7 @@ func TestEachMemberHasANameInTelemetry(t *testing.T) {
 	}
 }
 
-func TestACallThatBelongsToNoMemberIsOneOperation(t *testing.T) {
+func TestGroupCallWithoutMemberRecordsOneOperation(t *testing.T) {
 	for _, name := range []string{"telemetry of the group", "telemetry of a member"} {
 		t.Run(name, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
@@ -379,7 +379,7 @@ func TestACallThatBelongsToNoMemberIsOneOperation(t *testing.T) {
 	}
 }
 
-func TestToolListedTwiceIsOne(t *testing.T) {
+func TestToolListedTwiceAppearsOnce(t *testing.T) {
 	twice := transport.InMemory(func(ctx context.Context, peer *transport.Peer) {
 		answerEach(ctx, peer, func(method string) string {
 			if method == mcp.MethodDiscover {

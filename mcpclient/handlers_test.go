@@ -168,7 +168,7 @@ func TestMissedNotificationsAreNotCountedAsReceived(t *testing.T) {
 	})
 }
 
-func TestProgressHandlerGetsAllRequests(t *testing.T) {
+func TestProgressHandlersGetProgressOfAllRequests(t *testing.T) {
 	var said []string
 	hear := func(by string) func(context.Context, *mcp.ProgressParams) {
 		return func(_ context.Context, p *mcp.ProgressParams) {

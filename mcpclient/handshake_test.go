@@ -74,7 +74,7 @@ func TestALegacyServerIsRecognised(t *testing.T) {
 	}
 }
 
-func TestASilentServerGetsInitializeAfterAQuarterOfTheTime(t *testing.T) {
+func TestSilentServerGetsInitializeAfterQuarterOfTimeout(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)
@@ -123,7 +123,7 @@ func TestSlowModernServerIsModern(t *testing.T) {
 	}
 }
 
-func TestServerThatDiesOnTheProbeGetsInitialize(t *testing.T) {
+func TestServerThatExitsOnProbeGetsInitialize(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		begun := time.Now()
 		v := s.next(t)
@@ -150,7 +150,7 @@ func TestTheEraIsRememberedAcrossReconnects(t *testing.T) {
 	})
 }
 
-func TestAFailedHandshakeForgetsTheEra(t *testing.T) {
+func TestFailedHandshakeClearsRememberedEra(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
@@ -238,7 +238,7 @@ func first[T any](list iter.Seq2[T, error]) error {
 	return nil
 }
 
-func TestPinnedVersions(t *testing.T) {
+func TestPinnedVersionsDetermineTheHandshake(t *testing.T) {
 	t.Run("legacy only: no probe", func(t *testing.T) {
 		o := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20250618}}
 		bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -295,7 +295,7 @@ func TestNoCommonVersionEndsTheClient(t *testing.T) {
 	})
 }
 
-func TestNothingIsReadBetweenTheLastAnswerAndReady(t *testing.T) {
+func TestNotificationRightAfterHandshakeIsHandled(t *testing.T) {
 	heard := make(chan string, 1)
 	o := &mcpclient.Options{
 		Versions: []mcp.Version{mcp.Version20251125},
@@ -316,7 +316,7 @@ func TestNothingIsReadBetweenTheLastAnswerAndReady(t *testing.T) {
 }
 
 // -> server/discover; <- -32601; the server exits: its first message must be initialize.
-func TestAServerThatComplainsOfTheProbeAndEndsIsRestartedAtOnceAndGetsInitialize(t *testing.T) {
+func TestServerThatRefusesProbeAndExitsGetsInitialize(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		took := elapsed(func() {
 			v := s.next(t)
@@ -331,7 +331,7 @@ func TestAServerThatComplainsOfTheProbeAndEndsIsRestartedAtOnceAndGetsInitialize
 	})
 }
 
-func TestAnUnusableAnswerToTheProbeIsNotWaitedOut(t *testing.T) {
+func TestInvalidProbeResponseLeadsToInitializeAtOnce(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		f := v.Expect(mcp.MethodDiscover)
@@ -346,7 +346,7 @@ func TestAnUnusableAnswerToTheProbeIsNotWaitedOut(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsSilentOnTheProbeMayNameItsVersionsWhenItRefusesInitialize(t *testing.T) {
+func TestServerSilentOnProbeCanListVersionsInInitializeError(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Expect(mcp.MethodDiscover)
@@ -363,7 +363,7 @@ func TestAServerThatIsSilentOnTheProbeMayNameItsVersionsWhenItRefusesInitialize(
 	})
 }
 
-func TestARefusedProbeIsNothingToWarnOf(t *testing.T) {
+func TestRefusedProbeIsNotLoggedAsException(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
 		s.next(t).legacy(mcp.Version20251125)

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-func TestTheFirstTroubleOfAHandshakeIsInItsError(t *testing.T) {
+func TestHandshakeErrorContainsItsFirstFailure(t *testing.T) {
 	badVersions := `{"resultType":"complete","supportedVersions":"2026-07-28","capabilities":{}}`
 	refuse := func(v *conversation) {
 		v.Refuse(v.Expect(mcp.MethodInitialize), mcp.CodeMethodNotFound, "Method not found")
@@ -73,7 +73,7 @@ func TestTheFirstTroubleOfAHandshakeIsInItsError(t *testing.T) {
 	}
 }
 
-func TestAVersionThatWasRefusedIsNotAskedForAgainIfThereIsAnother(t *testing.T) {
+func TestRefusedVersionIsNotRequestedAgainIfAnotherExists(t *testing.T) {
 	refusal := `{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"no",` +
 		`"data":{"supported":["2026-07-28","2025-11-25"]}}}`
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {

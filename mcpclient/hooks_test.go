@@ -137,7 +137,7 @@ func (g *gapWeb) watch(t *testing.T, c *mcpclient.Client, uri string, uris ...st
 	return s
 }
 
-func TestAnUpdateOnAReplacedSubscriptionIsHeard(t *testing.T) {
+func TestUpdateOnReplacedSubscriptionIsDelivered(t *testing.T) {
 	onGapWeb(t, mcp.Version20260728, func(t *testing.T, g *gapWeb, c *mcpclient.Client, j *journal,
 		rec *telemetrytest.Recording) {
 		first := g.watch(t, c, motd, motd)
@@ -165,7 +165,7 @@ func TestAnUpdateOnAReplacedSubscriptionIsHeard(t *testing.T) {
 	})
 }
 
-func TestAReplacedSubscriptionThatBreaksIsAGap(t *testing.T) {
+func TestBrokenReplacedSubscriptionCausesChangeGap(t *testing.T) {
 	onGapWeb(t, mcp.Version20260728, func(t *testing.T, g *gapWeb, c *mcpclient.Client, j *journal,
 		rec *telemetrytest.Recording) {
 		first := g.watch(t, c, motd, motd)
@@ -202,7 +202,7 @@ func TestReplacedSubscriptionsAreBounded(t *testing.T) {
 	})
 }
 
-func TestAStreamThatIsOpenedAgainMayHaveMissedChanges(t *testing.T) {
+func TestReopenedStreamReportsGapUnlessReplayed(t *testing.T) {
 	for name, test := range map[string]struct {
 		event, refuse, cause string
 		streams              int
@@ -242,7 +242,7 @@ func TestAStreamThatIsOpenedAgainMayHaveMissedChanges(t *testing.T) {
 	}
 }
 
-func TestARestoredSubscriptionOutlivesABadGateway(t *testing.T) {
+func TestRestoredSubscriptionSurvivesBadGateway(t *testing.T) {
 	j := &journal{}
 	o := &mcpclient.Options{Versions: legacyOnly,
 		Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated)}}

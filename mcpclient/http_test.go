@@ -128,7 +128,7 @@ func TestNewestCommonVersionIsUsed(t *testing.T) {
 }
 
 // A server is restarted while 64 callers call it: it forgets its sessions, and every connection to it breaks.
-func TestAServerIsRestartedUnder64Callers(t *testing.T) {
+func TestServerRestartDuring64ConcurrentCallers(t *testing.T) {
 	for _, way := range ways {
 		t.Run(string(way.version), func(t *testing.T) {
 			s := newSite(t, nil)

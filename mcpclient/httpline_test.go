@@ -39,7 +39,7 @@ func narrowHTTP(t *testing.T, v mcp.Version, places int, before func(body []byte
 	return c
 }
 
-func TestManyCallsAtOnceOverHTTPAllFindAPlace(t *testing.T) {
+func TestManyConcurrentHTTPCallsAllGetSlot(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		c := narrowHTTP(t, v, 8, func([]byte) {})
 		var failed atomic.Int32
@@ -55,7 +55,7 @@ func TestManyCallsAtOnceOverHTTPAllFindAPlace(t *testing.T) {
 	}
 }
 
-func TestACallWaitsForAPlaceWithinItsOwnTime(t *testing.T) {
+func TestWaitForHTTPSlotCountsTowardTimeout(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		release, begun := make(chan struct{}), make(chan struct{})
 		var late atomic.Int32

@@ -83,7 +83,7 @@ func TestCallAnswersInputRequests(t *testing.T) {
 	})
 }
 
-func TestNewCallHasNoStateOfThePreviousOne(t *testing.T) {
+func TestNewCallHasNoRequestStateOfPreviousOne(t *testing.T) {
 	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for range 2 {
 			done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
@@ -102,7 +102,7 @@ func TestNewCallHasNoStateOfThePreviousOne(t *testing.T) {
 
 // The server's state and the input that it requested go back once, with the next request of the call.
 // (specification 2026-07-28, basic/patterns/mrtr, "Client Requirements (Basic Workflow)")
-func TestARequestHasWhatTheServerHasJustSaidToIt(t *testing.T) {
+func TestNextRequestHasLatestStateAndInputResponses(t *testing.T) {
 	ready(t, confirming(), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { _, err := c.CallTool(t.Context(), "x", nil); return err })
 		f := v.Expect(mcp.MethodCallTool)
@@ -133,7 +133,7 @@ func TestARequestHasWhatTheServerHasJustSaidToIt(t *testing.T) {
 	})
 }
 
-func TestRequestStateAloneBacksOff(t *testing.T) {
+func TestResultWithOnlyRequestStateDelaysResend(t *testing.T) {
 	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{InputRounds: 4}},
 		func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
@@ -199,7 +199,7 @@ func TestMissingInputFailsTheCall(t *testing.T) {
 	}
 }
 
-func TestUserWithoutAnAnswerCancels(t *testing.T) {
+func TestNilElicitationResultIsCancel(t *testing.T) {
 	quiet := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		return nil,
 			nil
@@ -220,7 +220,7 @@ func TestUserWithoutAnAnswerCancels(t *testing.T) {
 }
 
 // A person may take longer than a request: each request of the call has its own timeout.
-func TestTimeoutExcludesThePerson(t *testing.T) {
+func TestTimeoutExcludesElicitationHandler(t *testing.T) {
 	slow := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		time.Sleep(10 * time.Minute)
 		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
@@ -259,7 +259,7 @@ func TestCancelledCallerIsNotAsked(t *testing.T) {
 	})
 }
 
-func TestALegacyServerCannotAskByAResult(t *testing.T) {
+func TestLegacyServerCannotRequestInputInResult(t *testing.T) {
 	bubble(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -301,7 +301,7 @@ func TestInputOfTheRoundReplacesEarlierInput(t *testing.T) {
 	}
 }
 
-func TestACallIsNotSafeToRetryOnceTheServerHasAsked(t *testing.T) {
+func TestCallIsNotSafeToRetryAfterInputRequest(t *testing.T) {
 	var hang func()
 	h := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		hang()
@@ -338,7 +338,7 @@ func TestCloseEndsACallWithARunningHandler(t *testing.T) {
 	})
 }
 
-func TestCloseEndsACallThatWaitsToBeSentAgain(t *testing.T) {
+func TestCloseEndsCallWaitingToBeResent(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })
 		for range 8 {
@@ -357,7 +357,7 @@ func TestCloseEndsACallThatWaitsToBeSentAgain(t *testing.T) {
 	})
 }
 
-func TestTheDelayBetweenRequestsHasABound(t *testing.T) {
+func TestDelayBetweenInputRoundsIsBounded(t *testing.T) {
 	ready(t, &mcpclient.Options{Limits: mcpclient.Limits{InputRounds: 45}},
 		func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { return c.Call(t.Context(), mcp.MethodReadResource, nil, nil) })

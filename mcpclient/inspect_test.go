@@ -193,7 +193,7 @@ func TestClientsListsRunningClients(t *testing.T) {
 }
 
 // Sixty-four callers call and leave while other goroutines call Inspect. The race detector checks the rest.
-func TestInspectWhileCallersComeAndGo(t *testing.T) {
+func TestInspectDuringConcurrentCalls(t *testing.T) {
 	ready(t, nil, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {
 		const callers, calls = 64, 20
 		go func() { // ends with the calls

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestClientsWithOneNameAreDistinguished(t *testing.T) {
+func TestClientsWithSameNameHaveDistinctInstanceIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		ids := map[string]int{}
@@ -55,7 +55,7 @@ func TestClientsWithOneNameAreDistinguished(t *testing.T) {
 	})
 }
 
-func TestAClientHasAnInstanceWithoutTelemetry(t *testing.T) {
+func TestClientHasInstanceIDWithoutTelemetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := mcpclient.New(deaf(), &mcpclient.Options{Telemetry: telemetry.Off()})
 		if err != nil {

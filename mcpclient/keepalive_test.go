@@ -76,7 +76,7 @@ func TestActiveServerGetsNoPings(t *testing.T) {
 	})
 }
 
-func TestNothingIsSentUnlessAskedFor(t *testing.T) {
+func TestIdleClientSendsNothing(t *testing.T) {
 	quiet := func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		t.Helper()
 		await(t, c)
@@ -95,7 +95,7 @@ func TestNothingIsSentUnlessAskedFor(t *testing.T) {
 	})
 }
 
-func TestAWatchEndsWithItsSession(t *testing.T) {
+func TestKeepAliveTimerEndsWithSession(t *testing.T) {
 	o := &mcpclient.Options{Versions: legacyOnly, KeepAlive: time.Minute}
 	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t).initialize(mcp.Version20251125)

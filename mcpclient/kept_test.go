@@ -366,7 +366,7 @@ func (h hoard) measure(t *testing.T) (peak, kept int) {
 
 // A measured peak may be too high but never too low: garbage that is allocated during a collection counts, and
 // collections take longer under other load. So a peak above the limit is measured up to five times.
-func TestKeptFrameMemoryIsBounded(t *testing.T) {
+func TestRetainedFrameMemoryIsBounded(t *testing.T) {
 	for _, h := range hoards {
 		t.Run(h.name, func(t *testing.T) {
 			most := h.limit + onTheWay

@@ -108,7 +108,7 @@ func TestEndedSubscriptionIsReopened(t *testing.T) {
 	})
 }
 
-func TestAServerWithoutSubscriptionsIsNotAskedAgain(t *testing.T) {
+func TestRefusedListenIsNotRetried(t *testing.T) {
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("", heard(new(int)))}}
 	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
@@ -152,7 +152,7 @@ func TestNoSubscriptionWithoutHandlers(t *testing.T) {
 	}
 }
 
-func TestBusyServerIsLostDuringListen(t *testing.T) {
+func TestConnectionLossDuringBusyListenIsHandled(t *testing.T) {
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification("", heard(new(int)))}}
 	streamed(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
@@ -167,7 +167,7 @@ func TestBusyServerIsLostDuringListen(t *testing.T) {
 	})
 }
 
-func TestOtherHandlersLeaveTheSubscriptionAlone(t *testing.T) {
+func TestUnrelatedHandlersDoNotChangeSubscription(t *testing.T) {
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
 		heard(new(int)))}}
 	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -245,7 +245,7 @@ func TestFailedReplacementKeepsTheOldSubscription(t *testing.T) {
 		})
 }
 
-func TestShortSubscriptionsBackOff(t *testing.T) {
+func TestReopeningShortSubscriptionsBacksOff(t *testing.T) {
 	var client *mcpclient.Client
 	var begun []time.Time
 	rig := &rigged{send: func(m transport.Message) (error, bool) {
@@ -277,10 +277,10 @@ func TestShortSubscriptionsBackOff(t *testing.T) {
 	})
 }
 
-// TestAServerEndsASubscriptionByACancellation covers servers with one shared stream, which can end a subscription only
+// TestServerCanEndSubscriptionByCancellation covers servers with one shared stream, which can end a subscription only
 // by this notification or by the response. (specification 2026-07-28, basic/patterns/cancellation; schema,
 // CancelledNotification)
-func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
+func TestServerCanEndSubscriptionByCancellation(t *testing.T) {
 	j := &journal{}
 	inRevisions(t, modernOnly, all,
 		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(j.changed("tools"))}},
@@ -312,7 +312,7 @@ func TestAServerEndsASubscriptionByACancellation(t *testing.T) {
 		})
 }
 
-func TestSubscriptionEndDuringAReplacementIsAGap(t *testing.T) {
+func TestSubscriptionEndDuringReplacementCausesChangeGap(t *testing.T) {
 	j := &journal{}
 	inRevisions(t, modernOnly, all,
 		mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleToolListChanged(j.changed("tools"))}},
@@ -361,7 +361,7 @@ func TestCacheFromBeforeTheSubscriptionIsCleared(t *testing.T) {
 		})
 }
 
-func TestListRequestedBeforeTheSubscriptionMayHaveChanged(t *testing.T) {
+func TestListRequestedBeforeSubscriptionReportsChange(t *testing.T) {
 	const tools, prompts = mcp.MethodListTools, mcp.MethodListPrompts
 	for name, test := range map[string]struct {
 		before, while []string // methods
@@ -402,7 +402,7 @@ func TestListRequestedBeforeTheSubscriptionMayHaveChanged(t *testing.T) {
 	}
 }
 
-func TestTheStreamOfASubscriptionOfAClosedClientEndsInOrder(t *testing.T) {
+func TestCloseEndsSubscriptionStreamWithoutError(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	o := &mcpclient.Options{Telemetry: rec.Telemetry(),
 		Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}

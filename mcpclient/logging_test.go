@@ -44,7 +44,7 @@ func (r *revision) setLevel(level mcp.LoggingLevel) {
 	}
 }
 
-func TestTheLogLevelIsKeptOverSessions(t *testing.T) {
+func TestLogLevelIsRestoredInNewSession(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		if got := r.ask(); got != "" {
 			t.Errorf("want no level asked for before one is set, got %s", got)
@@ -72,7 +72,7 @@ func TestTheLogLevelIsKeptOverSessions(t *testing.T) {
 	})
 }
 
-func TestRefusedLogLevelIsNotKept(t *testing.T) {
+func TestRefusedLogLevelIsNotRestored(t *testing.T) {
 	inRevisions(t, legacyOnly, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		r.setLevel(mcp.LevelInfo)
 		done := background(func() error { return r.c.SetLogLevel(t.Context(), mcp.LevelDebug) })
@@ -91,7 +91,7 @@ func TestRefusedLogLevelIsNotKept(t *testing.T) {
 	})
 }
 
-func TestLevelsAreSentOneAfterTheOther(t *testing.T) {
+func TestLogLevelsAreSentSequentially(t *testing.T) {
 	inRevisions(t, legacyOnly, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		first := background(func() error { return r.c.SetLogLevel(t.Context(), mcp.LevelInfo) })
 		f := r.Expect(mcp.MethodSetLevel)
@@ -127,7 +127,7 @@ func TestUnknownLogLevelIsInvalid(t *testing.T) {
 	})
 }
 
-func TestWithLogLevelIsForOneCallOfAModernServer(t *testing.T) {
+func TestWithLogLevelAppliesToOneCallToModernServer(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		r.setLevel(mcp.LevelError)
 		meta, err := mcp.Meta(nil).With(mcp.MetaLogLevel, "alert")

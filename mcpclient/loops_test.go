@@ -92,7 +92,7 @@ func (l *looping) flagged() (n int64) {
 func numbered(i int) any { return map[string]any{"query": fmt.Sprint("what is ", i), "limit": i % 7} }
 
 // A case that users have reported: 277 calls of one tool, each with other arguments, and none has a hit.
-func TestTheLoopOf277CallsIsFlaggedAtTheFifth(t *testing.T) {
+func TestLoopOf277CallsIsFlaggedFromFifthCall(t *testing.T) {
 	inLoops(t, nil, func(l *looping) {
 		for i := range 277 {
 			l.succeed("search", numbered(i), noHits)
@@ -122,7 +122,7 @@ func TestTheLoopOf277CallsIsFlaggedAtTheFifth(t *testing.T) {
 	})
 }
 
-func TestHintsOfAToolDecideWhatIsALoop(t *testing.T) {
+func TestToolHintsDetermineLoopDetection(t *testing.T) {
 	const result = `{"content":[{"type":"text","text":"ok"}]}`
 	for name, tc := range map[string]struct {
 		hints   string
@@ -173,7 +173,7 @@ func TestRepeatedServerErrorIsALoop(t *testing.T) {
 	})
 }
 
-func TestConversationsAreWatchedApart(t *testing.T) {
+func TestLoopsAreDetectedPerConversation(t *testing.T) {
 	inLoops(t, &mcpclient.LoopOptions{Break: true}, func(l *looping) {
 		in := func(id string) context.Context {
 			ctx, err := telemetry.ContextWithConversation(l.t.Context(), telemetry.Conversation{ID: id})
@@ -205,7 +205,7 @@ func TestConversationsAreWatchedApart(t *testing.T) {
 	})
 }
 
-func TestALoopIsBrokenUntilSomethingElseIsDone(t *testing.T) {
+func TestLoopIsBrokenUntilAnotherCall(t *testing.T) {
 	inLoops(t, &mcpclient.LoopOptions{Break: true}, func(l *looping) {
 		for i := range 5 {
 			l.succeed("search", numbered(i), noHits)
@@ -226,7 +226,7 @@ func TestALoopIsBrokenUntilSomethingElseIsDone(t *testing.T) {
 	})
 }
 
-func TestCallsInTurnsAreStopped(t *testing.T) {
+func TestAlternatingCallsAreALoop(t *testing.T) {
 	inLoops(t, &mcpclient.LoopOptions{Break: true}, func(l *looping) {
 		for range 4 {
 			l.succeed("open", nil, noHits)
@@ -239,7 +239,7 @@ func TestCallsInTurnsAreStopped(t *testing.T) {
 	})
 }
 
-func TestACallMayGoOnWithALoopAfterATime(t *testing.T) {
+func TestBrokenLoopAllowsCallAfterCoolDown(t *testing.T) {
 	inLoops(t, &mcpclient.LoopOptions{Repeats: 2, Break: true, CoolDown: time.Hour}, func(l *looping) {
 		l.succeed("state", nil, noHits)
 		l.succeed("state", nil, noHits)
@@ -260,7 +260,7 @@ func TestACallMayGoOnWithALoopAfterATime(t *testing.T) {
 	})
 }
 
-func TestExemptToolIsInNoLoopAndEndsNone(t *testing.T) {
+func TestExemptToolNeitherFormsNorEndsLoop(t *testing.T) {
 	inLoops(t, &mcpclient.LoopOptions{Break: true, Exempt: []string{"clock"}}, func(l *looping) {
 		for range 20 {
 			l.succeed("clock", nil, noHits)
@@ -275,7 +275,7 @@ func TestExemptToolIsInNoLoopAndEndsNone(t *testing.T) {
 	})
 }
 
-func TestOnlyOutcomesOfTheServerAreCalls(t *testing.T) {
+func TestLoopDetectionCountsOnlyServerOutcomes(t *testing.T) {
 	inLoops(t, &mcpclient.LoopOptions{Repeats: 2, Break: true}, func(l *looping) {
 		for range 5 {
 			done := background(func() error {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-func TestLoopDetectionKeepsNoTextOfCalls(t *testing.T) {
+func TestLoopDetectionRetainsNoCallText(t *testing.T) {
 	c, observe := observation(t, t.Context(), &LoopOptions{}, false)
 	for range 6 {
 		observe()

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func TestFreshnessIsDetected(t *testing.T) {
+func TestMayBeFreshDetectsPositiveTTL(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"ttlMs":1}`: true,
 		`{"tools":[{"name":"Ms\"ttlMs"}],"ttlMs" : 60000,"cacheScope":"public"}`: true,
@@ -31,7 +31,7 @@ func TestFreshnessIsDetected(t *testing.T) {
 	}
 }
 
-func TestAFreshResultIsNeverTakenForAStaleOne(t *testing.T) {
+func TestFreshResultIsNeverConsideredStale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ms := rapid.Int64().Draw(t, "ttlMs")
 		name := rapid.String().Draw(t, "name")

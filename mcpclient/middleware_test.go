@@ -43,7 +43,7 @@ func TestTheFirstMiddlewareIsOutermost(t *testing.T) {
 	})
 }
 
-func TestMiddlewareSeesWhatTheCacheAnswersAndNotItsRounds(t *testing.T) {
+func TestMiddlewareSeesCacheHitsButNotInputRounds(t *testing.T) {
 	var notes []string
 	o := confirming()
 	o.Middleware = []mcpclient.Middleware{noting(&notes, "m")}
@@ -100,7 +100,7 @@ func TestMiddlewareMayChangeACall(t *testing.T) {
 	})
 }
 
-func TestEveryOptionGetsThroughTheMiddleware(t *testing.T) {
+func TestMiddlewarePassesEveryCallOption(t *testing.T) {
 	var notes []string
 	o := &mcpclient.Options{Middleware: []mcpclient.Middleware{noting(&notes, "m")}}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -119,7 +119,7 @@ func TestEveryOptionGetsThroughTheMiddleware(t *testing.T) {
 	})
 }
 
-func TestAPanicOfMiddlewareIsTheCallers(t *testing.T) {
+func TestMiddlewarePanicReachesTheCaller(t *testing.T) {
 	o := &mcpclient.Options{Middleware: []mcpclient.Middleware{func(mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(context.Context, string, any, any, ...mcpclient.CallOption) error { panic("boo") }
 	}}}
@@ -163,7 +163,7 @@ func handlerNotes(notes *[]string) *mcpclient.Options {
 	return o
 }
 
-func TestHandlerMiddlewareIsAroundTheRequestsOfBothEras(t *testing.T) {
+func TestHandlerMiddlewareWrapsRequestsOfBothEras(t *testing.T) {
 	const want = "a elicitation/create,b elicitation/create,b *mcp.ElicitResult,a *mcp.ElicitResult"
 	var notes []string
 	ready(t, handlerNotes(&notes), func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -209,7 +209,7 @@ func TestAPanicOfHandlerMiddlewareIsAnswered(t *testing.T) {
 	})
 }
 
-func TestRestorationPassesNoMiddleware(t *testing.T) {
+func TestRestorationBypassesMiddleware(t *testing.T) {
 	var notes []string
 	o := mcpclient.Options{Middleware: []mcpclient.Middleware{noting(&notes, "m")}}
 	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, o, func(t *testing.T, r *revision) {

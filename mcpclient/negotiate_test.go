@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestALegacyServerThatNamesItsVersionsIsAskedForOneOfThem(t *testing.T) {
+func TestClientRequestsVersionListedByLegacyServer(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "no")
@@ -37,8 +37,8 @@ func TestALegacyServerThatNamesItsVersionsIsAskedForOneOfThem(t *testing.T) {
 	})
 }
 
-// TestHandshakesThatFailForGood lists failures that no further attempt can fix.
-func TestHandshakesThatFailForGood(t *testing.T) {
+// TestPermanentHandshakeFailuresAreNotRetried lists failures that no further attempt can fix.
+func TestPermanentHandshakeFailuresAreNotRetried(t *testing.T) {
 	for name, tc := range map[string]struct {
 		versions []mcp.Version
 		answer   string // to the probe
@@ -70,8 +70,8 @@ func TestHandshakesThatFailForGood(t *testing.T) {
 	}
 }
 
-// TestHandshakesThatFailAreTriedAgain lists failures that another attempt may fix, with the text of the error.
-func TestHandshakesThatFailAreTriedAgain(t *testing.T) {
+// TestTemporaryHandshakeFailuresAreRetried lists failures that another attempt may fix, with the text of the error.
+func TestTemporaryHandshakeFailuresAreRetried(t *testing.T) {
 	legacy, modern := []mcp.Version{mcp.Version20251125}, []mcp.Version{mcp.Version20260728}
 	for name, tc := range map[string]struct {
 		versions []mcp.Version
@@ -146,7 +146,7 @@ func TestStrayMessagesDuringTheHandshakeAreDroppedAndCounted(t *testing.T) {
 }
 
 // If the client is stopped or times out during a handshake, it ignores the handshake's result.
-func TestAHandshakeThatEndsTooLateMeansNothing(t *testing.T) {
+func TestLateHandshakeResultIsIgnored(t *testing.T) {
 	for name, interrupt := range map[string]func(t *testing.T, c *mcpclient.Client){
 		"stopped":         func(t *testing.T, c *mcpclient.Client) { _ = c.Close() },
 		"out of patience": func(t *testing.T, c *mcpclient.Client) { waitFor(t, c, connstate.Backoff) },
@@ -186,7 +186,7 @@ func (d tardy) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, 
 	return d.Transport.Dial(context.WithoutCancel(ctx), cfg)
 }
 
-func TestADiallingThatEndsTooLateMeansNothing(t *testing.T) {
+func TestLateDialResultIsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
 		c, err := mcpclient.New(tardy{s}, nil)

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// TestAClientThatDoesNotListenAsksForNoChanges uses handlers, a watched resource and cached results in both eras.
-func TestAClientThatDoesNotListenAsksForNoChanges(t *testing.T) {
+// TestNoListeningRequestsNoChangeNotifications uses handlers, a watched resource and cached results in both eras.
+func TestNoListeningRequestsNoChangeNotifications(t *testing.T) {
 	j := &journal{}
 	o := mcpclient.Options{NoListening: true, Backoff: mcpclient.Backoff{Min: time.Second}, Features: []mcpclient.Feature{
 		mcpclient.HandleToolListChanged(j.changed("tools")), mcpclient.HandleResourceUpdated(j.updated)}}

@@ -34,8 +34,8 @@ func TestNotifySendsOneFrameWithoutAnID(t *testing.T) {
 	})
 }
 
-// TestNotifyFailures lists every way in which a notification is not sent. The server never gets a part of it.
-func TestNotifyFailures(t *testing.T) {
+// TestFailedNotifySendsNothing lists every way in which a notification is not sent. The server never gets a part of it.
+func TestFailedNotifySendsNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		left   bool // the caller has
 		params any
@@ -82,7 +82,7 @@ func TestNotifyFailures(t *testing.T) {
 	}
 }
 
-func TestNotifyOnAClientThatIsNotReady(t *testing.T) {
+func TestNotifyFailsUnlessReady(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reach func(t *testing.T, s *script, c *mcpclient.Client)
 		kind  mcpclient.ErrorKind
@@ -182,7 +182,7 @@ func TestANotificationWithUnusableParamsIsAViolation(t *testing.T) {
 	})
 }
 
-func TestAnUpdateOfAResourceThatIsWaitingAlreadyIsCoalesced(t *testing.T) {
+func TestQueuedUpdatesOfOneResourceAreCoalesced(t *testing.T) {
 	release := make(chan struct{})
 	heard := make(chan string, 9)
 	features := []mcpclient.Feature{mcpclient.HandleNotification("", func(_ context.Context, n *mcpclient.Notification) {

@@ -62,7 +62,7 @@ func sized(word string, bytes int) *Notification {
 	return n
 }
 
-func TestAQueueThatIsFullByBytesMakesRoomByTheSameRules(t *testing.T) {
+func TestQueueAtByteLimitDropsMissableNotifications(t *testing.T) {
 	for _, tc := range []struct {
 		name, waiting string // a digit after the colon is the size
 		comes         string
@@ -102,7 +102,7 @@ func TestAQueueThatIsFullByBytesMakesRoomByTheSameRules(t *testing.T) {
 	}
 }
 
-func TestAFullQueueMakesRoomByWhatCanBeMissed(t *testing.T) {
+func TestFullQueueDropsMissableNotifications(t *testing.T) {
 	for _, tc := range []struct {
 		name, waiting, comes, left, lost string
 		coalesced                        bool
@@ -139,7 +139,7 @@ func TestAFullQueueMakesRoomByWhatCanBeMissed(t *testing.T) {
 	}
 }
 
-func TestAnEmptyQueueHasNothing(t *testing.T) {
+func TestEmptyQueuePopsNothing(t *testing.T) {
 	q := notifyQueue{limit: 1}
 	for range 3 {
 		if n, ok := q.pop(); ok || n != nil || len(q.waiting) != 0 {
@@ -158,9 +158,9 @@ func TestMissedUpdateDoesNotReplaceAReceivedOne(t *testing.T) {
 	}
 }
 
-// TestTheQueueLosesOnlyWhatItMay compares the queue with a model that follows its description literally, for random
+// TestNotificationQueueMatchesModel compares the queue with a model that follows its description literally, for random
 // sequences.
-func TestTheQueueLosesOnlyWhatItMay(t *testing.T) {
+func TestNotificationQueueMatchesModel(t *testing.T) {
 	kinds := []string{"P", "L", "T", "R", "S", "Ux", "Uy", "a", "b"}
 	rapid.Check(t, func(t *rapid.T) {
 		q := notifyQueue{limit: rapid.IntRange(1, 8).Draw(t, "limit"), bytes: rapid.IntRange(1, 40).Draw(t, "bytes")}

@@ -17,7 +17,7 @@ const (
 	structured = `{"content":[],"structuredContent":{"code":"abc"}}`
 )
 
-func TestAnOutputSchemaThatCannotBeUsed(t *testing.T) {
+func TestUnusableOutputSchemaIsLoggedOrRejected(t *testing.T) {
 	for name, tc := range map[string]struct {
 		schema, wantErr string
 		logged          int
@@ -56,7 +56,7 @@ func TestAnOutputSchemaThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-func TestAListThatFailsKeepsTheToolFromRunning(t *testing.T) {
+func TestFailedToolListPreventsTypedCall(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		call := func() error { _, err := mcpclient.CallToolAs[struct{}](t.Context(), c, "tool", nil); return err }
 		done := background(call)
@@ -74,7 +74,7 @@ func TestAListThatFailsKeepsTheToolFromRunning(t *testing.T) {
 }
 
 // The list is requested for the call, so it waits like the call.
-func TestTypedOutputWaitsForTheClientToBeReady(t *testing.T) {
+func TestTypedCallWaitsForReady(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		call := func(options ...mcpclient.CallOption) <-chan error {
 			return background(func() error {
@@ -100,7 +100,7 @@ func TestTypedOutputWaitsForTheClientToBeReady(t *testing.T) {
 }
 
 // A list that was requested before the tools changed may not describe the present tools.
-func TestAListThatIsOutOfDateIsNotRemembered(t *testing.T) {
+func TestOutdatedToolListIsNotRemembered(t *testing.T) {
 	const strict, open = `{"type":"object","required":["missing"]}`, `{"type":"object"}`
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		listed := background(func() error { _, err := c.ListTools(t.Context(), nil); return err })
@@ -122,7 +122,7 @@ func TestAListThatIsOutOfDateIsNotRemembered(t *testing.T) {
 	})
 }
 
-func TestToolsAreFetchedOnlyAsFarAsTheyAreAskedFor(t *testing.T) {
+func TestToolsFetchesPagesOnDemand(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error {
 			for range c.Tools(t.Context()) {

@@ -133,7 +133,7 @@ func TestEveryListIsBounded(t *testing.T) {
 }
 
 // The time for a list does not restart with each page.
-func TestAListHasOneDeadline(t *testing.T) {
+func TestAllPagesOfListShareOneDeadline(t *testing.T) {
 	slow := func(n int) string {
 		time.Sleep(90 * time.Millisecond) // virtual time
 		return listPage(1, 0, fmt.Sprint(n))
@@ -209,7 +209,7 @@ func (c *conversation) endless(page func(n int) string) {
 }
 
 // An operation that lists tools first has one deadline for everything: a timeout of 200 ms stays 200 ms.
-func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
+func TestListWithinCallSharesItsDeadline(t *testing.T) {
 	const limit = 200 * time.Millisecond
 	page := func(n int) string { return listOf("")[:len(listOf(""))-1] + fmt.Sprintf(`,"nextCursor":"%d"}`, n) }
 	alias := strings.Repeat("long", 40) // not a valid name of a group
@@ -304,7 +304,7 @@ func TestAListThatIsPartOfACallHasTheTimeOfTheCall(t *testing.T) {
 }
 
 // The call has the time that the list has left. If nothing is left, the call is not made.
-func TestACallBehindASlowListHasTheRestOfTheTime(t *testing.T) {
+func TestCallAfterSlowListHasRemainingTime(t *testing.T) {
 	for name, test := range map[string]struct {
 		list, call time.Duration
 		wantCall   bool
@@ -340,7 +340,7 @@ func TestACallBehindASlowListHasTheRestOfTheTime(t *testing.T) {
 	}
 }
 
-func TestACallWhoseTimeIsOverIsNotMade(t *testing.T) {
+func TestCallPastDeadlineSendsNothing(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 		defer cancel()

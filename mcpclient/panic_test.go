@@ -24,10 +24,10 @@ func (b brittle) MarshalJSON() ([]byte, error) {
 	return nil, nil
 }
 
-// TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind lists every place where a call runs the user's code:
+// TestUserCodePanicReachesCallerAndLeaksNothing lists every place where a call runs the user's code:
 // before the request is sent, while the answer is awaited, and after the answer has arrived. The code panics, or ends
 // its goroutine. The server gets a cancellation if it may still be working.
-func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) {
+func TestUserCodePanicReachesCallerAndLeaksNothing(t *testing.T) {
 	report := func(f frame) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1}}`,
 			f.ID)
@@ -119,8 +119,8 @@ func TestAPanicOfTheUsersCodeReachesTheUserAndLeavesNothingBehind(t *testing.T) 
 	}
 }
 
-// TestAPanicInTheResultOfAHandlerIsOneOfTheHandler covers the result of a handler: the user's code encodes it.
-func TestAPanicInTheResultOfAHandlerIsOneOfTheHandler(t *testing.T) {
+// TestPanicEncodingHandlerResultIsHandlerPanic covers the result of a handler: the user's code encodes it.
+func TestPanicEncodingHandlerResultIsHandlerPanic(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleRequest("x/brittle", func(context.Context, *mcpclient.Request) (any, error) {
 			return brittle{oops},

@@ -14,7 +14,7 @@ import (
 
 // CallToolRaw returns the result as the server wrote it, and ReturnInputRequired returns the server's request for
 // input.
-func TestACallIsPassedOnWithItsRoundsOfInput(t *testing.T) {
+func TestCallToolRawPassesOnResultsAndInputRequests(t *testing.T) {
 	const result = `{"content":[{"type":"text","text":"no","x":[1]}],"isError":true,"more":{"a":1}}`
 	observed(t, *confirming(), nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t).modern()
@@ -57,7 +57,7 @@ func TestACallIsPassedOnWithItsRoundsOfInput(t *testing.T) {
 	})
 }
 
-func TestACallReturnsAfterTheNotificationsBeforeItsAnswer(t *testing.T) {
+func TestCallReturnsAfterHandlingEarlierNotifications(t *testing.T) {
 	heard := 0
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleLogMessage(func(context.Context,
 		*mcp.LoggingMessageParams) {

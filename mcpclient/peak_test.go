@@ -115,7 +115,7 @@ func denses() []dense {
 }
 
 // Decoding a result into any type takes at most the memory that Limits.Frame documents.
-func TestWhatAResultTakesWhileItIsDecodedIsBounded(t *testing.T) {
+func TestResultDecodingMemoryIsBounded(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")
 	}

@@ -33,7 +33,7 @@ func posted(t *testing.T, c *mcpclient.Client, v *conversation) frame {
 }
 
 // If the server was busy, a request for which no caller waits is retried like any other.
-func TestACancelledTaskIsCancelledAgainByABusyServer(t *testing.T) {
+func TestTaskCancelIsRetriedAtBusyServer(t *testing.T) {
 	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		f := posted(t, c, v)
 		var id int64
@@ -44,7 +44,7 @@ func TestACancelledTaskIsCancelledAgainByABusyServer(t *testing.T) {
 	})
 }
 
-func TestTheCancellingOfATaskIsShownWithItsAge(t *testing.T) {
+func TestInspectShowsTaskCancelWithItsAge(t *testing.T) {
 	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		f := posted(t, c, v)
 		time.Sleep(2 * time.Second)
@@ -58,7 +58,7 @@ func TestTheCancellingOfATaskIsShownWithItsAge(t *testing.T) {
 }
 
 // Over HTTP, the transport keeps nothing for a request without a caller after its timeout.
-func TestTheStreamOfATaskThatIsNotCancelledInTimeIsClosed(t *testing.T) {
+func TestStreamOfTimedOutTaskCancelIsClosed(t *testing.T) {
 	var closed []int64
 	o := &mcpclient.Options{Versions: modernOnly, Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
 	bubbleWith(t, o, func(s *script) transport.Transport {
@@ -82,7 +82,7 @@ func TestTheStreamOfATaskThatIsNotCancelledInTimeIsClosed(t *testing.T) {
 }
 
 // Over HTTP, the stream of a subscription that the server has cancelled is closed too.
-func TestTheStreamOfASubscriptionThatTheServerCancelsIsClosed(t *testing.T) {
+func TestStreamOfSubscriptionCancelledByServerIsClosed(t *testing.T) {
 	var closed []int64
 	o := &mcpclient.Options{Versions: modernOnly,
 		Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged, heard(new(int)))}}

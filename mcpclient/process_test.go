@@ -78,9 +78,9 @@ func mustCall(t *testing.T, c *mcpclient.Client, method string) {
 	}
 }
 
-// TestAKilledServerInTheMiddleOfFiftyCalls kills the server repeatedly, while half of the calls are being answered and
+// TestServerKilledDuringFiftyCalls kills the server repeatedly, while half of the calls are being answered and
 // the others are not.
-func TestAKilledServerInTheMiddleOfFiftyCalls(t *testing.T) {
+func TestServerKilledDuringFiftyCalls(t *testing.T) {
 	const rounds, calls, backoff = 5, 50, 50 * time.Millisecond
 	before := inventory(t)
 	held := make(chan struct{}, rounds*calls)
@@ -194,7 +194,7 @@ func TestCloseLeavesNoGoroutineProcessOrDescriptor(t *testing.T) {
 	before.unchanged(t)
 }
 
-func TestCloseOfAServerThatIgnoresEverythingTakes150Milliseconds(t *testing.T) {
+func TestCloseOfUnresponsiveServerTakes150Milliseconds(t *testing.T) {
 	const want = 150 * time.Millisecond
 	took := best.Of(want, func() time.Duration {
 		c := connect(t, roleServer, nil)
@@ -219,7 +219,7 @@ const limit = 16_777_216
 
 func size(n int) map[string]int { return map[string]int{"size": n} }
 
-func TestAFrameOfExactlyTheLimitIsAcceptedAndOneByteMoreEndsTheConnection(t *testing.T) {
+func TestFrameOneByteOverTheLimitEndsTheConnection(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := connect(t, roleServer, &mcpclient.Options{Telemetry: rec.Telemetry(),
 		Backoff: mcpclient.Backoff{Min: 10 * time.Millisecond}})
@@ -294,7 +294,7 @@ func TestAnOversizeFrameThatIsSkippedFailsOnlyItsOwnCall(t *testing.T) {
 	_ = c.Close()
 }
 
-func TestAServerThatNeverReadsHoldsNobodyUp(t *testing.T) {
+func TestServerThatNeverReadsDelaysNeitherCallsNorClose(t *testing.T) {
 	const most = time.Second // more than a call's deadline, and in all for Close
 	if late := best.Of(most, func() time.Duration { return latestBesideAServerThatNeverReads(t) }); late > most {
 		t.Errorf("want every call back at its deadline and Close at once, got one of them %v late at best", late)
@@ -377,7 +377,7 @@ func TestAServerThatExitsOnTheProbeIsRestartedWithoutBackoff(t *testing.T) {
 }
 
 // The client may notice the end before or after it has written; in both cases the error states how the server ended.
-func TestAServerThatExitsAtOnceIsNamedWithItsStatusAndLastWords(t *testing.T) {
+func TestErrorHasStatusAndStderrOfServerThatExitsAtOnce(t *testing.T) {
 	before := inventory(t)
 	for range 20 {
 		_, err := mcpclient.Connect(t.Context(), server(t, roleExits),
@@ -416,7 +416,7 @@ func TestACommandThatIsNotFoundIsAnErrorAtOnce(t *testing.T) {
 	}
 }
 
-func TestTwoClientsOnOneTransportHaveAServerEach(t *testing.T) {
+func TestClientsOfOneTransportHaveSeparateServers(t *testing.T) {
 	s := server(t, roleServer)
 	clients := make([]*mcpclient.Client, 2)
 	var wg sync.WaitGroup

@@ -37,7 +37,7 @@ func inBothEras(t *testing.T, o func() *mcpclient.Options, f func(t *testing.T, 
 
 func noOptions() *mcpclient.Options { return nil }
 
-func TestProgressGivesACallItsTimeoutAnew(t *testing.T) {
+func TestProgressResetsTheTimeout(t *testing.T) {
 	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		done := background(func() error {
 			return c.Call(t.Context(), "long", nil, nil, mcpclient.WithTimeout(10*time.Second),
@@ -63,7 +63,7 @@ func TestProgressGivesACallItsTimeoutAnew(t *testing.T) {
 	})
 }
 
-func TestTheTotalBoundsWhatProgressProlongs(t *testing.T) {
+func TestTotalTimeoutBoundsProgressResets(t *testing.T) {
 	for _, test := range []struct {
 		timeout, total, want time.Duration
 	}{
@@ -100,7 +100,7 @@ func TestTheTotalBoundsWhatProgressProlongs(t *testing.T) {
 	}
 }
 
-func TestWithoutTheOptionProgressProlongsNothing(t *testing.T) {
+func TestProgressDoesNotResetTimeoutByDefault(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		done := background(func() error {
 			return c.Call(t.Context(), "long", nil, nil, mcpclient.WithTimeout(10*time.Second),
@@ -119,7 +119,7 @@ func TestWithoutTheOptionProgressProlongsNothing(t *testing.T) {
 }
 
 // Progress must neither prolong calls with shorter timeouts nor shorten calls with longer ones.
-func TestProgressOfOneCallIsNoneOfAnother(t *testing.T) {
+func TestProgressDoesNotAffectOtherCallsTimeouts(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		begun := time.Now()
 		ends := make(chan string, 3)
@@ -146,7 +146,7 @@ func TestProgressOfOneCallIsNoneOfAnother(t *testing.T) {
 	})
 }
 
-func TestFollowedProgressIsYielded(t *testing.T) {
+func TestFollowedCallYieldsProgress(t *testing.T) {
 	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		go func() {
 			f := v.Expect(mcp.MethodCallTool)
@@ -173,7 +173,7 @@ func TestFollowedProgressIsYielded(t *testing.T) {
 	})
 }
 
-func TestTheErrorOfAFollowedCallComesLast(t *testing.T) {
+func TestFollowedCallYieldsItsErrorLast(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		go func() {
 			f := v.Expect("x/y")
@@ -197,7 +197,7 @@ func TestTheErrorOfAFollowedCallComesLast(t *testing.T) {
 	})
 }
 
-func TestLeavingTheLoopCancelsTheCall(t *testing.T) {
+func TestBreakFromProgressLoopCancelsTheCall(t *testing.T) {
 	inBothEras(t, noOptions, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		go func() {
 			f := v.Expect("x/y")

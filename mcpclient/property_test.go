@@ -152,10 +152,10 @@ var plans = rapid.Custom(func(t *rapid.T) plan {
 	return p
 })
 
-// TestEachCallHasOneOutcomeWhateverHappens runs random plans against the whole client: answers that are reordered,
+// TestEachCallHasExactlyOneOutcome runs random plans against the whole client: answers that are reordered,
 // doubled, lost, late, unusable or for no call of the client's, calls that time out and are cancelled again and again,
 // a busy transport, connections that fail in every way, and a stop at any moment.
-func TestEachCallHasOneOutcomeWhateverHappens(t *testing.T) {
+func TestEachCallHasExactlyOneOutcome(t *testing.T) {
 	runs, peak, own, kinds := 0, 0, uint32(0), map[mcpclient.ErrorKind]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		p := plans.Draw(rt, "plan")

@@ -17,7 +17,7 @@ import (
 )
 
 // A restarted server may be another version, and could not report that its list has changed.
-func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
+func TestReconnectClearsOutputSchemas(t *testing.T) {
 	const list = `{"tools":[{"name":"weather","inputSchema":{"type":"object"},"outputSchema":{"type":"object",` +
 		`"properties":{"celsius":{"type":"integer","maximum":%d}}}}]}`
 	const warm = `{"content":[],"structuredContent":{"celsius":50}}`
@@ -45,7 +45,7 @@ func TestOutputSchemasAreForgottenWithTheConnection(t *testing.T) {
 }
 
 // A sweep that is due while the client is closing has nothing to do, and must not be armed repeatedly.
-func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
+func TestSweepDueWhileClosingIsNotRearmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript(t)
 		c, err := mcpclient.New(stubborn{s}, nil)
@@ -74,7 +74,7 @@ func TestASweepThatFallsDueWhileClosingIsLeftAlone(t *testing.T) {
 	})
 }
 
-func TestTheSessionOfALegacyServerEndsWithItsErrorType(t *testing.T) {
+func TestLegacySessionDurationHasErrorType(t *testing.T) {
 	for want, end := range map[string]func(t *testing.T, v *conversation, c *mcpclient.Client){
 		"": func(t *testing.T, v *conversation, c *mcpclient.Client) { _ = c.Close() },
 		"connection_lost": func(_ *testing.T, v *conversation, _ *mcpclient.Client) {
@@ -143,7 +143,7 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 
 // Each server here does something other than answering a call, and dies: the client waits longer and longer before it
 // reconnects.
-func TestAServerThatDiesBehindEachHandshakeIsLeftAlone(t *testing.T) {
+func TestServerThatDiesAfterEachHandshakeIncreasesBackoff(t *testing.T) {
 	const withLogging = `{"protocolVersion":"2025-11-25","capabilities":{"logging":{}},"serverInfo":{"name":"legacy",` +
 		`"version":"1"}}`
 	for name, tt := range map[string]struct {
@@ -178,7 +178,7 @@ func TestAServerThatDiesBehindEachHandshakeIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAClosedClientIsNoLongerInTheMetrics(t *testing.T) {
+func TestClosedClientIsRemovedFromMetrics(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
 		s.next(t).modern()
@@ -230,7 +230,7 @@ func TestAPanicOfOnTransitionIsIsolated(t *testing.T) {
 }
 
 // A connection that is lost repeatedly does not fill the log: the next record counts the suppressed ones.
-func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
+func TestFlightRecordIsLoggedAtMostOncePerMinute(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
 	ready(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -273,7 +273,7 @@ func TestAConnectionThatDoesNotCloseIsLogged(t *testing.T) {
 	})
 }
 
-func TestCloseWaitsForHandlersAQuarterOfItsTimeout(t *testing.T) {
+func TestCloseWaitsQuarterOfTimeoutForHandlers(t *testing.T) {
 	release := make(chan struct{})
 	o := &mcpclient.Options{Timeouts: mcpclient.Timeouts{Close: 10 * time.Second},
 		Features: []mcpclient.Feature{mcpclient.HandleNotification("",

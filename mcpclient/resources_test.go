@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-func TestListsAreFollowedOverAllPages(t *testing.T) {
+func TestListIteratorsFetchAllPages(t *testing.T) {
 	for name, list := range map[string]struct {
 		method, item string
 		names        func(r *revision) ([]string, error)
@@ -88,7 +88,7 @@ func TestReadResource(t *testing.T) {
 	})
 }
 
-func TestResourceNotFoundKnowsTheCodesOfAllRevisions(t *testing.T) {
+func TestIsResourceNotFoundAcceptsCodesOfAllRevisions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err  error
 		want bool
@@ -137,7 +137,7 @@ func TestGetPrompt(t *testing.T) {
 	})
 }
 
-func TestCompleteTellsTheContextFrom20250618(t *testing.T) {
+func TestCompleteSendsContextSince20250618(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		var result *mcp.CompleteResult
 		ref := mcp.CompleteRef{Type: mcp.RefPrompt, Name: "review", Title: "Review"}
@@ -163,7 +163,7 @@ func TestCompleteTellsTheContextFrom20250618(t *testing.T) {
 	})
 }
 
-func TestPingIsDiscoverWhereThereIsNoPing(t *testing.T) {
+func TestPingSendsDiscoverToModernServer(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		method := mcp.MethodPing
 		if r.modern() {

@@ -24,7 +24,7 @@ func readers() (found []string) {
 	return found
 }
 
-func TestNobodyReadsForAnIdleClientOverHTTP(t *testing.T) {
+func TestIdleHTTPClientHasNoReadingGoroutine(t *testing.T) {
 	piped, err := mcpclient.Connect(t.Context(), weatherServer(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func TestTheResultsUsedLastAreKept(t *testing.T) {
+func TestCacheKeepsMostRecentlyUsedResults(t *testing.T) {
 	rc := newResultCache(4 * (keptOverhead + 100))
 	s, now := &conn.Session{}, time.Now()
 	keep := func(key string, size int) {
@@ -38,7 +38,7 @@ func TestTheResultsUsedLastAreKept(t *testing.T) {
 }
 
 // A call that began in the previous session must not cache its result in the next one.
-func TestTheResultOfAnOldSessionIsNotKeptInANewOne(t *testing.T) {
+func TestResultOfOldSessionIsNotCachedInNewOne(t *testing.T) {
 	rc := newResultCache(1 << 20)
 	before, after := &conn.Session{}, &conn.Session{}
 	version := rc.version(before, mcp.MethodListTools)
@@ -51,7 +51,7 @@ func TestTheResultOfAnOldSessionIsNotKeptInANewOne(t *testing.T) {
 }
 
 // After a suspend, the wall clock has advanced and the monotonic clock has not.
-func TestACachedResultIsNotFreshAfterSleep(t *testing.T) {
+func TestCachedResultIsStaleAfterSuspend(t *testing.T) {
 	now := time.Now()
 	k := &keptResult{since: now, until: now.Add(time.Minute)}
 	for _, test := range []struct {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
+func TestRetryRepeatsOnlySafeCalls(t *testing.T) {
 	list := func(ctx context.Context, c *mcpclient.Client, o ...mcpclient.CallOption) error {
 		_, err := c.ListTools(ctx, nil, o...)
 		return err
@@ -98,7 +98,7 @@ func TestRetryMakesACallAgainWhereThatIsSafe(t *testing.T) {
 	}
 }
 
-func TestEachTryIsASpanLinkedToThePreviousOne(t *testing.T) {
+func TestEachAttemptHasSpanLinkedToPreviousOne(t *testing.T) {
 	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}
 	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {
 		v := s.next(t)
@@ -131,8 +131,8 @@ func TestEachTryIsASpanLinkedToThePreviousOne(t *testing.T) {
 	})
 }
 
-// TestAllTriesShareTheTimeout uses a server that never comes back.
-func TestAllTriesShareTheTimeout(t *testing.T) {
+// TestAllAttemptsShareTheTimeout uses a server that never comes back.
+func TestAllAttemptsShareTheTimeout(t *testing.T) {
 	o := mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125},
 		Backoff: mcpclient.Backoff{Min: time.Hour, Max: time.Hour}}
 	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -230,7 +230,7 @@ func withTools(t *testing.T, f func(t *testing.T, v *conversation, c *mcpclient.
 	})
 }
 
-func TestCallThatMayHaveActedIsNotRetried(t *testing.T) {
+func TestCallWithPossibleSideEffectIsNotRetried(t *testing.T) {
 	for _, tool := range []string{"write", "hinted", "unlisted"} {
 		withTools(t, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			done := background(func() error { _, err := c.CallTool(t.Context(), tool, nil); return err })
@@ -320,7 +320,7 @@ func TestCallSeenByTheServerIsNeverSafeToRetry(t *testing.T) {
 }
 
 // A transport of the user's own may pass on any Retry-After.
-func TestNoServerIsWaitedForForLongerThanTenMinutes(t *testing.T) {
+func TestRetryAfterIsLimitedToTenMinutes(t *testing.T) {
 	for _, wait := range []time.Duration{time.Hour, 1 << 62} {
 		withTools(t, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			done := background(func() error {

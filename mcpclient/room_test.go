@@ -19,7 +19,7 @@ import (
 )
 
 // The queue of a transport is measured in bytes: any number of concurrent calls has room if their bytes fit.
-func TestManySmallCallsAtOnceHaveRoom(t *testing.T) {
+func TestManyConcurrentSmallCallsFitInSendQueue(t *testing.T) {
 	const calls = 20_000
 	params := json.RawMessage(`{"x":"` + strings.Repeat("x", 200) + `"}`)
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -82,7 +82,7 @@ func lineUp(t *testing.T, c *mcpclient.Client, n int, options ...mcpclient.CallO
 	return done
 }
 
-func TestCallsWaitingForRoomKeepTheirOrder(t *testing.T) {
+func TestCallsWaitingForRoomAreSentInOrder(t *testing.T) {
 	for name, tt := range map[string]struct {
 		o       *mcpclient.Options
 		options []mcpclient.CallOption
@@ -110,7 +110,7 @@ func TestCallsWaitingForRoomKeepTheirOrder(t *testing.T) {
 	}
 }
 
-func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
+func TestWaitForRoomEndsWithItsCall(t *testing.T) {
 	for name, tt := range map[string]struct {
 		end  func(ctx context.Context, c *mcpclient.Client) error // of the call x/1, the second of three
 		want error
@@ -184,7 +184,7 @@ func TestAWaitForRoomEndsWithTheCall(t *testing.T) {
 }
 
 // A call that does not wait for room does not overtake waiting calls: otherwise a large frame would never find room.
-func TestCallWithoutWaitForRoomDoesNotOvertake(t *testing.T) {
+func TestCallWithoutWaitForRoomDoesNotOvertakeWaitingCalls(t *testing.T) {
 	narrow(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
 		done := lineUp(t, c, 2, mcpclient.WaitForRoom())
 		room.Store(1)
@@ -203,7 +203,7 @@ func TestCallWithoutWaitForRoomDoesNotOvertake(t *testing.T) {
 }
 
 // The options of an operation also apply to the list before its call.
-func TestTheListBeforeACallWaitsForRoom(t *testing.T) {
+func TestToolListBeforeCallWaitsForRoom(t *testing.T) {
 	narrow(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client, room *atomic.Int64) {
 		done := background(func() error {
 			_, err := mcpclient.CallToolAs[struct{}](t.Context(), c, "tool", nil, mcpclient.WaitForRoom())

@@ -91,7 +91,7 @@ func TestRootsAreDeclared(t *testing.T) {
 	}
 }
 
-func TestRootsSetBeforeReadyReachTheNextServer(t *testing.T) {
+func TestRootsSetBeforeReadyAreSentToServer(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		o := &mcpclient.Options{Versions: []mcp.Version{v}, Features: []mcpclient.Feature{mcpclient.UseRoots(home())}}
 		bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -150,7 +150,7 @@ func TestInvalidRootIsRefused(t *testing.T) {
 	}
 }
 
-func TestThereIsOneHandlerForRoots(t *testing.T) {
+func TestSecondRootsHandlerIsRejected(t *testing.T) {
 	answer := mcpclient.HandleRequest(mcp.MethodListRoots, func(context.Context, *mcpclient.Request) (any,
 		error) {
 		return nil, nil

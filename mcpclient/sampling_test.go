@@ -39,7 +39,7 @@ func sampled(t *testing.T, v mcp.Version, f mcpclient.Feature, params string) (a
 	return answer
 }
 
-func TestALegacyServerGetsWhatTheModelSays(t *testing.T) {
+func TestLegacyServerGetsSamplingResult(t *testing.T) {
 	var asked *mcp.CreateMessageParams
 	f := mcpclient.HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 		asked = p
@@ -64,7 +64,7 @@ func TestALegacyServerGetsWhatTheModelSays(t *testing.T) {
 	}
 }
 
-func TestAModernServerGetsWhatTheModelSays(t *testing.T) {
+func TestModernServerGetsSamplingResult(t *testing.T) {
 	f := mcpclient.HandleSampling(func(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 		if p.IncludeContext != mcp.IncludeThisServer {
 			t.Errorf("the handler is to include context of %q", p.IncludeContext)
@@ -95,7 +95,7 @@ func TestAModernServerGetsWhatTheModelSays(t *testing.T) {
 	})
 }
 
-func TestTheCapabilityIsDeclaredAsFarAsItGoes(t *testing.T) {
+func TestSamplingOptionsDetermineDeclaredCapability(t *testing.T) {
 	own := &mcp.SamplingCapability{}
 	for _, test := range []struct {
 		o    *mcpclient.SamplingOptions
@@ -306,7 +306,7 @@ func TestNilSamplingResultIsARejection(t *testing.T) {
 		})
 }
 
-func TestAnErrorOfTheModelIsAnswered(t *testing.T) {
+func TestSamplingHandlerErrorIsInternalError(t *testing.T) {
 	failing := func(context.Context, *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 		return nil, errors.New("the key 123 has expired")
 	}
@@ -316,7 +316,7 @@ func TestAnErrorOfTheModelIsAnswered(t *testing.T) {
 	}
 }
 
-func TestAHandlerOfSamplingIsNeeded(t *testing.T) {
+func TestHandleSamplingNeedsOneHandler(t *testing.T) {
 	for _, features := range [][]mcpclient.Feature{
 		{mcpclient.HandleSampling(nil, nil)},
 		{mcpclient.HandleSampling(saying(hello()), nil), mcpclient.HandleSampling(saying(hello()), nil)},

@@ -29,7 +29,7 @@ func legacyReady(t *testing.T, version mcp.Version, o *mcpclient.Options, f func
 	})
 }
 
-func TestNotificationsReachTheirHandlersInOrderAndAHandlerMayCallTheClient(t *testing.T) {
+func TestNotificationHandlersRunInOrderAndCanCallClient(t *testing.T) {
 	ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		heard := make(chan string, 10)
 		remove := c.Handle(mcpclient.HandleNotification("", func(ctx context.Context, n *mcpclient.Notification) {
@@ -107,7 +107,7 @@ func TestProgressArrivesInOrderBeforeTheCallReturns(t *testing.T) {
 	})
 }
 
-func TestRequestsOfALegacyServerAreAnswered(t *testing.T) {
+func TestLegacyServerRequestsAreAnswered(t *testing.T) {
 	o := &mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleRequest("roots/list", func(context.Context, *mcpclient.Request) (any, error) {
 			return &mcp.ListRootsResult{Roots: []*mcp.Root{{URI: "file:///srv"}}}, nil
@@ -204,7 +204,7 @@ func TestBatchesAreAnsweredOnlyIn20250326(t *testing.T) {
 	})
 }
 
-func TestABatchIsAViolationElsewhere(t *testing.T) {
+func TestBatchIsViolationInOtherRevisions(t *testing.T) {
 	legacyReady(t, mcp.Version20250618, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		v.Send(`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
 		if got := v.Receive(); string(got.ID) != "2" {
@@ -264,9 +264,9 @@ func TestCapabilitiesWithInvalidJSONAreRefused(t *testing.T) {
 	}
 }
 
-// TestASpanEndsBeforeItsAnswerLeaves: once the answer is sent, the server's span may end at any moment, and the
+// TestHandlerSpanEndsBeforeResponseIsSent: once the answer is sent, the server's span may end at any moment, and the
 // client's span must end within it.
-func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
+func TestHandlerSpanEndsBeforeResponseIsSent(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleRequest("ask", func(context.Context, *mcpclient.Request) (any, error) {
 			return &mcp.ListRootsResult{},
@@ -293,7 +293,7 @@ func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
 }
 
 // (specification 2026-07-28, basic/patterns)
-func TestRequestsOfAModernServerAreNotAnswered(t *testing.T) {
+func TestModernServerRequestsAreNotAnswered(t *testing.T) {
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleRequest("acme/x", func(context.Context,
 		*mcpclient.Request) (any, error) {
 		t.Error("the handler was called")

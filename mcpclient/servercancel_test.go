@@ -96,7 +96,7 @@ func TestStreamOfACallCancelledByTheServerIsClosed(t *testing.T) {
 }
 
 // The log has the reason why a server has cancelled its own request, and the handler can get it from its context.
-func TestTheReasonOfAServersCancelIsLogged(t *testing.T) {
+func TestServerCancellationReasonIsLogged(t *testing.T) {
 	var cause error
 	o := mcpclient.Options{Versions: legacyOnly,
 		Features: []mcpclient.Feature{mcpclient.HandleRequest("slow", func(ctx context.Context, _ *mcpclient.Request) (any,
@@ -122,7 +122,7 @@ func TestTheReasonOfAServersCancelIsLogged(t *testing.T) {
 }
 
 // The log has the reason why a server has ended a subscription.
-func TestTheReasonWhyAServerEndsASubscriptionIsLogged(t *testing.T) {
+func TestSubscriptionCancellationReasonIsLogged(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationToolListChanged,
 		heard(new(int)))}}
 	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {

@@ -16,7 +16,7 @@ import (
 
 // A server that exits without an error before it has sent anything is logged at info, not as a warning; other records
 // report the missing connection.
-func TestTheOrderlyExitOfAServerIsLoggedAtInfo(t *testing.T) {
+func TestCleanServerExitIsLoggedAtInfo(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -37,8 +37,8 @@ func TestTheOrderlyExitOfAServerIsLoggedAtInfo(t *testing.T) {
 	}
 }
 
-// TestAChildLearnsTheTraceOfItsStartIfAskedTo starts the same server both ways.
-func TestAChildLearnsTheTraceOfItsStartIfAskedTo(t *testing.T) {
+// TestChildGetsTraceContextIfConfigured starts the same server both ways.
+func TestChildGetsTraceContextIfConfigured(t *testing.T) {
 	// this process's own trace context, which is not a parent of the child's
 	t.Setenv("TRACEPARENT", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	for _, wanted := range []bool{false, true} {

@@ -49,7 +49,7 @@ func TestReopenedSubscriptionLinksToTheLostOne(t *testing.T) {
 	})
 }
 
-func TestHandledUpdateNamesItsResource(t *testing.T) {
+func TestResourceUpdateSpanHasURI(t *testing.T) {
 	features := []mcpclient.Feature{mcpclient.HandleNotification(mcp.NotificationResourceUpdated,
 		func(context.Context, *mcpclient.Notification) {})}
 	observed(t, mcpclient.Options{Features: features}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
@@ -67,7 +67,7 @@ func TestHandledUpdateNamesItsResource(t *testing.T) {
 	})
 }
 
-func TestBusyPromptWithInputIsNamedInTheError(t *testing.T) {
+func TestPromptNameIsInRetryAndInputRecords(t *testing.T) {
 	var busy atomic.Bool
 	rig := &rigged{send: func(m transport.Message) (error, bool) {
 		return transport.ErrBusy, m.Method == mcp.MethodGetPrompt && busy.CompareAndSwap(true, false)
@@ -93,7 +93,7 @@ func TestBusyPromptWithInputIsNamedInTheError(t *testing.T) {
 	})
 }
 
-func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
+func TestInvalidFramesAreCountedByRule(t *testing.T) {
 	deep := `{"jsonrpc":"2.0","method":"a","params":{"x":` + strings.Repeat("[", 1100) + strings.Repeat("]", 1100) + `}}`
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
@@ -109,7 +109,7 @@ func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 	})
 }
 
-func TestDropsInAFloodAreLoggedWithALimit(t *testing.T) {
+func TestDroppedNotificationLogsAreRateLimited(t *testing.T) {
 	release := make(chan struct{})
 	features := []mcpclient.Feature{mcpclient.HandleNotification("flood", func(ctx context.Context,
 		_ *mcpclient.Notification) {
@@ -145,7 +145,7 @@ func TestDropsInAFloodAreLoggedWithALimit(t *testing.T) {
 }
 
 // A model may call tools that do not exist. Once the client knows the tools, metrics omit the names of others.
-func TestUnlistedToolHasNoSeriesOfItsOwn(t *testing.T) {
+func TestUnlistedToolIsOmittedFromMetrics(t *testing.T) {
 	observed(t, mcpclient.Options{}, nil, func(t *testing.T, s *script, c *mcpclient.Client,
 		rec *telemetrytest.Recording) {
 		v := s.next(t).modern()

@@ -10,7 +10,7 @@ import (
 
 // Go's allocator has few sizes, and adds 8 bytes to values above 512 bytes that contain pointers. One more byte than
 // these sizes would cost each client another 128 or 32 bytes.
-func TestAClientFillsTheSizesThatAreAllocated(t *testing.T) {
+func TestClientStructsFitAllocatorSizeClasses(t *testing.T) {
 	for name, size := range map[string]struct{ got, most uintptr }{
 		"Client":            {unsafe.Sizeof(mcpclient.Client{}), 896 - 8},
 		"instrument.Client": {unsafe.Sizeof(instrument.Client{}), 448},

@@ -115,7 +115,7 @@ var said = map[string]string{
 
 // A log handler that blocks delays only the code that logs, not the reading of messages in any goroutine, nor
 // connecting and negotiating.
-func TestBlockedLogHandlerDelaysNoOtherCall(t *testing.T) {
+func TestBlockedLogHandlerDoesNotDelayOtherCalls(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250326} {
 		for _, lends := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, callers read: %v", version, lends), func(t *testing.T) {
@@ -167,7 +167,7 @@ func TestBlockedLogHandlerDelaysNoOtherCall(t *testing.T) {
 
 // A caller that reads its own answer returns in time, whatever other message it receives and however long that message
 // is logged.
-func TestReadingCallerReturnsInTimeDespiteLogging(t *testing.T) {
+func TestReadingCallerIsNotDelayedByLogging(t *testing.T) {
 	stuckLog(t, mcpclient.Options{Versions: []mcp.Version{mcp.Version20260728}}, true, func(t *testing.T, s *script,
 		c *mcpclient.Client) {
 		v := s.next(t).modern()
@@ -198,7 +198,7 @@ func TestReadingCallerReturnsInTimeDespiteLogging(t *testing.T) {
 }
 
 // An OnTransition that blocks delays no connection. The queue of transitions is bounded, and dropped ones are reported.
-func TestBlockedOnTransitionDelaysNothing(t *testing.T) {
+func TestBlockedOnTransitionDoesNotDelayConnections(t *testing.T) {
 	const connections = 200
 	var release chan struct{}
 	rec := telemetrytest.Recorder(t)

@@ -90,7 +90,7 @@ func TestSlowStartSucceedsInTheFirstAttempt(t *testing.T) {
 	}
 }
 
-func TestSilentServerIsGivenUpWithItsLastWords(t *testing.T) {
+func TestErrorOfSilentServerHasItsStderr(t *testing.T) {
 	launching(t, nil, "waiting for a lock", func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
 		begun := time.Now()
@@ -132,7 +132,7 @@ func TestTheInitTimeoutAppliesAfterTheFirstOutput(t *testing.T) {
 }
 
 // A server that is not a process needs no time to start.
-func TestOnlyAProcessHasTimeToStart(t *testing.T) {
+func TestStartTimeIsAllowedOnlyForProcesses(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, s *script, c *mcpclient.Client) {
 		s.next(t)
 		begun := time.Now()

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestCloseFromEveryState(t *testing.T) {
+func TestCloseWorksInEveryState(t *testing.T) {
 	for name, reach := range map[string]func(t *testing.T, s *script, c *mcpclient.Client){
 		"starting": func(*testing.T, *script, *mcpclient.Client) {},
 		"initializing": func(t *testing.T, s *script, c *mcpclient.Client) {

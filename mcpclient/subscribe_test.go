@@ -191,7 +191,7 @@ func TestUnhonouredSubscriptionIsAnError(t *testing.T) {
 	})
 }
 
-func TestAnErrorForAResourceLeavesTheOthersAlone(t *testing.T) {
+func TestFailedSubscriptionDoesNotAffectOthers(t *testing.T) {
 	j := &journal{}
 	inEach(t, mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated)}},
 		func(t *testing.T, r *revision) {
@@ -217,7 +217,7 @@ func TestAnErrorForAResourceLeavesTheOthersAlone(t *testing.T) {
 		})
 }
 
-func TestTheContextBoundsSubscribing(t *testing.T) {
+func TestSubscribeEndsWithItsContext(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := background(func() error { return r.c.SubscribeResource(ctx, motd) })
@@ -245,7 +245,7 @@ func TestTheContextBoundsSubscribing(t *testing.T) {
 	})
 }
 
-func TestSubscribingTakesNoLongerThanACall(t *testing.T) {
+func TestSubscribeEndsAtItsTimeout(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		var err error
 		took := elapsed(func() {
@@ -271,7 +271,7 @@ func TestSubscribingTakesNoLongerThanACall(t *testing.T) {
 	})
 }
 
-func TestSubscriptionLostInFlightIsNotRenewed(t *testing.T) {
+func TestSubscribeLostInFlightIsNotRestored(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		r.Receive()
@@ -297,7 +297,7 @@ func TestSubscriptionLostInFlightIsNotRenewed(t *testing.T) {
 	})
 }
 
-func TestSubscribingTwiceIsSubscribingOnce(t *testing.T) {
+func TestSecondSubscribeSendsNoRequest(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		first := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		f := r.Receive()
@@ -320,7 +320,7 @@ func TestSubscribingTwiceIsSubscribingOnce(t *testing.T) {
 	})
 }
 
-func TestServerWithoutListenIsAskedOnce(t *testing.T) {
+func TestUnsupportedListenIsRequestedOnce(t *testing.T) {
 	inRevisions(t, modernOnly, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		done := background(func() error { return r.c.SubscribeResource(t.Context(), motd) })
 		f := r.Expect(mcp.MethodSubscriptionsListen)
@@ -343,7 +343,7 @@ func TestServerWithoutListenIsAskedOnce(t *testing.T) {
 	})
 }
 
-func TestEndedSubscriptionIsRenewedAndUpdatesAreAssumed(t *testing.T) {
+func TestRenewedSubscriptionReportsPossibleUpdates(t *testing.T) {
 	j := &journal{}
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated),
 		mcpclient.HandleToolListChanged(j.changed("tools"))}}
@@ -453,8 +453,9 @@ func TestLostSubscriptionsAreReported(t *testing.T) {
 	}
 }
 
-// TestAModernServerIsAskedAgainForAResource covers a gateway that has temporarily lost the member with the resource.
-func TestAModernServerIsAskedAgainForAResource(t *testing.T) {
+// TestUnhonouredResourceSubscriptionIsRequestedAgain covers a gateway that has temporarily lost the member with the
+// resource.
+func TestUnhonouredResourceSubscriptionIsRequestedAgain(t *testing.T) {
 	j := &journal{}
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleResourceUpdated(j.updated),
 		mcpclient.HandleToolListChanged(j.changed("tools"))}}
@@ -492,7 +493,7 @@ func TestAModernServerIsAskedAgainForAResource(t *testing.T) {
 // atOnce is the number of subscriptions that are restored at once.
 const atOnce = 8
 
-func TestAFewSubscriptionsAreRestoredAtOnce(t *testing.T) {
+func TestFewSubscriptionsAreRestoredConcurrently(t *testing.T) {
 	inRevisions(t, []mcp.Version{mcp.Version20251125}, all, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		uris := map[string]bool{}
 		for i := range atOnce + 3 {
@@ -546,7 +547,7 @@ func TestUnsubscribedResourceIsNotRestored(t *testing.T) {
 	})
 }
 
-func TestUnsubscribingTakesNoTime(t *testing.T) {
+func TestUnsubscribeReturnsAtOnce(t *testing.T) {
 	inEach(t, mcpclient.Options{}, func(t *testing.T, r *revision) {
 		var uris []string
 		for i := range 8 {

@@ -33,7 +33,7 @@ func TestSuppressedWarningsAreCounted(t *testing.T) {
 }
 
 // The first five unusable answers are logged, then one a second, with the count of the suppressed ones.
-func TestUnusableAnswersAreLoggedWithALimit(t *testing.T) {
+func TestUnusableAnswerLogsAreRateLimited(t *testing.T) {
 	t.Run("a tool", func(t *testing.T) {
 		mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, _ *overHTTP) {
 			v := s.next(t).modern()

@@ -134,7 +134,7 @@ func TestACallWaitsForItsTask(t *testing.T) {
 	})
 }
 
-func TestTheIntervalOfPollsHasBounds(t *testing.T) {
+func TestPollIntervalIsBounded(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		options *mcpclient.TaskOptions
@@ -179,7 +179,7 @@ func TestInvalidTaskOptionsAreRefused(t *testing.T) {
 	}
 }
 
-func TestTaskOverAtOnceIsPolledAtOnce(t *testing.T) {
+func TestCompletedTaskIsPolledAtOnce(t *testing.T) {
 	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var raw json.RawMessage
 		done := background(func() error {
@@ -195,7 +195,7 @@ func TestTaskOverAtOnceIsPolledAtOnce(t *testing.T) {
 	})
 }
 
-func TestTimeoutBoundsEachRequestAndNotTheTask(t *testing.T) {
+func TestTimeoutAppliesToTaskRequestsButNotToTask(t *testing.T) {
 	tasked(t, nil, mcpclient.Options{RequestTimeout: 2 * time.Second}, func(t *testing.T, s *script, v *conversation,
 		c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
@@ -286,7 +286,7 @@ func TestLegacyServerGetsNoTaskCapability(t *testing.T) {
 	}
 }
 
-func TestRequestsAboutATaskHaveTheLogLevelOfTheCall(t *testing.T) {
+func TestTaskRequestsHaveTheLogLevelOfTheCall(t *testing.T) {
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}}
 	bubble(t, o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)

@@ -192,7 +192,7 @@ func TestLateTaskIsCancelledOnce(t *testing.T) {
 	}
 }
 
-func TestLateAnswerWithoutATaskCancelsNothing(t *testing.T) {
+func TestLateAnswerWithoutTaskSendsNoCancel(t *testing.T) {
 	for name, result := range map[string]string{
 		"a result":            `{"content":[]}`,
 		"no id":               `{"task":{"status":"working"}}`,

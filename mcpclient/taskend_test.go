@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-func TestHowATaskEnds(t *testing.T) {
+func TestTaskOutcomes(t *testing.T) {
 	for _, test := range []struct {
 		name, answer string
 		is           error
@@ -67,7 +67,7 @@ func TestToolErrorOfATaskIsAResult(t *testing.T) {
 	})
 }
 
-func TestForbiddenTasksAreRefused(t *testing.T) {
+func TestUnexpectedTaskResultIsProtocolError(t *testing.T) {
 	t.Run("not declared", func(t *testing.T) {
 		ready(t, nil, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 			a := callInBackground(t.Context(), c)
@@ -140,7 +140,7 @@ func TestInvalidPollAnswersEndTheCallAndCancelTheTask(t *testing.T) {
 	}
 }
 
-func TestUnknownTask(t *testing.T) {
+func TestUnknownTaskIsErrTaskUnknown(t *testing.T) {
 	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, `,"ttlMs":60000,"pollIntervalMs":1000`)
@@ -161,7 +161,7 @@ func TestUnknownTask(t *testing.T) {
 	})
 }
 
-func TestATaskIsGivenUpWhenItsTimeIsOverAndTheServerSilent(t *testing.T) {
+func TestTaskWaitEndsAtTTLIfServerIsSilent(t *testing.T) {
 	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
 		v.begin(mcp.TaskWorking, `,"ttlMs":600000,"pollIntervalMs":1000`)

@@ -105,7 +105,7 @@ func TestLostTaskInputIsResentWithoutAskingAgain(t *testing.T) {
 	})
 }
 
-func TestRefusedUpdateMayBeTooLate(t *testing.T) {
+func TestRefusedInputUpdateIsErrorOnlyIfStillRequired(t *testing.T) {
 	o, _ := counting()
 	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callInBackground(t.Context(), c)
@@ -181,7 +181,7 @@ func started(t *testing.T, v *conversation, c *mcpclient.Client, options ...mcpc
 	return task
 }
 
-func TestStartToolHandsTheTaskOver(t *testing.T) {
+func TestStartToolReturnsTaskWithoutPolling(t *testing.T) {
 	tasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var heard int
 		task := started(t, v, c, mcpclient.WithTaskStatus(func(mcp.Task) { heard++ }))
@@ -249,7 +249,7 @@ func TestCancelledWaitDoesNotCancelTheTask(t *testing.T) {
 	})
 }
 
-func TestOfSeveralWaitsOnePolls(t *testing.T) {
+func TestConcurrentWaitsShareOnePoll(t *testing.T) {
 	o, shown := counting()
 	tasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := started(t, v, c)
@@ -355,7 +355,7 @@ func TestRefusedCancellationIsAnError(t *testing.T) {
 
 // All requests about a task belong to one logical call and link to the request that began it, even from another
 // process.
-func TestTheRequestsOfATaskAreOneCall(t *testing.T) {
+func TestTaskRequestsShareOneLogicalCall(t *testing.T) {
 	o, _ := counting()
 	o.Features = append(o.Features, mcpclient.UseTasks(nil))
 	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {

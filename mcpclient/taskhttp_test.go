@@ -19,7 +19,7 @@ import (
 
 // A routing proxy must send the requests about a task to the server that has the task. (extension
 // io.modelcontextprotocol/tasks, "Streamable HTTP: Routing Headers")
-func TestRequestsAboutATaskNameItInTheirHeaders(t *testing.T) {
+func TestTaskRequestsHaveTaskIDInHeaders(t *testing.T) {
 	const state = `{"resultType":%q,"taskId":"tâche 1","status":%q,"createdAt":"","lastUpdatedAt":"","ttlMs":null,` +
 		`"pollIntervalMs":0%s}`
 	var mu sync.Mutex

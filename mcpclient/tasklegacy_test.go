@@ -97,7 +97,7 @@ func oldStarted(t *testing.T, v *conversation, c *mcpclient.Client, options ...m
 	return task
 }
 
-func TestToolRequiringATaskIsCalledAsOne(t *testing.T) {
+func TestToolRequiringTaskIsCalledAsTask(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(&mcpclient.TaskOptions{TTL: time.Minute})},
 		Versions: legacyOnly}
 	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
@@ -137,7 +137,7 @@ func TestToolRequiringATaskIsCalledAsOne(t *testing.T) {
 	})
 }
 
-func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
+func TestToolDeclarationDecidesIfCallBecomesTaskOf20251125(t *testing.T) {
 	call := func(ctx context.Context, c *mcpclient.Client, tool string) error {
 		_, err := c.CallTool(ctx, tool, nil)
 		return err
@@ -210,7 +210,7 @@ func TestWhichCallsBecomeTasksOf20251125(t *testing.T) {
 	})
 }
 
-func TestTaskSupportIsListedAgainAfterARefusal(t *testing.T) {
+func TestToolsAreListedAgainAfterTaskRefusal(t *testing.T) {
 	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		call := func() <-chan error {
 			return background(func() error { _, err := c.CallTool(t.Context(), "plain", nil); return err })
@@ -240,7 +240,7 @@ func TestTaskSupportIsListedAgainAfterARefusal(t *testing.T) {
 }
 
 // Some servers announce that the list has changed as soon as a session begins.
-func TestTaskSupportSurvivesAListChange(t *testing.T) {
+func TestListChangedDuringListKeepsTaskSupport(t *testing.T) {
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.UseTasks(nil)}, Versions: legacyOnly}
 	bubble(t, &o, func(t *testing.T, s *script, c *mcpclient.Client) {
 		v := s.next(t)
@@ -263,7 +263,7 @@ func TestTaskSupportSurvivesAListChange(t *testing.T) {
 }
 
 // A call that should become a task may be sent in another session.
-func TestNothingButARevisionWithTasksIsAskedForOne(t *testing.T) {
+func TestTaskIsRequestedOnlyInRevisionWithTasks(t *testing.T) {
 	reached, proceed := make(chan struct{}), make(chan struct{})
 	late := func(next mcpclient.CallFunc) mcpclient.CallFunc {
 		return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
@@ -302,7 +302,7 @@ func TestNothingButARevisionWithTasksIsAskedForOne(t *testing.T) {
 	})
 }
 
-func TestTheTasksOfAServerAreListed(t *testing.T) {
+func TestLegacyTasksListsServerTasks(t *testing.T) {
 	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		var ids []string
 		done := background(func() error {

@@ -61,7 +61,7 @@ func TestLegacyTaskRequestsInputDuringTasksResult(t *testing.T) {
 	})
 }
 
-func TestAnswersOutsideOfATaskNameNone(t *testing.T) {
+func TestAnswersOutsideTaskHaveNoTaskMetadata(t *testing.T) {
 	o, _ := counting()
 	oldTasked(t, nil, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		v.Send(strings.Replace(formRequest, `{`, `{"jsonrpc":"2.0","id":"e1",`, 1))
@@ -71,7 +71,7 @@ func TestAnswersOutsideOfATaskNameNone(t *testing.T) {
 	})
 }
 
-func TestTheMetadataOfAnAnswerStaysBesideTheTask(t *testing.T) {
+func TestAnswerMetaIncludesRelatedTask(t *testing.T) {
 	const ofTask = `{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t1"}}}`
 	refusal := &mcp.Error{Code: 7, Message: "no"}
 	for name, test := range map[string]struct {
@@ -101,7 +101,7 @@ func TestTheMetadataOfAnAnswerStaysBesideTheTask(t *testing.T) {
 	}
 }
 
-func TestHowATaskOf20251125Ends(t *testing.T) {
+func TestOutcomesOfTaskOf20251125(t *testing.T) {
 	answer := func(result string) func(*conversation) {
 		return func(v *conversation) { v.Answer(v.about(mcp.MethodTaskResult), result) }
 	}
@@ -169,7 +169,7 @@ func TestHowATaskOf20251125Ends(t *testing.T) {
 }
 
 // The result, or an error in its place, may arrive before a poll reports how the task has ended.
-func TestEarlyResultDeterminesTheEndOfTheTask(t *testing.T) {
+func TestEarlyTaskResultDeterminesOutcome(t *testing.T) {
 	for name, test := range map[string]struct {
 		then  func(v *conversation, result frame)
 		check func(r *mcp.CallToolResult, err error) bool
@@ -284,7 +284,7 @@ func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
 	})
 }
 
-func TestTheHandleOfATaskOf20251125(t *testing.T) {
+func TestTaskHandleOf20251125(t *testing.T) {
 	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := oldStarted(t, v, c)
 		if got := task.Status(); got.TaskID != "t1" || got.Status != mcp.TaskWorking || *got.PollIntervalMs != 1000 {
@@ -326,7 +326,7 @@ func TestTheHandleOfATaskOf20251125(t *testing.T) {
 	})
 }
 
-func TestCancellingATaskOf20251125(t *testing.T) {
+func TestCancelOfTaskOf20251125(t *testing.T) {
 	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := oldStarted(t, v, c)
 		done := background(func() error { return task.Cancel(t.Context()) })
@@ -421,7 +421,7 @@ func TestATaskOf20251125SurvivesItsConnection(t *testing.T) {
 	})
 }
 
-func TestATaskOf20251125IsGivenUpInASessionWithoutSuch(t *testing.T) {
+func TestTaskOf20251125EndsInSessionWithoutTasks(t *testing.T) {
 	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		a := callOld(t.Context(), c)
 		v.oldBegin(oldWorking())
@@ -512,7 +512,7 @@ func TestMiddlewarePanicDuringTasksResultReachesTheCaller(t *testing.T) {
 	})
 }
 
-func TestTheRequestsOfATaskOf20251125AreOneCall(t *testing.T) {
+func TestTaskRequestsOf20251125ShareOneLogicalCall(t *testing.T) {
 	o, _ := counting()
 	o.Features, o.Versions = append(o.Features, mcpclient.UseTasks(nil)), legacyOnly
 	observed(t, o, nil, func(t *testing.T, s *script, c *mcpclient.Client, rec *telemetrytest.Recording) {

@@ -72,7 +72,7 @@ func listedNames(c *mcpclient.Client, t *testing.T) (names []string) {
 	return names
 }
 
-func TestArgumentsAreMirroredByTheListedSchema(t *testing.T) {
+func TestArgumentsAreMirroredInHeadersPerListedSchema(t *testing.T) {
 	mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
@@ -133,7 +133,7 @@ func TestUnexplainedHeaderMismatchIsAnError(t *testing.T) {
 	})
 }
 
-func TestLegacySessionsMirrorNothing(t *testing.T) {
+func TestLegacySessionsMirrorNoArguments(t *testing.T) {
 	mirrored(t, pinnedLegacy(), func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP) {
 		v := s.next(t).initialize(mcp.Version20251125)
 		await(t, c)
@@ -169,7 +169,7 @@ func TestBusyToolCallIsRetried(t *testing.T) {
 	})
 }
 
-func TestTwoCallsMayFindAToolChangedAtOnce(t *testing.T) {
+func TestConcurrentCallsOfChangedToolAreBothRepeated(t *testing.T) {
 	mirrored(t, nil, func(t *testing.T, s *script, c *mcpclient.Client, h *overHTTP) {
 		v := s.next(t).modern()
 		await(t, c)
@@ -253,7 +253,7 @@ func TestTargetIsReportedForParamsOfAnyType(t *testing.T) {
 	})
 }
 
-func TestUnreadableToolHidesNoOther(t *testing.T) {
+func TestInvalidToolDoesNotHideOthers(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	o := &mcpclient.Options{Telemetry: rec.Telemetry()}
 	ready(t, o, func(t *testing.T, _ *script, v *conversation, c *mcpclient.Client) {

@@ -34,7 +34,7 @@ func (c *countingPropagator) Inject(ctx context.Context, into propagation.TextMa
 }
 
 // Servers read the headers or _meta, and each writing of the trace context takes an allocation.
-func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testing.T) {
+func TestTraceContextIsInjectedOnceForHeadersAndMeta(t *testing.T) {
 	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
 	err := s.AddTool(&mcp.Tool{Name: "add"},
 		func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -83,7 +83,7 @@ func TestTheTraceContextOfAMessageIsWrittenOnceForItsHeadersAndItsMeta(t *testin
 }
 
 // A server over HTTP gets only the baggage that the program allows by its keys, in headers and in _meta.
-func TestBaggageLeavesForAServerOverHTTPByItsKeysOnly(t *testing.T) {
+func TestHTTPServerGetsOnlyConfiguredBaggageKeys(t *testing.T) {
 	bag, err := baggage.Parse("tenant=acme,user=alice")
 	if err != nil {
 		t.Fatal(err)

@@ -109,7 +109,7 @@ func (tr *traced) call(caller string, options ...mcpclient.CallOption) (frame, t
 	return tr.v.Expect(mcp.MethodCallTool), span.SpanContext(), done
 }
 
-func TestACallIsOneTraceFromTheCallerToTheFrameAlsoAcrossAReconnect(t *testing.T) {
+func TestCallIsOneTraceAcrossReconnect(t *testing.T) {
 	tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 		for i := range 2 {
 			f, caller, done := tr.call(fmt.Sprint("caller ", i))
@@ -135,7 +135,7 @@ func TestACallIsOneTraceFromTheCallerToTheFrameAlsoAcrossAReconnect(t *testing.T
 	})
 }
 
-func TestFirstAttemptBelongsToTheCallerAndLaterOnesLinkBack(t *testing.T) {
+func TestFirstAttemptIsInCallersTraceAndLaterOnesLink(t *testing.T) {
 	tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 		for range 2 {
 			tr.v.Close()
@@ -165,7 +165,7 @@ func TestFirstAttemptBelongsToTheCallerAndLaterOnesLinkBack(t *testing.T) {
 }
 
 // The probe that is given up and the handshake that follows belong to one attempt.
-func TestTheHandshakeBelongsToItsAttempt(t *testing.T) {
+func TestHandshakeSpansAreChildrenOfAttempt(t *testing.T) {
 	var probe, initialize, notice frame
 	greet := func(v *conversation) {
 		probe = v.Expect(mcp.MethodDiscover)
@@ -213,7 +213,7 @@ func TestCancellationIsAChildOfItsCall(t *testing.T) {
 	}
 }
 
-func TestTheRecordOfALateAnswerNamesTheCallItAnswers(t *testing.T) {
+func TestLateAnswerRecordIdentifiesItsCall(t *testing.T) {
 	for reason, end := range map[string]func(tr *traced, done <-chan error){
 		"late_timeout":   func(tr *traced, _ <-chan error) { time.Sleep(time.Second) },
 		"late_cancelled": nil,
@@ -284,9 +284,9 @@ func TestTransitionsAreLoggedInTheTraceOfTheirAttempt(t *testing.T) {
 
 const remoteTrace, remoteSpan = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 
-// TestServerMessagesAreNoPartOfTheCallersTrace sends messages with and without a trace context to handlers. Their spans
-// must not belong to the trace of Connect's caller.
-func TestServerMessagesAreNoPartOfTheCallersTrace(t *testing.T) {
+// TestServerMessagesAreNotInConnectCallersTrace sends messages with and without a trace context to handlers. Their
+// spans must not belong to the trace of Connect's caller.
+func TestServerMessagesAreNotInConnectCallersTrace(t *testing.T) {
 	spans := make(chan trace.SpanContext, 9)
 	o := mcpclient.Options{
 		Versions: []mcp.Version{mcp.Version20251125},
@@ -329,7 +329,7 @@ func TestServerMessagesAreNoPartOfTheCallersTrace(t *testing.T) {
 }
 
 // With telemetry off, the only span is the caller's, and a handler's context must not have it.
-func TestHandlersOfAnUnobservedClientHaveNoSpan(t *testing.T) {
+func TestHandlersWithoutTelemetryHaveNoSpan(t *testing.T) {
 	tracing(t, mcpclient.Options{}, modern, func(tr *traced) {
 		spans := make(chan trace.SpanContext, 1)
 		s := newScript(t)
@@ -371,7 +371,7 @@ func TestRefusedCallHasASpan(t *testing.T) {
 }
 
 // If a client continues with initialize, a legacy server's answer to the probe is not an error.
-func TestARefusedProbeIsNoErrorOfItsSpanIfThereIsAnotherWay(t *testing.T) {
+func TestRefusedProbeSpanHasNoErrorIfHandshakeContinues(t *testing.T) {
 	tracing(t, mcpclient.Options{}, func(v *conversation) { v.legacy(mcp.Version20251125) }, func(tr *traced) {
 		probes := tr.spans(mcp.MethodDiscover)
 		if len(probes) != 1 {

@@ -88,7 +88,7 @@ func TestSequentialCallersReadTheirOwnAnswers(t *testing.T) {
 	})
 }
 
-func TestATurnInUseStaysLent(t *testing.T) {
+func TestTurnStaysLentWhileCallsContinue(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		for range 50 {
 			v.exchange(c)
@@ -142,7 +142,7 @@ func TestMessagesBeforeTheAnswerAreNotLost(t *testing.T) {
 	}
 }
 
-func TestARequestOfTheServerIsServedWhileACallerReads(t *testing.T) {
+func TestServerRequestIsHandledWhileCallerReads(t *testing.T) {
 	o := &mcpclient.Options{
 		Versions: []mcp.Version{mcp.Version20251125},
 		Features: []mcpclient.Feature{lending, mcpclient.UseRoots(&mcp.Root{URI: "file:///r"})},
@@ -166,7 +166,7 @@ func TestARequestOfTheServerIsServedWhileACallerReads(t *testing.T) {
 	})
 }
 
-func TestReadingCallerReturnsInTime(t *testing.T) {
+func TestReadingCallerReturnsAtItsDeadline(t *testing.T) {
 	const patience = 300 * time.Millisecond
 	for name, tt := range map[string]struct {
 		call func(ctx context.Context, c *mcpclient.Client) error
@@ -218,7 +218,7 @@ func TestASecondCallerDoesNotWaitForTheFirst(t *testing.T) {
 	})
 }
 
-func TestTheFirstCallerLeavesTheTurnToTheSecond(t *testing.T) {
+func TestFirstCallerPassesTurnToSecond(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		first := background(func() error { return c.Call(t.Context(), "x/first", nil, nil) })
 		one := v.Expect("x/first")
@@ -255,7 +255,7 @@ func TestProgressIsDeliveredWhileTheTurnIsLent(t *testing.T) {
 	})
 }
 
-func TestALongCallGivesTheTurnBack(t *testing.T) {
+func TestLongCallReturnsTheReadTurn(t *testing.T) {
 	lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 		done := background(func() error { return c.Call(t.Context(), "x/slow", nil, nil) })
 		f := v.Expect("x/slow")
@@ -269,7 +269,7 @@ func TestALongCallGivesTheTurnBack(t *testing.T) {
 	})
 }
 
-func TestTheEndOfTheConnectionIsFound(t *testing.T) {
+func TestConnectionLossIsDetectedWithLentTurn(t *testing.T) {
 	for _, calling := range []bool{false, true} {
 		lent(t, nil, func(t *testing.T, v *conversation, c *mcpclient.Client) {
 			done := make(<-chan error)
@@ -318,7 +318,7 @@ func TestCloseEndsAReadingCaller(t *testing.T) {
 	}
 }
 
-func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
+func TestReadingCallerReturnsWhenSessionEnds(t *testing.T) {
 	for name, end := range map[string]func(c *mcpclient.Client){
 		"stop": func(c *mcpclient.Client) { go func() { _ = c.Close() }() },
 		"lost": func(c *mcpclient.Client) { mcpclient.ProbeOf(c).Lose(errors.New("broken pipe")) },
@@ -349,7 +349,7 @@ func TestASessionThatEndsBehindTheCallersBack(t *testing.T) {
 	}
 }
 
-func TestAnInterruptionBehindTheSessionEndsNothing(t *testing.T) {
+func TestStrayInterruptDoesNotEndHandshake(t *testing.T) {
 	i := &interruptible{}
 	o := &mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}}
 	var interrupt func()
@@ -381,7 +381,7 @@ func (d dialled) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 	return c, err
 }
 
-func TestASubscriptionIsAcknowledgedAtOnceWhenTheTurnWasLent(t *testing.T) {
+func TestSubscribeWithLentTurnIsNotDelayed(t *testing.T) {
 	interrupted(t, &interruptible{}, &mcpclient.Options{Features: []mcpclient.Feature{lending}}, func(t *testing.T,
 		s *script, c *mcpclient.Client) {
 		v := s.next(t)

@@ -76,7 +76,7 @@ func TestErrorWithoutAHandlerNamesTheURLs(t *testing.T) {
 	})
 }
 
-func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
+func TestCallIsRepeatedAfterURLVisit(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
 	o := mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)},
 		Versions: legacyOnly}
@@ -115,7 +115,7 @@ func TestACallIsMadeAgainOnceTheUserHasBeenThere(t *testing.T) {
 	})
 }
 
-func TestTheUserMayBeDoneBeforeTheHandlerReturns(t *testing.T) {
+func TestURLVisitCanCompleteBeforeHandlerReturns(t *testing.T) {
 	var v *conversation
 	visit := func(context.Context, *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 		v.completes("1")
@@ -174,7 +174,7 @@ func TestDeclinedVisitFailsWithTheServersError(t *testing.T) {
 	}
 }
 
-func TestAMalformedRequirementIsNotAskedOfTheUser(t *testing.T) {
+func TestMalformedURLElicitationErrorIsNotShown(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -188,7 +188,7 @@ func TestAMalformedRequirementIsNotAskedOfTheUser(t *testing.T) {
 	})
 }
 
-func TestEndlessVisitsAreGivenUp(t *testing.T) {
+func TestURLVisitRoundsAreLimited(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
 	o := &mcpclient.Options{Limits: mcpclient.Limits{InputRounds: 3},
 		Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
@@ -205,7 +205,7 @@ func TestEndlessVisitsAreGivenUp(t *testing.T) {
 	})
 }
 
-func TestACallThatWaitsForTheUserEndsWithItsContextAndWithTheClient(t *testing.T) {
+func TestCallWaitingForURLVisitEndsWithContextOrClient(t *testing.T) {
 	for _, waiting := range []bool{false, true} { // for the handler, for the user
 		o := func() *mcpclient.Options {
 			visit := func(ctx context.Context, _ *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
@@ -241,7 +241,7 @@ func TestACallThatWaitsForTheUserEndsWithItsContextAndWithTheClient(t *testing.T
 	}
 }
 
-func TestACallThatIsLostAfterAVisitIsNotSafeToRetry(t *testing.T) {
+func TestCallLostAfterURLVisitIsNotSafeToRetry(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
@@ -258,7 +258,7 @@ func TestACallThatIsLostAfterAVisitIsNotSafeToRetry(t *testing.T) {
 }
 
 // Only 2025-11-25 has this error: modern servers ask in a result, older ones cannot ask.
-func TestOtherVersionsAreNotHelpedByVisits(t *testing.T) {
+func TestURLElicitationErrorIsReturnedInOtherRevisions(t *testing.T) {
 	var visited []*mcpclient.URLElicitation
 	o := &mcpclient.Options{Features: []mcpclient.Feature{mcpclient.HandleURLElicitation(willing(&visited), nil)}}
 	fails := func(t *testing.T, v *conversation, c *mcpclient.Client) {

@@ -19,7 +19,7 @@ func toolsOf(n int, description string) (all []*mcp.Tool) {
 }
 
 // An unchanged page has the identical cost value: it was not weighed again.
-func TestUnchangedListIsWeighedOnce(t *testing.T) {
+func TestUnchangedListIsMeasuredOnce(t *testing.T) {
 	m := &offlineClient(t, telemetry.New(telemetry.WithContextCost())).tools
 	for page := range 2 * weighedPages {
 		first := m.costOf(page, toolsOf(3, "A tool."))

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func TestRefusalOfOtherEraAdvisesTranslation(t *testing.T) {
+func TestEraMismatchErrorSuggestsTranslation(t *testing.T) {
 	const initialize, discover = mcp.MethodInitialize, mcp.MethodDiscover
 	for _, test := range []struct {
 		introduction string

@@ -38,9 +38,10 @@ func (h *hostile) forms(method, params string) map[string]string {
 	return forms
 }
 
-// TestForbiddenToolIsCalledByNoPath sends each method of the protocol in each form, each era and by each transport,
-// to a proxy and a gateway. The params contain something that a reader may treat as the name of a forbidden tool.
-func TestForbiddenToolIsCalledByNoPath(t *testing.T) {
+// TestForbiddenToolCannotBeCalledByAnyMethod sends each method of the protocol in each form, each era and by each
+// transport, to a proxy and a gateway. The params contain something that a reader may treat as the name of a forbidden
+// tool.
+func TestForbiddenToolCannotBeCalledByAnyMethod(t *testing.T) {
 	listed := groupNameOf(t, "m_", "größe")
 	for rule, p := range map[string]func(prefix string) Policy{
 		"denied": func(prefix string) Policy {
@@ -121,9 +122,9 @@ func (s *careless) never(t *testing.T, what string, tools ...string) {
 	}
 }
 
-// TestRedactedValueReachesNoHost sends each method of the protocol to a server with secrets in all its messages, and
+// TestRedactedValueNeverReachesHost sends each method of the protocol to a server with secrets in all its messages, and
 // searches the host's messages and the telemetry for them.
-func TestRedactedValueReachesNoHost(t *testing.T) {
+func TestRedactedValueNeverReachesHost(t *testing.T) {
 	p := func(string) Policy { return Policy{Redaction: hostileRedaction} }
 	atEveryPlace(t, p, func(t *testing.T, h *hostile, s *careless, prefix string, rec *telemetrytest.Recording) {
 		for m := range mcp.Methods() {

@@ -182,7 +182,7 @@ func TestGatewayPresentsToolsOfAllMembers(t *testing.T) {
 	})
 }
 
-func TestGatewayPassesUnknownMembers(t *testing.T) {
+func TestGatewayKeepsUnknownJSONMembers(t *testing.T) {
 	for _, v := range revisions {
 		synctest.Test(t, func(t *testing.T) {
 			const tool = `{"name":"a b","inputSchema":{"type":"object"},"vendor":{"x":[1,2]},"description":"d"}`
@@ -213,7 +213,7 @@ func TestGatewayPassesUnknownMembers(t *testing.T) {
 	}
 }
 
-func TestDisconnectedMemberIsNamedAndReconnects(t *testing.T) {
+func TestDisconnectedMemberIsNamedInErrorsAndReconnects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := begin(t, nil, addEcho)
 		defer a.end()
@@ -340,8 +340,8 @@ func TestClosedGatewayRejectsHosts(t *testing.T) {
 	})
 }
 
-// TestShutdownOfAGatewayWaitsForTheOperationsOfItsHosts ends a gateway during a call of a host.
-func TestShutdownOfAGatewayWaitsForTheOperationsOfItsHosts(t *testing.T) {
+// TestGatewayShutdownWaitsForHostOperations ends a gateway during a call of a host.
+func TestGatewayShutdownWaitsForHostOperations(t *testing.T) {
 	for name, patience := range map[string]time.Duration{
 		"the call ends in time": time.Minute, "the context ends first": time.Second,
 	} {

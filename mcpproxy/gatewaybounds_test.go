@@ -27,7 +27,7 @@ func TestGatewayMemoryIsBounded(t *testing.T) {
 }
 
 // For a known URI only its owner is asked; otherwise members with a matching template, then the others.
-func TestResourceMembersAreAskedInOrder(t *testing.T) {
+func TestResourceReadAsksMembersInOrder(t *testing.T) {
 	members := []*member{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}
 	var o owners
 	o.note(resources, "x://1", members[1])

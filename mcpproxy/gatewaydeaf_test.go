@@ -48,7 +48,7 @@ func besideAScript(t *testing.T, o *mcpclient.Options,
 }
 
 // A server built on mcp-go 1.0.0 stops answering after subscriptions/listen.
-func TestDeafMemberDoesNotAffectOthers(t *testing.T) {
+func TestUnresponsiveMemberDoesNotAffectOthers(t *testing.T) {
 	besideAScript(t, &mcpclient.Options{}, func(t *testing.T, c *mcpclient.Client, h *heard, v *mcptest.Conversation) {
 		v.Expect(mcp.MethodSubscriptionsListen)
 		for i, most := range []time.Duration{10 * time.Second, 0} {
@@ -81,7 +81,7 @@ func TestDeafMemberDoesNotAffectOthers(t *testing.T) {
 	})
 }
 
-func TestNoListeningKeepsMemberAlive(t *testing.T) {
+func TestNoListeningKeepsMemberResponsive(t *testing.T) {
 	o := &mcpclient.Options{NoListening: true}
 	besideAScript(t, o, func(t *testing.T, c *mcpclient.Client, _ *heard, v *mcptest.Conversation) {
 		listed := make(chan []string)

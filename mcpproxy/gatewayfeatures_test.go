@@ -365,7 +365,7 @@ func TestHostAnswersRequestsOfMember(t *testing.T) {
 	})
 }
 
-func TestHostWithoutCapabilityGetsNoRequest(t *testing.T) {
+func TestServerRequestNeedsHostCapability(t *testing.T) {
 	eachHost(t, addWork(new(heard)), func(t *testing.T, a *around, v mcp.Version) {
 		c := a.host(v)
 		defer leave(t, c)

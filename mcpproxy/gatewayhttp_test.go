@@ -239,7 +239,7 @@ func TestPolicyMatchesNamesOfGateway(t *testing.T) {
 	}
 }
 
-func TestHostThatReadsNothingDelaysNoOther(t *testing.T) {
+func TestBlockedHostDoesNotDelayOthers(t *testing.T) {
 	shouted := make(chan struct{})
 	a := begin(t, nil, func(_ string, s *mcptest.Server) {
 		must(s.AddTool(&mcp.Tool{Name: "shout"},

@@ -71,7 +71,7 @@ func eachTask(t *testing.T, f func(t *testing.T, c *mcpclient.Client, run *heard
 	}
 }
 
-func TestMemberTaskBecomesResultOfCall(t *testing.T) {
+func TestMemberTaskResultBecomesCallResult(t *testing.T) {
 	eachTask(t, func(t *testing.T, c *mcpclient.Client, run *heard, _ mcp.Version) {
 		r, err := c.CallTool(t.Context(), "one_compute", map[string]int{"A": 1, "B": 2}, mcpclient.WithTimeout(time.Hour))
 		if err != nil || textOf(r) != `{"Sum":3}` || string(r.StructuredContent) != `{"Sum":3}` {

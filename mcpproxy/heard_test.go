@@ -364,7 +364,7 @@ func ways(t *testing.T) (all []*way) {
 
 // The same rule holds for all links: a client's handlers are called for each change, or for each time at which the
 // client may have missed one. A handler that reads the list or the resource again gets the latest change.
-func TestChangesPassOverEveryLink(t *testing.T) {
+func TestChangesReachHandlersOnEveryTransport(t *testing.T) {
 	for _, l := range ways(t) {
 		t.Run(l.String(), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { l.test(t) }) })
 	}

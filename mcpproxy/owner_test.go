@@ -75,8 +75,8 @@ func gossip() transport.Transport {
 	})
 }
 
-// TestCancelledCallOfOtherHostSendsNothing uses two hosts that choose the same progress token.
-func TestCancelledCallOfOtherHostSendsNothing(t *testing.T) {
+// TestCancelledCallSendsNothingToOtherHost uses two hosts that choose the same progress token.
+func TestCancelledCallSendsNothingToOtherHost(t *testing.T) {
 	for _, gateway := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)

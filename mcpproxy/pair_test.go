@@ -197,7 +197,7 @@ func inPair(t *testing.T, f func(h *fakeHost)) {
 	synctest.Test(t, func(t *testing.T) { f(newHost(t)) })
 }
 
-func TestIntroductionPasses(t *testing.T) {
+func TestInitializeIsForwarded(t *testing.T) {
 	inPair(t, func(h *fakeHost) {
 		h.sends("initialize", initialize)
 		h.heard()
@@ -402,7 +402,7 @@ func TestUnreachableServerIsReportedAtOnce(t *testing.T) {
 	})
 }
 
-func TestNoListeningBlocksSubscriptions(t *testing.T) {
+func TestNoListeningOptionRejectsSubscriptions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
 		h.noListening = true

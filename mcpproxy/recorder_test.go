@@ -60,7 +60,7 @@ func recordingOf(t *testing.T, v mcp.Version, r *Recorder, tel *telemetry.Teleme
 	}
 }
 
-func TestNoSecretIsRecorded(t *testing.T) {
+func TestSecretsAreNotRecorded(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		synctest.Test(t, func(t *testing.T) {
 			var file bytes.Buffer

@@ -99,7 +99,7 @@ func TestRedactedMessageGrowsAtMostThreefold(t *testing.T) {
 	}
 }
 
-func TestKeysAreIgnoredInDefinitions(t *testing.T) {
+func TestRedactedKeysAreIgnoredInDefinitions(t *testing.T) {
 	r := redacting(t, Redaction{Keys: []string{"token"}, Patterns: []string{"sk-1"}})
 	asks := []string{"inputRequests", "*", "params", "requestedSchema"}
 	for _, c := range []struct {

@@ -143,7 +143,7 @@ func TestHostSeesNoSecrets(t *testing.T) {
 	}
 }
 
-func TestServerSeesNoSecretsInArguments(t *testing.T) {
+func TestSecretsInArgumentsAreHiddenFromServer(t *testing.T) {
 	var host *guarded
 	o := notSeen
 	o.Arguments = true

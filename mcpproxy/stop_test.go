@@ -18,7 +18,7 @@ import (
 )
 
 // Both ends of a proxy record the reason for the end of a request in flight.
-func TestRequestEndsWithProxy(t *testing.T) {
+func TestProxySpansRecordEndReason(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		end            func(stop, leave context.CancelFunc, host *mcpclient.Client)

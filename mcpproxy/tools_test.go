@@ -46,7 +46,7 @@ func TestPolicyPermitsTools(t *testing.T) {
 	}
 }
 
-func TestCalledToolIsReadUnambiguously(t *testing.T) {
+func TestAmbiguousToolNameIsRejected(t *testing.T) {
 	for params, want := range map[string]string{
 		`{"name":"a","arguments":{"name":"b"}}`:    "a",
 		`{"n\u0061me":"\u0061\/b"}`:                "a/b",

@@ -107,7 +107,7 @@ func (c overheardConn) Receive(ctx context.Context) (transport.Frame, error) {
 	return f, err
 }
 
-func TestProxyAdvisesHostOfOtherEra(t *testing.T) {
+func TestEraMismatchErrorReachesHost(t *testing.T) {
 	eachEra(t, func(t *testing.T, host mcp.Version, web bool, _ *mcptest.Server, way transport.Transport) {
 		p, err := mcpproxy.New(way, &mcpproxy.Options{Telemetry: telemetry.Off()})
 		must(err)
@@ -151,7 +151,7 @@ func TestAdviceIsNotRecorded(t *testing.T) {
 	}
 }
 
-func TestGatewayWithNoPrefixTranslates(t *testing.T) {
+func TestGatewayWithoutPrefixTranslates(t *testing.T) {
 	eachEra(t, func(t *testing.T, host mcp.Version, web bool, s *mcptest.Server, way transport.Transport) {
 		g, err := mcpproxy.NewGateway([]mcpclient.Member{{Name: "the server", Transport: way}},
 			&mcpproxy.GatewayOptions{NoPrefix: true, Telemetry: telemetry.Off()})
@@ -193,7 +193,7 @@ func TestGatewayWithNoPrefixTranslates(t *testing.T) {
 	})
 }
 
-func TestNoPrefixNeedsOneMember(t *testing.T) {
+func TestNoPrefixOptionRequiresOneMember(t *testing.T) {
 	s := mcptest.NewServer(t, nil)
 	_, err := mcpproxy.NewGateway([]mcpclient.Member{{Name: "a", Transport: s}, {Name: "b", Transport: s}},
 		&mcpproxy.GatewayOptions{NoPrefix: true})
@@ -203,7 +203,7 @@ func TestNoPrefixNeedsOneMember(t *testing.T) {
 }
 
 // Like a proxy, the gateway keeps the host's messages until the server is back.
-func TestGatewayWaitsForRestartedOnlyMember(t *testing.T) {
+func TestGatewayWaitsForItsOnlyMemberToRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcptest.NewServer(t, &mcpserver.Options{
 			Versions: []mcp.Version{mcp.Version20260728}, Telemetry: telemetry.Off(),

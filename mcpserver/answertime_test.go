@@ -30,9 +30,9 @@ func (c *slowConn) Send(context.Context, []byte) error {
 
 func (c *slowConn) Close() error { return nil }
 
-// TestASpanEndsBeforeItsAnswerLeaves: the server's span lies within the client's span, which may end as soon as the
+// TestSpanEndsBeforeResponseIsSent: the server's span lies within the client's span, which may end as soon as the
 // answer has been sent.
-func TestASpanEndsBeforeItsAnswerLeaves(t *testing.T) {
+func TestSpanEndsBeforeResponseIsSent(t *testing.T) {
 	for name, tt := range map[string]struct{ span, frame string }{
 		"a call": {"tools/call tool", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool","_meta":{` +
 			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`},

@@ -62,7 +62,7 @@ func (w *wire) expect(t *testing.T, want ...string) {
 	}
 }
 
-func TestARequestToTheClientIsAnsweredOnce(t *testing.T) {
+func TestServerRequestTakesOneResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Concurrent: 2, Queued: -1}},
@@ -100,7 +100,7 @@ func TestARequestToTheClientIsAnsweredOnce(t *testing.T) {
 	})
 }
 
-func TestAHandlerGetsItsAnswerWhileTheBudgetForRequestsIsUsedUp(t *testing.T) {
+func TestHandlerGetsResponseWhenRequestBudgetIsExhausted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: 1000}}, "roots", rootsTool)
 		w := openedAble(t, s, "2025-11-25")
@@ -125,7 +125,7 @@ func TestAHandlerGetsItsAnswerWhileTheBudgetForRequestsIsUsedUp(t *testing.T) {
 	})
 }
 
-func TestAskingIsAClientSpanUnderThatOfTheHandler(t *testing.T) {
+func TestServerRequestSpanIsChildOfHandlerSpan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := openedAble(t, withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "roots", rootsTool), "2025-11-25")
@@ -207,7 +207,7 @@ func TestAnAbandonedQuestionIsCancelledAtTheClient(t *testing.T) {
 }
 
 // Requests and cancellations that a server sends belong to the conversation of the request that needs the answer.
-func TestWhatIsAskedAndWithdrawnHasTheBaggageOfTheRequest(t *testing.T) {
+func TestServerRequestsAndCancellationsCarryBaggage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := mcpserver.Options{RequestTimeout: time.Second,
 			Telemetry: telemetry.New(telemetry.WithPropagators(propagation.Baggage{}))}
@@ -230,7 +230,7 @@ func TestWhatIsAskedAndWithdrawnHasTheBaggageOfTheRequest(t *testing.T) {
 	})
 }
 
-func TestNobodyAsksForTheSakeOfARequestThatIsAnswered(t *testing.T) {
+func TestServerRequestFailsOnceItsCallIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := make(chan error, 2)
 		w := openedAble(t, withTool(t, mcpserver.Options{}, "roots",
@@ -263,7 +263,7 @@ func TestNobodyAsksForTheSakeOfARequestThatIsAnswered(t *testing.T) {
 	})
 }
 
-func TestTheEndOfTheConnectionEndsWhatWaits(t *testing.T) {
+func TestConnectionEndFailsPendingServerRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failed, later error
 		begun := time.Now()
@@ -289,7 +289,7 @@ func TestTheEndOfTheConnectionEndsWhatWaits(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatIsNoneFailsTheHandler(t *testing.T) {
+func TestInvalidResponseFailsHandler(t *testing.T) {
 	for name, tt := range map[string]struct {
 		answer, want string
 	}{
@@ -320,7 +320,7 @@ func TestAnAnswerThatIsNoneFailsTheHandler(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsTooLargeFailsTheHandler(t *testing.T) {
+func TestOversizedResponseFailsHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := openedAble(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), "2025-11-25")
 		w.send(callOf(7, "roots", "{}"))
@@ -352,7 +352,7 @@ func (a *asker) SetLevel(ctx context.Context, _ mcp.LoggingLevel) error  { retur
 func (a *asker) SubscribeResource(ctx context.Context, _ string) error   { return a.ask(ctx) }
 func (a *asker) UnsubscribeResource(ctx context.Context, _ string) error { return a.ask(ctx) }
 
-func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
+func TestServerRequestNeedsReachableClient(t *testing.T) {
 	if _, err := mcpserver.RequestFrom(t.Context()).ListRoots(t.Context()); !errors.Is(err, mcpserver.ErrUnsupported) {
 		t.Errorf("outside of a request asking failed with %v, want %v", err, mcpserver.ErrUnsupported)
 	}
@@ -429,8 +429,8 @@ func TestThereIsNotAlwaysAWayToAsk(t *testing.T) {
 	})
 }
 
-// TestAClientIsAskedNothingBeforeItIsInitialized: (specification 2025-11-25, basic/lifecycle, "Initialization")
-func TestAClientIsAskedNothingBeforeItIsInitialized(t *testing.T) {
+// TestServerRequestsWaitForInitialized: (specification 2025-11-25, basic/lifecycle, "Initialization")
+func TestServerRequestsWaitForInitialized(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		if v.Era() == mcp.Modern {
 			continue

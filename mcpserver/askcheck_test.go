@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestSampledMessagesAreCheckedBeforeTheyAreSent(t *testing.T) {
+func TestSamplingRequestsAreCheckedBeforeSending(t *testing.T) {
 	use := func(id string) mcp.Content {
 		return &mcp.ToolUseContent{ID: id, Name: "t", Input: json.RawMessage(`{}`)}
 	}
@@ -84,8 +84,8 @@ func TestSampledMessagesAreCheckedBeforeTheyAreSent(t *testing.T) {
 	}
 }
 
-// TestEachRevisionIsAskedInItsWords validates the params of requests against the schema of the revision.
-func TestEachRevisionIsAskedInItsWords(t *testing.T) {
+// TestServerRequestsMatchSchemaOfRevision validates the params of requests against the schema of the revision.
+func TestServerRequestsMatchSchemaOfRevision(t *testing.T) {
 	form := json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
 		`"plan":{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b","title":"B"}],"default":"a"},` +
 		`"ok":{"type":"boolean","default":true}},"required":["plan"]}`)
@@ -189,7 +189,7 @@ func paramsIn(t *testing.T, frame string) json.RawMessage {
 	return m.Params
 }
 
-func TestElicitationsAreCheckedBeforeTheyAreSent(t *testing.T) {
+func TestElicitationsAreCheckedBeforeSending(t *testing.T) {
 	form := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)
 	for want, p := range map[string]*mcp.ElicitParams{
 		"no message":              {Message: " ", RequestedSchema: form},
@@ -222,7 +222,7 @@ func TestElicitationsAreCheckedBeforeTheyAreSent(t *testing.T) {
 	}
 }
 
-func TestWhatTheModelOfAClientAnswersIsChecked(t *testing.T) {
+func TestSamplingResponseIsChecked(t *testing.T) {
 	for want, answer := range map[string]string{
 		"":                   `{"role":"assistant","model":"m","content":{"type":"text","text":"x"}}`,
 		`the role is "user"`: `{"role":"user","model":"m","content":{"type":"text","text":"x"}}`,

@@ -135,7 +135,7 @@ func prompt(text string) *mcp.CreateMessageParams {
 	}
 }
 
-func TestOneHandlerAsksClientsOfEveryRevision(t *testing.T) {
+func TestOneHandlerSendsRequestsInEveryRevision(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20250618) {
 		t.Run(w.String(), func(t *testing.T) {
 			var runs, orders atomic.Int32
@@ -176,7 +176,7 @@ func TestOneHandlerAsksClientsOfEveryRevision(t *testing.T) {
 	}
 }
 
-func TestTheOldestRevisionsKnowSamplingAndRoots(t *testing.T) {
+func TestOldestRevisionsSupportSamplingAndRoots(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20241105) {
 		t.Run(w.String(), func(t *testing.T) {
 			s := withTool(t, mcpserver.Options{}, "tool",
@@ -199,7 +199,7 @@ func TestTheOldestRevisionsKnowSamplingAndRoots(t *testing.T) {
 	}
 }
 
-func TestWhatAClientHasNotDeclaredItIsNotAskedFor(t *testing.T) {
+func TestServerRequestsNeedClientCapability(t *testing.T) {
 	urlParams := &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com/x"}
 	formParams := &mcp.ElicitParams{Message: "m", RequestedSchema: nameForm}
 	withTools := prompt("x")
@@ -261,7 +261,7 @@ func TestWhatAClientHasNotDeclaredItIsNotAskedFor(t *testing.T) {
 	}
 }
 
-func TestARefusalOfALegacyClientIsAnErrorOfTheHandler(t *testing.T) {
+func TestLegacyClientErrorIsReturnedToHandler(t *testing.T) {
 	var failed error
 	s := withTool(t, mcpserver.Options{}, "tool",
 		func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -282,7 +282,7 @@ func TestARefusalOfALegacyClientIsAnErrorOfTheHandler(t *testing.T) {
 	}
 }
 
-func TestManyHandlersAskAtOnce(t *testing.T) {
+func TestConcurrentServerRequests(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20251125) {
 		t.Run(w.String(), func(t *testing.T) {
 			s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: checked(t)})

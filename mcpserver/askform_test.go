@@ -24,7 +24,7 @@ type signup struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-func TestAFormIsMadeFromAStruct(t *testing.T) {
+func TestStructBecomesElicitationForm(t *testing.T) {
 	form, err := mcpserver.FormOf[signup]()
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestAFormIsMadeFromAStruct(t *testing.T) {
 	}
 }
 
-func TestTagsOfAStructAreInItsForm(t *testing.T) {
+func TestStructTagsBecomeFormSchema(t *testing.T) {
 	form, err := mcpserver.FormOf[struct {
 		Plan  *string  `json:"plan" keywords:"enum=free|paid"`
 		Seats int      `json:"seats" keywords:"minimum=1,maximum=9,default=2"`
@@ -129,7 +129,7 @@ func TestElicitAsFillsAStruct(t *testing.T) {
 	}
 }
 
-func TestAFormIsFlat(t *testing.T) {
+func TestNestedFormIsRejected(t *testing.T) {
 	for name, schema := range map[string]string{
 		"none":           "",
 		"no object":      `{"type":"string"}`,

@@ -26,7 +26,7 @@ func (w *web) openAble(version string) string {
 	return id
 }
 
-func TestOverHTTPTheStreamOfTheCallBringsTheRequest(t *testing.T) {
+func TestServerRequestIsSentOnStreamOfHTTPCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots", rootsTool)
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1},
@@ -55,7 +55,7 @@ func TestOverHTTPTheStreamOfTheCallBringsTheRequest(t *testing.T) {
 	})
 }
 
-func TestAClientThatComesBackGetsTheRequestThatItMissed(t *testing.T) {
+func TestReconnectedClientGetsMissedServerRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -83,7 +83,7 @@ func TestAClientThatComesBackGetsTheRequestThatItMissed(t *testing.T) {
 	})
 }
 
-func TestTheEndOfASessionEndsWhatWaits(t *testing.T) {
+func TestSessionEndFailsPendingServerRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := make(chan error, 1)
 		s := withTool(t, mcpserver.Options{}, "roots",
@@ -108,7 +108,7 @@ func TestTheEndOfASessionEndsWhatWaits(t *testing.T) {
 	})
 }
 
-func TestShutdownDoesNotWaitForAnswersThatAreNotLetIn(t *testing.T) {
+func TestShutdownFailsPendingServerRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), &mcpserver.HTTPOptions{KeepAlive: -1})
 		session := w.openAble("2025-06-18")
@@ -131,7 +131,7 @@ func TestShutdownDoesNotWaitForAnswersThatAreNotLetIn(t *testing.T) {
 	})
 }
 
-func TestASessionExpiresThoughAHandlerWaitsForItsClient(t *testing.T) {
+func TestSessionExpiresDespitePendingServerRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -166,7 +166,7 @@ func TestASessionExpiresThoughAHandlerWaitsForItsClient(t *testing.T) {
 	})
 }
 
-func TestWhoeverLeavesWhileAHandlerAsksMakesRoomOnce(t *testing.T) {
+func TestDisconnectDuringServerRequestsFreesOnePlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {

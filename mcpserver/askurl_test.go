@@ -93,7 +93,7 @@ func TestURLElicitationIsRequired(t *testing.T) {
 	}
 }
 
-func TestAnElicitationByURLIsCompleted(t *testing.T) {
+func TestURLElicitationCompletes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "tool",
 			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {

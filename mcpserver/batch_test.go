@@ -21,7 +21,7 @@ func listing(n int) string {
 }
 
 // The answers to a batch are sent together, so a small batch must not cause gigabytes of answers.
-func TestTheAnswersToABatchHaveABound(t *testing.T) {
+func TestBatchResponseSizeIsLimited(t *testing.T) {
 	for _, stateless := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			const limit = 1 << 20

@@ -64,7 +64,7 @@ func checkOneTrace(t *testing.T, rec *telemetrytest.Recording, method string, cl
 	}
 }
 
-func TestOneChangeIsOneTraceForAllClients(t *testing.T) {
+func TestChangeNotificationsShareOneTrace(t *testing.T) {
 	for _, c := range changes {
 		for _, versions := range [][]mcp.Version{
 			{mcp.Version20251125}, {mcp.Version20260728}, {mcp.Version20251125, mcp.Version20260728},
@@ -97,7 +97,7 @@ func TestOneChangeIsOneTraceForAllClients(t *testing.T) {
 }
 
 // If a session has no stream yet, the notification waits in a backlog.
-func TestALateNotificationIsInTheTraceOfItsChange(t *testing.T) {
+func TestDelayedNotificationJoinsTraceOfItsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newChanging(t, rec.Telemetry())
@@ -118,7 +118,7 @@ func TestALateNotificationIsInTheTraceOfItsChange(t *testing.T) {
 	})
 }
 
-func TestAChangeThatNobodyWantsHasNoSpan(t *testing.T) {
+func TestChangeWithoutSubscribersHasNoSpan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newChanging(t, rec.Telemetry())
@@ -136,7 +136,7 @@ func TestAChangeThatNobodyWantsHasNoSpan(t *testing.T) {
 	})
 }
 
-func TestAChangeHasNoSpanIfItsNotificationsHaveNone(t *testing.T) {
+func TestChangeHasNoSpanWithoutNotificationSpans(t *testing.T) {
 	for name, o := range map[string]telemetry.Option{
 		"notification spans": telemetry.WithNotificationSpans(func(string) bool { return false }),
 		"filter": telemetry.WithFilter(func(_ context.Context, i telemetry.SpanInfo) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestACheckedHandlerIsHeldToTheSchemasOfItsTool(t *testing.T) {
+func TestCheckedHandlerIsValidatedAgainstToolSchemas(t *testing.T) {
 	tool := &mcp.Tool{
 		Name: "double",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"by":{"type":"integer",` +
@@ -56,7 +56,7 @@ func TestACheckedHandlerIsHeldToTheSchemasOfItsTool(t *testing.T) {
 	}
 }
 
-func TestAToolThatCannotBeCheckedIsRefused(t *testing.T) {
+func TestToolWithUncheckableSchemaIsRefused(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
 	h := func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil }
 	bad := &mcp.Tool{Name: "bad", OutputSchema: json.RawMessage(`{"type":7}`)}

@@ -84,7 +84,7 @@ func TestCompletionInEachRevision(t *testing.T) {
 	})
 }
 
-func TestMistakesInCompletionsAreErrors(t *testing.T) {
+func TestInvalidCompletionHandlersAreRejected(t *testing.T) {
 	s := completer(t)
 	for want, ref := range map[string]mcp.CompleteRef{
 		`add completion: the type of the reference is ""`: {},

@@ -70,7 +70,7 @@ func richIn(v mcp.Version) []string {
 	return newest
 }
 
-func TestContentIsSentAsTheRevisionHasIt(t *testing.T) {
+func TestContentFollowsRevision(t *testing.T) {
 	shared, untouched := rich(), rich()
 	messages := make([]*mcp.PromptMessage, len(shared))
 	for i, c := range shared {
@@ -103,7 +103,7 @@ func TestContentIsSentAsTheRevisionHasIt(t *testing.T) {
 	}
 }
 
-func TestContentThatIsNilIsAnInternalError(t *testing.T) {
+func TestNilContentIsInternalError(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20241105, mcp.Version20251125, mcp.Version20260728} {
 		synctest.Test(t, func(t *testing.T) {
 			s := bare(t, mcpserver.Options{})
@@ -128,7 +128,7 @@ func TestContentThatIsNilIsAnInternalError(t *testing.T) {
 	}
 }
 
-func TestContentThatNeedsNoChangeIsNotCopied(t *testing.T) {
+func TestUnchangedContentIsNotCopied(t *testing.T) {
 	plain := mcp.ContentList{mcp.Text("a"), &mcp.ImageContent{Data: "AAAA"},
 		&mcp.EmbeddedResource{Resource: &mcp.ResourceContents{URI: "x"}}}
 	for _, v := range mcp.SupportedVersions() {

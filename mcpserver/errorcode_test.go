@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func TestCodesReachOnlyClientsWhoseRevisionAllowsThem(t *testing.T) {
+func TestErrorCodesAreMappedPerRevision(t *testing.T) {
 	kept := map[int64]bool{mcp.CodeHeaderMismatch: true, mcp.CodeMissingClientCapability: true,
 		mcp.CodeUnsupportedVersion: true}
 	for _, v := range mcp.SupportedVersions() {
@@ -29,7 +29,7 @@ func TestCodesReachOnlyClientsWhoseRevisionAllowsThem(t *testing.T) {
 	}
 }
 
-func TestACodeThatIsNotAllowedIsInTheLogAndNotOnTheWire(t *testing.T) {
+func TestDisallowedErrorCodeIsLoggedButNotSent(t *testing.T) {
 	cause := fmt.Errorf("handler: %w", &mcp.Error{Code: -32050, Message: "no such row", Data: []byte(`{"row":1}`)})
 	err := allowed(mcp.Version20260728, cause)
 	if e := rpc.WireError(err); e.Code != mcp.CodeInternalError || e.Message != "no such row" ||
@@ -45,7 +45,7 @@ func TestACodeThatIsNotAllowedIsInTheLogAndNotOnTheWire(t *testing.T) {
 	}
 }
 
-func TestNullIsAnIDForOldClientsOnly(t *testing.T) {
+func TestNullIDIsSentOnlyToOldClients(t *testing.T) {
 	for _, test := range []struct {
 		speaks []mcp.Version
 		agreed mcp.Version // "" before a revision is agreed on

@@ -16,7 +16,7 @@ const badMeta = `{"a bad name":1}`
 
 var unsafeIcons = []mcp.Icon{{Src: "https://example.com/a.png"}, {Src: "javascript:alert(1)"}}
 
-func TestNamesAndIconsOfWhatIsAddedAreChecked(t *testing.T) {
+func TestNamesAndIconsAreCheckedWhenAdded(t *testing.T) {
 	s := bare(t, mcpserver.Options{})
 	read := func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return nil, nil
@@ -48,7 +48,7 @@ func TestNamesAndIconsOfWhatIsAddedAreChecked(t *testing.T) {
 	}
 }
 
-func TestWhatAServerSaysOfItselfIsChecked(t *testing.T) {
+func TestServerImplementationInfoIsChecked(t *testing.T) {
 	info := mcp.Implementation{Name: "a"}
 	for want, make := range map[string]func(){
 		`extensions: extension "no prefix!" has no prefix`: func() {
@@ -109,7 +109,7 @@ func TestNamesAndIconsInResultsAreChecked(t *testing.T) {
 	})
 }
 
-func TestNamesInWhatAClientIsAskedAreChecked(t *testing.T) {
+func TestNamesInServerRequestsAreChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{})
 		var got error
@@ -130,7 +130,7 @@ func TestNamesInWhatAClientIsAskedAreChecked(t *testing.T) {
 	})
 }
 
-func TestUnsafeIconsOfAClientAreLeftOut(t *testing.T) {
+func TestUnsafeClientIconsAreOmitted(t *testing.T) {
 	const said = `"clientInfo":{"name":"a","version":"1",` +
 		`"icons":[{"src":"javascript:alert(1)"},{"src":"https://example.com/a.png"}]}`
 	for version, open := range map[string]string{

@@ -87,7 +87,7 @@ func wantLog(t *testing.T, h *host, want ...string) {
 	}
 }
 
-func TestASessionHasABeginningAndOneEnd(t *testing.T) {
+func TestSessionIsInitializedAndTerminatedOnce(t *testing.T) {
 	broken := errors.New("broken")
 	for name, tt := range map[string]struct {
 		end    func(w *wire, cancel context.CancelCauseFunc)
@@ -133,7 +133,7 @@ func TestASessionHasABeginningAndOneEnd(t *testing.T) {
 	}
 }
 
-func TestAConnectionWithoutASessionHasNeither(t *testing.T) {
+func TestInitAndTerminateNeedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost("h")
 		var session *mcpserver.Session
@@ -269,7 +269,7 @@ func TestSessionValuesAreAvailableInItsRequests(t *testing.T) {
 	})
 }
 
-func TestTerminateIsBounded(t *testing.T) {
+func TestTerminateTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, other := newHost("h"), newHost("other")
 		free := make(chan struct{})
@@ -294,7 +294,7 @@ func TestTerminateIsBounded(t *testing.T) {
 	})
 }
 
-func TestTerminateThatFailsKeepsNoOtherFromIt(t *testing.T) {
+func TestFailedTerminateDoesNotPreventOthers(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("secret") }, "exit": runtime.Goexit} {
 		synctest.Test(t, func(t *testing.T) {
 			h, other := newHost("h"), newHost("other")
@@ -308,7 +308,7 @@ func TestTerminateThatFailsKeepsNoOtherFromIt(t *testing.T) {
 	}
 }
 
-func TestSessionsOverHTTPEndOnceForTheirReason(t *testing.T) {
+func TestHTTPSessionTerminatesOnceWithReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost("h")
 		var ids []string
@@ -349,7 +349,7 @@ func TestSessionsOverHTTPEndOnceForTheirReason(t *testing.T) {
 	})
 }
 
-func TestASessionOverHTTPThatIsRefusedLeavesNothing(t *testing.T) {
+func TestRefusedHTTPSessionReleasesEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, first := newHost("h"), newHost("first")
 		first.mu, first.log = h.mu, h.log
@@ -366,7 +366,7 @@ func TestASessionOverHTTPThatIsRefusedLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestASessionThatEndsWhileItIsOpenedIsTerminatedOnce(t *testing.T) {
+func TestSessionEndingDuringInitializeTerminatesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost("h")
 		h.init = func(context.Context, *mcpserver.Session) error {

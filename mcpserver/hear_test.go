@@ -51,7 +51,7 @@ func noticed(method, params string) string {
 
 const rootsChanged = `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`
 
-func TestTheServerHearsNotificationsInOrder(t *testing.T) {
+func TestNotificationsAreHandledInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d diary
 		s := newServer(t, mcpserver.Options{})
@@ -91,7 +91,7 @@ func TestANotificationHasOneHandler(t *testing.T) {
 	wantError(t, s.HandleRootsChanged(nil), "handle notification notifications/roots/list_changed: no handler")
 }
 
-func TestAHandlerOfNotificationsThatFailsIsReported(t *testing.T) {
+func TestFailedNotificationHandlerIsReported(t *testing.T) {
 	for name, fail := range map[string]func(){"panics": func() { panic("no") }, "ends its goroutine": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestAHandlerOfNotificationsThatFailsIsReported(t *testing.T) {
 	}
 }
 
-func TestNotificationsThatWaitAreBoundedInBytes(t *testing.T) {
+func TestQueuedNotificationBytesAreLimited(t *testing.T) {
 	large := noticed(mcp.NotificationProgress, fmt.Sprintf(`{"x":%q}`, strings.Repeat("x", 400<<10)))
 	for name, test := range map[string]struct {
 		send   []string
@@ -161,7 +161,7 @@ func TestNotificationsThatWaitAreBoundedInBytes(t *testing.T) {
 	}
 }
 
-func TestAClientIsAskedOutsideOfARequest(t *testing.T) {
+func TestServerRequestOutsideHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d diary
 		s := newServer(t, mcpserver.Options{})
@@ -188,7 +188,7 @@ func TestAClientIsAskedOutsideOfARequest(t *testing.T) {
 	})
 }
 
-func TestWhoCannotBeAskedOutsideOfARequest(t *testing.T) {
+func TestServerRequestOutsideHandlerErrors(t *testing.T) {
 	ask := func(session *mcpserver.Session) error {
 		return session.AskAll(t.Context(), mcpserver.AskListRoots("", nil))
 	}
@@ -220,7 +220,7 @@ func TestWhoCannotBeAskedOutsideOfARequest(t *testing.T) {
 	})
 }
 
-func TestASessionIsClosedByTheServer(t *testing.T) {
+func TestServerClosesSession(t *testing.T) {
 	for reason, want := range map[error]string{
 		nil:                      "the server has closed the session",
 		errors.New("time to go"): "time to go",
@@ -242,7 +242,7 @@ func TestASessionIsClosedByTheServer(t *testing.T) {
 	}
 }
 
-func TestASessionOverHTTPIsAskedAndClosedByTheServer(t *testing.T) {
+func TestServerAsksAndClosesHTTPSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var session *mcpserver.Session
 		s := newServer(t, mcpserver.Options{})
@@ -274,7 +274,7 @@ func TestASessionOverHTTPIsAskedAndClosedByTheServer(t *testing.T) {
 	})
 }
 
-func TestANotificationWithoutASessionIsHeardBeforeItsResponse(t *testing.T) {
+func TestStatelessNotificationIsHandledBeforeResponse(t *testing.T) {
 	var d diary
 	s := newServer(t, mcpserver.Options{})
 	must(t, s.HandleNotification("x", func(_ context.Context,

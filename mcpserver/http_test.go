@@ -40,8 +40,8 @@ func askedCall(id int, tool, arguments string) (body string, headers []string) {
 		fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments)), modernHeaders("tools/call", tool)
 }
 
-// TestEveryRefusalHasItsStatusAndCode sends single requests to one URL that serves both eras.
-func TestEveryRefusalHasItsStatusAndCode(t *testing.T) {
+// TestHTTPRefusalStatusAndErrorCodes sends single requests to one URL that serves both eras.
+func TestHTTPRefusalStatusAndErrorCodes(t *testing.T) {
 	const (
 		greeting = `"name":"greet","arguments":{"name":"x"}`
 		modern   = "MCP-Protocol-Version"
@@ -231,7 +231,7 @@ func servedBy(rec *telemetrytest.Recording) (n int) {
 	return n
 }
 
-func TestAServerOfOneEraSaysWhichItIs(t *testing.T) {
+func TestServerOfOneEraReportsItsEra(t *testing.T) {
 	call, headers := askedCall(1, "greet", `{"name":"x"}`)
 	tests := []struct {
 		name     string
@@ -268,7 +268,7 @@ func TestAServerOfOneEraSaysWhichItIs(t *testing.T) {
 	}
 }
 
-func TestAServerWithoutSessionsAnswersEachPOSTByItself(t *testing.T) {
+func TestStatelessServerAnswersEachPOSTIndependently(t *testing.T) {
 	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Stateless: true})
 	p := w.post(initialize)
 	if p.status != 200 || p.header.Get("Mcp-Session-Id") != "" || decoded(t, p.body).Error != nil {
@@ -311,7 +311,7 @@ func TestAServerWithoutSessionsAnswersEachPOSTByItself(t *testing.T) {
 	}
 }
 
-func TestAServerWithoutSessionsAssumesARevisionThatItSpeaks(t *testing.T) {
+func TestStatelessServerAssumesSupportedRevision(t *testing.T) {
 	o := mcpserver.Options{Versions: []mcp.Version{"2025-11-25", "2025-06-18"}}
 	w := serveWeb(t, newWebServer(t, o), &mcpserver.HTTPOptions{Stateless: true})
 	if p := w.post(callOf(1, "add", `{"a":1}`)); p.status != 200 || !strings.Contains(p.body, "structuredContent") {
@@ -319,7 +319,7 @@ func TestAServerWithoutSessionsAssumesARevisionThatItSpeaks(t *testing.T) {
 	}
 }
 
-func TestTheDeadlineOfAMiddlewareIsAnswered(t *testing.T) {
+func TestMiddlewareDeadlineIsReportedToClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newWebServer(t, mcpserver.Options{}).HTTPHandler(nil)
 		w := serveHandler(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -335,7 +335,7 @@ func TestTheDeadlineOfAMiddlewareIsAnswered(t *testing.T) {
 	})
 }
 
-func TestOptionsThatContradictThemselvesPanic(t *testing.T) {
+func TestContradictoryOptionsPanic(t *testing.T) {
 	defer func() {
 		if v := recover(); v != "mcpserver: HTTPHandler: options: Limits.Sessions is negative" {
 			t.Errorf("the panic is %v, want what is wrong", v)

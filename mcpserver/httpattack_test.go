@@ -118,7 +118,7 @@ func (w *web) servedAtOnce(t *testing.T, name string, headers ...string) {
 	}
 }
 
-func TestBodiesThatDoNotComeTakeNoPlaces(t *testing.T) {
+func TestMissingBodiesTakeNoPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{}),
 			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 8}})
@@ -136,7 +136,7 @@ func TestBodiesThatDoNotComeTakeNoPlaces(t *testing.T) {
 	})
 }
 
-func TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs(t *testing.T) {
+func TestIncompleteBodiesRespectMemoryLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const frame, room, bodies = 1 << 20, 16 << 20, 40 // the default room
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{Limits: mcpserver.Limits{Frame: frame}}), nil)
@@ -174,7 +174,7 @@ func TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs(t *testing.T) {
 	})
 }
 
-func TestABodyThatFindsNoRoomWaitsForIt(t *testing.T) {
+func TestBodyWaitsForMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const frame = 1 << 20
 		slow := func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -207,7 +207,7 @@ func TestABodyThatFindsNoRoomWaitsForIt(t *testing.T) {
 type opaque struct{ http.ResponseWriter }
 
 // A body gets no more time if the writer has no deadlines.
-func TestABodyHasToComeAtARateBehindAWriterWithoutDeadlines(t *testing.T) {
+func TestMinimumBodyRateWithoutWriterDeadlines(t *testing.T) {
 	for name, tt := range map[string]struct {
 		size, rate int // in bytes, and bytes a second
 		status     int
@@ -260,7 +260,7 @@ func TestABodyHasToComeAtARateBehindAWriterWithoutDeadlines(t *testing.T) {
 	}
 }
 
-func TestABodyHasToComeAtARate(t *testing.T) {
+func TestMinimumBodyRate(t *testing.T) {
 	const size = 100_000
 	for rate, want := range map[int]struct {
 		status int

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-func TestASessionIsKnownToAllProcesses(t *testing.T) {
+func TestSessionWorksInAllProcesses(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
 		isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 			session := a.open(version)
@@ -40,7 +40,7 @@ func TestASessionIsKnownToAllProcesses(t *testing.T) {
 	}
 }
 
-func TestASessionInAStoreBelongsToItsPrincipal(t *testing.T) {
+func TestStoredSessionBelongsToItsPrincipal(t *testing.T) {
 	principal := func(r *http.Request) string { return r.Header.Get("Authorization") }
 	isolated(t, mcpserver.HTTPOptions{Principal: principal}, func(t *testing.T, a, b process) {
 		id := a.post(initialize, "Authorization", "alice").header.Get("Mcp-Session-Id")
@@ -113,7 +113,7 @@ func TestChangesInOneProcessReachTheStreamInAnother(t *testing.T) {
 	}
 }
 
-func TestAStreamHasOneReaderInAllProcesses(t *testing.T) {
+func TestStreamHasOneReaderAcrossProcesses(t *testing.T) {
 	for _, notResumable := range []bool{false, true} {
 		t.Run(fmt.Sprint("not resumable: ", notResumable), func(t *testing.T) {
 			isolated(t, mcpserver.HTTPOptions{NotResumable: notResumable}, func(t *testing.T, a, b process) {
@@ -141,7 +141,7 @@ func TestAStreamHasOneReaderInAllProcesses(t *testing.T) {
 	}
 }
 
-func TestWhatBelongsToNoRequestIsReadOnElsewhere(t *testing.T) {
+func TestGETStreamResumesInAnotherProcess(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		session := a.open("2025-11-25")
 		s := a.stream("GET", "", "Mcp-Session-Id", session)
@@ -166,7 +166,7 @@ func TestWhatBelongsToNoRequestIsReadOnElsewhere(t *testing.T) {
 	})
 }
 
-func TestAModernSubscriptionHearsOfChangesInAllProcesses(t *testing.T) {
+func TestModernSubscriptionGetsChangesOfAllProcesses(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		s := a.stream("POST", listenFor(1, toolsFilter), modernHeaders("subscriptions/listen", "")...)
 		s.next()
@@ -181,7 +181,7 @@ func TestAModernSubscriptionHearsOfChangesInAllProcesses(t *testing.T) {
 	})
 }
 
-func TestAProcessThatComesLaterKnowsWhatHasChanged(t *testing.T) {
+func TestLaterProcessSendsEarlierChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sessions := store.NewMemorySessions()
 		o := &mcpserver.HTTPOptions{Sessions: sessions, Events: store.NewMemoryEvents(0, 0)}
@@ -213,7 +213,7 @@ func TestAProcessThatComesLaterKnowsWhatHasChanged(t *testing.T) {
 	})
 }
 
-func TestAProcessThatComesTooLateToKnowTakesEverythingToHaveChanged(t *testing.T) {
+func TestProcessWithoutHistoryReportsEverythingChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sessions := store.NewMemorySessions()
 		o := &mcpserver.HTTPOptions{Sessions: sessions, Events: store.NewMemoryEvents(0, 0)}
@@ -243,7 +243,7 @@ func TestAProcessThatComesTooLateToKnowTakesEverythingToHaveChanged(t *testing.T
 	})
 }
 
-func TestAStreamIsReadOnInAnotherProcess(t *testing.T) {
+func TestCallStreamResumesInAnotherProcess(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25"} {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -292,7 +292,7 @@ func TestAStreamIsReadOnInAnotherProcess(t *testing.T) {
 	}
 }
 
-func TestAClosedStreamIsReadOnInAnotherProcess(t *testing.T) {
+func TestClosedStreamResumesInAnotherProcess(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		session := a.open("2025-11-25")
 		s := a.stream("POST", callOf(7, "pause", "{}"), "Mcp-Session-Id", session)
@@ -307,7 +307,7 @@ func TestAClosedStreamIsReadOnInAnotherProcess(t *testing.T) {
 	})
 }
 
-func TestACancellationReachesTheProcessThatAnswers(t *testing.T) {
+func TestCancellationReachesProcessOfItsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, _, cause := gated(t, mcpserver.Options{})
 		other, _, _ := gated(t, mcpserver.Options{})
@@ -333,7 +333,7 @@ func TestACancellationReachesTheProcessThatAnswers(t *testing.T) {
 	})
 }
 
-func TestTheStreamsOfADeadProcessEnd(t *testing.T) {
+func TestStreamsOfDeadProcessEnd(t *testing.T) {
 	for name, c := range map[string]struct{ version, call, answer string }{
 		"a request": {"2025-11-25", gatedCall, `{"jsonrpc":"2.0","id":5,"error":`},
 		"a batch":   {"2025-03-26", "[" + gatedCall + "," + pingRequest + "]", `[{"jsonrpc":"2.0","id":5,"error":`},
@@ -423,7 +423,7 @@ func TestASessionExpiresWhenNoProcessUsesIt(t *testing.T) {
 	})
 }
 
-func TestAMessageForHTTPAndSSEReachesTheProcessOfItsStream(t *testing.T) {
+func TestHTTPWithSSEMessageReachesProcessOfItsStream(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Confirm: -1}}, func(t *testing.T, a, b process) {
 		s, address := a.oldSession("http://localhost/mcp")
 		synctest.Wait()
@@ -456,7 +456,7 @@ func TestAMessageForHTTPAndSSEReachesTheProcessOfItsStream(t *testing.T) {
 	})
 }
 
-func TestAnInitializeWithoutItsStoreIsAFailureOnItsSpan(t *testing.T) {
+func TestInitializeSpanRecordsStoreFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		p := processes(t, mcpserver.HTTPOptions{}, newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}))[0]
@@ -479,7 +479,7 @@ func TestAnInitializeWithoutItsStoreIsAFailureOnItsSpan(t *testing.T) {
 	})
 }
 
-func TestAStoreThatCannotBeReachedIsSaidToBe(t *testing.T) {
+func TestUnreachableStoreIsReported(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		session := a.open("2025-11-25")
 		fresh := a.post(initialize).header.Get("Mcp-Session-Id")
@@ -511,7 +511,7 @@ func TestAStoreThatCannotBeReachedIsSaidToBe(t *testing.T) {
 	})
 }
 
-func TestAClientThatSaysTooMuchGetsNoSession(t *testing.T) {
+func TestOversizedInitializeGetsNoSession(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, _ process) {
 		p := a.post(strings.Replace(initialize, `"name":"`, `"name":"`+strings.Repeat("x", 1<<20), 1))
 		if p.header.Get("Mcp-Session-Id") != "" || !strings.Contains(p.body, "too large") {
@@ -532,7 +532,7 @@ func TestSessionsSurviveShutdown(t *testing.T) {
 	})
 }
 
-func TestAStoreNeedsEventsThatAreShared(t *testing.T) {
+func TestSessionStoreNeedsSharedEvents(t *testing.T) {
 	for name, o := range map[string]mcpserver.HTTPOptions{
 		"no events":      {},
 		"own events":     {Events: forgetful{}},

@@ -37,7 +37,7 @@ func (p process) ask(session, request string) {
 	}
 }
 
-func TestAnAnswerForAProcessThatIsNotKnownForAMomentIsRefused(t *testing.T) {
+func TestResponseIsRefusedWhileTargetProcessIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := processes(t, mcpserver.HTTPOptions{}, withTool(t, mcpserver.Options{}, "roots", rootsTool),
 			withTool(t, mcpserver.Options{}, "roots", rootsTool))
@@ -67,7 +67,7 @@ func TestAnAnswerForAProcessThatIsNotKnownForAMomentIsRefused(t *testing.T) {
 	})
 }
 
-func TestAnAnswerReachesTheProcessThatAsked(t *testing.T) {
+func TestResponseReachesRequestingProcess(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-11-25"} {
 		for _, batch := range []bool{false, version == "2025-03-26"} {
 			apart(t, func(t *testing.T, _ string) *mcpserver.Server {
@@ -167,7 +167,7 @@ func (w *onlooker) Terminate(_ context.Context, _ *mcpserver.Session, reason err
 	w.note(fmt.Sprint("end ", reason))
 }
 
-func TestWhatASessionWatchesIsWatchedInAllProcesses(t *testing.T) {
+func TestSubscribedResourceIsWatchedInAllProcesses(t *testing.T) {
 	onlookers := map[string]*onlooker{"a": {}, "b": {}}
 	subscribe := func(uri string) string { return requestOf(1, "resources/subscribe", fmt.Sprintf(`{"uri":%q}`, uri)) }
 	unsubscribe := func(uri string) string { return requestOf(1, "resources/unsubscribe", fmt.Sprintf(`{"uri":%q}`, uri)) }
@@ -216,7 +216,7 @@ func TestWhatASessionWatchesIsWatchedInAllProcesses(t *testing.T) {
 	})
 }
 
-func TestAProcessWhoseHandlerRefusesASessionDoesNotServeIt(t *testing.T) {
+func TestProcessMayRefuseSharedSession(t *testing.T) {
 	onlookers := map[string]*onlooker{"a": {}, "b": {refuse: errors.New("no")}}
 	apart(t, func(t *testing.T, name string) *mcpserver.Server {
 		s := bare(t, mcpserver.Options{})
@@ -274,7 +274,7 @@ func TestLogMessagesOfAllProcessesReachTheStream(t *testing.T) {
 	})
 }
 
-func TestACompletedElicitationIsToldByTheProcessThatAsked(t *testing.T) {
+func TestElicitationCompletionIsSentByRequestingProcess(t *testing.T) {
 	apart(t, func(t *testing.T, _ string) *mcpserver.Server {
 		return withTool(t, mcpserver.Options{}, "tool",
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -295,7 +295,7 @@ func TestACompletedElicitationIsToldByTheProcessThatAsked(t *testing.T) {
 	})
 }
 
-func TestWhatASessionAmendsAtTheSameTimeIsAllKept(t *testing.T) {
+func TestConcurrentSubscriptionsOfOneSessionAreKept(t *testing.T) {
 	onlookers := map[string]*onlooker{"a": {}, "b": {}}
 	apart(t, func(t *testing.T, name string) *mcpserver.Server {
 		s := bare(t, mcpserver.Options{})

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestAChangeIsToldWhenTheStoreIsBack(t *testing.T) {
+func TestChangeIsSentAfterStoreRecovers(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		s := b.stream("GET", "", "Mcp-Session-Id", b.open("2025-11-25"))
 		time.Sleep(time.Second)
@@ -28,7 +28,7 @@ func TestAChangeIsToldWhenTheStoreIsBack(t *testing.T) {
 }
 
 // The client reconnects to another process, or to the process that answered.
-func TestAStreamWhoseEndTheStoreHasLostEnds(t *testing.T) {
+func TestStreamEndsThoughStoreLostItsEnd(t *testing.T) {
 	for i, name := range []string{"another process", "the same process"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestAStreamWhoseEndTheStoreHasLostEnds(t *testing.T) {
 	}
 }
 
-func TestAProcessThatHasMissedSomethingTakesEverythingToHaveChanged(t *testing.T) {
+func TestProcessWithSignalGapReportsEverythingChanged(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		session := a.open("2025-11-25")
 		s := a.stream("GET", "", "Mcp-Session-Id", session)
@@ -85,7 +85,7 @@ func TestAProcessThatHasMissedSomethingTakesEverythingToHaveChanged(t *testing.T
 
 // The store fails over to a replica that lacks a signal. One process has received the signal and notices the loss. The
 // other process sees no gap, and learns of the loss from the first one.
-func TestAProcessReportsSignalsThatTheStoreHasLost(t *testing.T) {
+func TestProcessReportsSignalsLostByStore(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		s := b.stream("GET", "", "Mcp-Session-Id", b.open("2025-11-25"))
 		a.server.ElicitationComplete("anything")
@@ -106,7 +106,7 @@ func TestAProcessReportsSignalsThatTheStoreHasLost(t *testing.T) {
 }
 
 // The store fails over to a replica that lacks the signal by which a process takes over a stream.
-func TestAProcessTakesOverAStreamAlthoughTheStoreLosesItsSignal(t *testing.T) {
+func TestStreamTakeoverSurvivesLostSignal(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		session := a.open("2025-11-25")
 		a.server.ElicitationComplete("anything")
@@ -129,7 +129,7 @@ func TestAProcessTakesOverAStreamAlthoughTheStoreLosesItsSignal(t *testing.T) {
 }
 
 // A store that has lost signals repeats the earlier ones. One of them announces that another process reads the stream.
-func TestSignalsThatComeAgainEndNoStream(t *testing.T) {
+func TestRepeatedSignalsDoNotEndStreams(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		session := a.open("2025-11-25")
 		a.stream("GET", "", "Mcp-Session-Id", session).leave()

@@ -91,7 +91,7 @@ func TestOnlyAllowedOriginsAndHostsAreServed(t *testing.T) {
 	}
 }
 
-func TestHostsThatNoRequestCanHavePanic(t *testing.T) {
+func TestImpossibleAllowedHostsPanic(t *testing.T) {
 	for _, host := range []string{"", "https://mcp.example", "mcp.example/mcp", "bücher.example", "127.1", "a b", ":80"} {
 		func() {
 			defer func() {

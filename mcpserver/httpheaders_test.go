@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestHeadersMustSayWhatTheBodySays(t *testing.T) {
+func TestHeadersMustMatchBody(t *testing.T) {
 	const version, method, name = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"
 	list := asked(1, "tools/list", bothMetas, "")
 	call := asked(1, "tools/call", bothMetas, `"name":"query","arguments":{}`)
@@ -84,7 +84,7 @@ func TestHeadersMustSayWhatTheBodySays(t *testing.T) {
 	}
 }
 
-func TestTheNameHeaderIsWhateverTheRequestIsAbout(t *testing.T) {
+func TestNameHeaderMatchesRequestTarget(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
 	for _, method := range []string{mcp.MethodReadResource, mcp.MethodGetTask} {
 		nothing := func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }
@@ -117,7 +117,7 @@ func TestTheNameHeaderIsWhateverTheRequestIsAbout(t *testing.T) {
 	}
 }
 
-func TestAToolThatClientsWouldNotShowIsNotAdded(t *testing.T) {
+func TestToolWithInvalidHeaderAnnotationIsRejected(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
 	err := s.AddTool(&mcp.Tool{Name: "bad",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}`)}, echo)

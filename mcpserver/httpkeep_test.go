@@ -12,9 +12,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestAFaultOfTheStoreEndsNoStream makes the store fail for some of the events before an answer. The client gets each
-// event once, whether it is connected at the time or reconnects to either process.
-func TestAFaultOfTheStoreEndsNoStream(t *testing.T) {
+// TestEventStoreFaultDoesNotEndStream makes the store fail for some of the events before an answer. The client gets
+// each event once, whether it is connected at the time or reconnects to either process.
+func TestEventStoreFaultDoesNotEndStream(t *testing.T) {
 	type fault struct {
 		name       string
 		from, till int // steps: 2 is the second progress report, 3 the answer, 4 the time after it

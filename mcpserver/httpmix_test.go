@@ -38,7 +38,7 @@ func failsAt(method string, end ending, behind bool) middleware {
 	}
 }
 
-func TestAnInitializeThatBreaksLeavesNothingBehind(t *testing.T) {
+func TestFailedInitializeReleasesEverything(t *testing.T) {
 	for name, end := range endings {
 		for _, behind := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, behind), func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestAnInitializeThatBreaksLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-func TestAMethodThatBreaksInASessionIsAnswered(t *testing.T) {
+func TestFailedMethodIsAnsweredWithInternalError(t *testing.T) {
 	for name, end := range endings {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestAMethodThatBreaksInASessionIsAnswered(t *testing.T) {
 }
 
 // After any behaviour of clients and handlers, all places and bytes are free again.
-func TestWhatIsTakenIsGivenBack(t *testing.T) {
+func TestPlacesAndMemoryAreReleased(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { anyMix(t, rand.New(rand.NewPCG(seed, 12))) })

@@ -20,7 +20,7 @@ func (w *web) resumed(session, lastEventID string) *events {
 	return w.stream("GET", "", "Mcp-Session-Id", session, "Last-Event-ID", lastEventID)
 }
 
-func TestAHandlerClosesItsStreamAndTheClientComesBack(t *testing.T) {
+func TestClientResumesStreamClosedByHandler(t *testing.T) {
 	for _, back := range []time.Duration{500 * time.Millisecond, 5 * time.Second} { // before and after the answer
 		t.Run(back.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestAHandlerClosesItsStreamAndTheClientComesBack(t *testing.T) {
 	}
 }
 
-func TestCloseStreamIsRefusedWhereNobodyCouldComeBack(t *testing.T) {
+func TestCloseStreamIsRefusedIfClientCannotResume(t *testing.T) {
 	if err := mcpserver.RequestFrom(t.Context()).CloseStream(t.Context(), 0); !errors.Is(err, mcpserver.ErrNotResumable) {
 		t.Errorf("without a request: %v, want %v", err, mcpserver.ErrNotResumable)
 	}
@@ -60,7 +60,7 @@ func TestCloseStreamIsRefusedWhereNobodyCouldComeBack(t *testing.T) {
 	}
 }
 
-func TestALegacyClientThatIsCutOffMissesNothing(t *testing.T) {
+func TestDisconnectedLegacyClientResumesWithoutLoss(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-11-25"} {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestALegacyClientThatIsCutOffMissesNothing(t *testing.T) {
 	}
 }
 
-func TestAResumedStreamGoesOn(t *testing.T) {
+func TestResumedStreamContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, gate, _ := gated(t, mcpserver.Options{})
 		w := serveWeb(t, server, nil)
@@ -123,7 +123,7 @@ func TestAResumedStreamGoesOn(t *testing.T) {
 	})
 }
 
-func TestEventsThatAreGoneAreNotSkipped(t *testing.T) {
+func TestResumptionFailsIfEventsAreMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Events: store.NewMemoryEvents(2, 0)})
 		session := w.open("2025-06-18")
@@ -143,7 +143,7 @@ func TestEventsThatAreGoneAreNotSkipped(t *testing.T) {
 
 // The stream for messages outside of requests starts with an event id, like all streams: a client that loses the stream
 // before the first message can resume it.
-func TestAStreamOfASessionBeginsWithAnEventID(t *testing.T) {
+func TestSessionStreamBeginsWithEventID(t *testing.T) {
 	for _, test := range []struct {
 		version string
 		o       mcpserver.HTTPOptions

@@ -54,7 +54,7 @@ func TestASessionIDCannotBeGuessed(t *testing.T) {
 	}
 }
 
-func TestASessionExpiresWhenNothingHappens(t *testing.T) {
+func TestIdleSessionExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, newServer(t, mcpserver.Options{}),
 			&mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Session: time.Minute}, KeepAlive: -1})
@@ -94,7 +94,7 @@ func TestASessionExpiresWhenNothingHappens(t *testing.T) {
 	})
 }
 
-func TestThereAreOnlySoManySessions(t *testing.T) {
+func TestSessionCountIsLimited(t *testing.T) {
 	w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2}})
 	first := w.open("2025-11-25")
 	stream, address := w.oldSession("http://localhost/mcp")
@@ -117,7 +117,7 @@ func TestThereAreOnlySoManySessions(t *testing.T) {
 	stream.leave()
 }
 
-func TestAFailedInitializeLeavesNothing(t *testing.T) {
+func TestFailedInitializeCreatesNoSession(t *testing.T) {
 	w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 1}})
 	for range 3 {
 		p := w.post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
@@ -188,7 +188,7 @@ func TestChangesReachTheOpenStreamOfASession(t *testing.T) {
 	})
 }
 
-func TestABusySessionRefusesMore(t *testing.T) {
+func TestBusySessionRefusesMoreRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, gate, _ := gated(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1, Queued: -1}})
 		w := serveWeb(t, server, nil)
@@ -210,7 +210,7 @@ func TestABusySessionRefusesMore(t *testing.T) {
 	})
 }
 
-func TestTheServerTakesOnlySoManyRequestsAtOnce(t *testing.T) {
+func TestTotalConcurrentHTTPRequestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, gate, _ := gated(t, mcpserver.Options{})
 		w := serveWeb(t, server, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1}})

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-func TestBareInitializeDoesNotFillTheTable(t *testing.T) {
+func TestUnusedInitializeDoesNotFillSessionTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newWebServer(t, mcpserver.Options{})
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 100}})
@@ -46,7 +46,7 @@ func TestBareInitializeDoesNotFillTheTable(t *testing.T) {
 	})
 }
 
-func TestAStreamOnWhichNothingIsAskedGivesWay(t *testing.T) {
+func TestUnusedSSEStreamIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{}),
 			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 2}, KeepAlive: -1})
@@ -67,7 +67,7 @@ func TestAStreamOnWhichNothingIsAskedGivesWay(t *testing.T) {
 }
 
 // One address can use up only its own share, even with requests like those of an honest client.
-func TestOneAddressLeavesSessionsToOthers(t *testing.T) {
+func TestOneAddressLeavesSessionsForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}),
 			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 100}})
@@ -103,7 +103,7 @@ func TestOneAddressLeavesSessionsToOthers(t *testing.T) {
 	})
 }
 
-func TestOneSessionLeavesPlacesToOthers(t *testing.T) {
+func TestOneSessionLeavesPlacesForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{}),
 			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 16}})
@@ -130,7 +130,7 @@ func TestOneSessionLeavesPlacesToOthers(t *testing.T) {
 
 // The requests of a legacy client keep running after it disconnects, so disconnecting frees no places for more
 // requests.
-func TestWhatIsHandledKeepsItsPlaceWhenItsClientLeaves(t *testing.T) {
+func TestRunningRequestKeepsPlaceAfterDisconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const places = 16
 		s := newWebServer(t, mcpserver.Options{})
@@ -162,7 +162,7 @@ func TestWhatIsHandledKeepsItsPlaceWhenItsClientLeaves(t *testing.T) {
 	})
 }
 
-func TestAccountsLeavePlacesAndRoomToOthers(t *testing.T) {
+func TestOneAccountLeavesPlacesAndMemoryForOthers(t *testing.T) {
 	const frame = 1 << 20
 	who := func(r *http.Request) string { return r.Header.Get(from) }
 	for name, o := range map[string]mcpserver.HTTPOptions{"principal": {Principal: who}, "account": {Account: who},
@@ -193,7 +193,7 @@ func TestAccountsLeavePlacesAndRoomToOthers(t *testing.T) {
 	}
 }
 
-func TestWhatAClientSaysAboutItselfIsBounded(t *testing.T) {
+func TestInitializeParamsSizeIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newWebServer(t, mcpserver.Options{})
 		w := serveWeb(t, s, nil)
@@ -242,7 +242,7 @@ func TestWhatAClientSaysAboutItselfIsBounded(t *testing.T) {
 }
 
 // A limit for the number of sessions alone does not limit memory, because each session may have 64 KiB of introduction.
-func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
+func TestInitializeParamsOfAllSessionsShareOneByteBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const budget, said = 2 << 20, 60_000
 		s := newWebServer(t, mcpserver.Options{})
@@ -316,7 +316,7 @@ func TestIntroductionsOfAllSessionsHaveOneBudgetInBytes(t *testing.T) {
 }
 
 // Unused sessions in a store expire as early as those of one process, and free their place in the store.
-func TestSessionsOfAStoreThatAreNotUsedGiveWayInItToo(t *testing.T) {
+func TestUnusedStoredSessionsAreEvicted(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 3}, KeepAlive: -1},
 		func(t *testing.T, a, b process) {
 			bare := func() string { return a.post(initialize).header.Get("Mcp-Session-Id") }

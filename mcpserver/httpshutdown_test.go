@@ -42,7 +42,7 @@ func TestShutdownLetsRequestsFinish(t *testing.T) {
 	})
 }
 
-func TestShutdownHasAnEnd(t *testing.T) {
+func TestShutdownEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stubborn := make(chan struct{})
 		server := withTool(t, mcpserver.Options{}, "stubborn",
@@ -87,7 +87,7 @@ func TestShutdownHasAnEnd(t *testing.T) {
 	})
 }
 
-func TestShutdownTwiceIsShutdownOnce(t *testing.T) {
+func TestShutdownIsIdempotent(t *testing.T) {
 	h := newServer(t, mcpserver.Options{}).HTTPHandler(nil)
 	for range 2 {
 		if err := h.Shutdown(t.Context()); err != nil {

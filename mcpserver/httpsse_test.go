@@ -26,7 +26,7 @@ func (w *web) oldSession(target string) (s *events, address string) {
 	return s, relative.String()
 }
 
-func TestAClientOfHTTPAndSSEIsServedUnderTheSameURL(t *testing.T) {
+func TestHTTPWithSSEIsServedAtSameURL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newWebServer(t, mcpserver.Options{})
 		w := serveWeb(t, server, nil)
@@ -84,7 +84,7 @@ func TestAClientOfHTTPAndSSEIsServedUnderTheSameURL(t *testing.T) {
 	})
 }
 
-func TestShutdownAnswersClientsOfHTTPAndSSE(t *testing.T) {
+func TestShutdownAnswersHTTPWithSSEClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, gate, _ := gated(t, mcpserver.Options{})
 		w := serveWeb(t, server, nil)
@@ -102,7 +102,7 @@ func TestShutdownAnswersClientsOfHTTPAndSSE(t *testing.T) {
 	})
 }
 
-func TestHTTPAndSSECanBeOff(t *testing.T) {
+func TestHTTPWithSSECanBeDisabled(t *testing.T) {
 	w := serveWeb(t, newServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{NoSSE: true})
 	if p := w.do("GET", ""); p.status != 400 {
 		t.Errorf("GET got %d, want 400", p.status)
@@ -112,7 +112,7 @@ func TestHTTPAndSSECanBeOff(t *testing.T) {
 	}
 }
 
-func TestABatchOverHTTPAndSSE(t *testing.T) {
+func TestBatchOverHTTPWithSSE(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
 		s, address := w.oldSession("http://localhost/")
@@ -133,7 +133,7 @@ func TestABatchOverHTTPAndSSE(t *testing.T) {
 }
 
 // -> POST endpoint, MCP-Protocol-Version: 2026-07-28, as mcp-go probes; the client reads its stream, not the response.
-func TestWhoeverPostsToTheEndpointIsAnsweredOnItsStream(t *testing.T) {
+func TestPOSTToSSEEndpointIsAnsweredOnStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
 		s, address := w.oldSession("http://localhost/mcp")

@@ -52,7 +52,7 @@ func TestProgressMakesTheResponseAStream(t *testing.T) {
 	})
 }
 
-func TestAClientThatTakesNoStreamGetsJSONAndNoProgress(t *testing.T) {
+func TestClientWithoutStreamGetsJSONAndNoProgress(t *testing.T) {
 	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
 	p := w.post(asked(1, "tools/call", bothMetas+`,"progressToken":"p"`, stepsParams),
 		append(modernHeaders("tools/call", "steps"), "Accept", "application/json")...)
@@ -70,7 +70,7 @@ func TestAClientThatTakesNoStreamGetsJSONAndNoProgress(t *testing.T) {
 	}
 }
 
-func TestAClientThatTakesOnlyStreamsGetsOne(t *testing.T) {
+func TestClientThatAcceptsOnlyStreamsGetsStream(t *testing.T) {
 	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
 	body, headers := askedCall(1, "greet", `{"name":"x"}`)
 	modern := w.stream("POST", body, append(headers, "Accept", "text/event-stream")...)
@@ -89,7 +89,7 @@ func TestAClientThatTakesOnlyStreamsGetsOne(t *testing.T) {
 	}
 }
 
-func TestOnlyTheRevisionThatHasItGetsAnEmptyFirstEvent(t *testing.T) {
+func TestEmptyFirstEventIsSentOnlyIfRevisionHasIt(t *testing.T) {
 	for version, want := range map[string]bool{"2025-11-25": true, "2025-06-18": false, "2025-03-26": false} {
 		t.Run(version, func(t *testing.T) {
 			w := serveWeb(t, newWebServer(t, mcpserver.Options{}), &mcpserver.HTTPOptions{Retry: 2 * time.Second})
@@ -136,7 +136,7 @@ func gated(t *testing.T, o mcpserver.Options) (s *mcpserver.Server, gate chan st
 const gatedCall = `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"_meta":{"progressToken":1},` +
 	`"name":"gated","arguments":{}}}`
 
-func TestAModernClientCancelsByLeaving(t *testing.T) {
+func TestDisconnectCancelsModernRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, _, cause := gated(t, mcpserver.Options{})
 		w := serveWeb(t, server, nil)
@@ -152,7 +152,7 @@ func TestAModernClientCancelsByLeaving(t *testing.T) {
 	})
 }
 
-func TestALegacyClientCancelsByANotification(t *testing.T) {
+func TestNotificationCancelsLegacyRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, _, cause := gated(t, mcpserver.Options{})
 		w := serveWeb(t, server, nil)
@@ -224,7 +224,7 @@ func TestQuietStreamsAreKeptAlive(t *testing.T) {
 	})
 }
 
-func TestAClientThatReadsNothingIsGivenUp(t *testing.T) {
+func TestStreamOfBlockedClientIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reported := make(chan error, 1)
 		server := withTool(t, mcpserver.Options{}, "flood",
@@ -248,7 +248,7 @@ func TestAClientThatReadsNothingIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestStreamEventsAreMessagesOnOneLine(t *testing.T) {
+func TestStreamEventsAreUnnamedSingleLines(t *testing.T) {
 	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
 	s := w.stream("POST", legacySteps(1), "Mcp-Session-Id", w.open("2025-06-18"))
 	var all []sse.Event
@@ -265,7 +265,7 @@ func TestStreamEventsAreMessagesOnOneLine(t *testing.T) {
 	}
 }
 
-func TestAQuietStreamIsNotCutOff(t *testing.T) {
+func TestIdleStreamIsNotClosed(t *testing.T) {
 	h2c := new(http.Protocols)
 	h2c.SetUnencryptedHTTP2(true)
 	for name, protocols := range map[string]*http.Protocols{"HTTP/1.1": nil, "h2c": h2c} {
@@ -289,7 +289,7 @@ func TestAQuietStreamIsNotCutOff(t *testing.T) {
 	}
 }
 
-func TestABodyThatDoesNotComeIsNotAwaited(t *testing.T) {
+func TestMissingBodyTimesOut(t *testing.T) {
 	for kind, want := range map[string]int{"application/json": http.StatusRequestTimeout,
 		"text/plain": http.StatusUnsupportedMediaType} {
 		t.Run(kind, func(t *testing.T) {
@@ -333,7 +333,7 @@ func TestABodyWithoutALengthIsReadUpToTheLimit(t *testing.T) {
 	}
 }
 
-func TestAModernClientThatLeavesBeforeAnythingIsSentCancels(t *testing.T) {
+func TestModernDisconnectBeforeFirstEventCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cause := make(chan error, 1)
 		server := withTool(t, mcpserver.Options{}, "wait",
@@ -367,7 +367,7 @@ func (s forgetful) Behind(context.Context, string, store.EventID) iter.Seq2[stor
 
 func (s forgetful) Forget(string) {}
 
-func TestAStoreThatFailsCostsNothingButTheReturn(t *testing.T) {
+func TestFailedEventStoreOnlyPreventsResumption(t *testing.T) {
 	w := serveWeb(t, newWebServer(t, mcpserver.Options{}),
 		&mcpserver.HTTPOptions{Events: forgetful{errors.New("full"), errors.New("broken")}})
 	session := w.open("2025-06-18")
@@ -385,7 +385,7 @@ func TestAStoreThatFailsCostsNothingButTheReturn(t *testing.T) {
 	}
 }
 
-func TestAStreamIsClosedMoreThanOnceAndInABatch(t *testing.T) {
+func TestCloseStreamWorksRepeatedlyAndInBatch(t *testing.T) {
 	for _, version := range []string{"2025-03-26", "2025-11-25"} {
 		t.Run(version, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -437,7 +437,7 @@ func TestAStreamIsClosedMoreThanOnceAndInABatch(t *testing.T) {
 // The streams of a session are independent: each has its own messages and event ids, and a resumed stream repeats only
 // its own messages. (specification 2025-11-25, basic/transports, "Listening for Messages from the Server",
 // "Resumability and Redelivery")
-func TestTheStreamsOfASessionShareNothing(t *testing.T) {
+func TestStreamsOfOneSessionAreIndependent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, gate, _ := gated(t, mcpserver.Options{})
 		w := serveWeb(t, server, nil)

@@ -40,7 +40,7 @@ func (w *web) listen(t *testing.T, filter, address string) (s *events, granted m
 	return s, p.Notifications
 }
 
-func TestOneAccountLeavesSubscriptionsToOthers(t *testing.T) {
+func TestOneAccountLeavesSubscriptionsForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}),
 			&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Subscriptions: 20}})
@@ -72,7 +72,7 @@ func watching(n int) string {
 	return `"resourceSubscriptions":[` + strings.Join(uris, ",") + `]`
 }
 
-func TestWhatOneAccountWatchesLeavesRoomToOthers(t *testing.T) {
+func TestWatchedResourcesOfOneAccountLeaveRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newWebServer(t, mcpserver.Options{})
 		template := &mcp.ResourceTemplate{URITemplate: "test://{x}", Name: "any"}
@@ -156,7 +156,7 @@ func (w *web) task(t *testing.T, id, address string) mcp.TaskStatus {
 	return r.Status
 }
 
-func TestOneAccountLeavesTasksToOthers(t *testing.T) {
+func TestOneAccountLeavesTasksForOthers(t *testing.T) {
 	for name, o := range map[string]mcpserver.TaskOptions{"that run": {MaxRunning: 20}, "that are kept": {MaxKept: 20}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestOneAccountLeavesTasksToOthers(t *testing.T) {
 	}
 }
 
-func TestResultsOfOneAccountLeaveRoomToOthers(t *testing.T) {
+func TestTaskResultsOfOneAccountLeaveRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const room, result = 1 << 20, 100 << 10
 		s := newTaskServer(t, mcpserver.Options{Tasks: &mcpserver.TaskOptions{

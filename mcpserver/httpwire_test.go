@@ -19,8 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestEveryFormOfHTTP serves over real connections.
-func TestEveryFormOfHTTP(t *testing.T) {
+// TestEveryHTTPVersionWithAndWithoutTLS serves over real connections.
+func TestEveryHTTPVersionWithAndWithoutTLS(t *testing.T) {
 	forms := []struct {
 		name, proto, version string
 		start                func(*httptest.Server) *http.Client
@@ -143,8 +143,8 @@ func TestARequestIsAnsweredIfItsHandlerEndsTheGoroutine(t *testing.T) {
 	}
 }
 
-// TestTheSpanOfTheHTTPRequestIsParentOrLink tests spans that a middleware such as otelhttp puts into the context.
-func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
+// TestHTTPRequestSpanBecomesParentOrLink tests spans that a middleware such as otelhttp puts into the context.
+func TestHTTPRequestSpanBecomesParentOrLink(t *testing.T) {
 	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
 		TraceFlags: trace.FlagsSampled})
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
@@ -187,9 +187,9 @@ func TestTheSpanOfTheHTTPRequestIsParentOrLink(t *testing.T) {
 	}
 }
 
-// TestTheHeadersOfHTTPTellOfATrace tests messages without a trace context: from clients with instrumented HTTP but
+// TestTraceContextIsReadFromHTTPHeaders tests messages without a trace context: from clients with instrumented HTTP but
 // without instrumented MCP.
-func TestTheHeadersOfHTTPTellOfATrace(t *testing.T) {
+func TestTraceContextIsReadFromHTTPHeaders(t *testing.T) {
 	const trust, inMeta, middleware = 1, 2, 4
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		for given := range 8 {
@@ -247,7 +247,7 @@ func TestTheHeadersOfHTTPTellOfATrace(t *testing.T) {
 	}
 }
 
-func TestASessionOverHTTPInTelemetry(t *testing.T) {
+func TestHTTPSessionInTelemetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}), nil)
@@ -282,7 +282,7 @@ func TestASessionOverHTTPInTelemetry(t *testing.T) {
 	})
 }
 
-func TestTheNetworkInTelemetry(t *testing.T) {
+func TestNetworkTransportInTelemetry(t *testing.T) {
 	tests := []struct {
 		local     net.Addr
 		proto     int

@@ -188,7 +188,7 @@ func requestOf(id int, method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
 }
 
-func TestImplementDeclaresWhatTheHandlerCanDo(t *testing.T) {
+func TestImplementDeclaresCapabilitiesOfHandler(t *testing.T) {
 	tests := []struct {
 		handler any
 		version string
@@ -225,7 +225,7 @@ func TestImplementDeclaresWhatTheHandlerCanDo(t *testing.T) {
 	}
 }
 
-func TestImplementRefusesWhatCannotWork(t *testing.T) {
+func TestImplementRefusesInvalidHandlers(t *testing.T) {
 	full := newEverything()
 	tests := []struct {
 		handler any
@@ -314,7 +314,7 @@ func TestARefusedHandlerChangesNothing(t *testing.T) {
 	})
 }
 
-func TestAnImplementedServerAnswersAsEachRevisionHasIt(t *testing.T) {
+func TestImplementedServerFollowsRevision(t *testing.T) {
 	const schema = `"inputSchema":{"type":"object"}`
 	tests := []struct {
 		version, method, params, want string
@@ -394,7 +394,7 @@ func TestAnImplementedServerAnswersAsEachRevisionHasIt(t *testing.T) {
 	})
 }
 
-func TestListsThatAHandlerLacksAreEmpty(t *testing.T) {
+func TestMissingListMethodsReturnEmptyLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), implementing(t, nil, shelf{}))
 		w.send(requestOf(1, "resources/templates/list", `{}`))
@@ -411,7 +411,7 @@ func TestListsThatAHandlerLacksAreEmpty(t *testing.T) {
 	})
 }
 
-func TestAHandlerHearsWhoWatchesWhatAndWhenThatEnds(t *testing.T) {
+func TestHandlerIsNotifiedOfWatchStartAndEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := new(watcher)
 		s := implementing(t, nil, h)
@@ -446,7 +446,7 @@ func TestAHandlerHearsWhoWatchesWhatAndWhenThatEnds(t *testing.T) {
 	})
 }
 
-func TestClientsThatWatchAnImplementedResourceAreTold(t *testing.T) {
+func TestImplementedServerNotifiesSubscribers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := implementing(t, nil, newEverything())
 		w := opened(t, t.Context(), s)
@@ -474,7 +474,7 @@ func TestClientsThatWatchAnImplementedResourceAreTold(t *testing.T) {
 	})
 }
 
-func TestALevelSetterHearsOfLevelsAndMayRefuseThem(t *testing.T) {
+func TestLevelSetterReceivesLevelsAndMayRefuseThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newEverything()
 		s := implementing(t, nil, h)
@@ -515,7 +515,7 @@ func (w *slowWatcher) SubscribeResource(ctx context.Context, uri string) error {
 	return w.watcher.SubscribeResource(ctx, uri)
 }
 
-func TestAHandlerHearsThatAClientWhichHasLeftWatchesNothing(t *testing.T) {
+func TestHandlerIsNotifiedOfWatchEndAfterDisconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &slowWatcher{new(watcher), make(chan struct{}), make(chan struct{})}
 		w := serveWeb(t, implementing(t, nil, h), nil)
@@ -543,7 +543,7 @@ func (holed) ReadResource(context.Context, *mcpserver.ReadResourceRequest) (*mcp
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{nil}}, nil
 }
 
-func TestContentsThatAreNilAreAnError(t *testing.T) {
+func TestNilResourceContentsAreError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), implementing(t, nil, holed{}))
 		w.send(requestOf(1, "resources/read", `{"uri":"file:///a"}`))

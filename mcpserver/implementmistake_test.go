@@ -25,7 +25,7 @@ type byPointer struct{ toolbox }
 
 func (*byPointer) SetLevel(context.Context, mcp.LoggingLevel) error { return nil }
 
-func TestImplementRefusesWhatItWouldNeverCall(t *testing.T) {
+func TestImplementRefusesMethodsItWouldNeverCall(t *testing.T) {
 	for _, tt := range []struct {
 		handler any
 		want    string

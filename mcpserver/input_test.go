@@ -124,7 +124,7 @@ const (
 	blueAnswer = `"color":{"action":"accept","content":{"color":"blue"}}`
 )
 
-func TestRoundsOnTheWire(t *testing.T) {
+func TestInputRoundsOnTheWire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool", nameAndColor), "tool")
 		first := c.needs("")
@@ -148,7 +148,7 @@ func TestRoundsOnTheWire(t *testing.T) {
 }
 
 // (specification 2026-07-28, basic, "Statelessness" and "_meta")
-func TestCapabilitiesHoldForOneRequest(t *testing.T) {
+func TestModernCapabilitiesApplyToOneRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots", rootsTool)
 		c := speak(t, s, mcp.Version20260728)
@@ -171,7 +171,7 @@ func TestCapabilitiesHoldForOneRequest(t *testing.T) {
 	})
 }
 
-func TestWhatTheClientLeavesOutIsAskedAgain(t *testing.T) {
+func TestMissingInputIsRequestedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool", nameAndColor), "tool")
 		first := c.needs("")
@@ -195,7 +195,7 @@ func TestWhatTheClientLeavesOutIsAskedAgain(t *testing.T) {
 	})
 }
 
-func TestAnAnswerOfTheWrongShapeIsRefused(t *testing.T) {
+func TestMalformedInputResponseIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
 		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool",
@@ -232,7 +232,7 @@ func TestAnAnswerOfTheWrongShapeIsRefused(t *testing.T) {
 	})
 }
 
-func TestAStateIsGoodForItsRequestOnly(t *testing.T) {
+func TestRequestStateIsBoundToItsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const none, over = "params.requestState is none of this server for this request", "params.requestState has expired"
 		s := withTool(t, mcpserver.Options{StateTTL: time.Minute}, "tool", nameAndColor)
@@ -261,7 +261,7 @@ func TestAStateIsGoodForItsRequestOnly(t *testing.T) {
 	})
 }
 
-func TestServersWithTheSameKeysGoOnWithEachOther(t *testing.T) {
+func TestServersWithSameKeysShareRequestState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := mcpserver.Options{StateKeys: [][]byte{[]byte("0123456789abcdef0123456789abcdef")}}
 		first := callerOf(t, withTool(t, o, "tool", nameAndColor), "tool")
@@ -274,7 +274,7 @@ func TestServersWithTheSameKeysGoOnWithEachOther(t *testing.T) {
 	})
 }
 
-func TestAStateIsGoodForItsPrincipalOnly(t *testing.T) {
+func TestRequestStateIsBoundToItsPrincipal(t *testing.T) {
 	w := serveWeb(t, withTool(t, mcpserver.Options{}, "tool", nameAndColor), &mcpserver.HTTPOptions{
 		Principal: func(r *http.Request) string { return r.Header.Get("Authorization") },
 	})
@@ -292,7 +292,7 @@ func TestAStateIsGoodForItsPrincipalOnly(t *testing.T) {
 	needed(t, decoded(t, post("alice", members).body))
 }
 
-func TestQuestionsWithoutAKeyAreKnownByTheirWords(t *testing.T) {
+func TestInputRequestsWithoutKeyMatchByContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		order := []string{"a", "b", "a"}
 		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool",
@@ -346,7 +346,7 @@ func TestQuestionsWithoutAKeyAreKnownByTheirWords(t *testing.T) {
 	})
 }
 
-func TestWhatIsTooMuchToRememberIsAnError(t *testing.T) {
+func TestOversizedRequestStateIsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := callerOf(t, withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool",
@@ -369,7 +369,7 @@ func TestWhatIsTooMuchToRememberIsAnError(t *testing.T) {
 	})
 }
 
-func TestInputRequiredIsATypeOfResultInTelemetry(t *testing.T) {
+func TestInputRequiredIsResultTypeInTelemetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := callerOf(t, withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "tool", nameAndColor), "tool")
@@ -387,8 +387,8 @@ func TestInputRequiredIsATypeOfResultInTelemetry(t *testing.T) {
 	})
 }
 
-// TestPromptsAndResourcesAskToo uses custom handlers, which get the params unchanged.
-func TestPromptsAndResourcesAskToo(t *testing.T) {
+// TestPromptsAndResourcesMayRequireInput uses custom handlers, which get the params unchanged.
+func TestPromptsAndResourcesMayRequireInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
 		for _, method := range []string{mcp.MethodGetPrompt, mcp.MethodReadResource} {
@@ -421,7 +421,7 @@ func TestPromptsAndResourcesAskToo(t *testing.T) {
 	})
 }
 
-func TestLegacyRequestsHaveNoRounds(t *testing.T) {
+func TestLegacyRequestsIgnoreInputRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{}))
 		w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"x"},` +

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestOnceIsOnceOverAllRounds(t *testing.T) {
+func TestOnceRunsOnceAcrossRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type order struct {
 			ID    int64
@@ -75,7 +75,7 @@ func TestOnceIsOnceOverAllRounds(t *testing.T) {
 	})
 }
 
-func TestOnceIsDoneByOneAtATime(t *testing.T) {
+func TestConcurrentOnceCallsRunOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
 		s := withTool(t, mcpserver.Options{}, "tool",
@@ -124,7 +124,7 @@ func TestOnceIsDoneByOneAtATime(t *testing.T) {
 	}
 }
 
-func TestOnceThatPanicsCanBeCalledAgain(t *testing.T) {
+func TestOnceMayBeRetriedAfterPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := callerOf(t, withTool(t, mcpserver.Options{}, "tool",
 			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestAHandlerKeepsItsOwnState serves clients of both eras with a handler that spells out its requests.
-func TestAHandlerKeepsItsOwnState(t *testing.T) {
+// TestHandlerManagesItsOwnRequestState serves clients of both eras with a handler that spells out its requests.
+func TestHandlerManagesItsOwnRequestState(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20250618) {
 		t.Run(w.String(), func(t *testing.T) {
 			var log []string
@@ -53,7 +53,7 @@ func TestAHandlerKeepsItsOwnState(t *testing.T) {
 	}
 }
 
-func TestRequireInputSaysWhatIsWrongWithIt(t *testing.T) {
+func TestRequireInputReportsInvalidRequests(t *testing.T) {
 	for name, requests := range map[string]mcp.InputRequests{
 		"nothing":        nil,
 		"unknown method": {"a": {Method: "ping"}},
@@ -70,7 +70,7 @@ func TestRequireInputSaysWhatIsWrongWithIt(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatNeverHasEnoughIsStopped(t *testing.T) {
+func TestEndlessInputRoundsAreStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
 		w := openedAble(t, withTool(t, mcpserver.Options{}, "tool",

@@ -92,7 +92,7 @@ func TestInspectShowsRequestsInFlightWithTheirAges(t *testing.T) {
 	}
 }
 
-func TestInspectShowsWhatHappensOverHTTPAndNoSecrets(t *testing.T) {
+func TestInspectShowsHTTPActivityWithoutSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := withHold(t, mcpserver.Options{Telemetry: telemetry.New()})
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 7}})
@@ -172,7 +172,7 @@ func TestInspectShowsTasksWithoutTheirIDs(t *testing.T) {
 
 // With ten thousand requests on a thousand connections, an inspection lists only the oldest requests and the busiest
 // connections, with the total numbers.
-func TestInspectIsBounded(t *testing.T) {
+func TestInspectionSizeIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := withHold(t, mcpserver.Options{})
 		var clients []*talk
@@ -205,7 +205,7 @@ func TestInspectIsBounded(t *testing.T) {
 }
 
 // The memory of a handler is freed even if the program forgets to shut it down.
-func TestForgottenServersAreNotKept(t *testing.T) {
+func TestUnreferencedServerIsCollected(t *testing.T) {
 	collected := make(chan struct{})
 	func() {
 		s := bare(t, mcpserver.Options{})
@@ -226,7 +226,7 @@ func TestForgottenServersAreNotKept(t *testing.T) {
 	t.Error("the server is not collected")
 }
 
-func TestABrokenConnectionPutsTheFlightRecorderIntoTheLog(t *testing.T) {
+func TestBrokenConnectionLogsFlightRecorder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s, release := withHold(t, mcpserver.Options{Telemetry: rec.Telemetry()})
@@ -255,7 +255,7 @@ func TestABrokenConnectionPutsTheFlightRecorderIntoTheLog(t *testing.T) {
 
 // Repeatedly broken connections do not flood the log: each record contains the number of suppressed records before it
 // and of the older entries that did not fit.
-func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
+func TestFlightRecorderIsLoggedOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := bare(t, mcpserver.Options{Telemetry: rec.Telemetry()})
@@ -282,7 +282,7 @@ func TestTheFlightRecorderIsInTheLogOnceAMinute(t *testing.T) {
 }
 
 // Many clients connect, call and disconnect during inspections, for the race detector.
-func TestInspectWhileClientsComeAndGo(t *testing.T) {
+func TestInspectDuringClientActivity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{Telemetry: telemetry.New(), Limits: mcpserver.Limits{Total: 16}})
 		must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "quick"},

@@ -10,7 +10,7 @@ import (
 )
 
 // A server has one instance id over all transports, and another server of the same name has another id.
-func TestAServerIsOneInstanceOverAllNetworks(t *testing.T) {
+func TestServerHasOneInstanceIDOnAllTransports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, given := range []string{"", "pod-7"} {
 			rec := telemetrytest.Recorder(t)

@@ -22,7 +22,7 @@ func discovering(id int, clientInfo string) string {
 		id, clientInfo)
 }
 
-func TestTelemetrySaysWhichClientAsks(t *testing.T) {
+func TestTelemetryIdentifiesClient(t *testing.T) {
 	const ide = `{"name":"ide","version":"1.4.0","title":"An IDE"}`
 	long := strings.Repeat("x", 5000)
 	for name, test := range map[string]struct {
@@ -86,7 +86,7 @@ func TestTelemetrySaysWhichClientAsks(t *testing.T) {
 
 // A client may send another clientInfo with each request. The memory for them is limited, and so is the number of names
 // in the metrics.
-func TestClientsThatSayOtherThingsEachTimeAreAllCounted(t *testing.T) {
+func TestRequestsWithChangingClientInfoAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := mcpserver.New(mcp.Implementation{Name: "demo", Version: "1"}, &mcpserver.Options{Telemetry: rec.Telemetry()})

@@ -14,7 +14,7 @@ import (
 
 const pinged = `{"jsonrpc":"2.0","id":%d,"method":"ping"}`
 
-func TestAClientThatIsSilentIsSentPings(t *testing.T) {
+func TestSilentClientGetsPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{KeepAlive: time.Minute})
 		w := serve(t, t.Context(), s)
@@ -52,7 +52,7 @@ func elapsedUntil(result <-chan error, want string, t *testing.T) time.Duration 
 	return time.Since(begun)
 }
 
-func TestWhoCannotBeSentPingsIsLeftAlone(t *testing.T) {
+func TestKeepAliveSkipsModernClientsAndIsOffByDefault(t *testing.T) {
 	t.Run("a modern client", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := speak(t, newServer(t, mcpserver.Options{KeepAlive: time.Minute}), mcp.Version20260728)
@@ -72,7 +72,7 @@ func TestWhoCannotBeSentPingsIsLeftAlone(t *testing.T) {
 	})
 }
 
-func TestAClientOverHTTPIsSentPingsOnItsStream(t *testing.T) {
+func TestHTTPClientGetsPingsOnItsStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var why error
 		s := newServer(t, mcpserver.Options{KeepAlive: time.Minute})

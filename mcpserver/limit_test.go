@@ -91,7 +91,7 @@ func TestTotalLimitBoundsAllConnectionsTogether(t *testing.T) {
 	})
 }
 
-func TestOneConnectionMayTakeAllPlacesThereAreAndWaitForMore(t *testing.T) {
+func TestSingleConnectionMayUseAllPlacesAndQueueMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(crew)
 		w := opened(t, t.Context(), withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 4}}, "tool", c.work))
@@ -111,7 +111,7 @@ func TestOneConnectionMayTakeAllPlacesThereAreAndWaitForMore(t *testing.T) {
 	})
 }
 
-func TestAPlaceThatSomebodyWantedForIsKeptForThem(t *testing.T) {
+func TestFreedPlaceIsReservedForRefusedConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(crew)
 		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 4}}, "tool", c.work)
@@ -150,7 +150,7 @@ func TestAPlaceThatSomebodyWantedForIsKeptForThem(t *testing.T) {
 	})
 }
 
-func TestWhatWaitsIsBegunInTheOrderOfItsArrival(t *testing.T) {
+func TestQueuedRequestsStartInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var begun []string
@@ -220,7 +220,7 @@ func TestTotalLimitOverHTTPIsA503(t *testing.T) {
 	})
 }
 
-func TestAPlaceThatIsGivenBackGoesToWhoeverWaits(t *testing.T) {
+func TestFreedPlaceStartsQueuedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 3}}, "tool",
 			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -248,7 +248,7 @@ func TestAPlaceThatIsGivenBackGoesToWhoeverWaits(t *testing.T) {
 	})
 }
 
-func TestWhatWaitsIsBegunWhenNobodyElseWantsForAPlaceAnyMore(t *testing.T) {
+func TestReservedPlaceStartsQueuedRequestAfterTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 2}}, "tool",
 			func(_ context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {

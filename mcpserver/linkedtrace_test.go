@@ -16,7 +16,7 @@ import (
 
 // The record names the option that makes one trace of a call. It is written once, when the first trace is linked, and
 // not again for other clients or other servers of the process.
-func TestTheFirstLinkedTraceIsRecordedWithTheOptionThatJoinsIt(t *testing.T) {
+func TestFirstLinkedTraceLogsOptionToJoinTraces(t *testing.T) {
 	otelhttp := func(next http.Handler) http.Handler { // the default, without WithPublicEndpoint
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))

@@ -15,8 +15,8 @@ type item struct {
 
 func (i *item) key() string { return i.name }
 
-// TestPagesShowWhatIsThereAllTheWhile reads pages while entries are added and removed.
-func TestPagesShowWhatIsThereAllTheWhile(t *testing.T) {
+// TestPagesIncludeEveryUnchangedEntry reads pages while entries are added and removed.
+func TestPagesIncludeEveryUnchangedEntry(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r registry[*item]
 		next := 0
@@ -76,7 +76,7 @@ func TestPagesShowWhatIsThereAllTheWhile(t *testing.T) {
 	})
 }
 
-func TestAPageIsNotChangedByWhatIsRemovedLater(t *testing.T) {
+func TestLaterRemovalDoesNotChangePage(t *testing.T) {
 	var r registry[*item]
 	for _, name := range []string{"a", "b", "c"} {
 		r.add(&item{name: name})
@@ -88,7 +88,7 @@ func TestAPageIsNotChangedByWhatIsRemovedLater(t *testing.T) {
 	}
 }
 
-func TestCursorsOfOthersAreRefused(t *testing.T) {
+func TestForeignCursorsAreRefused(t *testing.T) {
 	for _, cursor := range []string{"", "x", "!", "YWZ0ZXI6", "YWZ0ZXI6MA", "YWZ0ZXI6LTE", "YWZ0ZXI6MDE", "YWZ0ZXI6MQ==",
 		"YmVmb3JlMQ"} {
 		if n, ok := readCursor(&cursor); ok {

@@ -23,7 +23,7 @@ var badPaths = []string{
 	"%252e%252e/a", "%0a", "a%7f",
 }
 
-func TestPathsThatLeadElsewhereAreRefused(t *testing.T) {
+func TestLocalPathRefusesPathsOutsideDirectory(t *testing.T) {
 	for _, name := range badPaths {
 		if got, err := mcpserver.LocalPath(name); !errors.Is(err, fs.ErrInvalid) || got != "" {
 			t.Errorf("LocalPath(%q) = %q, %v, want an invalid name", name, got, err)
@@ -62,8 +62,8 @@ func FuzzLocalPath(f *testing.F) {
 	})
 }
 
-// TestATemplateOfFilesKeepsToItsDirectory reads hostile URIs of clients, which the template decodes.
-func TestATemplateOfFilesKeepsToItsDirectory(t *testing.T) {
+// TestFileTemplateStaysInItsDirectory reads hostile URIs of clients, which the template decodes.
+func TestFileTemplateStaysInItsDirectory(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(dir, "docs", "sub"), 0o755))
 	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("secret"), 0o600))

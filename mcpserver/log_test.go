@@ -65,7 +65,7 @@ func withLevel(id int, level string) string {
 		`"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":%s}}}`, id, level)
 }
 
-func TestALegacyClientGetsTheLevelsThatItHasSetAndInfoBeforeThat(t *testing.T) {
+func TestLegacyLogLevelDefaultsToInfo(t *testing.T) {
 	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
 		synctest.Test(t, func(t *testing.T) {
 			w := serve(t, t.Context(), withTool(t, mcpserver.Options{Logging: true}, "tool", logAll))
@@ -94,7 +94,7 @@ func TestALegacyClientGetsTheLevelsThatItHasSetAndInfoBeforeThat(t *testing.T) {
 	}
 }
 
-func TestTheLevelBeforeTheClientSetsOneIsAnOption(t *testing.T) {
+func TestDefaultLogLevelIsConfigurable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), withTool(t, mcpserver.Options{Logging: true, LogLevel: mcp.LevelAlert}, "tool", logAll))
 		w.send(callOf(1, "tool", "{}"))
@@ -107,7 +107,7 @@ func TestTheLevelBeforeTheClientSetsOneIsAnOption(t *testing.T) {
 	})
 }
 
-func TestAModernClientGetsLogMessagesForTheRequestThatAsksForThem(t *testing.T) {
+func TestModernClientGetsLogMessagesPerRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serve(t, t.Context(), withTool(t, mcpserver.Options{Logging: true}, "tool", logAll))
 		for i, level := range allLevels {
@@ -136,7 +136,7 @@ func TestAModernClientGetsLogMessagesForTheRequestThatAsksForThem(t *testing.T) 
 	})
 }
 
-func TestSetLevelRefusesWhatIsNoLevel(t *testing.T) {
+func TestSetLevelRefusesInvalidLevels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), withTool(t, mcpserver.Options{Logging: true}, "tool", logAll))
 		for _, params := range []string{`{"level":"loud"}`, `{"level":7}`, `{}`, `{"level":null}`} {
@@ -151,7 +151,7 @@ func TestSetLevelRefusesWhatIsNoLevel(t *testing.T) {
 	})
 }
 
-func TestWithoutLoggingNothingIsLogged(t *testing.T) {
+func TestLogMessagesNeedLoggingCapability(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "tool", logAll)
 		w := opened(t, t.Context(), s)
@@ -172,7 +172,7 @@ func TestWithoutLoggingNothingIsLogged(t *testing.T) {
 	})
 }
 
-func TestLogMessagesComeBeforeTheAnswerAndNeverBehindIt(t *testing.T) {
+func TestLogMessagesPrecedeResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late func() error
 		var logger *slog.Logger
@@ -252,7 +252,7 @@ func TestLogErrors(t *testing.T) {
 	})
 }
 
-func TestLogOutsideOfARequestDoesNothing(t *testing.T) {
+func TestLogOutsideRequestDoesNothing(t *testing.T) {
 	r := mcpserver.RequestFrom(t.Context())
 	if err := r.Log(t.Context(), mcp.LevelError, "", "x"); err != nil {
 		t.Errorf("Log returned %v, want nil", err)
@@ -262,7 +262,7 @@ func TestLogOutsideOfARequestDoesNothing(t *testing.T) {
 	}
 }
 
-func TestALoggerWaitsNoLongerThanTheRequestLasts(t *testing.T) {
+func TestLoggerStopsWaitingWhenRequestEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := false
 		s := withTool(t, mcpserver.Options{Logging: true}, "tool",
@@ -336,7 +336,7 @@ func (v recursive) LogValue() slog.Value {
 	return slog.StringValue("resolved")
 }
 
-func TestTheLoggerMapsLevelsAndEncodesWhatItIsGiven(t *testing.T) {
+func TestLoggerMapsLevelsAndEncodesAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{Logging: true}, "tool",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -371,7 +371,7 @@ func TestTheLoggerMapsLevelsAndEncodesWhatItIsGiven(t *testing.T) {
 	})
 }
 
-func TestALoggerThatNobodyHearsAllocatesNothing(t *testing.T) {
+func TestDisabledLoggerAllocatesNothing(t *testing.T) {
 	s := withTool(t, mcpserver.Options{Logging: true}, "tool",
 		func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 			l := r.Logger("x")
@@ -392,7 +392,7 @@ func TestALoggerThatNobodyHearsAllocatesNothing(t *testing.T) {
 	})
 }
 
-func TestServerLogReachesLegacySessionsByTheirLevels(t *testing.T) {
+func TestServerLogIsFilteredByLegacySessionLevels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{Logging: true}, "tool", logAll)
 		quiet, loud, modern := opened(t, t.Context(), s), opened(t, t.Context(), s), serve(t, t.Context(), s)
@@ -431,7 +431,7 @@ func TestServerLogReachesLegacySessionsByTheirLevels(t *testing.T) {
 	})
 }
 
-func TestServerLogDoesNotWaitAndTellsWhatIsLost(t *testing.T) {
+func TestServerLogNeverBlocksAndReportsDroppedMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{Logging: true}, "tool", logAll)
 		w := opened(t, t.Context(), s)
@@ -456,7 +456,7 @@ func TestServerLogDoesNotWaitAndTellsWhatIsLost(t *testing.T) {
 	})
 }
 
-func TestLogMessagesOverHTTPGoToTheStreamOfTheirRequest(t *testing.T) {
+func TestHTTPLogMessagesUseStreamOfTheirRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{Logging: true}, "tool",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -486,7 +486,7 @@ func TestLogMessagesOverHTTPGoToTheStreamOfTheirRequest(t *testing.T) {
 	})
 }
 
-func TestWithoutASessionOverHTTPThereIsNoLevelToSet(t *testing.T) {
+func TestSetLevelNeedsSessionOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveWeb(t, withTool(t, mcpserver.Options{Logging: true}, "tool", logAll),
 			&mcpserver.HTTPOptions{Stateless: true})
@@ -501,7 +501,7 @@ func TestWithoutASessionOverHTTPThereIsNoLevelToSet(t *testing.T) {
 	})
 }
 
-func TestMessagesThatWereOnTheirWayAreSentToWhoeverComesBack(t *testing.T) {
+func TestUndeliveredMessagesAreResentAfterReconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{Logging: true}, "tool", logAll)
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{NotResumable: true, KeepAlive: -1})

@@ -24,7 +24,7 @@ func around(f func(context.Context, *mcpserver.Request, mcpserver.RequestHandler
 	}
 }
 
-func TestMiddlewareGoesAroundEveryRequest(t *testing.T) {
+func TestMiddlewareWrapsEveryRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log []string
 		noting := func(name string) middleware {
@@ -66,7 +66,7 @@ type unencodable struct{}
 
 func (unencodable) MarshalJSON() ([]byte, error) { panic("secret") }
 
-func TestMiddlewareMayAnswerByItself(t *testing.T) {
+func TestMiddlewareMayAnswerRequest(t *testing.T) {
 	type note struct {
 		Text string `json:"text"`
 	}
@@ -150,7 +150,7 @@ func TestMiddlewareMayAnswerByItself(t *testing.T) {
 	}
 }
 
-func TestASubscriptionStandsWhateverMiddlewareMakesOfIt(t *testing.T) {
+func TestSubscriptionSurvivesFailingMiddleware(t *testing.T) {
 	for name, spoil := range map[string]func() (any, error){
 		"result": func() (any, error) { return map[string]int{"x": 1}, nil },
 		"error":  func() (any, error) { return nil, errors.New("no") },
@@ -181,7 +181,7 @@ func TestASubscriptionStandsWhateverMiddlewareMakesOfIt(t *testing.T) {
 	}
 }
 
-func TestMiddlewareMayAskTheClient(t *testing.T) {
+func TestMiddlewareMaySendServerRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		confirm := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 			if _, err := r.ListRoots(ctx); err != nil {
@@ -206,7 +206,7 @@ func TestMiddlewareMayAskTheClient(t *testing.T) {
 	})
 }
 
-func TestAHandlerThatMiddlewareCallsAgainFindsTheAnswers(t *testing.T) {
+func TestRepeatedHandlerReusesInputResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		again := around(func(ctx context.Context, r *mcpserver.Request, next mcpserver.RequestHandler) (any, error) {
 			if result, err := next(ctx, r); err == nil {
@@ -237,7 +237,7 @@ func TestAHandlerThatMiddlewareCallsAgainFindsTheAnswers(t *testing.T) {
 
 // The arguments of a tool may be decoded into types of package mcp too. Without a copy, decoding unescapes their
 // strings in place.
-func TestToolsDecodeTheirArgumentsAndLeaveTheRequestAlone(t *testing.T) {
+func TestArgumentDecodingDoesNotChangeRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const params = `{"name":"relay","arguments":{"name":"a\n\"b\"","arguments":{}}}`
 		var before, after, decoded string

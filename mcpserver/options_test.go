@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestMistakesInOptionsPanic(t *testing.T) {
+func TestInvalidOptionsPanic(t *testing.T) {
 	tests := map[string]struct {
 		info    mcp.Implementation
 		options mcpserver.Options
@@ -47,7 +47,7 @@ func TestMistakesInOptionsPanic(t *testing.T) {
 	}
 }
 
-func TestModernClientsAreToldForHowLongAListIsGood(t *testing.T) {
+func TestModernListsCarryTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{Cache: mcpserver.Cache{TTL: 90 * time.Second, Scope: mcp.CachePrivate},
 			Instructions: "use with care"})
@@ -66,8 +66,8 @@ func TestModernClientsAreToldForHowLongAListIsGood(t *testing.T) {
 	})
 }
 
-// TestWhatAPrincipalIsShownIsPrivate: (specification 2026-07-28, server/utilities/caching, "Security Considerations")
-func TestWhatAPrincipalIsShownIsPrivate(t *testing.T) {
+// TestCacheScopeIsPrivateForPrincipals: (specification 2026-07-28, server/utilities/caching, "Security Considerations")
+func TestCacheScopeIsPrivateForPrincipals(t *testing.T) {
 	user := func(r *http.Request) string { return r.Header.Get("User") }
 	for _, test := range []struct {
 		option mcp.CacheScope

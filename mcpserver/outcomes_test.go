@@ -160,10 +160,10 @@ type road interface {
 	end()
 }
 
-// TestEveryEndOfARequestIsOneObservedOperation checks, for each kind of request, each end and each transport, that
+// TestEveryRequestOutcomeIsObservedOnce checks, for each kind of request, each end and each transport, that
 // there is one span with the right error.type and status, one measurement of the duration, and at most one record above
 // Debug.
-func TestEveryEndOfARequestIsOneObservedOperation(t *testing.T) {
+func TestEveryRequestOutcomeIsObservedOnce(t *testing.T) {
 	for _, o := range operations {
 		for _, m := range misfortunes {
 			for _, j := range journeys {

@@ -19,7 +19,7 @@ func mib(bytes int) float64 { return float64(bytes) / (1 << 20) }
 func aFrame(size int) int { return size + 2<<20 }
 
 // Decoding the arguments of a call takes no more memory than the comment of AddTool states, for all types.
-func TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded(t *testing.T) {
+func TestArgumentDecodingMemoryIsLimited(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")
 	}

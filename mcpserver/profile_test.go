@@ -22,9 +22,9 @@ const ofTool = `{"gen_ai.tool.name":"tool", "mcp.method.name":"tools/call", "spa
 // reads is a function on the stack of each goroutine that reads a connection.
 const reads = "rpc.(*Reader).Run"
 
-// TestTheGoroutineThatReadsIsLabelledWhileItRunsATool checks the labels of the reading goroutines while a quick tool
+// TestReadingGoroutineIsLabelledDuringQuickTool checks the labels of the reading goroutines while a quick tool
 // occupies one of them, by taking time or by asking the client, and after the tool has returned.
-func TestTheGoroutineThatReadsIsLabelledWhileItRunsATool(t *testing.T) {
+func TestReadingGoroutineIsLabelledDuringQuickTool(t *testing.T) {
 	const served = `{"team":"a"}` // the labels of the context of Serve
 	for name, tt := range map[string]struct {
 		then  func(ctx context.Context) // takes a second
@@ -81,7 +81,7 @@ func TestTheGoroutineThatReadsIsLabelledWhileItRunsATool(t *testing.T) {
 	}
 }
 
-func TestTheContextOfAHandlerHasItsLabels(t *testing.T) {
+func TestHandlerContextHasProfileLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t, telemetry.WithProfileLabels())
 		method := ""

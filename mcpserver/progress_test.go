@@ -59,7 +59,7 @@ func TestProgressEndsWithTheRequest(t *testing.T) {
 	})
 }
 
-func TestTheAnswerWaitsForProgressThatIsBeingSent(t *testing.T) {
+func TestResponseWaitsForPendingProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "tool",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -41,7 +41,7 @@ func prompting(t *testing.T) *mcpserver.Server {
 	return s
 }
 
-func TestPromptsAreListedAsEachRevisionHasThem(t *testing.T) {
+func TestPromptListsFollowRevision(t *testing.T) {
 	inEachRevision(t, prompting, func(t *testing.T, c *talk) {
 		want := `{` + c.since(mcp.Version20260728, `"ttlMs":0,"cacheScope":"public",`, "") + `"prompts":[{` +
 			c.since(mcp.Version20250618, `"_meta":{"k":1},`, "") + `"name":"review",` + c.since(mcp.Version20250618,
@@ -90,7 +90,7 @@ func TestPromptsInEachRevision(t *testing.T) {
 	})
 }
 
-func TestClientsAreToldOfPromptsThatComeAndGo(t *testing.T) {
+func TestPromptChangesNotifyClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := prompting(t)
 		c := speak(t, s, mcp.Version20250618)
@@ -109,7 +109,7 @@ func TestClientsAreToldOfPromptsThatComeAndGo(t *testing.T) {
 	})
 }
 
-func TestMistakesInPromptsAreErrors(t *testing.T) {
+func TestInvalidPromptsAreRejected(t *testing.T) {
 	s := prompting(t)
 	for want, p := range map[string]*mcp.Prompt{
 		"add prompt: no prompt":                             nil,

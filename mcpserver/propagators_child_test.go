@@ -43,7 +43,7 @@ func servePropagating(name string) error {
 }
 
 // A child gets the trace of each request in its message, and the trace of the attempt to connect in its environment.
-func TestAChildProcessIsToldOfItsTraceWhateverThePropagator(t *testing.T) {
+func TestChildProcessGetsTraceWithAnyPropagator(t *testing.T) {
 	exe, err := os.Executable()
 	must(t, err)
 	for _, tt := range []struct {

@@ -21,7 +21,7 @@ import (
 )
 
 // With b3, each call used to be two traces, because only the keys of the W3C were propagated.
-func TestACallIsOneTraceWhateverThePropagator(t *testing.T) {
+func TestCallIsOneTraceWithAnyPropagator(t *testing.T) {
 	for name, p := range propagators.All() {
 		for _, version := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 			for _, over := range []string{"memory", "HTTP"} {

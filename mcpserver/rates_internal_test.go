@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/rates"
 )
 
-func TestTheRatesInForce(t *testing.T) {
+func TestEffectiveRates(t *testing.T) {
 	for _, test := range []struct {
 		given Rates
 		what  rates.Kind

@@ -36,7 +36,7 @@ func ratedServer(t *testing.T, o mcpserver.Options) *mcpserver.Server {
 
 const completeA = `"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}`
 
-func TestRequestsBeyondTheirRateAreRefused(t *testing.T) {
+func TestRequestsAboveRateAreRefused(t *testing.T) {
 	for _, test := range []struct {
 		name, method, params string
 		rates                mcpserver.Rates
@@ -78,7 +78,7 @@ func TestRequestsBeyondTheirRateAreRefused(t *testing.T) {
 	}
 }
 
-func TestOverHTTPEachAccountHasItsRate(t *testing.T) {
+func TestHTTPRatesApplyPerAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := ratedServer(t, mcpserver.Options{Rates: mcpserver.Rates{Completions: mcpserver.Rate{PerSecond: 1, Burst: 2}}})
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Account: func(r *http.Request) string { return r.Header.Get("Account") }})
@@ -125,7 +125,7 @@ func TestOverHTTPEachAccountHasItsRate(t *testing.T) {
 	})
 }
 
-func TestNotificationsBeyondTheirRateAreNotSentAndCounted(t *testing.T) {
+func TestNotificationsAboveRateAreDroppedAndCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := speak(t, ratedServer(t, mcpserver.Options{Telemetry: rec.Telemetry(), Rates: mcpserver.Rates{

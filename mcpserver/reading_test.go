@@ -75,7 +75,7 @@ func wait(ctx context.Context) (*mcp.CallToolResult, error) {
 	return nil, context.Cause(ctx)
 }
 
-func TestAToolThatIsNoLongerQuickKeepsNobodyForLong(t *testing.T) {
+func TestSlowRunOfQuickToolBlocksReadingOnlyBriefly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
 		w := quick(t, t.Context(), mcpserver.Options{}, func(context.Context) (*mcp.CallToolResult, error) {
@@ -119,7 +119,7 @@ func TestAToolThatIsNoLongerQuickKeepsNobodyForLong(t *testing.T) {
 	})
 }
 
-func TestAToolIsLeftToAnotherGoroutine(t *testing.T) {
+func TestUntrustedToolRunsInAnotherGoroutine(t *testing.T) {
 	for name, tt := range map[string]struct {
 		runs  int
 		pause time.Duration
@@ -158,7 +158,7 @@ func TestAToolIsLeftToAnotherGoroutine(t *testing.T) {
 	}
 }
 
-func TestAStreamSeesWhetherMoreIsWaiting(t *testing.T) {
+func TestStreamDetectsPendingInput(t *testing.T) {
 	for _, more := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := withTool(t, mcpserver.Options{}, "tool",
@@ -204,7 +204,7 @@ func TestAStreamSeesWhetherMoreIsWaiting(t *testing.T) {
 	}
 }
 
-func TestAQuickToolThatAsksTheClientLetsOthersReadAtOnce(t *testing.T) {
+func TestServerRequestOfQuickToolDoesNotBlockReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := quick(t, t.Context(), mcpserver.Options{},
 			func(ctx context.Context) (*mcp.CallToolResult, error) { return rootsTool(ctx, nil) })
@@ -224,7 +224,7 @@ func TestAQuickToolThatAsksTheClientLetsOthersReadAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhatEndsAQuickToolEndsNothingElse(t *testing.T) {
+func TestPanicOrExitOfQuickToolEndsOnlyItsCall(t *testing.T) {
 	for name, end := range map[string]func(){"panic": func() { panic("secret") }, "exit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -252,7 +252,7 @@ func TestWhatEndsAQuickToolEndsNothingElse(t *testing.T) {
 	}
 }
 
-func TestAQuickToolThatWaitsIsCancelled(t *testing.T) {
+func TestBlockedQuickToolCanBeCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cause error
 		w := quick(t, t.Context(), mcpserver.Options{}, func(ctx context.Context) (*mcp.CallToolResult, error) {
@@ -333,7 +333,7 @@ func TestServeEndsWhileAQuickToolRuns(t *testing.T) {
 	}
 }
 
-func TestAQuickToolKeepsToTheBounds(t *testing.T) {
+func TestQuickToolRespectsLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := quick(t, t.Context(), mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1, Queued: 1}},
 			func(context.Context) (*mcp.CallToolResult, error) {
@@ -355,7 +355,7 @@ func TestAQuickToolKeepsToTheBounds(t *testing.T) {
 	})
 }
 
-func TestABatchIsReadToItsEnd(t *testing.T) {
+func TestReadingContinuesDuringBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serve(t, t.Context(), withTool(t, mcpserver.Options{}, "tool", (&turning{wait}).call))
 		w.send(initializeAs("2025-03-26"), initialized)
@@ -383,7 +383,7 @@ func (c leavingConn) Receive(context.Context) ([]byte, error) {
 	return nil, nil
 }
 
-func TestServeReturnsWhenReceiveDoesNot(t *testing.T) {
+func TestServeReturnsIfReceiveExitsGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{})
 		wantError(t, s.Serve(t.Context(), leavingConn{&wire{done: make(chan struct{})}}),
@@ -398,7 +398,7 @@ func (broken) Send(context.Context, []byte) error      { return nil }
 func (broken) Receive(context.Context) ([]byte, error) { panic("the connection is broken") }
 func (broken) Close() error                            { return nil }
 
-func TestWhoServesMayRecoverFromAPanicOfTheConnection(t *testing.T) {
+func TestServeCallerCanRecoverConnectionPanic(t *testing.T) {
 	defer func() {
 		if what := fmt.Sprint(recover()); !strings.Contains(what, "the connection is broken") ||
 			!strings.Contains(what, "broken.Receive") {

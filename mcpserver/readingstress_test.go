@@ -14,7 +14,7 @@ import (
 )
 
 // A client calls tools in bursts, answers and cancels. The tools are mostly quick, and sometimes wait, ask or fail.
-func TestWhateverQuickToolsTurnToEachRequestIsAnsweredOnce(t *testing.T) {
+func TestRandomQuickToolsAnswerEachRequestOnce(t *testing.T) {
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))

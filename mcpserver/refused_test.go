@@ -152,7 +152,7 @@ type errReader struct{}
 
 func (errReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestRecordsOfRefusalsAreLimited(t *testing.T) {
+func TestRefusalLogRecordsAreRateLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		h := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}).HTTPHandler(nil)
@@ -177,8 +177,8 @@ func TestRecordsOfRefusalsAreLimited(t *testing.T) {
 	})
 }
 
-// TestEachLimitIsObservedWithItsUsage fills a part of each limit of a server.
-func TestEachLimitIsObservedWithItsUsage(t *testing.T) {
+// TestTelemetryReportsUsageOfEachLimit fills a part of each limit of a server.
+func TestTelemetryReportsUsageOfEachLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(),

@@ -147,7 +147,7 @@ func wantEnd(t *testing.T, w *wire) {
 	}
 }
 
-func TestARelayPassesOnWhatComes(t *testing.T) {
+func TestRelayForwardsMessagesUnchanged(t *testing.T) {
 	modernMeta := `{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":1},"odd name/!":1e400,"progressToken":1.5}`
 	for _, tt := range []struct{ method, params, result string }{
@@ -179,7 +179,7 @@ func TestARelayPassesOnWhatComes(t *testing.T) {
 	}
 }
 
-func TestARelayPassesOnErrors(t *testing.T) {
+func TestRelayForwardsErrors(t *testing.T) {
 	object := `{"data":null,"message":"no","code":-32002,"hint":[1]}`
 	for name, tt := range map[string]struct {
 		err  error
@@ -240,7 +240,7 @@ func TestARelayKeepsTheOrderOfMessages(t *testing.T) {
 	})
 }
 
-func TestARelayReadsOnWhileInitializeIsAnswered(t *testing.T) {
+func TestRelayKeepsReadingDuringInitialize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, downstream.Options{})
@@ -264,7 +264,7 @@ func TestARelayReadsOnWhileInitializeIsAnswered(t *testing.T) {
 	})
 }
 
-func TestARelayEndsTheContextThatAClientHasCancelled(t *testing.T) {
+func TestClientCancellationEndsRelayedContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, downstream.Options{})
@@ -335,7 +335,7 @@ func TestALargeAnswerReachesTheClientInOnePiece(t *testing.T) {
 	})
 }
 
-func TestAReceiverThatFailsAnswersAllTheSame(t *testing.T) {
+func TestFailedReceiverIsAnsweredWithInternalError(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("no") }, "exit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -8,14 +8,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 )
 
-func TestOptionsOfARelayAreChecked(t *testing.T) {
+func TestNewRelayRejectsInvalidOptions(t *testing.T) {
 	_, err := newRelay(&behind{}, &downstream.Options{})
 	wantError(t, err, "options: no Name")
 	_, err = newRelay(&behind{}, &downstream.Options{Name: "x", FrameLimit: -1})
 	wantError(t, err, "options: Limits.Frame is negative")
 }
 
-func TestARelayHandsOnOnlySoMany(t *testing.T) {
+func TestRelayLimitsForwardedRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, downstream.Options{})
@@ -48,7 +48,7 @@ func TestARelayHandsOnOnlySoMany(t *testing.T) {
 	})
 }
 
-func TestARelayKeepsToTheBoundOfAllClients(t *testing.T) {
+func TestRelayEnforcesTotalLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		s, err := newRelay(b, &downstream.Options{Name: "relay", MaxTotal: 1, Telemetry: checked(t)})

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 )
 
-func TestAClientThatLeavesEndsWhatItAskedFor(t *testing.T) {
+func TestClientDisconnectCancelsItsRelayedRequests(t *testing.T) {
 	script := []string{
 		initializeAs("2025-06-18"), initialized, requestOf(2, "tools/call", `{}`), `{"jsonrpc":"2.0","id":1,"result":{}}`,
 	}
@@ -59,7 +59,7 @@ func TestAClientThatLeavesEndsWhatItAskedFor(t *testing.T) {
 	}
 }
 
-func TestAClientThatHasClosedItsEndGetsItsAnswers(t *testing.T) {
+func TestHalfClosedClientGetsResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		b.receive = func(r *handed) {
@@ -104,7 +104,7 @@ func TestARelayEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestARelayIsEndedFromBehind(t *testing.T) {
+func TestReceiverEndsRelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, downstream.Options{})
@@ -119,7 +119,7 @@ func TestARelayIsEndedFromBehind(t *testing.T) {
 	})
 }
 
-func TestARelayAsksAClientForASignOfLife(t *testing.T) {
+func TestRelaySendsPingsToClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{receive: func(r *handed) { r.answer(json.RawMessage(`{"protocolVersion":"2025-06-18"}`), nil) }}
 		w := relayed(t, b, downstream.Options{KeepAlive: time.Minute})

@@ -36,7 +36,7 @@ func hello(others func(r *handed)) func(r *handed) {
 	}
 }
 
-func TestARelayHasSessionsOverHTTP(t *testing.T) {
+func TestRelaySupportsHTTPSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var outcome *string
 		b := &behind{}
@@ -124,7 +124,7 @@ func TestARelayEndsASessionOverHTTP(t *testing.T) {
 	})
 }
 
-func TestARelayEndsASessionThatIsNotOpenedOverHTTP(t *testing.T) {
+func TestRelayEndsHTTPSessionIfInitializeFails(t *testing.T) {
 	for name, answer := range map[string]func(r *handed, leave func()){
 		"refused": func(r *handed, _ func()) { go r.answer(nil, errors.New("no")) },
 		"left": func(r *handed, leave func()) {
@@ -155,7 +155,7 @@ func TestARelayEndsASessionThatIsNotOpenedOverHTTP(t *testing.T) {
 	}
 }
 
-func TestARelayTakesMessagesOfASessionOneAfterTheOther(t *testing.T) {
+func TestRelayHandlesSessionMessagesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		b := &behind{receive: hello(func(r *handed) {
@@ -289,7 +289,7 @@ func TestARelayServesHTTPWithSSE(t *testing.T) {
 	})
 }
 
-func TestARelayKeepsNothingOutsideOfSessions(t *testing.T) {
+func TestRelayRejectsStatelessAndSessionsOptions(t *testing.T) {
 	s, err := newRelay(&behind{}, &downstream.Options{Name: "relay"})
 	must(t, err)
 	defer func() {
@@ -301,9 +301,9 @@ func TestARelayKeepsNothingOutsideOfSessions(t *testing.T) {
 	s.HTTPHandler(&mcpserver.HTTPOptions{Stateless: true})
 }
 
-// TestALargeResultPassesAsItIsByEveryWay relays a result that is sent separately from its frame, if the transport
+// TestLargeResultIsUnchangedOnEveryTransport relays a result that is sent separately from its frame, if the transport
 // allows that.
-func TestALargeResultPassesAsItIsByEveryWay(t *testing.T) {
+func TestLargeResultIsUnchangedOnEveryTransport(t *testing.T) {
 	large := `{"text":"` + strings.Repeat("x", 200<<10) + `","z": 1}`
 	whole := `{"jsonrpc":"2.0","id":1,"result":` + large + `}`
 	synctest.Test(t, func(t *testing.T) {

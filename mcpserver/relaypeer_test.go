@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/relay/downstream"
 )
 
-func TestARelayWaitsForAClientThatDoesNotRead(t *testing.T) {
+func TestRelayWaitsForBlockedClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, downstream.Options{})
@@ -65,7 +65,7 @@ func asking(ctx context.Context, to relay.Peer, method, params string) *string {
 	return outcome
 }
 
-func TestARelayPutsRequestsToTheClient(t *testing.T) {
+func TestRelaySendsRequestsToClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, downstream.Options{})
@@ -119,7 +119,7 @@ func TestARelayPutsRequestsToTheClient(t *testing.T) {
 	})
 }
 
-func TestAnswersReachAReceiverInTheirPlace(t *testing.T) {
+func TestReceiverGetsResponsesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, downstream.Options{})
@@ -141,7 +141,7 @@ func TestAnswersReachAReceiverInTheirPlace(t *testing.T) {
 	})
 }
 
-func TestARequestThatTheServerCancelsHasNoAnswer(t *testing.T) {
+func TestRequestCancelledByServerGetsNoResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, downstream.Options{})

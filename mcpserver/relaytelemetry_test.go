@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestARelayedRequestIsASpanOfTheHostsTrace(t *testing.T) {
+func TestRelayedRequestSpanJoinsHostTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		var inside, heard trace.SpanContext
@@ -79,7 +79,7 @@ func TestARelayedRequestIsASpanOfTheHostsTrace(t *testing.T) {
 	})
 }
 
-func TestWhatARelayKnowsNothingOfHasNoNameInMetrics(t *testing.T) {
+func TestRelayMetricsOmitUnknownNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		b := &behind{receive: func(r *handed) {
@@ -102,7 +102,7 @@ func TestWhatARelayKnowsNothingOfHasNoNameInMetrics(t *testing.T) {
 	})
 }
 
-func TestALargeResultTellsOfAnErrorAtItsEnds(t *testing.T) {
+func TestIsErrorIsFoundAtEitherEndOfLargeResult(t *testing.T) {
 	large := `"content":[{"type":"text","text":"` + strings.Repeat("x", 100<<10) + `"}]`
 	for _, tt := range []struct {
 		result string
@@ -129,7 +129,7 @@ func TestALargeResultTellsOfAnErrorAtItsEnds(t *testing.T) {
 	}
 }
 
-func TestARelayedSubscriptionIsNoLongRequest(t *testing.T) {
+func TestRelayedListenRequestEndsWhenAcknowledged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		b := &behind{}

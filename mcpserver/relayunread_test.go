@@ -33,7 +33,7 @@ func (w *web) unreading(id int) net.Conn {
 	return conn
 }
 
-func TestAModernClientThatDoesNotReadDelaysNoOther(t *testing.T) {
+func TestBlockedModernClientDoesNotDelayOthers(t *testing.T) {
 	large := json.RawMessage(`{"x":"` + strings.Repeat("x", 256<<10) + `"}`)
 	for name, deliver := range map[string]func(unread *handed, result json.RawMessage){
 		"an answer": func(unread *handed, result json.RawMessage) { unread.answer(result, nil) },
@@ -71,7 +71,7 @@ func TestAModernClientThatDoesNotReadDelaysNoOther(t *testing.T) {
 	}
 }
 
-func TestUnreadMessagesForModernClientsHaveABound(t *testing.T) {
+func TestUnreadMessagesForModernClientsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		rec := telemetrytest.Recorder(t)

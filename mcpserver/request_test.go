@@ -24,7 +24,7 @@ func origins(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolRe
 	return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(string(raw))}}, err
 }
 
-func TestAHandlerSeesWhatARequestCameBy(t *testing.T) {
+func TestHandlerSeesTransportOfRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "tool", origins)
 		principal := func(r *http.Request) string { return r.Header.Get("X-Who") }
@@ -54,7 +54,7 @@ func TestAHandlerSeesWhatARequestCameBy(t *testing.T) {
 	})
 }
 
-func TestWithoutHTTPThereIsNoHTTPRequest(t *testing.T) {
+func TestHTTPRequestIsNilOnOtherTransports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), withTool(t, mcpserver.Options{}, "tool", origins))
 		w.send(callOf(1, "tool", "{}"))

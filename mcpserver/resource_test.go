@@ -43,7 +43,7 @@ func library(t *testing.T) *mcpserver.Server {
 	return s
 }
 
-func TestResourcesAreListedAsEachRevisionHasThem(t *testing.T) {
+func TestResourceListsFollowEachRevision(t *testing.T) {
 	inEachRevision(t, library, func(t *testing.T, c *talk) {
 		meta := c.since(mcp.Version20250618, `"_meta":{"k":1},`, "")
 		title := func(s string) string { return c.since(mcp.Version20250618, `"title":"`+s+`",`, "") }
@@ -92,7 +92,7 @@ func TestResourcesAreReadInEachRevision(t *testing.T) {
 	})
 }
 
-func TestAMissingResourceIsAnErrorOfTheRevision(t *testing.T) {
+func TestMissingResourceErrorFollowsRevision(t *testing.T) {
 	missing := func(t *testing.T) *mcpserver.Server {
 		s := library(t)
 		must(t, s.AddResource(&mcp.Resource{URI: "test://nil", Name: "x"}, reading(nil, nil)))
@@ -116,7 +116,7 @@ func TestAMissingResourceIsAnErrorOfTheRevision(t *testing.T) {
 	})
 }
 
-func TestErrorsOfResourceHandlersAreKept(t *testing.T) {
+func TestResourceReadSendsOnlyMCPErrorsToClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{})
 		must(t, s.AddResource(&mcp.Resource{URI: "test://secret", Name: "x"}, reading(nil, errors.New("password in it"))))
@@ -134,7 +134,7 @@ func TestErrorsOfResourceHandlersAreKept(t *testing.T) {
 	})
 }
 
-func TestContentsAreSentAsTheRevisionHasThem(t *testing.T) {
+func TestResourceContentsFollowRevision(t *testing.T) {
 	shared := &mcp.ReadResourceResult{
 		Result:    mcp.Result{Meta: mcp.Meta(`{"r":1}`)},
 		CacheHint: mcp.CacheHint{TTLMs: new(int64(1500)), CacheScope: mcp.CachePublic},
@@ -168,7 +168,7 @@ func TestContentsAreSentAsTheRevisionHasThem(t *testing.T) {
 	}
 }
 
-func TestAResourceIsFoundBeforeATemplateAndTheFirstTemplateBeforeTheNext(t *testing.T) {
+func TestReadPrefersResourceThenFirstMatchingTemplate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		says := func(text string) mcpserver.ResourceHandler {
 			return reading(&mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: text}}}, nil)
@@ -199,7 +199,7 @@ func TestAResourceIsFoundBeforeATemplateAndTheFirstTemplateBeforeTheNext(t *test
 
 // The lists depend neither on the connection nor on earlier requests of the connection.
 // (specification 2026-07-28, server/tools, "Capabilities"; server/resources, "Capabilities")
-func TestAllConnectionsAreShownTheSame(t *testing.T) {
+func TestListsAreSameForAllConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := library(t)
 		must(t, s.AddTool(&mcp.Tool{Name: "echo"}, echo))
@@ -218,7 +218,7 @@ func TestAllConnectionsAreShownTheSame(t *testing.T) {
 	})
 }
 
-func TestMistakesInResourcesAreErrors(t *testing.T) {
+func TestInvalidResourcesAreRejected(t *testing.T) {
 	s := library(t)
 	for want, r := range map[string]*mcp.Resource{
 		"add resource: no resource":                              nil,
@@ -258,7 +258,7 @@ func TestMistakesInResourcesAreErrors(t *testing.T) {
 		"add resource test://x: resources/list or another method of its kind has a handler")
 }
 
-func TestAResourceIsACopy(t *testing.T) {
+func TestAddResourceCopiesResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &mcp.Resource{URI: "test://a", Name: "before", Annotations: &mcp.Annotations{Priority: new(0.5)},
 			Size: new(int64(1)), Meta: mcp.Meta(`{"k":1}`)}
@@ -275,7 +275,7 @@ func TestAResourceIsACopy(t *testing.T) {
 	})
 }
 
-func TestWhatIsOfferedIsDeclared(t *testing.T) {
+func TestAddedFeaturesAreDeclared(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		synctest.Test(t, func(t *testing.T) {
 			s := library(t)
@@ -299,7 +299,7 @@ func TestWhatIsOfferedIsDeclared(t *testing.T) {
 	}
 }
 
-func TestAServerMayDeclareWhatItDoesNotHaveYet(t *testing.T) {
+func TestServerMayDeclareFeaturesInAdvance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var declared mcp.ResourcesCapability
 		s := bare(t, mcpserver.Options{Capabilities: mcp.ServerCapabilities{

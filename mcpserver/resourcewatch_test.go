@@ -15,7 +15,7 @@ import (
 
 const updatedA = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"test://a"}}`
 
-func TestASessionHearsOfTheResourcesThatItWatches(t *testing.T) {
+func TestSessionGetsUpdatesOfSubscribedResources(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20241105, mcp.Version20250326, mcp.Version20250618, mcp.Version20251125} {
 		synctest.Test(t, func(t *testing.T) {
 			s := library(t)
@@ -57,7 +57,7 @@ func TestASessionHearsOfTheResourcesThatItWatches(t *testing.T) {
 	}
 }
 
-func TestOnlyResourcesCanBeWatched(t *testing.T) {
+func TestSubscribeNeedsExistingResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := speak(t, library(t), mcp.Version20251125)
 		c.result("resources/subscribe", `"uri":"test://user/by-template"`)
@@ -84,7 +84,7 @@ func TestOnlyResourcesCanBeWatched(t *testing.T) {
 	})
 }
 
-func TestASessionThatTakesNothingHearsOfEachResourceOnce(t *testing.T) {
+func TestBlockedSessionGetsOneUpdatePerResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := library(t)
 		c := speak(t, s, mcp.Version20251125)
@@ -112,7 +112,7 @@ func TestASessionThatTakesNothingHearsOfEachResourceOnce(t *testing.T) {
 	})
 }
 
-func TestUnwatchedResourcesAreTakenOutOfWhatIsHeldBack(t *testing.T) {
+func TestUnsubscribeRemovesPendingUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := library(t)
 		w := serveWeb(t, s, nil)
@@ -143,7 +143,7 @@ func TestUnwatchedResourcesAreTakenOutOfWhatIsHeldBack(t *testing.T) {
 	})
 }
 
-func TestASessionMayWatchSoManyResources(t *testing.T) {
+func TestResourceSubscriptionsPerSessionAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := speak(t, library(t), mcp.Version20251125)
 		for i := range 1024 {
@@ -172,7 +172,7 @@ func TestASessionMayWatchSoManyResources(t *testing.T) {
 	})
 }
 
-func TestAModernClientHearsOfTheResourcesThatItNames(t *testing.T) {
+func TestModernClientGetsUpdatesOfListedResources(t *testing.T) {
 	const filter = `"resourceSubscriptions":["test://a","test://nobody","test://a","test://user/1"]`
 	const meta = `"_meta":{"io.modelcontextprotocol/subscriptionId":1}`
 	synctest.Test(t, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestAModernClientHearsOfTheResourcesThatItNames(t *testing.T) {
 	})
 }
 
-func TestASubscriptionToManyResourcesIsGrantedInPart(t *testing.T) {
+func TestOversizedResourceSubscriptionIsPartlyGranted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := speak(t, library(t), mcp.Version20260728)
 		var uris []string
@@ -237,7 +237,7 @@ func TestASubscriptionToManyResourcesIsGrantedInPart(t *testing.T) {
 	})
 }
 
-func TestASubscriptionMakesTheServerLookAtSoMuch(t *testing.T) {
+func TestSubscriptionLookupsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := new(watcher)
 		w := serve(t, t.Context(), implementing(t, nil, h))
@@ -258,7 +258,7 @@ func TestASubscriptionMakesTheServerLookAtSoMuch(t *testing.T) {
 	})
 }
 
-func TestAClientWithoutASessionCannotWatch(t *testing.T) {
+func TestResourceSubscriptionNeedsSession(t *testing.T) {
 	s := library(t)
 	w := serveWeb(t, s, &mcpserver.HTTPOptions{Stateless: true})
 	p := w.post(initialize)

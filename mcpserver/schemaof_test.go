@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestASchemaIsThatOfTheTypeWithItsRefinements(t *testing.T) {
+func TestSchemaCombinesTypeAndRefinements(t *testing.T) {
 	type route struct {
 		From string `json:"from" keywords:"minLength=1"`
 		To   string `json:"to,omitempty"`
@@ -59,8 +59,8 @@ type patience struct {
 
 func givenBack(_ context.Context, in patience) (patience, error) { return in, nil }
 
-// TestArgumentsComeWithDefaultsAndDurations calls a tool that returns its arguments.
-func TestArgumentsComeWithDefaultsAndDurations(t *testing.T) {
+// TestArgumentsDecodeDefaultsAndDurations calls a tool that returns its arguments.
+func TestArgumentsDecodeDefaultsAndDurations(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20260728) {
 		t.Run(w.String(), func(t *testing.T) {
 			s := mcpserver.New(mcp.Implementation{Name: "s", Version: "1"}, nil)

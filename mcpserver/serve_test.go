@@ -76,7 +76,7 @@ func TestCancellationReachesTheHandlerWithItsReason(t *testing.T) {
 	})
 }
 
-func TestCancellationReachesAHandlerWhoseClientReadsNothing(t *testing.T) {
+func TestCancellationReachesHandlerOfBlockedClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := 0
 		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 2}}, "wait",
@@ -106,7 +106,7 @@ func TestCancellationReachesAHandlerWhoseClientReadsNothing(t *testing.T) {
 	})
 }
 
-func TestHandlersRunUpToTheBoundAndAllAreAnswered(t *testing.T) {
+func TestConcurrentHandlersAreLimitedAndAllAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		running, most := 0, 0
@@ -147,7 +147,7 @@ func TestHandlersRunUpToTheBoundAndAllAreAnswered(t *testing.T) {
 }
 
 // Requests of 700 bytes: five of them fit into the budget of four frames of 1,000.
-func TestRequestsThatRunAndWaitHaveOneBudgetInBytes(t *testing.T) {
+func TestRunningAndQueuedRequestsShareByteBudget(t *testing.T) {
 	for _, running := range []int{1, 3, 64} {
 		t.Run(fmt.Sprintf("%d run", running), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -192,7 +192,7 @@ func TestRequestsThatRunAndWaitHaveOneBudgetInBytes(t *testing.T) {
 	}
 }
 
-func TestGoexitIsAnsweredAndGivesItsPlaceAway(t *testing.T) {
+func TestGoexitIsAnsweredAndReleasesPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1}}, "exit",
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -269,7 +269,7 @@ func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 	})
 }
 
-func TestWhatWaitsAtTheEndIsNotBegun(t *testing.T) {
+func TestQueuedRequestsDoNotStartAtShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var begun []string
 		s := withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Concurrent: 1}, DrainTimeout: -1}, "wait",
@@ -293,7 +293,7 @@ func TestWhatWaitsAtTheEndIsNotBegun(t *testing.T) {
 	})
 }
 
-func TestAnIdleConnectionKeepsFewGoroutines(t *testing.T) {
+func TestIdleConnectionHasFewGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{}))
 		before := runtime.NumGoroutine()
@@ -311,7 +311,7 @@ func TestAnIdleConnectionKeepsFewGoroutines(t *testing.T) {
 	})
 }
 
-func TestServeCutsAnswersThatNobodyTakes(t *testing.T) {
+func TestServeAbandonsUnreadResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{}))
 		w.block()
@@ -322,7 +322,7 @@ func TestServeCutsAnswersThatNobodyTakes(t *testing.T) {
 	})
 }
 
-func TestTheReadLoopIsNotKeptByAClientThatTakesNothing(t *testing.T) {
+func TestBlockedClientDoesNotKeepReadLoopRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		w := opened(t, ctx, newServer(t, mcpserver.Options{}))
@@ -335,7 +335,7 @@ func TestTheReadLoopIsNotKeptByAClientThatTakesNothing(t *testing.T) {
 	})
 }
 
-func TestServeReturnsWhatEndedTheConnection(t *testing.T) {
+func TestServeReturnsConnectionError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("line cut")
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{}))
@@ -378,8 +378,8 @@ func TestFrameTooLargeIsAnsweredByItsID(t *testing.T) {
 	})
 }
 
-// TestNothingIsLeftBehind relies on the bubble, which ends only when all its goroutines have ended.
-func TestNothingIsLeftBehind(t *testing.T) {
+// TestServeLeavesNoGoroutines relies on the bubble, which ends only when all its goroutines have ended.
+func TestServeLeavesNoGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
 		for range 10 {
@@ -397,7 +397,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 }
 
-func TestListChangesAreToldOnceForAll(t *testing.T) {
+func TestListChangesShareOneNotification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
 		ready, unconfirmed, modern := serve(t, t.Context(), s), serve(t, t.Context(), s), serve(t, t.Context(), s)
@@ -447,7 +447,7 @@ func TestListChangesAreToldOnceForAll(t *testing.T) {
 	})
 }
 
-func TestListChangesAreNotToldWhereToolsWereNotDeclared(t *testing.T) {
+func TestUndeclaredToolsCauseNoListChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: checked(t)})
 		w := serve(t, t.Context(), s)
@@ -472,7 +472,7 @@ func TestListChangesAreNotToldWhereToolsWereNotDeclared(t *testing.T) {
 	})
 }
 
-func TestAClosedConnectionIsAnError(t *testing.T) {
+func TestServeReturnsCloseError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
 		if err := s.Serve(t.Context(), badCloser{}); err == nil || err.Error() != "close: no" {

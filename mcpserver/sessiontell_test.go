@@ -36,7 +36,7 @@ func (s *sessions) UnsubscribeResource(ctx context.Context, _ string) error {
 	return nil
 }
 
-func TestASessionAloneIsTold(t *testing.T) {
+func TestSessionNotifiesOnlyItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &sessions{everything: newEverything()}
 		s := implementing(t, nil, h)
@@ -91,7 +91,7 @@ func TestASessionAloneIsTold(t *testing.T) {
 }
 
 // Middleware that answers by itself may require input, of clients of both eras.
-func TestMiddlewareRequiresInputOfAnyClient(t *testing.T) {
+func TestMiddlewareRequiresInputInBothEras(t *testing.T) {
 	asks := func(mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(_ context.Context, r *mcpserver.Request) (any, error) {
 			if r.Method != "tools/call" {

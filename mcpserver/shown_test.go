@@ -20,7 +20,7 @@ import (
 // The tests of this file cause telemetry that no other test of the server causes; the Recording checks it against the
 // schema.
 
-func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
+func TestProtocolViolationsAreCountedByRule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}))
@@ -41,8 +41,8 @@ func TestFramesThatBreakEachRuleAreCounted(t *testing.T) {
 	})
 }
 
-// TestAnAnswerThatNobodyWaitsForSaysWhy asks a client, stops waiting, and then receives the answer.
-func TestAnAnswerThatNobodyWaitsForSaysWhy(t *testing.T) {
+// TestStrayResponseRecordsReason asks a client, stops waiting, and then receives the answer.
+func TestStrayResponseRecordsReason(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":%d,"result":{"roots":[]}}`
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
@@ -81,7 +81,7 @@ func TestAnAnswerThatNobodyWaitsForSaysWhy(t *testing.T) {
 	})
 }
 
-func TestAnAnswerToAServerThatCannotAskIsUnexpected(t *testing.T) {
+func TestResponseToStatelessServerIsUnexpected(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}), &mcpserver.HTTPOptions{Stateless: true})
 	w.post(`{"jsonrpc":"2.0","id":1,"result":{}}`, "MCP-Protocol-Version", "2025-11-25")
@@ -91,7 +91,7 @@ func TestAnAnswerToAServerThatCannotAskIsUnexpected(t *testing.T) {
 	}
 }
 
-func TestStrayAnswersAreLoggedNowAndThen(t *testing.T) {
+func TestStrayResponseLoggingIsRateLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}))
@@ -108,7 +108,7 @@ func TestStrayAnswersAreLoggedNowAndThen(t *testing.T) {
 	})
 }
 
-func TestANotificationThatIsLostIsAnError(t *testing.T) {
+func TestLostNotificationIsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
@@ -129,7 +129,7 @@ func TestANotificationThatIsLostIsAnError(t *testing.T) {
 	})
 }
 
-func TestAPromptThatNeedsInputSaysSo(t *testing.T) {
+func TestInputRequiredRecordNamesPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := bare(t, mcpserver.Options{Telemetry: rec.Telemetry()})
@@ -155,7 +155,7 @@ type readOnly struct{ store.Sessions }
 
 func (readOnly) Replace(context.Context, string, []byte, int64) error { return errCutOff }
 
-func TestAStoreThatTakesNoConfirmationIsInTelemetry(t *testing.T) {
+func TestFailedSessionConfirmationIsInTelemetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}),

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// TestAResultIsSignedAsWithWouldSignIt compares the fast path of [signature.meta] with [mcp.Object.With].
-func TestAResultIsSignedAsWithWouldSignIt(t *testing.T) {
+// TestFastResultSignatureMatchesObjectWith compares the fast path of [signature.meta] with [mcp.Object.With].
+func TestFastResultSignatureMatchesObjectWith(t *testing.T) {
 	s, err := newSignature(mcp.Implementation{Name: "signed", Version: "1"})
 	if err != nil {
 		t.Fatal(err)

@@ -76,7 +76,7 @@ func slowLogServer(t *testing.T, h stuck) *mcpserver.Server {
 }
 
 // A log handler that does not return delays neither the reading of a connection nor the requests on it.
-func TestALogHandlerThatDoesNotReturnDelaysNoRequest(t *testing.T) {
+func TestBlockedLogHandlerDoesNotDelayRequests(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		t.Run(string(v), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -125,7 +125,7 @@ func (h held) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return held{h.Handler.WithAttrs(attrs), h.release}
 }
 
-func TestRecordsThatFindNoRoomInTheLogOfAServerAreTold(t *testing.T) {
+func TestDroppedLogRecordsAreReported(t *testing.T) {
 	const sent = 34_000
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
@@ -148,7 +148,7 @@ func TestRecordsThatFindNoRoomInTheLogOfAServerAreTold(t *testing.T) {
 	})
 }
 
-func TestALogHandlerThatDoesNotReturnDelaysNoRequestOverHTTP(t *testing.T) {
+func TestBlockedLogHandlerDoesNotDelayHTTPRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newStuck()
 		w := serveWeb(t, slowLogServer(t, h), &mcpserver.HTTPOptions{KeepAlive: -1})

@@ -40,7 +40,7 @@ func drawState(t *rapid.T) state {
 	return st
 }
 
-func TestWhatIsSealedIsWhatIsOpened(t *testing.T) {
+func TestSealedStateRoundTrips(t *testing.T) {
 	s := sealerOf(t)
 	rapid.Check(t, func(t *rapid.T) {
 		st, binding := drawState(t), rapid.SliceOf(rapid.Byte()).Draw(t, "binding")
@@ -60,7 +60,7 @@ func TestWhatIsSealedIsWhatIsOpened(t *testing.T) {
 	})
 }
 
-func TestNoBitOfASealedStateCanBeChanged(t *testing.T) {
+func TestModifiedSealedStateIsRejected(t *testing.T) {
 	s := sealerOf(t)
 	rapid.Check(t, func(t *rapid.T) {
 		text, err := s.seal(drawState(t), []byte("binding"), someTime)
@@ -99,7 +99,7 @@ func TestNoBitOfASealedStateCanBeChanged(t *testing.T) {
 	})
 }
 
-func TestAStateBelongsToItsBindingAndTime(t *testing.T) {
+func TestSealedStateHasBindingAndExpiry(t *testing.T) {
 	s := sealerOf(t)
 	text, err := s.seal(state{Round: 1}, []byte("mine"), someTime)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestAStateBelongsToItsBindingAndTime(t *testing.T) {
 	}
 }
 
-func TestKeysCanBeReplaced(t *testing.T) {
+func TestStateKeysCanBeRotated(t *testing.T) {
 	first, both, second := sealerOf(t, keyOfByte(1)), sealerOf(t, keyOfByte(2), keyOfByte(1)), sealerOf(t, keyOfByte(2))
 	old, err := first.seal(state{Own: "old"}, nil, someTime)
 	if err != nil {
@@ -153,7 +153,7 @@ func TestKeysCanBeReplaced(t *testing.T) {
 	}
 }
 
-func TestAStateHasABound(t *testing.T) {
+func TestSealedStateSizeIsLimited(t *testing.T) {
 	s := sealerOf(t)
 	if _, err := s.seal(state{Own: strings.Repeat("x", maxState)}, nil, someTime); !errors.Is(err, errStateTooLarge) {
 		t.Errorf("a large state was sealed with %v, want %v", err, errStateTooLarge)
@@ -163,7 +163,7 @@ func TestAStateHasABound(t *testing.T) {
 	}
 }
 
-func TestABindingKnowsTheParamsHoweverTheyAreWritten(t *testing.T) {
+func TestBindingIgnoresEncodingOfParams(t *testing.T) {
 	bindingOf := func(principal, method, params string) string {
 		x := &exchange{s: &Server{}}
 		x.Client = &engine.Peer{Principal: principal}

@@ -96,7 +96,7 @@ func checkNoisy(t *testing.T, output []byte) {
 	}
 }
 
-func TestStandardOutputCarriesFramesAlone(t *testing.T) {
+func TestStdoutCarriesOnlyFrames(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "input")
 	if err := os.WriteFile(file, []byte(noisyConversation), 0o600); err != nil {
 		t.Fatal(err)
@@ -157,9 +157,9 @@ func TestStandardStreamsMayBeSockets(t *testing.T) {
 	}
 }
 
-// TestStandardErrorKeepsItsMode runs a server whose standard output and standard error are the same pipe. They cannot
+// TestStandardErrorStaysBlocking runs a server whose standard output and standard error are the same pipe. They cannot
 // be separated, but writes to standard error must still wait for the reader.
-func TestStandardErrorKeepsItsMode(t *testing.T) {
+func TestStandardErrorStaysBlocking(t *testing.T) {
 	cmd := child(t)
 	cmd.Stdin = strings.NewReader(initialize + "\n" + callOf(1, "noise", "{}") + "\n")
 	output, err := cmd.CombinedOutput()
@@ -174,7 +174,7 @@ func TestStandardErrorKeepsItsMode(t *testing.T) {
 	}
 }
 
-func TestAServerEndsOnASignal(t *testing.T) {
+func TestSignalStopsServer(t *testing.T) {
 	cmd := child(t)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -202,7 +202,7 @@ func TestAServerEndsOnASignal(t *testing.T) {
 	}
 }
 
-func TestStandardStreamsAreGivenBack(t *testing.T) {
+func TestServeStdioRestoresStandardStreams(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	before, err := os.Stdout.Stat()

@@ -26,7 +26,7 @@ func piped(t *testing.T, ctx context.Context, s *mcpserver.Server, limit int) (i
 	return in, bufio.NewScanner(fromServer), result
 }
 
-func TestStreamsCarryAFrameALine(t *testing.T) {
+func TestStreamsCarryOneFramePerLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, out, result := piped(t, t.Context(), newServer(t, mcpserver.Options{}), 0)
 		go io.WriteString(in, initialize+"\r\n\n  \n"+pingRequest+"\n"+callOf(1, "greet", `{"name":"x"}`))
@@ -64,7 +64,7 @@ func TestStreamsSkipFramesAboveTheLimit(t *testing.T) {
 	})
 }
 
-func TestStreamsAreInterruptedByTheContext(t *testing.T) {
+func TestContextInterruptsStreams(t *testing.T) {
 	reader, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestStreamsAreInterruptedByTheContext(t *testing.T) {
 	}
 }
 
-func TestStreamsKnowTheirNetwork(t *testing.T) {
+func TestStreamConnReportsNetwork(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal("no loopback: ", err)
@@ -130,7 +130,7 @@ func TestStreamsKnowTheirNetwork(t *testing.T) {
 	}
 }
 
-func TestASocketIsServedOnBothSides(t *testing.T) {
+func TestStreamConnServesSingleSocket(t *testing.T) {
 	local, remote := net.Pipe()
 	result := make(chan error, 1)
 	go func() {
@@ -149,7 +149,7 @@ func TestASocketIsServedOnBothSides(t *testing.T) {
 	}
 }
 
-func TestCloseWaitsOnlySoLongForAClientThatReadsNothing(t *testing.T) {
+func TestCloseTimesOutForBlockedClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, _, result := piped(t, t.Context(), newServer(t, mcpserver.Options{}), 0)
 		io.WriteString(in, pingRequest+"\n")

@@ -104,7 +104,7 @@ func TestASubscriptionOverHTTP(t *testing.T) {
 	})
 }
 
-func TestASubscriberThatLeavesIsForgotten(t *testing.T) {
+func TestDisconnectedSubscriberIsRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, mcpserver.Options{})
 		w := serveWeb(t, server, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Subscriptions: 1}})
@@ -131,7 +131,7 @@ func TestASubscriptionNeedsAStream(t *testing.T) {
 	}
 }
 
-func TestNoSpanLastsAsLongAsASubscription(t *testing.T) {
+func TestSubscriptionSpanEndsWithAcknowledgement(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := serve(t, t.Context(), newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}))
@@ -152,7 +152,7 @@ func TestNoSpanLastsAsLongAsASubscription(t *testing.T) {
 	})
 }
 
-func TestASubscriberThatTakesNothingIsGivenUp(t *testing.T) {
+func TestBlockedSubscriberIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newServer(t, mcpserver.Options{})
 		w := serveWeb(t, server, &mcpserver.HTTPOptions{Timeouts: mcpserver.HTTPTimeouts{Write: time.Second}, KeepAlive: -1,
@@ -190,7 +190,7 @@ func (c *deafAtFirst) Send(ctx context.Context, frame []byte) error {
 	return c.wire.Send(ctx, frame)
 }
 
-func TestASubscriptionThatEndsBeforeItIsAcknowledgedIsAnsweredOnce(t *testing.T) {
+func TestUnacknowledgedSubscriptionIsAnsweredOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c := &deafAtFirst{&wire{in: make(chan received, 1), done: make(chan struct{})}}

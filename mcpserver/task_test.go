@@ -53,7 +53,7 @@ func TestACallBecomesATask(t *testing.T) {
 	})
 }
 
-func TestTheOutcomeOfATaskIsThatOfItsCall(t *testing.T) {
+func TestTaskOutcomeMatchesCallOutcome(t *testing.T) {
 	for _, test := range []struct {
 		tool, arguments string
 		status          mcp.TaskStatus
@@ -85,7 +85,7 @@ func TestTheOutcomeOfATaskIsThatOfItsCall(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatDoNotFitMakeNoTask(t *testing.T) {
+func TestInvalidArgumentsCreateNoTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		m := c.ask("tools/call", `"name":"compute","arguments":{"seconds":"many"}`)
 		if !strings.Contains(string(m.Result), `"resultType":"complete"`) ||
@@ -95,7 +95,7 @@ func TestArgumentsThatDoNotFitMakeNoTask(t *testing.T) {
 	})
 }
 
-func TestOnlyClientsThatKnowTasksHaveThem(t *testing.T) {
+func TestTasksRequireClientCapability(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		if m := c.askAs(bothMetas, "tools/call",
 			`"name":"compute","arguments":{"seconds":0}`); !strings.Contains(string(m.Result), "awake") {
@@ -125,7 +125,7 @@ func TestOnlyClientsThatKnowTasksHaveThem(t *testing.T) {
 	})
 }
 
-func TestTasksAreDeclaredWhereTheyExist(t *testing.T) {
+func TestTasksAreDeclaredIfEnabled(t *testing.T) {
 	const tasks = `"extensions":{"io.modelcontextprotocol/tasks":{}}`
 	extended := mcp.ServerCapabilities{Extensions: map[string]mcp.Object{"x/y": mcp.Object("{}")}}
 	synctest.Test(t, func(t *testing.T) {
@@ -157,7 +157,7 @@ func TestTasksAreDeclaredWhereTheyExist(t *testing.T) {
 	})
 }
 
-func TestLegacyClientsWaitForTheirAnswers(t *testing.T) {
+func TestLegacyClientsGetResultsWithoutTasks(t *testing.T) {
 	for _, version := range mcp.SupportedVersions() {
 		if version.Era() != mcp.Legacy {
 			continue
@@ -224,7 +224,7 @@ func TestATaskMayBeCancelled(t *testing.T) {
 	})
 }
 
-func TestAHandlerDecidesWhatBecomesOfACancelledTask(t *testing.T) {
+func TestHandlerDecidesOutcomeOfCancelledTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		err := c.server.AddTool(&mcp.Tool{Name: "stubborn"},
 			func(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -273,7 +273,7 @@ func TestATaskOutlivesItsConnection(t *testing.T) {
 	})
 }
 
-func TestACallBecomesATaskWhenTheHandlerSaysSo(t *testing.T) {
+func TestHandlerTurnsCallIntoTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		c.send(asked(100, "tools/call", tasksMeta, `"name":"later","arguments":{"begin":false}`))
 		time.Sleep(3 * time.Second)
@@ -303,7 +303,7 @@ func TestACallBecomesATaskWhenTheHandlerSaysSo(t *testing.T) {
 	})
 }
 
-func TestACallBecomesATaskWhenItTakesTooLong(t *testing.T) {
+func TestSlowCallBecomesTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		c.send(asked(100, "tools/call", tasksMeta, `"name":"patient","arguments":{"seconds":9}`))
 		time.Sleep(9500 * time.Millisecond)
@@ -325,7 +325,7 @@ func TestACallBecomesATaskWhenItTakesTooLong(t *testing.T) {
 	})
 }
 
-func TestUntilThereIsATaskTheCallIsCancelledAsAnyOther(t *testing.T) {
+func TestCancellationStopsCallBeforeItBecomesTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		c.send(asked(100, "tools/call", tasksMeta, `"name":"patient","arguments":{"seconds":60}`))
 		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":100}}`)
@@ -336,7 +336,7 @@ func TestUntilThereIsATaskTheCallIsCancelledAsAnyOther(t *testing.T) {
 	})
 }
 
-func TestATaskIsForgottenWhenItsTimeIsUp(t *testing.T) {
+func TestTaskIsDeletedAfterItsTTL(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		quick, slow := c.call("brief", `{"seconds":0}`), c.call("brief", `{"seconds":60}`)
 		if *quick.TTLMs != 5000 {
@@ -358,7 +358,7 @@ func TestATaskIsForgottenWhenItsTimeIsUp(t *testing.T) {
 	})
 }
 
-func TestATaskMayLiveForEver(t *testing.T) {
+func TestTaskTTLMayBeUnlimited(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		m := c.ask("tools/call", `"name":"forever","arguments":{"seconds":0}`)
 		if !strings.Contains(string(m.Result), `"ttlMs":null`) {
@@ -451,7 +451,7 @@ func TestShutdownWaitsForTasks(t *testing.T) {
 	})
 }
 
-func TestTaskToolsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidTaskToolsAreRefused(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
 	for name, err := range map[string]error{
 		"no handler":     mcpserver.AddTool[struct{}, string](s, &mcp.Tool{Name: "x"}, nil, mcpserver.TaskTool()),
@@ -490,7 +490,7 @@ func TestTaskToolsThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 }
 
-func TestAResultThatCannotBeReadFailsTheTask(t *testing.T) {
+func TestUndecodableResultFailsTask(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		must(t, c.server.AddTool(&mcp.Tool{Name: "broken"},
 			func(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -505,7 +505,7 @@ func TestAResultThatCannotBeReadFailsTheTask(t *testing.T) {
 
 // The result of a handler is the final result, even if it looks like a task or like a request for input.
 // (tasks extension, "Polymorphic Results"; specification 2026-07-28, basic/patterns/mrtr, "Supported Requests")
-func TestAFinalResultLooksLikeNoOther(t *testing.T) {
+func TestHandlerResultIsAlwaysComplete(t *testing.T) {
 	for _, pretended := range []mcp.ResultType{mcp.ResultTask, mcp.ResultInputRequired} {
 		inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 			result := mcp.Result{ResultType: pretended}
@@ -531,7 +531,7 @@ func TestAFinalResultLooksLikeNoOther(t *testing.T) {
 	}
 }
 
-func TestATaskHasNoLogMessages(t *testing.T) {
+func TestTaskSendsNoLogMessages(t *testing.T) {
 	inBubble(t, mcpserver.Options{Logging: true}, func(t *testing.T, c *tasker) {
 		said := make(chan error, 3)
 		must(t, c.server.AddTool(&mcp.Tool{Name: "log"},

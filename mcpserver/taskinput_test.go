@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestATaskAsksItsClient(t *testing.T) {
+func TestTaskRequestsInput(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		id := c.call("confirm", `{"questions":["sure?","really?"]}`).TaskID
 		v := c.is(id, mcp.TaskInputRequired)
@@ -47,7 +47,7 @@ func TestATaskAsksItsClient(t *testing.T) {
 	})
 }
 
-func TestATaskWaitsUntilAllIsAnswered(t *testing.T) {
+func TestTaskWaitsForAllInputResponses(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		id := c.call("both", `{}`).TaskID
 		v := c.is(id, mcp.TaskInputRequired)
@@ -76,7 +76,7 @@ func TestATaskThatWaitsForInputMayBeCancelled(t *testing.T) {
 	})
 }
 
-func TestBeforeThereIsATaskTheRequestHasToAsk(t *testing.T) {
+func TestTaskInputFailsBeforeTaskExists(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		err := mcpserver.AddTool(c.server, &mcp.Tool{Name: "early"},
 			func(ctx context.Context, _ struct{}) (string, error) {
@@ -98,7 +98,7 @@ func TestBeforeThereIsATaskTheRequestHasToAsk(t *testing.T) {
 	})
 }
 
-func TestATaskSaysWhatItIsDoing(t *testing.T) {
+func TestTaskReportsStatusMessages(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		id := c.call("talk", `{"messages":["reading","writing"],"pause":10}`).TaskID
 		for _, want := range []string{"reading", "1 of 2", "writing", "2 of 2"} {

@@ -57,7 +57,7 @@ func inTwoServers(t *testing.T, test func(t *testing.T, one, other *tasker, view
 	})
 }
 
-func TestServersAnswerForEachOther(t *testing.T) {
+func TestServersHandleEachOthersTasks(t *testing.T) {
 	inTwoServers(t, func(t *testing.T, one, other *tasker, _ *breakableStore) {
 		id := one.call("confirm", `{"questions":["sure?"]}`).TaskID
 		other.is(id, mcp.TaskInputRequired)
@@ -73,7 +73,7 @@ func TestServersAnswerForEachOther(t *testing.T) {
 	})
 }
 
-func TestAnOutcomeWaitsForTheStore(t *testing.T) {
+func TestTaskOutcomeWaitsForStore(t *testing.T) {
 	inTwoServers(t, func(t *testing.T, one, other *tasker, view *breakableStore) {
 		id := one.call("compute", `{"seconds":5}`).TaskID
 		view.broken.Store(true)
@@ -100,7 +100,7 @@ func TestAnOutcomeWaitsForTheStore(t *testing.T) {
 	})
 }
 
-func TestShutdownFreesTheTasksOfAStoreOfItsOwn(t *testing.T) {
+func TestShutdownFreesTasksInOwnStore(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		const size = 32 << 20
 		err := mcpserver.AddTool(c.server, &mcp.Tool{Name: "large"}, func(context.Context, struct{}) (string, error) {

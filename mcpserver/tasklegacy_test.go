@@ -82,7 +82,7 @@ func dig(ctx context.Context, _ struct{}) (string, error) {
 }
 
 // A task asks several questions at once, and the first refusal ends the others.
-func TestALegacyTaskAsksSeveralThingsAtOnce(t *testing.T) {
+func TestLegacyTaskSendsSeveralRequestsAtOnce(t *testing.T) {
 	for refuse, want := range map[bool]string{false: "cancel 0", true: "refused: -1 no"} {
 		inLegacyBubble(t, func(t *testing.T, c *talk) {
 			id := c.begin("survey", "")
@@ -180,7 +180,7 @@ func (c *talk) outcome(id string) string {
 }
 
 // A task asks its client where the client waits for the result, even in another process that shares the tasks.
-func TestALegacyTaskAsksByWayOfAnyProcess(t *testing.T) {
+func TestLegacyTaskSendsRequestsThroughAnyProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store.NewMemoryTasks(0, 0)}}
 		one, other := newLegacyTaskServer(t, o), newLegacyTaskServer(t, o)
@@ -217,7 +217,7 @@ func TestALegacyTaskAsksByWayOfAnyProcess(t *testing.T) {
 }
 
 // The two kinds of tasks do not see each other.
-func TestTasksOfOneKindAreUnknownToClientsOfTheOther(t *testing.T) {
+func TestLegacyAndModernTasksAreIsolated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
 		old, modern := speakAble(t, s), newTaskerOf(t, s)
@@ -243,7 +243,7 @@ func TestTasksOfOneKindAreUnknownToClientsOfTheOther(t *testing.T) {
 }
 
 // A client gets no tasks, even on request, if the server had not declared tasks to it.
-func TestASessionFromBeforeThereWereTasksHasNone(t *testing.T) {
+func TestSessionOpenedBeforeTaskToolsHasNoTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
 		c := speakAble(t, s)
@@ -266,7 +266,7 @@ func TestASessionFromBeforeThereWereTasksHasNone(t *testing.T) {
 }
 
 // A task that the client has cancelled stays cancelled, no matter what its handler returns afterwards.
-func TestALegacyTaskThatIsCancelledStaysSo(t *testing.T) {
+func TestCancelledLegacyTaskStaysCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
 		for name, err := range map[string]error{"result": nil, "error": errors.New("what now?")} {
@@ -319,7 +319,7 @@ func TestWaitingForALegacyTaskHasNoTimeout(t *testing.T) {
 }
 
 // A client that waits for a task gets an error when the task's TTL has passed.
-func TestALegacyTaskIsForgottenWhileItIsWaitedFor(t *testing.T) {
+func TestWaitForLegacyTaskFailsAfterTTL(t *testing.T) {
 	inLegacyBubble(t, func(t *testing.T, c *talk) {
 		c.send(c.request("tools/call", `"name":"compute","arguments":{"seconds":60},"task":{"ttl":5000}`))
 		var r mcp.LegacyCreateTaskResult

@@ -68,7 +68,7 @@ func (e *events) word() message {
 	return decoded(e.t, string(event.Data))
 }
 
-func TestOverHTTPALegacyTaskAsksOnTheStreamOfItsResult(t *testing.T) {
+func TestHTTPLegacyTaskSendsRequestsOnResultStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1},
@@ -98,7 +98,7 @@ func TestOverHTTPALegacyTaskAsksOnTheStreamOfItsResult(t *testing.T) {
 	})
 }
 
-func TestOverHTTPALegacyTaskAsksAgainWhoeverComesBack(t *testing.T) {
+func TestHTTPLegacyTaskRepeatsRequestAfterReconnect(t *testing.T) {
 	for name, store := range map[string]store.Events{"no events": nil, "events": store.NewMemoryEvents(0, 0)} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestOverHTTPALegacyTaskAsksAgainWhoeverComesBack(t *testing.T) {
 	}
 }
 
-func TestOverHTTPASessionHearsOfItsLegacyTasks(t *testing.T) {
+func TestHTTPSessionGetsStatusOfItsLegacyTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{KeepAlive: -1})
@@ -272,7 +272,7 @@ func TestLegacyTasksAreListedForTheirPrincipal(t *testing.T) {
 	})
 }
 
-func TestATaskThatWaitsForInputKeepsNobodyFromShuttingDown(t *testing.T) {
+func TestTaskWaitingForInputDoesNotDelayShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{KeepAlive: -1})

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestTheWorkOfATaskHasASpanOfItsOwn(t *testing.T) {
+func TestTaskHasItsOwnSpan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := newTasker(t, mcpserver.Options{Telemetry: rec.Telemetry()})
@@ -57,7 +57,7 @@ func TestTheWorkOfATaskHasASpanOfItsOwn(t *testing.T) {
 	})
 }
 
-func TestASpanOfATaskEndsWithTheHandler(t *testing.T) {
+func TestTaskSpanEndsWithHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newTaskServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})

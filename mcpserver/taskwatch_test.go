@@ -49,7 +49,7 @@ func statusOf(t *testing.T, frame string, subscription int) string {
 	return string(p.Status) + p.StatusMessage + fmt.Sprint(len(p.InputRequests)) + fmt.Sprint(p.Payload != nil)
 }
 
-func TestASubscriberHearsOfItsTasks(t *testing.T) {
+func TestSubscriberGetsStatusOfItsTasks(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		mine, other := c.call("confirm", `{"questions":["sure?"]}`).TaskID, c.call("compute", `{"seconds":60}`).TaskID
 		done := c.call("compute", `{"seconds":0}`).TaskID
@@ -92,7 +92,7 @@ func TestASubscriberHearsOfItsTasks(t *testing.T) {
 	})
 }
 
-func TestTasksAreWatchedOverHTTP(t *testing.T) {
+func TestTaskSubscriptionsOverHTTP(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newTaskServer(t, mcpserver.Options{})
 		w := serveWeb(t, s, nil)

@@ -17,7 +17,7 @@ import (
 
 const traceParent = `"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"`
 
-func TestATracedCallIsASpanOfTheCallersTrace(t *testing.T) {
+func TestTracedCallSpanJoinsCallerTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		var inside trace.SpanContext
@@ -107,7 +107,7 @@ func TestOutcomesInTelemetry(t *testing.T) {
 	}
 }
 
-func TestPanicsAreLoggedAndKeptFromTheClient(t *testing.T) {
+func TestPanicsAreLoggedAndHiddenFromClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}))
@@ -154,7 +154,7 @@ func TestCancelledRequestsInTelemetry(t *testing.T) {
 	})
 }
 
-func TestViolationsAndStraysInTelemetry(t *testing.T) {
+func TestViolationsAndStrayResponsesInTelemetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := opened(t, t.Context(), newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}))
@@ -209,7 +209,7 @@ func TestNotificationsInTelemetry(t *testing.T) {
 	})
 }
 
-func TestALostAnswerIsAnErrorInTelemetry(t *testing.T) {
+func TestLostResponseIsErrorInTelemetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})

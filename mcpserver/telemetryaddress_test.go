@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestSpansOverHTTPSayWhereTheRequestCameFromUnlessThatIsNotWanted(t *testing.T) {
+func TestHTTPSpansHaveClientAddressUnlessDisabled(t *testing.T) {
 	for _, tt := range []struct {
 		over string
 		opts []telemetry.Option

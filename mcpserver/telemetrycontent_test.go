@@ -103,7 +103,7 @@ func told(rec *telemetrytest.Recording) string {
 	return b.String()
 }
 
-func TestNothingOfWhatIsSaidIsInTelemetryUnlessItIsAskedFor(t *testing.T) {
+func TestTelemetryHasNoContentByDefault(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20241105) {
 		t.Run(w.String(), func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
@@ -120,7 +120,7 @@ func TestNothingOfWhatIsSaidIsInTelemetryUnlessItIsAskedFor(t *testing.T) {
 }
 
 // (specification 2026-07-28, client/sampling and client/elicitation, "Security Considerations")
-func TestNothingOfWhatTheClientIsAskedIsInTelemetry(t *testing.T) {
+func TestTelemetryHasNoContentOfServerRequests(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20250618) {
 		t.Run(w.String(), func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
@@ -158,8 +158,8 @@ func TestNothingOfWhatTheClientIsAskedIsInTelemetry(t *testing.T) {
 	}
 }
 
-// TestContentThatIsAskedForIsOnSpansOnly captures all contents except the texts of errors.
-func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
+// TestCapturedContentIsOnlyOnSpans captures all contents except the texts of errors.
+func TestCapturedContentIsOnlyOnSpans(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20241105) {
 		t.Run(w.String(), func(t *testing.T) {
 			var mu sync.Mutex
@@ -220,7 +220,7 @@ func TestContentThatIsAskedForIsOnSpansOnly(t *testing.T) {
 	}
 }
 
-func TestWhatTheRedactorReturnsIsKeptAndBounded(t *testing.T) {
+func TestRedactorOutputIsRecordedAndTruncated(t *testing.T) {
 	long := strings.Repeat("é", 8<<10)
 	rec := telemetrytest.Recorder(t,
 		telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {

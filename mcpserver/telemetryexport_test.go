@@ -72,8 +72,8 @@ func (e exported) spans(kind, name string) map[string]string {
 
 var exportWays = []way{{mcp.Version20260728, false}, {mcp.Version20251125, true}, {mcp.Version20260728, true}}
 
-// TestRecordsCarryTheIdsOfTheirSpans checks records sent over OTLP and records on the console.
-func TestRecordsCarryTheIdsOfTheirSpans(t *testing.T) {
+// TestLogRecordsCarryTraceAndSpanIDs checks records sent over OTLP and records on the console.
+func TestLogRecordsCarryTraceAndSpanIDs(t *testing.T) {
 	for _, w := range exportWays {
 		e := export(t, w, func(c *mcpclient.Client) {
 			_ = c.Call(t.Context(), mcp.MethodCallTool,

@@ -45,8 +45,8 @@ func within(t *testing.T, rec *telemetrytest.Recording, metrics ...string) {
 	}
 }
 
-// TestAHostileClientCausesNoMoreSeriesThanTheSchemaSays invents names, methods, versions, ids and codes.
-func TestAHostileClientCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
+// TestHostileClientCannotExceedMetricSeriesOfSchema invents names, methods, versions, ids and codes.
+func TestHostileClientCannotExceedMetricSeriesOfSchema(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := countsOnly(t)
 		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Queued: 1 << 20}},
@@ -127,8 +127,8 @@ func field(frame []byte, key string) string {
 	return strings.TrimSpace(rest[:strings.IndexAny(rest, ",}")])
 }
 
-// TestAHostileServerCausesNoMoreSeriesThanTheSchemaSays uses all names that the server sends.
-func TestAHostileServerCausesNoMoreSeriesThanTheSchemaSays(t *testing.T) {
+// TestHostileServerCannotExceedMetricSeriesOfSchema uses all names that the server sends.
+func TestHostileServerCannotExceedMetricSeriesOfSchema(t *testing.T) {
 	rec := countsOnly(t)
 	h := &hostile{}
 	c, err := mcpclient.Connect(t.Context(), transport.InMemory(func(ctx context.Context, p *transport.Peer) {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestStreamsOfEachKindAreInTelemetry(t *testing.T) {
+func TestTelemetryCountsStreamsByKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := serveWeb(t, newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}), nil)
@@ -53,7 +53,7 @@ func TestStreamsOfEachKindAreInTelemetry(t *testing.T) {
 	})
 }
 
-func TestOpenSessionsAreInTelemetry(t *testing.T) {
+func TestTelemetryCountsOpenSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
@@ -76,8 +76,8 @@ func TestOpenSessionsAreInTelemetry(t *testing.T) {
 	})
 }
 
-// TestWhatWaitsForAClientIsInTelemetry uses a client that pauses reading.
-func TestWhatWaitsForAClientIsInTelemetry(t *testing.T) {
+// TestTelemetryCountsMessagesWaitingForClient uses a client that pauses reading.
+func TestTelemetryCountsMessagesWaitingForClient(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
 	requests, in, err := os.Pipe()
@@ -126,8 +126,8 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestWhatIsNotSentIsCountedAsDropped uses a client that accepts no stream, and a client that has opened none.
-func TestWhatIsNotSentIsCountedAsDropped(t *testing.T) {
+// TestUnsentMessagesAreCountedAsDropped uses a client that accepts no stream, and a client that has opened none.
+func TestUnsentMessagesAreCountedAsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := newWebServer(t, mcpserver.Options{Telemetry: rec.Telemetry(), Logging: true})
@@ -166,7 +166,7 @@ func TestWhatIsNotSentIsCountedAsDropped(t *testing.T) {
 	})
 }
 
-func TestQuestionsToAClientAreCountedWhileTheyLast(t *testing.T) {
+func TestPendingServerRequestsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		w := openedAble(t, withTool(t, mcpserver.Options{Telemetry: rec.Telemetry()}, "roots", rootsTool), "2025-11-25")

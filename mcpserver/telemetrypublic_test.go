@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestTheSpanOfWhoIsNotTrustedIsARootWithLinks trusts a client if the header of its request asks for that.
-func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
+// TestUntrustedClientSpanIsRootWithLink trusts a client if the header of its request asks for that.
+func TestUntrustedClientSpanIsRootWithLink(t *testing.T) {
 	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
 		TraceFlags: trace.FlagsSampled})
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
@@ -95,7 +95,7 @@ func TestTheSpanOfWhoIsNotTrustedIsARootWithLinks(t *testing.T) {
 }
 
 // If the server trusted the client, the default sampler would follow the client's decision.
-func TestAServerDecidesItselfWhetherACallOfAnUntrustedClientIsSampled(t *testing.T) {
+func TestServerSamplesUntrustedCallsIndependently(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithPublicEndpointFn(func(context.Context) bool { return true }))
 	w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}),
 		&mcpserver.HTTPOptions{TrustTraceContext: true})
@@ -109,7 +109,7 @@ func TestAServerDecidesItselfWhetherACallOfAnUntrustedClientIsSampled(t *testing
 
 // A client over HTTP decides about traces and baggage only if it has a principal, or if the server's options allow it.
 // A client on the loopback interface, as in this test, gets no exception.
-func TestAnAnonymousClientOverHTTPDecidesNothingAboutTraces(t *testing.T) {
+func TestAnonymousHTTPClientCannotControlTraces(t *testing.T) {
 	alice := func(*http.Request) string { return "alice" }
 	for _, tt := range []struct {
 		name    string

@@ -183,7 +183,7 @@ func encoded(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-func TestToolsThatCannotBeAdded(t *testing.T) {
+func TestInvalidToolsAreRejected(t *testing.T) {
 	raw := func(s *mcpserver.Server, t *mcp.Tool) error { return s.AddTool(t, echo) }
 	tests := []struct {
 		name, want string
@@ -231,7 +231,7 @@ func TestToolsThatCannotBeAdded(t *testing.T) {
 	}
 }
 
-func TestAToolIsACopy(t *testing.T) {
+func TestAddToolCopiesTool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		given := &mcp.Tool{
 			Name: "tool", Description: "before", InputSchema: json.RawMessage(`{"type":"object"}`),
@@ -255,7 +255,7 @@ func TestAToolIsACopy(t *testing.T) {
 	})
 }
 
-func TestMethodsThatCannotBeHandled(t *testing.T) {
+func TestHandleRequestRejectsInvalidMethods(t *testing.T) {
 	s := newServer(t, mcpserver.Options{})
 	h := func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }
 	for name, want := range map[string]string{
@@ -273,7 +273,7 @@ func TestMethodsThatCannotBeHandled(t *testing.T) {
 	}
 }
 
-func TestHandledMethodsOfTheProtocolExistInTheirRevisions(t *testing.T) {
+func TestCustomHandlersOfMCPMethodsFollowRevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{Capabilities: mcp.ServerCapabilities{
 			Logging: mcp.Object{}, Completions: mcp.Object{}, Tasks: &mcp.TasksCapability{},
@@ -312,7 +312,7 @@ func TestHandledMethodsOfTheProtocolExistInTheirRevisions(t *testing.T) {
 	})
 }
 
-func TestResultsOfHandledMethods(t *testing.T) {
+func TestResultsOfCustomHandlers(t *testing.T) {
 	results := map[string]struct {
 		result any
 		err    error

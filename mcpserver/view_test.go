@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func TestEveryRevisionHasAViewOfItsOwn(t *testing.T) {
+func TestEveryRevisionHasItsOwnView(t *testing.T) {
 	known := mcp.SupportedVersions()
 	slices.Reverse(known)
 	if !slices.Equal(known, revisions[:]) {
@@ -15,7 +15,7 @@ func TestEveryRevisionHasAViewOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAViewLeavesTheWholeAlone(t *testing.T) {
+func TestViewDoesNotChangeOriginal(t *testing.T) {
 	whole := &mcp.Prompt{
 		Name: "p", Title: "P", Meta: mcp.Meta(`{}`), Icons: []mcp.Icon{{Src: "https://example.com/i.png"}},
 		Arguments: []mcp.PromptArgument{{Name: "a", Title: "A"}},

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
-func TestAWatchlistCanBeRestoredFromItsSnapshot(t *testing.T) {
+func TestWatchlistIsRestoredFromSnapshot(t *testing.T) {
 	var nobody *watchlist
 	if nobody.has("x") || nobody.snapshot() != nil {
 		t.Error("the list of nobody has something on it, want nothing")
@@ -30,7 +30,7 @@ func TestAWatchlistCanBeRestoredFromItsSnapshot(t *testing.T) {
 	}
 }
 
-func TestWhatIsWatchedIsGivenBackToTheRoom(t *testing.T) {
+func TestWatchlistsReserveAndReleaseMemory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		room := quota.NewMemory(5000)
 		lists := make([]*watchlist, 3)

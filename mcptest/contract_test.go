@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-// TestConnectionsOfAServerKeepTheContract replaces the MCP server by ends that the suite controls.
-func TestConnectionsOfAServerKeepTheContract(t *testing.T) {
+// TestServerConnectionsPassTransportTests replaces the MCP server by ends that the suite controls.
+func TestServerConnectionsPassTransportTests(t *testing.T) {
 	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 		ends := make(chan *end, 64)
 		s := &Server{conns: map[*conn]bool{}}

@@ -14,8 +14,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestACallSaysWhoseItIsAtBothEnds uses an SDK that copies the conversation from the baggage, and labels durations.
-func TestACallSaysWhoseItIsAtBothEnds(t *testing.T) {
+// TestBothSpansHaveConversationAttributes uses an SDK that copies the conversation from the baggage, and labels
+// durations.
+func TestBothSpansHaveConversationAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel("gen_ai.agent.name"))
 		rec.TracerProvider().RegisterSpanProcessor(baggagecopy.NewSpanProcessor(func(m baggage.Member) bool {

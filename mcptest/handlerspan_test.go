@@ -45,7 +45,7 @@ func tool(name string, h func(context.Context, struct{}) (string, error)) func(*
 }
 
 // A handler changes its span in all ways that OpenTelemetry permits, and the recorder of the test accepts them.
-func TestARecorderAcceptsWhatHandlersAddToSpans(t *testing.T) {
+func TestRecorderAcceptsSpanChangesByHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		search := func(ctx context.Context, _ struct{}) (string, error) {

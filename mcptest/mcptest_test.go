@@ -74,7 +74,7 @@ func TestAServerAnswersInEveryRevision(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsKilledLosesItsCallsAndIsReachedAgain(t *testing.T) {
+func TestKilledServerFailsCallsAndAcceptsReconnect(t *testing.T) {
 	run(t, nil, func(t *testing.T, s *mcptest.Server, c *mcpclient.Client) {
 		sunny(t, c)
 		s.Delay(time.Hour, mcp.MethodCallTool)
@@ -99,7 +99,7 @@ func TestAServerThatIsKilledLosesItsCallsAndIsReachedAgain(t *testing.T) {
 	})
 }
 
-func TestAServerThatRefusesIsReachedOnceItDoesNot(t *testing.T) {
+func TestClientReconnectsWhenServerStopsRefusing(t *testing.T) {
 	run(t, &mcpclient.Options{Backoff: mcpclient.Backoff{Min: time.Second}},
 		func(t *testing.T, s *mcptest.Server, c *mcpclient.Client) {
 			sunny(t, c)
@@ -116,7 +116,7 @@ func TestAServerThatRefusesIsReachedOnceItDoesNot(t *testing.T) {
 		})
 }
 
-func TestADelayIsThatOfTheMethodsItNames(t *testing.T) {
+func TestDelayAppliesToGivenMethods(t *testing.T) {
 	run(t, nil, func(t *testing.T, s *mcptest.Server, c *mcpclient.Client) {
 		sunny(t, c)
 		for _, tt := range []struct {
@@ -149,7 +149,7 @@ func TestADelayIsThatOfTheMethodsItNames(t *testing.T) {
 	})
 }
 
-func TestABusyServerTurnsAwaySoManyRequests(t *testing.T) {
+func TestBusyServerRejectsGivenNumberOfRequests(t *testing.T) {
 	run(t, nil, func(t *testing.T, s *mcptest.Server, c *mcpclient.Client) {
 		sunny(t, c)
 		s.Busy(1, 10*time.Second)
@@ -186,7 +186,7 @@ func TestGarbageIsAViolation(t *testing.T) {
 	})
 }
 
-func TestAScriptSaysWhatTheTestWrites(t *testing.T) {
+func TestScriptSendsMessagesOfTest(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		t.Run(string(v), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -234,8 +234,8 @@ func TestAScriptSaysWhatTheTestWrites(t *testing.T) {
 	}
 }
 
-// TestAScriptEndsTheTestThatWaitsInVain runs a test that fails.
-func TestAScriptEndsTheTestThatWaitsInVain(t *testing.T) {
+// TestScriptEndsTestOnTimeout runs a test that fails.
+func TestScriptEndsTestOnTimeout(t *testing.T) {
 	for _, tt := range []struct {
 		name, want string
 		do         func(t *testing.T, s *mcptest.Script)

@@ -15,7 +15,7 @@ import (
 
 // docs:replay
 
-func TestTheWeatherIsThatOfTheRecording(t *testing.T) {
+func TestReplayReturnsRecordedResult(t *testing.T) {
 	server := mcptest.Replay(t, "testdata/weather.ndjson")
 	client, err := mcpclient.Connect(t.Context(), server, nil)
 	if err != nil {
@@ -40,7 +40,7 @@ func (j *judged) Errorf(format string, args ...any) {
 	j.errors = append(j.errors, fmt.Sprintf(format, args...))
 }
 
-func TestARequestThatIsNotInTheRecordingFailsTheTest(t *testing.T) {
+func TestUnrecordedRequestFailsTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := &judged{TB: t}
 		client, err := mcpclient.Connect(t.Context(), mcptest.Replay(j, "testdata/weather.ndjson"),
@@ -58,7 +58,7 @@ func TestARequestThatIsNotInTheRecordingFailsTheTest(t *testing.T) {
 	})
 }
 
-func TestAClientThatIsLeftBehindOutlivesNoTest(t *testing.T) {
+func TestClientMayCloseBeforeReplayCleanup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, err := mcpclient.Connect(t.Context(), mcptest.Replay(t, "testdata/weather.ndjson"),
 			&mcpclient.Options{Telemetry: telemetry.Off()})
@@ -69,7 +69,7 @@ func TestAClientThatIsLeftBehindOutlivesNoTest(t *testing.T) {
 	})
 }
 
-func TestAFileThatIsNoRecordingEndsTheTest(t *testing.T) {
+func TestInvalidRecordingEndsTest(t *testing.T) {
 	text, err := os.ReadFile("testdata/weather.ndjson")
 	if err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ type counted struct {
 }
 
 // Every way to make a call takes attributes for its span.
-func TestCallsTakeAttributesForTheirSpans(t *testing.T) {
+func TestCallOptionAddsSpanAttributes(t *testing.T) {
 	attrs := mcpclient.WithSpanAttributes(tenant("acme"))
 	for _, way := range []struct {
 		name, method string
@@ -110,7 +110,7 @@ func TestCallsTakeAttributesForTheirSpans(t *testing.T) {
 }
 
 // Each attempt and each round of a call has the attributes.
-func TestEachTryOfACallHasItsAttributes(t *testing.T) {
+func TestEachAttemptHasCallAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		server, client := together(t, rec, mcpserver.Options{}, mcpclient.Options{}, tool("greet", nothing))
@@ -132,7 +132,7 @@ func TestEachTryOfACallHasItsAttributes(t *testing.T) {
 }
 
 // An option for all calls adds attributes from the context to the spans of both ends.
-func TestAProgramGivesAllSpansAttributes(t *testing.T) {
+func TestOptionAddsAttributesToAllSpans(t *testing.T) {
 	type key struct{}
 	var seen sync.Map
 	rec := telemetrytest.Recorder(t, telemetry.WithSpanAttributesFn(
@@ -183,7 +183,7 @@ func TestAProgramGivesAllSpansAttributes(t *testing.T) {
 }
 
 // A filter removes only spans: the spans below belong to the span around the call, and metrics are recorded as before.
-func TestAFilterTakesSpansAlone(t *testing.T) {
+func TestFilterRemovesOnlySpans(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithFilter(func(_ context.Context, info telemetry.SpanInfo) bool {
 		return info.Method != "ping" && info.Target != "noise"
 	}))

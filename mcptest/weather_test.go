@@ -79,7 +79,7 @@ func TestAForecastIsOneTrace(t *testing.T) {
 
 // docs:end
 
-func TestTheWeatherIsUnknownWhileTheServerIsAway(t *testing.T) {
+func TestWeatherIsUnknownWhileServerIsDisconnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		weather, server := newWeather(t, telemetrytest.Recorder(t))
 		server.Refuse(errors.New("out of order"))

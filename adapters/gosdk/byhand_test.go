@@ -20,9 +20,9 @@ import (
 // services are two programs that do the same: the one on our client, and the one on the SDK.
 var services = map[string]string{"service": "../../examples/service", "byhand": "internal/byhand"}
 
-// TestTheServiceByHandDoesWhatOursDoes holds both programs against one list: answers, readiness, a server that goes
+// TestHandWrittenServiceMatchesOurs holds both programs against one list: answers, readiness, a server that goes
 // away and comes back, a trace through the server, the duration of calls, and an end in order.
-func TestTheServiceByHandDoesWhatOursDoes(t *testing.T) {
+func TestHandWrittenServiceMatchesOurs(t *testing.T) {
 	built := t.TempDir()
 	build(t, "../..", built, "./examples/server", "./examples/service")
 	build(t, ".", built, "./internal/byhand")
@@ -78,8 +78,8 @@ func traced(s otlpsink.Snapshot) bool {
 	return false
 }
 
-// TestTheGuideCountsBothServices holds the figures in docs/guides/embed.md against the programs.
-func TestTheGuideCountsBothServices(t *testing.T) {
+// TestGuideHasLineCountsOfBothServices holds the figures in docs/guides/embed.md against the programs.
+func TestGuideHasLineCountsOfBothServices(t *testing.T) {
 	page, err := os.ReadFile("../../docs/guides/embed.md")
 	if err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func received(method string) (*mcp.Server, chan map[string]any) {
 	return s, metas
 }
 
-func TestTheTraceContextLeavesWhatTheUserWroteAlone(t *testing.T) {
+func TestTraceContextKeepsUserMeta(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
 		r := telemetrytest.Recorder(t)
 		s, metas := received("tools/call")
@@ -106,7 +106,7 @@ func TestTheTraceContextLeavesWhatTheUserWroteAlone(t *testing.T) {
 	})
 }
 
-func TestOneSetOfParamsServesManyCallsAtOnce(t *testing.T) {
+func TestConcurrentCallsMayShareParams(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	// for modern ones the SDK itself writes to the params
 	c := connect(t, theirs(), r.Telemetry(), r.Telemetry(), legacy, nil)
@@ -158,7 +158,7 @@ func TestRequestsWithoutParamsCarryTheTraceContextToo(t *testing.T) {
 	}
 }
 
-func TestAConnectionIsToldFromTheAttemptToTheEnd(t *testing.T) {
+func TestConnectionIsObservedFromAttemptToEnd(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
 		r := telemetrytest.Recorder(t)
 		c := connect(t, theirs(), r.Telemetry(), nil, version, nil)
@@ -191,7 +191,7 @@ func TestAConnectionIsToldFromTheAttemptToTheEnd(t *testing.T) {
 	})
 }
 
-func TestAServerThatDiesIsALostConnection(t *testing.T) {
+func TestServerDeathIsLostConnection(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
 		r := telemetrytest.Recorder(t)
 		s := theirs()
@@ -219,7 +219,7 @@ func TestAServerThatDiesIsALostConnection(t *testing.T) {
 	})
 }
 
-func TestACallAfterTheEndIsLostAndNoNewConnection(t *testing.T) {
+func TestCallAfterCloseIsLostWithoutReconnect(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	c := connect(t, theirs(), r.Telemetry(), nil, legacy, nil)
 	if err := c.session.Close(); err != nil {
@@ -238,7 +238,7 @@ func TestACallAfterTheEndIsLostAndNoNewConnection(t *testing.T) {
 	}
 }
 
-func TestAClientOfTheSDKItselfIsObservedWithLessToTell(t *testing.T) {
+func TestPlainSDKClientIsObserved(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	far, near := mcp.NewInMemoryTransports()
 	if _, err := theirs().Connect(t.Context(), far, nil); err != nil {
@@ -264,7 +264,7 @@ func TestAClientOfTheSDKItselfIsObservedWithLessToTell(t *testing.T) {
 	}, func() string { return "none" })
 }
 
-func TestARefusedConnectionIsAnAttemptThatFailed(t *testing.T) {
+func TestRefusedConnectionIsFailedAttempt(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusServiceUnavailable} {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
 			r := telemetrytest.Recorder(t)
@@ -291,7 +291,7 @@ func TestARefusedConnectionIsAnAttemptThatFailed(t *testing.T) {
 	}
 }
 
-func TestTheServersQuestionsBelongToWhoSentThem(t *testing.T) {
+func TestServerRequestDoesNotJoinConnectTrace(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	ctx, start := r.TracerProvider().Tracer("test").Start(t.Context(), "startup")
 	heard := make(chan trace.SpanContext, 1)
@@ -323,7 +323,7 @@ func TestTheServersQuestionsBelongToWhoSentThem(t *testing.T) {
 	}
 }
 
-func TestNothingToTellIsNoTrouble(t *testing.T) {
+func TestCallsWorkWithTelemetryOff(t *testing.T) {
 	c := connect(t, theirs(), telemetry.Off(), telemetry.Off(), modern, nil)
 	if _, err := c.session.CallTool(t.Context(),
 		&mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}}); err != nil {

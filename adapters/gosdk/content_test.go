@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestContentsAreOnSpansIfARedactorLetsThem(t *testing.T) {
+func TestSpansHaveContentIfRedactorAllows(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
 		r := telemetrytest.Recorder(t,
 			telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string, bool) {

@@ -61,9 +61,9 @@ func once(t testing.TB, tel *telemetry.Telemetry) func() {
 	}
 }
 
-// TestWhatACallCosts holds what README.md says of a call, both ends of it, on top of the some 250 allocations of the
-// SDK.
-func TestWhatACallCosts(t *testing.T) {
+// TestCallAllocationsAreLimited holds what README.md says of a call, both ends of it, on top of the some 250
+// allocations of the SDK.
+func TestCallAllocationsAreLimited(t *testing.T) {
 	all := observers()
 	base := testing.AllocsPerRun(300, once(t, all["absent"]))
 	for name, budget := range map[string]float64{"no SDK": 8, "unsampled": 32, "sampled": 42} {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-func TestEveryFailureOfEveryCallIsOneOperation(t *testing.T) {
+func TestEveryCallFailureIsObservedOnce(t *testing.T) {
 	fleet.EveryFailure(t, &fleet.SDK{Versions: []string{legacy, modern}, Connect: everyWay})
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestACallIsOneTraceWhateverThePropagator(t *testing.T) {
+func TestCallIsOneTraceWithAnyPropagator(t *testing.T) {
 	for name, p := range propagators.Whole() {
 		t.Run(name, func(t *testing.T) {
 			eras(t, func(t *testing.T, version string) {

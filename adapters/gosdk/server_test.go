@@ -35,7 +35,7 @@ func addEcho(s *mcp.Server, name string) {
 		})
 }
 
-func TestNamesThatAClientMakesUpAreNoMetrics(t *testing.T) {
+func TestUnknownNamesAreNotMetricAttributes(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	c := connect(t, s, telemetry.Off(), r.Telemetry(), modern, nil)
@@ -58,7 +58,7 @@ func TestNamesThatAClientMakesUpAreNoMetrics(t *testing.T) {
 	}
 }
 
-func TestAToolIsKnownAsSoonAsClientsAreToldOfIt(t *testing.T) {
+func TestNewToolIsInMetricsAfterListChanged(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	told := make(chan struct{}, 1)
@@ -81,7 +81,7 @@ func TestAToolIsKnownAsSoonAsClientsAreToldOfIt(t *testing.T) {
 	}
 }
 
-func TestAPanicIsToldAndGoesOn(t *testing.T) {
+func TestPanicIsRecordedAndRepanicked(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	mcp.AddTool(s, &mcp.Tool{Name: "panic"},
@@ -115,7 +115,7 @@ func TestAPanicIsToldAndGoesOn(t *testing.T) {
 	}
 }
 
-func TestASubscriptionIsNoLongSpan(t *testing.T) {
+func TestSubscriptionDoesNotKeepSpanOpen(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	connect(t, s, r.Telemetry(), r.Telemetry(), modern, &mcp.ClientOptions{
@@ -133,7 +133,7 @@ func TestASubscriptionIsNoLongSpan(t *testing.T) {
 
 }
 
-func TestProgressAndLogMessagesAreCountedOnly(t *testing.T) {
+func TestProgressAndLogMessagesHaveNoSpans(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	mcp.AddTool(s, &mcp.Tool{Name: "busy"},
@@ -169,7 +169,7 @@ func TestProgressAndLogMessagesAreCountedOnly(t *testing.T) {
 	}
 }
 
-func TestAnErrorWithoutACodeIsWhatTheClientSees(t *testing.T) {
+func TestErrorWithoutCodeIsRecordedAsSent(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	s.AddPrompt(&mcp.Prompt{Name: "broken"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
@@ -191,7 +191,7 @@ func TestAnErrorWithoutACodeIsWhatTheClientSees(t *testing.T) {
 	}
 }
 
-func TestAServersSessionsAreMeasured(t *testing.T) {
+func TestServerSessionDurationIsMeasured(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	c := connect(t, theirs(), telemetry.Off(), r.Telemetry(), legacy, nil)
 	if err := c.session.Close(); err != nil {
@@ -202,7 +202,7 @@ func TestAServersSessionsAreMeasured(t *testing.T) {
 	}, func() string { return "none" })
 }
 
-func TestAStrangerOverHTTPDoesNotDecideAboutTraces(t *testing.T) {
+func TestAnonymousHTTPClientCannotControlTraces(t *testing.T) {
 	const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 	for name, opts := range map[string][]gosdk.ServerOption{"stranger": nil, "trusted": {gosdk.TrustTraceContext()}} {
 		t.Run(name, func(t *testing.T) {

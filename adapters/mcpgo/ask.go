@@ -20,7 +20,7 @@ type asking interface {
 }
 
 // Interfaces of the sessions of mcp-go's transports. A replacement must implement the same interfaces, because mcp-go
-// uses type assertions. TestSessionsLoseNothing compares them.
+// uses type assertions. TestWrappedSessionKeepsInterfaces compares them.
 type (
 	stdioSession interface {
 		asking

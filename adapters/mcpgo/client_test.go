@@ -89,7 +89,7 @@ func received() (*server.MCPServer, chan map[string]any) {
 		server.WithResourceCapabilities(true, true)), metas
 }
 
-func TestTheTraceContextLeavesWhatTheUserWroteAlone(t *testing.T) {
+func TestTraceContextKeepsUserMeta(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
 		r := telemetrytest.Recorder(t)
 		s, metas := received()
@@ -145,7 +145,7 @@ func TestEveryRequestCarriesTheTraceContext(t *testing.T) {
 	}
 }
 
-func TestAConnectionIsToldFromTheAttemptToTheEnd(t *testing.T) {
+func TestConnectionIsObservedFromAttemptToEnd(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
 		r := telemetrytest.Recorder(t)
 		tr := mcpgo.WrapTransport(pipe(t, theirs()).tr, r.Telemetry(), fleet.ClientName)
@@ -169,7 +169,7 @@ func TestAConnectionIsToldFromTheAttemptToTheEnd(t *testing.T) {
 	})
 }
 
-func TestAServerThatDiesIsALostConnection(t *testing.T) {
+func TestServerDeathIsLostConnection(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	p := pipe(t, theirs())
 	c := connect(t, mcpgo.WrapTransport(transportOf(p), r.Telemetry(), fleet.ClientName), legacy)
@@ -199,7 +199,7 @@ func TestAServerThatDiesIsALostConnection(t *testing.T) {
 
 func transportOf(p piped) transport.Interface { return p.tr }
 
-func TestACancellationIsAChildOfTheCallItEnds(t *testing.T) {
+func TestCancellationSpanIsChildOfItsCall(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	c := connect(t, mcpgo.WrapTransport(pipe(t, theirs()).tr, r.Telemetry(), fleet.ClientName), legacy)
 	url, handled := fleet.Handled(t)
@@ -225,7 +225,7 @@ func TestACancellationIsAChildOfTheCallItEnds(t *testing.T) {
 	}, func() string { return fmt.Sprint(spans.All()) })
 }
 
-func TestNotificationsAreCountedAndHaveSpansAsTheSchemaSays(t *testing.T) {
+func TestNotificationMetricsAndSpansFollowSchema(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	c := connect(t, mcpgo.WrapTransport(pipe(t, s).tr, r.Telemetry(), fleet.ClientName), legacy)
@@ -251,7 +251,7 @@ func TestNotificationsAreCountedAndHaveSpansAsTheSchemaSays(t *testing.T) {
 	}
 }
 
-func TestASubscriptionIsAStreamAndNoLongSpan(t *testing.T) {
+func TestSubscriptionIsStreamWithoutOpenSpan(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs(server.WithToolCapabilities(true))
 	mcpgo.InstrumentServer(s, r.Telemetry(), fleet.ServerName)
@@ -271,7 +271,7 @@ func TestASubscriptionIsAStreamAndNoLongSpan(t *testing.T) {
 	}
 }
 
-func TestWhatOnlyHTTPAnsweredHasItsStatus(t *testing.T) {
+func TestHTTPErrorStatusIsRecorded(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusServiceUnavailable} {
 		t.Run(strconv.Itoa(status), func(t *testing.T) {
 			r := telemetrytest.Recorder(t)
@@ -299,7 +299,7 @@ func TestWhatOnlyHTTPAnsweredHasItsStatus(t *testing.T) {
 	}
 }
 
-func TestOneSetOfParamsServesManyCallsAtOnce(t *testing.T) {
+func TestConcurrentCallsMayShareParams(t *testing.T) {
 	eras(t, func(t *testing.T, version string) {
 		r := telemetrytest.Recorder(t)
 		c := connect(t, mcpgo.WrapTransport(pipe(t, theirs()).tr, r.Telemetry(), fleet.ClientName), version)
@@ -322,7 +322,7 @@ func TestOneSetOfParamsServesManyCallsAtOnce(t *testing.T) {
 	})
 }
 
-func TestNothingToTellIsNoTrouble(t *testing.T) {
+func TestCallsWorkWithTelemetryOff(t *testing.T) {
 	s := theirs()
 	mcpgo.InstrumentServer(s, telemetry.Off(), fleet.ServerName)
 	c := connect(t, mcpgo.WrapTransport(pipe(t, s).tr, telemetry.Off(), fleet.ClientName), modern)

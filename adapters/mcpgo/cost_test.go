@@ -54,9 +54,9 @@ func once(t testing.TB, tel *telemetry.Telemetry) func() {
 	}
 }
 
-// TestWhatACallCosts holds what README.md says of a call, both ends of it, on top of the some 440 allocations of
-// mcp-go.
-func TestWhatACallCosts(t *testing.T) {
+// TestCallAllocationsAreLimited holds what README.md says of a call, both ends of it, on top of the some 440
+// allocations of mcp-go.
+func TestCallAllocationsAreLimited(t *testing.T) {
 	all := observers()
 	base := testing.AllocsPerRun(300, once(t, all["absent"]))
 	for name, budget := range map[string]float64{"no SDK": 24, "unsampled": 48, "sampled": 58} {

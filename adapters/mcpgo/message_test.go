@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 )
 
-func TestATraceContextIsPutIntoJSON(t *testing.T) {
+func TestTraceContextIsInsertedIntoJSON(t *testing.T) {
 	trace := instrument.TraceContext{Traceparent: "00-a-b-01", Baggage: `a="b"`, Others: map[string]string{"b3": "a-b-1"}}
 	for meta, want := range map[string]string{
 		``:                             `{}`,
@@ -45,7 +45,7 @@ func TestATraceContextIsPutIntoJSON(t *testing.T) {
 	}
 }
 
-func TestResultsSayHowTheCallWent(t *testing.T) {
+func TestOutcomeIsReadFromResult(t *testing.T) {
 	for result, want := range map[string]said{
 		`{"content":[]}`: {},
 		`{"content":[{"type":"text","text":"\"isError\":true"}]}`: {},

@@ -65,7 +65,7 @@ func serverAfter() (http.Handler, error) {
 	return handler, err
 }
 
-func TestTheProgramsOfTheGuideDoTheSameBeforeAndAfter(t *testing.T) {
+func TestGuideProgramsBehaveSameBeforeAndAfter(t *testing.T) {
 	after, err := serverAfter()
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func call(t *testing.T, s *server.MCPServer, tool string) (*mcp.CallToolResult, 
 	return connect(t, pipe(t, s).tr, legacy).CallTool(t.Context(), q)
 }
 
-func TestWhatAHandlerDoesIsUnderItsSpan(t *testing.T) {
+func TestHandlerContextHasServerSpan(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	spans := make(chan [2]trace.SpanContext, 1)
@@ -52,7 +52,7 @@ func TestWhatAHandlerDoesIsUnderItsSpan(t *testing.T) {
 	}
 }
 
-func TestTheUsersHooksStay(t *testing.T) {
+func TestUserHooksAreKept(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	hooks, heard := &server.Hooks{}, make(chan string, 10)
 	hooks.AddOnSuccess(func(_ context.Context, _ any, method mcp.MCPMethod, _, _ any) { heard <- string(method) })
@@ -66,7 +66,7 @@ func TestTheUsersHooksStay(t *testing.T) {
 	}
 }
 
-func TestAPanicIsToldAndLeftToTheServersRecovery(t *testing.T) {
+func TestPanicIsRecordedAndLeftToServerRecovery(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs(server.WithRecovery())
 	s.AddTool(mcp.NewTool("panic"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -90,7 +90,7 @@ func TestAPanicIsToldAndLeftToTheServersRecovery(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatEndsItsGoroutineEndsItsOperation(t *testing.T) {
+func TestGoexitInHandlerEndsItsOperation(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	s.AddTool(mcp.NewTool("exit"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -113,7 +113,7 @@ func TestAHandlerThatEndsItsGoroutineEndsItsOperation(t *testing.T) {
 	}
 }
 
-func TestNamesThatAClientMakesUpAreNoMetrics(t *testing.T) {
+func TestUnknownNamesAreNotMetricAttributes(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	mcpgo.InstrumentServer(s, r.Telemetry(), fleet.ServerName)
@@ -138,7 +138,7 @@ func TestNamesThatAClientMakesUpAreNoMetrics(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreRefusedBeforeTheyAreReadAreOperationsToo(t *testing.T) {
+func TestRequestsRefusedBeforeParsingAreObserved(t *testing.T) {
 	for _, tt := range []struct{ message, name, code string }{
 		{`{"jsonrpc":"2.0","id":7,"method":"no/such"}`, "_OTHER", "-32601"},
 		{`{"jsonrpc":"2.0","id":7,"method":"prompts/list"}`, "prompts/list", "-32601"},
@@ -160,9 +160,9 @@ func TestRequestsThatAreRefusedBeforeTheyAreReadAreOperationsToo(t *testing.T) {
 	}
 }
 
-// TestSessionsLoseNothing holds the sessions that handlers get against those of mcp-go, which finds out by type
-// assertions what a session can do.
-func TestSessionsLoseNothing(t *testing.T) {
+// TestWrappedSessionKeepsInterfaces holds the sessions that handlers get against those of mcp-go, which finds out by
+// type assertions what a session can do.
+func TestWrappedSessionKeepsInterfaces(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		dial func(t *testing.T, s *server.MCPServer) transport.Interface
@@ -211,7 +211,7 @@ func TestSessionsLoseNothing(t *testing.T) {
 	}
 }
 
-func TestAServersSessionsAreMeasured(t *testing.T) {
+func TestServerSessionDurationIsMeasured(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	s := theirs()
 	mcpgo.InstrumentServer(s, r.Telemetry(), fleet.ServerName)
@@ -226,7 +226,7 @@ func TestAServersSessionsAreMeasured(t *testing.T) {
 	}
 }
 
-func TestAStrangerOverHTTPDoesNotDecideAboutTraces(t *testing.T) {
+func TestAnonymousHTTPClientCannotControlTraces(t *testing.T) {
 	const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 	for name, opts := range map[string][]mcpgo.ServerOption{"stranger": nil, "trusted": {mcpgo.TrustTraceContext()}} {
 		t.Run(name, func(t *testing.T) {

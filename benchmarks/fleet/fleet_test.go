@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestClientsOfOneServerDoNotComeBackAtOnce takes the server away for 10 s, and looks at the attempts.
-func TestClientsOfOneServerDoNotComeBackAtOnce(t *testing.T) {
+// TestClientReconnectsAreSpreadOverTime takes the server away for 10 s, and looks at the attempts.
+func TestClientReconnectsAreSpreadOverTime(t *testing.T) {
 	const clients, step, outage = 300, 100 * time.Millisecond, 10 * time.Second
 	synctest.Test(t, func(t *testing.T) {
 		f, err := fleet.Connect(t.Context(), clients, telemetry.Off())
@@ -43,8 +43,8 @@ func TestClientsOfOneServerDoNotComeBackAtOnce(t *testing.T) {
 	})
 }
 
-// TestAFleetOfClientsKeepsToTheBudgetOfMetrics has more clients than there are names on metrics.
-func TestAFleetOfClientsKeepsToTheBudgetOfMetrics(t *testing.T) {
+// TestFleetStaysWithinTheMetricsBudget has more clients than there are names on metrics.
+func TestFleetStaysWithinTheMetricsBudget(t *testing.T) {
 	const clients, state = 600, "mcp_client.connection.state"
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

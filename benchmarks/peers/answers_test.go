@@ -33,8 +33,8 @@ func TestEveryPeerGetsTheRightAnswers(t *testing.T) {
 	}
 }
 
-// TestEveryPeerTakesTheLargestResult is that all sizes of the benchmarks are within the limits that the peers have.
-func TestEveryPeerTakesTheLargestResult(t *testing.T) {
+// TestEveryPeerAcceptsTheLargestResult is that all sizes of the benchmarks are within the limits that the peers have.
+func TestEveryPeerAcceptsTheLargestResult(t *testing.T) {
 	for _, p := range []workload.Peer{peers.GoSDK, peers.MCPGo} {
 		for _, tr := range workload.Transports {
 			c := workload.Canned{Era: workload.Modern, Shape: workload.Text, Size: workload.Limit}
@@ -43,8 +43,8 @@ func TestEveryPeerTakesTheLargestResult(t *testing.T) {
 	}
 }
 
-// TestEveryPeerTakesTheUsersHTTPClient is that the requests of calls go through the client that otelhttp observes.
-func TestEveryPeerTakesTheUsersHTTPClient(t *testing.T) {
+// TestEveryPeerUsesTheUsersHTTPClient is that the requests of calls go through the client that otelhttp observes.
+func TestEveryPeerUsesTheUsersHTTPClient(t *testing.T) {
 	for _, p := range []workload.Peer{workload.Ours, peers.GoSDK, peers.MCPGo} {
 		for _, e := range workload.Eras {
 			t.Run(fmt.Sprintf("%s/%s", p.Name, e), func(t *testing.T) {

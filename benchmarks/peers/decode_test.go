@@ -58,7 +58,7 @@ func decodes(b *testing.B, s workload.Shape, size int, decode func([]byte) (int,
 	}
 }
 
-func TestEveryDecoderFindsWhatIsThere(t *testing.T) {
+func TestEveryDecoderFindsTheContent(t *testing.T) {
 	for _, d := range peers.Decoders {
 		for _, e := range workload.Eras {
 			for _, s := range workload.Shapes {

@@ -50,8 +50,8 @@ func TestEachCallIsAccountedFor(t *testing.T) {
 	}
 }
 
-// TestGrowthIsSeen compares the last third of the samples with the second.
-func TestGrowthIsSeen(t *testing.T) {
+// TestGrowthIsDetected compares the last third of the samples with the second.
+func TestGrowthIsDetected(t *testing.T) {
 	var flat, growing []soak.Sample
 	for i := range 12 {
 		flat = append(flat, soak.Sample{Heap: uint64(100 + i%2), Goroutines: 10, Files: 5})

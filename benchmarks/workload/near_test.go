@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestIdleClientsAndSessionsAreServedAndEnd(t *testing.T) {
+func TestIdleClientsAndSessionsAnswerAndClose(t *testing.T) {
 	c := Canned{Modern, Text, Tiny}
 	call, _ := c.sizes()
 	for _, p := range peers {

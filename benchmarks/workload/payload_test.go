@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-func TestAPayloadHasItsSizeAndContent(t *testing.T) {
+func TestPayloadHasTheRequestedSizeAndContent(t *testing.T) {
 	for _, e := range Eras {
 		for _, s := range Shapes {
 			for _, size := range []int{400, 401, 402, 403, KiB, 10 * KiB, 100*KiB + 1, MiB + 3} {
@@ -54,7 +54,7 @@ func TestTheSmallestAndTheLargestPayloadsExist(t *testing.T) {
 	}
 }
 
-func TestAPageOfToolsHasThem(t *testing.T) {
+func TestToolsPayloadHasAllTools(t *testing.T) {
 	for _, e := range Eras {
 		p := NewPayload(e, Tools, 1000)
 		var r mcp.ListToolsResult
@@ -65,7 +65,7 @@ func TestAPageOfToolsHasThem(t *testing.T) {
 	}
 }
 
-func TestStructuredResultsMatchTheSchemaThatIsListed(t *testing.T) {
+func TestStructuredResultsMatchTheListedSchema(t *testing.T) {
 	r, w, wait, err := Canned{Modern, Structured, 10 * KiB}.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -40,8 +40,8 @@ func TestEveryPeerGetsTheRightAnswersInEveryUse(t *testing.T) {
 	}
 }
 
-// TestACaseIsMeasuredOnce is that no two cases have the same name.
-func TestACaseIsMeasuredOnce(t *testing.T) {
+// TestCaseNamesAreUnique is that no two cases have the same name.
+func TestCaseNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range asUsed() {
 		if seen[r.String()] {
@@ -51,7 +51,7 @@ func TestACaseIsMeasuredOnce(t *testing.T) {
 	}
 }
 
-func TestAServerOverTLSSpeaksTheVersionOfHTTPThatTheUseNames(t *testing.T) {
+func TestTLSServerUsesTheHTTPVersionOfTheUse(t *testing.T) {
 	for want, u := range map[string]Use{"HTTP/1.1": tlsClient, "HTTP/2.0": h2Client} {
 		ctx, end, err := u.With(t.Context())
 		if err != nil {
@@ -78,8 +78,9 @@ func TestAServerOverTLSSpeaksTheVersionOfHTTPThatTheUseNames(t *testing.T) {
 	}
 }
 
-// TestCallsAreSeenInTheInstallation is that what is measured as production has a span and a duration for each call.
-func TestCallsAreSeenInTheInstallation(t *testing.T) {
+// TestInstallationRecordsSpansAndDurations is that what is measured as production has a span and a duration for each
+// call.
+func TestInstallationRecordsSpansAndDurations(t *testing.T) {
 	for _, p := range []Peer{FloorJSON, Ours} {
 		t.Run(p.Name, func(t *testing.T) {
 			spans, reader := tracetest.NewSpanRecorder(), sdkmetric.NewManualReader()
@@ -124,7 +125,7 @@ func recorded(t *testing.T, reader sdkmetric.Reader) (n uint64) {
 	return n
 }
 
-func TestMixedResultsComeInTurn(t *testing.T) {
+func TestMixedResultsHaveTheMeanSize(t *testing.T) {
 	k, sum := newResponder(Canned{Modern, Mixed, MixedSize}), 0
 	for range mix {
 		sum += len(k.answer(request(Modern, "tools/call", callParams))) - len("\n")

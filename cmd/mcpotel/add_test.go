@@ -169,7 +169,7 @@ func TestParallelChangesOfAFileAreAllKept(t *testing.T) {
 	}
 }
 
-func TestNamesThatAreRefused(t *testing.T) {
+func TestAddRefusesInvalidNames(t *testing.T) {
 	noCollector(t)
 	file := atHome(t)
 	steps(t, []step{
@@ -195,8 +195,8 @@ func TestNamesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestHostsFilesAreFoundAndLeftAlone has the files of all hosts, in their own ways of saying things.
-func TestHostsFilesAreFoundAndLeftAlone(t *testing.T) {
+// TestHostFilesAreReadButNotChanged has the files of all hosts, in their own ways of saying things.
+func TestHostFilesAreReadButNotChanged(t *testing.T) {
 	noCollector(t)
 	file := atHome(t)
 	url, _ := serves(t, "0")
@@ -244,7 +244,7 @@ func TestHostsFilesAreFoundAndLeftAlone(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsWrongIsSaidAndNotOverwritten(t *testing.T) {
+func TestInvalidFileIsReportedAndKept(t *testing.T) {
 	noCollector(t)
 	file := atHome(t)
 	for _, text := range []string{`{"mcpServers":`, `[]`, `{"mcpServers":7}`, `{"mcpServers":{"a":1,"a":2}}`} {

@@ -34,7 +34,7 @@ func echoes(t *testing.T, schema string) (url string) {
 	return server.URL
 }
 
-func TestArgumentsAreGivenInEveryWay(t *testing.T) {
+func TestArgumentsAreAcceptedInEveryForm(t *testing.T) {
 	noCollector(t)
 	url := echoes(t, manyTypes(t))
 	demo, _ := serves(t, "0")

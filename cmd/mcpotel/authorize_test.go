@@ -116,7 +116,7 @@ func (v *visitor) Write(p []byte) (int, error) {
 	return v.text.Write(p)
 }
 
-func TestAuthorizationIsGotOnceAndRemembered(t *testing.T) {
+func TestAuthorizationIsObtainedOnceAndSaved(t *testing.T) {
 	noCollector(t)
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -147,7 +147,7 @@ func TestAuthorizationIsGotOnceAndRemembered(t *testing.T) {
 }
 
 // A server may have the tokens of what it is part of only if the person says so.
-func TestAResourceAboveTheServerTakesAFlag(t *testing.T) {
+func TestParentResourceNeedsAFlag(t *testing.T) {
 	noCollector(t)
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -180,7 +180,7 @@ func TestAResourceAboveTheServerTakesAFlag(t *testing.T) {
 	}
 }
 
-func TestBrowserIsOpenedOnlyWhereThereIsOne(t *testing.T) {
+func TestBrowserNeedsALocalDisplay(t *testing.T) {
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
 	t.Setenv("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestAPlanThatCannotBeDoneIsAMisuse(t *testing.T) {
+func TestInvalidChaosPlanIsAUsageError(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plan.yaml")
 	if err := os.WriteFile(file, []byte("faults: [{kind: expire}]"), 0o600); err != nil {
 		t.Fatal(err)
@@ -34,9 +34,9 @@ func TestAPlanThatCannotBeDoneIsAMisuse(t *testing.T) {
 	}
 }
 
-// TestACommandBreaksWhatThePlanSays has no proxy: the connection of the command itself is broken, to one server or to
+// TestCommandInjectsTheFaultsOfAPlan has no proxy: the connection of the command itself is broken, to one server or to
 // each of several, and its trace says so.
-func TestACommandBreaksWhatThePlanSays(t *testing.T) {
+func TestCommandInjectsTheFaultsOfAPlan(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")
 	dir := t.TempDir()
@@ -72,9 +72,9 @@ func TestACommandBreaksWhatThePlanSays(t *testing.T) {
 	}
 }
 
-// TestAProxyBreaksWhatThePlanSays has the demo's server behind a proxy with a plan: one tool fails, the server dies of
+// TestProxyInjectsTheFaultsOfAPlan has the demo's server behind a proxy with a plan: one tool fails, the server dies of
 // another one, and is busy for a third.
-func TestAProxyBreaksWhatThePlanSays(t *testing.T) {
+func TestProxyInjectsTheFaultsOfAPlan(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
 	if err != nil {
@@ -110,8 +110,8 @@ func TestAProxyBreaksWhatThePlanSays(t *testing.T) {
 	otlpcheck.Check(t, sink.Snapshot())
 }
 
-// TestWithoutAPlanNothingIsWrapped keeps the connection as it is, with all that makes it fast.
-func TestWithoutAPlanNothingIsWrapped(t *testing.T) {
+// TestTransportIsUnchangedWithoutAChaosPlan keeps the connection as it is, with all that makes it fast.
+func TestTransportIsUnchangedWithoutAChaosPlan(t *testing.T) {
 	given := transport.Transport(&transport.HTTP{URL: "http://localhost/mcp"})
 	if got, err := new(chaosFlags).wrap(given); got != given || err != nil {
 		t.Errorf("got %v, %v", got, err)

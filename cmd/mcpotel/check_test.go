@@ -17,7 +17,7 @@ func checks(t *testing.T, file string, flags ...string) (code int, stdout, stder
 	return runs(t, slices.Concat([]string{"check", "--baseline", file}, flags, demoServerCommand(t))...)
 }
 
-func TestCheckSaysWhichToolsHaveChanged(t *testing.T) {
+func TestCheckReportsChangedTools(t *testing.T) {
 	noCollector(t)
 	file := filepath.Join(t.TempDir(), "tools.json")
 	code, out, stderr := checks(t, file, "--update")
@@ -125,7 +125,7 @@ func TestMisuseOfCheckIsExplained(t *testing.T) {
 	}
 }
 
-func TestOneToolIsOne(t *testing.T) {
+func TestOneToolIsSingular(t *testing.T) {
 	if got := areTools(1); got != "1 tool is" {
 		t.Errorf("got %q, want the singular", got)
 	}

@@ -15,7 +15,7 @@ import (
 // eras are a revision of each era.
 var eras = []string{"2026-07-28", "2025-11-25"}
 
-func TestCommandsForWhatServersHaveBesidesTools(t *testing.T) {
+func TestCommandsForResourcesPromptsAndMore(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")
 	for name, tc := range map[string]struct {
@@ -69,7 +69,7 @@ func TestCommandsForWhatServersHaveBesidesTools(t *testing.T) {
 	}
 }
 
-func TestMisuseOfTheseCommandsIsExplained(t *testing.T) {
+func TestMisuseOfResourceAndPromptCommandsIsExplained(t *testing.T) {
 	noCollector(t)
 	server := demoServerCommand(t)
 	for name, tc := range map[string]struct {
@@ -112,8 +112,8 @@ func TestReadWritesTheBytesOfABlob(t *testing.T) {
 	}
 }
 
-// TestTasksAreWaitedForOrHandedOver begins tasks and looks after them from other processes, as it were.
-func TestTasksAreWaitedForOrHandedOver(t *testing.T) {
+// TestCallWaitsForTasksOrDetachesThem begins tasks and looks after them from other processes, as it were.
+func TestCallWaitsForTasksOrDetachesThem(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")
 	code, out, stderr := runs(t, "call", "--url", url, "brew", `{"cups":2,"seconds":0.2}`)
@@ -181,7 +181,7 @@ func quoted(t *testing.T, s string) string {
 	return string(raw)
 }
 
-func TestManyServersOfAFile(t *testing.T) {
+func TestCommandsUseAllServersOfAFile(t *testing.T) {
 	noCollector(t)
 	path := configFile(t, "")
 	for name, tc := range map[string]struct {
@@ -228,7 +228,7 @@ func TestManyServersOfAFile(t *testing.T) {
 	}
 }
 
-func TestAServerOfAFileThatFailsKeepsNoOtherFromAnswering(t *testing.T) {
+func TestFailedServerOfAFileDoesNotAffectOthers(t *testing.T) {
 	noCollector(t)
 	path := configFile(t, `,"broken":{"command":"/does/not/exist"}`)
 	for _, command := range []string{"tools", "resources", "prompts", "ping"} {

@@ -29,7 +29,7 @@ func completes(t *testing.T, args ...string) (names []string) {
 	return names
 }
 
-func TestNamesAreCompletedByTheServer(t *testing.T) {
+func TestCompletionAsksTheServerForNames(t *testing.T) {
 	noCollector(t)
 	t.Setenv(patienceVariable, "1m") // on a slow machine
 	url, _ := serves(t, "0")
@@ -96,7 +96,7 @@ func TestACompletionDoesNotHang(t *testing.T) {
 	}
 }
 
-func TestNamesThatAShellMightRunAreNotCompleted(t *testing.T) {
+func TestCompletionOmitsNamesUnsafeInAShell(t *testing.T) {
 	for _, name := range []string{
 		"$(id)", "`id`", "a;b", "a b", "a\nb", "a\x1bb", `a"b`, "a'b", "a|b", "a&b", "a>b", "", "a\u202eb",
 	} {
@@ -109,7 +109,7 @@ func TestNamesThatAShellMightRunAreNotCompleted(t *testing.T) {
 	}
 }
 
-func TestLinesAreDividedAsShellsDo(t *testing.T) {
+func TestLinesAreSplitLikeInAShell(t *testing.T) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestLinesAreDividedAsShellsDo(t *testing.T) {
 	}
 }
 
-func TestCompletionScriptsKnowTheWholeLine(t *testing.T) {
+func TestCompletionScriptsPassTheWholeLine(t *testing.T) {
 	for _, sh := range shells {
 		code, script, stderr := runs(t, "completion", sh.name)
 		if code != exitOK || len(script) < 1000 {
@@ -152,8 +152,8 @@ func TestCompletionScriptsKnowTheWholeLine(t *testing.T) {
 	}
 }
 
-// TestBashCompletesToolsOfTheServerBehindTheCursor runs bash with the script, as a user does who presses Tab.
-func TestBashCompletesToolsOfTheServerBehindTheCursor(t *testing.T) {
+// TestBashCompletesToolsOfTheServerAfterTheCursor runs bash with the script, as a user does who presses Tab.
+func TestBashCompletesToolsOfTheServerAfterTheCursor(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Fatal(err)

@@ -37,8 +37,8 @@ func TestDescribeShowsEveryArgument(t *testing.T) {
 	}
 }
 
-// TestTheExampleOfAToolWorks runs what "describe" prints for schemas of all kinds, which the server checks.
-func TestTheExampleOfAToolWorks(t *testing.T) {
+// TestDescribePrintsAWorkingExample runs what "describe" prints for schemas of all kinds, which the server checks.
+func TestDescribePrintsAWorkingExample(t *testing.T) {
 	noCollector(t)
 	for name, property := range map[string]string{
 		"text":     `{"type":"string"}`,
@@ -78,7 +78,7 @@ func TestTheExampleOfAToolWorks(t *testing.T) {
 	}
 }
 
-func TestAnExampleThatCannotBeGuessedSaysSo(t *testing.T) {
+func TestDescribeMarksExamplesThatNeedEditing(t *testing.T) {
 	noCollector(t)
 	url := echoes(t, `{"type":"object","required":["x"],"properties":{"x":{"type":"string","pattern":"^[A-Z]{3}$"}}}`)
 	if _, out, _ := runs(t, "describe", "--url", url, "echo"); !strings.Contains(out, "(adapt it: ") ||
@@ -87,7 +87,7 @@ func TestAnExampleThatCannotBeGuessedSaysSo(t *testing.T) {
 	}
 }
 
-func TestExamplesQuoteWhatAShellDivides(t *testing.T) {
+func TestExamplesQuoteArgumentsForTheShell(t *testing.T) {
 	if got, want := shellLine([]string{"a", "b=c d", "", "it's", "$x"}), `a 'b=c d' '' 'it'\''s' '$x'`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-func TestTheDoctorsExitCodeAndWords(t *testing.T) {
+func TestDoctorExitCodeAndOutput(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +94,8 @@ func TestTheDoctorExaminesAFile(t *testing.T) {
 	}
 }
 
-// TestTheDoctorShowsNothingRaw lets a server say what would control a terminal.
-func TestTheDoctorShowsNothingRaw(t *testing.T) {
+// TestDoctorEscapesControlCharacters lets a server say what would control a terminal.
+func TestDoctorEscapesControlCharacters(t *testing.T) {
 	noCollector(t)
 	const script = `printf '\033]0;title\007oh\n'; printf 'a\033[31m\n' >&2; exit 1`
 	_, out, stderr := runs(t, "doctor", "--timeout", "2s", "--", "sh", "-c", script)

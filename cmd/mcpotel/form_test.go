@@ -92,7 +92,7 @@ func TestAPersonIsAskedBeforeAPageIsOpened(t *testing.T) {
 	}
 }
 
-func TestACallIsMadeAgainWhenThePersonHasVisitedWhatItNeeds(t *testing.T) {
+func TestCallIsRetriedAfterTheUserVisitsTheURL(t *testing.T) {
 	noCollector(t)
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
@@ -126,8 +126,8 @@ func TestACallIsMadeAgainWhenThePersonHasVisitedWhatItNeeds(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfACallStandsStillWhileAPersonIsAsked lets a person think for longer than the call may take.
-func TestTheTimeOfACallStandsStillWhileAPersonIsAsked(t *testing.T) {
+// TestCallTimeoutPausesDuringAQuestion lets a person think for longer than the call may take.
+func TestCallTimeoutPausesDuringAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, keyboard := io.Pipe()
 		c := newConsole(streams{in, io.Discard, io.Discard, true})
@@ -153,7 +153,7 @@ func TestTheTimeOfACallStandsStillWhileAPersonIsAsked(t *testing.T) {
 	})
 }
 
-func TestALineThatIsWrittenOverIsGoneBeforeAnythingElseIsPrinted(t *testing.T) {
+func TestStatusLineIsClearedBeforeOtherOutput(t *testing.T) {
 	var b bytes.Buffer
 	c := newConsole(streams{strings.NewReader("x\n"), io.Discard, &b, true})
 	c.terminal = true

@@ -87,7 +87,7 @@ func TestAGameDayReportsAlertsThatDoNotFire(t *testing.T) {
 	}
 }
 
-func TestAGameDayThatCannotBeIsRefused(t *testing.T) {
+func TestMisuseOfGameDayIsExplained(t *testing.T) {
 	noCollector(t)
 	url := monitoring(t)
 	refused := func(want string, args ...string) {
@@ -110,7 +110,7 @@ func TestAGameDayThatCannotBeIsRefused(t *testing.T) {
 	refused("--jaeger: ", "--prometheus", url, "--jaeger", url+"/elsewhere")
 }
 
-func TestBackendsBehindALoginAreAsked(t *testing.T) {
+func TestGameDayLogsInToBackends(t *testing.T) {
 	noCollector(t)
 	open, err := url.Parse(monitoring(t, "Another"))
 	if err != nil {

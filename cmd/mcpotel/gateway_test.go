@@ -39,8 +39,9 @@ func twoDemos(t *testing.T) string {
 	return path
 }
 
-// TestSeveralServersOfAFileAreOne has two of the demo's servers behind a gateway, and looks at the trace of a call.
-func TestSeveralServersOfAFileAreOne(t *testing.T) {
+// TestGatewayCombinesTheServersOfAFile has two of the demo's servers behind a gateway, and looks at the trace of a
+// call.
+func TestGatewayCombinesTheServersOfAFile(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
 	if err != nil {
@@ -119,8 +120,8 @@ func TestAGatewayListens(t *testing.T) {
 	}
 }
 
-// TestOnlyHostsWithATokenAreLetIn has an authorization server of the test before a server that listens.
-func TestOnlyHostsWithATokenAreLetIn(t *testing.T) {
+// TestGatewayRequiresABearerToken has an authorization server of the test before a server that listens.
+func TestGatewayRequiresABearerToken(t *testing.T) {
 	noCollector(t)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -165,7 +166,7 @@ func TestOnlyHostsWithATokenAreLetIn(t *testing.T) {
 	}
 }
 
-func TestFlagsOfTheBearerCheckAreChecked(t *testing.T) {
+func TestBearerFlagsAreChecked(t *testing.T) {
 	noCollector(t)
 	for want, flags := range map[string][]string{
 		"add --listen HOST:PORT": {"--bearer-issuer", "https://x"},
@@ -180,8 +181,8 @@ func TestFlagsOfTheBearerCheckAreChecked(t *testing.T) {
 	}
 }
 
-// TestAGatewayIsBrokenByAPlanAndNotRecorded has the faults of a plan hit the servers of a file.
-func TestAGatewayIsBrokenByAPlanAndNotRecorded(t *testing.T) {
+// TestGatewayInjectsFaultsAndRefusesToRecord has the faults of a plan hit the servers of a file.
+func TestGatewayInjectsFaultsAndRefusesToRecord(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")
 	file, plan := twoDemos(t), filepath.Join(t.TempDir(), "plan.yaml")

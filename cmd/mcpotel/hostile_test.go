@@ -174,8 +174,9 @@ func (h hostile) result(method, name string, asked bool) map[string]any {
 	return r
 }
 
-// TestWhatPeopleReadCannotBeForged lets a hostile server speak to every command that talks to servers, with every flag.
-func TestWhatPeopleReadCannotBeForged(t *testing.T) {
+// TestHostileServerCannotForgeOutput lets a hostile server speak to every command that talks to servers, with every
+// flag.
+func TestHostileServerCannotForgeOutput(t *testing.T) {
 	noCollector(t)
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
@@ -254,8 +255,8 @@ func harmless(t *testing.T, stream, text string, ownLines bool) {
 	}
 }
 
-// TestEverythingIsPrintedByOneWay finds what the command writes without the functions that make it harmless.
-func TestEverythingIsPrintedByOneWay(t *testing.T) {
+// TestOnlyEscapingFunctionsWriteOutput finds what the command writes without the functions that make it harmless.
+func TestOnlyEscapingFunctionsWriteOutput(t *testing.T) {
 	ways := map[string][]string{ // by file, the functions that may write
 		"print.go":    {"printLine", "printText", "printJSON", "printBytes", "Write"},
 		"terminal.go": {"print", "wipe", "status"},

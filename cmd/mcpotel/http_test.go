@@ -166,7 +166,7 @@ func forwardsTo(t *testing.T, address string) http.Handler {
 	}}
 }
 
-func TestHeadersGoWithEveryRequestAndNowhereElse(t *testing.T) {
+func TestHeadersAreSentWithEveryRequestButNotPrinted(t *testing.T) {
 	noCollector(t)
 	address, _ := serves(t, ":0")
 	demo := forwardsTo(t, address)
@@ -200,7 +200,7 @@ func TestHeadersGoWithEveryRequestAndNowhereElse(t *testing.T) {
 	}
 }
 
-func TestRefusedClientIsToldHowToAuthorize(t *testing.T) {
+func TestUnauthorizedErrorExplainsHowToAuthorize(t *testing.T) {
 	noCollector(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -213,7 +213,7 @@ func TestRefusedClientIsToldHowToAuthorize(t *testing.T) {
 	}
 }
 
-func TestAddressesAreOnLoopbackUnlessTheyNameAHost(t *testing.T) {
+func TestAddressesWithoutAHostAreOnLoopback(t *testing.T) {
 	for given, want := range map[string]string{
 		":8080": "127.0.0.1:8080", "8080": "127.0.0.1:8080", "0": "127.0.0.1:0", "localhost:1": "localhost:1",
 		"0.0.0.0:8080": "0.0.0.0:8080", "[::1]:80": "[::1]:80", "127.0.0.2:http": "127.0.0.2:http",
@@ -255,9 +255,9 @@ func TestCallOverHTTPIsOneTrace(t *testing.T) {
 	}
 }
 
-// TestAForgottenSessionIsNoReasonToAuthorize has a server that answers the handshake, and perhaps one page of tools,
+// TestExpiredSessionDoesNotSuggestAuthorization has a server that answers the handshake, and perhaps one page of tools,
 // and then refuses the session.
-func TestAForgottenSessionIsNoReasonToAuthorize(t *testing.T) {
+func TestExpiredSessionDoesNotSuggestAuthorization(t *testing.T) {
 	noCollector(t)
 	const forgotten = "the server no longer knows the session"
 	for name, tc := range map[string]struct {

@@ -45,8 +45,8 @@ func oddTool(name, description string) string {
 		`{"n":{"type":"integer"}}}}`
 }
 
-// TestOddListsOfToolsAreShownAsFarAsTheyGo runs all commands that list tools, with one server and with a file.
-func TestOddListsOfToolsAreShownAsFarAsTheyGo(t *testing.T) {
+// TestValidPartOfAMalformedToolListIsShown runs all commands that list tools, with one server and with a file.
+func TestValidPartOfAMalformedToolListIsShown(t *testing.T) {
 	noCollector(t)
 	const fresh = `"resultType":"complete","ttlMs":0,"cacheScope":"private"}`
 	four := `{"tools":[` + oddTool("a", "one") + "," + oddTool("b", "two") + "," + oddTool("c", "three") + "," +

@@ -121,7 +121,7 @@ func TestDemoShowsEachCallAsOneTraceOfClientAndServer(t *testing.T) {
 	}
 }
 
-func TestTheTraceHasTheSpansOfEachServerThatTheCommandStarts(t *testing.T) {
+func TestTraceHasSpansOfEachStartedServer(t *testing.T) {
 	noCollector(t)
 	atHome(t)
 	behind := demoServerCommand(t)
@@ -143,7 +143,7 @@ func TestTheTraceHasTheSpansOfEachServerThatTheCommandStarts(t *testing.T) {
 	}
 }
 
-func TestSpansAreLinesOnTheConsoleIfTheVariableSaysSo(t *testing.T) {
+func TestConsoleExporterPrintsSpans(t *testing.T) {
 	noCollector(t)
 	t.Setenv("OTEL_TRACES_EXPORTER", "console")
 	code, out, logs := runs(t, "tools", "--trace", "--", os.Args[0], "serve-demo")
@@ -214,7 +214,7 @@ func spanNamed(t *testing.T, spans []otlpsink.Span, kind, name, trace string) ot
 	return spans[i]
 }
 
-func TestToolsListsThem(t *testing.T) {
+func TestToolsCommandListsTools(t *testing.T) {
 	noCollector(t)
 	code, out, stderr := runs(t, append([]string{"tools"}, demoServerCommand(t)...)...)
 	if code != exitOK || !strings.Contains(out,

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func TestEveryCommandHasAPageOfTheManual(t *testing.T) {
+func TestEveryCommandHasAManualPage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "man1")
 	code, out, stderr := runs(t, "man", dir)
 	if code != exitOK {
@@ -56,7 +56,7 @@ func TestEveryCommandHasAPageOfTheManual(t *testing.T) {
 	}
 }
 
-func TestAPageOfTheManualCannotBeBrokenByItsText(t *testing.T) {
+func TestManualPagesEscapeTheirText(t *testing.T) {
 	if got, want := roff(".TH a\\b\n'x' -y"), "\\&.TH a\\eb\n\\(aqx\\(aq \\-y"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAnAgentAsksTheCommandWhyItsToolFailed of a server whose debug page is on loopback.
-func TestAnAgentAsksTheCommandWhyItsToolFailed(t *testing.T) {
+// TestMCPCommandExplainsAFailedToolCall of a server whose debug page is on loopback.
+func TestMCPCommandExplainsAFailedToolCall(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")
 	if code, _, stderr := runs(t, "call", "--url", url, "divide", `{"a":6,"b":0}`); code != exitTool {
@@ -42,7 +42,7 @@ const recordedTrace = `{"result":{"resourceSpans":[{"resource":{"attributes":[{"
 {"key":"mcp_client.request.size","value":{"intValue":"462"}}],
 "status":{"code":2,"message":"Unknown tool: divide"}}]}]}]}}`
 
-func TestATraceOfJaegerIsExplained(t *testing.T) {
+func TestMCPCommandExplainsAJaegerTrace(t *testing.T) {
 	noCollector(t)
 	jaeger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -80,7 +80,7 @@ func TestATraceOfJaegerIsExplained(t *testing.T) {
 	}
 }
 
-func TestWhatTheCommandCannotLookAtIsSaid(t *testing.T) {
+func TestMisuseOfMCPCommandIsExplained(t *testing.T) {
 	noCollector(t)
 	for want, args := range map[string][]string{
 		"no source: give --debug URL":                    {},

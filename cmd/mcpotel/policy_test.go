@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// TestAHostMayDoWhatThePolicySays has the demo's server behind a proxy with a policy.
-func TestAHostMayDoWhatThePolicySays(t *testing.T) {
+// TestProxyEnforcesThePolicy has the demo's server behind a proxy with a policy.
+func TestProxyEnforcesThePolicy(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
 	if err != nil {
@@ -69,7 +69,7 @@ func TestAHostMayDoWhatThePolicySays(t *testing.T) {
 	t.Errorf("no span says that the call was ended: %v", spans)
 }
 
-func TestAMistakeInAPolicyIsUsage(t *testing.T) {
+func TestInvalidPolicyIsAUsageError(t *testing.T) {
 	noCollector(t)
 	for want, flags := range map[string][]string{
 		`policy: denied tools: "[" is not a valid pattern; want one such as read_*`: {"--deny-tool", "["},

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAConversationIsRecordedServedRepeatedAndCompared uses one file for all that can be done with it.
-func TestAConversationIsRecordedServedRepeatedAndCompared(t *testing.T) {
+// TestRecordingIsServedReplayedAndCompared uses one file for all that can be done with it.
+func TestRecordingIsServedReplayedAndCompared(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")
 	dir := t.TempDir()
@@ -67,7 +67,7 @@ func TestAConversationIsRecordedServedRepeatedAndCompared(t *testing.T) {
 	does(exitUsage, "the recording has no content", append([]string{"replay", short}, server...)...)
 }
 
-func TestWhatIsTypedWrongAboutRecordingsIsSaid(t *testing.T) {
+func TestMisuseOfRecordingsIsExplained(t *testing.T) {
 	noCollector(t)
 	there := filepath.Join(t.TempDir(), "there")
 	if err := os.WriteFile(there, []byte("{}\n"), 0o600); err != nil {

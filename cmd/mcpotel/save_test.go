@@ -25,7 +25,7 @@ func files(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-func TestOutputSavesWhatIsNoText(t *testing.T) {
+func TestOutputSavesBinaryContent(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")
 	dir := filepath.Join(t.TempDir(), "new", "results")

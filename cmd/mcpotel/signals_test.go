@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// TestASignalEndsTheCommandWithTheCodeOfShells sends a signal to a command whose server has its request and never
+// TestSignalEndsTheCommandWithTheShellExitCode sends a signal to a command whose server has its request and never
 // answers.
-func TestASignalEndsTheCommandWithTheCodeOfShells(t *testing.T) {
+func TestSignalEndsTheCommandWithTheShellExitCode(t *testing.T) {
 	noCollector(t)
 	asked := make(chan struct{}, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

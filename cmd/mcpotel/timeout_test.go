@@ -37,9 +37,9 @@ func TestTimeoutsNameTheirFlag(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfTheWholeCountsAllButQuestions takes three steps of less than the time, and is asked for longer in
+// TestTotalTimeoutExcludesQuestionsToTheUser takes three steps of less than the time, and is asked for longer in
 // between.
-func TestTheTimeOfTheWholeCountsAllButQuestions(t *testing.T) {
+func TestTotalTimeoutExcludesQuestionsToTheUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connection{timeout: 10 * time.Second}
 		c.console = newConsole(streams{strings.NewReader(""), io.Discard, io.Discard, true})

@@ -35,8 +35,8 @@ func speaks(t *testing.T, v mcp.Version) (url string) {
 	return web.URL
 }
 
-// TestTranslateIsBetweenAHostAndAServerOfDifferentEras on standard input and output, and over HTTP.
-func TestTranslateIsBetweenAHostAndAServerOfDifferentEras(t *testing.T) {
+// TestTranslateConnectsDifferentEras on standard input and output, and over HTTP.
+func TestTranslateConnectsDifferentEras(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")
 	self := demoServerCommand(t)[1]
@@ -68,7 +68,7 @@ func TestTranslateIsBetweenAHostAndAServerOfDifferentEras(t *testing.T) {
 	}
 }
 
-func TestTelemetryCallsAServerTheSameWithTranslate(t *testing.T) {
+func TestServerNameInTelemetryIsTheSameWithTranslate(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
 	if err != nil {
@@ -99,7 +99,7 @@ func TestTelemetryCallsAServerTheSameWithTranslate(t *testing.T) {
 	}
 }
 
-func TestTranslateIsForOneServer(t *testing.T) {
+func TestTranslateNeedsOneServer(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")
 	file := twoDemos(t)

@@ -25,7 +25,7 @@ func quiet() *cobra.Command {
 	return newTree(streams{strings.NewReader(""), io.Discard, io.Discard, false})
 }
 
-func TestEveryCommandHasExamplesThatItUnderstands(t *testing.T) {
+func TestEveryCommandHasValidExamples(t *testing.T) {
 	every(quiet(), func(cmd *cobra.Command) {
 		if cmd.Short == "" || cmd.Example == "" {
 			t.Errorf("%s: want a line about it and an example", cmd.CommandPath())
@@ -85,7 +85,7 @@ func shellWords(line string) (words []string) {
 	return words
 }
 
-func TestFlagsMayStandAnywhereBeforeTheServer(t *testing.T) {
+func TestFlagsAreAcceptedAnywhereBeforeTheServer(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")
 	for _, args := range [][]string{
@@ -110,8 +110,8 @@ func TestFlagsMayStandAnywhereBeforeTheServer(t *testing.T) {
 	}
 }
 
-// TestCommandsInTheDocumentsAreUnderstood reads the commands that stand in the documents, in blocks and in the text.
-func TestCommandsInTheDocumentsAreUnderstood(t *testing.T) {
+// TestCommandsInTheDocumentationAreValid reads the commands that stand in the documents, in blocks and in the text.
+func TestCommandsInTheDocumentationAreValid(t *testing.T) {
 	root := filepath.Join("..", "..")
 	documents := []string{filepath.Join(root, "README.md"), filepath.Join(root, "SECURITY.md")}
 	for _, pattern := range []string{"docs/*.md", "docs/guides/*.md"} {

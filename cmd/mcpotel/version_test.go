@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTheVersionSaysWhatTheProgramWasBuiltFrom(t *testing.T) {
+func TestVersionNamesTheBuild(t *testing.T) {
 	built := func(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
 		return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestAPersonSeesWhatIsWaitedFor(t *testing.T) {
+func TestTerminalShowsTheServerBeingWaitedFor(t *testing.T) {
 	for terminal, want := range map[bool]string{
 		true: "waiting for npx server to start, 2 s" +
 			"\r\x1b[Kwaiting for npx server to start, 3 s; it says: added 12\ufffd[31m packages" +
@@ -41,7 +41,7 @@ func TestAPersonSeesWhatIsWaitedFor(t *testing.T) {
 	}
 }
 
-func TestAServerThatStartsAtOnceIsNotWaitedFor(t *testing.T) {
+func TestQuickServerShowsNoWaitingLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
 		c := newConsole(streams{strings.NewReader(""), io.Discard, &b, true})
@@ -55,7 +55,7 @@ func TestAServerThatStartsAtOnceIsNotWaitedFor(t *testing.T) {
 	})
 }
 
-func TestOfSeveralServersThoseAreShownThatAreStarting(t *testing.T) {
+func TestWaitingLineShowsOnlyStartingServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
 		c := newConsole(streams{strings.NewReader(""), io.Discard, &b, true})
@@ -78,7 +78,7 @@ func TestOfSeveralServersThoseAreShownThatAreStarting(t *testing.T) {
 	})
 }
 
-func TestALineThatIsWrittenOverFitsTheTerminal(t *testing.T) {
+func TestStatusLineFitsTheTerminal(t *testing.T) {
 	for _, tc := range []struct {
 		line    string
 		columns int

@@ -42,7 +42,7 @@ func watching(t *testing.T, args ...string) (next func() string, stop func() (in
 	}, stop
 }
 
-func TestWatchPrintsWhatAServerTells(t *testing.T) {
+func TestWatchPrintsNotifications(t *testing.T) {
 	noCollector(t)
 	for _, version := range eras {
 		url, _ := serves(t, "0")
@@ -71,7 +71,7 @@ func TestWatchPrintsWhatAServerTells(t *testing.T) {
 	}
 }
 
-func TestWatchPrintsLogMessagesForPrograms(t *testing.T) {
+func TestWatchPrintsLogMessagesAsJSON(t *testing.T) {
 	noCollector(t)
 	args := append([]string{"--json", "--level", "debug", "--pin-version", "2025-11-25"}, demoServerCommand(t)...)
 	next, stop := watching(t, args...)
@@ -91,7 +91,7 @@ func TestWatchPrintsLogMessagesForPrograms(t *testing.T) {
 	}
 }
 
-func TestWatchNamesTheServersOfAFileAndEndsInTime(t *testing.T) {
+func TestWatchNamesServersAndEndsAfterItsDuration(t *testing.T) {
 	noCollector(t)
 	code, out, stderr := runs(t, "watch", "--config", configFile(t, ""), "--level", "debug", "--pin-version", "2025-11-25",
 		"--for", "2500ms")
@@ -103,7 +103,7 @@ func TestWatchNamesTheServersOfAFileAndEndsInTime(t *testing.T) {
 	}
 }
 
-func TestWatchSaysWhatCannotBeWatched(t *testing.T) {
+func TestWatchReportsUnavailableNotifications(t *testing.T) {
 	noCollector(t)
 	file := configFile(t, `, "quiet": {"command": "`+demoServerCommand(t)[1]+`", "args": ["serve-demo"], "listen": false}`)
 	for args, want := range map[string]string{

@@ -165,7 +165,7 @@ func TestTraceOfACallHasTheSpansOfTheServer(t *testing.T) {
 	}
 }
 
-func TestViewShowsWhatOthersExport(t *testing.T) {
+func TestViewShowsTelemetryOfOtherPrograms(t *testing.T) {
 	noCollector(t)
 	page, stop := stays(t, `(?s)The traces are at (\S+)\n.*Ctrl-C`, "view", "--grpc=127.0.0.1:0", "--http=127.0.0.1:0",
 		"--web=127.0.0.1:0")
@@ -201,7 +201,7 @@ func fetch(t *testing.T, page string) (int, string) {
 	return answer.StatusCode, string(raw)
 }
 
-func TestViewShowsATraceOfJaeger(t *testing.T) {
+func TestViewShowsATraceFromJaeger(t *testing.T) {
 	noCollector(t)
 	const id = "450a6458619ee611e4ea03ffb833d2db"
 	jaeger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -226,8 +226,8 @@ func TestViewShowsATraceOfJaeger(t *testing.T) {
 	}
 }
 
-// TestViewRefusesWhatIsNoJaeger has servers that answer otherwise, one that never does, and none.
-func TestViewRefusesWhatIsNoJaeger(t *testing.T) {
+// TestViewReportsAnInvalidJaeger has servers that answer otherwise, one that never does, and none.
+func TestViewReportsAnInvalidJaeger(t *testing.T) {
 	noCollector(t)
 	for name, tc := range map[string]struct {
 		answer http.HandlerFunc // nil if no server is there
@@ -255,7 +255,7 @@ func TestViewRefusesWhatIsNoJaeger(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAPageIsExplained(t *testing.T) {
+func TestMisuseOfWebPagesIsExplained(t *testing.T) {
 	noCollector(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -297,7 +297,7 @@ func TestWhatIsWrongWithAPageIsExplained(t *testing.T) {
 	}
 }
 
-func TestTheDemoServerShowsWhatItDoes(t *testing.T) {
+func TestDemoServerHasADebugPage(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")
 	if code, _, stderr := runs(t, "call", "--url", url, "divide", `{"a":6,"b":0}`); code != exitTool {

@@ -56,7 +56,7 @@ func content(t *testing.T, path string) string {
 	return string(raw)
 }
 
-func TestAHostIsWrappedAndUnwrapped(t *testing.T) {
+func TestHostFileIsWrappedAndUnwrapped(t *testing.T) {
 	noCollector(t)
 	path := atHome(t)("cursor")
 	writeAt(t, path, ofCursor)
@@ -118,9 +118,9 @@ func TestAHostIsWrappedAndUnwrapped(t *testing.T) {
 	}
 }
 
-// TestWrappedServersAreUsed has a program and a URL behind the proxy, as a host starts it, which telemetry calls what
-// the host's file does.
-func TestWrappedServersAreUsed(t *testing.T) {
+// TestWrappedServersAnswerTheHost has a program and a URL behind the proxy, as a host starts it, which telemetry calls
+// what the host's file does.
+func TestWrappedServersAnswerTheHost(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
 	if err != nil {
@@ -156,9 +156,9 @@ func TestWrappedServersAreUsed(t *testing.T) {
 	}
 }
 
-// TestWrappedServersHaveAPolicy has servers changed with rules, which count for what the host then calls, and are gone
-// when the change is undone, with a backup and without.
-func TestWrappedServersHaveAPolicy(t *testing.T) {
+// TestWrappedServersFollowThePolicy has servers changed with rules, which count for what the host then calls, and are
+// gone when the change is undone, with a backup and without.
+func TestWrappedServersFollowThePolicy(t *testing.T) {
 	noCollector(t)
 	path := atHome(t)("cursor")
 	t.Chdir(t.TempDir())
@@ -200,7 +200,7 @@ func TestWrappedServersHaveAPolicy(t *testing.T) {
 	}
 }
 
-func TestAPolicyThatCannotBeOneIsNotWritten(t *testing.T) {
+func TestWrapRefusesAnInvalidPolicy(t *testing.T) {
 	noCollector(t)
 	path := atHome(t)("cursor")
 	writeAt(t, path, ofCursor)
@@ -235,7 +235,7 @@ func TestAPersonIsAskedBeforeAFileChanges(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotWrapped(t *testing.T) {
+func TestWrapRefusesInvalidInput(t *testing.T) {
 	noCollector(t)
 	file := atHome(t)
 	t.Chdir(t.TempDir())
@@ -376,7 +376,7 @@ func (c *changing) Read(p []byte) (int, error) {
 	return c.Reader.Read(p)
 }
 
-func TestAFileThatChangesMeanwhileIsLeftAlone(t *testing.T) {
+func TestWrapKeepsConcurrentChangesOfAFile(t *testing.T) {
 	noCollector(t)
 	path := atHome(t)("cursor")
 	writeAt(t, path, ofCursor)
@@ -410,8 +410,8 @@ func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
 	}
 }
 
-// TestAFileOfEvilNamesIsShownHarmlessly has evil wherever a file of servers has text.
-func TestAFileOfEvilNamesIsShownHarmlessly(t *testing.T) {
+// TestHostileNamesInAFileAreEscaped has evil wherever a file of servers has text.
+func TestHostileNamesInAFileAreEscaped(t *testing.T) {
 	noCollector(t)
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	raw, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
@@ -448,9 +448,9 @@ func TestAFileOfEvilNamesIsShownHarmlessly(t *testing.T) {
 	}
 }
 
-// TestAnyNameIsThatOfAWrappedServer has names that a file may have, and the names that the proxy gets for the servers;
+// TestWrappedServerMayHaveAnyName has names that a file may have, and the names that the proxy gets for the servers;
 // "" for none.
-func TestAnyNameIsThatOfAWrappedServer(t *testing.T) {
+func TestWrappedServerMayHaveAnyName(t *testing.T) {
 	t.Setenv("MCPOTEL_URL", "http://x/")
 	t.Setenv("MCPOTEL_HEADER_1", "b")
 	path := filepath.Join(t.TempDir(), "mcp.json")
@@ -492,8 +492,8 @@ func TestAnyNameIsThatOfAWrappedServer(t *testing.T) {
 	}
 }
 
-// TestServersAreReachedByVariables has what wrap writes for a server at a URL.
-func TestServersAreReachedByVariables(t *testing.T) {
+// TestURLAndHeadersComeFromVariables has what wrap writes for a server at a URL.
+func TestURLAndHeadersComeFromVariables(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")
 	t.Setenv("MCPOTEL_URL", url)
@@ -511,7 +511,7 @@ func TestServersAreReachedByVariables(t *testing.T) {
 	})
 }
 
-func TestHostsAreCompleted(t *testing.T) {
+func TestCompletionCompletesHosts(t *testing.T) {
 	if got := completes(t, "wrap", "cla"); len(got) != 2 || got[0] != "claude-desktop" || got[1] != "claude-code" {
 		t.Errorf("got %v, want both", got)
 	}

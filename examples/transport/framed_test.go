@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestFramedKeepsTheContract(t *testing.T) {
+func TestFramedPassesTransportTests(t *testing.T) {
 	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 		listener := listen(t)
 		accept := func(context.Context) (transporttest.Peer, error) {
@@ -34,7 +34,7 @@ func TestFramedKeepsTheContract(t *testing.T) {
 }
 
 // A client over it calls a tool, and is connected again when the stream breaks.
-func TestAClientSpeaksFramed(t *testing.T) {
+func TestClientReconnectsOverFramed(t *testing.T) {
 	listener := listen(t)
 	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, nil)
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "add"}, add); err != nil {

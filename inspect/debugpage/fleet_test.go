@@ -29,7 +29,7 @@ func bigFleet() []debugpage.Client {
 	return all
 }
 
-func TestAFleetIsSearchedInPagesAndGroups(t *testing.T) {
+func TestClientListSearchesGroupsAndPages(t *testing.T) {
 	h := debugpage.Handler(debugpage.WithClients(bigFleet()...), debugpage.WithServers())
 	first := func(p *node) string {
 		if rows := p.rows("clients"); len(rows) > 0 {
@@ -74,7 +74,7 @@ func TestAFleetIsSearchedInPagesAndGroups(t *testing.T) {
 	}
 }
 
-func TestLinksLeadThroughThePagesOfASearch(t *testing.T) {
+func TestPageLinksCoverAllSearchResults(t *testing.T) {
 	h := debugpage.Handler(debugpage.WithClients(bigFleet()...), debugpage.WithServers())
 	seen, query := map[string]bool{}, "?q=server-00&group=tenant-3"
 	for query != "" {
@@ -92,7 +92,7 @@ func TestLinksLeadThroughThePagesOfASearch(t *testing.T) {
 	}
 }
 
-func TestJSONHasTheClientsThatAreSearched(t *testing.T) {
+func TestJSONContainsOnlyMatchingClients(t *testing.T) {
 	h := debugpage.Handler(debugpage.WithClients(bigFleet()...), debugpage.WithServers())
 	var got struct{ Clients []inspect.Client }
 	if err := json.Unmarshal([]byte(text(t, get(t, h, "?format=json&q=backoff"))), &got); err != nil {

@@ -325,7 +325,7 @@ func fill(v reflect.Value) {
 }
 
 // Every text on the page may be a peer's.
-func TestHostileTextsAreShownAndDoNothing(t *testing.T) {
+func TestHostileTextIsShownHarmlessly(t *testing.T) {
 	var c client
 	var s server
 	fill(reflect.ValueOf(&c).Elem())
@@ -403,7 +403,7 @@ func TestThePageWorksUnderAnyPrefix(t *testing.T) {
 	}
 }
 
-func TestOnlyReadingIsAllowed(t *testing.T) {
+func TestOnlyGETAndHEADAreAllowed(t *testing.T) {
 	h := debugpage.Handler(debugpage.WithClients(), debugpage.WithServers())
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, "BREW"} {
 		w := get(t, h, "", func(r *http.Request) { r.Method = method })
@@ -422,7 +422,7 @@ func TestOnlyReadingIsAllowed(t *testing.T) {
 	}
 }
 
-func TestThePageAsJSON(t *testing.T) {
+func TestPageIsAvailableAsJSON(t *testing.T) {
 	c := client{Time: noon, Number: 3, Name: "files", State: connstate.Backoff,
 		Recent: []telemetry.FlightEntry{{Kind: "backoff"}}}
 	h := debugpage.Handler(debugpage.WithClients(c), debugpage.WithServers())
@@ -477,7 +477,7 @@ func TestLocalOnlyServesTheLoopback(t *testing.T) {
 	}
 }
 
-func TestAWrongTraceURLIsAMistakeInTheProgram(t *testing.T) {
+func TestInvalidTraceURLPanics(t *testing.T) {
 	for _, good := range []string{"http://j/trace/{trace_id}", "https://j/?id={trace_id}", "/trace/{trace_id}"} {
 		debugpage.WithTraceURL(good)
 	}

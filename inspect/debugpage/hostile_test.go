@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// TestNoWordOfAPeerIsOnAPageRaw puts an attack into every field of a client and a server, and looks at each page and at
+// TestPagesEscapeTextOfPeers puts an attack into every field of a client and a server, and looks at each page and at
 // each JSON of them.
-func TestNoWordOfAPeerIsOnAPageRaw(t *testing.T) {
+func TestPagesEscapeTextOfPeers(t *testing.T) {
 	var c inspect.Client
 	attack.Fill(&c, attack.Words)
 	c.State, c.Number = connstate.Ready, 1

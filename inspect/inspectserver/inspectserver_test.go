@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-func TestTheOptionsSayWhoIsToldOf(t *testing.T) {
+func TestOptionsSelectClientsAndServers(t *testing.T) {
 	connect := func(s *mcpserver.Server, name string) *mcpclient.Client {
 		c, err := mcpclient.Connect(t.Context(), inMemory(s), &mcpclient.Options{Name: name})
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestASignalWakesAllThatWaitForTheNextChangeAndNoOther(t *testing.T) {
+func TestSignalWakesOnlyCurrentWaiters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s Signal
 		var waiting, woken []<-chan struct{}
@@ -63,7 +63,7 @@ func (c *counter) await(ctx context.Context, n int) error {
 	return c.moved.Await(ctx, &c.mu, func() bool { return c.n >= n })
 }
 
-func TestAllThatAwaitAConditionReturnInTheMomentItHolds(t *testing.T) {
+func TestAwaitReturnsAsSoonAsTheConditionHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c counter
 		start := time.Now()

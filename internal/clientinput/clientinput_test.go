@@ -19,7 +19,7 @@ func says(t *testing.T, what string, err error, want string) {
 	}
 }
 
-func TestFormsHaveTheKeywordsOfTheSpecification(t *testing.T) {
+func TestFormsAllowOnlyKeywordsOfTheSpecification(t *testing.T) {
 	field := func(members string) string { return `{"type":"object","properties":{"a":{` + members + `}}}` }
 	for form, want := range map[string]string{
 		`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{},"required":[]}`:        "",
@@ -53,7 +53,7 @@ func TestFormsHaveTheKeywordsOfTheSpecification(t *testing.T) {
 	}
 }
 
-func TestWhichURLsAreShown(t *testing.T) {
+func TestOnlySafeURLsAreShown(t *testing.T) {
 	for text, want := range map[string]string{
 		"https://example.com/x?y":      "",
 		"http://localhost:8080/":       "",
@@ -77,7 +77,7 @@ func TestWhichURLsAreShown(t *testing.T) {
 		"65536 bytes")
 }
 
-func TestWhatAModelMayAnswer(t *testing.T) {
+func TestCheckMessageRefusesInvalidAnswers(t *testing.T) {
 	use := func(id, name string) *mcp.ToolUseContent {
 		return &mcp.ToolUseContent{ID: id, Name: name, Input: json.RawMessage(`{}`)}
 	}
@@ -107,7 +107,7 @@ func TestWhatAModelMayAnswer(t *testing.T) {
 	}
 }
 
-func TestWhatNeedsSamplingWithTools(t *testing.T) {
+func TestUsesToolsDetectsToolContent(t *testing.T) {
 	say := func(c ...mcp.Content) []*mcp.SamplingMessage {
 		return []*mcp.SamplingMessage{{Role: "user", Content: c}, nil}
 	}

@@ -157,8 +157,8 @@ func TestServersErrorTypeExplainsWhoEndedTheRequest(t *testing.T) {
 	}
 }
 
-// TestTimeoutBeforeTheRequestIsNotAMissingConnection has a call that spent all its time listing tools.
-func TestTimeoutBeforeTheRequestIsNotAMissingConnection(t *testing.T) {
+// TestTimeoutBeforeRequestIsNoConnectionProblem has a call that spent all its time listing tools.
+func TestTimeoutBeforeRequestIsNoConnectionProblem(t *testing.T) {
 	call := failed(names.ErrorTimeout)
 	call.ID = ""
 	ready := telemetry.FlightEntry{Time: noon.Add(-time.Minute), Kind: "transition", From: "initializing", To: "ready"}
@@ -168,8 +168,8 @@ func TestTimeoutBeforeTheRequestIsNotAMissingConnection(t *testing.T) {
 	}
 }
 
-// TestPeersSpanMakesACauseOnlyLikely has a server that exports spans into the trace of a client.
-func TestPeersSpanMakesACauseOnlyLikely(t *testing.T) {
+// TestEvidenceFromPeerSpansIsOnlyLikely has a server that exports spans into the trace of a client.
+func TestEvidenceFromPeerSpansIsOnlyLikely(t *testing.T) {
 	client, server := explain.ProcessOf(map[string]string{"service.instance.id": "1"}),
 		explain.ProcessOf(map[string]string{"service.instance.id": "2"})
 	span := func(id, parent, kind, process string, from time.Duration, more ...string) explain.Span {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestOwnWordsLeavesOutQuotations(t *testing.T) {
+func TestOwnWordsOmitsQuotations(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                       "",
 		"connection refused":                     "connection refused",
@@ -24,7 +24,7 @@ func TestOwnWordsLeavesOutQuotations(t *testing.T) {
 	}
 }
 
-func TestQuotedTextDecidesNoCause(t *testing.T) {
+func TestQuotedTextDoesNotAffectTheCause(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		said := rapid.String().Draw(t, "said")
 		quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(said)

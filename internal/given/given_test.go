@@ -17,7 +17,7 @@ import (
 const badMeta, badName, badSource = `{"a bad name":1}`, "no prefix", "javascript:alert(1)"
 
 // structs are the types of package mcp that have a field to check, by their own fields.
-// TestEveryFieldThatUsersGiveIsChecked holds the list against the source.
+// TestEveryUserFieldIsChecked holds the list against the source.
 var structs = []any{
 	mcp.AudioContent{}, mcp.CallToolParams{}, mcp.CancelledParams{}, mcp.ClientCapabilities{}, mcp.CompleteParams{},
 	mcp.CreateMessageParams{}, mcp.ElicitParams{}, mcp.ElicitationCompleteParams{}, mcp.EmbeddedResource{},
@@ -33,7 +33,7 @@ var structs = []any{
 	mcp.UnsubscribeParams{}, mcp.UpdateTaskParams{},
 }
 
-func TestEveryFieldThatUsersGiveIsChecked(t *testing.T) {
+func TestEveryUserFieldIsChecked(t *testing.T) {
 	inSource := fieldsInSource(t)
 	tested := map[string]bool{}
 	for _, v := range structs {
@@ -100,7 +100,7 @@ func fieldsInSource(t *testing.T) map[string]bool {
 	return found
 }
 
-func TestWhatIsWithinIsChecked(t *testing.T) {
+func TestNestedValuesAreChecked(t *testing.T) {
 	meta, icons := mcp.Meta(badMeta), []mcp.Icon{{Src: badSource}}
 	content := mcp.ContentList{mcp.Text("a"), &mcp.ResourceLink{Name: "b", URI: "c:d", Icons: icons}}
 	for want, v := range map[string]any{
@@ -126,7 +126,7 @@ func TestWhatIsWithinIsChecked(t *testing.T) {
 	}
 }
 
-func TestWhatHasNothingToCheckPasses(t *testing.T) {
+func TestUncheckedValuesPass(t *testing.T) {
 	for _, v := range []any{
 		nil, 1, "a", (*mcp.Tool)(nil), struct{ Meta mcp.Meta }{mcp.Meta(badMeta)}, map[string]any{"_meta": 1},
 		mcp.Object(badMeta),
@@ -141,7 +141,7 @@ func TestWhatHasNothingToCheckPasses(t *testing.T) {
 	}
 }
 
-func TestOtherTypesAreCheckedAsTheyAreEncoded(t *testing.T) {
+func TestOtherTypesAreCheckedAsEncoded(t *testing.T) {
 	for text, valid := range map[string]bool{
 		`{"a":{"_meta":` + badMeta + `},"_meta":{"com.example/a":1}}`: true,
 		`{"a":1,"_meta":` + badMeta + `}`:                             false,
@@ -158,7 +158,7 @@ func TestOtherTypesAreCheckedAsTheyAreEncoded(t *testing.T) {
 	}
 }
 
-func TestUnsafeIconsAreDroppedWhereverTheyAre(t *testing.T) {
+func TestUnsafeIconsAreDroppedEverywhere(t *testing.T) {
 	safe, unsafe := mcp.Icon{Src: "https://example.com/a.png"}, mcp.Icon{Src: badSource}
 	some := func() []mcp.Icon { return []mcp.Icon{safe, unsafe, safe, {Src: "file:///etc/passwd"}} }
 	for _, v := range []any{

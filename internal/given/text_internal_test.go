@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// TestTextHasOnlyItsMetaToCheck holds that onlyText looks at all there is to check in what it knows.
-func TestTextHasOnlyItsMetaToCheck(t *testing.T) {
+// TestTextContentNeedsOnlyItsMetaChecked holds that onlyText looks at all there is to check in what it knows.
+func TestTextContentNeedsOnlyItsMetaChecked(t *testing.T) {
 	for _, of := range []struct {
 		t    reflect.Type
 		want []string
@@ -30,7 +30,7 @@ func TestTextHasOnlyItsMetaToCheck(t *testing.T) {
 	}
 }
 
-func TestOnlyTextIsWhatPassesAnyway(t *testing.T) {
+func TestOnlyTextAgreesWithTheFullCheck(t *testing.T) {
 	metas := []mcp.Meta{nil, nil, nil, mcp.Meta("{}"), mcp.Meta(`{"a":1}`), mcp.Meta(`{"-":1}`), mcp.Meta("[")}
 	rapid.Check(t, func(t *rapid.T) {
 		meta := func() mcp.Meta { return rapid.SampledFrom(metas).Draw(t, "meta") }

@@ -46,7 +46,7 @@ func TestPatternsMatchWholeNames(t *testing.T) {
 	}
 }
 
-func TestPatternsMeanWhatPathMatchSays(t *testing.T) {
+func TestPatternsAgreeWithPathMatch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pattern := rapid.StringOfN(rapid.SampledFrom([]rune(`ab.*?[]^-\é`)), 1, 8, -1).Draw(t, "pattern")
 		name := rapid.StringOfN(rapid.SampledFrom([]rune(`ab.*[]^-\é`)), 0, 6, -1).Draw(t, "name")

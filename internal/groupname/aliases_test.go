@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsRememberedOfNamesIsBounded(t *testing.T) {
+func TestAliasMemoryIsBounded(t *testing.T) {
 	var a Aliases
 	long := strings.Repeat("x", 1000)
 	for i := range 2 * MaxAliases / len(long) {

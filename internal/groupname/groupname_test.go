@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestNamesOfAGroup(t *testing.T) {
+func TestToolNamesAreJoinedWithTheirMember(t *testing.T) {
 	long := strings.Repeat("x", 130)
 	for _, test := range []struct{ separator, member, tool, want string }{
 		{"_", "github", "search", "github_search"},
@@ -38,7 +38,7 @@ func TestNamesOfAGroup(t *testing.T) {
 	}
 }
 
-func TestNamesThatCannotBeMadeAreRefused(t *testing.T) {
+func TestInvalidNamingOptionsAreRefused(t *testing.T) {
 	for _, separator := range []string{"", "/", "a", "_-.", " "} {
 		if _, err := New(separator, 128); err == nil {
 			t.Errorf("separator %q: got no error", separator)
@@ -58,7 +58,7 @@ func TestNamesThatCannotBeMadeAreRefused(t *testing.T) {
 }
 
 // No two tools have the same name, and from each name it can be told whose it is.
-func TestNamesOfAGroupAreValidAndTellWhoseTheyAre(t *testing.T) {
+func TestToolNamesAreValidAndIdentifyTheirMember(t *testing.T) {
 	letters := []rune("ab_-.é 0")
 	rapid.Check(t, func(t *rapid.T) {
 		n, err := New(rapid.StringOfN(rapid.SampledFrom([]rune("_-")), 1, 3, -1).Draw(t, "separator"),

@@ -16,7 +16,7 @@ import (
 var errCut = errors.New("cut")
 
 // Whatever was announced, the bytes come out as they went in, and the memory follows them.
-func TestABodyIsReadWholeIntoMemoryThatFollowsWhatHasCome(t *testing.T) {
+func TestBodyMemoryGrowsWithTheReceivedBytes(t *testing.T) {
 	const limit = 3 << 20
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
@@ -67,7 +67,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func TestABodyThatIsAnnouncedAndDoesNotComeTakesHardlyAnyMemory(t *testing.T) {
+func TestAnnouncedButMissingBodyUsesLittleMemory(t *testing.T) {
 	const times = 100
 	got := heap.Allocated(func() {
 		for range times {
@@ -82,7 +82,7 @@ func TestABodyThatIsAnnouncedAndDoesNotComeTakesHardlyAnyMemory(t *testing.T) {
 	}
 }
 
-func TestABodyThatEndsEarlyIsCutOff(t *testing.T) {
+func TestShortBodyIsUnexpectedEOF(t *testing.T) {
 	for came, want := range map[int]error{0: io.ErrUnexpectedEOF, 99: io.ErrUnexpectedEOF, 100: nil} {
 		b := grow.Body{Announced: 100, Limit: 1000}
 		if _, err := b.Read(bytes.NewReader(make([]byte, came))); err != want {
@@ -91,7 +91,7 @@ func TestABodyThatEndsEarlyIsCutOff(t *testing.T) {
 	}
 }
 
-func TestABodyThatMayNotGrowIsGivenUp(t *testing.T) {
+func TestReadReturnsTheErrorOfGrow(t *testing.T) {
 	b := grow.Body{Announced: -1, Limit: 1 << 20, Grow: func(int, int) (func(), error) { return nil, errCut }}
 	if _, err := b.Read(bytes.NewReader(make([]byte, 1<<20))); err != errCut {
 		t.Errorf("got %v, want %v", err, errCut)

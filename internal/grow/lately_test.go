@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/grow"
 )
 
-func TestTheNextBufferFitsAMessageLikeTheLastLargeOne(t *testing.T) {
+func TestNextBufferFitsTheLastLargeMessage(t *testing.T) {
 	const kib, mib, limit = 1 << 10, 1 << 20, 16<<20 + 2
 	small := func(n int) []int { return slices.Repeat([]int{kib}, n) }
 	for name, tt := range map[string]struct {

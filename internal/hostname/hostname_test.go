@@ -12,7 +12,7 @@ import (
 // Before this package six others had their own answer to whether a host is loopback, and they disagreed: m is the guard
 // of metadata, e the URLs of elicitation, b the keys of package bearer, o the endpoint of package otlp, s the server's
 // guard against rebinding, p the pages that only this machine sees.
-func TestWhetherAHostIsLoopbackHasOneAnswer(t *testing.T) {
+func TestLoopbackRecognizesLoopbackHosts(t *testing.T) {
 	for _, tt := range []struct {
 		host   string
 		want   bool
@@ -55,7 +55,7 @@ func TestWhetherAHostIsLoopbackHasOneAnswer(t *testing.T) {
 	}
 }
 
-func TestOnlyPlainHostsMeanTheSameToAll(t *testing.T) {
+func TestPlainRefusesAmbiguousHosts(t *testing.T) {
 	for host, want := range map[string]bool{
 		"as.example": true, "AS.Example.": true, "xn--bcher-kva.example": true, "my_host": true, "a--b.c": true,
 		"localhost": true,
@@ -151,7 +151,7 @@ type text string
 func (text) Network() string  { return "test" }
 func (a text) String() string { return string(a) }
 
-func TestAddressesOfConnections(t *testing.T) {
+func TestLoopbackAddrRecognizesLoopback(t *testing.T) {
 	for _, tt := range []struct {
 		addr net.Addr
 		want bool

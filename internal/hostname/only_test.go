@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// TestNoOtherPackageJudgesHosts holds the whole repository, nested modules included, to the answers of this package:
+// TestNoOtherPackageComparesHosts holds the whole repository, nested modules included, to the answers of this package:
 // six packages had their own to the same question, and attackers live where such answers differ.
-func TestNoOtherPackageJudgesHosts(t *testing.T) {
+func TestNoOtherPackageComparesHosts(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -43,8 +43,8 @@ func TestNoOtherPackageJudgesHosts(t *testing.T) {
 	}
 }
 
-// TestJudgementsAreFound shows that the test before it can fail.
-func TestJudgementsAreFound(t *testing.T) {
+// TestHostComparisonsAreDetected shows that the test before it can fail.
+func TestHostComparisonsAreDetected(t *testing.T) {
 	for code, want := range map[string]bool{
 		`u.Host == other.Host`:                             true,
 		`r.Host != allowed`:                                true,

@@ -55,15 +55,15 @@ func wants(t *testing.T, c *inlet.Conn, want ...string) {
 	}
 }
 
-func TestWhatIsDeliveredComesBeforeThePeers(t *testing.T) {
+func TestDeliveredFramesPrecedeFramesOfThePeer(t *testing.T) {
 	c := open(t, 0, "theirs")
 	c.Deliver(frame("1"))
 	c.Deliver(frame("2"))
 	wants(t, c, "1", "2", "theirs")
 }
 
-// TestWhatWaitsComesAtItsTime draws the times of frames, of which some are the same.
-func TestWhatWaitsComesAtItsTime(t *testing.T) {
+// TestDelayedFramesArriveAtTheirTime draws the times of frames, of which some are the same.
+func TestDelayedFramesArriveAtTheirTime(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		at := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 10).Draw(rt, "seconds")
 		synctest.Test(t, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestWhatWaitsComesAtItsTime(t *testing.T) {
 	})
 }
 
-func TestWhatIsHeldComesWhenItIsReleasedOrAtItsTime(t *testing.T) {
+func TestHeldFrameArrivesOnReleaseOrAtItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, begun := open(t, 0), time.Now()
 		c.Hold(begun.Add(time.Minute), frame("held"))
@@ -105,7 +105,7 @@ func TestWhatIsHeldComesWhenItIsReleasedOrAtItsTime(t *testing.T) {
 	})
 }
 
-func TestNothingComesDuringAPause(t *testing.T) {
+func TestNoFrameArrivesDuringAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, begun := open(t, 0, "theirs"), time.Now()
 		c.Deliver(frame("ours"))
@@ -122,7 +122,7 @@ func TestNothingComesDuringAPause(t *testing.T) {
 	})
 }
 
-func TestThePeerIsNotAskedWithoutRoom(t *testing.T) {
+func TestPeerIsNotReadWhileTheInletIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, 1, "theirs")
 		c.DeliverAt(time.Now().Add(time.Minute), frame("ours"))
@@ -133,7 +133,7 @@ func TestThePeerIsNotAskedWithoutRoom(t *testing.T) {
 	})
 }
 
-func TestTheOwnersEndIsAtOnceAndStays(t *testing.T) {
+func TestEndTakesEffectAtOnceAndPersists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, 0)
 		c.Pause(time.Now().Add(time.Hour))
@@ -155,7 +155,7 @@ func TestTheOwnersEndIsAtOnceAndStays(t *testing.T) {
 	})
 }
 
-func TestCloseEndsAWaitAndDropsWhatWaits(t *testing.T) {
+func TestCloseInterruptsNextAndDropsFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, 0)
 		c.Pause(time.Now().Add(time.Hour))
@@ -171,8 +171,8 @@ func TestCloseEndsAWaitAndDropsWhatWaits(t *testing.T) {
 	})
 }
 
-// TestAnInletAroundAnInlet is what a test has that gives chaos a server of package mcptest.
-func TestAnInletAroundAnInlet(t *testing.T) {
+// TestInletsCanBeNested is what a test has that gives chaos a server of package mcptest.
+func TestInletsCanBeNested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := open(t, 0, "theirs")
 		outer := &inlet.Conn{Conn: receiver{inner}}

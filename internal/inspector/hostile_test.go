@@ -18,9 +18,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// TestNoWordOfAPeerReachesAnAgentRaw puts an attack into every field of a client, of a server, of each kind of entry of
+// TestAnswersEscapeTextOfPeers puts an attack into every field of a client, of a server, of each kind of entry of
 // a flight recorder and of a span, and looks at every answer of every tool, resource and completion.
-func TestNoWordOfAPeerReachesAnAgentRaw(t *testing.T) {
+func TestAnswersEscapeTextOfPeers(t *testing.T) {
 	kinds := []string{"request", "handler", "attempt", "transition", "violation", "drop", "exit", "panic", "task", "lost",
 		"notification", "stream", "session", "failure", hostile.Words}
 	for _, quoted := range []bool{false, true} {

@@ -114,7 +114,7 @@ func trouble() *seen {
 	}}}}
 }
 
-func TestAnAgentFindsOutWhyItsToolFailed(t *testing.T) {
+func TestToolsExplainAFailedCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := agent(t, inspector.Sources{Peers: []inspector.Source{trouble()}})
 		text, _ := ask(t, c, "list_clients", nil)
@@ -137,7 +137,7 @@ func TestAnAgentFindsOutWhyItsToolFailed(t *testing.T) {
 	})
 }
 
-func TestWhatASourceDoesNotGiveIsSaid(t *testing.T) {
+func TestMissingSourcesAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := agent(t, inspector.Sources{
 			Peers: []inspector.Source{&seen{name: "http://localhost:1/", err: errors.New("connection refused")}},
@@ -166,7 +166,7 @@ func TestSpansAndFlightRecordersAreReadTogether(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeAnsweredIsAnErrorThatSaysWhatToDo(t *testing.T) {
+func TestToolErrorsExplainTheRemedy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := agent(t, inspector.Sources{Peers: []inspector.Source{trouble()}})
 		for _, tt := range []struct {
@@ -187,7 +187,7 @@ func TestWhatCannotBeAnsweredIsAnErrorThatSaysWhatToDo(t *testing.T) {
 	})
 }
 
-func TestLongListsComeInPagesWithinTheirBound(t *testing.T) {
+func TestLongListsArePagedAndBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s seen
 		for n := range 45 {
@@ -216,7 +216,7 @@ func TestLongListsComeInPagesWithinTheirBound(t *testing.T) {
 	})
 }
 
-func TestResourcesHaveTheSameAsTools(t *testing.T) {
+func TestResourcesHaveTheContentOfTools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := agent(t, inspector.Sources{Peers: []inspector.Source{trouble()}})
 		for uri, want := range map[string]string{
@@ -245,7 +245,7 @@ func TestResourcesHaveTheSameAsTools(t *testing.T) {
 	})
 }
 
-func TestEveryToolSaysThatItOnlyReads(t *testing.T) {
+func TestEveryToolHasReadOnlyHint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		for tool, err := range agent(t, inspector.Sources{}).Tools(t.Context()) {
@@ -264,8 +264,8 @@ func TestEveryToolSaysThatItOnlyReads(t *testing.T) {
 	})
 }
 
-// TestTheServerDoesNotTellOfItself has an agent ask again and again, in the process that it asks about.
-func TestTheServerDoesNotTellOfItself(t *testing.T) {
+// TestInspectorExcludesItself has an agent ask again and again, in the process that it asks about.
+func TestInspectorExcludesItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		weather := mcptest.NewServer(t, &mcpserver.Options{Telemetry: rec.Telemetry()})
@@ -294,8 +294,8 @@ func TestTheServerDoesNotTellOfItself(t *testing.T) {
 	})
 }
 
-// TestACallWithoutAnIDIsExplainedByItsTool is about a server of a program that records no traces.
-func TestACallWithoutAnIDIsExplainedByItsTool(t *testing.T) {
+// TestCallWithoutTraceIsFoundByItsTool is about a server of a program that records no traces.
+func TestCallWithoutTraceIsFoundByItsTool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &seen{name: "http://localhost:6060/", Seen: inspector.Seen{Servers: []inspect.Server{{
 			Name: "shop", Networks: []inspect.Network{{Recent: []telemetry.FlightEntry{

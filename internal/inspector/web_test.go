@@ -21,7 +21,7 @@ type shown inspect.Client
 
 func (s shown) Inspect() inspect.Client { return inspect.Client(s) }
 
-func TestADebugPageIsReadWithEachFlightRecorder(t *testing.T) {
+func TestDebugPageIsReadWithItsFlightRecorders(t *testing.T) {
 	c := trouble().Clients[0]
 	site := httptest.NewServer(debugpage.Handler(debugpage.WithClients(shown(c)), debugpage.WithServers()))
 	defer site.Close()
@@ -61,8 +61,8 @@ func TestAPageOfTracesIsRead(t *testing.T) {
 	}
 }
 
-// TestFailuresAreFoundOnAPageOfTracesAlone is about an agent that has no debug page to look at.
-func TestFailuresAreFoundOnAPageOfTracesAlone(t *testing.T) {
+// TestFailuresAreFoundWithTracesAlone is about an agent that has no debug page to look at.
+func TestFailuresAreFoundWithTracesAlone(t *testing.T) {
 	const (
 		refused = "44444444444444444444444444444444"
 		attempt = "33333333333333333333333333333333"
@@ -116,7 +116,7 @@ func TestFailuresAreFoundOnAPageOfTracesAlone(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatTheUserNamedIsAsked(t *testing.T) {
+func TestInvalidOrRemotePageURLsAreRefused(t *testing.T) {
 	for _, base := range []string{"", "localhost:6060", "ftp://localhost/", "http://", "http://u:p@localhost/",
 		"http://localhost/?a=b", "http://localhost/#a", ":"} {
 		if _, err := inspector.NewDebugPage(base, true); err == nil {
@@ -134,7 +134,7 @@ func TestOnlyWhatTheUserNamedIsAsked(t *testing.T) {
 	}
 }
 
-func TestAPageThatIsNoneIsAnErrorThatSaysSo(t *testing.T) {
+func TestInvalidPageIsAnExplainedError(t *testing.T) {
 	elsewhere := 0
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
 	defer other.Close()
@@ -168,8 +168,8 @@ func TestAPageThatIsNoneIsAnErrorThatSaysSo(t *testing.T) {
 	}
 }
 
-// TestADebugPageIsBoundedInMemory has a page that is small as JSON and large as values, at once and over all its parts.
-func TestADebugPageIsBoundedInMemory(t *testing.T) {
+// TestDebugPageMemoryIsBounded has a page that is small as JSON and large as values, at once and over all its parts.
+func TestDebugPageMemoryIsBounded(t *testing.T) {
 	for name, answer := range map[string]func(query string) string{
 		"one answer": func(string) string { return `{"Clients":[{}` + strings.Repeat(",{}", 5<<20) + "]}" },
 		"all answers": func(query string) string {

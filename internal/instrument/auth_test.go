@@ -63,7 +63,7 @@ func TestFailedAuthStepRecordsOnlyErrorType(t *testing.T) {
 	}
 }
 
-func TestUnknownAuthStepIsOther(t *testing.T) {
+func TestUnknownAuthStepIsRecordedAsOther(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	ctx, caller := rec.TracerProvider().Tracer("test").Start(t.Context(), "caller")
 	defer caller.End()
@@ -72,7 +72,7 @@ func TestUnknownAuthStepIsOther(t *testing.T) {
 	rec.Span("mcp_client.auth _OTHER")
 }
 
-func TestAuthStepNeedsSpan(t *testing.T) {
+func TestAuthStepWithoutCallerSpanRecordsNothing(t *testing.T) {
 	ctx, end := instrument.StartAuthStep(t.Context(), names.AuthToken)
 	if ctx != t.Context() {
 		t.Error("context without a span: got another one, want it unchanged")

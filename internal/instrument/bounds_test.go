@@ -100,7 +100,7 @@ func TestToolNamesOnMetricsAreLimited(t *testing.T) {
 	}
 }
 
-func TestForeignMethodsOnMetricsAreLimited(t *testing.T) {
+func TestUnknownMethodsOnMetricsAreLimited(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -131,9 +131,9 @@ func TestVersionsOnMetricsAreLimited(t *testing.T) {
 	}
 }
 
-// TestTelemetryKeepsNoFrame passes strings that share a buffer, like the strings of a frame, and then overwrites the
-// buffer. Code that kept such a string would keep many MiB alive; here it shows a different text.
-func TestTelemetryKeepsNoFrame(t *testing.T) {
+// TestTelemetryRetainsNoFrameMemory passes strings that share a buffer, like the strings of a frame, and then
+// overwrites the buffer. Code that kept such a string would keep many MiB alive; here it shows a different text.
+func TestTelemetryRetainsNoFrameMemory(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)

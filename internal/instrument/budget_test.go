@@ -106,7 +106,7 @@ func noGroup(int) string { return "" }
 
 const toolCalls = "mcp.client.operation.duration"
 
-func TestSmallFleetKeepsNamesAndTools(t *testing.T) {
+func TestSmallFleetKeepsClientAndToolNames(t *testing.T) {
 	const clients, tools = 60, 20
 	rec := telemetrytest.Recorder(t)
 	for _, c := range fleet(t, rec.Telemetry(), clients, noGroup) {
@@ -130,7 +130,7 @@ func TestSmallFleetKeepsNamesAndTools(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-func TestToolsFoldBeforeNames(t *testing.T) {
+func TestToolNamesAreFoldedToOtherBeforeClientNames(t *testing.T) {
 	const clients, tools = 300, 20
 	rec := telemetrytest.Recorder(t)
 	for _, c := range fleet(t, rec.Telemetry(), clients, noGroup) {

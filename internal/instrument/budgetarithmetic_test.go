@@ -25,7 +25,7 @@ func (i *instruments) budgets() []*series.Budget {
 }
 
 // The arithmetic of decision 0021: each form has places left when the longer forms have taken all of theirs.
-func TestEveryFormHasReservedPlaces(t *testing.T) {
+func TestBudgetReservesSeriesForEveryAttributeForm(t *testing.T) {
 	for i, b := range newInstruments(sdkmetric.NewMeterProvider().Meter("test")).budgets() {
 		least := int(reflect.ValueOf(b).Elem().FieldByName("least").Int())
 		if least < words.FoldedNames {
@@ -46,8 +46,8 @@ func mutexOf(v any) *sync.Mutex {
 	return (*sync.Mutex)(reflect.ValueOf(v).Elem().FieldByName("mu").Addr().UnsafePointer())
 }
 
-// TestCallTakesNoSharedLock makes a call while the locks that all clients share are held.
-func TestCallTakesNoSharedLock(t *testing.T) {
+// TestCallDoesNotTakeSharedLocks makes a call while the locks that all clients share are held.
+func TestCallDoesNotTakeSharedLocks(t *testing.T) {
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
 	c := NewClient(telemetry.New(telemetry.WithMeterProvider(meters)), "files", Network{})
 	defer c.Close()

@@ -147,7 +147,7 @@ func TestViolationsAreCountedAndLoggedWithinLimit(t *testing.T) {
 	})
 }
 
-func TestTombstonesAreSubtractedAtClose(t *testing.T) {
+func TestCloseSubtractsTombstonesFromMetric(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	c.Tombstones(5)
@@ -164,7 +164,7 @@ func TestTombstonesAreSubtractedAtClose(t *testing.T) {
 	}
 }
 
-func TestFailedProcessLogsWarning(t *testing.T) {
+func TestFailedProcessExitIsLoggedAsWarning(t *testing.T) {
 	for _, tt := range []struct {
 		exit instrument.ProcessExit
 		want slog.Level

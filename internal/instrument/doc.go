@@ -22,4 +22,4 @@
 //   - The first client or server of a Telemetry creates the metric instruments, not telemetry.New.
 package instrument
 
-//go:generate go test . -run ^TestSamplesAreRecordsOfScenario$ -update
+//go:generate go test . -run ^TestSamplesMatchScenarioRecords$ -update

@@ -111,7 +111,7 @@ func TestErrorTextIsTruncatedOnSpanAndRecord(t *testing.T) {
 
 // An expected error is no failure for any signal: neither an answer with a code, nor an answer of HTTP, nor a missing
 // answer.
-func TestExpectedErrorIsNoFailure(t *testing.T) {
+func TestExpectedErrorIsNotFailure(t *testing.T) {
 	for name, tt := range map[string]struct {
 		result instrument.Result
 		code   string
@@ -154,7 +154,7 @@ func TestExpectedErrorIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestConnectionLostDuringProbeIsNoFailure(t *testing.T) {
+func TestConnectionLossDuringProbeIsNotFailure(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestGaugesAddUpOpenClientsOfOneName(t *testing.T) {
+func TestGaugesSumOpenClientsWithSameName(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	tel := rec.Telemetry()
 	check := func(when string, starting, queued int64) {

@@ -36,7 +36,7 @@ func inOwnProcess(t *testing.T) bool {
 	return false
 }
 
-func TestLaterSDKCountsFromThenOn(t *testing.T) {
+func TestSDKSetLaterRecordsFromThenOn(t *testing.T) {
 	if !inOwnProcess(t) {
 		return
 	}

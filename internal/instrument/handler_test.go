@@ -32,7 +32,7 @@ func toolRequest() instrument.Incoming {
 	}
 }
 
-func TestParentOfHandlerIsSendersSpan(t *testing.T) {
+func TestHandlerSpanIsChildOfSendersSpan(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		traceparent string
@@ -116,7 +116,7 @@ func TestReceivedTracestateAndBaggageAreBounded(t *testing.T) {
 	}
 }
 
-func TestTraceContextReachesOtherSide(t *testing.T) {
+func TestTraceContextReachesPeer(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c, s := instrument.NewClient(rec.Telemetry(), "files", pipe), instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer c.Close()
@@ -203,7 +203,7 @@ func TestOnlyConfiguredBaggageKeysCrossNetworks(t *testing.T) {
 	}
 }
 
-func TestTransportWithAddressIsNetwork(t *testing.T) {
+func TestTransportWithAddressGetsNoBaggageByDefault(t *testing.T) {
 	bag, err := baggage.Parse("tenant=acme")
 	if err != nil {
 		t.Fatal(err)
@@ -224,7 +224,7 @@ func sorted(members string) string {
 	return strings.Join(all, ",")
 }
 
-func TestUnknownNamesAreOtherExceptOnSpans(t *testing.T) {
+func TestUnknownNamesBecomeOtherExceptOnSpans(t *testing.T) {
 	long := strings.Repeat("n", 300)
 	for _, tt := range []struct {
 		name                 string
@@ -265,7 +265,7 @@ func TestUnknownNamesAreOtherExceptOnSpans(t *testing.T) {
 	}
 }
 
-func TestLevelsOfHandlerRecords(t *testing.T) {
+func TestHandlerRecordsHaveExpectedLevels(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		result instrument.Result
@@ -321,7 +321,7 @@ func TestPanicValueAndStackAreInLogOnly(t *testing.T) {
 	}
 }
 
-func TestClientIsReceiverOfServersRequest(t *testing.T) {
+func TestServerRequestIsRecordedAsHandledByClient(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe, first)
 	defer c.Close()

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestIntegerIDsEqualTheirTexts compares ids on spans and in the flight recorder.
-func TestIntegerIDsEqualTheirTexts(t *testing.T) {
+// TestIntegerIDsAreRecordedLikeTextIDs compares ids on spans and in the flight recorder.
+func TestIntegerIDsAreRecordedLikeTextIDs(t *testing.T) {
 	for text, id := range map[string]int64{
 		"0": 0, "7": 7, "10000000": 10_000_000, "-1": -1,
 		"9223372036854775807": math.MaxInt64, "-9223372036854775808": math.MinInt64,

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTextsOfIDsStayUnchanged(t *testing.T) {
+func TestIDTextsAreNotOverwritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := rapid.SliceOf(rapid.SliceOfN(rapid.Byte(), 0, idBlock+10)).Draw(t, "ids")
 		texts := make([]string, len(ids))

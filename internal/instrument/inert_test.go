@@ -24,7 +24,7 @@ var unobserved = []struct {
 	{"nil", nil, nil},
 }
 
-func TestWithoutTelemetryNothingAllocates(t *testing.T) {
+func TestDisabledTelemetryAllocatesNothing(t *testing.T) {
 	stack := debug.Stack()
 	for _, u := range unobserved {
 		t.Run(u.name, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestInstanceAccompaniesNameExceptOnMetrics(t *testing.T) {
+func TestInstanceIDAccompaniesNameExceptOnMetrics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t, telemetry.WithSlowThreshold(time.Second))
 		lifeOfClient(t, rec.Telemetry())
@@ -56,7 +56,7 @@ func TestInstanceAccompaniesNameExceptOnMetrics(t *testing.T) {
 	})
 }
 
-func TestInstancesOfOneNameDiffer(t *testing.T) {
+func TestClientsWithSameNameHaveDistinctInstances(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	tel := rec.Telemetry()
 	ask := func(opts ...instrument.SideOption) {

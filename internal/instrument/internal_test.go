@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-func TestFiveCodesAreNoErrorOfReceiver(t *testing.T) {
+func TestFiveErrorCodesAreNotErrorsForReceiver(t *testing.T) {
 	requestErrorCodes := map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 	for code := int64(math.MinInt16); code <= math.MaxInt16; code++ {
 		if !isError(telemetry.DirectionSent, code) {

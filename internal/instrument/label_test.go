@@ -46,7 +46,7 @@ func callFor(ctx context.Context, c *instrument.Client, s *instrument.Server, to
 
 const servedCalls = "mcp.server.operation.duration"
 
-func TestDurationsHaveLabelFromBaggage(t *testing.T) {
+func TestDurationMetricsHaveBaggageLabel(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -63,7 +63,7 @@ func TestDurationsHaveLabelFromBaggage(t *testing.T) {
 	}
 }
 
-func TestLabelOfDurationsNeedsOption(t *testing.T) {
+func TestDurationLabelNeedsOption(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -77,9 +77,9 @@ func TestLabelOfDurationsNeedsOption(t *testing.T) {
 	}
 }
 
-// TestAnyKeyMayBeLabel uses a key outside the schema, and the key of another attribute of the metric: a peer's value
-// does not replace our attribute.
-func TestAnyKeyMayBeLabel(t *testing.T) {
+// TestAnyBaggageKeyCanBeMetricLabel uses a key outside the schema, and the key of another attribute of the metric: a
+// peer's value does not replace our attribute.
+func TestAnyBaggageKeyCanBeMetricLabel(t *testing.T) {
 	for key, want := range map[string]string{"tenant": "acme", names.KeyMCPMethodName: "tools/call"} {
 		rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(key))
 		c := instrument.NewClient(rec.Telemetry(), "files", pipe)
@@ -92,7 +92,7 @@ func TestAnyKeyMayBeLabel(t *testing.T) {
 	}
 }
 
-func TestManyLabelValuesFoldToOther(t *testing.T) {
+func TestExcessLabelValuesAreFoldedToOther(t *testing.T) {
 	const conversations = 2000 // all conversations after the first 32 are alike
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
@@ -111,8 +111,8 @@ func TestManyLabelValuesFoldToOther(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-// TestLabelFoldsBeforeTool uses more combinations of tools and agents than there are places.
-func TestLabelFoldsBeforeTool(t *testing.T) {
+// TestLabelIsFoldedToOtherBeforeTool uses more combinations of tools and agents than there are places.
+func TestLabelIsFoldedToOtherBeforeTool(t *testing.T) {
 	const tools, agents = 100, 20
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
@@ -133,9 +133,9 @@ func TestLabelFoldsBeforeTool(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-// TestLabelsKeepClientNamesAndCalls uses as many clients as have places for their names, with and without a label.
+// TestLabelsDoNotCostClientNamesOrCalls uses as many clients as have places for their names, with and without a label.
 // The label costs no name, and no sequence of agents loses a call.
-func TestLabelsKeepClientNamesAndCalls(t *testing.T) {
+func TestLabelsDoNotCostClientNamesOrCalls(t *testing.T) {
 	const clients = 300
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	all, s := fleet(t, rec.Telemetry(), clients, noGroup), instrument.NewServer(rec.Telemetry(), "files", pipe)

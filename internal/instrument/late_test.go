@@ -38,7 +38,7 @@ func TestSpansStartOnceProviderIsSet(t *testing.T) {
 	}
 }
 
-func TestProgramsProviderAlwaysStartsSpans(t *testing.T) {
+func TestExplicitTracerProviderAlwaysStartsSpans(t *testing.T) {
 	var l late
 	l.init(&settings.Settings[telemetry.Redactor]{Tracers: noop.NewTracerProvider(),
 		Propagator: propagation.NewCompositeTextMapPropagator()})

@@ -134,8 +134,8 @@ func TestLoggerProviderSetsLogLevel(t *testing.T) {
 	}
 }
 
-// TestOptionsChooseDestinationOfRecords sets the global LoggerProvider, so it runs in its own process.
-func TestOptionsChooseDestinationOfRecords(t *testing.T) {
+// TestOptionsSelectLogDestination sets the global LoggerProvider, so it runs in its own process.
+func TestOptionsSelectLogDestination(t *testing.T) {
 	if !inOwnProcess(t) {
 		return
 	}

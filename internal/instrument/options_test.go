@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestURIIsInSpanNameOnlyByOption(t *testing.T) {
+func TestSpanNameContainsURIOnlyWithOption(t *testing.T) {
 	for _, tt := range []struct {
 		opts []telemetry.Option
 		want string
@@ -39,7 +39,7 @@ func TestURIIsInSpanNameOnlyByOption(t *testing.T) {
 	}
 }
 
-func TestToolCallBorrowsCallersToolSpan(t *testing.T) {
+func TestToolCallUsesCallersToolSpan(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -75,7 +75,7 @@ func TestToolCallBorrowsCallersToolSpan(t *testing.T) {
 	rec.Span("tools/call read")
 }
 
-func TestOuterSpanNeedsRecordingSpan(t *testing.T) {
+func TestOuterToolSpanNeedsRecordingSpan(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -85,7 +85,7 @@ func TestOuterSpanNeedsRecordingSpan(t *testing.T) {
 	rec.Span("tools/call read")
 }
 
-func TestPropagatorChoosesWrittenFields(t *testing.T) {
+func TestPropagatorDeterminesWrittenFields(t *testing.T) {
 	bag, err := baggage.Parse("tenant=acme")
 	if err != nil {
 		t.Fatal(err)

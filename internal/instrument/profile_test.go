@@ -110,9 +110,9 @@ func TestProfileLabelsAreRestoredAfterPanic(t *testing.T) {
 	}
 }
 
-// TestWorkOutsideOperationHasProfileLabels also checks that an unrecorded span adds no label, since its id leads
+// TestLabelledSetsProfileLabelsOutsideOperation also checks that an unrecorded span adds no label, since its id leads
 // nowhere.
-func TestWorkOutsideOperationHasProfileLabels(t *testing.T) {
+func TestLabelledSetsProfileLabelsOutsideOperation(t *testing.T) {
 	tel := telemetry.New(telemetry.WithTracerProvider(sdktrace.NewTracerProvider(
 		sdktrace.WithSampler(sdktrace.NeverSample()))), telemetry.WithProfileLabels())
 	c, s := instrument.NewClient(tel, "demo", pipe), instrument.NewServer(tel, "demo", pipe)

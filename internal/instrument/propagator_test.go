@@ -51,7 +51,7 @@ func written(
 	return op.TraceContext()
 }
 
-func TestFieldsOfAnyPropagatorArrive(t *testing.T) {
+func TestReceiverReadsFieldsOfAnyPropagator(t *testing.T) {
 	for name, p := range propagators.All() {
 		for _, sampled := range []bool{true, false} {
 			t.Run(fmt.Sprint(name, " sampled=", sampled), func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestFieldsOfAnyPropagatorArrive(t *testing.T) {
 }
 
 // Programs in other languages write some keys in another case.
-func TestKeysAreFoundInAnyCase(t *testing.T) {
+func TestPropagatorKeysAreCaseInsensitive(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithPropagators(b3.New()))
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
 	defer s.Close()
@@ -123,7 +123,7 @@ func TestPropagatorCannotWriteReservedKeys(t *testing.T) {
 	}
 }
 
-func TestFieldsOfPropagatorsAreBounded(t *testing.T) {
+func TestPropagatorFieldsAreBounded(t *testing.T) {
 	many := writer{"big": strings.Repeat("x", 9000)}
 	for i := range 100 {
 		many[fmt.Sprintf("k%02d", i)] = "v"
@@ -166,7 +166,7 @@ func (c *counter) Extract(ctx context.Context, from propagation.TextMapCarrier) 
 func (c *counter) Fields() []string { return []string{"k00"} }
 
 // Some propagators have a key for each member of the baggage.
-func TestOnlyConfiguredBaggageCrossesNetworksInKeysOfPropagators(t *testing.T) {
+func TestPropagatorKeysCarryOnlyConfiguredBaggageAcrossNetworks(t *testing.T) {
 	bag, err := baggage.Parse("tenant=acme,user=alice")
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestOnlyConfiguredBaggageCrossesNetworksInKeysOfPropagators(t *testing.T) {
 	}
 }
 
-func TestUntrustedSenderBecomesLinkWithAnyPropagator(t *testing.T) {
+func TestUntrustedSenderSpanBecomesLinkWithAnyPropagator(t *testing.T) {
 	for name, p := range propagators.All() {
 		t.Run(name, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t, telemetry.WithPropagators(p))

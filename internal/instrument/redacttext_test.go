@@ -16,7 +16,7 @@ import (
 )
 
 // The redactor sees every text that a server may have written a part of, and can empty it.
-func TestErrorTextsAlwaysPassRedactor(t *testing.T) {
+func TestRedactorSeesEveryErrorText(t *testing.T) {
 	const secret = "SECRET-42"
 	for _, keep := range []bool{true, false} {
 		t.Run(fmt.Sprint("keep ", keep), func(t *testing.T) {

@@ -120,7 +120,7 @@ func TestCallEmitsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 	})
 }
 
-func TestOnlyFirstEndCounts(t *testing.T) {
+func TestOperationRecordsOnlyFirstEnd(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -135,7 +135,7 @@ func TestOnlyFirstEndCounts(t *testing.T) {
 	}
 }
 
-func TestRequestWithoutAdmissionLogsStartAndFailure(t *testing.T) {
+func TestUnadmittedRequestLogsStartAndFailure(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -221,7 +221,7 @@ func TestRequestsOfOneCallShareCorrelationIDAndLinks(t *testing.T) {
 	}
 }
 
-func TestSpanIsExemplarOfDuration(t *testing.T) {
+func TestDurationExemplarRefersToSpan(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()

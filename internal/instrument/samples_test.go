@@ -28,9 +28,9 @@ var update = flag.Bool("update", false, "write the sample records anew")
 // samplesFile has one line with a record of each event. The schema's tests write the pages of docs/telemetry from it.
 const samplesFile = "schema/testdata/samples.jsonl"
 
-// TestSamplesAreRecordsOfScenario runs the scenario that emits everything, at a fixed time and with fixed ids. It
+// TestSamplesMatchScenarioRecords runs the scenario that emits everything, at a fixed time and with fixed ids. It
 // stores one record of each event: the first with the most fields.
-func TestSamplesAreRecordsOfScenario(t *testing.T) {
+func TestSamplesMatchScenarioRecords(t *testing.T) {
 	var log bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 7, 28, 9, 30, 0, 0, time.UTC))) // virtual

@@ -7,7 +7,7 @@ import (
 )
 
 // The clients of one server share its facts.
-func TestClientsShareNamesAndFacts(t *testing.T) {
+func TestClientsOfOneServerShareNamesAndFacts(t *testing.T) {
 	n := Network{Transport: "tcp", Address: "server.test", Port: 443}
 	about := Request{Method: "tools/call", Target: "t", TargetKind: Tool}
 	use := func(tel *telemetry.Telemetry) (*Client, *opInfo) {

@@ -118,7 +118,7 @@ func (t *keepingTracer) Start(ctx context.Context, _ string, _ ...trace.SpanStar
 func (*keepingSpan) IsRecording() bool                           { return true }
 func (s *keepingSpan) SetAttributes(attrs ...attribute.KeyValue) { s.attrs = attrs }
 
-func TestOtherSpanImplementationsMayKeepAttributes(t *testing.T) {
+func TestOtherSpanImplementationsCanRetainAttributes(t *testing.T) {
 	tracer := new(keepingTracer)
 	tel := telemetry.New(telemetry.WithTracerProvider(keeping{tracer: tracer}))
 	c := instrument.NewClient(tel, "files", pipe)

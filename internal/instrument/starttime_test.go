@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestStartTimeStaysAfterLastClient checks the metric by which queries recognize a new counter.
-func TestStartTimeStaysAfterLastClient(t *testing.T) {
+// TestStartTimeMetricRemainsAfterLastClientCloses checks the metric by which queries recognize a new counter.
+func TestStartTimeMetricRemainsAfterLastClientCloses(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	tel := rec.Telemetry()
 	value := func(name string) []telemetrytest.Point { return rec.Points(name) }

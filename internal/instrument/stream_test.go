@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestOpenStreamIsCountedAndEndedStreamMeasured(t *testing.T) {
+func TestOpenStreamsAreCountedAndEndedOnesMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		c := instrument.NewClient(rec.Telemetry(), "files", network, first)
@@ -52,7 +52,7 @@ func TestOpenStreamIsCountedAndEndedStreamMeasured(t *testing.T) {
 	})
 }
 
-func TestNormalEndOfStreamHasNoError(t *testing.T) {
+func TestNormalStreamEndRecordsNoErrorType(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", network)
 	defer c.Close()

@@ -154,7 +154,7 @@ func TestSizesOfToolsStayWithinLimit(t *testing.T) {
 	}
 }
 
-func TestToolListIsBoundedAndKeepsNoFrame(t *testing.T) {
+func TestToolListIsBoundedAndRetainsNoFrameMemory(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithContextCost())
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()

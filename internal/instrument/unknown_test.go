@@ -8,7 +8,7 @@ import (
 )
 
 // Adapters for other SDKs see messages without ids and sizes.
-func TestOperationNeedsNeitherIDNorSizes(t *testing.T) {
+func TestOperationWorksWithoutIDAndSizes(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	c := instrument.NewClient(r.Telemetry(), "c", instrument.Network{})
 	defer c.Close()
@@ -45,7 +45,7 @@ func TestOperationNeedsNeitherIDNorSizes(t *testing.T) {
 }
 
 // In one process, the ambient span of a handler may be the sender's span.
-func TestSendersSpanIsNotLinkedToItself(t *testing.T) {
+func TestHandlerSpanDoesNotLinkToItsParent(t *testing.T) {
 	r := telemetrytest.Recorder(t)
 	c := instrument.NewClient(r.Telemetry(), "c", instrument.Network{})
 	defer c.Close()

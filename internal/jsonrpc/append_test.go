@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
-func TestMessagesAreWrittenAsTheyAreRead(t *testing.T) {
+func TestAppendedMessagesParse(t *testing.T) {
 	meta := jsonrpc.Meta{Traceparent: traceparent}
 	written := func(b []byte, err error) string {
 		if err != nil {

@@ -49,7 +49,7 @@ func TestMiddleIsTheParamsResultOrError(t *testing.T) {
 	}
 }
 
-func TestParseLeavesTheMiddleAlone(t *testing.T) {
+func TestParseDoesNotCheckTheMiddle(t *testing.T) {
 	m := parse(t, `{"jsonrpc":"2.0","id":1,"result":{ this is not JSON }}`)
 	if err := m.Check(); err == nil {
 		t.Error("Check of a middle that is not JSON: no error")
@@ -59,7 +59,7 @@ func TestParseLeavesTheMiddleAlone(t *testing.T) {
 	}
 }
 
-func TestConsumeTakesTheBytesAndLooksAtWhatFollows(t *testing.T) {
+func TestConsumeSkipsBytesAndChecksTheRest(t *testing.T) {
 	const head = `{"jsonrpc":"2.0","id":1,"result":`
 	for _, tt := range []struct {
 		name, frame string
@@ -119,7 +119,7 @@ func TestConsumeTakesTheBytesAndLooksAtWhatFollows(t *testing.T) {
 	}
 }
 
-func TestInvalidNamesWhatTheDecoderRefused(t *testing.T) {
+func TestInvalidDescribesTheDecodingError(t *testing.T) {
 	result := parse(t, `{"jsonrpc":"2.0","id":"a","result":{"content":1}}`)
 	failure := parse(t, `{"jsonrpc":"2.0","id":"a","error":{"code":"x"}}`)
 	request := parse(t, `{"jsonrpc":"2.0","id":"a","method":"m","params":{"name":1}}`)
@@ -151,7 +151,7 @@ func TestInvalidNamesWhatTheDecoderRefused(t *testing.T) {
 	}
 }
 
-func TestViolationOfKeepsTheViolationThatAnErrorHolds(t *testing.T) {
+func TestViolationOfReturnsAWrappedViolation(t *testing.T) {
 	_, err := jsonrpc.Parse([]byte(`[{}]`))
 	held := fmt.Errorf("frame: %w", err)
 	if v := jsonrpc.ViolationOf(nil, held); v.Reason != jsonrpc.BatchFrame || !errors.Is(held, error(v)) {
@@ -168,7 +168,7 @@ func TestViolationOfKeepsTheViolationThatAnErrorHolds(t *testing.T) {
 	}
 }
 
-func TestViolationsNameTheCallTheyConcern(t *testing.T) {
+func TestViolationsHaveTheIDAndMethodOfTheCall(t *testing.T) {
 	for _, tt := range []struct {
 		name, frame, id, method string
 		response                bool
@@ -192,7 +192,7 @@ func TestViolationsNameTheCallTheyConcern(t *testing.T) {
 	}
 }
 
-func TestMessagesDoNotKeepTheFrameByTheirNames(t *testing.T) {
+func TestMessageNamesDoNotReferenceTheFrame(t *testing.T) {
 	frame := []byte(`{"jsonrpc":"2.0","id":"abc","method":"custom/method"}`)
 	m, err := jsonrpc.Parse(frame)
 	if err != nil {

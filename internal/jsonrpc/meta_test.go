@@ -96,7 +96,7 @@ func TestAppendParamsPutsMetaFirst(t *testing.T) {
 	}
 }
 
-func TestAppendParamsLetsNothingOutOfItsObject(t *testing.T) {
+func TestAppendParamsPreventsInjection(t *testing.T) {
 	for _, tt := range []struct{ name, user, params, want string }{
 		{"too many brackets", ``, `{"a":1}}`, "params: invalid character '}' at offset 7"},
 		{"too few brackets", ``, `{"a":1`, "params: unexpected end of JSON at offset 6"},
@@ -118,7 +118,7 @@ func TestAppendParamsLetsNothingOutOfItsObject(t *testing.T) {
 	}
 }
 
-func TestManyUserMembersAreAllKeptOnce(t *testing.T) {
+func TestEveryUserMemberIsWrittenOnce(t *testing.T) {
 	var user, own, want []string
 	for i := range 100 {
 		user = append(user, fmt.Sprintf(`"u%d":%d`, i, i), fmt.Sprintf(`"u%d":0`, i/2))
@@ -137,7 +137,7 @@ func TestManyUserMembersAreAllKeptOnce(t *testing.T) {
 	}
 }
 
-func TestNewConstantRefusesWhatIsNoSetOfMembers(t *testing.T) {
+func TestNewConstantRefusesInvalidObjects(t *testing.T) {
 	for _, tt := range []struct{ object, want string }{
 		{``, "unexpected end of JSON at offset 0"}, {`[]`, "no object at offset 0"},
 		{`{"a":1,"\u0061":2}`, `member "a" is there twice`}, {`{}}`, "invalid character '}' at offset 2"},
@@ -255,7 +255,7 @@ func oneLine(value jsontext.Value) string {
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(string(value))
 }
 
-func TestAppendParamsKeepsWhatIsTheUsers(t *testing.T) {
+func TestAppendParamsKeepsUserMembers(t *testing.T) {
 	c := constant(t, session)
 	rapid.Check(t, func(t *rapid.T) {
 		meta := jsonrpc.Meta{}

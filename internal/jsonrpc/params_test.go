@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
-func TestParamsFindsThePartsOfInterest(t *testing.T) {
+func TestParamsFindsNameAndMeta(t *testing.T) {
 	const meta = `{"progressToken":"t","traceparent":"00-a","tracestate":"b=1","baggage":"c=2",` +
 		`"other":{"traceparent":"no"},` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"n"},` +
@@ -49,7 +49,7 @@ func TestParamsFindsThePartsOfInterest(t *testing.T) {
 	}
 }
 
-func TestParamsRefusesWhatIsAmbiguousOrBroken(t *testing.T) {
+func TestParamsRefusesAmbiguousOrBrokenInput(t *testing.T) {
 	for _, tt := range []struct {
 		name, params, want string
 		offset             int

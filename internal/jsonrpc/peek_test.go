@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
-func TestTooLargeFindsTheCallThatWaits(t *testing.T) {
+func TestTooLargeFindsIDAndMethod(t *testing.T) {
 	x := strings.Repeat("x", 5000)
 	for _, tt := range []struct {
 		name, frame, id, method string

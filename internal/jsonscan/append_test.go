@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan/jsontest"
 )
 
-func TestAppendLineTakesLineBreaksOut(t *testing.T) {
+func TestAppendLineRemovesLineBreaks(t *testing.T) {
 	for _, tt := range []struct{ raw, want, err string }{
 		{`{}`, `{}`, ""}, {" {\n\"a\" :\r\n1}\n", `{ "a" :  1}`, ""}, {`"a\nb"`, `"a\nb"`, ""}, {"\t12 ", `12`, ""},
 		{"", "", "unexpected end of JSON at offset 0"}, {`{} {}`, "", "invalid character '{' at offset 3"},

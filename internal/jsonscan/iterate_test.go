@@ -145,7 +145,7 @@ func TestWrongTypesEndTheWalk(t *testing.T) {
 	}
 }
 
-func TestRawCannotGrowIntoItsNeighbour(t *testing.T) {
+func TestAppendingToRawKeepsTheText(t *testing.T) {
 	text := []byte(`{"a":1,"b":2}`)
 	o := jsonscan.ObjectAt(text, 0)
 	o.Next()
@@ -172,7 +172,7 @@ func TestWalkDoesNotChangeTheText(t *testing.T) {
 	}
 }
 
-func TestSeenTellsASecondMeeting(t *testing.T) {
+func TestSeenDetectsRepetitions(t *testing.T) {
 	var s jsonscan.Seen
 	for n := range uint(64) {
 		if s.Again(n) {
@@ -184,7 +184,7 @@ func TestSeenTellsASecondMeeting(t *testing.T) {
 	}
 }
 
-func TestAWalkIsResumedBehindWhatOthersHaveRead(t *testing.T) {
+func TestResumeContinuesAWalk(t *testing.T) {
 	text := []byte(`{"a":1 , "b":2}x`)
 	var o jsonscan.Object
 	o.Resume(text, len(`{"a":1`))

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-func TestIntReadsIntegersHoweverTheyAreWritten(t *testing.T) {
+func TestIntReadsIntegersInAnyNotation(t *testing.T) {
 	for _, tt := range []struct {
 		raw  string
 		want int64

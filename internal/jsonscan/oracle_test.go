@@ -67,7 +67,7 @@ func TestValidAgreesWithTheOraclesOnValidText(t *testing.T) {
 	})
 }
 
-func TestValidAgreesWithTheOraclesOnSpoiltText(t *testing.T) {
+func TestValidAgreesWithTheOraclesOnInvalidText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkOracles(t, jsontest.Mutate(choose(t), jsontest.Value(choose(t)))) })
 }
 
@@ -130,7 +130,7 @@ func checkWalk(t tester, text []byte) {
 	}
 }
 
-func TestObjectFindsWhatTheOracleFinds(t *testing.T) {
+func TestObjectAgreesWithTheOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := jsontest.Object(choose(t))
 		checkWalk(t, text)

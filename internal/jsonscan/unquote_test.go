@@ -79,7 +79,7 @@ func checkText(t interface {
 	}
 }
 
-func TestTextMeansWhatOthersReadInIt(t *testing.T) {
+func TestTextAgreesWithTheOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pieces := rapid.SliceOf(rapid.SampledFrom([]string{
 			"a", "12345678", `\n`, `\"`, `\\`, `\/`, `\u0041`, `\u00e9`, `\ud83d`, `\ude00`, `\uD83D\uDE00`, "é", "観", "😀",
@@ -96,7 +96,7 @@ func FuzzUnquote(f *testing.F) {
 	f.Fuzz(func(t *testing.T, contents string) { checkText(t, `"`+contents+`"`) })
 }
 
-func TestTextTellsOtherValuesFromBrokenStrings(t *testing.T) {
+func TestTextDistinguishesWrongTypesFromBrokenStrings(t *testing.T) {
 	for _, tt := range []struct {
 		text     string
 		mistyped bool
@@ -114,7 +114,7 @@ func TestTextTellsOtherValuesFromBrokenStrings(t *testing.T) {
 	}
 }
 
-func TestAppendStringEscapesWhatMustBe(t *testing.T) {
+func TestAppendStringEscapesSpecialCharacters(t *testing.T) {
 	for _, tt := range []struct{ s, want string }{
 		{"", `""`}, {"plain é 観 😀", `"plain é 観 😀"`}, {"\"\\\n\r\t", `"\"\\\n\r\t"`},
 		{"a\x00b\x1fc\x7f", `"a\u0000b\u001fc` + "\x7f\""},

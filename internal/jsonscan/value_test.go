@@ -125,7 +125,7 @@ func TestNestingIsLimitedWithoutRecursion(t *testing.T) {
 	}
 }
 
-func TestValueStopsBehindTheValue(t *testing.T) {
+func TestValueStopsAfterTheValue(t *testing.T) {
 	for _, tt := range []struct {
 		text    string
 		at, end int

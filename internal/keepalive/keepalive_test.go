@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestTheVerdictAboutAPeer(t *testing.T) {
+func TestVerdictFollowsTheObservations(t *testing.T) {
 	for _, test := range []struct {
 		before observation
 		heard  uint64
@@ -69,7 +69,7 @@ func (p *peer) wants(t *testing.T, want ...string) {
 	}
 }
 
-func TestASilentPeerIsAskedAndGivenUp(t *testing.T) {
+func TestSilentPeerIsPingedAndGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := new(peer)
 		p.watch()
@@ -82,7 +82,7 @@ func TestASilentPeerIsAskedAndGivenUp(t *testing.T) {
 	})
 }
 
-func TestAPeerThatAnswersIsKept(t *testing.T) {
+func TestAnsweringPeerIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &peer{answers: true}
 		p.watch()
@@ -93,7 +93,7 @@ func TestAPeerThatAnswersIsKept(t *testing.T) {
 	})
 }
 
-func TestTheSilenceOfAPeerThatCannotBeAskedProvesNothing(t *testing.T) {
+func TestSilenceIsIgnoredWhilePingsCannotBeSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := new(peer)
 		p.deaf.Store(true)

@@ -15,7 +15,7 @@ var errTired = errors.New("tired")
 
 // Each goroutine comes at a moment of its own, holds the Mutex for a while and waits for it no longer than it has
 // patience. What must happen is told by a queue.
-func TestAMutexIsHeldByOneAtATimeInTheOrderOfComing(t *testing.T) {
+func TestMutexIsExclusiveAndFIFO(t *testing.T) {
 	type comer struct{ holds, patience time.Duration }
 	rapid.Check(t, func(rt *rapid.T) {
 		// Odd and even numbers of time, so that no patience ends in the moment in which the Mutex becomes free.
@@ -74,7 +74,7 @@ func TestAMutexIsHeldByOneAtATimeInTheOrderOfComing(t *testing.T) {
 	})
 }
 
-func TestAFreeMutexIsTakenThoughTheContextHasEnded(t *testing.T) {
+func TestLockContextTakesAFreeMutexAfterCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 100 { // a select between both would not do so each time

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestOnlyTheLoopbackIsServed(t *testing.T) {
+func TestOnlyServesLoopbackRequests(t *testing.T) {
 	h := Only(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	for _, tc := range []struct {
 		host, at string
@@ -35,7 +35,7 @@ func TestOnlyTheLoopbackIsServed(t *testing.T) {
 	}
 }
 
-func TestForwardedRequestsAreNotServed(t *testing.T) {
+func TestForwardedRequestsAreRefused(t *testing.T) {
 	h := Only(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	for header, want := range map[string]int{
 		"Forwarded": 403, "X-Forwarded-For": 403, "x-forwarded-proto": 403, "X-Forwarded-Host": 403, "X-Real-IP": 403,
@@ -51,7 +51,7 @@ func TestForwardedRequestsAreNotServed(t *testing.T) {
 	}
 }
 
-func TestTheLoopbackIsServedUnderItsOwnName(t *testing.T) {
+func TestNamedRefusesForeignHostsOnLoopback(t *testing.T) {
 	h := Named(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	for _, tc := range []struct {
 		host, at string
@@ -74,7 +74,7 @@ func TestTheLoopbackIsServedUnderItsOwnName(t *testing.T) {
 	}
 }
 
-func TestOnlyTheLoopbackIsListenedAt(t *testing.T) {
+func TestListenAcceptsOnlyLoopbackAddresses(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "nonsense", "[::]:0"} {
 		if l, err := Listen(addr); err == nil {
 			l.Close()

@@ -46,7 +46,7 @@ func TestEachMessageIsSentOnceAndInOrder(t *testing.T) {
 	})
 }
 
-func TestABoxHasALimitUntilItsMessagesAreSent(t *testing.T) {
+func TestBoxLimitCountsUnsentMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b mailbox.Box
 		blocked, done := make(chan struct{}), make(chan struct{})

@@ -40,7 +40,7 @@ var encodings = []struct{ value, header string }{
 	{"=?BASE64?SGVsbG8=?=", "=?BASE64?SGVsbG8=?="},
 }
 
-func TestValuesAreEncodedAsTheSpecificationSays(t *testing.T) {
+func TestEncodingFollowsTheSpecification(t *testing.T) {
 	for _, test := range encodings {
 		if got := Encode(test.value); got != test.header {
 			t.Errorf("Encode(%q): got %q, want %q", test.value, got, test.header)
@@ -57,7 +57,7 @@ func TestInvalidUTF8IsReplacedAsInTheBody(t *testing.T) {
 	}
 }
 
-func TestSpoiltHeadersAreRefused(t *testing.T) {
+func TestInvalidHeadersAreRefused(t *testing.T) {
 	for name, header := range map[string]string{
 		"padding missing":           "=?base64?SGVsbG8?=",
 		"characters not base64":     "=?base64?SGVs!!!bG8=?=",
@@ -80,7 +80,7 @@ func TestSpoiltHeadersAreRefused(t *testing.T) {
 	}
 }
 
-func TestDecodeErrorsQuoteLittle(t *testing.T) {
+func TestDecodeErrorsAreShort(t *testing.T) {
 	if _, err := Decode("\n" + strings.Repeat("é", 100_000)); err == nil || len(err.Error()) > 512 ||
 		strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %.600v, want an error text of one line and at most 512 bytes", err)

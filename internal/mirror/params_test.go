@@ -93,7 +93,7 @@ func TestMarkedPropertiesBecomeParams(t *testing.T) {
 	}
 }
 
-func TestBrokenMarksMakeTheSchemaInvalid(t *testing.T) {
+func TestInvalidMarksMakeTheSchemaInvalid(t *testing.T) {
 	region := marked("string", "Region")
 	const place, kind, token = "only properties may lead", "the type of a mirrored property", "only letters, digits"
 	for name, test := range map[string]struct{ schema, place, rule string }{
@@ -214,7 +214,7 @@ func TestInvalidTextIsAnError(t *testing.T) {
 	}
 }
 
-func TestSchemaErrorsQuoteLittleAndSafely(t *testing.T) {
+func TestSchemaErrorsAreShortAndEscaped(t *testing.T) {
 	long := strings.Repeat("a", 100_000)
 	_, err := Params([]byte(`{"properties":{"` + long + `\u001b[31m":{"x-mcp-header":"\n` + long + `"}}}`))
 	if err == nil || len(err.Error()) > 512 || strings.ContainsAny(err.Error(), "\n\x1b") {
@@ -222,8 +222,8 @@ func TestSchemaErrorsQuoteLittleAndSafely(t *testing.T) {
 	}
 }
 
-// TestMarksAreFoundWhereverTheyAre puts one mark at a random place and checks whether it counts there.
-func TestMarksAreFoundWhereverTheyAre(t *testing.T) {
+// TestMarksAreFoundInAnyPlace puts one mark at a random place and checks whether it counts there.
+func TestMarksAreFoundInAnyPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schema, path, verdict := marked("string", "M"), []string{}, "param"
 		for range rapid.IntRange(0, 6).Draw(t, "depth") {
@@ -293,8 +293,8 @@ func FuzzParams(f *testing.F) {
 	})
 }
 
-// TestAnyJSONIsASchema uses valid JSON that is rarely a schema.
-func TestAnyJSONIsASchema(t *testing.T) {
+// TestAnyJSONIsAcceptedAsSchema uses valid JSON that is rarely a schema.
+func TestAnyJSONIsAcceptedAsSchema(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := jsontest.Value(func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") })
 		schema := []byte(`{"x-mcp-headers":0,"properties":` + string(value) + `,"items":` + string(value) + `,"$defs":` +

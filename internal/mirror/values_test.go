@@ -99,7 +99,7 @@ func TestArgumentsThatCannotBeMirroredAreErrors(t *testing.T) {
 	}
 }
 
-func TestErrorsKeepValuesToThemselves(t *testing.T) {
+func TestErrorsOmitArgumentValues(t *testing.T) {
 	for _, arguments := range []string{`{"count":"secret"}`, `{"region":["secret"]}`,
 		`{"region":"secret","region":"secret"}`} {
 		if _, err := Values(several, []byte(arguments)); err == nil || strings.Contains(err.Error(), "secret") {
@@ -168,8 +168,9 @@ func TestEqualComparesIntegersByValueAndTheRestByText(t *testing.T) {
 	}
 }
 
-// TestBothSidesAgree simulates a call: the server reads the same values in the body as the client sends in the headers.
-func TestBothSidesAgree(t *testing.T) {
+// TestClientAndServerReadTheSameValues simulates a call: the server reads the same values in the body as the client
+// sends in the headers.
+func TestClientAndServerReadTheSameValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		arguments := map[string]any{
 			"region": text.Draw(t, "region"),

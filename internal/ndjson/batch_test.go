@@ -8,7 +8,7 @@ import (
 )
 
 // Writers share unused memory, which contains no data of another writer.
-func TestIdleWritersHoldNothingToWriteIn(t *testing.T) {
+func TestIdleWritersHoldNoBuffer(t *testing.T) {
 	var outs [8]bytes.Buffer
 	var writers [len(outs)]*Writer
 	var senders sync.WaitGroup

@@ -13,7 +13,7 @@ import (
 
 // The reader closes the pipe before the writer's first, second, ... attempt to write. The sender's result depends on
 // whether a byte of its frame had left by then.
-func TestAnErrorMeansThatNoByteOfTheFrameHasLeft(t *testing.T) {
+func TestErrorMeansNoByteOfTheFrameWasWritten(t *testing.T) {
 	large := bytes.Repeat([]byte("L"), 1<<20) // larger than any pipe
 	for _, tt := range []struct {
 		name    string

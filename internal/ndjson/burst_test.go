@@ -6,7 +6,7 @@ import (
 )
 
 // A burst of many frames takes as much memory as the queue allows. The writer releases the memory after the burst.
-func TestWhatACrowdHasWaitedInIsNotKept(t *testing.T) {
+func TestMemoryOfABurstIsReleased(t *testing.T) {
 	const queue = 8 << 20
 	for _, size := range []int{100, 10_000} {
 		gate := &gate{open: make(chan struct{})}

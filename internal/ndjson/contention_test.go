@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestASenderAloneLooksForCompanyLessAndLess(t *testing.T) {
+func TestLoneSenderChecksForContentionLessOften(t *testing.T) {
 	var c contention
 	looks := func(frames int) (at []int) {
 		for i := range frames {

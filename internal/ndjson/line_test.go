@@ -33,7 +33,7 @@ func inLine(senders ...func() error) <-chan error {
 	return done
 }
 
-func TestThoseInLineShareAWrite(t *testing.T) {
+func TestQueuedSendersShareAWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, w := fullWriter(t)
 		senders := make([]func() error, 9)
@@ -59,7 +59,7 @@ func TestThoseInLineShareAWrite(t *testing.T) {
 	})
 }
 
-func TestTheLineGoesOnWhenItsFirstLeaves(t *testing.T) {
+func TestQueueAdvancesWhenItsFirstSenderGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
 		w := ndjson.NewWriter(g, 10)
@@ -85,7 +85,7 @@ func TestTheLineGoesOnWhenItsFirstLeaves(t *testing.T) {
 	})
 }
 
-func TestPartsKeepTheirPlaceInLine(t *testing.T) {
+func TestPartsKeepTheirPlaceInTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, w := fullWriter(t)
 		gone, leave := context.WithCancel(t.Context())
@@ -117,7 +117,7 @@ func TestPartsKeepTheirPlaceInLine(t *testing.T) {
 	})
 }
 
-func TestTheEndOfAWriterEndsItsLine(t *testing.T) {
+func TestWriterEndReleasesQueuedSenders(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *ndjson.Writer, *gate){
 		"the stream fails": func(_ *testing.T, _ *ndjson.Writer, g *gate) { g.pass <- errors.New("gone") },
 		"the writer is closed": func(t *testing.T, w *ndjson.Writer, g *gate) {

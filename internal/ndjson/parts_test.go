@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-func TestPartsAreOneFrameAmongOthers(t *testing.T) {
+func TestPartsAreWrittenAsOneFrame(t *testing.T) {
 	r, f := pipe(t)
 	w := ndjson.NewWriter(f, 0)
 	const senders, frames = 4, 50

@@ -40,7 +40,7 @@ func wantQueued(t *testing.T, w *ndjson.Writer, when string, want int) {
 	}
 }
 
-func TestEachFrameThatWaitedIsReportedWhenItHasLeft(t *testing.T) {
+func TestQueuedFramesAreReportedOnceWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, reports := newGate(), &waits{}
 		w := ndjson.NewWriter(g, 0, ndjson.Waited(reports.add))
@@ -71,7 +71,7 @@ func TestEachFrameThatWaitedIsReportedWhenItHasLeft(t *testing.T) {
 	})
 }
 
-func TestFramesThatAreDroppedAreNeitherQueuedNorReported(t *testing.T) {
+func TestDroppedFramesAreNeitherCountedNorReported(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *ndjson.Writer, *gate){
 		"the stream fails": func(_ *testing.T, _ *ndjson.Writer, g *gate) { g.pass <- errors.New("cause") },
 		"the writer is closed": func(t *testing.T, w *ndjson.Writer, g *gate) {
@@ -100,7 +100,7 @@ func TestFramesThatAreDroppedAreNeitherQueuedNorReported(t *testing.T) {
 	}
 }
 
-func TestAFrameThatLeavesAtOnceIsNotReported(t *testing.T) {
+func TestFrameWrittenAtOnceIsNotReported(t *testing.T) {
 	r, f := pipe(t)
 	reports := &waits{}
 	w := ndjson.NewWriter(f, 0, ndjson.Waited(reports.add))

@@ -84,7 +84,7 @@ func TestReaderSplitsAtNewlines(t *testing.T) {
 	}
 }
 
-func TestReaderTakesExactlyTheLimit(t *testing.T) {
+func TestReaderAcceptsExactlyTheLimit(t *testing.T) {
 	ends := func(line string) string {
 		return fmt.Sprintf("%q…%q", line[:min(1024, len(line))], line[max(0, len(line)-1024):])
 	}
@@ -109,7 +109,7 @@ func TestReaderTakesExactlyTheLimit(t *testing.T) {
 }
 
 // Frames that arrive one by one need a small buffer; if many arrive at once, one read returns many.
-func TestReaderMakesRoomForWhatComesAtOnce(t *testing.T) {
+func TestReaderBufferFollowsTheArrivalRate(t *testing.T) {
 	stream := strings.Repeat(strings.Repeat("a", 199)+"\n", 100)
 	for _, tt := range []struct{ atOnce, most int }{{200, 512}, {len(stream), 4096}} {
 		p := &pace{r: strings.NewReader(stream), n: tt.atOnce}
@@ -122,7 +122,7 @@ func TestReaderMakesRoomForWhatComesAtOnce(t *testing.T) {
 	}
 }
 
-func TestReaderStopsForGoodAtAFrameTooLarge(t *testing.T) {
+func TestReaderStopsForGoodAtATooLargeFrame(t *testing.T) {
 	for _, stream := range []string{"ok\n123456\nnext\n", "ok\n1234567890", "ok\n" + strings.Repeat("1", 9000)} {
 		for _, n := range []int{1, 1 << 20} {
 			r := ndjson.NewReader(&pace{r: strings.NewReader(stream), n: n}, 5, false)
@@ -164,7 +164,7 @@ func TestAnEndlessLineIsReadLittleBeyondTheLimit(t *testing.T) {
 	}
 }
 
-func TestReaderTellsWhetherMoreIsThere(t *testing.T) {
+func TestReaderReportsBufferedFrames(t *testing.T) {
 	r := ndjson.NewReader(strings.NewReader("a\nb\nc"), 100, false)
 	for _, want := range []bool{true, true, false} {
 		if _, err := r.Next(); err != nil || r.Buffered() != want {
@@ -204,7 +204,7 @@ type idle struct{}
 
 func (idle) Read([]byte) (int, error) { return 0, nil }
 
-func TestAnInterruptedReaderGoesOn(t *testing.T) {
+func TestInterruptedReaderContinues(t *testing.T) {
 	startled := iotest.ErrReader(ndjson.ErrInterrupted)
 	for _, skip := range []bool{true, false} {
 		stream := io.MultiReader(&once{startled}, strings.NewReader("a\nb"), &once{startled}, strings.NewReader("c\n"))
@@ -274,7 +274,7 @@ func TestFramesBelongToTheCaller(t *testing.T) {
 	}
 }
 
-func TestALargeBufferIsDroppedWhenTheFramesAreSmallAgain(t *testing.T) {
+func TestLargeBufferIsDroppedAfterSmallFrames(t *testing.T) {
 	for _, large := range []int{1<<20 - 10, 2 << 20, 3 << 20, 16 << 20} {
 		var stream bytes.Buffer
 		stream.WriteString(strings.Repeat("l", large) + "\n")
@@ -301,7 +301,7 @@ func TestALargeBufferIsDroppedWhenTheFramesAreSmallAgain(t *testing.T) {
 	}
 }
 
-func TestTheBufferForALargeFrameIsMadeAfterTheOneBefore(t *testing.T) {
+func TestLargeFrameBufferIsSizedByThePreviousFrame(t *testing.T) {
 	line := strings.Repeat("l", 5<<20) + "\n"
 	p := &pace{r: strings.NewReader(strings.Repeat(line, 3) + strings.Repeat("s\n", 100) + line), n: 100_000}
 	r := ndjson.NewReader(p, roomy, false)
@@ -323,7 +323,7 @@ func TestTheBufferForALargeFrameIsMadeAfterTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestALargeFrameTakesItsMemoryOnce(t *testing.T) {
+func TestLargeFrameAllocatesItsMemoryOnce(t *testing.T) {
 	const before, measured = 2, 4
 	for _, size := range []int{1 << 20, 3 << 20, 10 << 20, roomy - 1} {
 		line := strings.Repeat("l", size) + "\n"

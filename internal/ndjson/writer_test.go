@@ -216,7 +216,7 @@ func (g *gate) String() string {
 	return g.written.String()
 }
 
-func TestFramesQueuedMeanwhileGoOutTogether(t *testing.T) {
+func TestFramesQueuedDuringAWriteAreWrittenTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
 		w := ndjson.NewWriter(g, 0)
@@ -392,7 +392,7 @@ func TestSendReportsThatThePeerIsGone(t *testing.T) {
 	}
 }
 
-func TestCloseDropsWhatWaits(t *testing.T) {
+func TestCloseDropsQueuedFrames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
 		w := ndjson.NewWriter(g, 0)
@@ -410,7 +410,7 @@ func TestCloseDropsWhatWaits(t *testing.T) {
 	})
 }
 
-func TestCloseEndsAWriteThatWaitsForThePeer(t *testing.T) {
+func TestCloseInterruptsABlockedWrite(t *testing.T) {
 	_, f := pipe(t)
 	w := ndjson.NewWriter(f, 0)
 	fill(t, w, make([]byte, 10_000))
@@ -425,7 +425,7 @@ func TestCloseEndsAWriteThatWaitsForThePeer(t *testing.T) {
 	}
 }
 
-func TestFilesAreWrittenTo(t *testing.T) {
+func TestWriterWritesToFiles(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "frames")
 	f, err := os.Create(name)
 	if err != nil {
@@ -486,7 +486,7 @@ func (c eagerConn) Write(f func(uintptr) bool) error {
 	return c.RawConn.Write(f)
 }
 
-func TestASenderDoesNotWriteForOthersForever(t *testing.T) {
+func TestSenderHandsOverContinuousWrites(t *testing.T) {
 	r, f := pipe(t)
 	e := &eager{File: f}
 	w := ndjson.NewWriter(e, 0)
@@ -515,7 +515,7 @@ type unready struct{ bytes.Buffer }
 
 func (*unready) SyscallConn() (syscall.RawConn, error) { return nil, errors.ErrUnsupported }
 
-func TestAStreamWithoutItsDescriptorIsWrittenTo(t *testing.T) {
+func TestWriterWorksWithoutAFileDescriptor(t *testing.T) {
 	u := &unready{}
 	w := ndjson.NewWriter(u, 0)
 	_ = w.Send([]byte("x"))

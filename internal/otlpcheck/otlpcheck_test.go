@@ -39,7 +39,7 @@ func added() otlpsink.Record {
 	}
 }
 
-func TestWhatTheSchemaHasIsNoProblemAndIsSeen(t *testing.T) {
+func TestTelemetryOfTheSchemaPassesAndIsCounted(t *testing.T) {
 	s := otlpsink.Snapshot{
 		Spans: []otlpsink.Span{request()}, Points: []otlpsink.Point{tombstones(), tombstones()},
 		Records: []otlpsink.Record{added()},
@@ -57,7 +57,7 @@ func TestWhatTheSchemaHasIsNoProblemAndIsSeen(t *testing.T) {
 	}
 }
 
-func TestWhatIsOfOthersIsLeftAlone(t *testing.T) {
+func TestTelemetryOfOtherScopesIsIgnored(t *testing.T) {
 	span, point, record := request(), tombstones(), added()
 	span.Scope, point.Scope, record.Scope = "other", "other", "other"
 	span.Name, point.Metric, record.EventName = "made up", "made.up", "made.up"
@@ -67,8 +67,8 @@ func TestWhatIsOfOthersIsLeftAlone(t *testing.T) {
 	})
 }
 
-// TestEachDepartureIsNamed is that of package telemetrytest for what OTLP carries.
-func TestEachDepartureIsNamed(t *testing.T) {
+// TestEachDeviationIsReported is that of package telemetrytest for what OTLP carries.
+func TestEachDeviationIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		name, want string
 		change     func(*otlpsink.Span, *otlpsink.Point, *otlpsink.Record)

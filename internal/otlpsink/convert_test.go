@@ -37,7 +37,7 @@ func TestPointsOfOtherSendersAreFlattened(t *testing.T) {
 	}
 }
 
-func TestAValueWithoutValueIsNil(t *testing.T) {
+func TestEmptyValueIsNil(t *testing.T) {
 	if got := valueOf(&common.AnyValue{}); got != nil {
 		t.Errorf("valueOf an empty value = %v, want nil", got)
 	}
@@ -46,7 +46,7 @@ func TestAValueWithoutValueIsNil(t *testing.T) {
 	}
 }
 
-func FuzzNoRequestMakesTheConversionPanic(f *testing.F) {
+func FuzzConversionNeverPanics(f *testing.F) {
 	seed, _ := proto.Marshal(request("a", "b"))
 	f.Add(seed)
 	f.Add([]byte{})

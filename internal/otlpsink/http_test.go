@@ -73,7 +73,7 @@ func encoding(name string) func(*http.Request) {
 	return func(r *http.Request) { r.Header.Set("Content-Encoding", name) }
 }
 
-func TestProtobufIsTakenOverHTTP(t *testing.T) {
+func TestHTTPAcceptsProtobuf(t *testing.T) {
 	s := startHTTP(t)
 	raw, err := proto.Marshal(request("plain"))
 	if err != nil {
@@ -92,7 +92,7 @@ func TestProtobufIsTakenOverHTTP(t *testing.T) {
 	}
 }
 
-func TestJSONIsTakenOverHTTPWithItsHexadecimalIDs(t *testing.T) {
+func TestHTTPAcceptsJSONWithHexadecimalIDs(t *testing.T) {
 	s := startHTTP(t)
 	const resource = `"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]}`
 	for path, body := range map[string]string{
@@ -138,7 +138,7 @@ func TestJSONIsTakenOverHTTPWithItsHexadecimalIDs(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotOTLPIsRefused(t *testing.T) {
+func TestHTTPRefusesInvalidRequests(t *testing.T) {
 	s := startHTTP(t)
 	foreign := func(r *http.Request) { r.Host = "evil.example" }
 	bomb := zipped(t, make([]byte, maxMessage+1))
@@ -201,7 +201,7 @@ func nestedValue(n int) []byte {
 	return raw
 }
 
-func TestWhatIsUnpackedIsBounded(t *testing.T) {
+func TestDecompressionIsBounded(t *testing.T) {
 	s := startHTTP(t)
 	small := zipped(t, emptySpans(2<<20))
 	if small.Len() > 64<<10 {
@@ -236,7 +236,7 @@ type zeroes struct{}
 
 func (zeroes) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestCloseEndsHTTPToo(t *testing.T) {
+func TestCloseEndsHTTPRequests(t *testing.T) {
 	s := startHTTP(t)
 	// A body that never ends keeps a handler busy.
 	r, w := io.Pipe()

@@ -78,7 +78,7 @@ func request(names ...string) *coltrace.ExportTraceServiceRequest {
 	}
 }
 
-func TestTheOldestAreDroppedAndCounted(t *testing.T) {
+func TestOldestSpansAreDroppedAndCounted(t *testing.T) {
 	s := start(t, 10)
 	c := dial(t, s)
 	for i := range 5 {
@@ -99,7 +99,7 @@ func TestTheOldestAreDroppedAndCounted(t *testing.T) {
 	}
 }
 
-func TestTheOldestAreDroppedWhenTheyAreLarge(t *testing.T) {
+func TestOldestSpansAreDroppedAboveTheByteLimit(t *testing.T) {
 	s := newStore(defaultLimit)
 	for i := range 5 {
 		s.addSpans([]Span{{Name: fmt.Sprint(2 * i)}, {Name: fmt.Sprint(2*i + 1)}}, maxBytes/2-1)
@@ -148,7 +148,7 @@ func TestAppendingToASnapshotDoesNotReachTheSink(t *testing.T) {
 	}
 }
 
-func TestWaitForSeesWhatArrives(t *testing.T) {
+func TestWaitForSeesNewSpans(t *testing.T) {
 	s := start(t, defaultLimit)
 	tp := tracer(t, s)
 	go func() {
@@ -166,7 +166,7 @@ func TestWaitForSeesWhatArrives(t *testing.T) {
 	}
 }
 
-func TestWaitForEndsWithItsContextAndShowsWhatThereIs(t *testing.T) {
+func TestWaitForReturnsASnapshotWhenItsContextEnds(t *testing.T) {
 	s := start(t, defaultLimit)
 	if _, err := dial(t, s).Export(patient(t), request("only")); err != nil {
 		t.Fatal(err)
@@ -270,7 +270,7 @@ func TestCloseCutsConnectionsWhenItsContextIsDone(t *testing.T) {
 	}
 }
 
-func TestListenTakesTheLoopbackOnly(t *testing.T) {
+func TestListenAcceptsOnlyLoopback(t *testing.T) {
 	for _, addr := range []string{":0", "0.0.0.0:0", "192.0.2.1:0", "nonsense", "127.0.0.1:notaport"} {
 		if s, err := Listen(addr); err == nil {
 			s.Close(t.Context())

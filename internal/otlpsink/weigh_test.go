@@ -12,9 +12,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// TestJSONIsWeighedBeforeItIsUnpacked sends small requests that become large: by objects, by numbers, and by strings in
+// TestJSONIsWeighedBeforeDecoding sends small requests that become large: by objects, by numbers, and by strings in
 // lists, with names in both spellings and with escapes.
-func TestJSONIsWeighedBeforeItIsUnpacked(t *testing.T) {
+func TestJSONIsWeighedBeforeDecoding(t *testing.T) {
 	s := startHTTP(t)
 	const histogram = `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"histogram":{"dataPoints":[{`
 	for name, bomb := range map[string]struct{ path, head, each, tail string }{

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
-func TestBothEndsOfAFrameAreKeptHoweverItComes(t *testing.T) {
+func TestEndsKeepHeadAndTailOfAFrame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var e oversize.Ends
 		var frame []byte
@@ -40,7 +40,7 @@ func TestBothEndsOfAFrameAreKeptHoweverItComes(t *testing.T) {
 	})
 }
 
-func TestTheErrorSaysHowLargeAFrameIsAndMayBe(t *testing.T) {
+func TestErrorNamesSizeAndLimit(t *testing.T) {
 	e := &oversize.Error{Size: 7, Limit: 5}
 	if got, want := e.Error(), "frame of 7 bytes or more is above the limit of 5"; got != want {
 		t.Errorf("Error() = %q, want %q", got, want)

@@ -36,7 +36,7 @@ func body(t *testing.T, r *http.Response) string {
 	return text
 }
 
-func TestThePolicyAllowsTheStyleAndScriptOfThePageAndNothingElse(t *testing.T) {
+func TestPolicyAllowsOnlyTheStyleAndScriptOfThePage(t *testing.T) {
 	r := serve(t, "x", nil)
 	policy := r.Header.Get("Content-Security-Policy")
 	text := body(t, r)
@@ -55,7 +55,7 @@ func TestThePolicyAllowsTheStyleAndScriptOfThePageAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSeenIsMadeVisible(t *testing.T) {
+func TestInvisibleCharactersAreMadeVisible(t *testing.T) {
 	text := body(t, serve(t, "a\x00\x1b[31m\u202eb\x9b\xff\r\u0085<script>", nil))
 	for _, bad := range []string{"\x1b", "\u202e", "\u0085", "<script>a", "\x00", "\xff", "a<script>"} {
 		if strings.Contains(text, bad) {
@@ -67,7 +67,7 @@ func TestWhatCannotBeSeenIsMadeVisible(t *testing.T) {
 	}
 }
 
-func TestLongTextIsCutAndSaysSo(t *testing.T) {
+func TestCutTextStatesItsFullLength(t *testing.T) {
 	if got, want := Cut(3, "äöüß!"), "äöü… (9 bytes in all)"; got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
@@ -82,7 +82,7 @@ func TestLongTextIsCutAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestNamesBreakBehindDots(t *testing.T) {
+func TestNamesBreakAfterDots(t *testing.T) {
 	if got := strings.Join(parts("mcp_client.corr_id"), "|"); got != "mcp_|client.|corr_|id" {
 		t.Errorf("want mcp_|client.|corr_|id, got %s", got)
 	}
@@ -91,7 +91,7 @@ func TestNamesBreakBehindDots(t *testing.T) {
 	}
 }
 
-func TestWhoHasThePageIsNotSentItAgain(t *testing.T) {
+func TestMatchingETagGetsNotModified(t *testing.T) {
 	tag := serve(t, "x", nil).Header.Get("ETag")
 	again := serve(t, "x", func(r *http.Request) { r.Header.Set("If-None-Match", tag) })
 	if again.StatusCode != http.StatusNotModified || tag == "" {
@@ -104,7 +104,7 @@ func TestWhoHasThePageIsNotSentItAgain(t *testing.T) {
 	}
 }
 
-func TestJSONIsGivenToWhoAsksForIt(t *testing.T) {
+func TestJSONIsServedOnRequest(t *testing.T) {
 	for _, tc := range []struct {
 		path, accept string
 		want         bool
@@ -120,7 +120,7 @@ func TestJSONIsGivenToWhoAsksForIt(t *testing.T) {
 	}
 }
 
-func FuzzNothingInvisibleIsLeft(f *testing.F) {
+func FuzzShownHasNoInvisibleCharacters(f *testing.F) {
 	f.Add("plain")
 	f.Add("\x1b[2J\u202e\u0301\u0301\u0301\u0301\u0301\xff\x00")
 	f.Fuzz(func(t *testing.T, s string) {
@@ -132,7 +132,7 @@ func FuzzNothingInvisibleIsLeft(f *testing.F) {
 	})
 }
 
-func TestNumbersOfThingsAreWordsOfEnglish(t *testing.T) {
+func TestPluralsAreEnglish(t *testing.T) {
 	templates := Parse(fstest.MapFS{"x.html": {Data: []byte(
 		`{{define "x"}}{{plural 1 "entry"}}, {{plural 2 "older entry"}}, {{plural 2 "span"}}{{end}}`)}}, "x.html")
 	w := httptest.NewRecorder()

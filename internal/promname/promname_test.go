@@ -8,9 +8,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/promname"
 )
 
-// TestNoTwoNamesOfTheSchemaBecomeOne holds for every series of every metric: mcp.client.x and mcp_client.x would be one
-// in Prometheus, and so would a histogram's count and a counter of that name.
-func TestNoTwoNamesOfTheSchemaBecomeOne(t *testing.T) {
+// TestSeriesNamesOfTheSchemaAreUnique holds for every series of every metric: mcp.client.x and mcp_client.x would be
+// one in Prometheus, and so would a histogram's count and a counter of that name.
+func TestSeriesNamesOfTheSchemaAreUnique(t *testing.T) {
 	whose := map[string]string{}
 	for _, m := range schema.Current.Metrics {
 		for _, series := range append(promname.Metric(m), promname.Base(m)) {
@@ -27,7 +27,7 @@ var reserved = []string{
 	"__name__", "le", "quantile", "job", "instance", "otel_scope_name", "otel_scope_version", "otel_scope_schema_url",
 }
 
-func TestNoTwoAttributesOfTheSchemaBecomeOneLabel(t *testing.T) {
+func TestLabelsOfTheSchemaAreUnique(t *testing.T) {
 	whose := map[string]string{}
 	for _, a := range schema.Current.Attributes {
 		label := promname.Label(a.Key)
@@ -41,7 +41,7 @@ func TestNoTwoAttributesOfTheSchemaBecomeOneLabel(t *testing.T) {
 	}
 }
 
-func TestMetricNamesAreThoseThatTheCollectorWrites(t *testing.T) {
+func TestMetricNamesMatchTheCollector(t *testing.T) {
 	for _, tt := range []struct {
 		metric schema.Metric
 		want   []string
@@ -72,7 +72,7 @@ func TestMetricNamesAreThoseThatTheCollectorWrites(t *testing.T) {
 	}
 }
 
-func TestLabelsAreThoseThatTheCollectorWrites(t *testing.T) {
+func TestLabelsMatchTheCollector(t *testing.T) {
 	for key, want := range map[string]string{
 		"error.type": "error_type", "mcp_client.name": "mcp_client_name",
 		"rpc.response.status_code": "rpc_response_status_code",

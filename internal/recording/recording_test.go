@@ -78,8 +78,8 @@ func TestParseReadsWrittenFiles(t *testing.T) {
 	})
 }
 
-// TestCutFileKeepsItsCompleteLines cuts a file at every byte.
-func TestCutFileKeepsItsCompleteLines(t *testing.T) {
+// TestTruncatedFileKeepsItsCompleteLines cuts a file at every byte.
+func TestTruncatedFileKeepsItsCompleteLines(t *testing.T) {
 	text := written(Header{Version: Version, Content: true}, []*Entry{
 		{Session: 1, Seq: 1, From: HostSide, Kind: Request, Method: "a", Request: 1, Content: json.RawMessage(`{"x":"ü"}`)},
 		{Session: 1, Seq: 2, From: ServerSide, Kind: Result, Method: "a", Request: 1, Content: json.RawMessage(`{}`)},

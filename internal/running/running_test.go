@@ -15,7 +15,7 @@ func names(s *Set[*thing]) (all []string) {
 	return all
 }
 
-func TestThoseInTheSetAreInTheOrderOfTheirNumbers(t *testing.T) {
+func TestSetIsOrderedByNumber(t *testing.T) {
 	var s Set[*thing]
 	a, b, c := &thing{"a"}, &thing{"b"}, &thing{"c"}
 	first, second, third := s.Number(), s.Number(), s.Number()

@@ -25,9 +25,9 @@ const (
 	bytesAtOnce  = 1 << 20 // bytes of memory independent of the value
 )
 
-// TestAnySchemaWithAnyValueEnds checks that time and memory are proportional to the paid steps, whatever a peer sends.
-// This fails if a keyword has a loop that does not pay, or pays too little.
-func TestAnySchemaWithAnyValueEnds(t *testing.T) {
+// TestCostIsBoundedForAnySchemaAndValue checks that time and memory are proportional to the paid steps, whatever a peer
+// sends. This fails if a keyword has a loop that does not pay, or pays too little.
+func TestCostIsBoundedForAnySchemaAndValue(t *testing.T) {
 	verdicts := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		raw := hostileRoot(t)
@@ -50,8 +50,9 @@ func TestAnySchemaWithAnyValueEnds(t *testing.T) {
 	}
 }
 
-// TestAHostileValueHasEveryKeyword checks that hostileKeywords has an entry for every keyword, so that each is tested.
-func TestAHostileValueHasEveryKeyword(t *testing.T) {
+// TestHostileKeywordsCoverEveryKeyword checks that hostileKeywords has an entry for every keyword, so that each is
+// tested.
+func TestHostileKeywordsCoverEveryKeyword(t *testing.T) {
 	want := slices.Sorted(maps.Keys(keywords))
 	got := slices.Sorted(maps.Keys(hostileKeywords))
 	if !slices.Equal(got, want) {

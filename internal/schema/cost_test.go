@@ -25,7 +25,7 @@ const patience = 20 * time.Second
 
 var errEnded = errors.New("ended")
 
-func TestHostileValidationsEnd(t *testing.T) {
+func TestHostileValidationsAreBounded(t *testing.T) {
 	rep := strings.Repeat
 	long := rep("n", 100_000)
 	manyProps := `{"properties":{` +

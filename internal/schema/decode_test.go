@@ -39,7 +39,7 @@ func TestDecodeIsExact(t *testing.T) {
 	}
 }
 
-func TestValidateRefusesWhatIsNotOneValue(t *testing.T) {
+func TestValidateRefusesInvalidOrMultipleValues(t *testing.T) {
 	s := mustCompile(t, `true`)
 	for _, c := range []struct{ in, want string }{
 		{``, "not JSON: empty"},
@@ -133,8 +133,8 @@ func floats(v any) any {
 	return v
 }
 
-// TestAValueIsReadWithoutBeingDecoded checks that the memory for a tool's result does not grow with its values.
-func TestAValueIsReadWithoutBeingDecoded(t *testing.T) {
+// TestResultIsValidatedWithoutDecoding checks that the memory for a tool's result does not grow with its values.
+func TestResultIsValidatedWithoutDecoding(t *testing.T) {
 	s := mustCompile(t, `{"type":"array","items":{"type":"object","properties":{
 		"id":{"type":"integer"},"name":{"type":"string"},"at":{"$ref":"#/$defs/at"}},"required":["id"]},
 		"$defs":{"at":{"type":"object","properties":{"x":{"type":["number","null"]}}}}}`)

@@ -46,9 +46,9 @@ func TestApplyDefaults(t *testing.T) {
 	}
 }
 
-// TestApplyDefaultsLeavesThemAlone checks that two schemas of the same property insert one default, and that the second
-// schema does not descend into it.
-func TestApplyDefaultsLeavesThemAlone(t *testing.T) {
+// TestApplyDefaultsDoesNotFillInsertedDefaults checks that two schemas of the same property insert one default, and
+// that the second schema does not descend into it.
+func TestApplyDefaultsDoesNotFillInsertedDefaults(t *testing.T) {
 	s := mustCompile(t, `{"allOf":[{"properties":{"a":{"default":{}}}},`+
 		`{"properties":{"a":{"properties":{"b":{"default":1}}}}}],"const":{"a":{}}}`)
 	for range 2 {
@@ -113,7 +113,7 @@ func numbered(n int, format string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(distinct(n, format), "["), ",0]")
 }
 
-func TestApplyDefaultsRefuses(t *testing.T) {
+func TestApplyDefaultsReportsErrors(t *testing.T) {
 	s := mustCompile(t, `{"properties":{"a":{"default":1,"anyOf":[{"$ref":"#"},{"$ref":"#"}]}}}`)
 	_, err := s.ApplyDefaults(t.Context(), []byte(`{"a":`))
 	if _, ok := errors.AsType[*ValidationError](err); !ok {

@@ -151,8 +151,8 @@ func TestErrorsAreTheSameEveryTime(t *testing.T) {
 	}
 }
 
-// TestErrorsQuoteLittle checks that errors quote at most 64 bytes of any value or name.
-func TestErrorsQuoteLittle(t *testing.T) {
+// TestErrorQuotationsAreShort checks that errors quote at most 64 bytes of any value or name.
+func TestErrorQuotationsAreShort(t *testing.T) {
 	schemas := []string{
 		`{"type":"null"}`, `{"enum":[1]}`, `{"const":1}`, `{"maxLength":1}`, `{"pattern":"^$"}`, `{"not":true}`, `false`,
 		`{"anyOf":[{"type":"null"},{"const":1},{"pattern":"^$"}]}`, `{"oneOf":[{"maxLength":1}]}`,
@@ -180,8 +180,9 @@ func TestErrorsQuoteLittle(t *testing.T) {
 	})
 }
 
-// TestExplanationsHaveABudget checks that an exhausted budget makes problems less precise, but leaves at least one.
-func TestExplanationsHaveABudget(t *testing.T) {
+// TestExhaustedBudgetKeepsOneProblem checks that an exhausted budget makes problems less precise, but leaves at least
+// one.
+func TestExhaustedBudgetKeepsOneProblem(t *testing.T) {
 	for _, c := range []struct{ schema, instance string }{
 		{`{"items":{"type":"string"}}`, `[1]`},
 		{`{"properties":{"a":{"type":"string"}}}`, `{"a":1}`},

@@ -71,7 +71,7 @@ func TestCompileAllowsRecursionIntoTheValue(t *testing.T) {
 	}
 }
 
-func TestCycleErrorNamesTheWay(t *testing.T) {
+func TestCycleErrorNamesThePath(t *testing.T) {
 	_, err := Compile(json.RawMessage(`{"$defs":{"a":{"$ref":"#/$defs/b"},"b":{"allOf":[{"$ref":"#/$defs/a"}]}}}`))
 	const want = `endless reference at /$defs/a: applies itself to the same value: #/$defs/a → #/$defs/b → ` +
 		`#/$defs/b/allOf/0 → #/$defs/a`
@@ -166,8 +166,8 @@ func dynamic(n int) string {
 	return b.String()
 }
 
-// TestHostileCompilationsEnd checks that the cost of compiling a schema is about proportional to its text.
-func TestHostileCompilationsEnd(t *testing.T) {
+// TestHostileCompilationsAreBounded checks that the cost of compiling a schema is about proportional to its text.
+func TestHostileCompilationsAreBounded(t *testing.T) {
 	rep := strings.Repeat
 	long := rep("n", 300_000)
 	for _, c := range []struct {

@@ -179,7 +179,7 @@ type (
 
 func (*ownForm) UnmarshalJSON([]byte) error { return nil }
 
-func TestInferInputRefuses(t *testing.T) {
+func TestInferInputRefusesUnsupportedTypes(t *testing.T) {
 	for _, c := range []struct {
 		t    reflect.Type
 		want string
@@ -212,7 +212,7 @@ func TestInferInputRefuses(t *testing.T) {
 	}
 }
 
-func TestInferOutputRefuses(t *testing.T) {
+func TestInferOutputRefusesUnsupportedTypes(t *testing.T) {
 	_, _, err := InferOutput(reflect.TypeFor[struct{ A chan int }]())
 	const want = "output schema: struct { A chan int }.A: chan int has no JSON Schema"
 	if err == nil || err.Error() != want {

@@ -24,9 +24,9 @@ var paidImports = []string{
 	"github.com/go-json-experiment/json", "github.com/go-json-experiment/json/jsontext",
 }
 
-// TestEveryLoopIsPaidFor checks that the evaluation of schemas and values loops only over the iterators of the meter,
+// TestEveryLoopIsMetered checks that the evaluation of schemas and values loops only over the iterators of the meter,
 // and imports only packages in paidImports.
-func TestEveryLoopIsPaidFor(t *testing.T) {
+func TestEveryLoopIsMetered(t *testing.T) {
 	files := gotoken.NewFileSet()
 	for _, name := range paidFiles {
 		f, err := parser.ParseFile(files, name, nil, 0)
@@ -67,8 +67,8 @@ func called(e ast.Expr) string {
 	return ""
 }
 
-// TestRecursionIsPaidFor checks that every cycle of calls in the evaluation goes through a function that pays first.
-func TestRecursionIsPaidFor(t *testing.T) {
+// TestRecursionIsMetered checks that every cycle of calls in the evaluation goes through a function that pays first.
+func TestRecursionIsMetered(t *testing.T) {
 	paying := []string{"visit", "fill", "hash", "equal", "fallback"}
 	calls := map[string][]string{}
 	files := gotoken.NewFileSet()

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestVerdictsAreTheLibrarys checks that our verdict equals the library's on plain decoded JSON, for every schema that
-// the library accepts unchanged.
-func TestVerdictsAreTheLibrarys(t *testing.T) {
+// TestVerdictsAgreeWithTheLibrary checks that our verdict equals the library's on plain decoded JSON, for every schema
+// that the library accepts unchanged.
+func TestVerdictsAgreeWithTheLibrary(t *testing.T) {
 	cycles, valid, invalid := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		root := drawSchema(t, 3)

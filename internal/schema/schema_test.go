@@ -176,7 +176,7 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-func TestCompileRefuses(t *testing.T) {
+func TestCompileRefusesInvalidSchemas(t *testing.T) {
 	const draft07 = `"$schema":"http://json-schema.org/draft-07/schema#"`
 	for _, c := range []struct {
 		schema string
@@ -293,8 +293,9 @@ func TestCompileKeepsTheSchema(t *testing.T) {
 	}
 }
 
-// TestSchemaIsConcurrent is for the race detector. It includes the first failure, which prepares the explanations.
-func TestSchemaIsConcurrent(t *testing.T) {
+// TestSchemaIsSafeForConcurrentUse is for the race detector. It includes the first failure, which prepares the
+// explanations.
+func TestSchemaIsSafeForConcurrentUse(t *testing.T) {
 	s, valid := order(t)
 	invalid := []byte(strings.Replace(string(valid), `"count":3`, `"count":"3"`, 1))
 	var wg sync.WaitGroup

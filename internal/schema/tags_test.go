@@ -99,7 +99,7 @@ func TestTagsOfEmbeddedFieldsSetKeywords(t *testing.T) {
 	}
 }
 
-func TestTagsThatSayNothingAreRefused(t *testing.T) {
+func TestInvalidTagsAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		v    any
 		want []string // substrings of the error

@@ -25,7 +25,7 @@ func ExampleAppendEvent() {
 	// data:
 }
 
-func TestAppendWritesWhatTheReaderReads(t *testing.T) {
+func TestAppendedEventsAreReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := sse.Event{
 			ID:      rapid.StringMatching(`[!-~ é]{0,8}`).Draw(t, "id"),
@@ -46,7 +46,7 @@ func TestAppendWritesWhatTheReaderReads(t *testing.T) {
 	})
 }
 
-func TestAppendWritesNoLineOfItsOwn(t *testing.T) {
+func TestAppendOmitsInvalidIDsAndNames(t *testing.T) {
 	for _, bad := range []string{"a\nb", "a\rb", "a\x00b", "\n\ndata: x\n\n"} {
 		got := string(sse.AppendEvent(nil, sse.Event{ID: bad, Name: bad, HasData: true}))
 		if got != "data: \n\n" {

@@ -168,7 +168,7 @@ var limits = map[string]func(size int) string{
 	"lines of nothing": func(size int) string { return strings.Repeat("data\n", size+1) },
 }
 
-func TestReaderTakesExactlyTheLimit(t *testing.T) {
+func TestReaderAcceptsExactlyTheLimit(t *testing.T) {
 	for name, write := range limits {
 		for _, limit := range []int{2, 1000, 1024, 100_000, 3 << 20} {
 			stream := write(limit) + "\ndata: next\n\n"
@@ -180,7 +180,7 @@ func TestReaderTakesExactlyTheLimit(t *testing.T) {
 	}
 }
 
-func TestReaderEndsAtOneByteMore(t *testing.T) {
+func TestReaderFailsBeyondTheLimit(t *testing.T) {
 	for name, write := range limits {
 		for _, limit := range []int{2, 1000, 100_000} {
 			r := sse.NewReader(strings.NewReader(write(limit+1)+"\ndata: x\n\n"), limit, false)
@@ -195,7 +195,7 @@ func TestReaderEndsAtOneByteMore(t *testing.T) {
 	}
 }
 
-func TestReaderSkipsWhatIsTooLarge(t *testing.T) {
+func TestReaderSkipsTooLargeEvents(t *testing.T) {
 	for name, write := range limits {
 		for _, c := range []struct{ limit, size int }{{6, 7}, {1000, 1001}, {1000, 5000}, {1000, 1 << 20},
 			{100_000, 100_001}} {
@@ -260,7 +260,7 @@ func TestReaderHoldsNoMoreThanTheLimit(t *testing.T) {
 	}
 }
 
-func TestALargeEventOfEachStreamTakesItsMemoryOnce(t *testing.T) {
+func TestLargeEventAllocatesItsMemoryOnce(t *testing.T) {
 	const limit, streams = 16 << 20, 4
 	for _, size := range []int{1 << 20, 3 << 20, 10 << 20, limit - 1} {
 		text := "data: " + strings.Repeat("l", size) + "\n\n"
@@ -283,7 +283,7 @@ func TestALargeEventOfEachStreamTakesItsMemoryOnce(t *testing.T) {
 	}
 }
 
-func TestReaderHandsOverLargeData(t *testing.T) {
+func TestLargeEventsDoNotShareData(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<18) // 4 MiB
 	stream := sse.AppendEvent(nil, sse.Event{Data: data})
 	stream = append(stream, stream...)
@@ -303,7 +303,7 @@ func TestReaderHandsOverLargeData(t *testing.T) {
 	}
 }
 
-func TestReaderBeginsAnew(t *testing.T) {
+func TestResetClearsTheReader(t *testing.T) {
 	r := sse.NewReader(strings.NewReader("id: 1\ndata: a\n\ndata: cut"), 100, false)
 	if _, err := readAll(r); err != io.ErrUnexpectedEOF {
 		t.Fatalf("want %v, got %v", io.ErrUnexpectedEOF, err)

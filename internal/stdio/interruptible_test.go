@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-func TestAReadThatWaitsForATerminalIsInterrupted(t *testing.T) {
+func TestBlockedTerminalReadIsInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		terminal, typing := io.Pipe()
 		r := interruptible(terminal)

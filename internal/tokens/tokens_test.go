@@ -9,9 +9,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/tokens"
 )
 
-// TestALimitHoldsInEveryWindow takes tokens at random times. In no window of time are there more than the burst and
-// what the rate gives in it, and whoever waits as long as Take says gets one.
-func TestALimitHoldsInEveryWindow(t *testing.T) {
+// TestRateLimitAppliesInEveryWindow takes tokens at random times. In no window of time are there more than the burst
+// and what the rate gives in it, and whoever waits as long as Take says gets one.
+func TestRateLimitAppliesInEveryWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := tokens.Limit{
 			PerSecond: rapid.Float64Range(0.1, 100).Draw(t, "per second"),

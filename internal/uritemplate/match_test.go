@@ -23,7 +23,7 @@ func parsed(t interface {
 	return made
 }
 
-func TestTemplatesMatchWhatTheyCanBeExpandedTo(t *testing.T) {
+func TestMatchExtractsVariables(t *testing.T) {
 	type vars = map[string]string
 	for _, tt := range []struct {
 		template, uri string
@@ -96,7 +96,7 @@ func TestTemplatesMatchWhatTheyCanBeExpandedTo(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTemplate(t *testing.T) {
+func TestInvalidTemplatesAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"x://{":          "incomplete expression",
 		"x://{}":         "unacceptable variable name",
@@ -136,8 +136,8 @@ func anyTemplate(t *rapid.T, lists bool) (text, exploded string) {
 	return text, exploded
 }
 
-// TestTemplatesMatchWhateverTheyAreExpandedTo expands any template by any values with another implementation.
-func TestTemplatesMatchWhateverTheyAreExpandedTo(t *testing.T) {
+// TestTemplatesMatchTheirExpansions expands any template by any values with another implementation.
+func TestTemplatesMatchTheirExpansions(t *testing.T) {
 	value := rapid.StringMatching(`[a-z0-9é _~/,.%=&?#-]{0,6}`)
 	rapid.Check(t, func(t *rapid.T) {
 		text, exploded := anyTemplate(t, true)
@@ -161,9 +161,9 @@ func TestTemplatesMatchWhateverTheyAreExpandedTo(t *testing.T) {
 	})
 }
 
-// TestWhatMatchesIsAnExpansion matches templates without lists with random URIs. A template that matches is expanded by
+// TestMatchedURIsAreExpansions matches templates without lists with random URIs. A template that matches is expanded by
 // the values it found, which gives the same URI.
-func TestWhatMatchesIsAnExpansion(t *testing.T) {
+func TestMatchedURIsAreExpansions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, _ := anyTemplate(t, false)
 		uri := "x://h" + rapid.StringMatching(`([/;?&#.,m]|[abcd]=?|%41|x){0,12}`).Draw(t, "uri")
@@ -189,9 +189,9 @@ func TestWhatMatchesIsAnExpansion(t *testing.T) {
 	})
 }
 
-// TestSeparateValuesAreFound expands templates that keep their variables apart, with one value for each, and finds the
-// same values. The implementation that expands writes é as %E9, so no value contains é.
-func TestSeparateValuesAreFound(t *testing.T) {
+// TestMatchFindsExpandedValues expands templates that keep their variables apart, with one value for each, and finds
+// the same values. The implementation that expands writes é as %E9, so no value contains é.
+func TestMatchFindsExpandedValues(t *testing.T) {
 	templates := []string{
 		"x://h/{a}/{b}", "x://h/{a}/m/{+b}", "x://h{/a,b}", "x://h{.a}/{b}", "x://h{?a,b}", "x://h{;a}{?b}", "x://h/{a}{#b}",
 		"x://h/{a}?k=1{&b}", "x://é{a}/ü{b}",

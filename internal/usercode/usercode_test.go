@@ -30,7 +30,7 @@ func (f *Failure) same(value any) bool {
 	return f.Value == value
 }
 
-func TestRunTellsHowCodeHasFailed(t *testing.T) {
+func TestRunReportsTheFailure(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			var told *Failure
@@ -53,7 +53,7 @@ func TestRunTellsHowCodeHasFailed(t *testing.T) {
 	Run(func() {}, func(f *Failure) { t.Errorf("want no failure of code that returns, got %v", f) })
 }
 
-func TestPassPutsThingsInOrderAndGoesOnToFail(t *testing.T) {
+func TestPassCleansUpAndPropagatesTheFailure(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			broken := 0
@@ -94,7 +94,7 @@ func TestPersistGoesOnInAnotherGoroutine(t *testing.T) {
 	}
 }
 
-func TestPersistLeavesAPanicToItsCaller(t *testing.T) {
+func TestPersistPropagatesPanics(t *testing.T) {
 	calls := 0
 	ended := Apart(func() {
 		Persist(func(func()) { t.Error("want no other goroutine after a panic") }, func() {
@@ -107,7 +107,7 @@ func TestPersistLeavesAPanicToItsCaller(t *testing.T) {
 	}
 }
 
-func TestAFailureIsAnErrorWithoutWhatWasSaid(t *testing.T) {
+func TestFailureTextOmitsThePanicMessage(t *testing.T) {
 	f := Apart(func() { panic(errors.New("the password is 1234")) })
 	if text := f.Error(); text != "panic of type *errors.errorString" || f.ErrorType() != "panic" {
 		t.Errorf("got %q of type %q", text, f.ErrorType())
@@ -128,7 +128,7 @@ func (h failing) Handle(context.Context, slog.Record) error { h.fail(); return n
 func (h failing) WithAttrs([]slog.Attr) slog.Handler        { h.fail(); return h }
 func (h failing) WithGroup(string) slog.Handler             { h.fail(); return h }
 
-func TestALoggerThatFailsIsOneThatSaysNothing(t *testing.T) {
+func TestFailingLogHandlerIsIgnoredAndReported(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			told := 0

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestWhatAPeerSaysCannotBeForged(t *testing.T) {
+func TestControlCharactersAreReplaced(t *testing.T) {
 	for name, tc := range map[string]struct{ text, line, several, indented string }{
 		"plain":           {"a b", "a b", "a b", "a b"},
 		"a second line":   {"a\nb", "a b", "a\nb", "a\n    b"},
@@ -39,7 +39,7 @@ func TestWhatAPeerSaysCannotBeForged(t *testing.T) {
 	}
 }
 
-func TestNothingHiddenIsLeft(t *testing.T) {
+func TestLineHasNoHiddenCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom(nil, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Mn))).
 			Draw(t, "text")
@@ -56,7 +56,7 @@ func TestNothingHiddenIsLeft(t *testing.T) {
 	})
 }
 
-func TestJSONMeansTheSame(t *testing.T) {
+func TestEscapedJSONKeepsItsMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key, value := rapid.String().Draw(t, "key"), rapid.String().Draw(t, "value")
 		raw, err := json.MarshalIndent(map[string]any{key: value, "all": []string{"\u0085\x7f\u202e\U000e0001", value}}, "\r",

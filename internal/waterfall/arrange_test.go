@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAnArrangementHasTheTreeAndTheSkewOfTheDrawing(t *testing.T) {
+func TestArrangeReturnsTheTreeAndTheClockSkew(t *testing.T) {
 	at := func(ms int) time.Time { return time.Unix(1000, 0).Add(time.Duration(ms) * time.Millisecond) }
 	spans := []Span{
 		{ID: "server", ParentID: "client", Service: "b", Start: at(500), End: at(520)},

@@ -55,7 +55,7 @@ func draw(t *rapid.T, spans []Span, opts Options) string {
 	return b.String()
 }
 
-func TestNoLineIsWiderThanAskedNorHoldsWhatATerminalObeys(t *testing.T) {
+func TestLinesFitTheWidthAndHaveNoControlCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		opts := anyOptions(t)
 		out := draw(t, anySpans(t), opts)
@@ -98,7 +98,7 @@ func TestColourChangesNothingButColour(t *testing.T) {
 	})
 }
 
-func TestEverySpanIsDrawnOnceWhateverTheParents(t *testing.T) {
+func TestEverySpanIsDrawnOnceForAnyParents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spans := anySpans(t)
 		for i := range spans {

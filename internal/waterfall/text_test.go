@@ -56,7 +56,7 @@ func TestColumnsFollowTheWidthOfCharacters(t *testing.T) {
 	}
 }
 
-func TestTruncateMarksWhatIsMissing(t *testing.T) {
+func TestTruncateMarksTheOmission(t *testing.T) {
 	for _, tc := range []struct {
 		s     string
 		n     int
@@ -76,7 +76,7 @@ func TestTruncateMarksWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestBlocksComeClosestToTheirEighths(t *testing.T) {
+func TestBlocksApproximateEighths(t *testing.T) {
 	for _, tc := range []struct {
 		lo, hi int
 		want   string
@@ -91,7 +91,7 @@ func TestBlocksComeClosestToTheirEighths(t *testing.T) {
 	}
 }
 
-func TestTheLocaleDecidesAboutUTF8(t *testing.T) {
+func TestLocaleSelectsUTF8(t *testing.T) {
 	for _, tc := range []struct {
 		env  map[string]string
 		want bool
@@ -117,7 +117,7 @@ func TestSelectedShortensKeysAndCorrelationID(t *testing.T) {
 	}
 }
 
-func TestAttributesAreTheCallersChoice(t *testing.T) {
+func TestCallerSelectsTheAttributes(t *testing.T) {
 	out := render(t, agentTrace(), Options{Attributes: func(s Span) []Attribute {
 		if s.Kind == "SERVER" {
 			return []Attribute{{"who", s.Service}}

@@ -58,7 +58,7 @@ func into() []any {
 	}
 }
 
-func TestNothingTakesMoreThanItWeighs(t *testing.T) {
+func TestDecodedValuesTakeAtMostTheirWeight(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")
 	}
@@ -83,7 +83,7 @@ func TestNothingTakesMoreThanItWeighs(t *testing.T) {
 	}
 }
 
-func TestWhatHonestPeersSendIsNotTooMuch(t *testing.T) {
+func TestLargeHonestMessagesAreAllowed(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		v    any
@@ -102,7 +102,7 @@ func TestWhatHonestPeersSendIsNotTooMuch(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooMuchIsSaid(t *testing.T) {
+func TestTooHeavyMessagesAreReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		v    any
@@ -121,7 +121,7 @@ func TestWhatIsTooMuchIsSaid(t *testing.T) {
 	}
 }
 
-func TestTextsThatAreNoJSONDoNoHarm(t *testing.T) {
+func TestInvalidJSONDoesNotPanic(t *testing.T) {
 	for _, text := range []string{"", "]", "}", `"`, `"\`, "n", "[", "{:", ":", "1", "[}]{", "[[]]]]]]"} {
 		Any.of([]byte(text))
 	}

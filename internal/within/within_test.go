@@ -10,7 +10,7 @@ import (
 
 type key string
 
-func TestValuesEndWithTheLifeAlone(t *testing.T) {
+func TestValuesContextEndsOnlyWithTheLife(t *testing.T) {
 	why := errors.New("over")
 	life, end := context.WithCancelCause(context.WithValue(context.WithValue(t.Context(), key("a"), 1), key("b"), 1))
 	request, answered := context.WithCancelCause(context.WithValue(t.Context(), key("a"), 2))

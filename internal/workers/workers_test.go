@@ -32,7 +32,7 @@ func burst(t *testing.T, p *Pool[func(), int], tasks int) (waiting int) {
 	return len(p.idle)
 }
 
-func TestGoroutinesWaitBehindABurstForTheNextAndThenEnd(t *testing.T) {
+func TestIdleGoroutinesWaitForTheNextBurstThenEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(keep, most)
 		for range 3 {
@@ -64,7 +64,7 @@ func TestAPoolWithoutIdleGoroutinesKeepsNone(t *testing.T) {
 	})
 }
 
-func TestAGoroutineThatATaskHasEndedWaitsForNoMore(t *testing.T) {
+func TestGoexitInATaskRemovesTheGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(keep, most)
 		p.Start(runtime.Goexit)
@@ -76,7 +76,7 @@ func TestAGoroutineThatATaskHasEndedWaitsForNoMore(t *testing.T) {
 	})
 }
 
-func TestAGoroutineUsesItsValueAgain(t *testing.T) {
+func TestGoroutineReusesItsValue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []*int
 		p := New(keep, most, func(_ int, own *int) {
@@ -95,7 +95,7 @@ func TestAGoroutineUsesItsValueAgain(t *testing.T) {
 	})
 }
 
-func TestCloseLetsTasksEndAndTakesNoMore(t *testing.T) {
+func TestCloseWaitsForTasksAndRefusesNewOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPool(keep, most)
 		end, ended := make(chan struct{}), false

@@ -76,7 +76,7 @@ func TestWriteKeepsOtherMembers(t *testing.T) {
 	}
 }
 
-func TestOriginsThatCouldChangeThePolicyAreRejected(t *testing.T) {
+func TestOriginsThatAlterContentSecurityPolicyAreRejected(t *testing.T) {
 	for _, origin := range []string{
 		"", "https://a; script-src *", "https://a,b", "'unsafe-eval'", "https://a b", "https://ä", "a\n", `"`,
 	} {

@@ -108,9 +108,9 @@ func TestValidateRejectsInvalidEntries(t *testing.T) {
 	}
 }
 
-// TestURIsDoNotLeaveTheSkill inserts paths into each URI of an entry that lead out of a directory, or that programs
-// decode differently.
-func TestURIsDoNotLeaveTheSkill(t *testing.T) {
+// TestURIsOutsideSkillAreRejected inserts paths into each URI of an entry that lead out of a directory, or that
+// programs decode differently.
+func TestURIsOutsideSkillAreRejected(t *testing.T) {
 	for _, in := range []string{
 		"..", ".", "", "%2e%2e", "%2E.", ".%2e", "%2e", "%252e%252e", "%25252e%25252e", "a%2f..%2fb", "a%5c..%5cb", `a\..\b`,
 		"a%252fb", "a%00b", "a%0ab", "a%7f", "a%ff", "a?", "a?b", "a#", "a#b", "%zz",

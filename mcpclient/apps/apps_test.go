@@ -50,7 +50,7 @@ func must(t testing.TB, errs ...error) {
 	}
 }
 
-func TestAViewInEachRevisionThatHasMetadata(t *testing.T) {
+func TestViewWorksInEachRevisionWithMetadata(t *testing.T) {
 	meta := app.ResourceMeta{CSP: &app.CSP{ConnectDomains: []string{"https://api.example"}}, PrefersBorder: new(true)}
 	s := newServer()
 	refresh, err := declared.ForTool(&mcp.Tool{Name: "refresh"}, uri, app.App)
@@ -91,7 +91,7 @@ func TestAViewInEachRevisionThatHasMetadata(t *testing.T) {
 	}
 }
 
-func TestWhatAnAppMayNotCall(t *testing.T) {
+func TestAppCannotCallModelOnlyTool(t *testing.T) {
 	called := false
 	s := newServer()
 	secret, err := declared.ForTool(&mcp.Tool{Name: "secret"}, uri, app.Model)
@@ -114,7 +114,7 @@ func TestWhatAnAppMayNotCall(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAView(t *testing.T) {
+func TestInvalidViewsAreRejected(t *testing.T) {
 	good := func() *mcp.ResourceContents { return &mcp.ResourceContents{MIMEType: app.MIMEType, Text: "<p>"} }
 	blob := func(b string) *mcp.ResourceContents {
 		c := mcp.BlobContents([]byte(b))
@@ -167,7 +167,7 @@ func TestWhatIsNotAView(t *testing.T) {
 	}
 }
 
-func TestAToolThatIsNotAddedLeavesNoView(t *testing.T) {
+func TestRejectedToolAddsNoView(t *testing.T) {
 	s := newServer()
 	view := &declared.View{URI: uri, HTML: "<p>"}
 	if err := declared.AddTool(s, &mcp.Tool{}, view, show); err == nil {

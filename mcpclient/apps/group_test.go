@@ -63,7 +63,7 @@ func grouped(t *testing.T, f func(t *testing.T, g *mcpclient.Group, ran *[]strin
 	})
 }
 
-func TestAModelSeesTheToolsOfAGroupThatAreForModelsByTheirNamesInIt(t *testing.T) {
+func TestModelToolsListsOnlyModelToolsOfGroup(t *testing.T) {
 	grouped(t, func(t *testing.T, g *mcpclient.Group, _ *[]string) {
 		var got []string
 		for tool, err := range apps.ModelTools(t.Context(), g) {
@@ -111,7 +111,7 @@ func TestEachMemberOfAGroupHasItsOwnView(t *testing.T) {
 	})
 }
 
-func TestAModelCallsByTheNamesOfAGroupWhatIsForModels(t *testing.T) {
+func TestCallModelToolAcceptsOnlyModelToolsOfGroup(t *testing.T) {
 	grouped(t, func(t *testing.T, g *mcpclient.Group, ran *[]string) {
 		var hidden string // the name that the group has made for a tool of sea's that is for apps
 		for tool, err := range g.Tools(t.Context()) {
@@ -151,7 +151,7 @@ func TestAModelCallsByTheNamesOfAGroupWhatIsForModels(t *testing.T) {
 	})
 }
 
-func TestAModelCallsOfAClientWhatIsForModels(t *testing.T) {
+func TestCallModelToolAcceptsOnlyModelToolsOfClient(t *testing.T) {
 	var ran []string
 	synctest.Test(t, func(t *testing.T) {
 		c, err := mcpclient.New(member(t, "sky", &ran).Transport, &mcpclient.Options{Telemetry: telemetry.Off()})
@@ -173,7 +173,7 @@ func TestAModelCallsOfAClientWhatIsForModels(t *testing.T) {
 	}
 }
 
-func TestAViewsCallWaitsForTheConnectionIfAsked(t *testing.T) {
+func TestViewCallWaitsForConnectionWithWaitForReady(t *testing.T) {
 	var ran []string
 	synctest.Test(t, func(t *testing.T) {
 		c, err := mcpclient.New(member(t, "sky", &ran).Transport, &mcpclient.Options{Telemetry: telemetry.Off()})

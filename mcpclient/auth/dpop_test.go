@@ -112,7 +112,7 @@ func TestBoundTokenIsRefreshedAndStoredWithItsKey(t *testing.T) {
 	})
 }
 
-func TestServerThatStartsToRequireDPoPGetsANewToken(t *testing.T) {
+func TestNewTokenIsObtainedWhenServerStartsToRequireDPoP(t *testing.T) {
 	b := newBench(t)
 	b.as.refreshTokens = true
 	a := b.authorizer()

@@ -24,7 +24,7 @@ func machine(o *auth.Options) {
 	o.Credentials = &auth.Credentials{ClientID: "machine", ClientSecret: "machine-secret", Issuer: "http://" + asHost}
 }
 
-func TestClientCredentialsWithASecret(t *testing.T) {
+func TestClientCredentialsWorkWithSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.mcp.scope = "mcp:basic"
@@ -54,7 +54,7 @@ func TestClientCredentialsWithASecret(t *testing.T) {
 	})
 }
 
-func TestClientCredentialsWithAPrivateKey(t *testing.T) {
+func TestClientCredentialsWorkWithPrivateKey(t *testing.T) {
 	b := newBench(t)
 	b.as.noDescription = true
 	b.as.metadata = func(doc object) {
@@ -333,7 +333,7 @@ func TestServerThatRefusesEveryTokenExhaustsTheBudget(t *testing.T) {
 	})
 }
 
-func TestAcceptedTokenRefillsTheBudgetOfClientCredentials(t *testing.T) {
+func TestAcceptedTokenResetsClientCredentialsBudget(t *testing.T) {
 	b := newBench(t)
 	b.as.clients["machine"] = object{"client_secret": "machine-secret"}
 	a := b.authorizer(machine)

@@ -88,7 +88,7 @@ func TestQuotableTextHasNoSecretsAndOnlyPrintableCharacters(t *testing.T) {
 	})
 }
 
-func TestScopeChoiceProperties(t *testing.T) {
+func TestScopeChoiceInvariants(t *testing.T) {
 	names := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", scopeOffline}), 0, 3)
 	rapid.Check(t, func(t *rapid.T) {
 		r := scopeRequest{
@@ -112,7 +112,7 @@ func TestScopeChoiceProperties(t *testing.T) {
 	})
 }
 
-func TestTheBudgetHoldsInEveryWindow(t *testing.T) {
+func TestBudgetLimitsAttemptsInEveryWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b budget
 		now := time.Date(2026, 7, 28, 0, 0, 0, 0, time.UTC)

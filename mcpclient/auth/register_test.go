@@ -257,7 +257,7 @@ func TestCredentialsAreNotSentToAnotherAuthorizationServer(t *testing.T) {
 	}
 }
 
-func TestNewAuthorizationServerGetsNothingOfTheOldOne(t *testing.T) {
+func TestNewAuthorizationServerGetsNoCredentialsOfOldOne(t *testing.T) {
 	b := newBench(t)
 	b.as.refreshTokens = true
 	a := b.authorizer()

@@ -36,7 +36,7 @@ func TestStepUpRequestsTheUnionOfTheScopes(t *testing.T) {
 	}
 }
 
-func TestScopesRequestedBeforeAreRequestedAgain(t *testing.T) {
+func TestNewAuthorizationRequestsEarlierScopes(t *testing.T) {
 	b := newBench(t)
 	b.mcp.scope = "mcp:basic"
 	b.mcp.needs = map[string][]string{"tools/call": {"mcp:write"}}
@@ -97,7 +97,7 @@ func TestStepUpsAreBounded(t *testing.T) {
 	}
 }
 
-func TestScopeThatWasNotGrantedIsNotRequestedForAWhile(t *testing.T) {
+func TestUngrantedScopeIsNotRequestedForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.as.grants = func([]string) []string { return []string{"mcp:basic"} }
@@ -144,7 +144,7 @@ func TestDeniedScopeIsNotRequestedForAWhile(t *testing.T) {
 	})
 }
 
-func TestServerThatRefusesEveryTokenPromptsABoundedNumberOfTimes(t *testing.T) {
+func TestPromptsForServerThatRefusesEveryTokenAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		a := b.authorizer()
@@ -197,7 +197,7 @@ func TestForbiddenIsAPermanentError(t *testing.T) {
 	}
 }
 
-func TestFirstRefusalMayAnswerAnyMessage(t *testing.T) {
+func TestFirst401CanAnswerAnyMessage(t *testing.T) {
 	b := newBench(t)
 	b.mcp.anonymous = []string{"server/discover", "initialize"}
 	a := b.authorizer()
@@ -210,7 +210,7 @@ func TestFirstRefusalMayAnswerAnyMessage(t *testing.T) {
 	b.ok(a, "initialize")
 }
 
-func TestReviewIgnoresOtherResponses(t *testing.T) {
+func TestReviewIgnoresResponsesOtherThan401And403(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	for _, status := range []int{200, 202, 204, 301, 400, 404, 405, 429, 500, 503} {
@@ -252,7 +252,7 @@ func TestDeletingASessionDoesNotPrompt(t *testing.T) {
 	}
 }
 
-func TestReviewAcceptsResponsesAfterClose(t *testing.T) {
+func TestReviewWorksAfterClose(t *testing.T) {
 	b := newBench(t)
 	a := b.authorizer()
 	req, err := http.NewRequest(http.MethodPost, mcpURL, nil)

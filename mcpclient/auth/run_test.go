@@ -123,7 +123,7 @@ func TestRefusedCallerIsNotAffectedByAFailedRenewal(t *testing.T) {
 	})
 }
 
-func TestAuthorizationContinuesAfterItsCallerLeaves(t *testing.T) {
+func TestAuthorizationContinuesAfterCallerIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.person.wait = make(chan struct{})
@@ -144,7 +144,7 @@ func TestAuthorizationContinuesAfterItsCallerLeaves(t *testing.T) {
 	})
 }
 
-func TestFlowHasTheRequestsValuesWithoutItsClientTrace(t *testing.T) {
+func TestFlowContextHasRequestValuesWithoutClientTrace(t *testing.T) {
 	b := newBench(t)
 	type key struct{}
 	ctx := context.WithValue(t.Context(), key{}, "value")

@@ -91,7 +91,7 @@ func echo(form url.Values, header http.Header) string {
 	return form.Encode() + " " + fmt.Sprint(form) + " " + fmt.Sprint(header)
 }
 
-func TestNoOutputContainsASecret(t *testing.T) {
+func TestOutputsContainNoSecret(t *testing.T) {
 	key := newKey(t)
 	for _, c := range []struct {
 		name    string
@@ -253,7 +253,7 @@ func TestEveryStepHasASpanWithItsOutcome(t *testing.T) {
 	}
 }
 
-func TestFlowKeepsTheCallersSpanAfterTheCallerLeaves(t *testing.T) {
+func TestFlowKeepsCallersSpanAfterCallerIsCancelled(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

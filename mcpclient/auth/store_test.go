@@ -59,8 +59,8 @@ func newFileStore(t *testing.T) (*auth.FileStore, string) {
 	return s, dir
 }
 
-// TestStores tests both implementations of TokenStore.
-func TestStores(t *testing.T) {
+// TestTokenStoreImplementations tests both implementations of TokenStore.
+func TestTokenStoreImplementations(t *testing.T) {
 	for name, make := range map[string]func(t *testing.T) auth.TokenStore{
 		"memory": func(*testing.T) auth.TokenStore { return auth.NewMemoryStore() },
 		"file":   func(t *testing.T) auth.TokenStore { s, _ := newFileStore(t); return s },
@@ -142,7 +142,7 @@ func testConcurrently(t *testing.T, s auth.TokenStore) {
 	tasks.Wait()
 }
 
-func TestRecordsSurviveEncoding(t *testing.T) {
+func TestRecordsRoundTripThroughEncoding(t *testing.T) {
 	text := rapid.String()
 	rapid.Check(t, func(t *rapid.T) {
 		r := &auth.Record{RequestedScopes: rapid.SliceOfN(text, 1, 3).Draw(t, "scopes"),

@@ -65,7 +65,7 @@ func TestServersAreReadInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestMembersHaveWhatTheFileSays(t *testing.T) {
+func TestMembersHaveSettingsFromFile(t *testing.T) {
 	c := servers(t, `{
 		"run": {"command": "srv", "args": ["x"], "env": {"B": "2", "A": "1"}, "cwd": "/w", "timeout": 5000, "listen": false},
 		"off": {"disabled": true},
@@ -100,7 +100,7 @@ func TestMembersHaveWhatTheFileSays(t *testing.T) {
 	}
 }
 
-func TestAProgramGetsNoMoreOfTheEnvironmentThanItNeeds(t *testing.T) {
+func TestProgramGetsOnlyNecessaryEnvironment(t *testing.T) {
 	t.Setenv("SECRET_OF_THIS_PROCESS", "hunter2")
 	t.Setenv("PATH", "/bin")
 	t.Setenv("TERM", "() { :; }")
@@ -123,7 +123,7 @@ func TestAProgramGetsNoMoreOfTheEnvironmentThanItNeeds(t *testing.T) {
 	}
 }
 
-func TestVariables(t *testing.T) {
+func TestVariablesAreExpanded(t *testing.T) {
 	for text, want := range map[string]string{
 		"${A}":              "a",
 		"x${A}y${env:A}z":   "xayaz",
@@ -145,7 +145,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-func TestErrorsSayWhereAndKeepSecrets(t *testing.T) {
+func TestErrorsNameThePositionWithoutSecrets(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"empty":               {` `, "config: the file is empty"},
 		"no JSON":             {"{\n  \"mcpServers\": {\n    \"a\": {,}}}", "config: mcpServers.a: line 3, column 11: "},
@@ -229,7 +229,7 @@ func TestErrorsSayWhereAndKeepSecrets(t *testing.T) {
 	}
 }
 
-func TestWhatMayBeAMistakeIsWarnedAbout(t *testing.T) {
+func TestLikelyMistakesCauseWarnings(t *testing.T) {
 	c := servers(t, `{
 		"a": {"command": "x", "Args": ["y"], "autoApprove": [], "timeout": 30, "headers": {}},
 		"b": {"url": "http://x", "cwd": "/", "env": {}}
@@ -251,7 +251,7 @@ func TestWhatMayBeAMistakeIsWarnedAbout(t *testing.T) {
 	}
 }
 
-func TestFilesOfOtherPrograms(t *testing.T) {
+func TestParseAcceptsFilesOfOtherPrograms(t *testing.T) {
 	for name, text := range map[string]string{
 		"much else":       `{"theme":"dark","mcpServers":{"a":{"command":"x"}},"servers":7}`,
 		"servers":         `{"inputs":[],"servers":{"a":{"type":"stdio","command":"x"}}}`,
@@ -285,7 +285,7 @@ func TestLoadNamesTheFile(t *testing.T) {
 	}
 }
 
-func TestAServerPrintsWithoutSecrets(t *testing.T) {
+func TestPrintedServerContainsNoSecret(t *testing.T) {
 	c := servers(t, `{
 		"a": {"command": "x", "args": ["hunter2"], "env": {"K": "${TOKEN}"}},
 		"b": {"url": "http://user:hunter2@example.com/hunter2?k=hunter2", "headers": {"K": "hunter2"}},

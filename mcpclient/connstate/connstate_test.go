@@ -35,12 +35,12 @@ func TestWordsAreStable(t *testing.T) {
 	}
 }
 
-func TestEveryFormSaysTheSameWord(t *testing.T) {
+func TestAllEncodingsUseSameWord(t *testing.T) {
 	sameWord(t, connstate.States())
 	sameWord(t, connstate.Reasons())
 }
 
-func TestUnlistedValuesReadOther(t *testing.T) {
+func TestUnlistedValuesPrintAsOther(t *testing.T) {
 	if got := connstate.State(len(connstate.States())).String(); got != "_OTHER" {
 		t.Errorf("first unlisted state: got %q, want %q", got, "_OTHER")
 	}
@@ -82,7 +82,7 @@ func words[E fmt.Stringer](all []E) []string {
 	return w
 }
 
-func TestWordsAreReadBack(t *testing.T) {
+func TestWordsRoundTrip(t *testing.T) {
 	for _, want := range connstate.States() {
 		var got connstate.State
 		if err := got.UnmarshalText([]byte(want.String())); err != nil || got != want {

@@ -193,7 +193,7 @@ func honest(t *testing.T) *skill.Skill {
 	}}
 }
 
-func TestNothingIsReadAheadOfNeed(t *testing.T) {
+func TestSkillContentIsReadOnDemand(t *testing.T) {
 	s := &shop{entries: []any{honest(t)}, content: map[string]string{uri: manifest, mail: mailText}}
 	c := s.connect(t)
 	for entry, err := range skills.List(t.Context(), c) {
@@ -212,7 +212,7 @@ func TestNothingIsReadAheadOfNeed(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAsTheEntrySaysIsNotUsed(t *testing.T) {
+func TestContentNotMatchingEntryIsRejected(t *testing.T) {
 	for name, content := range map[string]string{
 		"other bytes":       strings.Replace(manifest, "See", "Ask", 1),
 		"more bytes":        manifest + "\n",
@@ -243,7 +243,7 @@ func TestWhatIsNotAsTheEntrySaysIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreMadeOnDemandAreRead(t *testing.T) {
+func TestFilesGeneratedOnDemandAreRead(t *testing.T) {
 	s := &shop{content: map[string]string{uri: manifest, mail: mailText}}
 	entry := honest(t)
 	entry.Resources = nil
@@ -256,7 +256,7 @@ func TestFilesThatAreMadeOnDemandAreRead(t *testing.T) {
 	}
 }
 
-func TestEntriesThatAreWrong(t *testing.T) {
+func TestInvalidEntriesAreErrors(t *testing.T) {
 	s := &shop{entries: []any{nil}}
 	if err := last(skills.List(t.Context(), s.connect(t))); err == nil {
 		t.Error("an entry that is null is no error")

@@ -11,7 +11,7 @@ import (
 )
 
 // The received frame is one allocation. Work of the other end does not count.
-func TestRoundTripAllocatesTheFrameAndLittleElse(t *testing.T) {
+func TestRoundTripAllocatesLittleMoreThanTheFrame(t *testing.T) {
 	conn, err := transport.Stdio{Command: "cat"}.Dial(t.Context(), transport.Config{})
 	if err != nil {
 		t.Fatal(err)

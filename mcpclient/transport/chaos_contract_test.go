@@ -8,14 +8,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-func TestAPlanWithoutFaultsKeepsTheContractInMemory(t *testing.T) {
+func TestInMemoryWithEmptyFaultPlanPassesTransportTests(t *testing.T) {
 	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 		h := newMemoryHarness()
 		return unbroken(t, transporttest.Subject{Transport: h.transport(), Accept: h.accept, Notices: true})
 	})
 }
 
-func TestAPlanWithoutFaultsKeepsTheContractOverHTTP(t *testing.T) {
+func TestHTTPWithEmptyFaultPlanPassesTransportTests(t *testing.T) {
 	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 		s := &httpSubject{t: t, form: httpForm{mode: transport.ModeStreamable}, peers: make(chan *httpPeer, 100)}
 		return unbroken(t, transporttest.Subject{Transport: s, Accept: s.accept, Unordered: true})

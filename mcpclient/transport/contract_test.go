@@ -6,7 +6,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-func TestInMemoryKeepsTheContract(t *testing.T) {
+func TestInMemoryPassesTransportTests(t *testing.T) {
 	transporttest.TestTransport(t, func(*testing.T) transporttest.Subject {
 		h := newMemoryHarness()
 		return transporttest.Subject{Transport: h.transport(), Accept: h.accept, Notices: true}

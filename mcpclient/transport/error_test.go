@@ -63,7 +63,7 @@ func TestErrorTexts(t *testing.T) {
 	}
 }
 
-func TestKindsHaveNames(t *testing.T) {
+func TestMessageKindsHaveNames(t *testing.T) {
 	for kind, want := range map[Kind]string{KindRequest: "request", KindNotification: "notification",
 		KindResponse: "response",
 		0:            "Kind(0)"} {

@@ -81,7 +81,7 @@ func TestHTTPAuthorizerGetsCredentials(t *testing.T) {
 }
 
 // The server may have acted before a 403: proxies also inspect responses.
-func TestHTTPAuthorizerRepeatsNoRequestTheServerMayHaveRun(t *testing.T) {
+func TestHTTPAuthorizerDoesNotRepeatRequestAfter403(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sends := 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) { sends++; w.WriteHeader(403) })
@@ -121,7 +121,7 @@ func TestHTTPAuthorizerAttemptsAreBounded(t *testing.T) {
 	})
 }
 
-func TestHTTPAuthorizerFailures(t *testing.T) {
+func TestHTTPAuthorizerErrorIsTemporaryUnauthorized(t *testing.T) {
 	reason := fmt.Errorf("no token: %w", passing{errors.New("no network")})
 	for _, c := range []struct {
 		name              string
@@ -151,7 +151,7 @@ func TestHTTPAuthorizerFailures(t *testing.T) {
 }
 
 // The authorizer's work for a request ends with the request.
-func TestHTTPAuthorizerWorksWithinTheRequest(t *testing.T) {
+func TestHTTPAuthorizerContextEndsWithRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newBubble(t, answer(401, "")).transport()
 		done := make(chan error, 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-func TestALargeAnswerOfUnknownLengthTakesItsMemoryOnce(t *testing.T) {
+func TestLargeResponseWithoutLengthIsAllocatedOnce(t *testing.T) {
 	const limit, answers = 16 << 20, 4
 	b := frameBound{limit: limit}
 	for _, size := range []int{100 << 10, 200 << 10, 1 << 20, 3 << 20, 10 << 20, limit} {

@@ -14,7 +14,7 @@ import (
 )
 
 // A server announces large answers and sends hardly anything.
-func TestHTTPContentLengthAllocatesNothing(t *testing.T) {
+func TestHTTPContentLengthDoesNotPreallocate(t *testing.T) {
 	for name, sent := range map[string]int{"nothing": 0, "little": 10_000} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestHTTPContentLengthAllocatesNothing(t *testing.T) {
 }
 
 // Streams that do not end after their answers use only places that MaxInFlight has left.
-func TestHTTPStreamsThatLingerCountAsInFlight(t *testing.T) {
+func TestHTTPLingeringStreamsCountAsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 4
 		var open atomic.Int32

@@ -43,7 +43,7 @@ func hanging(method string) http.HandlerFunc {
 	}
 }
 
-func TestHTTPCloseGivesDeleteAPartOfItsTime(t *testing.T) {
+func TestHTTPCloseLimitsTimeOfDelete(t *testing.T) {
 	for within, want := range map[time.Duration]time.Duration{time.Second: 400 * time.Millisecond, 0: 2 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			conn := dialHTTP(t, newBubble(t, hanging("DELETE")).transport(), transport.Config{})
@@ -56,7 +56,7 @@ func TestHTTPCloseGivesDeleteAPartOfItsTime(t *testing.T) {
 	}
 }
 
-func TestHTTPCloseWithoutASession(t *testing.T) {
+func TestHTTPCloseWithoutSessionSendsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) { n++; answerJSON(w, 200, result(readSent(r).ID)) })
@@ -69,7 +69,7 @@ func TestHTTPCloseWithoutASession(t *testing.T) {
 	})
 }
 
-func TestHTTPCloseDoesNotCallAServerThatIsDown(t *testing.T) {
+func TestHTTPCloseDoesNotDialUnreachableServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, new(legacyServer).ServeHTTP)
 		h := b.transport()
@@ -124,7 +124,7 @@ func TestHTTPCloseWithACancelledContextReturnsAtOnce(t *testing.T) {
 	}
 }
 
-func TestHTTPImpatientCloseShortensAPatientOne(t *testing.T) {
+func TestHTTPShorterCloseEndsConcurrentLongerClose(t *testing.T) {
 	for _, method := range []string{"DELETE", "POST"} {
 		synctest.Test(t, func(t *testing.T) {
 			begun := false
@@ -159,7 +159,7 @@ func TestHTTPImpatientCloseShortensAPatientOne(t *testing.T) {
 }
 
 // Close sends accepted notifications, but not requests, because their answers can no longer arrive.
-func TestHTTPCloseLetsNotificationsLeave(t *testing.T) {
+func TestHTTPCloseSendsAcceptedNotifications(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got []string
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -284,7 +284,7 @@ func allStacks() string {
 	return string(buf[:runtime.Stack(buf, true)])
 }
 
-func TestHTTPCloseLeavesNothing(t *testing.T) {
+func TestHTTPCloseLeaksNothing(t *testing.T) {
 	s := new(legacyServer)
 	s.listen = events(event(note))
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -342,7 +342,7 @@ func TestHTTPCloseLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestHTTPReceiveForgetsNothing(t *testing.T) {
+func TestHTTPRepeatedReceiveDeliversAnswerOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
 			time.Sleep(time.Duration(readSent(r).ID) * time.Second)

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-func TestHTTPKeepsTheContract(t *testing.T) {
+func TestHTTPPassesTransportTests(t *testing.T) {
 	for name, form := range map[string]httpForm{
 		"JSON":   {mode: transport.ModeStreamable, json: true},
 		"events": {mode: transport.ModeStreamable},

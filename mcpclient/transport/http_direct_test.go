@@ -11,7 +11,7 @@ import (
 
 // An answer that is one JSON text, or the first message of its stream, is offered to the sender's callback. Receive
 // delivers it only if the callback refuses it.
-func TestWholeAnswerGoesDirectlyToItsRequest(t *testing.T) {
+func TestFirstAnswerIsOfferedToSendCallback(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":1,"result":{}}`
 	for _, test := range []struct {
 		name    string

@@ -51,7 +51,7 @@ func errorOf(id int64) string {
 }
 
 // A bad answer fails only its own request.
-func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
+func TestHTTPInvalidResponseFailsOnlyItsRequest(t *testing.T) {
 	const id = 7
 	page := "<html>\n  <body>Bad \x00gateway\n</html>" + strings.Repeat(" filler", 100)
 	for _, c := range []struct {
@@ -175,7 +175,7 @@ func TestHTTPBadAnswersFailTheirRequest(t *testing.T) {
 }
 
 // An answer in JSON-RPC is delivered, whatever the status, and ends the request.
-func TestHTTPAnswersOfEveryStatusAreDelivered(t *testing.T) {
+func TestHTTPJSONRPCResponsesOfAnyStatusAreDelivered(t *testing.T) {
 	const id = 7
 	for _, c := range []struct {
 		name    string
@@ -248,7 +248,7 @@ func TestHTTPRetryAfterMayBeADate(t *testing.T) {
 }
 
 // The sender of a notification gets neither a failure nor an invalid answer.
-func TestHTTPNotificationsAreQuiet(t *testing.T) {
+func TestHTTPResponsesToNotificationsAreIgnored(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
 		"202":          answer(202, ""),
 		"200 and text": answer(200, "ok"),
@@ -310,7 +310,7 @@ func TestHTTPHeadersOfAnswersAreBounded(t *testing.T) {
 	}
 }
 
-func TestHTTPLimitIsExact(t *testing.T) {
+func TestHTTPFrameLimitIsExact(t *testing.T) {
 	const limit = 1 << 20
 	sized := func(id int64, size int) string {
 		pad := size - len(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"pad":""}}`, id))
@@ -397,7 +397,7 @@ func TestHTTPDefaultLimitIs16MiB(t *testing.T) {
 }
 
 // A notification above the limit on a request's stream is not the answer.
-func TestHTTPSkippedNotificationsAreNotTheAnswer(t *testing.T) {
+func TestHTTPOversizeNotificationDoesNotEndRequest(t *testing.T) {
 	long := `{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 5000) + `"}}`
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		answerEvents(w, event(long)+event(result(readSent(r).ID)))
@@ -411,7 +411,7 @@ func TestHTTPSkippedNotificationsAreNotTheAnswer(t *testing.T) {
 }
 
 // A server may announce a body and never complete it.
-func TestHTTPDrippingBodiesEndWithTheCaller(t *testing.T) {
+func TestHTTPCancelEndsIncompleteResponse(t *testing.T) {
 	for name, start := range map[string]string{
 		"JSON":         "HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 1000\r\n\r\n{",
 		"chunks":       "HTTP/1.1 200 OK\r\n" + jsonType + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",

@@ -104,7 +104,7 @@ func TestHTTPHeadersOfTheModernEra(t *testing.T) {
 	}
 }
 
-func TestHTTPHeadersRepeatWhatOtherPropagatorsWrite(t *testing.T) {
+func TestHTTPHeadersContainPropagatorFields(t *testing.T) {
 	m := modernCall(1)
 	m.Propagated = map[string]string{"b3": "1-2-1", "X-Amzn-Trace-Id": "Root=1", "authorization": "stolen", "host": "x",
 		"mcp-method": "x", "accept": "x", "x-user": "x", "bad": "a\nb", "empty": ""}
@@ -184,7 +184,7 @@ func TestHTTPDialRefusesInvalidFields(t *testing.T) {
 	}
 }
 
-func TestHTTPKnowsItsNetwork(t *testing.T) {
+func TestHTTPInfoHasAddressAndPort(t *testing.T) {
 	for url, want := range map[string]struct {
 		name string
 		port int
@@ -207,7 +207,7 @@ func TestHTTPKnowsItsNetwork(t *testing.T) {
 type ctxKey struct{}
 
 // The request has the values of the sender's context, for round trippers that trace requests, but does not end with it.
-func TestHTTPUsersClientIsUnchanged(t *testing.T) {
+func TestHTTPDoesNotModifyUserClient(t *testing.T) {
 	release := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		<-release

@@ -14,7 +14,7 @@ import (
 )
 
 // A server may repeat the request in the text of its error, and the error may get into a log.
-func TestHTTPQuotesNoAnswerThatRepeatsASecret(t *testing.T) {
+func TestHTTPErrorOmitsResponseTextWithSecrets(t *testing.T) {
 	const secret = "s3cret-token-value"
 	for _, status := range []int{200, 500} {
 		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -52,7 +52,7 @@ func (o *observing) Review(resp *http.Response, _ int) (bool, error) {
 }
 
 // A user's RoundTripper, such as a cache or a test double, may leave Response.Request nil.
-func TestHTTPAuthorizerSeesTheRequestOfAResponse(t *testing.T) {
+func TestHTTPAuthorizerGetsResponseWithRequest(t *testing.T) {
 	client := &http.Client{Transport: forgetful(func(*http.Request) (*http.Response, error) {
 		return &http.Response{
 			StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}},
@@ -70,7 +70,7 @@ func TestHTTPAuthorizerSeesTheRequestOfAResponse(t *testing.T) {
 }
 
 // A server that ends its stream at once and demands an immediate resume is not obeyed forever.
-func TestHTTPResumesAreBounded(t *testing.T) {
+func TestHTTPResumeRateIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {

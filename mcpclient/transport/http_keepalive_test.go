@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestAnIdleConnectionIsNotUsedWhileTheServerMayCloseIt(t *testing.T) {
+func TestIdleConnectionIsNotReusedNearKeepAliveTimeout(t *testing.T) {
 	begun := time.Unix(1_800_000_000, 0)
 	for header, c := range map[string]struct {
 		still, over time.Duration // times after the response at which the connection may and may not be used

@@ -54,7 +54,7 @@ func atDesk(t *testing.T, places int, cfg transport.Config) (*desk, transport.Co
 	return d, dialHTTP(t, h, cfg), b
 }
 
-func TestHTTPRequestsWaitInLineForAPlace(t *testing.T) {
+func TestHTTPRequestsAreQueuedForSlot(t *testing.T) {
 	for _, m := range []func(int64) transport.Message{call, modernCall} {
 		synctest.Test(t, func(t *testing.T) {
 			var waits []time.Duration
@@ -85,7 +85,7 @@ func TestHTTPRequestsWaitInLineForAPlace(t *testing.T) {
 }
 
 // A server may wait for any of these messages before it answers the requests in flight.
-func TestHTTPMessagesThatServersNeedDoNotWait(t *testing.T) {
+func TestHTTPMessagesNeededByServerBypassQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, conn, _ := atDesk(t, 1, transport.Config{})
 		send(t, conn, modernCall(1))
@@ -108,7 +108,7 @@ func TestHTTPMessagesThatServersNeedDoNotWait(t *testing.T) {
 	})
 }
 
-func TestHTTPIsBusyWhenTheLineIsFull(t *testing.T) {
+func TestHTTPSendIsBusyWhenQueueIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, conn, _ := atDesk(t, 1, transport.Config{FrameLimit: 1 << 10})
 		send(t, conn, call(1))
@@ -131,7 +131,7 @@ func TestHTTPIsBusyWhenTheLineIsFull(t *testing.T) {
 }
 
 // A message larger than the whole space is accepted if no other waits.
-func TestHTTPEmptyLineAcceptsAnySize(t *testing.T) {
+func TestHTTPEmptyQueueAcceptsMessageOfAnySize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, conn, _ := atDesk(t, 1, transport.Config{})
 		send(t, conn, call(1))
@@ -144,7 +144,7 @@ func TestHTTPEmptyLineAcceptsAnySize(t *testing.T) {
 	})
 }
 
-func TestHTTPLineEndsWithItsConnection(t *testing.T) {
+func TestHTTPQueueEndsWithItsConnection(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, conn transport.Conn, b *bubble){
 		"closed":      func(t *testing.T, conn transport.Conn, b *bubble) { _ = conn.Close(t.Context()) },
 		"unreachable": func(t *testing.T, conn transport.Conn, b *bubble) { b.crash(errors.New("down")) },
@@ -182,7 +182,7 @@ func TestHTTPLineEndsWithItsConnection(t *testing.T) {
 }
 
 // A place is occupied until the stream has ended, at most half a second after the answer.
-func TestHTTPStreamsThatLingerKeepTheirPlace(t *testing.T) {
+func TestHTTPLingeringStreamsKeepTheirSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		open, most := 0, 0

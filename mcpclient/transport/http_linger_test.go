@@ -10,7 +10,7 @@ import (
 )
 
 // A lingering stream gives its place to a request that was in line before the answer arrived.
-func TestHTTPStreamsDoNotLingerWhileRequestsWaitInLine(t *testing.T) {
+func TestHTTPStreamsDoNotLingerWhileRequestsAreQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
 			id := readSent(r).ID

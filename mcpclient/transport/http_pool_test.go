@@ -6,7 +6,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-func TestConnectionsThatShareAClientShareTheGoroutinesOfExchanges(t *testing.T) {
+func TestConnectionsOfOneClientShareWorkerPool(t *testing.T) {
 	o := new(originClient)
 	a, b := joinPool(o), joinPool(o)
 	if a != b {
@@ -26,7 +26,7 @@ func TestConnectionsThatShareAClientShareTheGoroutinesOfExchanges(t *testing.T) 
 	}
 }
 
-func TestAWorkerReadsEventsWithinTheBoundOfTheirConnection(t *testing.T) {
+func TestWorkerAppliesFrameLimitOfEachConnection(t *testing.T) {
 	var w worker
 	small, large := frameBound{limit: 10}, frameBound{limit: 1000, skip: true}
 	var got []*sse.Reader

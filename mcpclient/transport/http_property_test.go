@@ -48,7 +48,7 @@ var behaviours = map[string]http.HandlerFunc{
 }
 
 // With every behaviour of the server, a request that is not cancelled has exactly one outcome.
-func TestHTTPRequestsComeToOneEnd(t *testing.T) {
+func TestHTTPRequestHasExactlyOneOutcome(t *testing.T) {
 	names := make([]string, 0, len(behaviours))
 	for name := range behaviours {
 		names = append(names, name)
@@ -108,7 +108,7 @@ func TestHTTPRequestsComeToOneEnd(t *testing.T) {
 	})
 }
 
-func TestHTTPOverHTTP2(t *testing.T) {
+func TestHTTPTransportWorksOverHTTP2(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch m := readSent(r); {
 		case m.ID%3 == 0:

@@ -33,7 +33,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-func TestHTTPReceiverRestsUntilAFrameArrives(t *testing.T) {
+func TestHTTPRestingReceiverIsWokenByFrameOrEnd(t *testing.T) {
 	for name, test := range map[string]struct {
 		happens func(t *testing.T, b *bubble, conn transport.Conn)
 		frame   bool // the receiver gets a frame, not the end
@@ -132,7 +132,7 @@ func TestHTTPReceiverWaitsWhileAStreamIsOpen(t *testing.T) {
 	})
 }
 
-func TestHTTPReceiverIsWokenByAStreamThatOpensLater(t *testing.T) {
+func TestHTTPReceiverIsWokenByLaterStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		say := make(chan struct{})
 		s := new(legacyServer)
@@ -151,7 +151,7 @@ func TestHTTPReceiverIsWokenByAStreamThatOpensLater(t *testing.T) {
 }
 
 // However receivers and calls interleave, each answer is received, by one goroutine at a time.
-func TestHTTPReceiversThatRestMissNothing(t *testing.T) {
+func TestHTTPRestingReceiversMissNoFrame(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		id := readSent(r).ID
 		if id%3 == 0 {

@@ -72,7 +72,7 @@ func TestHTTP2RepeatsOnlyUnprocessedRequests(t *testing.T) {
 }
 
 // With an Idempotency-Key, net/http may repeat a POST. A user who sets the header for all requests does not mean that.
-func TestHTTPRepeatsNoWrittenRequest(t *testing.T) {
+func TestHTTPDoesNotRepeatWrittenRequest(t *testing.T) {
 	for _, name := range []string{"Idempotency-Key", "x-idempotency-key"} {
 		var seen atomic.Int32
 		url := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -103,7 +103,7 @@ func TestHTTPSessionBeginsAndEnds(t *testing.T) {
 	})
 }
 
-func TestHTTPSessionGone(t *testing.T) {
+func TestHTTP404ReportsSessionGoneOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(legacyServer)
 		b := newBubble(t, s.ServeHTTP)
@@ -140,7 +140,7 @@ func TestHTTPSessionGone(t *testing.T) {
 }
 
 // A 401 without challenge and body ends a session that the server has served, but not the session that follows at once.
-func TestHTTPSilent401AfterSuccessEndsOneSession(t *testing.T) {
+func TestHTTPEmpty401AfterSuccessEndsOneSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, refuses := new(legacyServer), false
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -180,7 +180,7 @@ func receiveGone(t *testing.T, conn transport.Conn) {
 }
 
 // A new session drops everything that belongs to the previous one, including its streams.
-func TestHTTPInitializeDropsTheSessionBefore(t *testing.T) {
+func TestHTTPInitializeDropsPreviousSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, ended := new(legacyServer), make(chan string, 10)
 		s.listen = func(w http.ResponseWriter, r *http.Request) {
@@ -230,7 +230,7 @@ func TestHTTPSessionIDMustBeVisibleASCII(t *testing.T) {
 }
 
 // Nothing overtakes notifications/initialized, unless its answer takes too long.
-func TestHTTPNothingOvertakesInitialized(t *testing.T) {
+func TestHTTPMessagesDoNotOvertakeInitialized(t *testing.T) {
 	for _, c := range []struct{ answer, leaves time.Duration }{{time.Second, time.Second}, {time.Hour, 2 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
 			start, arrived := time.Now(), make(chan time.Duration, 1)
@@ -327,7 +327,7 @@ func TestHTTPNotificationsTimeOut(t *testing.T) {
 	})
 }
 
-func TestHTTPCancelLegacySendsTheNoticeFirst(t *testing.T) {
+func TestHTTPLegacyCancelSendsNotificationFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := make(chan string, 10)
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -358,7 +358,7 @@ func TestHTTPCancelLegacySendsTheNoticeFirst(t *testing.T) {
 	})
 }
 
-func TestHTTPCancelModernOnlyClosesTheStream(t *testing.T) {
+func TestHTTPModernCancelOnlyClosesStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := make(chan string, 10)
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -384,7 +384,7 @@ func TestHTTPCancelModernOnlyClosesTheStream(t *testing.T) {
 }
 
 // A server that has not received notifications/initialized sends nothing unsolicited during the session.
-func TestHTTPInitializedIsSentUntilTheServerHasIt(t *testing.T) {
+func TestHTTPInitializedNotificationIsRetriedUntilAccepted(t *testing.T) {
 	for name, c := range map[string]struct {
 		fails  int // failures, alternately a bad gateway and a cut connection
 		status int // of the server itself
@@ -431,7 +431,7 @@ func TestHTTPInitializedIsSentUntilTheServerHasIt(t *testing.T) {
 }
 
 // A request that waits for notifications/initialized is not sent if it is cancelled.
-func TestHTTPCancelBeforeSending(t *testing.T) {
+func TestHTTPRequestCancelledWhileWaitingIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(legacyServer)
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -453,7 +453,7 @@ func TestHTTPCancelBeforeSending(t *testing.T) {
 	})
 }
 
-func TestHTTPSendAfterTheEnd(t *testing.T) {
+func TestHTTPSendAfterCloseIsErrClosed(t *testing.T) {
 	conn := dialHTTP(t, &transport.HTTP{URL: "http://127.0.0.1:1"}, transport.Config{})
 	if err := conn.Close(t.Context()); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 )
 
 // A user's transport must not change a request, but some do.
-func TestRequestsToAUserTransportShareNothing(t *testing.T) {
+func TestRequestsToUserTransportShareNoState(t *testing.T) {
 	url1 := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Mcp-Name"); got != "t" || r.Header.Get("X-Key") != "k" || r.URL.Path != "/mcp" {
 			t.Errorf("want a request as it should be, got name %q and header %v", got, r.Header)

@@ -75,7 +75,7 @@ func (s *oldServer) notes() []string {
 	return slices.Clone(s.log)
 }
 
-func TestHTTPFallsBackToTheOldTransport(t *testing.T) {
+func TestHTTPFallsBackToSSE(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldServer()
 		b := newBubble(t, s.ServeHTTP)
@@ -113,7 +113,7 @@ func TestHTTPFallsBackToTheOldTransport(t *testing.T) {
 }
 
 // Messages that the server withheld before it got notifications/initialized are a gap on the old transport too.
-func TestHTTPLateInitializedOnTheOldTransportIsAGap(t *testing.T) {
+func TestHTTPLateInitializedOverSSECausesGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, posts := newOldServer(), 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -140,7 +140,7 @@ func TestHTTPLateInitializedOnTheOldTransportIsAGap(t *testing.T) {
 }
 
 // Some servers open their stream for any HTTP method.
-func TestHTTPFallsBackToTheOldTransportThatAnswersWithItsStream(t *testing.T) {
+func TestHTTPFallsBackToSSEServerThatAnswersWithStream(t *testing.T) {
 	for _, method := range []string{"initialize", "server/discover"} {
 		t.Run(method, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestHTTPEndpointEventAfterTheFirstAnswerIsIgnored(t *testing.T) {
 	})
 }
 
-func TestHTTPModeSSE(t *testing.T) {
+func TestHTTPModeSSEUsesOneStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldServer()
 		h := newBubble(t, s.ServeHTTP).transport()
@@ -309,7 +309,7 @@ func TestHTTPEndpointOfAnotherOriginIsRefused(t *testing.T) {
 	}
 }
 
-func TestHTTPOldTransportReportsRefusedMessages(t *testing.T) {
+func TestHTTPSSEReportsRefusedMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldServer()
 		s.accepted, s.body = 400, "not now"
@@ -330,7 +330,7 @@ func TestHTTPOldTransportReportsRefusedMessages(t *testing.T) {
 	})
 }
 
-func TestHTTPOldTransportEndsWithItsEndpoint(t *testing.T) {
+func TestHTTPSSEConnectionEndsWhenEndpointIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldServer()
 		s.accepted, s.body = 404, "session not found"
@@ -345,7 +345,7 @@ func TestHTTPOldTransportEndsWithItsEndpoint(t *testing.T) {
 	})
 }
 
-func TestHTTPOldTransportEndsWithItsStream(t *testing.T) {
+func TestHTTPSSEConnectionEndsWithItsStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newOldServer()
 		h := newBubble(t, s.ServeHTTP).transport()
@@ -365,7 +365,7 @@ func TestHTTPOldTransportEndsWithItsStream(t *testing.T) {
 	})
 }
 
-func TestHTTPOldTransportUnreachable(t *testing.T) {
+func TestHTTPSSEReportsUnreachableServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, newOldServer().ServeHTTP)
 		b.crash(errors.New("down"))
@@ -381,7 +381,7 @@ func TestHTTPOldTransportUnreachable(t *testing.T) {
 }
 
 // A server that is remembered for HTTP+SSE may have been upgraded.
-func TestHTTPForgetsTheOldTransport(t *testing.T) {
+func TestHTTPForgetsSSEAfterServerUpgrade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old, now := newOldServer(), new(legacyServer)
 		upgraded := false

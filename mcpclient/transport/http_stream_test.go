@@ -83,7 +83,7 @@ func listen(t *testing.T, cfg transport.Config, scripts ...http.HandlerFunc) (tr
 	return conn, l, b
 }
 
-func TestHTTPListens(t *testing.T) {
+func TestHTTPListeningStreamDeliversNotifications(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stream := events(": hello\n\nid: 1\ndata:\n\n" + event(note) + "event: ping\ndata: {}\n\n" + event(note))
 		conn, l, _ := listen(t, transport.Config{}, func(w http.ResponseWriter, r *http.Request) {
@@ -203,7 +203,7 @@ func TestHTTPReopensTheListeningStream(t *testing.T) {
 	}
 }
 
-func TestHTTPListeningFindsTheSessionGone(t *testing.T) {
+func TestHTTPListeningDetectsLostSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _, b := listen(t, transport.Config{}, events(""), answer(404, ""))
 		b.crash(nil)
@@ -215,7 +215,7 @@ func TestHTTPListeningFindsTheSessionGone(t *testing.T) {
 }
 
 // An outage is detected after a while even if no request is sent.
-func TestHTTPListeningFindsTheServerDown(t *testing.T) {
+func TestHTTPListeningDetectsUnreachableServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _, b := listen(t, transport.Config{}, events(""))
 		down, start := errors.New("the server is down"), time.Now()
@@ -238,7 +238,7 @@ func TestHTTPListeningSurvivesAShortOutage(t *testing.T) {
 	})
 }
 
-func TestHTTPReportsItsStreams(t *testing.T) {
+func TestHTTPReportsOpenedAndEndedStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := make(chan string, 10)
 		cfg := transport.Config{Stream: func(kind string) func(error) {
@@ -269,7 +269,7 @@ func seq[T any](c <-chan T) func(func(T) bool) {
 }
 
 // If the client does not receive, a stream holds one frame and reads no further.
-func TestHTTPStreamsHoldOneFrameEach(t *testing.T) {
+func TestHTTPStreamsBufferOneFrameEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 64 << 10 // more than any buffer between
 		wrote := make(chan int, 100)
@@ -298,7 +298,7 @@ func TestHTTPStreamsHoldOneFrameEach(t *testing.T) {
 }
 
 // Streams do not wait for each other.
-func TestHTTPStreamsAreIndependent(t *testing.T) {
+func TestHTTPStreamsDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 20
 		turn := make(chan int64)
@@ -339,7 +339,7 @@ func inTurn() func(got, want get) bool {
 	}
 }
 
-func TestHTTPResumes(t *testing.T) {
+func TestHTTPResumesBrokenStreams(t *testing.T) {
 	progress := `{"jsonrpc":"2.0","method":"notifications/progress"}`
 	final := event(result(2))
 	for _, c := range []struct {
@@ -464,7 +464,7 @@ func TestHTTPModernStreamsAreNotResumed(t *testing.T) {
 	})
 }
 
-func TestHTTPResumingEndsWithTheCaller(t *testing.T) {
+func TestHTTPCancelEndsResuming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gets := 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -490,7 +490,7 @@ func TestHTTPResumingEndsWithTheCaller(t *testing.T) {
 }
 
 // If a stream ends after its answer, its network connection is reused.
-func TestHTTPStreamsThatEndKeepTheirConnection(t *testing.T) {
+func TestHTTPConnectionIsReusedAfterStreamEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		linger, dials := time.Duration(0), 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {

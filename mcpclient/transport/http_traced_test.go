@@ -37,7 +37,7 @@ func tracedCall(id int64) (transport.Message, map[string]string) {
 }
 
 // Some of these calls have fewer fields than the previous ones, which a reused header would keep.
-func TestEachHTTPRequestHasTheFieldsOfItsOwnMessage(t *testing.T) {
+func TestEachHTTPRequestHasTraceHeadersOfItsMessage(t *testing.T) {
 	const callers, calls = 8, 50
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		id := readSent(r).ID

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestHTTPUnreachable(t *testing.T) {
+func TestHTTPUnreachableServerEndsConnection(t *testing.T) {
 	for name, c := range map[string]struct{ url, text string }{
 		"closed port":  {"http://" + closedPort(t) + "/mcp?key=secret", "refused"},
 		"unknown host": {"http://host.invalid/?key=secret", "host.invalid"},
@@ -62,7 +62,7 @@ func closedPort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-func TestHTTPUnreachableConnectsAgainWithTheNextDial(t *testing.T) {
+func TestHTTPDialAfterUnreachableConnectsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) { answerJSON(w, 200, result(readSent(r).ID)) })
 		b.refuse(errors.New("down"))
@@ -136,7 +136,7 @@ func TestHTTPUnreachableFailsEveryUnsentRequest(t *testing.T) {
 }
 
 // While another request is connected, the server is reachable, and a later request may succeed.
-func TestHTTPUnreachableThreeTimesInARow(t *testing.T) {
+func TestHTTPThreeConsecutiveUnreachableRequestsEndConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("no more connections")
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {

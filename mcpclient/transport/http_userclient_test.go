@@ -32,7 +32,7 @@ func answerAll(w http.ResponseWriter, r *http.Request) {
 }
 
 // A RoundTripper that changes a request does not affect the next request.
-func TestHTTPAnswersEvenIfTheUsersClientChangesRequests(t *testing.T) {
+func TestHTTPToleratesUserClientThatChangesRequests(t *testing.T) {
 	const want = "application/json, text/event-stream"
 	url := serve(t, answerAll)
 	conn := dialHTTP(t, &transport.HTTP{
@@ -117,7 +117,7 @@ func TestHTTPKeepsTheCookiesOfTheUsersClient(t *testing.T) {
 	}
 }
 
-func TestHTTPFollowsTheDefaultTransportWithAClientThatHasNone(t *testing.T) {
+func TestHTTPUserClientWithoutTransportUsesDefaultTransport(t *testing.T) {
 	conn := dialWith(t, serve(t, answerAll), new(http.Client))
 	old := http.DefaultTransport
 	t.Cleanup(func() { http.DefaultTransport = old })
@@ -135,7 +135,7 @@ func TestHTTPFollowsTheDefaultTransportWithAClientThatHasNone(t *testing.T) {
 }
 
 // Observing RoundTrippers give each request a value and a context of their own.
-func TestContextsThatTheUsersClientDerivesStartNoGoroutine(t *testing.T) {
+func TestContextsDerivedByUserClientStartNoGoroutine(t *testing.T) {
 	var more int
 	dialWith(t, serve(t, answerAll), &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 		const derived = 100
@@ -198,7 +198,7 @@ func TestHTTPSendsARequestWithOneWrite(t *testing.T) {
 
 // A client that has used net/http so far may send a request in another way. The transport cannot observe that request,
 // so it may have reached the server. The next request is observed again.
-func TestHTTPUnreportedRequestMayHaveReachedTheServer(t *testing.T) {
+func TestHTTPUnobservedRequestMayHaveReachedServer(t *testing.T) {
 	var elsewhere, read atomic.Bool
 	client := roundTripper(func(r *http.Request) (*http.Response, error) {
 		if !elsewhere.Load() {

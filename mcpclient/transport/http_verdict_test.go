@@ -35,8 +35,8 @@ var verdicts = []struct {
 
 const anyone = addressee(255)
 
-// TestVerdict tests every status with all combinations of evidence and addressee.
-func TestVerdict(t *testing.T) {
+// TestVerdictForEveryStatus tests every status with all combinations of evidence and addressee.
+func TestVerdictForEveryStatus(t *testing.T) {
 	words := []string{"wait", "challenge", "failure", "silent", "unknown"}
 	for status := 100; status < 600; status++ {
 		for says := range 1 << len(words) {
@@ -106,8 +106,8 @@ func TestOnlyBusyRequestsAreRepeatable(t *testing.T) {
 	}
 }
 
-// TestEvidenceInARefusal parses real responses.
-func TestEvidenceInARefusal(t *testing.T) {
+// TestRefusalEvidenceIsParsed parses real responses.
+func TestRefusalEvidenceIsParsed(t *testing.T) {
 	rpc := func(id, code, message string) string {
 		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":%q}}`, id, code, message)
 	}

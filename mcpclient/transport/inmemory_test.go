@@ -34,7 +34,7 @@ func echo(ctx context.Context, p *transport.Peer) {
 	}
 }
 
-func TestInMemoryWorksInABubble(t *testing.T) {
+func TestInMemoryWorksInSynctestBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := dialMemory(t, transport.Config{}, echo)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -129,7 +129,7 @@ func TestInMemoryFramesAreCopied(t *testing.T) {
 	}
 }
 
-func TestInMemoryEndOfTheServerIsTheEnd(t *testing.T) {
+func TestInMemoryServerReturnEndsConnection(t *testing.T) {
 	conn := dialMemory(t, transport.Config{}, func(ctx context.Context, p *transport.Peer) {
 		_ = p.Send(ctx, []byte("last"))
 	})
@@ -147,7 +147,7 @@ func TestInMemoryEndOfTheServerIsTheEnd(t *testing.T) {
 	}
 }
 
-func TestInMemoryServerSeesTheEnd(t *testing.T) {
+func TestInMemoryServerSeesEndOfConnection(t *testing.T) {
 	ends := make(chan error, 3)
 	conn := dialMemory(t, transport.Config{}, func(ctx context.Context, p *transport.Peer) {
 		_, _ = p.Receive(ctx)

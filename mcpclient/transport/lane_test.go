@@ -88,7 +88,7 @@ func TestLaneIsABoundedQueue(t *testing.T) {
 	})
 }
 
-func TestLaneWaits(t *testing.T) {
+func TestLaneWaitsForSpaceAndReportsQueueWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waited []time.Duration
 		l := &lane{maxFrames: 1, maxBytes: 10, waited: func(d time.Duration) { waited = append(waited, d) }}

@@ -37,7 +37,7 @@ func TestCutOutletReturnsRemainingDataThenEOF(t *testing.T) {
 	}
 }
 
-func TestCutEndsAReadThatWaits(t *testing.T) {
+func TestCutEndsBlockedRead(t *testing.T) {
 	o, _ := newOutlet(t)
 	result := make(chan error)
 	go func() {
@@ -50,7 +50,7 @@ func TestCutEndsAReadThatWaits(t *testing.T) {
 	}
 }
 
-func TestCutOutletReturnsAtMostOnePipe(t *testing.T) {
+func TestCutOutletReturnsAtMostPipeCapacity(t *testing.T) {
 	o, w := newOutlet(t)
 	o.cut()
 	chunk := make([]byte, 32<<10)
@@ -73,7 +73,7 @@ func TestCutOutletReturnsAtMostOnePipe(t *testing.T) {
 	}
 }
 
-func TestDrainedOutletWaitsAgain(t *testing.T) {
+func TestDrainedOutletIgnoresCutAndInterrupt(t *testing.T) {
 	o, w := newOutlet(t)
 	o.cut()
 	o.interrupt()
@@ -86,7 +86,7 @@ func TestDrainedOutletWaitsAgain(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedReadGoesOn(t *testing.T) {
+func TestReadContinuesAfterInterrupt(t *testing.T) {
 	o, w := newOutlet(t)
 	if !o.interruptible() {
 		t.Fatal("want an outlet that can be interrupted")
@@ -106,7 +106,7 @@ func TestAnInterruptedReadGoesOn(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedOutletStaysCut(t *testing.T) {
+func TestCutOutletStaysCutAfterInterrupt(t *testing.T) {
 	o, w := newOutlet(t)
 	if _, err := w.Write([]byte("r")); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func TestExitIsDetectedWithoutPidfd(t *testing.T) {
 	}
 }
 
-func TestExitedLeavesTheProcessUnreaped(t *testing.T) {
+func TestExitedDoesNotReapTheProcess(t *testing.T) {
 	p, err := startProcess(exec.Command("true"))
 	if err != nil {
 		t.Fatal(err)

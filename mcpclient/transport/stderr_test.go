@@ -69,7 +69,7 @@ func TestStandardErrorIsSplitIntoLines(t *testing.T) {
 	}
 }
 
-func TestLastWordsAreTheLastNonBlankLines(t *testing.T) {
+func TestLastStderrLinesSkipBlankLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		given := rapid.SliceOfN(rapid.SampledFrom([]string{"", "  ", "a", "b", strings.Repeat("ü", keptLine)}), 0,
 			3*maxKept).Draw(t, "lines")
@@ -90,7 +90,7 @@ func TestLastWordsAreTheLastNonBlankLines(t *testing.T) {
 	})
 }
 
-func TestNoTextOfStandardErrorIsLost(t *testing.T) {
+func TestAllStandardErrorTextIsDelivered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[ab\n]{0,200}`).Draw(t, "text")
 		times := rapid.SampledFrom([]int{1, 7, 1000}).Draw(t, "times")

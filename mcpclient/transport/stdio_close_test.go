@@ -40,7 +40,7 @@ func TestCloseLeavesNoDescendantInTheGroup(t *testing.T) {
 	}
 }
 
-func TestCloseOfAChildThatIgnoresEverythingTakes100Milliseconds(t *testing.T) {
+func TestCloseOfUnresponsiveChildTakes100Milliseconds(t *testing.T) {
 	const budget, want = 100 * time.Millisecond, 150 * time.Millisecond
 	took := best.Of(want, func() time.Duration {
 		h := newHarness(t)
@@ -64,7 +64,7 @@ func TestCloseOfAChildThatIgnoresEverythingTakes100Milliseconds(t *testing.T) {
 	}
 }
 
-func TestCloseAsksBeforeItKills(t *testing.T) {
+func TestCloseSendsSIGTERMBeforeSIGKILL(t *testing.T) {
 	h := newHarness(t)
 	conn, child := h.dial(h.stdio(), transport.Config{})
 	h.do(child, command{Op: opFork})
@@ -81,7 +81,7 @@ func TestCloseAsksBeforeItKills(t *testing.T) {
 	}
 }
 
-func TestChildThatStillWritesReadsTheEndOfItsInput(t *testing.T) {
+func TestChildBlockedOnOutputSeesEndOfInput(t *testing.T) {
 	const size, pipes = 16 << 10, 1<<20 + 64<<10
 	h := newHarness(t)
 	conn, child := h.dial(h.stdio(), transport.Config{})
@@ -131,7 +131,7 @@ func TestChildThatNeverReadsDoesNotBlock(t *testing.T) {
 	}
 }
 
-func TestCloseWithoutDeadlineTakesTheGrace(t *testing.T) {
+func TestCloseWithoutDeadlineTakesGracePeriod(t *testing.T) {
 	const grace = 50 * time.Millisecond
 	took := best.Of(soon, func() time.Duration {
 		h := newHarness(t)

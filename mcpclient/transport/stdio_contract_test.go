@@ -11,22 +11,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-func TestStdioKeepsTheContract(t *testing.T) {
+func TestStdioPassesTransportTests(t *testing.T) {
 	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 		h := newHarness(t)
 		return transporttest.Subject{Transport: h.stdio(), Accept: h.acceptPeer, Notices: true}
 	})
 }
 
-func TestAPlanWithoutFaultsKeepsTheContractOnPipes(t *testing.T) {
+func TestStdioWithEmptyFaultPlanPassesTransportTests(t *testing.T) {
 	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 		h := newHarness(t)
 		return unbroken(t, transporttest.Subject{Transport: h.stdio(), Accept: h.acceptPeer, Notices: true})
 	})
 }
 
-// TestStdioCanBeInterrupted: the suite tests interruptions only if a connection supports them, so Stdio must.
-func TestStdioCanBeInterrupted(t *testing.T) {
+// TestStdioReceiveIsInterruptible: the suite tests interruptions only if a connection supports them, so Stdio must.
+func TestStdioReceiveIsInterruptible(t *testing.T) {
 	h := newHarness(t)
 	conn, err := h.stdio().Dial(t.Context(), transport.Config{})
 	if err != nil {

@@ -91,7 +91,7 @@ func TestStdioIsNamedAfterItsCommand(t *testing.T) {
 	}
 }
 
-func TestInfoKnowsTheProcess(t *testing.T) {
+func TestStdioInfoHasProcess(t *testing.T) {
 	h := newHarness(t)
 	conn, child := h.dial(h.stdio(), transport.Config{})
 	if info := conn.Info(); info.PID != child.pid || info.Exit != nil {

@@ -38,7 +38,7 @@ func exitOf(t *testing.T, conn transport.Conn) *transport.ExitError {
 	}
 }
 
-func TestExitStatusAndLastWordsAreInTheError(t *testing.T) {
+func TestErrorHasExitStatusAndLastStderrLines(t *testing.T) {
 	h := newHarness(t)
 	conn, child := h.dial(h.stdio(), transport.Config{})
 	var want []string
@@ -68,7 +68,7 @@ func TestExitStatusAndLastWordsAreInTheError(t *testing.T) {
 }
 
 // A busy machine may take longer than Receive waits for the last words, so there are several tries.
-func TestLastWordsAreWaitedFor(t *testing.T) {
+func TestReceiveWaitsForLastStderrLines(t *testing.T) {
 	for range 20 {
 		h := newHarness(t)
 		s := h.stdio()
@@ -88,7 +88,7 @@ func TestLastWordsAreWaitedFor(t *testing.T) {
 	t.Error("want receive to wait for the last words that are still to be read, got none in 20 tries")
 }
 
-func TestSignalThatEndedTheChildIsInTheError(t *testing.T) {
+func TestErrorHasSignalThatEndedTheChild(t *testing.T) {
 	for _, tt := range []struct {
 		n    int
 		name string
@@ -106,7 +106,7 @@ func TestSignalThatEndedTheChildIsInTheError(t *testing.T) {
 	}
 }
 
-func TestStatusZeroIsAnExitToo(t *testing.T) {
+func TestExitWithStatusZeroIsExitError(t *testing.T) {
 	h := newHarness(t)
 	conn, child := h.dial(h.stdio(), transport.Config{})
 	h.do(child, command{Op: opExit})
@@ -115,7 +115,7 @@ func TestStatusZeroIsAnExitToo(t *testing.T) {
 	}
 }
 
-func TestChildThatClosesItsOutputAndLivesIsAnEnd(t *testing.T) {
+func TestOutputClosedByLivingChildEndsConnection(t *testing.T) {
 	h := newHarness(t)
 	conn, child := h.dial(h.stdio(), transport.Config{})
 	h.do(child, command{Op: opMute})
@@ -125,7 +125,7 @@ func TestChildThatClosesItsOutputAndLivesIsAnEnd(t *testing.T) {
 	}
 }
 
-func TestFramesWrittenBeforeTheExitArriveHoweverLate(t *testing.T) {
+func TestFramesWrittenBeforeExitAreDelivered(t *testing.T) {
 	const n = 50 // less than the smallest pipe holds
 	h := newHarness(t)
 	conn, child := h.dial(h.stdio(), transport.Config{})
@@ -142,7 +142,7 @@ func TestFramesWrittenBeforeTheExitArriveHoweverLate(t *testing.T) {
 	exitOf(t, conn)
 }
 
-func TestEndOfTheLeaderIsTheEnd(t *testing.T) {
+func TestExitOfGroupLeaderEndsConnection(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		fork int

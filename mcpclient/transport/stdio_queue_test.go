@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestStdioReportsTheQueueForAChildThatDoesNotRead(t *testing.T) {
+func TestStdioReportsQueueOfChildThatDoesNotRead(t *testing.T) {
 	h := newHarness(t)
 	reports := make(chan time.Duration, 10_000)
 	conn, child := h.dial(h.stdio(), transport.Config{SendQueue: 256 << 10,
@@ -90,7 +90,7 @@ func TestStdioIsBusyOnlyWhenItsQueueIsFull(t *testing.T) {
 	}
 }
 
-func TestStdioQueuesNothingForAChildThatIsGone(t *testing.T) {
+func TestStdioSendToExitedChildQueuesNothing(t *testing.T) {
 	h := newHarness(t)
 	reports := make(chan time.Duration, 10_000)
 	conn, child := h.dial(h.stdio(), transport.Config{QueueWait: func(d time.Duration) { reports <- d }})

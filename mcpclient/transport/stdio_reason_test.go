@@ -16,7 +16,7 @@ import (
 
 // After a child has closed its standard output, Receive waits a quarter of a second for its exit. A reading caller with
 // an earlier deadline must be able to leave.
-func TestAnInterruptionEndsTheWaitForTheEndOfTheChild(t *testing.T) {
+func TestInterruptEndsWaitForChildExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := closedOutput(t)
 		begun := time.Now()

@@ -47,7 +47,7 @@ func TestStderrGoesToLoggerAndCallbackByLine(t *testing.T) {
 	}
 }
 
-func TestTenMegabytesOfStderrWithoutANewlineAreDrainedInPieces(t *testing.T) {
+func TestStderrWithoutNewlineIsDrainedInPieces(t *testing.T) {
 	const megabytes = 10
 	h := newHarness(t)
 	s := h.stdio()

@@ -149,7 +149,7 @@ type pair struct {
 
 func (p pair) Close() error { return p.close() }
 
-func TestStreamsKeepTheContract(t *testing.T) {
+func TestStreamsPassTransportTests(t *testing.T) {
 	for name, open := range map[string]func(t *testing.T) (transport.Transport, *linePeer){
 		"sockets": func(t *testing.T) (transport.Transport, *linePeer) {
 			ours, theirs := socketPair(t)
@@ -191,7 +191,7 @@ func TestStreamsKeepTheContract(t *testing.T) {
 	}
 }
 
-func TestStreamsAreForOneConnection(t *testing.T) {
+func TestStreamsCanBeDialledOnce(t *testing.T) {
 	ours, theirs := net.Pipe()
 	tr := transport.Streams(ours, ours)
 	conn, err := tr.Dial(t.Context(), transport.Config{})
@@ -306,7 +306,7 @@ func (f failing) Read([]byte) (int, error)    { f.fail(); return 0, io.EOF }
 func (f failing) Write(p []byte) (int, error) { f.fail(); return len(p), nil }
 func (f failing) Close() error                { f.fail(); return nil }
 
-func TestStreamThatPanicsOrEndsItsGoroutineFails(t *testing.T) {
+func TestPanicOrGoexitInStreamFailsConnection(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("stream") }, "exit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			var told sync.Map

@@ -45,7 +45,7 @@ func tokens(change ...func(*bearer.Principal)) bearer.Verifier {
 	return bearer.Static(map[string]*bearer.Principal{"good": p, "another": {Subject: "bob"}})
 }
 
-func TestRefusalsThatAnyoneCanCauseWarnOnceASecond(t *testing.T) {
+func TestRefusalWarningsAreLimitedToOnePerSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		failing := bearer.VerifierFunc(func(context.Context, string, *http.Request) (*bearer.Principal, error) {
@@ -128,7 +128,7 @@ func TestRequire(t *testing.T) {
 	}
 }
 
-func TestAudienceIsComparedButForASlash(t *testing.T) {
+func TestAudienceMatchIgnoresTrailingSlash(t *testing.T) {
 	for audience, want := range map[string]int{
 		resource: 200, resource + "/": 200, "https://mcp.example.com": 401, "https://mcp.example.com/MCP": 401, "": 401,
 		resource + "/x": 401,
@@ -164,7 +164,7 @@ func TestTimesOfATokenAreChecked(t *testing.T) {
 	})
 }
 
-func TestAVerifierThatDoesNotKnowIsNoRefusal(t *testing.T) {
+func TestVerifierFailureIsUnavailableNotUnauthorized(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	for name, v := range map[string]bearer.VerifierFunc{
@@ -198,7 +198,7 @@ func TestTokensAreNotLogged(t *testing.T) {
 	}
 }
 
-func TestIdentityIsOfSubjectAndClient(t *testing.T) {
+func TestIdentityCombinesSubjectAndClient(t *testing.T) {
 	seen := map[string]string{}
 	for _, p := range []*bearer.Principal{
 		{Issuer: "i", Subject: "a", ClientID: "b"}, {Issuer: "i", Subject: `a" "b`}, {Issuer: "i", Subject: "a"},
@@ -236,7 +236,7 @@ func TestATokenWithoutSubjectAndClientIsRefused(t *testing.T) {
 	}
 }
 
-func TestWrongSettingsPanic(t *testing.T) {
+func TestInvalidOptionsPanic(t *testing.T) {
 	for name, f := range map[string]func(){
 		"no verifier":          func() { bearer.Require(nil, &bearer.Options{Resource: resource}) },
 		"no options":           func() { bearer.Require(tokens(), nil) },

@@ -108,7 +108,7 @@ func newJWT(t *testing.T, j bearer.JWT) bearer.Verifier {
 	return v
 }
 
-func TestJWTGivesThePrincipal(t *testing.T) {
+func TestJWTVerifyReturnsPrincipal(t *testing.T) {
 	a := newAuthority(t, "1")
 	v := newJWT(t, bearer.JWT{Keys: a.set()})
 	for name, tt := range map[string]struct {
@@ -151,7 +151,7 @@ func TestJWTGivesThePrincipal(t *testing.T) {
 	}
 }
 
-func TestJWTRefuses(t *testing.T) {
+func TestJWTRefusesInvalidTokens(t *testing.T) {
 	a, stranger := newAuthority(t, "1"), newAuthority(t, "1")
 	nameless := newAuthority(t, "")
 	v := newJWT(t, bearer.JWT{Keys: a.set()})
@@ -192,8 +192,8 @@ func TestJWTRefuses(t *testing.T) {
 	}
 }
 
-// TestSymmetricSignaturesAreNeverGood uses the public key as the secret of a symmetric signature.
-func TestSymmetricSignaturesAreNeverGood(t *testing.T) {
+// TestSymmetricSignaturesAreRejected uses the public key as the secret of a symmetric signature.
+func TestSymmetricSignaturesAreRejected(t *testing.T) {
 	a := newAuthority(t, "1")
 	public, err := json.Marshal(a.public())
 	if err != nil {
@@ -236,7 +236,7 @@ func TestAlgorithmsCanBeChosen(t *testing.T) {
 	}
 }
 
-func TestAKeyIsForItsAlgorithmOnly(t *testing.T) {
+func TestKeyVerifiesOnlyItsAlgorithm(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +252,7 @@ func TestAKeyIsForItsAlgorithmOnly(t *testing.T) {
 	}
 }
 
-func TestNewJWTRefuses(t *testing.T) {
+func TestNewJWTRefusesInvalidOptions(t *testing.T) {
 	a := newAuthority(t, "1")
 	encryption := a.public()
 	encryption.Use = "enc"
@@ -338,7 +338,7 @@ func TestFetchedKeys(t *testing.T) {
 	})
 }
 
-func TestOneFetchIsForAll(t *testing.T) {
+func TestRequestsShareOneKeyFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAuthority(t, "1")
 		server := &keyServer{answer: func() (int, []byte, error) {
@@ -385,7 +385,7 @@ func TestWaitingForKeysEndsWithTheRequest(t *testing.T) {
 
 // A hanging key server does not delay tokens with known keys: the verifier uses an hour-old set while it fetches a new
 // one.
-func TestStaleKeysServeWhileNewOnesAreFetched(t *testing.T) {
+func TestStaleKeysAreUsedDuringFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAuthority(t, "1")
 		server := &keyServer{answer: func() (int, []byte, error) { return 200, a.set(), nil }}

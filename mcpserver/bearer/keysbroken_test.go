@@ -12,7 +12,7 @@ type breaking func()
 
 func (b breaking) RoundTrip(*http.Request) (*http.Response, error) { b(); return nil, nil }
 
-func TestAClientOfKeysThatBreaksIsAFailedFetch(t *testing.T) {
+func TestPanicOrGoexitInKeyClientFailsFetch(t *testing.T) {
 	for name, end := range map[string]breaking{"panic": func() { panic("oops") }, "Goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
 )
 
-func TestMetadataIsForEveryOrigin(t *testing.T) {
+func TestMetadataAllowsEveryOrigin(t *testing.T) {
 	h := bearer.Metadata(bearer.ResourceMetadata{Resource: resource, AuthorizationServers: []string{"https://as.example"},
 		ScopesSupported: []string{"a"}})
 	for method, want := range map[string]int{

@@ -7,7 +7,7 @@ import (
 )
 
 // After a redirect to http, an attacker on the network could supply keys.
-func TestKeysThatAreAskedForOverHTTPSComeOverNothingElse(t *testing.T) {
+func TestHTTPSKeyFetchRefusesRedirectToHTTP(t *testing.T) {
 	plain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"evil",` +
 			`"x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`))

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
 )
 
-func TestRefusalsAreInTheTelemetryOfTheServer(t *testing.T) {
+func TestServerTelemetryRecordsRefusals(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &mcpserver.Options{Telemetry: rec.Telemetry()})
 	h := s.HTTPHandler(nil)

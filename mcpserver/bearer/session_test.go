@@ -13,7 +13,7 @@ import (
 )
 
 // Without further options, a session behind Require belongs to the principal that opened it.
-func TestASessionBehindRequireBelongsToWhoOpenedIt(t *testing.T) {
+func TestSessionBehindRequireBelongsToItsPrincipal(t *testing.T) {
 	const resource = "https://mcp.example.com/mcp"
 	s := mcpserver.New(mcp.Implementation{Name: "s", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
 	h := s.HTTPHandler(nil)

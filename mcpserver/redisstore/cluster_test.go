@@ -51,8 +51,8 @@ func startCluster(t *testing.T) string {
 	return ""
 }
 
-// TestAClusterTakesAllKeysOfAnId runs the conformance tests of all stores in a cluster.
-func TestAClusterTakesAllKeysOfAnId(t *testing.T) {
+// TestStoresPassConformanceTestsInCluster runs the conformance tests of all stores in a cluster.
+func TestStoresPassConformanceTestsInCluster(t *testing.T) {
 	cluster := startCluster(t)
 	open := func(t *testing.T, o redisstore.Options) *redisstore.Store {
 		c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{cluster}})

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// TestWhoFollowsHearsWhatComesThoughTheBellIsCut cuts the pub/sub connection that notifies readers.
-func TestWhoFollowsHearsWhatComesThoughTheBellIsCut(t *testing.T) {
+// TestFollowerGetsEventsDespiteLostPubSub cuts the pub/sub connection that notifies readers.
+func TestFollowerGetsEventsDespiteLostPubSub(t *testing.T) {
 	s, c := open(t, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -50,10 +50,10 @@ func TestWhoFollowsHearsWhatComesThoughTheBellIsCut(t *testing.T) {
 	<-heard
 }
 
-// TestAReceiverNoticesWhatRedisHasLost deletes messages that a receiver already has: all of them, as in a restart
+// TestReceiverDetectsMessagesLostByRedis deletes messages that a receiver already has: all of them, as in a restart
 // without data, or the latest ones, as in a failover to a lagging replica. The test then sends as many messages as it
 // deleted, so their number is the same.
-func TestAReceiverNoticesWhatRedisHasLost(t *testing.T) {
+func TestReceiverDetectsMessagesLostByRedis(t *testing.T) {
 	for _, kept := range []int{0, 1} {
 		for receiver, process := range map[string]string{"all": "", "one process": "process"} {
 			t.Run(fmt.Sprintf("%s, %d kept", receiver, kept), func(t *testing.T) {
@@ -97,9 +97,9 @@ func TestAReceiverNoticesWhatRedisHasLost(t *testing.T) {
 	}
 }
 
-// TestAFollowerNoticesWhatRedisHasLost deletes events that a follower already has, as in a failover to a lagging
+// TestFollowerDetectsEventsLostByRedis deletes events that a follower already has, as in a failover to a lagging
 // replica. The test then appends as many events and opens as many streams as it deleted.
-func TestAFollowerNoticesWhatRedisHasLost(t *testing.T) {
+func TestFollowerDetectsEventsLostByRedis(t *testing.T) {
 	s, c := open(t, nil)
 	events, ctx := s.Events(), t.Context()
 	must := func(err error) {
@@ -210,8 +210,8 @@ func keys(t *testing.T, c *redis.Client, prefix string) (all []string) {
 	return all
 }
 
-// TestNothingIsKeptForEver checks the expiry of all keys of a server that has disappeared.
-func TestNothingIsKeptForEver(t *testing.T) {
+// TestAllKeysExpire checks the expiry of all keys of a server that has disappeared.
+func TestAllKeysExpire(t *testing.T) {
 	s, c := open(t, &redisstore.Options{KeepEvents: time.Minute})
 	ctx, sessions, events := t.Context(), s.Sessions(), s.Events()
 	check := func(err error) {

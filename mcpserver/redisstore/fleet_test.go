@@ -60,7 +60,7 @@ func TestTwoProcessesServeOneSession(t *testing.T) {
 	f.oneSession()
 }
 
-func TestAChangeInOneProcessIsHeardThroughTheOther(t *testing.T) {
+func TestChangeNotificationCrossesProcesses(t *testing.T) {
 	f := launch(t, 2)
 	f.to(func(r *http.Request, _ []byte) int { // the stream is in A, everything else in B
 		if r.Method == http.MethodGet {
@@ -86,7 +86,7 @@ func TestAChangeInOneProcessIsHeardThroughTheOther(t *testing.T) {
 	}
 }
 
-func TestACancellationFindsItsRequest(t *testing.T) {
+func TestCancellationReachesProcessOfItsRequest(t *testing.T) {
 	f := launch(t, 2)
 	c := f.connect()
 	f.to(only(0))
@@ -108,7 +108,7 @@ func TestACancellationFindsItsRequest(t *testing.T) {
 	}
 }
 
-func TestAnAnswerFindsTheProcessThatAsked(t *testing.T) {
+func TestResponseReachesRequestingProcess(t *testing.T) {
 	f := launch(t, 2)
 	f.to(func(_ *http.Request, body []byte) int { // the call is in A, everything else in B
 		if bytes.Contains(body, []byte(`"tools/call"`)) {
@@ -192,7 +192,7 @@ func (f *fleet) becomes(id, status string) string {
 	}
 }
 
-func TestATaskOfOneProcessIsKnownToTheOther(t *testing.T) {
+func TestTaskIsSharedBetweenProcesses(t *testing.T) {
 	f := launch(t, 2)
 	id := f.begin("work")
 	f.becomes(id, "working")
@@ -265,7 +265,7 @@ func (f *fleet) interrupted(c *mcpclient.Client) (progress *heard, result chan s
 	return progress, result, resume
 }
 
-func TestAStreamGoesOnInAnotherProcess(t *testing.T) {
+func TestStreamResumesInAnotherProcess(t *testing.T) {
 	f := launch(t, 2)
 	c := f.connect()
 	progress, result, resume := f.interrupted(c)
@@ -286,7 +286,7 @@ func TestAStreamGoesOnInAnotherProcess(t *testing.T) {
 	f.oneSession()
 }
 
-func TestAKilledProcessLosesNothingThatWasSent(t *testing.T) {
+func TestKilledProcessLosesNoSentMessages(t *testing.T) {
 	f := launch(t, 2)
 	c := f.connect()
 	progress, result, resume := f.interrupted(c)
@@ -310,7 +310,7 @@ func TestAKilledProcessLosesNothingThatWasSent(t *testing.T) {
 	f.oneSession()
 }
 
-func TestACallWithoutAStreamEndsWithItsProcess(t *testing.T) {
+func TestCallWithoutStreamFailsWithItsProcess(t *testing.T) {
 	f := launch(t, 2)
 	c := f.connect()
 	f.to(only(0))
@@ -330,8 +330,8 @@ func TestACallWithoutAStreamEndsWithItsProcess(t *testing.T) {
 	f.oneSession()
 }
 
-// TestClientsLiveOnWhenAProcessIsKilled kills a process while many clients send calls.
-func TestClientsLiveOnWhenAProcessIsKilled(t *testing.T) {
+// TestClientsSurviveKilledProcess kills a process while many clients send calls.
+func TestClientsSurviveKilledProcess(t *testing.T) {
 	f := launch(t, 3)
 	const clients = 8
 	kill := make(chan struct{})

@@ -134,7 +134,7 @@ func hears(t *testing.T, all <-chan string, want string) {
 	}
 }
 
-func TestASessionWithAGatewayGoesOnAtAnother(t *testing.T) {
+func TestSessionContinuesAtAnotherGateway(t *testing.T) {
 	f := twoGateways(t, mcp.Version20250618)
 	all := make(chan string, 100)
 	c := f.host(t, mcp.Version20250618,
@@ -175,7 +175,7 @@ func TestASessionWithAGatewayGoesOnAtAnother(t *testing.T) {
 }
 
 // The first gateway's answer to the call contains the question. The call with the response goes to the other gateway.
-func TestAQuestionOfOneGatewayIsAnsweredAtAnother(t *testing.T) {
+func TestInputRequestIsAnsweredAtAnotherGateway(t *testing.T) {
 	f := twoGateways(t, mcp.Version20260728)
 	c := f.host(t, mcp.Version20260728,
 		mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {

@@ -65,7 +65,7 @@ func strange() []string {
 	return ids
 }
 
-func TestKeysOfAnyIdAreBoundedAndShareTheSlotOfTheId(t *testing.T) {
+func TestKeysHaveBoundedLengthAndShareSlotOfID(t *testing.T) {
 	if got := crc16("123456789"); got != 0x31C3 {
 		t.Fatalf("the check value of the checksum: want 0x31C3, got %#x", got)
 	}
@@ -100,7 +100,7 @@ func TestKeysOfAnyIdAreBoundedAndShareTheSlotOfTheId(t *testing.T) {
 	}
 }
 
-func TestAnIdOfTheServerStaysInTheKeyAsItIs(t *testing.T) {
+func TestKeyContainsServerIDUnchanged(t *testing.T) {
 	s := New(nil, nil)
 	for _, id := range []string{"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "a-b_c.9", strings.Repeat("a", 63)} {
 		if got, want := s.key(kindTask, id), "mcp:task:{"+id+"}"; got != want {
@@ -109,7 +109,7 @@ func TestAnIdOfTheServerStaysInTheKeyAsItIs(t *testing.T) {
 	}
 }
 
-func TestAPrefixWhoseBracesAreNoTagIsRefused(t *testing.T) {
+func TestPrefixWithInvalidHashTagIsRefused(t *testing.T) {
 	for prefix, refused := range map[string]bool{
 		"": false, "a:": false, "}": false, "{a}": false, "x{a}:": false, "{": true, "{}": true, "a{": true,
 	} {
@@ -127,9 +127,9 @@ func TestAPrefixWhoseBracesAreNoTagIsRefused(t *testing.T) {
 // makers are the functions that return keys or channels.
 var makers = map[string]bool{"key": true, "keys": true, "taskNews": true, "writeKey": true}
 
-// TestOneFunctionMakesEveryKey checks the source code: every key argument of a Redis command comes from a maker, and
-// scripts use only keys from KEYS.
-func TestOneFunctionMakesEveryKey(t *testing.T) {
+// TestKeysAreMadeOnlyByKeyFunctions checks the source code: every key argument of a Redis command comes from a maker,
+// and scripts use only keys from KEYS.
+func TestKeysAreMadeOnlyByKeyFunctions(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {
 		t.Fatal(err)

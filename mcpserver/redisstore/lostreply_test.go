@@ -109,9 +109,9 @@ func (p *lossy) pass(client net.Conn) {
 	}
 }
 
-// TestAWriteWhoseReplyIsLostHappensOnce makes the Redis client repeat each kind of write. Each write must succeed and
+// TestRepeatedWriteTakesEffectOnce makes the Redis client repeat each kind of write. Each write must succeed and
 // take effect once.
-func TestAWriteWhoseReplyIsLostHappensOnce(t *testing.T) {
+func TestRepeatedWriteTakesEffectOnce(t *testing.T) {
 	proxy := newLossy(t, address)
 	c := redis.NewClient(&redis.Options{Addr: proxy.Addr().String()})
 	s := redisstore.New(c, &redisstore.Options{Prefix: t.Name() + ":"})

@@ -37,7 +37,7 @@ func (c *Catalog) all() []string {
 	return uris
 }
 
-func TestASkillInsideAnotherIsOneOfItsOwn(t *testing.T) {
+func TestNestedSkillIsSeparate(t *testing.T) {
 	c := newCatalog(t)
 	err := c.Add("acme/outer", fstest.MapFS{
 		"SKILL.md": manifest("outer"), "a.md": {}, "deep/inner/SKILL.md": manifest("inner"), "deep/inner/b.md": {},
@@ -62,7 +62,7 @@ func TestASkillInsideAnotherIsOneOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSkillIsNotAdded(t *testing.T) {
+func TestInvalidSkillsAreRejected(t *testing.T) {
 	many := fstest.MapFS{"SKILL.md": manifest("a")}
 	for i := range skill.MaxFiles {
 		many[fmt.Sprintf("%d.md", i)] = &fstest.MapFile{}
@@ -128,7 +128,7 @@ func TestWhatIsNoSkillIsNotAdded(t *testing.T) {
 }
 
 // While skills are added and removed between pages, every remaining skill is listed exactly once.
-func TestPagesAreGoodWhileSkillsComeAndGo(t *testing.T) {
+func TestPagesStayConsistentWhileSkillsChange(t *testing.T) {
 	uri := func(s string) string { return s }
 	var all []string
 	for i := range 3 * pageSize {

@@ -15,7 +15,7 @@ func (s *memoryEvents) keptOf(session string) int {
 	return 0
 }
 
-func TestEventsOfOneAccountLeaveThoseOfOthers(t *testing.T) {
+func TestEventsOfOneAccountDoNotEvictOthers(t *testing.T) {
 	hostile, honest := "hostile", "honest"
 	for name, who := range map[string]any{"of one account": hostile, "without an account": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -51,8 +51,8 @@ func TestEventsOfOneAccountLeaveThoseOfOthers(t *testing.T) {
 	}
 }
 
-// TestHoldersOfEventsAreKnownByWhatTheyHold changes a store at random and checks the state of its holders.
-func TestHoldersOfEventsAreKnownByWhatTheyHold(t *testing.T) {
+// TestEventHolderBookkeepingMatchesStoredEvents changes a store at random and checks the state of its holders.
+func TestEventHolderBookkeepingMatchesStoredEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		store := NewMemoryEvents(5, 2000).(*memoryEvents)
 		store.total = 3000

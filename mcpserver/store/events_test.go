@@ -19,8 +19,8 @@ func behind(t *rapid.T, s store.Events, session string, id store.EventID) (event
 	return events
 }
 
-// TestAMemoryEventStoreKeepsTheLatestWithinItsBounds compares the store with a list of all events.
-func TestAMemoryEventStoreKeepsTheLatestWithinItsBounds(t *testing.T) {
+// TestMemoryEventsKeepsLatestEventsWithinLimits compares the store with a list of all events.
+func TestMemoryEventsKeepsLatestEventsWithinLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 5).Draw(t, "events")
 		size := rapid.IntRange(1, 50).Draw(t, "bytes")
@@ -78,7 +78,7 @@ func TestAMemoryEventStoreKeepsTheLatestWithinItsBounds(t *testing.T) {
 	})
 }
 
-func TestTheEventsOfAllSessionsTogetherAreBounded(t *testing.T) {
+func TestTotalEventBytesAreLimited(t *testing.T) {
 	memory := store.NewMemoryEvents(0, 64<<20)
 	data := make([]byte, 30<<20)
 	for _, session := range []string{"first", "second", "third"} {

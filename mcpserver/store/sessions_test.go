@@ -7,11 +7,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store/storetest"
 )
 
-func TestAMemorySessionStoreIsOne(t *testing.T) {
+func TestMemorySessionsPassesConformanceTests(t *testing.T) {
 	storetest.TestSessions(t, func(*testing.T) store.Sessions { return store.NewMemorySessions() })
 }
 
-func TestAMemoryEventStoreMayBeShared(t *testing.T) {
+func TestMemoryEventsPassesSharedEventsTests(t *testing.T) {
 	storetest.TestEvents(t, 500, 2<<20, func(*testing.T) store.SharedEvents {
 		return store.NewMemoryEvents(500, 2<<20)
 	})

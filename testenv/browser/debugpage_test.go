@@ -91,7 +91,7 @@ func TestTheDebugPageRefreshesItself(t *testing.T) {
 	}
 }
 
-func TestTheDebugPageFitsAPhoneAndIsReadableInTheDark(t *testing.T) {
+func TestDebugPageIsReadableOnAPhoneAndInDarkMode(t *testing.T) {
 	url := troubled(t)
 	tab := open(t, Desktop, url)
 	server := eval[row](t, tab, rowOf+`("weather")`)

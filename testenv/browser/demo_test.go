@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheListShowsTheCallsAndMarksThoseThatFailed(t *testing.T) {
+func TestListShowsCallsAndMarksFailures(t *testing.T) {
 	tab := open(t, Desktop, demoURL)
 	type row struct {
 		Name, Errors, Services string
@@ -128,7 +128,7 @@ func TestASpanOpensToItsAttributes(t *testing.T) {
 	must(t, tab.Await(`document.querySelector("details.span.failed details.more").innerText.includes("service.name")`))
 }
 
-func TestALinkLeadsToTheOtherTrace(t *testing.T) {
+func TestSpanLinkOpensTheLinkedTrace(t *testing.T) {
 	from := sceneURL(t, "mcp_client.connect") // the reconnect, which links to the connection that was lost
 	tab := open(t, Desktop, from)
 	must(t, tab.Click("details.span > summary"))

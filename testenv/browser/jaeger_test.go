@@ -99,7 +99,7 @@ func failedCall(t *testing.T, otlp string) string {
 	return id
 }
 
-func TestATraceThatJaegerHasIsShownAsAnyOther(t *testing.T) {
+func TestJaegerTraceIsShownLikeOthers(t *testing.T) {
 	otlp, ui := jaeger(t)
 	id := failedCall(t, otlp)
 	p, err := Run(mcpotel, "view", "--web=127.0.0.1:0", "--jaeger", ui, id)

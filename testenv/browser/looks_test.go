@@ -87,8 +87,8 @@ func TestTextHasContrastInBothSchemes(t *testing.T) {
 	}
 }
 
-// TestThePagesCanBeHeard looks for what who does not see needs.
-func TestThePagesCanBeHeard(t *testing.T) {
+// TestPagesAreAccessible looks for what who does not see needs.
+func TestPagesAreAccessible(t *testing.T) {
 	for name, address := range pages(t) {
 		tab := open(t, Desktop, address)
 		type faults struct {

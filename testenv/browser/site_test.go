@@ -55,7 +55,7 @@ func TestTheSiteHasThePagesOfTheRepository(t *testing.T) {
 	}
 }
 
-func TestTheSiteIsSearched(t *testing.T) {
+func TestSiteSearchFindsPages(t *testing.T) {
 	address := documentation(t)
 	tab := open(t, Desktop, address+"/")
 	must(t, tab.Await(hydrated))
@@ -73,7 +73,7 @@ func TestTheSiteIsSearched(t *testing.T) {
 		document.querySelector("main").innerText.includes("WaitForReady")`))
 }
 
-func TestTheSiteIsReadableOnAPhoneAndAtNight(t *testing.T) {
+func TestSiteIsReadableOnAPhoneAndInDarkMode(t *testing.T) {
 	address := documentation(t)
 	for _, page := range sitePages {
 		for name, look := range map[string]Look{"phone": Phone, "desktop": Desktop, "night": Night} {

@@ -75,7 +75,7 @@ func attribute(key, value string) any {
 	return map[string]any{"key": key, "value": map[string]any{"stringValue": value}}
 }
 
-func TestThePagesFollowWhatArrives(t *testing.T) {
+func TestPagesShowNewTelemetry(t *testing.T) {
 	v := view(t)
 	list := open(t, Desktop, v.page)
 	if text := eval[string](t, list, `document.querySelector(".empty").innerText`); !strings.Contains(text, v.otlp) {
@@ -117,7 +117,7 @@ func TestThePagesNeedNoScript(t *testing.T) {
 	}
 }
 
-func TestWhatPeersSendRunsNothing(t *testing.T) {
+func TestTelemetryCannotInjectScripts(t *testing.T) {
 	v := view(t)
 	evil := newSpan(1, 0, `<script>document.title="owned"</script>`)
 	evil.Attributes = []any{
@@ -152,7 +152,7 @@ func TestWhatPeersSendRunsNothing(t *testing.T) {
 	}
 }
 
-func TestATraceOfTenThousandSpansStaysAPage(t *testing.T) {
+func TestPageOfALargeTraceStaysUsable(t *testing.T) {
 	v := view(t)
 	spans := []span{newSpan(1, 0, "root")}
 	for i := 2; i <= 10_000; i++ {

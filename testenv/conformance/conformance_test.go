@@ -165,8 +165,8 @@ func TestAClientThatDoesNothingFails(t *testing.T) {
 	}
 }
 
-// TestTheScenariosAreThoseOfTheSuite compares with what the suite requires, and what it runs beside that.
-func TestTheScenariosAreThoseOfTheSuite(t *testing.T) {
+// TestScenariosMatchTheSuite compares with what the suite requires, and what it runs beside that.
+func TestScenariosMatchTheSuite(t *testing.T) {
 	l := installed(t).lane(t, revision{})
 	for side, revisions := range map[string][]revision{"client": revisions, "server": serverRevisions} {
 		for _, name := range []string{"2026-07-28", "2025-11-25"} {
@@ -204,8 +204,8 @@ func TestAServerThatRefusesEverythingFails(t *testing.T) {
 	}
 }
 
-// TestTheSkillsScenariosAreThoseOfTheSuite compares with what the suite has for the Skills extension.
-func TestTheSkillsScenariosAreThoseOfTheSuite(t *testing.T) {
+// TestSkillsScenariosMatchTheSuite compares with what the suite has for the Skills extension.
+func TestSkillsScenariosMatchTheSuite(t *testing.T) {
 	exit, output := execute(t, installed(t).lane(t, revision{}), "list")
 	if exit != 0 {
 		t.Fatalf("list exited with status %d: %s", exit, output)
@@ -221,8 +221,8 @@ func TestTheSkillsScenariosAreThoseOfTheSuite(t *testing.T) {
 	}
 }
 
-// TestARevisionNamesNoScenarioTwice: in one process of the suite, the second would be judged by the checks of both.
-func TestARevisionNamesNoScenarioTwice(t *testing.T) {
+// TestScenariosOfARevisionAreUnique: in one process of the suite, the second would be judged by the checks of both.
+func TestScenariosOfARevisionAreUnique(t *testing.T) {
 	for _, r := range slices.Concat(revisions, serverRevisions) {
 		names := slices.Sorted(slices.Values(slices.Concat(r.scenarios(), r.skipped)))
 		if once := slices.Compact(slices.Clone(names)); len(once) != len(names) {

@@ -106,7 +106,7 @@ func readRun(r *bufio.Reader) (exit int, output string, err error) {
 	}
 }
 
-func TestARunIsReadUpToItsStatus(t *testing.T) {
+func TestOutputIsReadUpToTheStatusLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"\x00exit 0\n":                         `0 "" <nil>`,
 		"a\nb\n\n\x00exit 1\nc\n":              `1 "a\nb\n\n" <nil>`,
@@ -125,8 +125,8 @@ func TestARunIsReadUpToItsStatus(t *testing.T) {
 	}
 }
 
-// TestAScenarioThatFailsCrashesOrHangsDisturbsNoOther has clients that do so, each between two scenarios that pass.
-func TestAScenarioThatFailsCrashesOrHangsDisturbsNoOther(t *testing.T) {
+// TestFailingScenarioDoesNotAffectOthers has clients that do so, each between two scenarios that pass.
+func TestFailingScenarioDoesNotAffectOthers(t *testing.T) {
 	s, r := installed(t), revision{version: "2025-11-25"}
 	l := s.lane(t, r)
 	ask := func(client, scenario string) (int, string, error) {
@@ -156,8 +156,8 @@ func TestAScenarioThatFailsCrashesOrHangsDisturbsNoOther(t *testing.T) {
 	}
 }
 
-// TestOneProcessRunsWhatPasses proves that the suite is not loaded for each scenario.
-func TestOneProcessRunsWhatPasses(t *testing.T) {
+// TestPassingScenariosShareOneProcess proves that the suite is not loaded for each scenario.
+func TestPassingScenariosShareOneProcess(t *testing.T) {
 	s, r := installed(t), revision{version: "2025-11-25"}
 	l := s.lane(t, r)
 	judge(t, s.run(t, l, r, "initialize"), false)

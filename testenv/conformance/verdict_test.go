@@ -86,7 +86,7 @@ func baseline(text string) (map[string][]string, error) {
 	return known, nil
 }
 
-func TestARunCountsOnlyWithASuccessAndNothingElse(t *testing.T) {
+func TestRunPassesOnlyWithASuccessAndNoFault(t *testing.T) {
 	for name, tc := range map[string]struct {
 		o      outcome
 		faults string

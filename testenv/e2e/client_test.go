@@ -69,8 +69,8 @@ func find(spans []otlpsink.Span, kind, name string) *otlpsink.Span {
 	return &spans[i]
 }
 
-// TestRealServers lists the tools of each server, calls one, and looks at the trace of the call.
-func TestRealServers(t *testing.T) {
+// TestClientUsesRealServers lists the tools of each server, calls one, and looks at the trace of the call.
+func TestClientUsesRealServers(t *testing.T) {
 	for _, s := range servers {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

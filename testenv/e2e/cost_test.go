@@ -52,8 +52,8 @@ func checkCost(t *testing.T, tools []*mcp.Tool) {
 	}
 }
 
-// TestTokensOfKeptListsAreEstimated does it for the lists that the package's own test has counts of.
-func TestTokensOfKeptListsAreEstimated(t *testing.T) {
+// TestTokensOfStoredListsAreEstimated does it for the lists that the package's own test has counts of.
+func TestTokensOfStoredListsAreEstimated(t *testing.T) {
 	files, err := filepath.Glob("../../mcp/contextcost/testdata/lists/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("want lists, got %v, %v", files, err)

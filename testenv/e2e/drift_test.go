@@ -15,8 +15,8 @@ import (
 // restarts is how often each server is started anew: 20 take ten minutes.
 var restarts = flag.Int("restarts", 1, "how often each real server is started anew to compare its tools")
 
-// TestNoToolOfARealServerChangesWithARestart starts each server again and again, as it was, and compares its tools.
-func TestNoToolOfARealServerChangesWithARestart(t *testing.T) {
+// TestToolsOfRealServersAreEqualAfterARestart starts each server again and again, as it was, and compares its tools.
+func TestToolsOfRealServersAreEqualAfterARestart(t *testing.T) {
 	for _, s := range servers {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

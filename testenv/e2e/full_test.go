@@ -88,9 +88,10 @@ var uses = []struct {
 	{"undeclared", useUndeclared},
 }
 
-// TestEverythingOfOurs uses every feature of our client and our server on each other, in every revision, over every
-// transport. What a revision or a transport does not have has to be missing in the way that is promised.
-func TestEverythingOfOurs(t *testing.T) {
+// TestOurClientAndServerSupportAllFeatures uses every feature of our client and our server on each other, in every
+// revision, over every transport. What a revision or a transport does not have has to be missing in the way that is
+// promised.
+func TestOurClientAndServerSupportAllFeatures(t *testing.T) {
 	for _, w := range ways {
 		for _, v := range w.versions {
 			t.Run(w.name+" "+string(v), func(t *testing.T) {

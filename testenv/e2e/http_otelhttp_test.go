@@ -21,10 +21,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestHTTPSpansAreBelowTheCallThatMadeThem has otelhttp on both sides, as services have that export OTLP already: the
+// TestHTTPSpansAreChildrenOfTheirCall has otelhttp on both sides, as services have that export OTLP already: the
 // span of the call is the parent of the HTTP client's, the MCP server's is below the call's with a link to the HTTP
 // server's, and no span of a call outlives it.
-func TestHTTPSpansAreBelowTheCallThatMadeThem(t *testing.T) {
+func TestHTTPSpansAreChildrenOfTheirCall(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		t.Run(string(v), func(t *testing.T) {
 			recorder := tracetest.NewSpanRecorder()

@@ -99,8 +99,8 @@ func launchOurs(t *testing.T, address string, claimed func(number int)) *process
 	return p
 }
 
-// TestOurClientAndServer puts the one on the other in every revision and transport.
-func TestOurClientAndServer(t *testing.T) {
+// TestOurClientUsesOurServer puts the one on the other in every revision and transport.
+func TestOurClientUsesOurServer(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		mode     transport.HTTPMode

@@ -19,10 +19,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// TestARestartUnderLoad kills a server of ours under 64 callers, twice, and starts it again at the same address. Every
-// call has one outcome, and that is true: who got an answer was heard once, who may safely try again was not heard at
-// all. The client is ready again by itself.
-func TestARestartUnderLoad(t *testing.T) {
+// TestRestartGivesEachCallOneOutcome kills a server of ours under 64 callers, twice, and starts it again at the same
+// address. Every call has one outcome, and that is true: who got an answer was heard once, who may safely try again was
+// not heard at all. The client is ready again by itself.
+func TestRestartGivesEachCallOneOutcome(t *testing.T) {
 	for _, tc := range []struct {
 		version mcp.Version
 		mode    transport.HTTPMode

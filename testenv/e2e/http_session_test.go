@@ -15,10 +15,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestANewServerBehindTheSameSocket replaces a server of ours under 64 callers without a connection being lost, as a
-// reverse proxy does that turns to another instance. Who has a session loses it and gets a new one; who has none, in
-// 2026-07-28, notices nothing.
-func TestANewServerBehindTheSameSocket(t *testing.T) {
+// TestServerIsReplacedBehindTheSameSocket replaces a server of ours under 64 callers without a connection being lost,
+// as a reverse proxy does that turns to another instance. Who has a session loses it and gets a new one; who has none,
+// in 2026-07-28, notices nothing.
+func TestServerIsReplacedBehindTheSameSocket(t *testing.T) {
 	for _, tc := range []struct {
 		version  mcp.Version
 		mode     transport.HTTPMode

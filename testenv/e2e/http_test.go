@@ -107,9 +107,9 @@ func TestEveryRevisionOverHTTP(t *testing.T) {
 
 var legacyVersions = []mcp.Version{mcp.Version20251125, mcp.Version20250618, mcp.Version20250326, mcp.Version20241105}
 
-// TestRealServersComeBack restarts each server at the same address while its client is idle: the client finds out by
-// itself, at the next call at the latest, and goes on.
-func TestRealServersComeBack(t *testing.T) {
+// TestClientReconnectsToRealServers restarts each server at the same address while its client is idle: the client finds
+// out by itself, at the next call at the latest, and goes on.
+func TestClientReconnectsToRealServers(t *testing.T) {
 	for _, s := range webServers {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// TestATraceGoesThroughHTTP uses a server that exports spans of its own, in both eras and over HTTP+SSE.
-func TestATraceGoesThroughHTTP(t *testing.T) {
+// TestTraceContextPropagatesOverHTTP uses a server that exports spans of its own, in both eras and over HTTP+SSE.
+func TestTraceContextPropagatesOverHTTP(t *testing.T) {
 	for _, tc := range []struct {
 		name, kind, path string
 		version          mcp.Version

@@ -138,9 +138,10 @@ func work(t *testing.T, tel *telemetry.Telemetry, tr transport.Transport, versio
 	}
 }
 
-// TestAProfileSaysWhoseWorkItIs takes a CPU profile of servers over pipes and HTTP, of both eras, and of their clients:
-// of what the processor did in handlers, and in decoding results, 95 % is attributed to the right tool or prompt.
-func TestAProfileSaysWhoseWorkItIs(t *testing.T) {
+// TestProfileAttributesWorkToTools takes a CPU profile of servers over pipes and HTTP, of both eras, and of their
+// clients: of what the processor did in handlers, and in decoding results, 95 % is attributed to the right tool or
+// prompt.
+func TestProfileAttributesWorkToTools(t *testing.T) {
 	spans := sdktrace.NewTracerProvider()
 	tel := telemetry.New(telemetry.WithTracerProvider(spans), telemetry.WithProfileLabels())
 	var taken bytes.Buffer

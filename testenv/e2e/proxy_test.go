@@ -173,9 +173,9 @@ func checkChain(t *testing.T, ctx context.Context, o observed, c *mcpclient.Clie
 	}
 }
 
-// TestAHostKeepsItsSessionThoughItsServerIsKilled has hosts of other SDKs call a tool that kills the server, and
+// TestHostKeepsItsSessionWhenItsServerIsKilled has hosts of other SDKs call a tool that kills the server, and
 // another right behind it, 50 times.
-func TestAHostKeepsItsSessionThoughItsServerIsKilled(t *testing.T) {
+func TestHostKeepsItsSessionWhenItsServerIsKilled(t *testing.T) {
 	for name, host := range map[string][]string{
 		"typescript": {"node", filepath.Join(installed(t), "npm", "survivor.mjs")},
 		"go-sdk":     {filepath.Join(installed(t), "bin", "gosdk-survivor")},

@@ -27,9 +27,9 @@ var everythingOver = map[string]func(t *testing.T) transport.Transport{
 	},
 }
 
-// TestAllOfEverything uses all that server-everything offers a client that can do everything, over each of its
+// TestAllFeaturesOfEverything uses all that server-everything offers a client that can do everything, over each of its
 // transports.
-func TestAllOfEverything(t *testing.T) {
+func TestAllFeaturesOfEverything(t *testing.T) {
 	for name, dial := range everythingOver {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

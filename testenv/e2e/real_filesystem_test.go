@@ -13,8 +13,8 @@ import (
 
 const filesystem = "@modelcontextprotocol/server-filesystem/dist/index.js"
 
-// TestAllOfFilesystem calls every tool of server-filesystem, which offers nothing else, and nothing over HTTP.
-func TestAllOfFilesystem(t *testing.T) {
+// TestEveryToolOfFilesystem calls every tool of server-filesystem, which offers nothing else, and nothing over HTTP.
+func TestEveryToolOfFilesystem(t *testing.T) {
 	t.Parallel()
 	dir := directory(t)
 	x := explore(t, withDir(npm(filesystem))(t, dir), &mcpclient.Options{})
@@ -86,9 +86,9 @@ func (x *explorer) media(dir string) {
 	}
 }
 
-// TestRootsOfFilesystem lets the client's roots take the place of the server's own directories, at once and when they
-// change.
-func TestRootsOfFilesystem(t *testing.T) {
+// TestFilesystemUsesClientRoots lets the client's roots take the place of the server's own directories, at once and
+// when they change.
+func TestFilesystemUsesClientRoots(t *testing.T) {
 	t.Parallel()
 	own, first, second := directory(t), directory(t), directory(t)
 	x := explore(t, withDir(npm(filesystem))(t, own), &mcpclient.Options{

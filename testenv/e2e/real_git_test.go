@@ -113,8 +113,8 @@ func gitEnvironment(env []string, dir string) []string {
 		"GIT_COMMITTER_EMAIL=ada@example.com")
 }
 
-// TestAllOfGit uses all that the git server offers, over each of its transports.
-func TestAllOfGit(t *testing.T) {
+// TestEveryToolOfGit uses all that the git server offers, over each of its transports.
+func TestEveryToolOfGit(t *testing.T) {
 	for name, dial := range gitOver {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

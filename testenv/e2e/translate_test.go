@@ -8,9 +8,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// TestModernHostsUseALegacyServerThatIsTranslated has hosts of other SDKs that speak 2026-07-28 alone in front of a
+// TestModernHostsUseATranslatedLegacyServer has hosts of other SDKs that speak 2026-07-28 alone in front of a
 // real server that speaks no revision as new, on standard input and output and over HTTP.
-func TestModernHostsUseALegacyServerThatIsTranslated(t *testing.T) {
+func TestModernHostsUseATranslatedLegacyServer(t *testing.T) {
 	s := servers[slices.IndexFunc(servers, func(s server) bool { return s.name == "everything" })]
 	target := s.command(t, "")
 	argv := []string{command, "proxy", "--translate", "--", target.Command}

@@ -74,7 +74,7 @@ func TestShippedConfigurationsAreValid(t *testing.T) {
 	}
 }
 
-func TestOverlaysFitTheirFiles(t *testing.T) {
+func TestOverlaysAreValidOnTheirBases(t *testing.T) {
 	for overlay, base := range overlays {
 		t.Run(overlay, func(t *testing.T) {
 			inQueueDir(t)

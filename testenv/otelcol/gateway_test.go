@@ -102,8 +102,8 @@ func call(n uint64, failed bool) ptrace.Traces {
 	return d
 }
 
-// TestAStormOfErrorsHasACeiling sends 1,000 calls that fail and 1,000 that do not to the second sampler at once.
-func TestAStormOfErrorsHasACeiling(t *testing.T) {
+// TestSamplingLimitsErrorBursts sends 1,000 calls that fail and 1,000 that do not to the second sampler at once.
+func TestSamplingLimitsErrorBursts(t *testing.T) {
 	var mu sync.Mutex
 	kept := map[bool]int{} // spans, by whether their trace failed
 	p, end := onTraces(t, "tail_sampling/ceiling", func(d ptrace.Traces) {
@@ -136,8 +136,8 @@ func TestAStormOfErrorsHasACeiling(t *testing.T) {
 	}
 }
 
-// TestNamesThatPeersInventAreNoSeries holds what the RED metrics are made of.
-func TestNamesThatPeersInventAreNoSeries(t *testing.T) {
+// TestInventedNamesCreateNoSeries holds what the RED metrics are made of.
+func TestInventedNamesCreateNoSeries(t *testing.T) {
 	got := map[string]int{}
 	p, end := onTraces(t, "transform/red", func(d ptrace.Traces) {
 		for _, r := range d.ResourceSpans().All() {
@@ -179,8 +179,8 @@ func TestNamesThatPeersInventAreNoSeries(t *testing.T) {
 	}
 }
 
-// TestSeriesSayTheirEnvironmentAndVersion holds what alerts and dashboards divide by.
-func TestSeriesSayTheirEnvironmentAndVersion(t *testing.T) {
+// TestSeriesHaveEnvironmentAndVersionLabels holds what alerts and dashboards divide by.
+func TestSeriesHaveEnvironmentAndVersionLabels(t *testing.T) {
 	f, s, cfg := configured(t, "transform/identity")
 	var got []map[string]any
 	sink, err := consumer.NewMetrics(func(_ context.Context, d pmetric.Metrics) error {

@@ -152,7 +152,7 @@ func environment(container corev1.Container) map[string]string {
 	return env
 }
 
-func TestManifestsRunTheVeryFiles(t *testing.T) {
+func TestManifestsContainTheShippedFiles(t *testing.T) {
 	c := build(t)
 	for tier, pod := range c.pods() {
 		for name, text := range configurations(t, c, pod) {
@@ -166,7 +166,7 @@ func TestManifestsRunTheVeryFiles(t *testing.T) {
 	}
 }
 
-func TestManifestsSetWhatTheFilesRead(t *testing.T) {
+func TestManifestsSetTheVariablesOfTheFiles(t *testing.T) {
 	c := build(t)
 	for tier, pod := range c.pods() {
 		read := map[string]string{}
@@ -207,8 +207,8 @@ func TestConfigurationsAreValidAsDeployed(t *testing.T) {
 	}
 }
 
-// TestPortsAndNamesFit: what one object says of another is so.
-func TestPortsAndNamesFit(t *testing.T) {
+// TestManifestPortsAndNamesMatch: what one object says of another is so.
+func TestManifestPortsAndNamesMatch(t *testing.T) {
 	c := build(t)
 	pods := c.pods()
 	byLabel := map[string]corev1.PodTemplateSpec{}
@@ -315,8 +315,8 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
-// TestSizesFit: the limiter acts before the kernel does, and the disk holds the queues.
-func TestSizesFit(t *testing.T) {
+// TestMemoryAndDiskSizesFit: the limiter acts before the kernel does, and the disk holds the queues.
+func TestMemoryAndDiskSizesFit(t *testing.T) {
 	c := build(t)
 	for tier, pod := range c.pods() {
 		container := collector(t, pod)

@@ -48,8 +48,8 @@ func manifest(t *testing.T) map[string][]string {
 	return all
 }
 
-// TestManifestIsWhatIsBuilt: who builds the distribution from the manifest gets the one that is tested.
-func TestManifestIsWhatIsBuilt(t *testing.T) {
+// TestManifestMatchesTheBuild: who builds the distribution from the manifest gets the one that is tested.
+func TestManifestMatchesTheBuild(t *testing.T) {
 	listed := manifest(t)
 	for kind, built := range modules(t) {
 		want := slices.Compact(slices.Sorted(maps.Values(built))) // an alias has the module of what it is an alias of
@@ -80,8 +80,8 @@ func TestManifestIsWhatIsBuilt(t *testing.T) {
 	}
 }
 
-// TestDistributionIsWhatIsUsed: nothing is missing, nothing is there that no configuration uses.
-func TestDistributionIsWhatIsUsed(t *testing.T) {
+// TestDistributionHasOnlyUsedComponents: nothing is missing, nothing is there that no configuration uses.
+func TestDistributionHasOnlyUsedComponents(t *testing.T) {
 	used := map[string]map[string]bool{}
 	for _, name := range slices.Concat(shipped, slices.Collect(maps.Keys(overlays))) {
 		for _, kind := range kinds {
@@ -112,8 +112,8 @@ func TestDistributionIsWhatIsUsed(t *testing.T) {
 	}
 }
 
-// TestWhatIsConfiguredIsUsed: a component that no pipeline names would never start.
-func TestWhatIsConfiguredIsUsed(t *testing.T) {
+// TestConfiguredComponentsAreUsed: a component that no pipeline names would never start.
+func TestConfiguredComponentsAreUsed(t *testing.T) {
 	chosen := []string{"otlp_http/logs"} // by MCPOTEL_LOGS_EXPORTER, whose default is debug
 	for _, name := range slices.Concat(shipped, slices.Collect(maps.Keys(overlays))) {
 		var inUse []string

@@ -46,7 +46,7 @@ var foreign = []string{
 	"deployment.environment", // the name in older conventions
 }
 
-func TestDimensionsAreOurs(t *testing.T) {
+func TestDimensionsAreInTheSchema(t *testing.T) {
 	ours := schema(t)
 	dimensions, _ := setting(t, "gateway.yaml", "connectors", "span_metrics", "dimensions").([]any)
 	if len(dimensions) == 0 {
@@ -77,8 +77,8 @@ func TestEveryAttributeIsInTheSchema(t *testing.T) {
 	}
 }
 
-// TestScrubbingSparesWhatIsNotContent runs the patterns of the agent over the keys of the schema.
-func TestScrubbingSparesWhatIsNotContent(t *testing.T) {
+// TestScrubbingKeepsNonContentAttributes runs the patterns of the agent over the keys of the schema.
+func TestScrubbingKeepsNonContentAttributes(t *testing.T) {
 	content := []string{"gen_ai.tool.call.arguments", "gen_ai.tool.call.result"}
 	pattern := regexp.MustCompile(`delete_matching_keys\(attributes, "([^"]+)"\)`)
 	var patterns []*regexp.Regexp

@@ -122,7 +122,7 @@ func TestEverythingListensOnLoopbackByDefault(t *testing.T) {
 	}
 }
 
-func TestTwoTiersFitOnOneMachine(t *testing.T) {
+func TestPortsOfBothTiersDoNotCollide(t *testing.T) {
 	taken := map[string]string{"16686": "Jaeger", "16685": "Jaeger", "14318": "Jaeger", "9090": "Prometheus"}
 	listening := regexp.MustCompile(`_(GRPC|HTTP|HEALTH|PORT|PROMETHEUS)$`)
 	for _, name := range []string{"agent.yaml", "gateway.yaml"} {
@@ -149,8 +149,8 @@ const bytesOfTrace, ownMiB = 16 << 10, 150
 
 func mibFor(traces int) int { return ownMiB + (traces*bytesOfTrace+1<<20-1)>>20 }
 
-// TestSizesFollowFromRateAndWait holds the table of the README to its formula, and the defaults to a row of it.
-func TestSizesFollowFromRateAndWait(t *testing.T) {
+// TestDocumentedSizesMatchTheirFormula holds the table of the README to its formula, and the defaults to a row of it.
+func TestDocumentedSizesMatchTheirFormula(t *testing.T) {
 	gateway := variables(t, readShipped(t, "gateway.yaml"))
 	row := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| ([0-9]+)s \| ([0-9]+) \| ([0-9]+) \|$`)
 	number := func(text string) int {
@@ -194,7 +194,7 @@ func pipelines(t *testing.T, name string) map[string]map[string][]string {
 	return all
 }
 
-func TestMemoryLimiterIsFirstWhereDataComesIn(t *testing.T) {
+func TestMemoryLimiterIsFirstInReceivingPipelines(t *testing.T) {
 	for _, name := range shipped {
 		receivers := 0
 		for pipeline, parts := range pipelines(t, name) {

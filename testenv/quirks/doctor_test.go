@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/quirks"
 )
 
-// TestTheDoctorFindsEveryServerOverHTTPUsable examines each server: all of them can be used, whatever is odd.
-func TestTheDoctorFindsEveryServerOverHTTPUsable(t *testing.T) {
+// TestDoctorReportsEveryHTTPServerAsUsable examines each server: all of them can be used, whatever is odd.
+func TestDoctorReportsEveryHTTPServerAsUsable(t *testing.T) {
 	for _, s := range quirks.OverHTTP() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
@@ -33,8 +33,8 @@ func TestTheDoctorFindsEveryServerOverHTTPUsable(t *testing.T) {
 	}
 }
 
-// TestTheDoctorFindsEveryServerOverStdioUsable does the same with processes.
-func TestTheDoctorFindsEveryServerOverStdioUsable(t *testing.T) {
+// TestDoctorReportsEveryStdioServerAsUsable does the same with processes.
+func TestDoctorReportsEveryStdioServerAsUsable(t *testing.T) {
 	for _, s := range quirks.OverStdio() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
@@ -53,8 +53,8 @@ func TestTheDoctorFindsEveryServerOverStdioUsable(t *testing.T) {
 	}
 }
 
-// TestTheDoctorFindsAServerThatListeningMakesDeaf examines each of these without the option that makes it usable.
-func TestTheDoctorFindsAServerThatListeningMakesDeaf(t *testing.T) {
+// TestDoctorDetectsServersThatHangAfterListening examines each of these without the option that makes it usable.
+func TestDoctorDetectsServersThatHangAfterListening(t *testing.T) {
 	for _, s := range quirks.OverStdio() {
 		if !s.Deaf {
 			continue

@@ -28,8 +28,8 @@ func TestEveryServerOverHTTPIsUsable(t *testing.T) {
 	}
 }
 
-// TestAForgottenSessionIsReplaced calls a server before and after it has forgotten the session.
-func TestAForgottenSessionIsReplaced(t *testing.T) {
+// TestExpiredSessionIsReplaced calls a server before and after it has forgotten the session.
+func TestExpiredSessionIsReplaced(t *testing.T) {
 	for _, s := range quirks.ForgetfulOverHTTP() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()

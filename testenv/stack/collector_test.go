@@ -47,7 +47,7 @@ func absent(t *testing.T, ctx context.Context, s *stack.Stack, id, what string) 
 	}
 }
 
-func TestNoiseGoesAsAWholeOrNotAtAll(t *testing.T) {
+func TestOnlyWholeNoiseTracesAreDropped(t *testing.T) {
 	ctx := limit(t, time.Minute)
 	p := service(t, up, "noise")
 	get := func(kind trace.SpanKind, took time.Duration, below ...made) made {
@@ -106,8 +106,8 @@ func TestNoiseGoesAsAWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// TestSampling has a gateway that keeps a tenth of what is neither failed nor slow.
-func TestSampling(t *testing.T) {
+// TestSamplingKeepsFailedAndSlowTraces has a gateway that keeps a tenth of what is neither failed nor slow.
+func TestSamplingKeepsFailedAndSlowTraces(t *testing.T) {
 	ctx := limit(t, 2*time.Minute)
 	s := own(t, ctx, stack.Options{Sampling: 10,
 		CollectorEnv: []string{"MCPOTEL_SAMPLING_DECISION_WAIT=1s", "MCPOTEL_SAMPLING_SLOW_MS=2000"}})
@@ -275,7 +275,7 @@ func own(t *testing.T, ctx context.Context, o stack.Options) *stack.Stack {
 	return s
 }
 
-func TestMinimalShowsWhatComesIn(t *testing.T) {
+func TestMinimalPrintsReceivedTelemetry(t *testing.T) {
 	ctx := limit(t, time.Minute)
 	minimal := filepath.Join("..", "..", "collector", "minimal.yaml")
 	s := own(t, ctx, stack.Options{Agent: []string{minimal}, CollectorEnv: []string{"MCPOTEL_DEBUG_VERBOSITY=detailed"}})

@@ -42,7 +42,7 @@ func TestComposePublishesOnLoopbackOnly(t *testing.T) {
 	}
 }
 
-func TestPrometheusOfComposeIsValid(t *testing.T) {
+func TestComposePrometheusFileIsValid(t *testing.T) {
 	promtool, err := stack.Program("promtool")
 	if err != nil {
 		t.Fatal(err)

@@ -47,9 +47,9 @@ func dashboardRules() ([]string, error) {
 	return []string{filepath.Join(root, "dashboards", "rules.yaml"), filepath.Join(root, "dashboards", "alerts.yaml")}, err
 }
 
-// TestDashboardsAndRulesHaveAnswers plays every kind of traffic and asks everything that the dashboards, the rules and
-// the alerts ask.
-func TestDashboardsAndRulesHaveAnswers(t *testing.T) {
+// TestDashboardAndRuleQueriesReturnData plays every kind of traffic and asks everything that the dashboards, the rules
+// and the alerts ask.
+func TestDashboardAndRuleQueriesReturnData(t *testing.T) {
 	fleet(t)
 	overflow(t)
 	for _, d := range dashboard.All() {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/load"
 )
 
-// TestAKilledAgentLosesNothingItHasAcknowledged kills an agent again and again while services send all signals to it.
-func TestAKilledAgentLosesNothingItHasAcknowledged(t *testing.T) {
+// TestKilledAgentLosesNoAcknowledgedData kills an agent again and again while services send all signals to it.
+func TestKilledAgentLosesNoAcknowledgedData(t *testing.T) {
 	ctx := limit(t, 2*time.Minute)
 	s := own(t, ctx, stack.Options{Idle: []string{"gateway", "jaeger"}})
 	r, err := load.Receive(fmt.Sprintf("127.0.0.1:%d", s.Ports.GatewayGRPC))

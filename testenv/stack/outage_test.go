@@ -30,11 +30,12 @@ const (
 	arrival = 40 * time.Second // for the last span to be in Jaeger; queues are tried again after 5 s, connections too
 )
 
-// TestOutages takes each part of the way to Jaeger away for 30 s, at once and without a warning, while a client of ours
-// calls a server of ours 40 times a second. No call may fail or be slower for it, and no span may be lost.
+// TestOutagesLoseNoSpans takes each part of the way to Jaeger away for 30 s, at once and without a warning, while a
+// client of ours calls a server of ours 40 times a second. No call may fail or be slower for it, and no span may be
+// lost.
 //
 // Each outage has a stack of its own, so that they pass at the same time.
-func TestOutages(t *testing.T) {
+func TestOutagesLoseNoSpans(t *testing.T) {
 	ctx := limit(t, 5*time.Minute)
 	// What the agent has not acknowledged is the service's: it has to have the patience to send it again, and the room to
 	// keep what comes meanwhile. With the SDK's defaults an export is given up after 10 s.

@@ -15,9 +15,9 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
-// TestTailSamplingExportsWholeCallsThatFailed has a client and a server that export two of a hundred traces, and every
-// call that failed. Jaeger has the traces of those whole, and of the calls that succeeded just those of the two.
-func TestTailSamplingExportsWholeCallsThatFailed(t *testing.T) {
+// TestTailSamplingExportsWholeTracesOfFailedCalls has a client and a server that export two of a hundred traces, and
+// every call that failed. Jaeger has the traces of those whole, and of the calls that succeeded just those of the two.
+func TestTailSamplingExportsWholeTracesOfFailedCalls(t *testing.T) {
 	tail := otlp.WithTailSampling(tailsampling.Options{Ratio: .02})
 	var served *otlp.Providers
 	tcp := map[string]any{"network.transport": "tcp", "network.protocol.name": "http"}

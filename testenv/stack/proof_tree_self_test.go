@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 
-// TestTheProofSeesWhatIsWrong tampers with a trace that is right.
-func TestTheProofSeesWhatIsWrong(t *testing.T) {
+// TestProofDetectsWrongTraces tampers with a trace that is right.
+func TestProofDetectsWrongTraces(t *testing.T) {
 	want := node{kind: "INTERNAL", name: "caller", service: "c", below: []node{
 		{kind: "CLIENT", name: "call", service: "c", label: "first", attributes: map[string]any{"a": "b", "absent": nil},
 			below: []node{

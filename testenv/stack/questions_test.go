@@ -91,9 +91,9 @@ var questions = map[string]func(context.Context, *operator) verdict{
 	},
 }
 
-// TestTheTwelveQuestionsAreAnswered makes all situations at once, beside healthy services, and asks each question of
+// TestTelemetryAnswersRunbookQuestions makes all situations at once, beside healthy services, and asks each question of
 // the runbook until all answers are right.
-func TestTheTwelveQuestionsAreAnswered(t *testing.T) {
+func TestTelemetryAnswersRunbookQuestions(t *testing.T) {
 	ctx := limit(t, 90*time.Second)
 	places := runbookPlaces(t)
 	if got := slices.Sorted(maps.Keys(places)); len(got) != 12 || !slices.Equal(got, slices.Sorted(maps.Keys(questions))) {

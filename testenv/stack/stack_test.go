@@ -41,7 +41,7 @@ func receiver(s *stack.Stack) string {
 	return "http://" + s.OTLP()
 }
 
-func TestASpanAndAMetricComeThrough(t *testing.T) {
+func TestSpanAndMetricReachTheBackends(t *testing.T) {
 	ctx := limit(t, time.Minute)
 	p := service(t, up, "through")
 	spanCtx, outer := p.TracerProvider().Tracer("test").Start(ctx, "outer")
@@ -103,8 +103,8 @@ func TestAMistakeInAQueryIsAnError(t *testing.T) {
 	}
 }
 
-// TestAProcessComesBack kills and stops each process of a stack of its own.
-func TestAProcessComesBack(t *testing.T) {
+// TestProcessesRestart kills and stops each process of a stack of its own.
+func TestProcessesRestart(t *testing.T) {
 	ctx := limit(t, 2*time.Minute)
 	var said bytes.Buffer
 	s, err := stack.Up(ctx, stack.Options{Log: &said})
@@ -146,7 +146,7 @@ func TestAProcessComesBack(t *testing.T) {
 	}
 }
 
-func TestAStartThatFailsSaysWhyAndLeavesNothing(t *testing.T) {
+func TestFailedStartExplainsItselfAndCleansUp(t *testing.T) {
 	broken := t.TempDir() + "/broken.yaml"
 	if err := os.WriteFile(broken, []byte("receivers: {nosuch: {}}\n"), 0o600); err != nil {
 		t.Fatal(err)

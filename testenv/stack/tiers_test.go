@@ -58,9 +58,9 @@ func TestTwoGatewaysSeeWholeTraces(t *testing.T) {
 	}
 }
 
-// TestKafkaGivesADeadGatewaysTracesToTheOther kills one of two gateways. Its partitions are the other's once Kafka has
+// TestKafkaMovesTracesOfADeadGatewayToTheOther kills one of two gateways. Its partitions are the other's once Kafka has
 // missed it for a session (10 s), and what waited there meanwhile is read then.
-func TestKafkaGivesADeadGatewaysTracesToTheOther(t *testing.T) {
+func TestKafkaMovesTracesOfADeadGatewayToTheOther(t *testing.T) {
 	ctx := limit(t, 2*time.Minute)
 	s := own(t, ctx, stack.Options{
 		SecondGateway: true, Agent: collectorFiles("agent.yaml", "agent-kafka.yaml"),

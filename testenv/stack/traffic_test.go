@@ -11,9 +11,9 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )
 
-// TestEachScenarioMovesItsMetrics plays every scenario twice, the second time with all connections open, and asks
+// TestEachScenarioChangesItsMetrics plays every scenario twice, the second time with all connections open, and asks
 // Prometheus for what it should have moved.
-func TestEachScenarioMovesItsMetrics(t *testing.T) {
+func TestEachScenarioChangesItsMetrics(t *testing.T) {
 	ctx := limit(t, 3*time.Minute)
 	f, err := traffic.Start(ctx,
 		traffic.Options{OTLP: up.OTLP(), OTLPHTTP: up.OTLPHTTP(), Interval: 200 * time.Millisecond, Log: t.Output()})
@@ -61,8 +61,8 @@ func TestEachScenarioMovesItsMetrics(t *testing.T) {
 // idle are metrics that may well be zero whenever they are collected: how much waits to be written.
 var idle = []string{"mcp_client_send_queue_length", "mcp_server_send_queue_length"}
 
-// TestTheScenariosMoveEveryMetric holds the list of scenarios against the schema.
-func TestTheScenariosMoveEveryMetric(t *testing.T) {
+// TestScenariosChangeEveryMetric holds the list of scenarios against the schema.
+func TestScenariosChangeEveryMetric(t *testing.T) {
 	moved := map[string]bool{}
 	for _, metric := range idle {
 		moved[metric] = true

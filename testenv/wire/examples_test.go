@@ -35,7 +35,7 @@ func load(t *testing.T) *Schemas {
 
 // An example of the specification comes back from our types as the same JSON, and its own schema accepts it in our
 // stricter reading.
-func TestEveryExampleComesBackTheSame(t *testing.T) {
+func TestEveryExampleRoundTrips(t *testing.T) {
 	schemas := load(t)
 	pattern := filepath.Join(specification(t), string(mcp.Version20260728), "examples", "*", "*.json")
 	files, err := filepath.Glob(pattern)

@@ -47,7 +47,7 @@ func tinySchemas(t *testing.T) *Schemas {
 	return s
 }
 
-func TestAWatchFindsWhatTheSchemaDoesNotAllow(t *testing.T) {
+func TestWatchReportsMessagesThatViolateTheSchema(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call",` +
 		`"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"},"name":"a"}}`
 	task := strings.Replace(call, `"name"`, `"task":{},"name"`, 1)
@@ -174,7 +174,7 @@ func TestBothEndsAreWatched(t *testing.T) {
 }
 
 // The published schemas say that the answer to a form has integers only.
-func TestTheNumbersOfAFormNeedNotBeIntegers(t *testing.T) {
+func TestFormNumbersMayBeFractions(t *testing.T) {
 	var definitions map[string]any
 	if err := json.Unmarshal([]byte(`{"ElicitResult": {"type": "object", "properties": {
 		"content": {"additionalProperties": {"anyOf": [{"type": "array"}, {"type": ["string", "integer", "boolean"]}]}}}}}`), &definitions); err != nil {

@@ -34,7 +34,7 @@ var watched = []string{
 	"internal/mirror", "inspect",
 }
 
-func TestThePageIsThatOfTheTable(t *testing.T) {
+func TestPageMatchesTheTable(t *testing.T) {
 	const file = root + "/docs/bounds.md"
 	want, err := newSource(root).page()
 	if err != nil {
@@ -50,7 +50,7 @@ func TestThePageIsThatOfTheTable(t *testing.T) {
 	}
 }
 
-func TestEveryNameOfTheTableIsInTheSource(t *testing.T) {
+func TestEveryNameInTheTableExists(t *testing.T) {
 	s := newSource(root)
 	known := func(about, name string) {
 		if _, err := s.object(name); err != nil {
@@ -78,7 +78,7 @@ func TestEveryNameOfTheTableIsInTheSource(t *testing.T) {
 	}
 }
 
-func TestEveryMeasurementHasItsTest(t *testing.T) {
+func TestEveryMeasurementHasATest(t *testing.T) {
 	s := newSource(root)
 	for _, m := range measured {
 		if !s.hasTest(m.test) || m.peak > m.limit {
@@ -87,7 +87,7 @@ func TestEveryMeasurementHasItsTest(t *testing.T) {
 	}
 }
 
-func TestWhateverMayGrowStandsInTheTable(t *testing.T) {
+func TestEveryGrowingFieldIsInTheTable(t *testing.T) {
 	s := newSource(root)
 	var grow []string
 	for _, path := range watched {
@@ -129,7 +129,7 @@ func covers(name, member string) bool {
 	return name == member || ok && strings.HasPrefix(member, all)
 }
 
-func TestUnits(t *testing.T) {
+func TestUnitsAreShown(t *testing.T) {
 	s := newSource(root)
 	for text, want := range map[string]string{
 		"{mcpclient.maxItems / 2 + 1}":                          "50,001",

@@ -43,10 +43,10 @@ var measured = []struct {
 }
 
 const (
-	ofResults           = "mcpclient.TestWhatAResultTakesWhileItIsDecodedIsBounded"
-	ofFrames            = "mcpclient.TestKeptFrameMemoryIsBounded"
-	ofBodies            = "mcpserver.TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs"
-	ofIntroductions     = "mcpserver.TestWhatAClientSaysAboutItselfIsBounded"
-	ofManyIntroductions = "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes"
-	ofArguments         = "mcpserver.TestWhatArgumentsTakeWhileTheyAreDecodedIsBounded"
+	ofResults           = "mcpclient.TestResultDecodingMemoryIsBounded"
+	ofFrames            = "mcpclient.TestRetainedFrameMemoryIsBounded"
+	ofBodies            = "mcpserver.TestIncompleteBodiesRespectMemoryLimit"
+	ofIntroductions     = "mcpserver.TestInitializeParamsSizeIsLimited"
+	ofManyIntroductions = "mcpserver.TestInitializeParamsOfAllSessionsShareOneByteBudget"
+	ofArguments         = "mcpserver.TestArgumentDecodingMemoryIsLimited"
 )

@@ -11,7 +11,7 @@ var clientArea = area{
 			option: "mcpclient.Limits.NotificationBytes",
 			full: "list-changed and updated notifications are coalesced, the oldest progress and log messages dropped, " +
 				"then the new one; counted",
-			test:   "mcpclient.TestAQueueThatIsFullByBytesMakesRoomByTheSameRules",
+			test:   "mcpclient.TestQueueAtByteLimitDropsMissableNotifications",
 			weighs: "mcpclient.Limits.Frame", holder: ofClient,
 		},
 		{
@@ -53,7 +53,7 @@ var clientArea = area{
 			where:  []string{"mcpclient.keptResults.results", "mcpclient.keptResults.recent"},
 			bound:  "{bytes mcpclient.Options.CacheSize}; none larger than a quarter of that",
 			option: "mcpclient.Options.CacheSize",
-			full:   "what has not been used for the longest time makes room", test: "mcpclient.TestTheResultsUsedLastAreKept",
+			full:   "what has not been used for the longest time makes room", test: "mcpclient.TestCacheKeepsMostRecentlyUsedResults",
 			weighs: "mcpclient.Options.CacheSize", holder: ofClient,
 		},
 		{
@@ -62,7 +62,7 @@ var clientArea = area{
 			bound: "{bytes mcpclient.toolRoom}, for a complete list and for the one being fetched; replaced by each " +
 				"complete list",
 			full:   "names are kept without the rest, then nothing; a call of such a tool lists anew",
-			test:   "mcpclient.TestToolsWithoutRoomAreListedAgain",
+			test:   "mcpclient.TestToolsAreListedAgainIfSchemaCacheIsFull",
 			weighs: "2 * mcpclient.toolRoom", holder: ofClient,
 		},
 		{
@@ -71,7 +71,7 @@ var clientArea = area{
 			bound: "sums of {mcpclient.weighedPages} pages; with telemetry.WithContextCost the sizes of the tools whose names " +
 				"metrics tell apart, for each page",
 			full: "pages beyond are weighed each time",
-			test: "mcpclient.TestUnchangedListIsWeighedOnce",
+			test: "mcpclient.TestUnchangedListIsMeasuredOnce",
 		},
 		{
 			what: "Calls in which a loop is looked for, with UseLoopDetection", where: []string{
@@ -133,20 +133,20 @@ var clientArea = area{
 			what: "Visits to URLs whose end is waited for", where: []string{"mcpclient.urlVisits.visits"},
 			bound:  "{mcpclient.visitsKept}, each of {bytes internal/clientinput.MaxVisit}",
 			full:   "the oldest gives way",
-			test:   "mcpclient.TestVisitsThatNeverEndAreBounded",
+			test:   "mcpclient.TestUnfinishedURLVisitsAreBounded",
 			weighs: "mcpclient.visitsKept * internal/clientinput.MaxVisit", holder: ofClient,
 		},
 		{
 			what: "URLs that one error asks for", where: []string{"mcpclient.URLElicitationRequiredError.Elicitations"},
 			bound: "{bytes mcpclient.maxVisitBytes} of the error's data",
 			full:  "the error is one without URLs",
-			test:  "mcpclient.TestTheURLsOfOneErrorAreBounded",
+			test:  "mcpclient.TestElicitationURLsPerErrorAreBounded",
 		},
 		{
 			what: "What the server says about itself", where: []string{"internal/client/conn.MaxIntroduction"},
 			bound:  "{bytes internal/client/conn.MaxIntroduction}",
 			full:   "the handshake fails",
-			test:   "mcpclient.TestAnIntroductionIsBounded",
+			test:   "mcpclient.TestServerIntroductionIsBounded",
 			weighs: "internal/client/conn.MaxIntroduction", holder: ofClient,
 		},
 		{
@@ -154,7 +154,7 @@ var clientArea = area{
 			where:  []string{"internal/groupname.Aliases.names"},
 			bound:  "{bytes internal/groupname.MaxAliases} a member, and list",
 			full:   "a name is found again by listing",
-			test:   "internal/groupname.TestWhatIsRememberedOfNamesIsBounded",
+			test:   "internal/groupname.TestAliasMemoryIsBounded",
 			weighs: "internal/groupname.MaxAliases", holder: ofClient,
 		},
 		{
@@ -162,33 +162,33 @@ var clientArea = area{
 			where: []string{"internal/client/inflight.big.m", "internal/client/inflight.index.list"},
 			bound: "65,536, for 75 s; calls in flight are the user's own",
 			full:  "the oldest makes room; its answer counts as a duplicate",
-			test:  "internal/client/inflight.TestOldestTombstoneMakesRoom",
+			test:  "internal/client/inflight.TestFullTableEvictsOldestTombstone",
 		},
 		{
 			what: "Entries of ended calls for reuse", where: []string{"internal/client/inflight.Table.spare"},
 			bound: "{internal/client/inflight.keep}",
 			full:  "what is more is left to the collector",
-			test:  "internal/client/inflight.TestStormOfTimeoutsStaysWithinBounds",
+			test:  "internal/client/inflight.TestMassTimeoutsStayWithinBounds",
 		},
 		{
 			what: "Transitions that wait for OnTransition", where: []string{"internal/client/conn.teller.records"},
 			bound: "{internal/client/conn.UntoldRecords}",
 			full:  "the oldest are left out; a log record says how many",
-			test:  "mcpclient.TestBlockedOnTransitionDelaysNothing",
+			test:  "mcpclient.TestBlockedOnTransitionDoesNotDelayConnections",
 		},
 		{
 			what: "Calls that wait for room in the transport", where: []string{"internal/client/conn.line.waiting"},
 			bound:  "one for each call of the user's that has asked to wait",
 			option: "mcpclient.WaitForRoom",
 			full:   "each leaves at its deadline",
-			test:   "mcpclient.TestAWaitForRoomEndsWithTheCall",
+			test:   "mcpclient.TestWaitForRoomEndsWithItsCall",
 		},
 		{
 			what:  "Buffers in which requests were encoded",
 			where: []string{"internal/client/conn.Request.Frame", "mcpclient.call.scratch"},
 			bound: "{bytes mcpclient.keptFrame} are kept for reuse, of pooled calls",
 			full:  "a larger one is left to the collector",
-			test:  "mcpclient.TestAQuietConnectionKeepsNoFrame",
+			test:  "mcpclient.TestIdleConnectionRetainsNoFrame",
 		},
 	},
 }

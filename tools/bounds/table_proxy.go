@@ -24,7 +24,7 @@ var proxyArea = area{
 				"{bytes internal/relay/downstream.maxUnreadNotices} of notifications for each request, " +
 				"{bytes mcpproxy.maxNews} in a gateway",
 			full: "a notification is dropped, an answer becomes an error",
-			test: "mcpserver.TestUnreadMessagesForModernClientsHaveABound",
+			test: "mcpserver.TestUnreadMessagesForModernClientsAreLimited",
 		},
 		{
 			what: "Lines of a recording that wait to be written", where: []string{"internal/recording.Writer.queue"},
@@ -60,7 +60,7 @@ var proxyArea = area{
 			what:  "Requests of a host that members of a gateway are answering, and resources that it watches",
 			where: []string{"mcpproxy.member.calls", "mcpproxy.hostGroup.watched"},
 			bound: "those of the server in front, which refuses more: its rows say how many",
-			full:  "the request is answered with an error", test: "mcpserver.TestRequestsThatRunAndWaitHaveOneBudgetInBytes",
+			full:  "the request is answered with an error", test: "mcpserver.TestRunningAndQueuedRequestsShareByteBudget",
 		},
 	},
 }

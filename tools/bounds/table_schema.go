@@ -16,14 +16,14 @@ var schemaArea = area{
 			where: []string{"internal/weigh.Free", "internal/weigh.Factor"},
 			bound: "{bytes internal/weigh.Free}, or {internal/weigh.Factor} times the text if that is more",
 			full:  "it is not decoded: the call fails with a KindProtocol error, or the arguments are refused",
-			test:  "mcpclient.TestWhatAResultTakesWhileItIsDecodedIsBounded",
+			test:  "mcpclient.TestResultDecodingMemoryIsBounded",
 		},
 		{
 			what:  "Values of a completion",
 			where: []string{"mcp.maxCompletions"},
 			bound: "{mcp.maxCompletions}",
 			full:  "the first are decoded, and HasMore is true",
-			test:  "mcpclient.TestWhatAResultTakesWhileItIsDecodedIsBounded",
+			test:  "mcpclient.TestResultDecodingMemoryIsBounded",
 		},
 		{
 			what:  "Objects in one list of a result, and strings in those of tools and annotations",
@@ -68,13 +68,13 @@ var viewerArea = area{
 			what: "A request of telemetry", where: []string{"internal/otlpsink.maxUnpacked", "internal/otlpsink.inLine"},
 			bound: "{bytes internal/otlpsink.maxMessage} as it comes, {bytes internal/otlpsink.maxUnpacked} unpacked, " +
 				"{internal/otlpsink.maxNesting} values in each other; {internal/otlpsink.atOnce} at once",
-			full: "it is refused; more wait", test: "internal/otlpsink.TestWhatIsUnpackedIsBounded",
+			full: "it is refused; more wait", test: "internal/otlpsink.TestDecompressionIsBounded",
 		},
 		{
 			what: "An answer of a Jaeger", where: []string{"internal/command/traceview.maxAnswer", "internal/command/traceview.maxValues"},
 			bound: "{bytes internal/command/traceview.maxAnswer} of text, {bytes internal/command/traceview.maxValues} as values, all its " +
 				"parts together",
-			full: "it is an error", test: "internal/command/traceview.TestAnAnswerOfJaegerIsBoundedInMemory",
+			full: "it is an error", test: "internal/command/traceview.TestJaegerAnswerMemoryIsBounded",
 		},
 		{
 			what:  "Answers of a debug page or a page of traces to an inspector",
@@ -82,14 +82,14 @@ var viewerArea = area{
 			bound: "{bytes internal/inspector.maxPages} of text, {bytes internal/inspector.maxValues} as values, for all " +
 				"answers to one question; one question at a time",
 			full: "the source is missing from the answer, which says so",
-			test: "internal/inspector.TestADebugPageIsBoundedInMemory",
+			test: "internal/inspector.TestDebugPageMemoryIsBounded",
 		},
 		{
 			what: "Spans, points and records", where: []string{"internal/otlpsink.quota.messages"},
 			bound: "{internal/otlpsink.defaultLimit} of each, and {bytes internal/otlpsink.maxBytes} of each as they " +
 				"were sent",
 			full: "the oldest are dropped, counted",
-			test: "internal/otlpsink.TestTheOldestAreDroppedWhenTheyAreLarge",
+			test: "internal/otlpsink.TestOldestSpansAreDroppedAboveTheByteLimit",
 		},
 		{
 			what: "Series, and what a page shows", where: []string{"internal/command/traceview.maxKept"},

@@ -12,7 +12,7 @@ var serverArea = area{
 				"{bytes internal/server/rpc.liveFrames * mcpserver.Limits.Frame}",
 			option: "mcpserver.Limits.Concurrent",
 			full:   "the request is answered with an error; cancellations and answers come through",
-			test:   "mcpserver.TestRequestsThatRunAndWaitHaveOneBudgetInBytes",
+			test:   "mcpserver.TestRunningAndQueuedRequestsShareByteBudget",
 			weighs: "internal/server/rpc.liveFrames * mcpserver.Limits.Frame",
 			holder: ofStream,
 		},
@@ -22,7 +22,7 @@ var serverArea = area{
 			bound:  "as in a client; handlers wait until there is room, so the answer of each of those that run",
 			option: "mcpserver.Limits.Frame",
 			full:   "the handler that answers waits; the client's requests are read no further",
-			test:   "mcpserver.TestTheReadLoopIsNotKeptByAClientThatTakesNothing",
+			test:   "mcpserver.TestBlockedClientDoesNotKeepReadLoopRunning",
 			weighs: "2 * mcpserver.Limits.Frame", holder: ofStream,
 		},
 		{
@@ -36,7 +36,7 @@ var serverArea = area{
 			what: "What a legacy client says about itself", where: []string{"internal/server/introduction.MaxBytes"},
 			bound:  "{bytes internal/server/introduction.MaxBytes} and {internal/server/introduction.maxValues} values of JSON",
 			full:   "initialize is refused",
-			test:   "mcpserver.TestWhatAClientSaysAboutItselfIsBounded",
+			test:   "mcpserver.TestInitializeParamsSizeIsLimited",
 			weighs: "internal/server/introduction.MaxBytes", holder: ofStream,
 		},
 		{
@@ -44,7 +44,7 @@ var serverArea = area{
 			bound:  "{internal/server/rpc.MaxBatch} messages; answers of one frame limit together",
 			option: "mcpserver.Limits.Frame",
 			full:   "a longer batch is refused, answers beyond are errors",
-			test:   "mcpserver.TestTheAnswersToABatchHaveABound",
+			test:   "mcpserver.TestBatchResponseSizeIsLimited",
 			weighs: "mcpserver.Limits.Frame", holder: ofStream,
 		},
 		{
@@ -62,33 +62,33 @@ var serverArea = area{
 				"An answer is sent by whom it comes from, who waits for the client",
 			option: "mcpserver.Limits.Concurrent",
 			full:   "the request is answered with an error",
-			test:   "mcpserver.TestARelayHandsOnOnlySoMany",
+			test:   "mcpserver.TestRelayLimitsForwardedRequests",
 		},
 		{
 			what:  "Requests to the client that were given up",
 			where: []string{"internal/server/rpc.tombstones.byID", "internal/server/rpc.tombstones.order"},
 			bound: "{internal/server/rpc.maxStones}",
 			full:  "the oldest give way; a late answer is then one that was never asked for",
-			test:  "mcpserver.TestAnAnswerThatNobodyWaitsForSaysWhy",
+			test:  "mcpserver.TestStrayResponseRecordsReason",
 		},
 		{
 			what:  "Elicitations by URL that are remembered",
 			where: []string{"mcpserver.sites.ids"},
 			bound: "{mcpserver.maxSites} a client",
-			full:  "the oldest give way", test: "mcpserver.TestAnElicitationByURLIsCompleted",
+			full:  "the oldest give way", test: "mcpserver.TestURLElicitationCompletes",
 		},
 		{
 			what: "Changes that wait to be told", where: []string{"mcpserver.backlog.known", "mcpserver.backlog.order"},
 			bound: "each once: one for each list, each resource that is watched, and {mcpserver.maxTaskNotices} of tasks",
 			full:  "a notice of a task is left out; the client may ask",
-			test:  "mcpserver.TestASessionThatTakesNothingHearsOfEachResourceOnce",
+			test:  "mcpserver.TestBlockedSessionGetsOneUpdatePerResource",
 		},
 		{
 			what: "Log messages that wait for a client", where: []string{"mcpserver.logQueue.frames"},
 			bound: "{mcpserver.maxWaiting}, and {bytes mcpserver.maxLogMessage}; one message has {bytes " +
 				"mcpserver.maxLogMessage}",
 			full: "the oldest are dropped, and a message says how many",
-			test: "mcpserver.TestServerLogDoesNotWaitAndTellsWhatIsLost", weighs: "mcpserver.maxLogMessage", holder: ofStream,
+			test: "mcpserver.TestServerLogNeverBlocksAndReportsDroppedMessages", weighs: "mcpserver.maxLogMessage", holder: ofStream,
 		},
 		{
 			what: "Log records that wait for a slow handler", where: []string{"internal/instrument/records.Set.all"},
@@ -96,27 +96,27 @@ var serverArea = area{
 				"internal/instrument/records.MaxBytesOfServer}, of all connections " +
 				"over one kind of network",
 			full:   "more are not written, and a record says how many",
-			test:   "mcpserver.TestALogHandlerThatDoesNotReturnDelaysNoRequest",
+			test:   "mcpserver.TestBlockedLogHandlerDoesNotDelayRequests",
 			weighs: "internal/instrument/records.MaxBytesOfServer", holder: ofStream,
 		},
 		{
 			what: "Notifications of a client that wait for handlers", where: []string{"mcpserver.hearing.waiting"},
 			bound: "{mcpserver.maxHeard}, and {bytes mcpserver.maxHeardBytes} of them as frames, or one that is larger",
 			full:  "the oldest are dropped, counted as mcp_server.notification.drops",
-			test:  "mcpserver.TestNotificationsThatWaitAreBoundedInBytes", weighs: "mcpserver.Limits.Frame",
+			test:  "mcpserver.TestQueuedNotificationBytesAreLimited", weighs: "mcpserver.Limits.Frame",
 			holder: ofStream,
 		},
 		{
 			what: "Resources that one session or subscription watches", where: []string{"mcpserver.watchlist.uris"},
 			bound: "{mcpserver.maxWatched}, and {bytes mcpserver.maxWatchedBytes} of URIs",
 			full:  "resources/subscribe is refused; a subscription does without the resource",
-			test:  "mcpserver.TestASessionMayWatchSoManyResources",
+			test:  "mcpserver.TestResourceSubscriptionsPerSessionAreLimited",
 		},
 		{
 			what: "Subscriptions of modern clients on a stream", where: []string{"mcpserver.maxListening"},
 			bound:  "{mcpserver.maxListening}; what they watch takes {bytes internal/server/engine.maxWatchedAlone} together",
 			full:   "subscriptions/listen is refused",
-			test:   "mcpserver.TestWhatIsWatchedIsGivenBackToTheRoom",
+			test:   "mcpserver.TestWatchlistsReserveAndReleaseMemory",
 			weighs: "internal/server/engine.maxWatchedAlone", holder: ofStream,
 		},
 		{
@@ -129,20 +129,20 @@ var serverArea = area{
 			bound: "{bytes mcpserver.maxState}, kept by the client, for {time mcpserver.Options.StateTTL}; " +
 				"{mcpserver.maxInputRounds} rounds",
 			option: "mcpserver.Options.StateTTL",
-			full:   "the request fails", test: "mcpserver.TestAStateHasABound",
+			full:   "the request fails", test: "mcpserver.TestSealedStateSizeIsLimited",
 		},
 		{
 			what: "A page of a list, and of completions", where: []string{"mcpserver.maxCompletions"},
 			bound:  "{mcpserver.Options.PageSize} entries, {mcpserver.maxCompletions} completions",
 			option: "mcpserver.Options.PageSize",
 			full:   "there is a next page; completions say that there are more",
-			test:   "mcpserver.TestAPageIsNotChangedByWhatIsRemovedLater",
+			test:   "mcpserver.TestLaterRemovalDoesNotChangePage",
 		},
 		{
 			what:  "A URI that is matched with templates",
 			where: []string{"internal/uritemplate.MaxURI"},
 			bound: "{bytes internal/uritemplate.MaxURI}",
-			full:  "no template matches", test: "internal/uritemplate.TestTemplatesMatchWhatTheyCanBeExpandedTo",
+			full:  "no template matches", test: "internal/uritemplate.TestMatchExtractsVariables",
 		},
 		{
 			what:  "Goroutines that wait for tasks of a client, or for exchanges over HTTP",
@@ -151,13 +151,13 @@ var serverArea = area{
 				"behind a burst; over HTTP " +
 				"as many as had an exchange, for 20 ms",
 			full: "a goroutine that is done ends",
-			test: "internal/workers.TestGoroutinesWaitBehindABurstForTheNextAndThenEnd",
+			test: "internal/workers.TestIdleGoroutinesWaitForTheNextBurstThenEnd",
 		},
 		{
 			what:  "Buffers in which answers were encoded",
 			where: []string{"internal/server/rpc.buffers"},
 			bound: "{bytes internal/server/rpc.MaxKept} are kept for reuse",
-			full:  "a larger one is left to the collector", test: "mcpserver.TestRequestsThatRunAndWaitHaveOneBudgetInBytes",
+			full:  "a larger one is left to the collector", test: "mcpserver.TestRunningAndQueuedRequestsShareByteBudget",
 		},
 	},
 }
@@ -174,21 +174,21 @@ var httpArea = area{
 				"has one frame limit. The first {bytes internal/grow.First} of each do not count",
 			option: "mcpserver.HTTPLimits.Bodies",
 			full:   "a body waits for room, {time internal/server/web.roomWait} at most, then 503",
-			test:   "mcpserver.TestBodiesThatStopHalfwayTakeNoMoreThanTheRoomThereIs",
+			test:   "mcpserver.TestIncompleteBodiesRespectMemoryLimit",
 			weighs: "mcpserver.bodyFrames * mcpserver.Limits.Frame", holder: ofServer,
 		},
 		{
 			what: "What accounts have used of their rates", where: []string{"internal/server/rates.Books.books"},
 			bound: "{internal/server/rates.maxBooks} accounts, some 300 bytes each", option: "mcpserver.Options.Rates",
 			full: "those that have used nothing lately are forgotten, or else any",
-			test: "internal/server/rates.TestBooksOfRatesAreBounded",
+			test: "internal/server/rates.TestTrackedAccountsAreLimited",
 		},
 		{
 			what:  "Bodies, of one account",
 			where: []string{"internal/server/quota.Shares.Held"},
 			bound: "half of them: {bytes mcpserver.bodyFrames * mcpserver.Limits.Frame / 2}; what holds nothing " +
 				"has no entry",
-			option: "mcpserver.HTTPOptions.Account", full: "503", test: "mcpserver.TestAccountsLeavePlacesAndRoomToOthers",
+			option: "mcpserver.HTTPOptions.Account", full: "503", test: "mcpserver.TestOneAccountLeavesPlacesAndMemoryForOthers",
 			weighs: "mcpserver.bodyFrames * mcpserver.Limits.Frame / 2", holder: ofAccount,
 		},
 		{
@@ -196,7 +196,7 @@ var httpArea = area{
 			bound:  "{mcpserver.HTTPLimits.BodyRate} bytes a second, and {time mcpserver.HTTPTimeouts.Body} in all",
 			option: "mcpserver.HTTPLimits.BodyRate",
 			full:   "408",
-			test:   "mcpserver.TestABodyHasToComeAtARate",
+			test:   "mcpserver.TestMinimumBodyRate",
 		},
 		{
 			what:   "POSTs that are answered",
@@ -204,7 +204,7 @@ var httpArea = area{
 			bound:  "{mcpserver.HTTPLimits.Requests}, their bodies read; one session or account gets half",
 			option: "mcpserver.HTTPLimits.Requests",
 			full:   "503",
-			test:   "mcpserver.TestBodiesThatDoNotComeTakeNoPlaces",
+			test:   "mcpserver.TestMissingBodiesTakeNoPlaces",
 			weighs: "mcpserver.HTTPLimits.Requests * internal/grow.First", holder: ofServer,
 		},
 		{
@@ -214,7 +214,7 @@ var httpArea = area{
 				"{time mcpserver.HTTPTimeouts.Confirm} if it was never used",
 			option: "mcpserver.HTTPLimits.Sessions",
 			full:   "the oldest ends that was opened and not used; if there is none, 503",
-			test:   "mcpserver.TestBareInitializeDoesNotFillTheTable",
+			test:   "mcpserver.TestUnusedInitializeDoesNotFillSessionTable",
 		},
 		{
 			what:   "Sessions, of one account",
@@ -222,7 +222,7 @@ var httpArea = area{
 			bound:  "half of them",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "its own oldest unused one ends; if there is none, 503",
-			test:   "mcpserver.TestOneAddressLeavesSessionsToOthers",
+			test:   "mcpserver.TestOneAddressLeavesSessionsForOthers",
 		},
 		{
 			what:  "What clients say about themselves, in all sessions",
@@ -231,7 +231,7 @@ var httpArea = area{
 				"{bytes internal/server/introduction.valueCost} more; one client as on every transport",
 			option: "mcpserver.HTTPLimits.IntroductionBytes",
 			full:   "the oldest sessions end that were opened and not used; if that is not enough, 503",
-			test:   "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes",
+			test:   "mcpserver.TestInitializeParamsOfAllSessionsShareOneByteBudget",
 			weighs: "mcpserver.HTTPLimits.IntroductionBytes", holder: ofServer,
 		},
 		{
@@ -240,7 +240,7 @@ var httpArea = area{
 			bound: "{internal/server/introduction.maxIntroductions} of at most " +
 				"{bytes internal/server/introduction.maxRememberedBytes}",
 			full:   "it is read again with each request",
-			test:   "mcpserver.TestClientsThatSayOtherThingsEachTimeAreAllCounted",
+			test:   "mcpserver.TestRequestsWithChangingClientInfoAreCounted",
 			weighs: "internal/server/introduction.maxIntroductions * internal/server/introduction.maxRememberedBytes",
 			holder: ofServer,
 		},
@@ -250,7 +250,7 @@ var httpArea = area{
 			bound:  "half of it",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "its own oldest unused ones end; if that is not enough, 503",
-			test:   "mcpserver.TestIntroductionsOfAllSessionsHaveOneBudgetInBytes",
+			test:   "mcpserver.TestInitializeParamsOfAllSessionsShareOneByteBudget",
 			weighs: "mcpserver.HTTPLimits.IntroductionBytes / 2", holder: ofAccount,
 		},
 		{
@@ -258,7 +258,7 @@ var httpArea = area{
 			where:  []string{"internal/instrument.Server"},
 			bound:  "{bytes internal/instrument/records.MaxBytesOfServer}, for each version of HTTP",
 			full:   "more are not written, and a record says how many",
-			test:   "mcpserver.TestALogHandlerThatDoesNotReturnDelaysNoRequestOverHTTP",
+			test:   "mcpserver.TestBlockedLogHandlerDoesNotDelayHTTPRequests",
 			weighs: "2 * internal/instrument/records.MaxBytesOfServer", holder: ofServer,
 		},
 		{
@@ -266,7 +266,7 @@ var httpArea = area{
 			where:  []string{"internal/server/web.session.streams"},
 			bound:  "one for each request that is handled, and one for the rest",
 			option: "mcpserver.Limits.Concurrent",
-			full:   "requests beyond are refused", test: "mcpserver.TestABusySessionRefusesMore",
+			full:   "requests beyond are refused", test: "mcpserver.TestBusySessionRefusesMoreRequests",
 		},
 		{
 			what: "Events that are kept for clients whose connection broke",
@@ -279,7 +279,7 @@ var httpArea = area{
 				"session, {bytes mcpserver/store.keptInAll} in all; each counts {bytes mcpserver/store.eventCost} more",
 			option: "mcpserver/store.NewMemoryEvents",
 			full:   "the oldest go, of the account that has most; a client that comes back for them is told",
-			test:   "mcpserver/store.TestTheEventsOfAllSessionsTogetherAreBounded",
+			test:   "mcpserver/store.TestTotalEventBytesAreLimited",
 			weighs: "mcpserver/store.keptInAll", holder: ofServer,
 		},
 		{
@@ -287,7 +287,7 @@ var httpArea = area{
 			where:  []string{"mcpserver/store.eventHolder"},
 			bound:  "all there is room for, until others need it",
 			option: "mcpserver.HTTPOptions.Account",
-			full:   "its own oldest go first", test: "mcpserver/store.TestEventsOfOneAccountLeaveThoseOfOthers",
+			full:   "its own oldest go first", test: "mcpserver/store.TestEventsOfOneAccountDoNotEvictOthers",
 			weighs: "mcpserver/store.keptInAll", holder: ofAccount,
 		},
 		{
@@ -295,7 +295,7 @@ var httpArea = area{
 			bound:  "{mcpserver.HTTPLimits.Subscriptions}; half for one account",
 			option: "mcpserver.HTTPLimits.Subscriptions",
 			full:   "429",
-			test:   "mcpserver.TestOneAccountLeavesSubscriptionsToOthers",
+			test:   "mcpserver.TestOneAccountLeavesSubscriptionsForOthers",
 		},
 		{
 			what:  "What is watched, in all sessions and subscriptions",
@@ -304,7 +304,7 @@ var httpArea = area{
 				"mcpserver.watchCost} more; half for one account",
 			option: "mcpserver.HTTPLimits.WatchedBytes",
 			full:   "it is refused, or not granted",
-			test:   "mcpserver.TestWhatOneAccountWatchesLeavesRoomToOthers",
+			test:   "mcpserver.TestWatchedResourcesOfOneAccountLeaveRoomForOthers",
 			weighs: "mcpserver.HTTPLimits.WatchedBytes", holder: ofServer,
 		},
 		{
@@ -313,7 +313,7 @@ var httpArea = area{
 			bound:  "half of it",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "it is refused, or not granted",
-			test:   "mcpserver.TestWhatOneAccountWatchesLeavesRoomToOthers",
+			test:   "mcpserver.TestWatchedResourcesOfOneAccountLeaveRoomForOthers",
 			weighs: "mcpserver.HTTPLimits.WatchedBytes / 2",
 			holder: ofAccount,
 		},
@@ -326,7 +326,7 @@ var httpArea = area{
 				"them of {bytes mcpserver.maxLogMessage} together",
 			full: "log messages are lost to the clients of others; of notices the oldest, and then anything may have " +
 				"changed",
-			test:   "mcpserver.TestAProcessThatComesTooLateToKnowTakesEverythingToHaveChanged",
+			test:   "mcpserver.TestProcessWithoutHistoryReportsEverythingChanged",
 			weighs: "mcpserver.maxLogMessage", holder: ofServer,
 		},
 		{
@@ -335,20 +335,20 @@ var httpArea = area{
 			bound:  "{internal/server/web.maxHanded} a session, and one frame limit together",
 			option: "mcpserver.Limits.Frame",
 			full:   "they are lost to a client that takes none",
-			test:   "mcpserver.TestAnAnswerReachesTheProcessThatAsked",
+			test:   "mcpserver.TestResponseReachesRequestingProcess",
 		},
 		{
 			what: "Events of a stream that wait for a shared store", where: []string{"internal/server/web.unkept.events"},
 			bound:  "{internal/server/web.maxUnkept} a stream, and one frame limit together, besides the answer",
 			option: "mcpserver.Limits.Frame",
 			full:   "notifications are refused",
-			test:   "mcpserver.TestAFaultOfTheStoreEndsNoStream",
+			test:   "mcpserver.TestEventStoreFaultDoesNotEndStream",
 		},
 		{
 			what:  "Streams that a process reads for another",
 			where: []string{"internal/server/web.shared.readers", "internal/server/web.asked.Requests"},
 			bound: "one for each request with a connection that waits for it",
-			full:  "requests beyond are refused", test: "mcpserver.TestAnAnswerReachesTheProcessThatAsked",
+			full:  "requests beyond are refused", test: "mcpserver.TestResponseReachesRequestingProcess",
 		},
 	},
 }
@@ -362,14 +362,14 @@ var taskArea = area{
 			where:  []string{"internal/server/tasks.Keeper.runs"},
 			bound:  "{mcpserver.TaskOptions.MaxRunning}; half for one account",
 			option: "mcpserver.TaskOptions.MaxRunning",
-			full:   "more are refused, over HTTP with 429", test: "mcpserver.TestOneAccountLeavesTasksToOthers",
+			full:   "more are refused, over HTTP with 429", test: "mcpserver.TestOneAccountLeavesTasksForOthers",
 		},
 		{
 			what: "Tasks that are kept, in whatever store", where: []string{"internal/server/tasks.ledger.entries"},
 			bound: "{mcpserver.TaskOptions.MaxKept} of a server, with {bytes mcpserver.TaskOptions.MaxKeptBytes} of " +
 				"results and what they ask and are told; one result has one frame limit",
 			option: "mcpserver.TaskOptions.MaxKeptBytes", full: "more are refused; a task whose result finds no room fails",
-			test:   "mcpserver.TestResultsOfOneAccountLeaveRoomToOthers",
+			test:   "mcpserver.TestTaskResultsOfOneAccountLeaveRoomForOthers",
 			weighs: "mcpserver.TaskOptions.MaxKeptBytes", holder: ofServer,
 		},
 		{
@@ -378,7 +378,7 @@ var taskArea = area{
 			bound:  "half of them, and of their bytes",
 			option: "mcpserver.HTTPOptions.Account",
 			full:   "as above",
-			test:   "mcpserver.TestResultsOfOneAccountLeaveRoomToOthers",
+			test:   "mcpserver.TestTaskResultsOfOneAccountLeaveRoomForOthers",
 			weighs: "mcpserver.TaskOptions.MaxKeptBytes / 2",
 			holder: ofAccount,
 		},
@@ -396,7 +396,7 @@ var taskArea = area{
 				"internal/server/tasks.Keeper.listeners"},
 			bound: "{internal/server/tasks.MaxWatched}, {bytes internal/server/tasks.WatchedCost} each of what may be watched",
 			full:  "the subscription is refused",
-			test:  "mcpserver.TestWhatIsWatchedIsGivenBackToTheRoom",
+			test:  "mcpserver.TestWatchlistsReserveAndReleaseMemory",
 		},
 		{
 			what: "What tasks ask and are told",
@@ -419,14 +419,14 @@ var storeArea = area{
 			where: []string{"mcpserver/redisstore.tag"},
 			bound: "64 bytes: longer ids are hashed, and none moves the hash tag",
 			full:  "two ids have two keys all the same",
-			test:  "mcpserver/redisstore.TestKeysOfAnyIdAreBoundedAndShareTheSlotOfTheId",
+			test:  "mcpserver/redisstore.TestKeysHaveBoundedLengthAndShareSlotOfID",
 		},
 		{
 			what: "Events of a session in Redis", where: []string{"mcpserver/redisstore.Options.MaxEvents"},
 			bound: "{mcpserver/redisstore.Options.MaxEvents}, and {bytes mcpserver/redisstore.Options.MaxEventBytes}, as " +
 				"long as the session, or {time mcpserver/redisstore.Options.KeepEvents}",
 			option: "mcpserver/redisstore.Options.MaxEvents",
-			full:   "the oldest go", test: "mcpserver/redisstore.TestNothingIsKeptForEver",
+			full:   "the oldest go", test: "mcpserver/redisstore.TestAllKeysExpire",
 		},
 		{
 			what: "Messages between processes in Redis", where: []string{"mcpserver/redisstore.Options.MaxMessages"},
@@ -434,7 +434,7 @@ var storeArea = area{
 				"mcpserver/redisstore.Options.MaxMessageBytes}, or the latest alone",
 			option: "mcpserver/redisstore.Options.MaxMessages",
 			full:   "the oldest go; a process that missed some takes everything to have changed",
-			test:   "mcpserver/redisstore.TestNothingIsKeptForEver",
+			test:   "mcpserver/redisstore.TestAllKeysExpire",
 		},
 		{
 			what:   "Records of sessions",
@@ -442,7 +442,7 @@ var storeArea = area{
 			bound:  "{bytes internal/server/web.maxRecord}, as long as the session; those of a handler are as many as its sessions",
 			option: "mcpserver.HTTPLimits.Sessions",
 			full:   "the session gets no more values",
-			test:   "mcpserver.TestAClientThatSaysTooMuchGetsNoSession",
+			test:   "mcpserver.TestOversizedInitializeGetsNoSession",
 		},
 		{
 			what: "Messages between processes in memory",
@@ -450,13 +450,13 @@ var storeArea = area{
 				"mcpserver/store.memorySessions.processes", "mcpserver/store.memorySessions.sessions"},
 			bound: "{mcpserver/store.maxMessages} a process, and {bytes mcpserver/store.maxMessageBytes}, or the latest alone",
 			full:  "the oldest go",
-			test:  "mcpserver/store.TestAMemorySessionStoreIsOne",
+			test:  "mcpserver/store.TestMemorySessionsPassesConformanceTests",
 		},
 		{
 			what:  "Channels on which Redis is listened to",
 			where: []string{"mcpserver/redisstore.notifier.topics"},
 			bound: "one for each stream that is read or receiver that waits",
-			full:  "each ends with its reader", test: "mcpserver/redisstore.TestNothingIsKeptForEver",
+			full:  "each ends with its reader", test: "mcpserver/redisstore.TestAllKeysExpire",
 		},
 	},
 }

@@ -19,7 +19,7 @@ var transportArea = area{
 			where: []string{"internal/grow.Kept"},
 			bound: "{bytes internal/grow.Kept}",
 			full:  "a larger one is given up once frames are small",
-			test:  "internal/ndjson.TestALargeBufferIsDroppedWhenTheFramesAreSmallAgain",
+			test:  "internal/ndjson.TestLargeBufferIsDroppedAfterSmallFrames",
 		},
 		{
 			what:  "Messages that wait until the peer reads them from a stream",
@@ -44,7 +44,7 @@ var transportArea = area{
 			where: []string{"mcpclient/transport/chaos.conn.asked"},
 			bound: "{bytes mcpclient/transport/chaos.mostAsked} of names and overhead",
 			full:  "the answers to others meet no faults",
-			test:  "mcpclient/transport/chaos.TestKeptRequestsAreBounded",
+			test:  "mcpclient/transport/chaos.TestRetainedRequestsAreBounded",
 		},
 		{
 			what: "Messages in memory transports that wait", where: []string{"mcpclient/transport.lane.frames"},
@@ -57,13 +57,13 @@ var transportArea = area{
 			what: "Requests over HTTP on their way", where: []string{"mcpclient/transport.HTTP.MaxInFlight"},
 			bound:  "{mcpclient/transport.maxInFlight}, their lingering streams included",
 			option: "mcpclient/transport.HTTP.MaxInFlight",
-			full:   "the next ones wait in line", test: "mcpclient/transport.TestHTTPRequestsWaitInLineForAPlace",
+			full:   "the next ones wait in line", test: "mcpclient/transport.TestHTTPRequestsAreQueuedForSlot",
 		},
 		{
 			what: "Requests over HTTP in line for a place", where: []string{"mcpclient/transport.line.waiting"},
 			bound: "{bytes mcpclient/transport.lineSpace}, or one frame limit if that is more; {bytes " +
 				"mcpclient/transport.lineEach} more are counted for each",
-			full: "the transport is busy", test: "mcpclient/transport.TestHTTPIsBusyWhenTheLineIsFull",
+			full: "the transport is busy", test: "mcpclient/transport.TestHTTPSendIsBusyWhenQueueIsFull",
 		},
 		{
 			what:   "Streams whose answer has come and that have not ended",
@@ -71,7 +71,7 @@ var transportArea = area{
 			bound:  "the places that MaxInFlight leaves, {time mcpclient/transport.lingerWait} to twice that each",
 			option: "mcpclient/transport.HTTP.MaxInFlight",
 			full:   "the oldest is cut when its place is needed",
-			test:   "mcpclient/transport.TestHTTPStreamsThatLingerCountAsInFlight",
+			test:   "mcpclient/transport.TestHTTPLingeringStreamsCountAsInFlight",
 		},
 		{
 			what: "An answer over HTTP", where: []string{"mcpclient/transport.worker.body"},
@@ -79,7 +79,7 @@ var transportArea = area{
 				"internal/grow.Kept} are kept for reuse",
 			option: "mcpclient.Limits.Frame",
 			full:   "its call fails",
-			test:   "mcpclient/transport.TestHTTPContentLengthAllocatesNothing",
+			test:   "mcpclient/transport.TestHTTPContentLengthDoesNotPreallocate",
 		},
 		{
 			what: "The header of an answer over HTTP", where: []string{"mcpclient/transport.maxHeader"},
@@ -92,7 +92,7 @@ var transportArea = area{
 			what: "A refusal over HTTP", where: []string{"mcpclient/transport.errorBody"},
 			bound: "{bytes mcpclient/transport.errorBody} are read for a JSON-RPC message, {bytes " +
 				"mcpclient/transport.excerptOf} of another body are in the error",
-			full: "the rest is not read", test: "mcpclient/transport.TestHTTPLimitIsExact",
+			full: "the rest is not read", test: "mcpclient/transport.TestHTTPFrameLimitIsExact",
 		},
 		{
 			what:  "An event of a stream of server-sent events",
@@ -101,7 +101,7 @@ var transportArea = area{
 				"time",
 			option: "mcpclient.Limits.Frame",
 			full:   "its call fails; of the event, {bytes internal/oversize.Kept} at each end are kept",
-			test:   "mcpclient/transport.TestHTTPStreamsHoldOneFrameEach",
+			test:   "mcpclient/transport.TestHTTPStreamsBufferOneFrameEach",
 		},
 		{
 			what: "Network connections to one origin", where: []string{"mcpclient/transport.origins.clients"},
@@ -114,7 +114,7 @@ var transportArea = area{
 			bound: "lines of {bytes mcpclient/transport.maxLine}; {bytes mcpclient/transport.keptLine} of each of the " +
 				"last ones are remembered",
 			full: "a longer line comes in pieces",
-			test: "mcpclient/transport.TestTenMegabytesOfStderrWithoutANewlineAreDrainedInPieces",
+			test: "mcpclient/transport.TestStderrWithoutNewlineIsDrainedInPieces",
 		},
 	},
 }
@@ -136,7 +136,7 @@ var authArea = area{
 			what: "Scopes that were requested recently", where: []string{"mcpclient/auth.Authorizer.requestedAt"},
 			bound: "the scopes of {mcpclient/auth.budgetSize} authorizations in {time mcpclient/auth.budgetPeriod}, for {time " +
 				"mcpclient/auth.scopePause}",
-			full: "no authorization begins", test: "mcpclient/auth.TestTheBudgetHoldsInEveryWindow",
+			full: "no authorization begins", test: "mcpclient/auth.TestBudgetLimitsAttemptsInEveryWindow",
 		},
 		{
 			what: "Nonces of servers that want DPoP", where: []string{"mcpclient/auth/internal/dpop.Nonces.latest"},
@@ -193,7 +193,7 @@ var telemetryArea = area{
 			where: []string{"mcpclient/telemetry/tailsampling.recent.set"},
 			bound: "{mcpclient/telemetry/tailsampling.remembered} ids",
 			full:  "the oldest is forgotten",
-			test:  "mcpclient/telemetry/tailsampling.TestRecentRemembersLatestSpans",
+			test:  "mcpclient/telemetry/tailsampling.TestRecentKeepsLatestSpans",
 		},
 		{
 			what: "The flight recorder",
@@ -203,7 +203,7 @@ var telemetryArea = area{
 				"internal/instrument/words.MaxName}, URIs of {bytes " +
 				"internal/instrument/words.MaxURI}, messages of {bytes " +
 				"internal/instrument/words.MaxMessage}",
-			full: "the oldest makes room", test: "internal/instrument.TestTelemetryKeepsNoFrame",
+			full: "the oldest makes room", test: "internal/instrument.TestTelemetryRetainsNoFrameMemory",
 			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
 		},
 		{
@@ -227,7 +227,7 @@ var telemetryArea = area{
 				"internal/instrument/words.MaxName}, cloned; replaced by each complete list",
 			option: "mcpclient/telemetry.WithToolNameLimit",
 			full:   "the others are added up as _OTHER",
-			test:   "internal/instrument.TestToolListIsBoundedAndKeepsNoFrame",
+			test:   "internal/instrument.TestToolListIsBoundedAndRetainsNoFrameMemory",
 		},
 		{
 			what: "Sets of attributes that metrics have, of all clients and servers together",
@@ -268,7 +268,7 @@ var telemetryArea = area{
 			where: []string{"internal/instrument.maxContent"},
 			bound: "{bytes internal/instrument.maxContent} each",
 			full:  "they are cut off",
-			test:  "mcpserver.TestWhatTheRedactorReturnsIsKeptAndBounded",
+			test:  "mcpserver.TestRedactorOutputIsRecordedAndTruncated",
 		},
 		{
 			what: "Lists of an inspection", where: []string{"inspect.MaxListed"},

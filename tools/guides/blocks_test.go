@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestEachBlockIsRunOrSaysWhyNot reads the pages of the repository and fails for an unknown clause in a comment.
-func TestEachBlockIsRunOrSaysWhyNot(t *testing.T) {
+// TestEachBlockRunsOrGivesAReason reads the pages of the repository and fails for an unknown clause in a comment.
+func TestEachBlockRunsOrGivesAReason(t *testing.T) {
 	pages, err := pagesOf("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestEachBlockIsRunOrSaysWhyNot(t *testing.T) {
 	}
 }
 
-func TestACommentSaysHowABlockIsRun(t *testing.T) {
+func TestCommentConfiguresHowABlockRuns(t *testing.T) {
 	const code = "```sh\nls\n```\n"
 	for _, test := range []struct {
 		page  string
@@ -62,7 +62,7 @@ func TestACommentSaysHowABlockIsRun(t *testing.T) {
 	}
 }
 
-func TestTheProgramIsTheLastBlockOfGo(t *testing.T) {
+func TestProgramIsTheLastGoBlock(t *testing.T) {
 	got, err := programOf("```go\npackage a\n```\nthen\n```go\npackage b\n```\n")
 	if err != nil || got != "package b\n" {
 		t.Errorf("got %q, %v, want the second", got, err)

@@ -4,7 +4,7 @@ package main
 
 import "testing"
 
-func TestAPageIsTriedAtPortsThatAreFree(t *testing.T) {
+func TestPagesRunOnFreePorts(t *testing.T) {
 	blocks := []block{
 		{code: "serve 127.0.0.1:8080 localhost:4317", prints: "at 127.0.0.1:8080"},
 		{code: "ask 127.0.0.1:8081 127.0.0.1:8080"},

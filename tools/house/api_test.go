@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/api.txt anew")
 
-func TestTheExportsAreThoseOfTheBaseline(t *testing.T) {
+func TestExportsMatchTheBaseline(t *testing.T) {
 	const file = "testdata/api.txt"
 	var out strings.Builder
 	if err := run(&out, "../..", []string{"api"}); err != nil {
@@ -47,7 +47,7 @@ func TestTheExportsAreThoseOfTheBaseline(t *testing.T) {
 	}
 }
 
-func TestEachExportIsALine(t *testing.T) {
+func TestEachExportIsOneLine(t *testing.T) {
 	const source = `package p
 
 const Typed Kind = "x"
@@ -109,7 +109,7 @@ type Handler func(k Kind) error
 	}
 }
 
-func TestTheBaselineHasTheModulesThatUsersRequire(t *testing.T) {
+func TestBaselineCoversTheModulesOfUsers(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{".", "adapters/one", "benchmarks/peers", "examples/mine", "plain", ".ci", "tools"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
@@ -129,7 +129,7 @@ func TestTheBaselineHasTheModulesThatUsersRequire(t *testing.T) {
 	}
 }
 
-func TestNoSignatureHasATypeOfAnInternalPackage(t *testing.T) {
+func TestExportsUseNoInternalTypes(t *testing.T) {
 	exports, err := os.ReadFile("testdata/api.txt")
 	if err != nil {
 		t.Fatal(err)

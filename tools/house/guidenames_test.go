@@ -11,9 +11,9 @@ import (
 
 var telemetryName = regexp.MustCompile("`((?:mcp_client|mcp_server|gen_ai|mcp)\\.[a-z_.]+)`")
 
-// TestTheGuidesNameWhatTheSchemaHas checks the names of events, metrics and attributes in docs/guides against the
+// TestGuidesUseNamesOfTheSchema checks the names of events, metrics and attributes in docs/guides against the
 // schema.
-func TestTheGuidesNameWhatTheSchemaHas(t *testing.T) {
+func TestGuidesUseNamesOfTheSchema(t *testing.T) {
 	s := schema.Current
 	known := map[string]bool{"mcp_client.connect": true, "mcp_client.auth": true} // names of spans
 	for _, e := range s.Events {

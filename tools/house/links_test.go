@@ -153,7 +153,7 @@ func anchorsOf(page string) map[string]bool {
 	return anchors
 }
 
-func TestALinkIsFollowedToItsHeading(t *testing.T) {
+func TestLinksToHeadingsAreChecked(t *testing.T) {
 	root := fstest.MapFS{
 		"README.md": {Data: []byte("# Title\n[a](docs/a.md) [b](docs/a.md#what-is-not-lost-and-what-is) [c](#title)\n" +
 			"[d](docs) ![e](docs/x.png) [f](https://example.com/x.md) <a href=\"docs/a.md#a-b\"></a>\n" +

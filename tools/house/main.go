@@ -13,7 +13,7 @@
 // go generate writes it.
 package main
 
-//go:generate go test . -run ^TestTheExportsAreThoseOfTheBaseline$ -update
+//go:generate go test . -run ^TestExportsMatchTheBaseline$ -update
 
 import (
 	"bufio"

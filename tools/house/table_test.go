@@ -63,7 +63,7 @@ type generic[T any] []T
 	"node_modules/f/f.go": "no Go",
 }
 
-func TestTheTableCountsTheLibraryAndNothingElse(t *testing.T) {
+func TestTableCountsOnlyTheLibrary(t *testing.T) {
 	var out strings.Builder
 	if err := run(&out, write(t, small), nil); err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestTheTableCountsTheLibraryAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestOtherLibrariesHaveTheSameRow(t *testing.T) {
+func TestOtherLibrariesHaveTheSameColumns(t *testing.T) {
 	dir := filepath.Join(write(t, small), "mcp")
 	var out strings.Builder
 	if err := run(&out, "elsewhere", []string{dir, dir}); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/tools/testnames"
 )
 
-// TestTheTestsThatPagesNameExist checks that every test in the tables of these pages exists. Each row names a test.
-func TestTheTestsThatPagesNameExist(t *testing.T) {
+// TestTestsNamedInPagesExist checks that every test in the tables of these pages exists. Each row names a test.
+func TestTestsNamedInPagesExist(t *testing.T) {
 	all, err := testnames.Of("../..")
 	if err != nil {
 		t.Fatal(err)

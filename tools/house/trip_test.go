@@ -77,7 +77,7 @@ func note(out, end, round string, walk func()) {
 `,
 }
 
-func TestATripIsWhatMostRoundsCross(t *testing.T) {
+func TestTripCountsFunctionsOfMostRounds(t *testing.T) {
 	var out strings.Builder
 	if err := run(&out, write(t, walk), []string{"trip", "-v"}); err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestATripIsWhatMostRoundsCross(t *testing.T) {
 	}
 }
 
-func TestAProgramThatDoesNotBuildIsAnErrorThatSaysWhy(t *testing.T) {
+func TestCompilerErrorIsReported(t *testing.T) {
 	broken := map[string]string{
 		"go.mod":                        walk["go.mod"],
 		"tools/house/traveller/main.go": "package main\n\nfunc main() { missing() }\n",

@@ -48,7 +48,7 @@ func (j *journal) lines() []string {
 	return strings.Split(strings.TrimSuffix(j.text.String(), "\n"), "\n")
 }
 
-func TestAFailedAttemptIsOneWarning(t *testing.T) {
+func TestFailedAttemptLogsOneWarning(t *testing.T) {
 	for name, server := range map[string]transport.Transport{
 		"a process that exits": shell("read -r probe; " +
 			`echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}'; exit 1`),
@@ -158,7 +158,7 @@ func TestAHealthyLegacyServerShowsNoError(t *testing.T) {
 	}
 }
 
-func TestACallThatFailsIsOneWarning(t *testing.T) {
+func TestFailedCallLogsOneWarning(t *testing.T) {
 	var j journal
 	s := mcptest.NewServer(t, &mcpserver.Options{Telemetry: telemetry.Off()})
 	c := connected(t, s, &mcpclient.Options{Telemetry: j.telemetry(slog.LevelWarn)})

@@ -61,7 +61,7 @@ func write(t *testing.T, r git, name, text string) {
 	}
 }
 
-func TestAReleaseIsACommitAndATagForEachModule(t *testing.T) {
+func TestReleaseCommitsAndTagsEachModule(t *testing.T) {
 	r := repositoryOf(t, nil)
 	var out strings.Builder
 	if err := release(string(r), "v0.1.0", false, &out); err != nil {
@@ -111,7 +111,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAReleaseThatWouldHaveToBeTakenBackIsRefused(t *testing.T) {
+func TestInvalidReleaseIsRefused(t *testing.T) {
 	const empty = "## Unreleased\n\n## 0.1.0 - unreleased\n\n## 0.0.1 - 2026-01-01\n- x\n"
 	const forgotten = "## Unreleased\n- y\n\n## 0.1.0 - unreleased\n- x\n"
 	for name, tc := range map[string]struct {
@@ -158,7 +158,7 @@ func TestAReleaseThatWouldHaveToBeTakenBackIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheNotesOfAVersionAreItsSection(t *testing.T) {
+func TestReleaseNotesAreTheChangelogSection(t *testing.T) {
 	r := repositoryOf(t, map[string]string{
 		changelogName: changelogOfOne + "\n### Client\n\n- more\n\n## 0.0.1 - 2026-01-01\n\n- less\n",
 	})

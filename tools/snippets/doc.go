@@ -7,4 +7,4 @@
 // fails when a block is not what its part is, or comes from nowhere. Only the test imports this package.
 package snippets
 
-//go:generate go test . -run TestGoBlocksAreCopiesOfCodeThatIsTested -update
+//go:generate go test . -run TestGoBlocksMatchTestedCode -update

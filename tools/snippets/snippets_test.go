@@ -25,7 +25,7 @@ func pages(t *testing.T) []string {
 	return pages
 }
 
-func TestGoBlocksAreCopiesOfCodeThatIsTested(t *testing.T) {
+func TestGoBlocksMatchTestedCode(t *testing.T) {
 	for _, name := range pages(t) {
 		page, err := os.ReadFile(name)
 		if err != nil {
@@ -52,7 +52,7 @@ func TestGoBlocksAreCopiesOfCodeThatIsTested(t *testing.T) {
 	}
 }
 
-func TestABlockIsMadeOfItsPart(t *testing.T) {
+func TestBlockIsCopiedFromItsPart(t *testing.T) {
 	const source = "package x\n\nfunc f() {\n\t// docs:a\n\n\tif true {\n\t\tg()\n\t}\n\n\th()\n\t// docs:end\n}\n"
 	read := func(string) (string, error) { return source, nil }
 	for _, test := range []struct{ name, page, want, fails string }{

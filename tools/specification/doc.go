@@ -6,4 +6,4 @@
 // tests and, beside a checkout of the specification, missing or reworded statements.
 package specification
 
-//go:generate go test -run ^TestThePageIsThatOfTheStatements$ . -update
+//go:generate go test -run ^TestPageMatchesTheStatements$ . -update

@@ -27,7 +27,7 @@ func table(t *testing.T) (pages []Page, files map[string]string) {
 	return pages, files
 }
 
-func TestThePageIsThatOfTheStatements(t *testing.T) {
+func TestPageMatchesTheStatements(t *testing.T) {
 	pages, files := table(t)
 	const file = root + "/docs/conformance.md"
 	want := document(pages, files)
@@ -43,7 +43,7 @@ func TestThePageIsThatOfTheStatements(t *testing.T) {
 
 // An existing test covers each duty of client and server, or the table has the reason for its absence. Subtests exist
 // only for scenarios of the conformance suite.
-func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
+func TestEveryStatementHasATestOrAReason(t *testing.T) {
 	pages, files := table(t)
 	var scenarios strings.Builder
 	for _, name := range []string{"scenarios_test.go", "serverscenarios_test.go"} {
@@ -80,7 +80,7 @@ func TestEveryStatementIsHeldOrSaysWhyNot(t *testing.T) {
 
 // Beside a checkout of the specification (MCPOTEL_SPEC names its schema directory), the statements equal those of its
 // pages.
-func TestTheStatementsAreThoseOfTheSpecification(t *testing.T) {
+func TestStatementsMatchTheSpecification(t *testing.T) {
 	schema := os.Getenv("MCPOTEL_SPEC")
 	if schema == "" {
 		t.Skip("MCPOTEL_SPEC does not name the schema directory of a checkout of the specification")

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/tools/testnames"
 )
 
-func TestOnlyTestsAreListedInModulesAndForOtherSystemsToo(t *testing.T) {
+func TestListCoversAllModulesAndSystems(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{
 		"a_test.go": "package a\nfunc TestMain() {}\nfunc TestA() {}\nfunc Testify() {}\nfunc ExampleT_m() {}\n" +

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
 )
 
-func TestARowThatNobodySawIsNamed(t *testing.T) {
+func TestUnseenRowsAreReported(t *testing.T) {
 	dir := t.TempDir()
 	rows := schemacheck.Declared().Sorted()
 	write := func(name string, rows []string) {
@@ -33,7 +33,7 @@ func TestARowThatNobodySawIsNamed(t *testing.T) {
 	}
 }
 
-func TestTestsLeaveEachRowOnce(t *testing.T) {
+func TestAppendSeenWritesEachRowOnce(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(schemacheck.SeenVariable, dir)
 	for _, rows := range []schemacheck.Set{{"a": true}, {"a": true, "b": true}} {

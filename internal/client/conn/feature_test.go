@@ -151,7 +151,7 @@ func harbor(t *testing.T) transport.Transport {
 	})
 }
 
-func TestFeatureNeedsNoChangeOfTheCore(t *testing.T) {
+func TestFeatureWorksWithUnchangedCore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newTide(t, harbor(t))
 		if err := f.core.WaitFor(t.Context(), connstate.Ready); err != nil {

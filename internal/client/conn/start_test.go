@@ -110,7 +110,7 @@ func TestStartedRequestEndsOnce(t *testing.T) {
 	}
 }
 
-func TestStartedRequestEndsWithItsContextOrTheClient(t *testing.T) {
+func TestStartedRequestEndsWithContextOrClient(t *testing.T) {
 	cancelled := make(chan string, 1)
 	mute := transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		for {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestWhenTheTurnIsLent(t *testing.T) {
+func TestTurnIsLentAfterQuickAnswersToLoneCaller(t *testing.T) {
 	type answer struct {
 		after time.Duration // the previous answer
 		alone bool
@@ -37,7 +37,7 @@ func TestWhenTheTurnIsLent(t *testing.T) {
 	}
 }
 
-func TestUselessLoansBecomeRare(t *testing.T) {
+func TestTurnIsLentLessOftenAfterUselessLoans(t *testing.T) {
 	turn := turn{pace: &pace{soon: time.Second, Enough: 4}}
 	now := time.Now()
 	due := func() (after int) {

@@ -40,7 +40,7 @@ func TestUnusedServerInfoIsNotKept(t *testing.T) {
 	}
 }
 
-func TestSessionsShareConcurrently(t *testing.T) {
+func TestConcurrentSessionsGetTheirOwnServerInfo(t *testing.T) {
 	var u Usual[Said]
 	var all sync.WaitGroup
 	for i := range 64 {

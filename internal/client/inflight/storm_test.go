@@ -18,7 +18,7 @@ func newStorm() *Table[int64, note] {
 
 // A million timeouts, in waves of callers that give up together, stay within the bound, and after the TTL the table is
 // as small as before.
-func TestStormOfTimeoutsStaysWithinBounds(t *testing.T) {
+func TestMassTimeoutsStayWithinBounds(t *testing.T) {
 	const (
 		calls = 1_000_000
 		wave  = 10_000

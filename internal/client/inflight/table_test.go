@@ -203,7 +203,7 @@ func TestBusyTransportIsTriedThreeTimes(t *testing.T) {
 	}
 }
 
-func TestAttemptsAreNotInheritedByTheNextCall(t *testing.T) {
+func TestNextCallStartsWithoutAttempts(t *testing.T) {
 	table := newTable(inflight.Defaults())
 	table.Add(1, time.Time{}, "one")
 	table.Busy(1, 0)
@@ -242,7 +242,7 @@ func TestSweepsAreDueWhileThereAreTombstones(t *testing.T) {
 	wantNext(t, table, time.Time{})
 }
 
-func TestDeadlineBeforeTheSweepIsNext(t *testing.T) {
+func TestNextWakeupIsDeadlineOrSweep(t *testing.T) {
 	table := newTable(inflight.Defaults())
 	table.Add(1, at(time.Second), "one")
 	expire(table, at(time.Second))
@@ -252,7 +252,7 @@ func TestDeadlineBeforeTheSweepIsNext(t *testing.T) {
 	wantNext(t, table, at(60*time.Second))
 }
 
-func TestOldestTombstoneMakesRoom(t *testing.T) {
+func TestFullTableEvictsOldestTombstone(t *testing.T) {
 	cfg := inflight.Defaults()
 	cfg.MaxTombstones = 2
 	table := newTable(cfg)

@@ -14,4 +14,4 @@
 //   - Calls are not states. The table handles one event of a call; package inflight knows which calls are in flight.
 package machine
 
-//go:generate go test -run TestDocumentIsGenerated -update
+//go:generate go test -run TestGeneratedDocumentIsUpToDate -update

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write docs/state-machine.md")
 
 var document = filepath.Join("..", "..", "..", "docs", "state-machine.md")
 
-func TestDocumentIsGenerated(t *testing.T) {
+func TestGeneratedDocumentIsUpToDate(t *testing.T) {
 	want := generate(t)
 	if *update {
 		if err := os.WriteFile(document, []byte(want), 0o666); err != nil {

@@ -28,7 +28,7 @@ func TestDefaultPolicy(t *testing.T) {
 	}
 }
 
-func TestInvalidPolicyIsNamed(t *testing.T) {
+func TestInvalidPolicyFieldIsNamed(t *testing.T) {
 	for _, c := range []struct {
 		spoil func(*Policy)
 		want  string
@@ -91,7 +91,7 @@ func TestDelaysStayWithinTheLimits(t *testing.T) {
 }
 
 // An attempt follows at once after the loss of the first session, or of one that has proved itself.
-func TestFirstAttemptAfterALossMayHaveNoDelay(t *testing.T) {
+func TestFirstAttemptAfterLossCanHaveZeroDelay(t *testing.T) {
 	p := Defaults()
 	p.AtOnce = true
 	now := time.Unix(0, 0)

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-func TestEveryPairIsInExactlyOneRow(t *testing.T) {
+func TestEveryStateAndEventMatchOneRow(t *testing.T) {
 	for s := range closing + 1 {
 		for e := range eventCount {
 			if got := rowsOf(s, e); len(got) != 1 {
@@ -17,7 +17,7 @@ func TestEveryPairIsInExactlyOneRow(t *testing.T) {
 	}
 }
 
-func TestRowsLeadToStates(t *testing.T) {
+func TestRowsHaveValidTargetStates(t *testing.T) {
 	for i, r := range table {
 		if r.in == 0 || r.on == 0 {
 			t.Errorf("row %d: covers nothing", i)
@@ -31,7 +31,7 @@ func TestRowsLeadToStates(t *testing.T) {
 	}
 }
 
-func TestEveryEffectIsInTheTable(t *testing.T) {
+func TestTransitionTableUsesEveryEffect(t *testing.T) {
 	for e := range effectCount {
 		if !slices.ContainsFunc(table, func(r row) bool { return slices.Contains(r.do, e) }) {
 			t.Errorf("%v: in no row", e)
@@ -63,7 +63,7 @@ func TestEveryTransitionHasAReason(t *testing.T) {
 	}
 }
 
-func TestNamesMatchTheConstants(t *testing.T) {
+func TestNameListsMatchConstants(t *testing.T) {
 	consts := constants(t)
 	var got []string
 	for e := range eventCount {

@@ -11,7 +11,7 @@ import (
 
 // The life of a client, for human readers: the time, the event, and the machine's reaction. A number after an event is
 // an epoch other than the machine's.
-func TestLifeOfAClient(t *testing.T) {
+func TestTranscriptOfClientLifetime(t *testing.T) {
 	const script = `
 		0ms     UserCall
 		200ms   OpenFailed
@@ -125,7 +125,7 @@ func TestClientGivesUpAfterItsInitialAttempts(t *testing.T) {
 	}
 }
 
-func TestEachFailureUsesUpTheLastAttempt(t *testing.T) {
+func TestAnyFailureOfLastAttemptEndsClient(t *testing.T) {
 	p := Defaults()
 	p.InitialAttempts = 1
 	for _, c := range []struct{ script, want string }{
@@ -160,7 +160,7 @@ func TestOnceReadyAClientNeverGivesUp(t *testing.T) {
 // If a server dies after each handshake, the backoff grows, even if the server answers requests that the client itself
 // makes. An answer to a user's call, or a session that has lasted, resets the backoff; a session that has nearly lasted
 // does not.
-func TestAHandshakeDoesNotEndTheBackoff(t *testing.T) {
+func TestHandshakeDoesNotResetBackoff(t *testing.T) {
 	p := Defaults()
 	p.BackoffMax = 8 * time.Second
 	for _, c := range []struct {

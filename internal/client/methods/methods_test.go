@@ -8,7 +8,7 @@ import (
 )
 
 // Every method of the protocol must be classified.
-func TestMethodsAreHarmlessOrNot(t *testing.T) {
+func TestEveryMethodIsClassifiedAsHarmlessOrNot(t *testing.T) {
 	effective := []string{mcp.MethodCallTool, mcp.MethodUpdateTask}
 	for m := range mcp.Methods() {
 		if m.Kind == mcp.KindRequest && m.Sender&mcp.FromClient != 0 &&

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestRetryAfter(t *testing.T) {
+func TestRetryAfterIsParsedAndLimited(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	at := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }
 	for value, want := range map[string]time.Duration{
@@ -27,7 +27,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func TestReopen(t *testing.T) {
+func TestReopenDelaysAreBounded(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
 		suggested      time.Duration
@@ -55,7 +55,7 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-func TestPoll(t *testing.T) {
+func TestPollIntervalIsBounded(t *testing.T) {
 	const least, most, usual = 100 * time.Millisecond, time.Minute, time.Second
 	for _, c := range []struct {
 		suggested *int64

@@ -38,7 +38,7 @@ func textOf(t *testing.T, resp *http.Response, err error) string {
 	return string(text)
 }
 
-func TestEachRequestCarriesWhatTheServiceWants(t *testing.T) {
+func TestRequestsCarryCredentialsAndHeaders(t *testing.T) {
 	base := service(t, echo)
 	at, err := backend.New(strings.Replace(base, "//", "//ada:lovelace@", 1)+"/base/", http.Header{"X-Tenant": {"shop"}})
 	if err != nil {
@@ -58,7 +58,7 @@ func TestEachRequestCarriesWhatTheServiceWants(t *testing.T) {
 	}
 }
 
-func TestAnotherOriginGetsNoCredentials(t *testing.T) {
+func TestCredentialsAreNotSentToOtherOrigins(t *testing.T) {
 	var elsewhere string
 	visited := false
 	elsewhere = service(t, func(http.ResponseWriter, *http.Request) { visited = true })

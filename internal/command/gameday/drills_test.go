@@ -137,8 +137,8 @@ func (p *practice) moved() int64 {
 	return -1
 }
 
-// TestADrillMovesWhatItsAlertLooksAtAndStops is about the drills whose alerts count something.
-func TestADrillMovesWhatItsAlertLooksAtAndStops(t *testing.T) {
+// TestDrillRaisesAndStopsTheMetricOfItsAlert is about the drills whose alerts count something.
+func TestDrillRaisesAndStopsTheMetricOfItsAlert(t *testing.T) {
 	for _, d := range Drills() {
 		if slices.Contains([]string{"MCPToolListGrew", "MCPServerNearLimit", "MCPStuckInFlight", "MCPSendQueueWait",
 			"MCPCardinalityOverflow", "MCPTelemetryAbsent"}, d.Alert) {
@@ -166,7 +166,7 @@ func TestADrillMovesWhatItsAlertLooksAtAndStops(t *testing.T) {
 	}
 }
 
-func TestTheListOfToolsGrowsFasterThanItsMedian(t *testing.T) {
+func TestToolListGrowsFasterThanItsMedian(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := practise(t, drillFor(t, "MCPToolListGrew"))
 		defer p.end()
@@ -196,7 +196,7 @@ func TestTheListOfToolsGrowsFasterThanItsMedian(t *testing.T) {
 	})
 }
 
-func TestACallIsStuckForAsLongAsItIsBroken(t *testing.T) {
+func TestStuckCallLastsForTheBrokenPhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := practise(t, drillFor(t, "MCPStuckInFlight"))
 		defer p.end()
@@ -214,7 +214,7 @@ func TestACallIsStuckForAsLongAsItIsBroken(t *testing.T) {
 	})
 }
 
-func TestAServerIsFullAndThenIsNot(t *testing.T) {
+func TestServerReachesItsLimitAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := practise(t, drillFor(t, "MCPServerNearLimit"))
 		defer p.end()
@@ -233,7 +233,7 @@ func TestAServerIsFullAndThenIsNot(t *testing.T) {
 	})
 }
 
-func TestMessagesWaitForAServerThatReadsSlowly(t *testing.T) {
+func TestSendQueueWaitsForASlowServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := practise(t, drillFor(t, "MCPSendQueueWait"))
 		defer p.end()
@@ -255,7 +255,7 @@ func TestMessagesWaitForAServerThatReadsSlowly(t *testing.T) {
 	})
 }
 
-func TestAServiceEndsAndBeginsAgain(t *testing.T) {
+func TestServiceStopsAndRestarts(t *testing.T) {
 	for alert, first := range map[string]bool{"MCPTelemetryAbsent": false, "MCPCardinalityOverflow": true} {
 		t.Run(alert, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -275,7 +275,7 @@ func TestAServiceEndsAndBeginsAgain(t *testing.T) {
 	}
 }
 
-func TestFaultsOfAPlanAreInjectedAsLongAsItIsBroken(t *testing.T) {
+func TestPlanFaultsAreInjectedInTheBrokenPhase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := Injected("Mine", []chaos.Fault{{Kind: chaos.Drop}}, 2*time.Second)
 		if err != nil {

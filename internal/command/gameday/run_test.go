@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestADrillGoesOnePhaseAfterTheOther whatever the alerting system says.
-func TestADrillGoesOnePhaseAfterTheOther(t *testing.T) {
+// TestDrillPhasesAreSequential whatever the alerting system says.
+func TestDrillPhasesAreSequential(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		warm := time.Duration(rapid.IntRange(0, 5).Draw(t, "warm")) * time.Second
 		now := time.Unix(1000, 0)
@@ -100,7 +100,7 @@ func fires(_ string, at time.Duration) (State, map[string]string) {
 	return Inactive, nil
 }
 
-func TestAGameDaySaysWhatBecameOfEachAlert(t *testing.T) {
+func TestGameDayReportsTheOutcomeOfEachAlert(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		change func(p *pretended, o *Options)
@@ -168,7 +168,7 @@ func TestAGameDaySaysWhatBecameOfEachAlert(t *testing.T) {
 	}
 }
 
-func TestAnAlertingSystemThatIsAwayForAWhileEndsNothing(t *testing.T) {
+func TestGameDaySurvivesAnOutageOfTheAlertingSystem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pretended{rules: []string{example}, state: fires, since: time.Now()}
 		p.failing.Store(true)

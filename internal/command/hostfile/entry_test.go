@@ -116,7 +116,7 @@ func readsServer(t *testing.T, text string) *Entry {
 	return s
 }
 
-func TestVariablesAreGivenToWrappedServers(t *testing.T) {
+func TestWrappedServersGetVariables(t *testing.T) {
 	more := []member{{name: "O", value: json.RawMessage(`"o"`)}, {name: "P", value: json.RawMessage(`"p"`)}}
 	for _, tc := range []struct{ before, after string }{
 		{`{"command":"c"}`, `{"command":"mcpotel", "args": ["proxy", "--name", "s", "--", "c"], "env": {"O": "o", "P": ` +
@@ -149,7 +149,8 @@ func TestVariablesAreGivenToWrappedServers(t *testing.T) {
 	}
 }
 
-// namesOfServers are names that a file may have, and the names that wrapped servers have in telemetry; "" for the usual.
+// namesOfServers are names that a file may have, and the names that wrapped servers have in telemetry; "" for the
+// usual.
 var namesOfServers = map[string]string{
 	"files": "files", "-x": "-x", "--": "--", "--name": "--name", "proxy": "proxy", "--auth=false": "--auth=false",
 	"MCPOTEL_URL": "MCPOTEL_URL", "A=MCPOTEL_HEADER_1": "A=MCPOTEL_HEADER_1", "é \"\\\n\x1b[2J": "é \"\\\n\x1b[2J",
@@ -178,7 +179,7 @@ func TestServersWithAnyNameAreUnwrappedAndShown(t *testing.T) {
 	}
 }
 
-func TestServersThatCannotBeWrapped(t *testing.T) {
+func TestInvalidServersAreNotWrapped(t *testing.T) {
 	for text, want := range map[string]string{
 		`[]`: "not an object", `"npx"`: "not an object", `null`: "not an object",
 		`{}`: "neither a command nor a URL", `{"command":"c","url":"http://x/"}`: "both a command and a URL",
@@ -205,7 +206,7 @@ func TestServersThatCannotBeWrapped(t *testing.T) {
 	}
 }
 
-func TestServersThatAreBehindTheProxyByHand(t *testing.T) {
+func TestManuallyWrappedServersAreUnwrapped(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"command":"/usr/bin/mcpotel","args":["proxy","--web","--","npx","-y"],"env":{"A":"b"}}`: `{"command":"npx",` +
 			`"args":["-y"],"env":{"A":"b"}}`,

@@ -37,7 +37,7 @@ func TestCommentsAndCommasBecomeSpaces(t *testing.T) {
 	}
 }
 
-func TestPlainTextHasAsManyBytes(t *testing.T) {
+func TestPlainTextKeepsItsLength(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := jsontest.Value(choose(t))
 		if got := plain(text); !bytes.Equal(got, text) {
@@ -50,7 +50,7 @@ func TestPlainTextHasAsManyBytes(t *testing.T) {
 	})
 }
 
-func TestPartsAreWhereTheirPlacesSay(t *testing.T) {
+func TestMemberOffsetsAreCorrect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := jsontest.Object(choose(t))
 		members, err := membersOf(text)

@@ -39,7 +39,7 @@ func TestAPlanIsRead(t *testing.T) {
 	}
 }
 
-func TestAMistakeInAPlanNamesItsLine(t *testing.T) {
+func TestFaultPlanErrorsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                   "the file has no faults",
 		"seed: 1\n":                          "the file has no faults",

@@ -62,7 +62,7 @@ func TestAnAllowListWithoutEntriesAllowsNoTool(t *testing.T) {
 	}
 }
 
-func TestAMistakeInAPolicyNamesItsLine(t *testing.T) {
+func TestPolicyErrorsNameTheLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"tools:\n  alow: []\n":           "line 2: unknown key alow",
 		"timeout: 3s\nx: 1\ny: 2\n":      "line 2: unknown key x; line 3: unknown key y",

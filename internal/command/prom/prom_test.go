@@ -53,7 +53,7 @@ func at(t *testing.T, base string) *prom.Client {
 	return prom.New(b)
 }
 
-func TestAPrometheusIsAskedForItsAlerts(t *testing.T) {
+func TestClientQueriesAlerts(t *testing.T) {
 	c := prometheus(t)
 	names, err := c.AlertNames(t.Context())
 	if want := []string{"MCPToolLoop", "MCPToolChanged", "Other"}; err != nil || !slices.Equal(names, want) {
@@ -66,7 +66,7 @@ func TestAPrometheusIsAskedForItsAlerts(t *testing.T) {
 	}
 }
 
-func TestAPrometheusIsAskedForSeries(t *testing.T) {
+func TestClientQueriesSeries(t *testing.T) {
 	c, ctx, at := prometheus(t), t.Context(), time.UnixMilli(1795261527500)
 	now, err := c.Query(ctx, "up")
 	if err != nil || len(now) != 1 || now[0].Labels["job"] != "shop" || now[0].Value() != 3 ||
@@ -88,7 +88,7 @@ func TestAPrometheusIsAskedForSeries(t *testing.T) {
 	}
 }
 
-func TestWhatAPrometheusRefusesIsAnError(t *testing.T) {
+func TestRefusedQueriesAreErrors(t *testing.T) {
 	_, err := prometheus(t).Query(t.Context(), "(")
 	if err == nil || !strings.Contains(err.Error(), "unclosed left parenthesis") {
 		t.Errorf("got %v, want what it says", err)

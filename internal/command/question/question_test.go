@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-func TestAnswersFitTheirQuestions(t *testing.T) {
+func TestAnswersAreCheckedAgainstTheSchema(t *testing.T) {
 	for name, tc := range map[string]struct {
 		schema, text string
 		want, wrong  string

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsNoJSONObjectIsShown(t *testing.T) {
+func TestInvalidObjectErrorMarksThePlace(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":6 "b":3}`: "x: not a JSON object: line 1, column 8: invalid character '\"' after object value " +
 			"(expecting ',' or '}')\n{\"a\":6 \"b\":3}\n       ^",

@@ -72,7 +72,7 @@ func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
 }
 
 // additionalProperties describes the arguments that a schema does not name.
-func TestArgumentsThatTheSchemaDoesNotName(t *testing.T) {
+func TestUnnamedArgumentsFollowAdditionalProperties(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{}`:                            `unknown argument "x"; there are no arguments`,
 		`{"properties":{"a":{}}}`:       `unknown argument "x"; known: a`,
@@ -97,8 +97,8 @@ func TestArgumentsThatTheSchemaDoesNotName(t *testing.T) {
 	}
 }
 
-// TestAHostileSchemaIsRead has references and lists of alternatives that multiply.
-func TestAHostileSchemaIsRead(t *testing.T) {
+// TestHostileSchemaIsReadQuickly has references and lists of alternatives that multiply.
+func TestHostileSchemaIsReadQuickly(t *testing.T) {
 	branches := strings.Repeat(`{"$ref":"#/$defs/a"},`, 99) + `{"$ref":"#/$defs/a"}`
 	ps := Read(json.RawMessage(`{"$defs":{"a":{"anyOf":[` + branches + `]}},"required":["x","y"],
 		"properties":{"x":{"$ref":"#/$defs/a"},"y":{"type":"array","minItems":10,"items":{"$ref":"#/properties/y"}}}}`))

@@ -36,7 +36,7 @@ func withJaeger(t *testing.T, status int, body string) (http.Handler, *[]string)
 	return New(Options{Jaeger: jaegerAt(t, server.URL+"/jaeger/")}), &asked
 }
 
-func TestATraceOfJaegerIsDrawnAsAnyOther(t *testing.T) {
+func TestJaegerTraceIsDrawnLikeOthers(t *testing.T) {
 	h, asked := withJaeger(t, 200, answered+another)
 	page := getPage(t, h, "/trace/"+answeredID)
 	var got []string
@@ -62,7 +62,7 @@ func TestATraceOfJaegerIsDrawnAsAnyOther(t *testing.T) {
 	}
 }
 
-func TestWhatIsReceivedIsNotAskedFor(t *testing.T) {
+func TestReceivedTracesAreNotFetchedFromJaeger(t *testing.T) {
 	_, asked := withJaeger(t, 200, answered)
 	s := sample()
 	h := New(Options{Snapshot: snapshotOf(s), Jaeger: jaegerAt(t, "http://127.0.0.1:1")})
@@ -71,7 +71,7 @@ func TestWhatIsReceivedIsNotAskedFor(t *testing.T) {
 	}
 }
 
-func TestWhatJaegerCannotAnswerIsSaid(t *testing.T) {
+func TestJaegerErrorsAreShown(t *testing.T) {
 	for name, tc := range map[string]struct {
 		status int
 		body   string
@@ -108,7 +108,7 @@ func jaegerAt(t *testing.T, base string) *Jaeger {
 	return NewJaeger(at)
 }
 
-func TestAPageWithJaegerLooksTracesUp(t *testing.T) {
+func TestPageWithJaegerHasATraceLookupForm(t *testing.T) {
 	h, _ := withJaeger(t, 404, "")
 	form := getPage(t, h, "/").all("form")
 	if len(form) != 2 || form[1].attrs["action"] != "/trace" || form[1].one(t, "input").attrs["name"] != "id" {
@@ -119,7 +119,7 @@ func TestAPageWithJaegerLooksTracesUp(t *testing.T) {
 	}
 }
 
-func TestAJaegerIsSearchedByAttributes(t *testing.T) {
+func TestJaegerSearchUsesAttributes(t *testing.T) {
 	since := time.UnixMicro(1795261527000000)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q := r.URL.Query()
@@ -142,8 +142,8 @@ func TestAJaegerIsSearchedByAttributes(t *testing.T) {
 	}
 }
 
-// TestAnAnswerOfJaegerIsBoundedInMemory has answers that are small as JSON and large as values, in one and many parts.
-func TestAnAnswerOfJaegerIsBoundedInMemory(t *testing.T) {
+// TestJaegerAnswerMemoryIsBounded has answers that are small as JSON and large as values, in one and many parts.
+func TestJaegerAnswerMemoryIsBounded(t *testing.T) {
 	const head, tail = `{"result":{"resourceSpans":[{"scopeSpans":[{"spans":[{}`, `]}]}]}}`
 	fill := func(n int, s string) string { return strings.Repeat(s, n/len(s)) }
 	for name, answer := range map[string]string{

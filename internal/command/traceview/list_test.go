@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-func TestTheListHasALineForEachTraceNewestFirst(t *testing.T) {
+func TestListShowsTracesNewestFirst(t *testing.T) {
 	page := getPage(t, showing(sample()), "/")
 	rows := page.one(t, "table#traces").all("tr")[1:]
 	if len(rows) != 2 {
@@ -34,7 +34,7 @@ func TestTheListHasALineForEachTraceNewestFirst(t *testing.T) {
 	}
 }
 
-func TestTheListCanBeNarrowed(t *testing.T) {
+func TestListCanBeFiltered(t *testing.T) {
 	h := showing(sample())
 	for query, want := range map[string][]string{
 		"":                           {"again", "work"},
@@ -74,7 +74,7 @@ func TestTheListCanBeNarrowed(t *testing.T) {
 	}
 }
 
-func TestATraceIsCalledByItsRootOrByWhatThereIs(t *testing.T) {
+func TestTraceIsNamedAfterItsRootOrFirstSpan(t *testing.T) {
 	spans := sample().Spans
 	for name, tc := range map[string]struct {
 		spans []otlpsink.Span
@@ -105,7 +105,7 @@ func TestAnEmptyListSaysWhereToExport(t *testing.T) {
 	}
 }
 
-func TestALongListSaysWhatItLeavesOut(t *testing.T) {
+func TestLongListStatesTheOmittedTraces(t *testing.T) {
 	var s otlpsink.Snapshot
 	for i := range maxTraces + 3 {
 		s.Spans = append(s.Spans, otlpsink.Span{Origin: from("x"), TraceID: fmt.Sprintf("%032x", i+1), SpanID: "1",
@@ -123,7 +123,7 @@ func TestALongListSaysWhatItLeavesOut(t *testing.T) {
 	}
 }
 
-func TestNobodyElseIsServed(t *testing.T) {
+func TestForeignHostsAreRefused(t *testing.T) {
 	h := showing(sample())
 	for _, path := range []string{"/", "/traces.json", "/trace/" + traceA, "/trace/" + traceA + ".json", "/metrics",
 		"/metrics.json", "/logs", "/logs.json"} {
@@ -161,7 +161,7 @@ func connect(n int, failed string) []otlpsink.Span {
 	return spans
 }
 
-func TestTracesOfConnectingAreFoldedBehindTheirNumber(t *testing.T) {
+func TestConnectionTracesAreFoldedWithTheirNumber(t *testing.T) {
 	s := sample()
 	for n := range 5 {
 		s.Spans = append(s.Spans, connect(1000+n, "connection_lost")...)
@@ -197,7 +197,7 @@ func TestTracesOfConnectingAreFoldedBehindTheirNumber(t *testing.T) {
 	}
 }
 
-func TestACallMakesATraceMoreThanConnecting(t *testing.T) {
+func TestTraceWithACallIsNoConnectionTrace(t *testing.T) {
 	spans := connect(1, "")
 	for name, test := range map[string]struct {
 		spans []otlpsink.Span

@@ -37,7 +37,7 @@ func seriesOf(t *testing.T, s otlpsink.Snapshot, query string) []seriesJSON {
 	return getJSON[answer](t, showing(s), "/metrics.json"+query).Series
 }
 
-func TestCumulativePointsAreTakenOverAndDeltasAdded(t *testing.T) {
+func TestCumulativePointsReplaceAndDeltasAddUp(t *testing.T) {
 	sum := func(delta bool, ms int, v float64) otlpsink.Point {
 		return otlpsink.Point{Origin: from("x"), Metric: fmt.Sprint("sum delta=", delta), Kind: otlpsink.Sum, Delta: delta,
 			Time: after(ms), Value: v}
@@ -51,7 +51,7 @@ func TestCumulativePointsAreTakenOverAndDeltasAdded(t *testing.T) {
 	}
 }
 
-func TestTheProcessesOfAServiceAreOneSeries(t *testing.T) {
+func TestProcessesOfAServiceShareOneSeries(t *testing.T) {
 	s := otlpsink.Snapshot{Points: []otlpsink.Point{
 		duration(process("x", "1"), 1, 1, 0, 0, 0), duration(process("x", "1"), 2, 2, 0, 0, 0),
 		duration(process("x", "2"), 1, 0, 2, 0, 0),
@@ -69,7 +69,7 @@ func TestTheProcessesOfAServiceAreOneSeries(t *testing.T) {
 	}
 }
 
-func TestPointsAreReadOnceThoughTheSinkDropsThem(t *testing.T) {
+func TestPointsAreReadOnceDespiteDropsInTheSink(t *testing.T) {
 	m := newMeters()
 	value := func(now otlpsink.Snapshot) float64 {
 		all, _ := look(m, now, func(s *series) (float64, bool) { return s.total().value, true })
@@ -133,7 +133,7 @@ func TestTooManySeriesAreCountedNotKept(t *testing.T) {
 	}
 }
 
-func TestBrokenHistogramsAreCountedOnly(t *testing.T) {
+func TestBrokenHistogramsHaveNoQuantiles(t *testing.T) {
 	p := duration(from("x"), 1, 1, 2)
 	got := seriesOf(t, otlpsink.Snapshot{Points: []otlpsink.Point{p}}, "")
 	if *got[0].Count != 3 || got[0].P50 != nil {

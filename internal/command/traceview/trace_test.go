@@ -70,7 +70,7 @@ func TestLinksLeadToOtherTraces(t *testing.T) {
 	}
 }
 
-func TestLogsStandBelowTheirTraceByTime(t *testing.T) {
+func TestLogsAreSortedByTimeBelowTheirTrace(t *testing.T) {
 	page := getPage(t, showing(sample()), "/trace/"+traceA)
 	records := page.one(t, "section#logs").all("details.log")
 	var got []string
@@ -101,7 +101,7 @@ func TestLogsStandBelowTheirTraceByTime(t *testing.T) {
 	}
 }
 
-func TestTheLineOfARecordHasTheTextOfItsError(t *testing.T) {
+func TestLogLineContainsItsErrorText(t *testing.T) {
 	const why = "127.0.0.1:8080: connection refused"
 	s := sample()
 	s.Records[0].Attributes = map[string]any{"error.type": "connection_lost", "exception.message": why}
@@ -116,7 +116,7 @@ func TestTheLineOfARecordHasTheTextOfItsError(t *testing.T) {
 	}
 }
 
-func TestATraceThatIsNotWholeSaysSo(t *testing.T) {
+func TestIncompleteTraceSaysSo(t *testing.T) {
 	s := sample()
 	s.Spans = s.Spans[:1] // the server's
 	page := getPage(t, showing(s), "/trace/"+traceA)
@@ -132,7 +132,7 @@ func TestATraceThatIsNotWholeSaysSo(t *testing.T) {
 	}
 }
 
-func TestClocksThatDifferAreNoted(t *testing.T) {
+func TestClockSkewIsNoted(t *testing.T) {
 	s := sample()
 	s.Spans[0].Start, s.Spans[0].End = after(5000), after(5020)
 	page := getPage(t, showing(s), "/trace/"+traceA)
@@ -148,7 +148,7 @@ func TestClocksThatDifferAreNoted(t *testing.T) {
 	}
 }
 
-func TestATraceIDIsReadAsPeopleWriteIt(t *testing.T) {
+func TestTraceIDsAreReadInCommonNotations(t *testing.T) {
 	s := sample()
 	s.Spans = append(s.Spans, otlpsink.Span{Origin: from("x"), TraceID: strings.Repeat("0", 28) + "abcd", SpanID: "1",
 		Name: "short", Start: noon, End: noon})
@@ -169,7 +169,7 @@ func TestATraceIDIsReadAsPeopleWriteIt(t *testing.T) {
 	}
 }
 
-func TestALargeTraceStaysAPageThatShowsItsErrors(t *testing.T) {
+func TestPageOfALargeTraceIsBoundedAndShowsErrors(t *testing.T) {
 	const n = 10_000
 	huge := strings.Repeat("x", 1<<20)
 	attributes := map[string]any{}
@@ -212,7 +212,7 @@ func TestALargeTraceStaysAPageThatShowsItsErrors(t *testing.T) {
 	}
 }
 
-func TestWhatJSONCannotHoldIsTold(t *testing.T) {
+func TestJSONEncodesUnsupportedValuesAsText(t *testing.T) {
 	s := sample()
 	s.Spans[0].Attributes = map[string]any{"nan": math.NaN(), "inf": []any{math.Inf(1), map[string]any{"x": math.Inf(-1)}},
 		"bytes": []byte{0, 255}}
@@ -242,8 +242,8 @@ func nasty() *rapid.Generator[string] {
 	}))
 }
 
-// TestPagesHoldWhateverIsSent looks for elements and links that data brought in, and pages that are not well formed.
-func TestPagesHoldWhateverIsSent(t *testing.T) {
+// TestPagesEscapeAnyTelemetry looks for elements and links that data brought in, and pages that are not well formed.
+func TestPagesEscapeAnyTelemetry(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		name, value, service := nasty().Draw(r, "name"), nasty().Draw(r, "value"), nasty().Draw(r, "service")
 		nanos := rapid.Int64().Draw(r, "nanos")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAFileIsChangedAsAWholeOrNotAtAll(t *testing.T) {
+func TestFileChangesAreAtomic(t *testing.T) {
 	for _, variable := range []string{"HOME", "USERPROFILE", "XDG_CACHE_HOME", "LocalAppData"} { // of the lock
 		t.Setenv(variable, t.TempDir())
 	}

@@ -90,7 +90,7 @@ func matches(rows, name string) bool {
 	return name == rows
 }
 
-func TestEveryRowHasCounterpartOrReason(t *testing.T) {
+func TestEveryRowHasCounterpartOnOtherSideOrReason(t *testing.T) {
 	names := rowNames()
 	used := map[string]bool{}
 	for _, name := range names {

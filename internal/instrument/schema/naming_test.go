@@ -9,9 +9,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// TestNoAttributeIsNamespace checks the rule of the semantic conventions that a name is not the namespace of another
-// name. Backends that store attributes as nested objects reject records that break the rule.
-func TestNoAttributeIsNamespace(t *testing.T) {
+// TestAttributeNamesAreNotNamespaces checks the rule of the semantic conventions that a name is not the namespace of
+// another name. Backends that store attributes as nested objects reject records that break the rule.
+func TestAttributeNamesAreNotNamespaces(t *testing.T) {
 	for _, a := range schema.Current.Attributes {
 		for _, b := range schema.Current.Attributes {
 			if strings.HasPrefix(b.Key, a.Key+".") {

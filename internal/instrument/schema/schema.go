@@ -10,7 +10,7 @@
 //   - A metric's MaxSeries is the most that one client or one server makes, whatever its peers send.
 package schema
 
-//go:generate go test . -run (MatchesSchema|StableRowsKeepPromises)$ -update
+//go:generate go test . -run (MatchesSchema|StableRowsDoNotChangeWithinMajorVersion)$ -update
 
 import (
 	"log/slog"

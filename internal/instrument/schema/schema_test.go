@@ -105,7 +105,7 @@ func TestMetricsHaveNoUnboundedAttributes(t *testing.T) {
 	}
 }
 
-func TestClosedAttributesListValues(t *testing.T) {
+func TestExactlyClosedAttributesListValues(t *testing.T) {
 	for _, a := range schema.Current.Attributes {
 		if (a.Bound == schema.Closed) != (len(a.Enum) > 0) && a.Key != "mcp.method.name" {
 			t.Errorf("%s lists values if and only if it is closed, got %v and %q", a.Key, a.Bound, a.Enum)
@@ -119,7 +119,7 @@ func TestClosedAttributesListValues(t *testing.T) {
 	}
 }
 
-func TestOwnNamesBelongToOneSide(t *testing.T) {
+func TestOwnNamesStartWithClientOrServerPrefix(t *testing.T) {
 	for _, c := range carriers() {
 		if isOfConventions(c.name) {
 			continue // by message, not by process
@@ -136,7 +136,7 @@ func TestOwnNamesBelongToOneSide(t *testing.T) {
 	}
 }
 
-func TestEventsReferToRows(t *testing.T) {
+func TestEventsReferToExistingMetricsAndSpans(t *testing.T) {
 	for _, e := range schema.Current.Events {
 		for _, m := range e.Metrics {
 			if !slices.ContainsFunc(schema.Current.Metrics, func(row schema.Metric) bool { return row.Name == m }) {
@@ -154,7 +154,7 @@ func TestEventsReferToRows(t *testing.T) {
 	}
 }
 
-func TestCoreEventsAreSixOnEachSide(t *testing.T) {
+func TestCoreEventsAreListed(t *testing.T) {
 	want := []string{
 		"mcp_client.connection.transition", "mcp_client.notification.received", "mcp_client.protocol.violation",
 		"mcp_client.request.exception", "mcp_client.request.start", "mcp_client.request.stop",

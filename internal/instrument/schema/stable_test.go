@@ -11,9 +11,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
-// TestStableRowsKeepPromises compares the schema with the promises of all versions of the same major number. Their
-// file only grows: -update adds to it.
-func TestStableRowsKeepPromises(t *testing.T) {
+// TestStableRowsDoNotChangeWithinMajorVersion compares the schema with the promises of all versions of the same major
+// number. Their file only grows: -update adds to it.
+func TestStableRowsDoNotChangeWithinMajorVersion(t *testing.T) {
 	major, _, _ := strings.Cut(schema.Current.Version, ".")
 	path := filepath.Join("testdata", "stable-"+major+".txt")
 	data, err := os.ReadFile(path)

@@ -112,7 +112,7 @@ func TestIntroductionRefusedByPeerEndsRelay(t *testing.T) {
 	})
 }
 
-func TestMessagesWaitForRoomInOrder(t *testing.T) {
+func TestMessagesWaitForBusyTransportInOrder(t *testing.T) {
 	var full atomic.Bool
 	rig := &rigged{send: func(transport.Message) (error, bool) { return transport.ErrBusy, full.Load() }}
 	session(t, nil, rig, func(t *testing.T, _ *script, v *conversation, b *front) {
@@ -185,7 +185,7 @@ func TestRelayTimeoutEndsRequest(t *testing.T) {
 	})
 }
 
-func TestRelayIsInspectedLikeOtherClients(t *testing.T) {
+func TestInspectionListsRelayClient(t *testing.T) {
 	session(t, &Options{Name: "behind", Group: "g"}, nil,
 		func(t *testing.T, _ *script, v *conversation, b *front) {
 			b.asks(t.Context(), mcp.MethodCallTool, `{"name":"slow"}`)

@@ -30,8 +30,8 @@ func hostOf(ctx context.Context) string {
 	return name
 }
 
-// TestNotificationsFindTheirRequest uses two hosts in front of one server on a stream.
-func TestNotificationsFindTheirRequest(t *testing.T) {
+// TestNotificationsAreRoutedToTheirRequest uses two hosts in front of one server on a stream.
+func TestNotificationsAreRoutedToTheirRequest(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		leading(b)
 		asks := func(name, meta string) mcptest.Message {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-func TestAFailureOfTheUsersCodeIsCounted(t *testing.T) {
+func TestUserCodeFailureIsCounted(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := engine.New(&engine.Options{Name: "lighthouse", Telemetry: rec.Telemetry()}, new(lighthouse))
 	for _, fail := range []func(){func() { panic("oops") }, runtime.Goexit} {

@@ -157,7 +157,7 @@ func (c *client) Answer(_ context.Context, a rpc.Answer) error { return c.add(a.
 func (c *client) Ask(_ context.Context, frame []byte) error    { return c.add(frame) }
 func (c *client) Reach() rpc.Reach                             { return rpc.Reach{Asks: true, Read: true} }
 
-func TestFeatureFromOutsideOfTheCore(t *testing.T) {
+func TestFeatureOfAnotherPackage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarbor(t)
 		for _, step := range []struct{ name, frame, want string }{
@@ -191,7 +191,7 @@ func TestFeatureFromOutsideOfTheCore(t *testing.T) {
 }
 
 // A request that is handled in order keeps its place until it is concluded. A refused request has no place.
-func TestRequestsInOrderHoldTheirPlaces(t *testing.T) {
+func TestOrderedRequestKeepsPlaceUntilConcluded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarbor(t)
 		if got := h.receive(`{"jsonrpc":"2.0","id":1,"method":"tide/wait","params":{"place":"Bergen"}}`); got != "" {

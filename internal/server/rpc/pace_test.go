@@ -93,7 +93,7 @@ func TestRunsEarnAndLoseTrust(t *testing.T) {
 	})
 }
 
-func TestSlowRunsDoNotUndoADoubling(t *testing.T) {
+func TestSlowRunsKeepDoublings(t *testing.T) {
 	var r record
 	for range 3 {
 		r = r.stalled()

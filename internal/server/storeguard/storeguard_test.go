@@ -73,8 +73,8 @@ func (b badStore) Watch(context.Context, func(string, int64)) (func(), error) {
 	return nil, nil
 }
 
-// TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother calls every method of every kind of store.
-func TestAStoreThatPanicsOrEndsItsGoroutineFailsLikeAnother(t *testing.T) {
+// TestPanicOrGoexitInStoreBecomesError calls every method of every kind of store.
+func TestPanicOrGoexitInStoreBecomesError(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("oops") }, "exit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			bad, asked, failures := badStore{fail}, 0, 0

@@ -281,7 +281,7 @@ func (c *client) Answer(_ context.Context, a rpc.Answer) error { return c.add(a.
 func (c *client) Ask(_ context.Context, frame []byte) error    { return c.add(frame) }
 func (c *client) Reach() rpc.Reach                             { return rpc.Reach{Asks: true, Read: true} }
 
-func TestACallOfAnotherPackageBecomesATask(t *testing.T) {
+func TestCustomCallBecomesTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBakery(t, tasks.Options{})
 		id := b.bake("bread")
@@ -309,7 +309,7 @@ func TestACallOfAnotherPackageBecomesATask(t *testing.T) {
 	})
 }
 
-func TestACallBecomesATaskLater(t *testing.T) {
+func TestSlowCallBecomesTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBakery(t, tasks.Options{})
 		b.ask("bake", `"recipe":"roll"`)
@@ -326,7 +326,7 @@ func TestACallBecomesATaskLater(t *testing.T) {
 	})
 }
 
-func TestATaskAsksByAnUpdate(t *testing.T) {
+func TestTaskGetsInputByUpdate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBakery(t, tasks.Options{})
 		id := b.bake("custom")
@@ -340,7 +340,7 @@ func TestATaskAsksByAnUpdate(t *testing.T) {
 	})
 }
 
-func TestALegacyTaskAsksByARequest(t *testing.T) {
+func TestLegacyTaskRequestsInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBakery(t, tasks.Options{})
 		var m struct{ Result mcp.LegacyCreateTaskResult }
@@ -400,7 +400,7 @@ func TestALegacyTaskIsCancelledOnce(t *testing.T) {
 	})
 }
 
-func TestShutdownFailsTheTasksThatItDoesNotWaitFor(t *testing.T) {
+func TestShutdownFailsUnfinishedTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBakery(t, tasks.Options{Store: store.NewMemoryTasks(0, 0)})
 		id, ignores := b.bake("rye"), b.bake("stone")
@@ -422,7 +422,7 @@ func TestShutdownFailsTheTasksThatItDoesNotWaitFor(t *testing.T) {
 	})
 }
 
-func TestAnAccountLeavesRunsAndTasksToOthers(t *testing.T) {
+func TestOneAccountLeavesTasksForOthers(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		options tasks.Options

@@ -59,7 +59,7 @@ func inTwoServers(t *testing.T, test func(t *testing.T, one, other *bakery, view
 	})
 }
 
-func TestATaskWhoseServerIsGoneFails(t *testing.T) {
+func TestTaskOfLostServerFails(t *testing.T) {
 	inTwoServers(t, func(t *testing.T, one, other *bakery, view *countingStore) {
 		lost, unwanted := one.bake("rye"), one.bake("rye")
 		time.Sleep(time.Minute)
@@ -85,7 +85,7 @@ func TestATaskWhoseServerIsGoneFails(t *testing.T) {
 	})
 }
 
-func TestAServerDoesNotTakeItselfForGone(t *testing.T) {
+func TestServerRenewsLeaseAfterStoreOutage(t *testing.T) {
 	inTwoServers(t, func(t *testing.T, one, other *bakery, view *countingStore) {
 		id := one.bake("rye")
 		view.broken.Store(true)
@@ -99,7 +99,7 @@ func TestAServerDoesNotTakeItselfForGone(t *testing.T) {
 	})
 }
 
-func TestAServerThatIsToldNothingLooks(t *testing.T) {
+func TestServerPollsWithoutStoreSignals(t *testing.T) {
 	inTwoServers(t, func(t *testing.T, one, other *bakery, view *countingStore) {
 		view.deaf.Store(true)
 		id := one.bake("custom")
@@ -113,7 +113,7 @@ func TestAServerThatIsToldNothingLooks(t *testing.T) {
 	})
 }
 
-func TestATalkativeTaskIsHeardNowAndThen(t *testing.T) {
+func TestFrequentStatusMessagesAreThrottled(t *testing.T) {
 	inTwoServers(t, func(t *testing.T, one, _ *bakery, view *countingStore) {
 		id := one.bake("timed")
 		time.Sleep(1900 * time.Millisecond)
@@ -125,7 +125,7 @@ func TestATalkativeTaskIsHeardNowAndThen(t *testing.T) {
 	})
 }
 
-func TestAListHasTheTasksOfServersThatAreGone(t *testing.T) {
+func TestListIncludesTasksOfLostServers(t *testing.T) {
 	inTwoServers(t, func(t *testing.T, one, other *bakery, view *countingStore) {
 		one.ask("bake", `"recipe":"rye","legacy":true`)
 		view.broken.Store(true) // so the server does not renew the lease
@@ -139,7 +139,7 @@ func TestAListHasTheTasksOfServersThatAreGone(t *testing.T) {
 	})
 }
 
-func TestAWatchHasTheTasksOfOtherServers(t *testing.T) {
+func TestWatchIncludesTasksOfOtherServers(t *testing.T) {
 	inTwoServers(t, func(t *testing.T, one, other *bakery, view *countingStore) {
 		done, lost := one.bake("bread"), one.bake("rye")
 		group := rpc.NewGroup(0)
@@ -197,7 +197,7 @@ func (s *leapingStore) Save(ctx context.Context, r *store.Task) error {
 	return s.Tasks.Save(ctx, moved(r, time.Duration(s.leap.Load())))
 }
 
-func TestATaskOutlivesALeapOfTheClock(t *testing.T) {
+func TestTaskSurvivesClockJump(t *testing.T) {
 	for name, free := range map[string]func(){"a store that others may share": nil, "a store of its own": func() {}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

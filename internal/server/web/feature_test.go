@@ -161,7 +161,7 @@ func (c *echo) Left(why error) instrument.Result              { return rpc.Resul
 func (c *echo) About() (string, mcp.Version)                  { return c.method, "" }
 func (c *echo) Value() any                                    { return c }
 
-func TestAServerOfAnotherPackageIsServed(t *testing.T) {
+func TestHandlerServesCustomServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFerry(new(web.Options))
 		id := ""
@@ -208,7 +208,7 @@ func TestAServerOfAnotherPackageIsServed(t *testing.T) {
 	})
 }
 
-func TestASessionKeepsItsEventsOnItsAccount(t *testing.T) {
+func TestSessionEventsCountAgainstItsAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events := store.NewMemoryEvents(0, 40<<20) // 64 MiB for all sessions together
 		f := newFerry(&web.Options{Events: events})

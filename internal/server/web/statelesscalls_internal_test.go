@@ -19,7 +19,7 @@ func (idle) Farewell() time.Duration                  { return 0 }
 func (idle) Close(context.Context)                    {}
 
 // The goroutine of an HTTP request may end before the server has concluded its subscription.
-func TestShutdownWaitsForSubscriptionsWhoseClientHasGone(t *testing.T) {
+func TestShutdownWaitsForDisconnectedSubscriptions(t *testing.T) {
 	for name, test := range map[string]struct {
 		after time.Duration
 		want  string // the error

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/best"
 )
 
-func TestOneQuickTryIsEnoughAndNoneIsNot(t *testing.T) {
+func TestBestOfNeedsOneQuickTry(t *testing.T) {
 	const limit = 2
 	for _, tt := range []struct {
 		quick, tries int

@@ -7,7 +7,7 @@ import (
 
 var sink []byte
 
-func TestAPeakIsSeenAndGarbageIsNot(t *testing.T) {
+func TestPeakExcludesGarbage(t *testing.T) {
 	if Raced {
 		t.Skip("nothing is measured under the race detector")
 	}

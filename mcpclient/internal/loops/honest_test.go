@@ -81,7 +81,7 @@ func (s *session) fail() {
 	s.call("fetch", n, n, 0)
 }
 
-func TestHonestSessionsHaveNoLoop(t *testing.T) {
+func TestNormalSessionsHaveNoLoop(t *testing.T) {
 	calls := 0
 	for seed := range uint64(10_000) {
 		s := &session{Rand: rand.New(rand.NewPCG(seed, 1))}

@@ -43,7 +43,7 @@ func flagged(calls []Call, l Limits) (int, Loop) {
 	return 0, Loop{}
 }
 
-func TestCallsThatBringNothingNewAreALoop(t *testing.T) {
+func TestCallsWithoutNewResultsAreALoop(t *testing.T) {
 	times := func(n int, words string) string { return strings.Repeat(words+" ", n) }
 	varied := func(n int, form string) string {
 		var b strings.Builder
@@ -97,7 +97,7 @@ func TestCallsThatBringNothingNewAreALoop(t *testing.T) {
 	}
 }
 
-func TestALoopCountsItsCallsBeyondWhatIsRemembered(t *testing.T) {
+func TestLoopCountsCallsBeyondItsHistory(t *testing.T) {
 	for i, calls := range [][]Call{
 		of(strings.Repeat("A1=x ", 277)), of(strings.Repeat("A1=x B1=y ", 277)),
 		func() (all []Call) {
@@ -117,7 +117,7 @@ func TestALoopCountsItsCallsBeyondWhatIsRemembered(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatGoesOnWithALoopContinuesIt(t *testing.T) {
+func TestOnlyCallsOfSamePatternContinueLoop(t *testing.T) {
 	for _, tc := range []struct {
 		loop, goesOn, isNew string
 	}{

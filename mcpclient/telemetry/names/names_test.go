@@ -124,8 +124,8 @@ func TestConstantsMatchSchema(t *testing.T) {
 	}
 }
 
-// TestEachWordIsValueOfAttribute compares the words with the enumerations, both ways.
-func TestEachWordIsValueOfAttribute(t *testing.T) {
+// TestWordsMatchSchemaEnumerations compares the words with the enumerations, both ways.
+func TestWordsMatchSchemaEnumerations(t *testing.T) {
 	source, err := os.ReadFile("words.go")
 	if err != nil {
 		t.Fatal(err)

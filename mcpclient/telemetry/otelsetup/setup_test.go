@@ -173,7 +173,7 @@ func freePort(t *testing.T) string {
 	return port
 }
 
-func TestPrometheusScrapesMetricsOfDashboards(t *testing.T) {
+func TestPrometheusEndpointHasDashboardMetrics(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	port := freePort(t)

@@ -75,7 +75,7 @@ func TestLoggersOfOneParentDoNotShareAttributes(t *testing.T) {
 	}
 }
 
-func TestGroupsOfOneParentStaySeparate(t *testing.T) {
+func TestLoggerGroupsOfOneParentStaySeparate(t *testing.T) {
 	var b bytes.Buffer
 	parent := slog.New(telemetry.NewTraceHandler(slog.NewJSONHandler(&b, nil))).WithGroup("1").WithGroup("2").
 		WithGroup("3")
@@ -160,7 +160,7 @@ func TestOrdinaryValuesStayUnchanged(t *testing.T) {
 	}
 }
 
-func TestColourIsForTerminalsOnly(t *testing.T) {
+func TestOnlyTerminalsGetColour(t *testing.T) {
 	none := func(string) string { return "" }
 	if colourful(new(bytes.Buffer), none) {
 		t.Error("a buffer gets colour, want none")

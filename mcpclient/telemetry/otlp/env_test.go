@@ -155,7 +155,7 @@ func TestVariableSelectsPropagators(t *testing.T) {
 	}
 }
 
-func TestInvalidDisabledIsFalseWithWarning(t *testing.T) {
+func TestInvalidSDKDisabledIsFalseWithWarning(t *testing.T) {
 	s, err := read(map[string]string{"OTEL_SDK_DISABLED": "1"}, false)
 	if err != nil || s.disabled || len(s.warnings) != 1 {
 		t.Errorf("OTEL_SDK_DISABLED=1: disabled %v, warnings %v, error %v; want false, one warning, no error", s.disabled,

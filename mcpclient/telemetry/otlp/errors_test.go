@@ -38,7 +38,7 @@ func TestErrorLinesAreLimitedAndCounted(t *testing.T) {
 	}
 }
 
-func TestErrorIsOneHarmlessLine(t *testing.T) {
+func TestErrorIsPrintedAsOneEscapedLine(t *testing.T) {
 	var b bytes.Buffer
 	l := &errorLines{now: time.Now, w: &b}
 	l.Handle(nil)

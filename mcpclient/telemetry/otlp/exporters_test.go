@@ -225,7 +225,7 @@ func TestConsoleExporterWritesToConsole(t *testing.T) {
 	}
 }
 
-func TestVariableEnablesConsoleForRecords(t *testing.T) {
+func TestLogsExporterVariableEnablesConsole(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_TRACES_EXPORTER", "none")
 	t.Setenv("OTEL_METRICS_EXPORTER", "none")
@@ -248,7 +248,7 @@ func (c *countedLogs) Export(_ context.Context, r []sdklog.Record) error { c.n +
 func (c *countedLogs) Shutdown(context.Context) error                    { c.ended = true; return nil }
 func (c *countedLogs) ForceFlush(context.Context) error                  { return nil }
 
-func TestVariablesMayNameAddedExporters(t *testing.T) {
+func TestVariablesCanNameCustomExporters(t *testing.T) {
 	cleanEnv(t)
 	for _, sig := range []signal{traces, metrics, logs} {
 		t.Setenv("OTEL_"+sig.key()+"_EXPORTER", "mine")
@@ -307,7 +307,7 @@ type endedSpans struct {
 
 func (e *endedSpans) Shutdown(context.Context) error { e.ended = true; return nil }
 
-func TestWithSDKUsesProgramsSDK(t *testing.T) {
+func TestWithSDKUsesGivenProviders(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_TRACES_EXPORTER", "nonsense") // is not read
 	t.Setenv("OTEL_CONFIG_FILE", "otel.yaml")

@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 )
 
-func TestGlobalsAreSetUnlessRefused(t *testing.T) {
+func TestGlobalsAreSetUnlessDisabled(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_PROPAGATORS", "baggage")
 	before := otel.GetTextMapPropagator()

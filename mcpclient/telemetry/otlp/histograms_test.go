@@ -47,7 +47,7 @@ func recorded(t *testing.T, scope, name string, opts ...otlp.Option) metricdata.
 	return all.ScopeMetrics[0].Metrics[0].Data
 }
 
-func TestWithHistogramsSetsForm(t *testing.T) {
+func TestWithHistogramsSetsAggregation(t *testing.T) {
 	const operation, queue = names.MetricMCPClientOperationDuration, names.MetricMCPClientSendQueueWait
 	explicit := func(want float64) func(metricdata.Aggregation) bool { // the first bound
 		return func(a metricdata.Aggregation) bool {

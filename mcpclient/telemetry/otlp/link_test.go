@@ -30,7 +30,7 @@ func TestLinkAllowsRetriesWhileProgramRuns(t *testing.T) {
 	}
 }
 
-func TestFailureAfterLastTryIsFinal(t *testing.T) {
+func TestFailureAfterLastTryIsNotRetried(t *testing.T) {
 	l := newLink()
 	l.lastTry()
 	err := l.do(t.Context(), func(ctx context.Context) error { return try(ctx, l, errDown) })
@@ -45,8 +45,8 @@ func TestFailureAfterLastTryIsFinal(t *testing.T) {
 	}
 }
 
-// TestDataInLaterBatchIsNotLost shuts down a reader of cumulative metrics during its export.
-func TestDataInLaterBatchIsNotLost(t *testing.T) {
+// TestLaterCumulativeExportReplacesFailedOne shuts down a reader of cumulative metrics during its export.
+func TestLaterCumulativeExportReplacesFailedOne(t *testing.T) {
 	for _, whole := range []bool{true, false} {
 		l := newLink()
 		l.whole = whole
@@ -59,7 +59,7 @@ func TestDataInLaterBatchIsNotLost(t *testing.T) {
 	}
 }
 
-func TestSuccessAfterLastTryIsNoLoss(t *testing.T) {
+func TestSuccessAfterLastTryReportsNoLoss(t *testing.T) {
 	l := newLink()
 	l.lastTry()
 	if err := l.do(t.Context(), func(ctx context.Context) error { return try(ctx, l, nil) }); err != nil ||
@@ -90,7 +90,7 @@ func TestLastTryEndsWaitForRetry(t *testing.T) {
 	})
 }
 
-func TestLastTryLetsRunningTryFinish(t *testing.T) {
+func TestLastTryWaitsForRunningTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLink()
 		answer, result := make(chan error), make(chan error)

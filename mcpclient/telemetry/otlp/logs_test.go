@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestLoggerWithoutDestinationIsOff(t *testing.T) {
+func TestLoggerWithoutExporterIsDisabled(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_SDK_DISABLED", "true")
 	if setup(t).Logger().Enabled(t.Context(), slog.LevelError) {

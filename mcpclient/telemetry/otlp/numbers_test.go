@@ -38,7 +38,7 @@ func TestSetupAcceptsNumbersInRange(t *testing.T) {
 }
 
 // The SDK reads the variables of a signal only if that is exported.
-func TestNumbersOfDisabledSignalsAreIgnored(t *testing.T) {
+func TestNumericVariablesOfDisabledSignalsAreIgnored(t *testing.T) {
 	for _, n := range numbers {
 		env := map[string]string{n.key: "x"}
 		for _, sig := range []signal{traces, metrics, logs} {
@@ -52,7 +52,7 @@ func TestNumbersOfDisabledSignalsAreIgnored(t *testing.T) {
 	}
 }
 
-func TestSmallestQueuesWork(t *testing.T) {
+func TestSmallestNumericSettingsWork(t *testing.T) {
 	for _, n := range numbers {
 		t.Run(n.key, func(t *testing.T) {
 			cleanEnv(t)
@@ -65,7 +65,7 @@ func TestSmallestQueuesWork(t *testing.T) {
 	}
 }
 
-func TestSamplerArgumentIsRatio(t *testing.T) {
+func TestSamplerArgumentMustBeRatio(t *testing.T) {
 	for _, sampler := range []string{"traceidratio", "parentbased_traceidratio"} {
 		for _, arg := range []string{"-1", "1.5", "half", "NaN"} {
 			for _, direct := range []bool{false, true} {

@@ -150,7 +150,7 @@ func TestResourceDescribesProcessWithoutArguments(t *testing.T) {
 	}
 }
 
-func TestPartialResourceIsAccepted(t *testing.T) {
+func TestPartiallyInvalidResourceAttributesAreAccepted(t *testing.T) {
 	cleanEnv(t)
 	sink := listen(t)
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "good=1,broken")

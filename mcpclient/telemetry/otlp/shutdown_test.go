@@ -95,7 +95,7 @@ func TestShutdownDoesNotWaitForRetry(t *testing.T) {
 	})
 }
 
-func TestAHangingExportOfSpansLeavesTimeForLogs(t *testing.T) {
+func TestHangingSpanExportLeavesTimeForLogs(t *testing.T) {
 	cleanEnv(t)
 	logged := make(chan time.Time, 1)
 	collector := func(ctx context.Context, sig signal) error {
@@ -166,7 +166,7 @@ func TestShutdownWithCancelledContextReturnsAtOnce(t *testing.T) {
 	}
 }
 
-func TestHangingCollectorBlocksNothing(t *testing.T) {
+func TestHangingCollectorDoesNotBlockProgram(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "8")
 	t.Setenv("OTEL_BLRP_MAX_QUEUE_SIZE", "8")

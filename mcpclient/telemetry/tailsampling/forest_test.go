@@ -86,7 +86,7 @@ func (p *plain) end(i int, keep bool) {
 }
 
 // For any order of starts and ends, the forest exports the spans of the model.
-func TestForestExportsKeptSpansAndRelatives(t *testing.T) {
+func TestForestMatchesModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, p := newForest[int](1<<40), &plain{}
 		var exported, live []int
@@ -211,7 +211,7 @@ func TestChainOfOpenSpansIsBounded(t *testing.T) {
 }
 
 // Spans without end take half of the bound, and others are still handled.
-func TestSpansWithoutEndLeaveRoom(t *testing.T) {
+func TestUnendedSpansTakeAtMostHalfOfBound(t *testing.T) {
 	f := newForest[int](100 * nodeBytes)
 	for i := range 1000 {
 		f.start(key(i), key(-1))
@@ -226,7 +226,7 @@ func TestSpansWithoutEndLeaveRoom(t *testing.T) {
 	}
 }
 
-func TestRecentRemembersLatestSpans(t *testing.T) {
+func TestRecentKeepsLatestSpans(t *testing.T) {
 	var r recent
 	for i := range remembered + 10 {
 		r.add(key(i))

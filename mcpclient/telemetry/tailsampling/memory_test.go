@@ -42,7 +42,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-func TestDefaultHoldsThousandCallsInFlight(t *testing.T) {
+func TestDefaultLimitHoldsThousandCallsInFlight(t *testing.T) {
 	const calls = 1000
 	s := newSDK(t, tailsampling.Options{})
 	var inFlight [][]trace.Span
@@ -65,7 +65,7 @@ func TestDefaultHoldsThousandCallsInFlight(t *testing.T) {
 }
 
 // The reported memory of held spans is the memory on the heap, within a quarter.
-func TestHeldBytesMatchHeap(t *testing.T) {
+func TestReportedHeldBytesMatchHeap(t *testing.T) {
 	const spans = 4000
 	for _, attributes := range []int{0, 4, len(usual)} {
 		s := newSDK(t, tailsampling.Options{MaxBytes: 1 << 30})

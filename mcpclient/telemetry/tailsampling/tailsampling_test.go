@@ -89,7 +89,7 @@ func TestFailedSpanIsExportedWithRelatives(t *testing.T) {
 	}
 }
 
-func TestRelativesOfFailureMayHaveEnded(t *testing.T) {
+func TestEndedRelativesOfFailedSpanAreExported(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	ctx, outer := s.Start(t.Context(), "outer")
 	ctx, request := s.Start(ctx, "request")
@@ -115,7 +115,7 @@ func TestRequestIsHeldWhileItsTaskRuns(t *testing.T) {
 	}
 }
 
-func TestRequestIsKeptByItsAttributes(t *testing.T) {
+func TestRequestAttributesDecideExport(t *testing.T) {
 	for _, at := range []struct {
 		name string
 		slow time.Duration
@@ -160,7 +160,7 @@ func method(m string, more ...attribute.KeyValue) attrs {
 
 func code(c string) attribute.KeyValue { return attribute.String("rpc.response.status_code", c) }
 
-func TestFollowerOfFailureIsSampledFromStart(t *testing.T) {
+func TestSpanStartedAfterFailureIsSampledFromStart(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	ctx, around := s.Start(t.Context(), "around")
 	firstCtx, first := s.Start(ctx, "first")
@@ -183,7 +183,7 @@ func TestFollowerOfFailureIsSampledFromStart(t *testing.T) {
 }
 
 // A follower of a failure has the threshold zero in every trace, so that counts are right.
-func TestAFollowerOfAFailureHasThresholdZero(t *testing.T) {
+func TestSpanStartedAfterFailureHasThresholdZero(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{Ratio: 1})
 	_, first := s.Start(t.Context(), "first")
 	fail(first)
@@ -244,7 +244,7 @@ func TestBothEndsSampleSameTraces(t *testing.T) {
 	}
 }
 
-func TestTracestateOfAPeer(t *testing.T) {
+func TestValidPeerTracestateIsPassedOn(t *testing.T) {
 	id := trace.TraceID{8: 0x12, 9: 0x40} // whose randomness is 0x40000000000000
 	long := strings.Repeat("x", 234)
 	for _, at := range []struct {

@@ -236,8 +236,8 @@ func TestProblemsReportsEachDifference(t *testing.T) {
 	}
 }
 
-// TestRecorderAcceptsUsersNames emits additions of a program, valid and invalid ones.
-func TestRecorderAcceptsUsersNames(t *testing.T) {
+// TestRecorderChecksNamesAddedByProgram emits additions of a program, valid and invalid ones.
+func TestRecorderChecksNamesAddedByProgram(t *testing.T) {
 	logged := func(r *Recording, attrs ...slog.Attr) {
 		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, "mcp_client.tombstone.added",
 			append(attrs, slog.String("event.name", "mcp_client.tombstone.added"), slog.String("mcp_client.name", "x"),
@@ -302,7 +302,7 @@ func TestRecorderAcceptsUsersNames(t *testing.T) {
 	}
 }
 
-func TestEndOfAnotherInstanceDoesNotCount(t *testing.T) {
+func TestProblemsMatchesStartAndEndPerInstance(t *testing.T) {
 	r := newRecording(t, nil)
 	for _, one := range [][2]string{{"mcp_client.request.start", "1"}, {"mcp_client.request.stop", "2"}} {
 		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, one[0], slog.String("event.name", one[0]),
@@ -317,7 +317,7 @@ func TestEndOfAnotherInstanceDoesNotCount(t *testing.T) {
 	}
 }
 
-func TestLostRecordsExcuseMissingEnds(t *testing.T) {
+func TestProblemsIgnoresMissingEndsIfRecordsAreLost(t *testing.T) {
 	r := newRecording(t, nil)
 	debug := func(event string, fields ...slog.Attr) {
 		fields = append(fields, slog.String("event.name", event), slog.String("mcp_client.name", "x"))

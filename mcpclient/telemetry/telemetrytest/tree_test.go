@@ -51,7 +51,7 @@ const order = `
 	  CLIENT tools/call add
 	    SERVER tools/call add`
 
-func TestAssertOneTraceAcceptsDrawnTrace(t *testing.T) {
+func TestAssertOneTraceComparesWithDrawnTree(t *testing.T) {
 	const connect = "\n\tCLIENT connect"
 	for _, tt := range []struct {
 		name, recorded, want string

@@ -68,7 +68,7 @@ func TestDelayedMessagesAreBounded(t *testing.T) {
 	})
 }
 
-func TestKeptRequestsAreBounded(t *testing.T) {
+func TestRetainedRequestsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := dial(t, &Plan{Faults: []Fault{{Kind: Drop}}}, func(ctx context.Context, p *transport.Peer) {
 			for {
@@ -99,8 +99,8 @@ func TestKeptRequestsAreBounded(t *testing.T) {
 	})
 }
 
-// TestDelayedMessagesLeaveInOrderOfTime sends a slow message, a quick one and a cancellation.
-func TestDelayedMessagesLeaveInOrderOfTime(t *testing.T) {
+// TestDelayedMessagesAreSentInTimeOrder sends a slow message, a quick one and a cancellation.
+func TestDelayedMessagesAreSentInTimeOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := make(chan string, 10)
 		c := dial(t, &Plan{Faults: []Fault{

@@ -161,7 +161,7 @@ var counted = map[Kind]string{
 	Truncate: names.MetricMCPClientProtocolViolations,
 }
 
-func TestEffectOfEachKindOnACall(t *testing.T) {
+func TestEachFaultKindHasExpectedEffectOnCall(t *testing.T) {
 	for _, v := range eras {
 		for _, o := range outcomes {
 			f := o.fault

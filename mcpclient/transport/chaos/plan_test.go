@@ -64,8 +64,8 @@ func TestOnlySessionsOverHTTPExpire(t *testing.T) {
 	}
 }
 
-// TestEachKindHasARow takes each kind with what it needs, on all that it is for.
-func TestEachKindHasARow(t *testing.T) {
+// TestEachFaultKindHasTableRow takes each kind with what it needs, on all that it is for.
+func TestEachFaultKindHasTableRow(t *testing.T) {
 	for _, row := range table {
 		for _, on := range row.on {
 			f := Fault{Kind: row.kind, On: on}

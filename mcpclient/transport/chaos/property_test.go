@@ -94,8 +94,8 @@ func (r *rig) denied() bool {
 	})
 }
 
-// TestServerThatRejectsEachRevisionIsGivenUp has a server do so when the client connects again.
-func TestServerThatRejectsEachRevisionIsGivenUp(t *testing.T) {
+// TestClientGivesUpOnServerThatRejectsEachRevision has a server do so when the client connects again.
+func TestClientGivesUpOnServerThatRejectsEachRevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, mcp.Version20260728, &Plan{Seed: 1, Faults: []Fault{
 			{Kind: Error, Code: mcp.CodeMethodNotFound, On: OnAnswer, Method: "*", Probability: 1, After: time.Second},

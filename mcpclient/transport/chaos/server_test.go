@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestDeathKillsTheProcess has a program that echoes killed by the second request.
-func TestDeathKillsTheProcess(t *testing.T) {
+// TestDeathFaultKillsTheProcess has a program that echoes killed by the second request.
+func TestDeathFaultKillsTheProcess(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -2,4 +2,4 @@ package transporttest_test
 
 import "testing"
 
-func TestTheExampleHolds(t *testing.T) { testContract(t) }
+func TestExamplePassesTransportTests(t *testing.T) { testContract(t) }

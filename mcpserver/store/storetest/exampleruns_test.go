@@ -2,6 +2,6 @@ package storetest_test
 
 import "testing"
 
-func TestTheExampleHolds(t *testing.T) { testSessions(t) }
+func TestExampleSessionsPassConformanceTests(t *testing.T) { testSessions(t) }
 
-func TestTheExampleOfEventsHolds(t *testing.T) { testEvents(t) }
+func TestExampleEventsPassConformanceTests(t *testing.T) { testEvents(t) }

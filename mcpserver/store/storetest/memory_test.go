@@ -2,4 +2,4 @@ package storetest_test
 
 import "testing"
 
-func TestTheMemoryTaskStoreKeepsItsPromises(t *testing.T) { testTasks(t) }
+func TestMemoryTasksPassesConformanceTests(t *testing.T) { testTasks(t) }

@@ -8,8 +8,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// TestWhatIsSentArrives sends without a Collector between, and looks at what arrives.
-func TestWhatIsSentArrives(t *testing.T) {
+// TestSentTracesAreReceived sends without a Collector between, and looks at what arrives.
+func TestSentTracesAreReceived(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	l, err := Record(ctx)
@@ -84,7 +84,7 @@ func TestWhatIsSentArrives(t *testing.T) {
 	t.Logf("%.2f spans of %.0f bytes a trace", l.SpansOfTrace(), l.BytesOfSpan())
 }
 
-func TestWhatDoesNotArriveIsMissed(t *testing.T) {
+func TestReceiverCountsMissingTraces(t *testing.T) {
 	var sent Sent
 	var r Receiver
 	for n := range uint64(1000) {

@@ -15,7 +15,7 @@ import (
 )
 
 // Over HTTP each call is a request, so the number of earlier requests identifies the call of a moment.
-func TestAProbeLooksAtOneWarmCall(t *testing.T) {
+func TestProbeMeasuresOneWarmCall(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		var requests atomic.Int64
 		var mu sync.Mutex
@@ -69,7 +69,7 @@ func TestAProbeLooksAtOneWarmCall(t *testing.T) {
 	}
 }
 
-func TestCountersThatThereAreNotAreAnError(t *testing.T) {
+func TestMissingCountersAreAnError(t *testing.T) {
 	s, err := newServer(probe{clear: func() error { return fmt.Errorf("not built for it") }})
 	if err != nil {
 		t.Fatal(err)

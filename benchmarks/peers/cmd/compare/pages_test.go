@@ -53,7 +53,7 @@ func TestTheTableHasRatiosToTheFloor(t *testing.T) {
 	}
 }
 
-func TestThePageOfTargetsTellsWhatIsNotMeasured(t *testing.T) {
+func TestTargetsPageShowsUnmeasuredTargets(t *testing.T) {
 	s := throughputs()
 	for pass := range 2 {
 		s.pass(pass+1, 0.25).line("Envelope/size=1KiB/peer=ours", 110, wall, 0, bytesPerOp, 0, allocs)
@@ -100,7 +100,7 @@ func TestTheChartHasALineAndALabelForEachPeer(t *testing.T) {
 	}
 }
 
-func TestAChartOfNothingSaysSo(t *testing.T) {
+func TestEmptyChartSaysSo(t *testing.T) {
 	chart, err := throughputChart(tiny().parsed(t))
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestAChartOfNothingSaysSo(t *testing.T) {
 	}
 }
 
-func TestLabelsDoNotOverlapAndStayWithin(t *testing.T) {
+func TestLabelsDoNotOverlapAndStayInTheChart(t *testing.T) {
 	lines := []*line{{EndY: 100}, {EndY: 390}, {EndY: 385}, {EndY: 102}, {EndY: 101}}
 	for _, l := range lines {
 		l.LabelY = l.EndY

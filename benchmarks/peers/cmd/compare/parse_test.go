@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestNamesArePartedIntoCaseAndPeer(t *testing.T) {
+func TestNamesAreSplitIntoCaseAndPeer(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"A/size=16MiB-1/peer=floor-2": {"A/size=16MiB-1", "floor"},
 		"A/size=16MiB-1/peer=ours":    {"A/size=16MiB-1", "ours"}, // GOMAXPROCS=1
@@ -44,7 +44,7 @@ func TestFiguresKeepTheirUnitsAndPasses(t *testing.T) {
 	}
 }
 
-func TestLinesThatCannotBeUnderstoodAreErrors(t *testing.T) {
+func TestInvalidLinesAreErrors(t *testing.T) {
 	for want, s := range map[string]*synthetic{
 		"parsing measurement":  output().pass(1, 0).line("A/peer=ours", "many", wall),
 		"measured twice":       output().pass(1, 0).line("A/peer=ours", 1, wall).line("A/peer=ours", 1, wall),

@@ -7,7 +7,7 @@ import (
 
 var none = math.NaN()
 
-func TestMediansLeaveOutWhatIsMissing(t *testing.T) {
+func TestMedianIgnoresMissingValues(t *testing.T) {
 	for _, c := range []struct {
 		s    series
 		want float64
@@ -25,7 +25,7 @@ func TestMediansLeaveOutWhatIsMissing(t *testing.T) {
 }
 
 // A machine that is slow in a pass is slow for both peers, so each pass has its own ratio.
-func TestRatiosAreThoseWithinAPass(t *testing.T) {
+func TestRatiosAreComputedPerPass(t *testing.T) {
 	a, b := series{20, 400, 30, 50, none}, series{10, 100, 10, 0, 1}
 	r := a.over(b)
 	for i, want := range []float64{2, 4, 3, none, none} {
@@ -38,7 +38,7 @@ func TestRatiosAreThoseWithinAPass(t *testing.T) {
 	}
 }
 
-func TestFiguresAreWrittenAsPeopleReadThem(t *testing.T) {
+func TestFiguresAreFormattedForReaders(t *testing.T) {
 	for _, c := range []struct {
 		value      float64
 		unit, want string

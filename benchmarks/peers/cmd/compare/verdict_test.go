@@ -48,7 +48,7 @@ func TestTargetsAreJudgedByTheWorstCase(t *testing.T) {
 	}
 }
 
-func TestCheckHasAMarginForRatiosAndNoneForAllocations(t *testing.T) {
+func TestCheckAllowsAMarginOnlyForRatios(t *testing.T) {
 	m := tiny().parsed(t)
 	ratio, count := &target{row: "ratio", cases: "R", unit: cpu, over: floor, limit: 2},
 		&target{row: "count", cases: "R", unit: allocs, limit: 10}
@@ -115,7 +115,7 @@ func TestTargetsAreComplete(t *testing.T) {
 	}
 }
 
-func TestThePatternForCheckRunsTheTargetsOnly(t *testing.T) {
+func TestPatternForCheckSelectsOnlyTargets(t *testing.T) {
 	got := neededBy([]*target{{cases: "R/size=16MiB-1"}, {cases: "Q", overCases: "P/a=(b|c)"}, {cases: "R/size=16MiB-1"}})
 	want := "^(?:BenchmarkR)$/^(?:size=16MiB-1)$|^(?:BenchmarkQ)$|^(?:BenchmarkP)$/^(?:a=(b|c))$"
 	if got != want {
@@ -128,7 +128,7 @@ func TestThePatternForCheckRunsTheTargetsOnly(t *testing.T) {
 	}
 }
 
-func TestCheckSkipsThePeersThatAreOnlyShown(t *testing.T) {
+func TestCheckSkipsPeersWithoutTargets(t *testing.T) {
 	pattern := needless(checkable())
 	for name, want := range map[string]bool{
 		"BenchmarkDecode/shape=text/size=1MiB/peer=gosdk":                                             true,
@@ -163,7 +163,7 @@ func TestPatternsAreJoined(t *testing.T) {
 	}
 }
 
-func TestWhatIsMissedIsMeasuredAgain(t *testing.T) {
+func TestMissedTargetsAreMeasuredAgain(t *testing.T) {
 	good := output().pass(1, 0.1).line("R/peer=floor", 1000, cpu).line("R/peer=ours", 1500, cpu).parsed(t)
 	bad := output().pass(1, 0.1).line("R/peer=floor", 1000, cpu).line("R/peer=ours", 9000, cpu).parsed(t)
 	targets := []*target{{row: "ratio", cases: "R", unit: cpu, over: floor, limit: 2},

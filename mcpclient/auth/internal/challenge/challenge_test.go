@@ -105,7 +105,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseKeepsABoundedNumber(t *testing.T) {
+func TestParseLimitsChallengesAndParameters(t *testing.T) {
 	all := Parse(http.Header{"Www-Authenticate": {strings.Repeat("A, ", 1000), "Bearer " + strings.Repeat("a=b, ", 10)}})
 	if len(all) != maxChallenges {
 		t.Errorf("of 1,001 challenges %d were kept, want %d", len(all), maxChallenges)
@@ -130,8 +130,8 @@ func TestFindReturnsTheFirstOfAScheme(t *testing.T) {
 	}
 }
 
-// TestWrittenChallengesParse writes random challenges by the grammar of RFC 9110.
-func TestWrittenChallengesParse(t *testing.T) {
+// TestEncodedChallengesParse writes random challenges by the grammar of RFC 9110.
+func TestEncodedChallengesParse(t *testing.T) {
 	token := rapid.StringMatching("[a-z!#$%&'*+.^_`|~-][a-z0-9!#$%&'*+.^_`|~-]{0,8}")
 	value := rapid.StringOf(rapid.RuneFrom([]rune("abc \t,=\"\\:/?é")))
 	rapid.Check(t, func(t *rapid.T) {

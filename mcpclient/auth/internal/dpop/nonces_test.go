@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/dpop"
 )
 
-func TestNoncesBelongToOrigins(t *testing.T) {
+func TestNoncesAreStoredPerOrigin(t *testing.T) {
 	var n dpop.Nonces
 	n.Note(parseURL(t, "https://as.example/token"), "first")
 	n.Note(parseURL(t, "https://AS.example:443/other"), "second")

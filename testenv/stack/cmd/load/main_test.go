@@ -25,7 +25,7 @@ func TestEveryMeasurementPrintsItsTable(t *testing.T) {
 	}
 }
 
-func TestAMeasurementThatThereIsNot(t *testing.T) {
+func TestUnknownMeasurementIsAnError(t *testing.T) {
 	err := run(t.Context(), []string{"capacty"}, io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), `no measurement "capacty"`) {
 		t.Errorf("want an error that names it, got %v", err)

@@ -27,7 +27,7 @@ func TestUpRunsARoundAndEnds(t *testing.T) {
 	}
 }
 
-func TestThePageShowsWhatTheAgentTakes(t *testing.T) {
+func TestPageShowsTelemetryOfTheAgent(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	read, write := io.Pipe()
