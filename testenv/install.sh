@@ -100,7 +100,7 @@ npm_packages() {
 
 # go_key MODULE FLAG...: the hash of what go_build builds.
 go_key() {
-	(cd "$1" && shift && { echo "$@" && cat go.mod go.sum $(find . -name '*.go' | sort) && GOWORK=off go env GOVERSION GOOS GOARCH; } | hash)
+	(cd "$1" && shift && { echo "$@" && cat go.mod go.sum $(find . -name '*.go' ! -name '*_test.go' | sort) && GOWORK=off go env GOVERSION GOOS GOARCH; } | hash)
 }
 
 # go_build MODULE NAME FLAG... PACKAGE: builds NAME, which another run may be executing meanwhile.
