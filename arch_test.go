@@ -281,7 +281,7 @@ func TestPackageImportsFollowTheArchitecture(t *testing.T) {
 	}
 }
 
-// TestLibraryPackagesDoNotImportTheSDK keeps the SDK, the exporters and gRPC out of what a user of the library links.
+// TestLibraryPackagesDoNotImportTheSDK keeps the SDK, the exporters and gRPC out of the programs of users.
 func TestLibraryPackagesDoNotImportTheSDK(t *testing.T) {
 	heavy := []string{"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "google.golang.org/grpc"}
 	library := []string{module + "/mcp", module + "/mcpclient", module + "/mcpserver", module + "/mcpclient/telemetry",

@@ -66,8 +66,8 @@ func TestPanelQueriesUseNamesOfTheSchema(t *testing.T) {
 	}
 }
 
-// TestDurationPanelsShowExemplars says that the dashboards of operations, tools, servers and connections show exemplars
-// where they show durations of what has spans.
+// TestDurationPanelsShowExemplars checks the dashboards of operations, tools, servers and connections: each panel of
+// durations that have spans shows exemplars.
 func TestDurationPanelsShowExemplars(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, p := range b.drawn() {

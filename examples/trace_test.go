@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// TestServiceCallProducesTheTraceOfTheGuide runs what docs/guides/trace-a-call.md says, with a receiver in the place of
-// Jaeger, and holds the trace of a request against the drawing there.
+// TestServiceCallProducesTheTraceOfTheGuide follows docs/guides/trace-a-call.md with a receiver instead of Jaeger, and
+// compares the trace of a request with the page's drawing.
 func TestServiceCallProducesTheTraceOfTheGuide(t *testing.T) {
 	page, err := os.ReadFile("../docs/guides/trace-a-call.md")
 	if err != nil {

@@ -20,7 +20,7 @@ func ExampleGroup() {
 	}
 	defer group.Close()
 
-	_ = group.WaitForReady(ctx) // says what is wrong with missing
+	_ = group.WaitForReady(ctx) // the error names the member that is not ready
 	for tool, err := range group.Tools(ctx) {
 		if err != nil {
 			fmt.Println("not there: a server") // the error says which and why

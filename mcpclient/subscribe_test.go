@@ -141,7 +141,7 @@ func TestSubscriptionsAreRenewedInEachSession(t *testing.T) {
 	})
 }
 
-// anew agrees to one of several requests to renew a subscription, and returns its params.
+// anew accepts one of several requests to renew a subscription, and returns its params.
 func (r *revision) anew() string {
 	r.t.Helper()
 	f := r.Expect(mcp.MethodSubscribe)

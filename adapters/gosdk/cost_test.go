@@ -61,8 +61,8 @@ func once(t testing.TB, tel *telemetry.Telemetry) func() {
 	}
 }
 
-// TestCallAllocationsAreLimited holds what README.md says of a call, both ends of it, on top of the some 250
-// allocations of the SDK.
+// TestCallAllocationsAreLimited checks the figures of README.md: how many allocations the adapters
+// add to a call, at both ends, to the SDK's own 250 or so.
 func TestCallAllocationsAreLimited(t *testing.T) {
 	all := observers()
 	base := testing.AllocsPerRun(300, once(t, all["absent"]))

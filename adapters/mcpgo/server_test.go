@@ -160,8 +160,8 @@ func TestRequestsRefusedBeforeParsingAreObserved(t *testing.T) {
 	}
 }
 
-// TestWrappedSessionKeepsInterfaces holds the sessions that handlers get against those of mcp-go, which finds out by
-// type assertions what a session can do.
+// TestWrappedSessionKeepsInterfaces compares the sessions that handlers get with mcp-go's own sessions: mcp-go
+// finds the abilities of a session by type assertions.
 func TestWrappedSessionKeepsInterfaces(t *testing.T) {
 	for _, tt := range []struct {
 		name string

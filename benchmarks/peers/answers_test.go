@@ -33,7 +33,7 @@ func TestEveryPeerGetsTheRightAnswers(t *testing.T) {
 	}
 }
 
-// TestEveryPeerAcceptsTheLargestResult is that all sizes of the benchmarks are within the limits that the peers have.
+// TestEveryPeerAcceptsTheLargestResult checks that all sizes of the benchmarks are within the limits of the peers.
 func TestEveryPeerAcceptsTheLargestResult(t *testing.T) {
 	for _, p := range []workload.Peer{peers.GoSDK, peers.MCPGo} {
 		for _, tr := range workload.Transports {

@@ -78,7 +78,7 @@ func TestTLSServerUsesTheHTTPVersionOfTheUse(t *testing.T) {
 	}
 }
 
-// TestInstallationRecordsSpansAndDurations is that what is measured as production has a span and a duration for each
+// TestInstallationRecordsSpansAndDurations checks that the production profile records a span and a duration for each
 // call.
 func TestInstallationRecordsSpansAndDurations(t *testing.T) {
 	for _, p := range []Peer{FloorJSON, Ours} {

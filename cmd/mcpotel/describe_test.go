@@ -37,7 +37,8 @@ func TestDescribeShowsEveryArgument(t *testing.T) {
 	}
 }
 
-// TestDescribePrintsAWorkingExample runs what "describe" prints for schemas of all kinds, which the server checks.
+// TestDescribePrintsAWorkingExample runs the commands that "describe" prints for schemas of all kinds. The server
+// checks the arguments.
 func TestDescribePrintsAWorkingExample(t *testing.T) {
 	noCollector(t)
 	for name, property := range map[string]string{

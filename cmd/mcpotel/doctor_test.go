@@ -94,7 +94,7 @@ func TestTheDoctorExaminesAFile(t *testing.T) {
 	}
 }
 
-// TestDoctorEscapesControlCharacters lets a server say what would control a terminal.
+// TestDoctorEscapesControlCharacters has a server that writes control sequences of terminals.
 func TestDoctorEscapesControlCharacters(t *testing.T) {
 	noCollector(t)
 	const script = `printf '\033]0;title\007oh\n'; printf 'a\033[31m\n' >&2; exit 1`

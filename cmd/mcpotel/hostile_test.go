@@ -255,7 +255,7 @@ func harmless(t *testing.T, stream, text string, ownLines bool) {
 	}
 }
 
-// TestOnlyEscapingFunctionsWriteOutput finds what the command writes without the functions that make it harmless.
+// TestOnlyEscapingFunctionsWriteOutput finds calls that write output and do not escape it.
 func TestOnlyEscapingFunctionsWriteOutput(t *testing.T) {
 	ways := map[string][]string{ // by file, the functions that may write
 		"print.go":    {"printLine", "printText", "printJSON", "printBytes", "Write"},

@@ -68,7 +68,7 @@ func dividesInEveryVersion(t *testing.T, url string, stop func() int) {
 	}
 }
 
-// TestTheProxyListens for hosts over HTTP, in front of a server on standard input and output.
+// TestTheProxyListens starts a proxy for hosts over HTTP, in front of a server on standard input and output.
 func TestTheProxyListens(t *testing.T) {
 	noCollector(t)
 	url, stop := servesBy(t, append([]string{"proxy", "--listen", ":0"}, demoServerCommand(t)...)...)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestMCPCommandExplainsAFailedToolCall of a server whose debug page is on loopback.
+// TestMCPCommandExplainsAFailedToolCall explains a call of a server whose debug page is on loopback.
 func TestMCPCommandExplainsAFailedToolCall(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")

@@ -35,7 +35,7 @@ func speaks(t *testing.T, v mcp.Version) (url string) {
 	return web.URL
 }
 
-// TestTranslateConnectsDifferentEras on standard input and output, and over HTTP.
+// TestTranslateConnectsDifferentEras connects them on standard input and output, and over HTTP.
 func TestTranslateConnectsDifferentEras(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")

@@ -118,8 +118,8 @@ func TestHostFileIsWrappedAndUnwrapped(t *testing.T) {
 	}
 }
 
-// TestWrappedServersAnswerTheHost has a program and a URL behind the proxy, as a host starts it, which telemetry calls
-// what the host's file does.
+// TestWrappedServersAnswerTheHost starts the proxy as a host does, in front of a program and of a URL. Telemetry has
+// their names from the host's file.
 func TestWrappedServersAnswerTheHost(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
@@ -156,8 +156,8 @@ func TestWrappedServersAnswerTheHost(t *testing.T) {
 	}
 }
 
-// TestWrappedServersFollowThePolicy has servers changed with rules, which count for what the host then calls, and are
-// gone when the change is undone, with a backup and without.
+// TestWrappedServersFollowThePolicy wraps servers with rules. The rules apply to the host's calls until the change is
+// undone, with a backup and without.
 func TestWrappedServersFollowThePolicy(t *testing.T) {
 	noCollector(t)
 	path := atHome(t)("cursor")
@@ -492,7 +492,7 @@ func TestWrappedServerMayHaveAnyName(t *testing.T) {
 	}
 }
 
-// TestURLAndHeadersComeFromVariables has what wrap writes for a server at a URL.
+// TestURLAndHeadersComeFromVariables wraps a server at a URL: its entry refers to variables.
 func TestURLAndHeadersComeFromVariables(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")

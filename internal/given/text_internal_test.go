@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// TestTextContentNeedsOnlyItsMetaChecked holds that onlyText looks at all there is to check in what it knows.
+// TestTextContentNeedsOnlyItsMetaChecked checks that onlyText examines each field that needs it.
 func TestTextContentNeedsOnlyItsMetaChecked(t *testing.T) {
 	for _, of := range []struct {
 		t    reflect.Type

@@ -171,7 +171,7 @@ func TestCloseInterruptsNextAndDropsFrames(t *testing.T) {
 	})
 }
 
-// TestInletsCanBeNested is what a test has that gives chaos a server of package mcptest.
+// TestInletsCanBeNested nests them as a test does that wraps a server of package mcptest in chaos.
 func TestInletsCanBeNested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := open(t, 0, "theirs")

@@ -67,7 +67,7 @@ func TestTelemetryOfOtherScopesIsIgnored(t *testing.T) {
 	})
 }
 
-// TestEachDeviationIsReported is that of package telemetrytest for what OTLP carries.
+// TestEachDeviationIsReported is like the test of package telemetrytest, with telemetry as OTLP carries it.
 func TestEachDeviationIsReported(t *testing.T) {
 	for _, tt := range []struct {
 		name, want string

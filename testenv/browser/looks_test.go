@@ -87,7 +87,7 @@ func TestTextHasContrastInBothSchemes(t *testing.T) {
 	}
 }
 
-// TestPagesAreAccessible looks for what who does not see needs.
+// TestPagesAreAccessible checks the names, roles and keyboard access that people with screen readers need.
 func TestPagesAreAccessible(t *testing.T) {
 	for name, address := range pages(t) {
 		tab := open(t, Desktop, address)

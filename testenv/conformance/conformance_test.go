@@ -165,7 +165,7 @@ func TestAClientThatDoesNothingFails(t *testing.T) {
 	}
 }
 
-// TestScenariosMatchTheSuite compares with what the suite requires, and what it runs beside that.
+// TestScenariosMatchTheSuite compares our scenarios with those that the suite requires, and its optional ones.
 func TestScenariosMatchTheSuite(t *testing.T) {
 	l := installed(t).lane(t, revision{})
 	for side, revisions := range map[string][]revision{"client": revisions, "server": serverRevisions} {
@@ -204,7 +204,7 @@ func TestAServerThatRefusesEverythingFails(t *testing.T) {
 	}
 }
 
-// TestSkillsScenariosMatchTheSuite compares with what the suite has for the Skills extension.
+// TestSkillsScenariosMatchTheSuite compares our scenarios with the suite's scenarios of the Skills extension.
 func TestSkillsScenariosMatchTheSuite(t *testing.T) {
 	exit, output := execute(t, installed(t).lane(t, revision{}), "list")
 	if exit != 0 {

@@ -97,7 +97,7 @@ func shown(name string) string {
 	return name
 }
 
-// TestExitCodesOnRealServers are those that scripts rely on.
+// TestExitCodesOnRealServers checks the exit codes that scripts rely on.
 func TestExitCodesOnRealServers(t *testing.T) {
 	byName := map[string]server{}
 	for _, s := range servers {

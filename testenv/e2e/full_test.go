@@ -89,8 +89,8 @@ var uses = []struct {
 }
 
 // TestOurClientAndServerSupportAllFeatures uses every feature of our client and our server on each other, in every
-// revision, over every transport. What a revision or a transport does not have has to be missing in the way that is
-// promised.
+// revision, over every transport. A feature that a revision or a transport does not have fails with the documented
+// error.
 func TestOurClientAndServerSupportAllFeatures(t *testing.T) {
 	for _, w := range ways {
 		for _, v := range w.versions {

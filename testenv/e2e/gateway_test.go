@@ -268,7 +268,7 @@ func value(t *testing.T, text json.RawMessage) (v any) {
 	return v
 }
 
-// TestHostsOfOtherSDKsUseRealServersBehindAGateway in both eras, on standard input and output and over HTTP.
+// TestHostsOfOtherSDKsUseRealServersBehindAGateway covers both eras, standard input and output, and HTTP.
 func TestHostsOfOtherSDKsUseRealServersBehindAGateway(t *testing.T) {
 	ms := realMembers(t)
 	for i, d := range drivers {

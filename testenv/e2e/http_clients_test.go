@@ -120,7 +120,7 @@ func output(t *testing.T, argv, env []string) []byte {
 	return stdout.Bytes()
 }
 
-// TestTheInspectorUsesOurServer in each of its eras.
+// TestTheInspectorUsesOurServer covers each of the inspector's eras.
 func TestTheInspectorUsesOurServer(t *testing.T) {
 	url := ourURL(t, nil)
 	modules := filepath.Join(installed(t), "inspector", "node_modules")

@@ -80,7 +80,7 @@ func TestRealServersOverHTTPBehindTheProxy(t *testing.T) {
 	}
 }
 
-// TestOtherClientsUseOurServerBehindTheProxy in each era and transport.
+// TestOtherClientsUseOurServerBehindTheProxy covers each era and transport.
 func TestOtherClientsUseOurServerBehindTheProxy(t *testing.T) {
 	url := proxied(t, &transport.HTTP{URL: ourURL(t, nil)}).URL
 	for _, d := range drivers {

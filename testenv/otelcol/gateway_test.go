@@ -136,7 +136,7 @@ func TestSamplingLimitsErrorBursts(t *testing.T) {
 	}
 }
 
-// TestInventedNamesCreateNoSeries holds what the RED metrics are made of.
+// TestInventedNamesCreateNoSeries checks the attributes that become labels of the RED metrics.
 func TestInventedNamesCreateNoSeries(t *testing.T) {
 	got := map[string]int{}
 	p, end := onTraces(t, "transform/red", func(d ptrace.Traces) {
@@ -179,7 +179,7 @@ func TestInventedNamesCreateNoSeries(t *testing.T) {
 	}
 }
 
-// TestSeriesHaveEnvironmentAndVersionLabels holds what alerts and dashboards divide by.
+// TestSeriesHaveEnvironmentAndVersionLabels checks the labels that alerts and dashboards group by.
 func TestSeriesHaveEnvironmentAndVersionLabels(t *testing.T) {
 	f, s, cfg := configured(t, "transform/identity")
 	var got []map[string]any

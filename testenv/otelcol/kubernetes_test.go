@@ -207,7 +207,7 @@ func TestConfigurationsAreValidAsDeployed(t *testing.T) {
 	}
 }
 
-// TestManifestPortsAndNamesMatch: what one object says of another is so.
+// TestManifestPortsAndNamesMatch compares the ports and names by which objects refer to each other.
 func TestManifestPortsAndNamesMatch(t *testing.T) {
 	c := build(t)
 	pods := c.pods()
@@ -266,7 +266,7 @@ func TestManifestPortsAndNamesMatch(t *testing.T) {
 	}
 }
 
-// TestAgentsFindTheGateways: every address that the agent is given is one of a service, or of the first gateway.
+// TestAgentsFindTheGateways: every address in the agent's settings belongs to a service or to the first gateway.
 func TestAgentsFindTheGateways(t *testing.T) {
 	c := build(t)
 	env := environment(collector(t, c.agent.Spec.Template))

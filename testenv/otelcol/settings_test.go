@@ -60,7 +60,7 @@ func documented(t *testing.T, file string) map[string]string {
 	return rows
 }
 
-// TestEveryVariableIsInTheTable also finds rows for what no file reads.
+// TestEveryVariableIsInTheTable also finds rows whose variable no file reads.
 func TestEveryVariableIsInTheTable(t *testing.T) {
 	for _, name := range slices.Concat(shipped, slices.Collect(maps.Keys(overlays))) {
 		read, own := variables(t, readShipped(t, name)), documented(t, name)

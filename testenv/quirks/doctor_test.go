@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/quirks"
 )
 
-// TestDoctorReportsEveryHTTPServerAsUsable examines each server: all of them can be used, whatever is odd.
+// TestDoctorReportsEveryHTTPServerAsUsable examines each server: all of them can be used despite their quirks.
 func TestDoctorReportsEveryHTTPServerAsUsable(t *testing.T) {
 	for _, s := range quirks.OverHTTP() {
 		t.Run(s.Name, func(t *testing.T) {

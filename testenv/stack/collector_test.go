@@ -106,7 +106,8 @@ func TestOnlyWholeNoiseTracesAreDropped(t *testing.T) {
 	}
 }
 
-// TestSamplingKeepsFailedAndSlowTraces has a gateway that keeps a tenth of what is neither failed nor slow.
+// TestSamplingKeepsFailedAndSlowTraces has a gateway that keeps a tenth of the traces that neither failed nor were
+// slow.
 func TestSamplingKeepsFailedAndSlowTraces(t *testing.T) {
 	ctx := limit(t, 2*time.Minute)
 	s := own(t, ctx, stack.Options{Sampling: 10,

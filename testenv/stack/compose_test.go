@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack"
 )
 
-// TestComposePublishesOnLoopbackOnly and names only files that there are. That is all that is tested of it: there is no
-// Docker engine here.
+// TestComposePublishesOnLoopbackOnly reads compose.yaml: its ports, and that the files it names exist. Nothing runs it,
+// because there is no Docker engine here.
 func TestComposePublishesOnLoopbackOnly(t *testing.T) {
 	text, err := os.ReadFile("compose.yaml")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDrillPhasesAreSequential whatever the alerting system says.
+// TestDrillPhasesAreSequential checks the order of phases for random answers of the alerting system.
 func TestDrillPhasesAreSequential(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		warm := time.Duration(rapid.IntRange(0, 5).Draw(t, "warm")) * time.Second

@@ -64,7 +64,7 @@ func TestOnlySessionsOverHTTPExpire(t *testing.T) {
 	}
 }
 
-// TestEachFaultKindHasTableRow takes each kind with what it needs, on all that it is for.
+// TestEachFaultKindHasTableRow checks each kind with its required members, on each message that it applies to.
 func TestEachFaultKindHasTableRow(t *testing.T) {
 	for _, row := range table {
 		for _, on := range row.on {

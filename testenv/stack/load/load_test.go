@@ -8,7 +8,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// TestSentTracesAreReceived sends without a Collector between, and looks at what arrives.
+// TestSentTracesAreReceived sends without a Collector in between, and counts the traces that arrive.
 func TestSentTracesAreReceived(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
