@@ -54,8 +54,8 @@ func once(t testing.TB, tel *telemetry.Telemetry) func() {
 	}
 }
 
-// TestCallAllocationsAreLimited checks the figures of README.md: how many allocations the adapters add to a call, at both
-// ends, to the 440 or so of mcp-go.
+// TestCallAllocationsAreLimited checks the figures of README.md: how many allocations the adapters add to a call, at
+// both ends, to the 440 or so of mcp-go.
 func TestCallAllocationsAreLimited(t *testing.T) {
 	all := observers()
 	base := testing.AllocsPerRun(300, once(t, all["absent"]))
