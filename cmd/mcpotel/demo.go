@@ -155,7 +155,7 @@ func (d *demo) timeout(ctx context.Context) error {
 		if !errors.Is(err, mcpclient.ErrTimeout) {
 			return fmt.Errorf("want a timeout, got %w", err)
 		}
-		d.say("the call: %v; the server was told, and stopped working on it", err)
+		d.say("the call: %v; the client then cancelled it at the server", err)
 		return nil
 	}, "CLIENT tools/call wait", "SERVER tools/call wait")
 }
