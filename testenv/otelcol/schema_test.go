@@ -19,7 +19,7 @@ type attribute struct {
 // versions of OpenTelemetry.
 func schema(t *testing.T) map[string]attribute {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "mcpclient", "telemetry", "schema", "schema.json"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "instrument", "schema", "schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
