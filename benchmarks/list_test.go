@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"go.opentelemetry.io/otel/sdk/trace"
-
 	"github.com/mcpotel/mcpotel/mcp"
 	"github.com/mcpotel/mcpotel/mcpclient"
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
@@ -16,43 +14,36 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// BenchmarkListTools lists 1,000 tools, which the server sends each time or the client has in its cache, in programs
-// without telemetry, without an SDK and with one.
-func BenchmarkListTools(b *testing.B) {
-	for _, kept := range []struct {
-		name string
-		ttl  time.Duration
-	}{{"fresh", 0}, {"cached", time.Hour}} {
-		for _, in := range []struct {
+// BenchmarkCachedList lists tools that the client has in its cache.
+func BenchmarkCachedList(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		for _, p := range []struct {
 			name string
-			tel  func(*testing.B) *telemetry.Telemetry
-		}{
-			{"absent", func(*testing.B) *telemetry.Telemetry { return telemetry.Off() }},
-			{"no-sdk", func(*testing.B) *telemetry.Telemetry { return telemetry.New() }},
-			{"unsampled", func(b *testing.B) *telemetry.Telemetry { return sdk(b, trace.NeverSample()) }},
-		} {
-			b.Run(kept.name+"/"+in.name, func(b *testing.B) {
-				c := listing(b, in.tel(b), kept.ttl)
-				list := func() {
-					if r, err := c.ListTools(b.Context(), nil); err != nil || len(r.Tools) != 1000 {
-						b.Fatal(len(r.Tools), err)
+			tel  *telemetry.Telemetry
+		}{{"ours", telemetry.New()}, {"absent", telemetry.Off()}} {
+			b.Run(fmt.Sprintf("tools=%d/peer=%s", n, p.name), func(b *testing.B) {
+				c := listing(b, p.tel, n)
+				list := func() error {
+					r, err := c.ListTools(b.Context(), nil)
+					if err == nil && len(r.Tools) != n {
+						err = errWrong
 					}
+					return err
 				}
-				list()
-				b.ReportAllocs()
-				for b.Loop() {
-					list()
+				if err := list(); err != nil {
+					b.Fatal(err)
 				}
+				each(b, 0, list)
 			})
 		}
 	}
 }
 
-// listing returns a client of a server with 1,000 tools, in memory.
-func listing(b *testing.B, tel *telemetry.Telemetry, ttl time.Duration) *mcpclient.Client {
+// listing returns a client of a server with n tools, in memory, which may be kept for an hour.
+func listing(b *testing.B, tel *telemetry.Telemetry, n int) *mcpclient.Client {
 	s := mcpserver.New(mcp.Implementation{Name: "many", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off(),
-		Cache: mcpserver.Cache{TTL: ttl}})
-	for i := range 1000 {
+		Cache: mcpserver.Cache{TTL: time.Hour}})
+	for i := range n {
 		tool := &mcp.Tool{Name: fmt.Sprint("tool-", i), Description: strings.Repeat("What it does. ", 10)}
 		err := mcpserver.AddTool(s, tool,
 			func(context.Context, listedPath) (string, error) { return "", nil })

@@ -103,8 +103,7 @@ func cost(call func()) (allocs, bytes float64) {
 	return float64(after.Mallocs-before.Mallocs) / calls, float64(after.TotalAlloc-before.TotalAlloc) / calls
 }
 
-// The target for a tiny tools/call over stdio, with the arguments in a struct or a map, without an SDK. It is also a
-// target of package benchmarks/peers/cmd/compare.
+// The limit for a tiny tools/call over stdio, with the arguments in a struct or a map, without an SDK.
 func TestATinyCallStaysWithinItsAllocationBudget(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates")

@@ -5,5 +5,5 @@
 // sessions, a connection pool for all callers. They have no telemetry; ours has telemetry, without an SDK. Comments
 // note where a peer could be faster, or does less than ours.
 //
-// The command in cmd/compare runs all benchmarks side by side and writes the tables.
+// The command in cmd/compare runs the benchmarks of the table side by side and writes the table.
 package peers

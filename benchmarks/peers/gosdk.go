@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
@@ -52,6 +53,20 @@ func (c *goSDKClient) Call(ctx context.Context, tool string) (int, error) {
 		return 0, err
 	}
 	return goSDKContent(r), nil
+}
+
+// Records encodes the structured content, which the SDK has decoded into maps, and decodes the JSON again.
+func (c *goSDKClient) Records(ctx context.Context, tool string) (*workload.Records, error) {
+	r, err := c.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: c.arguments})
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(r.StructuredContent)
+	if err != nil {
+		return nil, err
+	}
+	out := new(workload.Records)
+	return out, json.Unmarshal(text, out)
 }
 
 // goSDKContent counts the bytes of content. The SDK has decoded the base64 of images; they count with their encoded

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -76,6 +77,18 @@ func (c *mcpGoClient) Call(ctx context.Context, tool string) (int, error) {
 		return 0, err
 	}
 	return mcpGoContent(r), nil
+}
+
+// Records decodes the JSON of the structured content, which mcp-go has kept besides its maps.
+func (c *mcpGoClient) Records(ctx context.Context, tool string) (*workload.Records, error) {
+	var q mcp.CallToolRequest
+	q.Params.Name, q.Params.Arguments = tool, c.arguments
+	r, err := c.client.CallTool(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := new(workload.Records)
+	return out, json.Unmarshal(r.RawStructuredContent, out)
 }
 
 // mcpGoContent counts the bytes of content, images as base64.

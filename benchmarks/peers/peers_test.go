@@ -15,9 +15,10 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	clients = []workload.Peer{workload.Floor, workload.FloorJSON, workload.Ours, peers.GoSDK, peers.MCPGo}
-	servers = []workload.Server{workload.FloorServer, workload.FloorJSONServer, workload.OursServer, peers.GoSDKServer,
-		peers.MCPGoServer}
+	clients = []workload.Peer{workload.Floor, workload.FloorJSON, workload.Ours, workload.Absent,
+		peers.GoSDK, peers.MCPGo}
+	servers = []workload.Server{workload.FloorServer, workload.FloorJSONServer, workload.OursServer,
+		workload.AbsentServer, peers.GoSDKServer, peers.MCPGoServer}
 )
 
 // BenchmarkRoundtrip is a call, from its arguments to the typed result, of a server that has its answers ready.
@@ -28,6 +29,14 @@ func BenchmarkRoundtrip(b *testing.B) { workload.Roundtrips(b, clients...) }
 func BenchmarkAsUsed(b *testing.B) {
 	workload.AsUsed(b, clients...)
 	workload.AsUsedBy(b, peers.OTelHTTP, clients...)
+}
+
+// BenchmarkReconnect is a call to a server that has gone since the last one, and is there anew at once.
+func BenchmarkReconnect(b *testing.B) { workload.Reconnects(b, clients...) }
+
+// BenchmarkOutput is a call whose structured content becomes a struct of the user's.
+func BenchmarkOutput(b *testing.B) {
+	workload.Outputs(b, workload.FloorJSON, workload.Ours, workload.Absent, peers.GoSDK, peers.MCPGo)
 }
 
 // BenchmarkServer is a call of a tool, by a client that has its requests ready.

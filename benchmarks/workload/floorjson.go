@@ -146,17 +146,38 @@ func (c *jsonStream) Call(ctx context.Context, tool string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	content, _, err := c.roundtrip(ctx, tool, arguments)
+	a, err := c.roundtrip(ctx, tool, arguments)
+	if err != nil {
+		return 0, err
+	}
+	content, _, err := a.counts()
 	return content, err
 }
 
+func (c *jsonStream) Records(ctx context.Context, tool string) (*Records, error) {
+	arguments, err := json.Marshal(c.requests.arguments)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.roundtrip(ctx, tool, arguments)
+	if err != nil {
+		return nil, err
+	}
+	r := new(Records)
+	return r, json.Unmarshal(a.Result.StructuredContent, r)
+}
+
 func (c *jsonStream) List(ctx context.Context) (int, error) {
-	_, tools, err := c.roundtrip(ctx, "", nil)
+	a, err := c.roundtrip(ctx, "", nil)
+	if err != nil {
+		return 0, err
+	}
+	_, tools, err := a.counts()
 	return tools, err
 }
 
 // roundtrip calls a tool, or lists the tools if tool is empty.
-func (c *jsonStream) roundtrip(ctx context.Context, tool string, arguments []byte) (content, tools int, err error) {
+func (c *jsonStream) roundtrip(ctx context.Context, tool string, arguments []byte) (*jsonAnswer, error) {
 	answer, _ := c.spare.Get().(chan *jsonAnswer)
 	if answer == nil {
 		answer = make(chan *jsonAnswer, 1)
@@ -166,16 +187,16 @@ func (c *jsonStream) roundtrip(ctx context.Context, tool string, arguments []byt
 	c.waiting[id] = answer
 	c.mu.Unlock()
 	if err := c.write(id, tool, arguments); err != nil {
-		return 0, 0, err
+		return nil, err
 	}
 	select {
 	case a := <-answer:
 		c.spare.Put(answer)
-		return a.counts()
+		return a, nil
 	case <-ctx.Done():
-		return 0, 0, ctx.Err()
+		return nil, ctx.Err()
 	case <-c.ended:
-		return 0, 0, io.ErrUnexpectedEOF
+		return nil, io.ErrUnexpectedEOF
 	}
 }
 

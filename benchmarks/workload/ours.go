@@ -15,6 +15,9 @@ import (
 // no SDK.
 var Ours = OursWith("ours", telemetry.New)
 
+// Absent is [Ours] without telemetry.
+var Absent = OursWith("absent", func(...telemetry.Option) *telemetry.Telemetry { return telemetry.Off() })
+
 // OursWith is [Ours] with another name, and with the telemetry that tel returns for each connection.
 func OursWith(name string, tel func(...telemetry.Option) *telemetry.Telemetry) Peer {
 	connect := func(ctx context.Context, t transport.Transport) (Client, error) {
@@ -65,6 +68,11 @@ func (o *oursClient) Call(ctx context.Context, tool string) (content int, err er
 		}
 	}
 	return content, nil
+}
+
+func (o *oursClient) Records(ctx context.Context, tool string) (*Records, error) {
+	r, err := mcpclient.CallToolAs[Records](ctx, o.c, tool, o.arguments)
+	return &r, err
 }
 
 func (o *oursClient) List(ctx context.Context) (int, error) {

@@ -15,6 +15,9 @@ import (
 // handles all connections.
 var OursServer = OursServerWith("ours", telemetry.New)
 
+// AbsentServer is [OursServer] without telemetry.
+var AbsentServer = OursServerWith("absent", func(...telemetry.Option) *telemetry.Telemetry { return telemetry.Off() })
+
 // OursServerWith is [OursServer] with another name, and with the telemetry that tel returns.
 func OursServerWith(name string, tel func(...telemetry.Option) *telemetry.Telemetry) Server {
 	one := sync.OnceValues(func() (*mcpserver.Server, error) { return newOursServer(tel()) })

@@ -58,6 +58,7 @@ func roundtrips() (all []roundtrip) {
 		add(t, Modern, Text, Limit, 1)
 	}
 	for _, t := range []Transport{Stdio, HTTPJSON} {
+		add(t, Modern, Tools, 100, 1)
 		add(t, Modern, Tools, 1000, 1)
 	}
 	return all

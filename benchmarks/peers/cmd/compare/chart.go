@@ -120,6 +120,11 @@ func (m *measurements) curves() (all []*curve, sizes []float64) {
 	return all, slices.Compact(sizes)
 }
 
+// column orders the known peers as the chart does.
+func column(peer string) int {
+	return slices.Index([]string{floor, floorJSON, ours, "gosdk", "mcpgo"}, peer)
+}
+
 // size returns the size that a case's name has, in bytes.
 func (c *benchCase) size() (float64, bool) {
 	for e := range strings.SplitSeq(c.name, "/") {

@@ -10,14 +10,12 @@
 // It writes into the directory of -out:
 //
 //	raw.txt.gz      output of the benchmarks, for benchstat and for -from, with machine, Go, commit, date and load
-//	table.md        a row for each case
-//	targets.md      the targets of the project, and whether they are met
+//	table.md        the rows that people feel, with their goals
 //	throughput.svg  size against throughput
 //
-// With -check it writes nothing. It measures only the targets that are ratios or counts, without the peers that only
-// tables show. It fails if a figure exceeds its limit, or the known figure of a missed target, by more than a factor.
-// It measures a missed target again, up to twice, because in one short measurement another program may have had the
-// processor. It passes the environment on, and reports GOGC and GOMAXPROCS.
+// With -against it writes nothing: it compares this project with itself at another commit, row by row and in turns, and
+// fails if a figure has become worse by more than a tenth. It passes the environment on, and reports GOGC and
+// GOMAXPROCS.
 package main
 
 import (
@@ -30,7 +28,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"syscall"
 )
 
@@ -57,20 +55,18 @@ type options struct {
 	bench     string
 	out       string
 	from      string
-	check     float64
+	against   string
 }
 
 func parseFlags(args []string, usage io.Writer) (*options, error) {
 	o, f := new(options), flag.NewFlagSet("compare", flag.ContinueOnError)
 	f.SetOutput(usage)
-	f.IntVar(&o.passes, "passes", 7, "passes through all benchmarks")
+	f.IntVar(&o.passes, "passes", 3, "passes through all benchmarks")
 	f.StringVar(&o.benchtime, "benchtime", "300ms", "time for each benchmark in each pass, as go test has it")
-	f.StringVar(&o.bench, "bench", "",
-		"benchmarks to run, as go test has it (default all; with -check those of the targets)")
+	f.StringVar(&o.bench, "bench", "", "benchmarks to run, as go test has it (default those of the table)")
 	f.StringVar(&o.out, "out", "../results", "directory to write to")
 	f.StringVar(&o.from, "from", "", "measure nothing, but take the lines of this `file` (raw.txt.gz)")
-	f.Float64Var(&o.check, "check", 0,
-		"write nothing, but fail if a ratio exceeds its target times this `factor`, or allocations exceed theirs at all")
+	f.StringVar(&o.against, "against", "", "write nothing, but fail if a row is slower than at this `commit`")
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
@@ -79,47 +75,42 @@ func parseFlags(args []string, usage io.Writer) (*options, error) {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	case o.passes < 1:
 		return nil, fmt.Errorf("-passes %d: want 1 or more", o.passes)
-	case o.check < 0 || o.check > 0 && o.check < 1:
-		return nil, fmt.Errorf("-check %s: want 1 or more", strconv.FormatFloat(o.check, 'g', -1, 64))
 	}
 	return o, nil
 }
 
 func (o *options) run(ctx context.Context, out io.Writer) error {
-	if o.check > 0 {
-		all, err := judgeFairly(checkable(), o.check, func(targets []*target) (*measurements, error) {
-			return o.measured(ctx, neededBy(targets), needless(targets))
-		}, o.from == "" && o.bench == "")
+	if o.against != "" {
+		root, err := rootOf(ctx)
 		if err != nil {
 			return err
 		}
-		return check(out, all, o.check, o.bench != "")
+		return guard(ctx, out, root, o.against)
 	}
-	m, err := o.measured(ctx, ".", "")
+	lines, err := o.lines(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := parse(lines)
 	if err != nil {
 		return err
 	}
 	return write(o.out, m)
 }
 
-// measured measures the benchmarks of -bench, by default those in what without skip, or reads an earlier measurement.
-func (o *options) measured(ctx context.Context, what, skip string) (*measurements, error) {
-	lines, err := o.lines(ctx, cmp.Or(o.bench, what), skip)
-	if err != nil {
-		return nil, err
-	}
-	return parse(lines)
-}
-
-func (o *options) lines(ctx context.Context, what, skip string) ([]byte, error) {
+// lines measures, or reads an earlier measurement.
+func (o *options) lines(ctx context.Context) ([]byte, error) {
 	if o.from != "" {
 		return readRaw(o.from)
 	}
-	keep := func([]byte) error { return nil }
-	if o.check == 0 {
-		keep = func(lines []byte) error { return writeRaw(o.out, lines) } // after each pass: an interrupted run is not lost
+	root, err := rootOf(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return measure(ctx, plan{passes: o.passes, benchtime: o.benchtime, bench: what, skip: skip}, keep)
+	what := cmp.Or(o.bench, neededBy(append(slices.Clone(rows), pictured...), ".*"))
+	// after each pass: an interrupted run is not lost
+	keep := func(lines []byte) error { return writeRaw(o.out, lines) }
+	return measure(ctx, root, plan{passes: o.passes, benchtime: o.benchtime, bench: what}, keep)
 }
 
 // write writes the pages.
@@ -130,7 +121,7 @@ func write(dir string, m *measurements) error {
 	for _, page := range []struct {
 		name string
 		text func(*measurements) (string, error)
-	}{{"table.md", tablePage}, {"targets.md", targetsPage}, {"throughput.svg", throughputChart}} {
+	}{{"table.md", tablePage}, {"throughput.svg", throughputChart}} {
 		text, err := page.text(m)
 		if err != nil {
 			return fmt.Errorf("%s: %w", page.name, err)

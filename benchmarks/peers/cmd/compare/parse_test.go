@@ -25,10 +25,10 @@ func TestNamesAreSplitIntoCaseAndPeer(t *testing.T) {
 
 func TestFiguresKeepTheirUnitsAndPasses(t *testing.T) {
 	m := output().
-		pass(1, 0.5).line("A/peer=ours", 1500, wall, 2, allocs, 12.5, p50).line("A/peer=floor", 500, wall).
-		pass(2, 1.5).line("A/peer=ours", 1600, wall, 2, allocs, 13.5, p50).parsed(t)
+		pass(1, 0.5).line("A/peer=ours", 1500, wall, 2, allocs, 12.5, peak).line("A/peer=floor", 500, wall).
+		pass(2, 1.5).line("A/peer=ours", 1600, wall, 2, allocs, 13.5, peak).parsed(t)
 	c := theCase(t, m, "A")
-	for unit, want := range map[string]series{wall: {1500, 1600}, allocs: {2, 2}, p50: {12.5, 13.5}} {
+	for unit, want := range map[string]series{wall: {1500, 1600}, allocs: {2, 2}, peak: {12.5, 13.5}} {
 		if got, ok := c.series(ours, unit); !ok || !slices.Equal(got, want) {
 			t.Errorf("%s of ours: want %v, got %v", unit, want, got)
 		}

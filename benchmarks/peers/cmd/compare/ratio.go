@@ -5,14 +5,6 @@ import (
 	"slices"
 )
 
-// Peers with a special role.
-const (
-	floor     = "floor"
-	floorJSON = "floorjson"
-	ours      = "ours"
-	absent    = "absent" // ours without telemetry, in benchmarks of telemetry
-)
-
 // over returns the ratio of s to base within each pass, NaN where base is zero.
 func (s series) over(base series) series {
 	ratios := make(series, min(len(s), len(base)))
@@ -56,15 +48,6 @@ func (s series) least() float64 {
 		return math.NaN()
 	}
 	return slices.Min(v)
-}
-
-// spread returns the smallest and the largest value.
-func (s series) spread() (lo, hi float64) {
-	v := s.known()
-	if len(v) == 0 {
-		return math.NaN(), math.NaN()
-	}
-	return slices.Min(v), slices.Max(v)
 }
 
 func (s series) known() series {

@@ -44,12 +44,12 @@ func TestFiguresAreFormattedForReaders(t *testing.T) {
 		unit, want string
 	}{
 		{0.11, wall, "0.11 ns"}, {6234, wall, "6.23 µs"}, {135_600, cpu, "136 µs"}, {1.67e9, wall, "1.67 s"},
-		{999_600, p50, "1.00 ms"},
-		{416, bytesPerOp, "416 B"}, {133_427, bytesPerOp, "130 KiB"}, {4196, bytesPerOp, "4.10 KiB"},
+		{999_600, cpu, "1.00 ms"},
+		{416, perClient, "416 B"}, {133_427, perClient, "130 KiB"}, {4196, binary, "4.10 KiB"},
 		{9830.4, perClient, "9.60 KiB"},
 		{2.5, peak, "×2.50"}, {166_131, allocs, "166,131"}, {1_234_567, allocs, "1,234,567"}, {12, allocs, "12"},
 		{-1234, allocs, "-1,234"},
-		{1998.6, rate, "1,999 MB/s"}, {0, wall, "0 ns"}, {none, wall, "–"},
+		{1998.6, rate, "1,999 MB/s"}, {0, wall, "0 ns"}, {-6234, cpu, "-6.23 µs"}, {none, wall, "–"},
 	} {
 		if got := quantity(c.value, c.unit); got != c.want {
 			t.Errorf("%v %s: want %q, got %q", c.value, c.unit, c.want, got)

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -17,23 +16,22 @@ import (
 type plan struct {
 	passes           int
 	benchtime, bench string
-	skip             string // in the form of go test's -skip; empty means nothing
 }
 
-// binary is the test binary of a package.
-type binary struct {
+// binaryOf is the test binary of a package.
+type binaryOf struct {
 	path, dir string
 	skip      string // benchmarks that another binary runs, in the form of -test.skip; empty means none
 }
 
 // measure builds and runs the benchmarks and returns their lines. After each pass it calls keep with the lines so far.
-func measure(ctx context.Context, p plan, keep func([]byte) error) ([]byte, error) {
+func measure(ctx context.Context, root string, p plan, keep func([]byte) error) ([]byte, error) {
 	tmp, err := os.MkdirTemp("", "compare")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
-	binaries, root, err := build(ctx, tmp)
+	binaries, err := build(ctx, root, tmp)
 	if err != nil {
 		return nil, err
 	}
@@ -58,37 +56,45 @@ func measure(ctx context.Context, p plan, keep func([]byte) error) ([]byte, erro
 	return lines.Bytes(), nil
 }
 
-// halved is the benchmark in both binaries, with different peers, because our decoder is internal.
-const halved = "BenchmarkDecode"
-
-// build builds both test binaries. Benchmarks of both, except halved, run only in the second, which has all the peers.
-func build(ctx context.Context, tmp string) (binaries []*binary, root string, err error) {
+// rootOf returns the root of the project that the working directory is in.
+func rootOf(ctx context.Context) (string, error) {
 	mod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
-		return nil, "", fmt.Errorf("go env: %w", err)
+		return "", fmt.Errorf("go env: %w", err)
 	}
 	peers := filepath.Dir(strings.TrimSpace(string(mod)))
-	root = filepath.Dir(filepath.Dir(peers))
 	if filepath.Base(peers) != "peers" {
-		return nil, "", fmt.Errorf("the working directory is not in the module benchmarks/peers: go -C benchmarks/peers " +
+		return "", fmt.Errorf("the working directory is not in the module benchmarks/peers: go -C benchmarks/peers " +
 			"run ./cmd/compare")
 	}
-	own := &binary{path: filepath.Join(tmp, "own.test"), dir: filepath.Join(root, "benchmarks")}
-	all := &binary{path: filepath.Join(tmp, "peers.test"), dir: peers}
-	for _, b := range []*binary{own, all} {
-		cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", b.path, ".")
-		cmd.Dir = b.dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, "", fmt.Errorf("go test -c in %s: %w: %s", b.dir, err, out)
+	return filepath.Dir(filepath.Dir(peers)), nil
+}
+
+// build builds both test binaries. Benchmarks of both run only in the second, which has all the peers.
+func build(ctx context.Context, root, tmp string) (binaries []*binaryOf, err error) {
+	own := &binaryOf{path: filepath.Join(tmp, "own.test"), dir: filepath.Join(root, "benchmarks")}
+	all := &binaryOf{path: filepath.Join(tmp, "peers.test"), dir: filepath.Join(root, "benchmarks", "peers")}
+	for _, b := range []*binaryOf{own, all} {
+		if err := b.build(ctx); err != nil {
+			return nil, err
 		}
 	}
 	names, err := all.list(ctx)
-	own.skip = anyOf(slices.DeleteFunc(names, func(s string) bool { return s == halved }))
-	return []*binary{own, all}, root, err
+	own.skip = anyOf(names)
+	return []*binaryOf{own, all}, err
+}
+
+func (b *binaryOf) build(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", b.path, ".")
+	cmd.Dir = b.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go test -c in %s: %w: %s", b.dir, err, out)
+	}
+	return nil
 }
 
 // list returns the names of the benchmarks in a binary.
-func (b *binary) list(ctx context.Context) ([]string, error) {
+func (b *binaryOf) list(ctx context.Context) ([]string, error) {
 	cmd := exec.CommandContext(ctx, b.path, "-test.list", "^Benchmark")
 	cmd.Dir = b.dir
 	out, err := cmd.Output()
@@ -106,15 +112,10 @@ func anyOf(names []string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// eitherOf returns a pattern that matches if a or b does. An empty pattern matches nothing.
-func eitherOf(a, b string) string {
-	return strings.Trim(a+"|"+b, "|")
-}
-
 // run runs a binary's benchmarks once.
-func (b *binary) run(ctx context.Context, p plan) ([]byte, error) {
+func (b *binaryOf) run(ctx context.Context, p plan) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, b.path, "-test.run", "^$", "-test.bench", p.bench, "-test.benchtime", p.benchtime,
-		"-test.benchmem", "-test.timeout", "0", "-test.skip", eitherOf(b.skip, p.skip))
+		"-test.benchmem", "-test.timeout", "0", "-test.skip", b.skip)
 	var out bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = b.dir, &out, os.Stderr
 	if err := cmd.Run(); err != nil {

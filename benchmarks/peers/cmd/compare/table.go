@@ -3,207 +3,231 @@ package main
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// section holds the results of one benchmark function.
-type section struct {
-	base  string
-	peers []string // in the order of the columns
-	cases []*benchCase
+// columns are the peers of the table, and their names for readers.
+var columns = []struct{ peer, name string }{
+	{ours, "mcpotel"}, {absent, "without telemetry"}, {floorJSON, "floor + json"}, {"gosdk", "official SDK"},
+	{"mcpgo", "mcp-go"},
 }
 
-// sections are the benchmark functions, in the order in which they ran.
-func (m *measurements) sections() []*section {
-	var all []*section
-	for _, c := range m.cases {
-		i := slices.IndexFunc(all, func(s *section) bool { return s.base == c.base() })
-		if i < 0 {
-			i, all = len(all), append(all, &section{base: c.base()})
-		}
-		all[i].cases = append(all[i].cases, c)
-		for _, p := range c.peers {
-			if !slices.Contains(all[i].peers, p) {
-				all[i].peers = append(all[i].peers, p)
-			}
-		}
-	}
-	for _, s := range all {
-		slices.SortStableFunc(s.peers, func(a, b string) int { return column(a) - column(b) })
-	}
-	return all
-}
+const tableHead = `# Speed that people feel
 
-// column orders the known peers; unknown peers follow in their own order.
-func column(peer string) int {
-	known := []string{floor, floorJSON, ours, "gosdk", "mcpgo"}
-	if i := slices.Index(known, peer); i >= 0 {
-		return i
-	}
-	return len(known)
-}
+Written by ` + "`go -C benchmarks/peers run ./cmd/compare`" + `; raw.txt.gz has the output of the benchmarks.
+
+%s
+CPU time of the client's process unless the row has another unit, medians of the passes. The number behind a library is
+the multiple of mcpotel's figure.
+
+- *mcpotel* has its defaults, without an SDK of OpenTelemetry; *without telemetry* it is built with telemetry.Off().
+- *floor + json* is the least that a usable client does: a goroutine reads, answers are matched by id, encoding/json
+  decodes once. In rows of servers, and where the row says "× floor", it is *floor*, which moves the same bytes and
+  examines none.
+- The *official SDK* is github.com/modelcontextprotocol/go-sdk 1.8.0, *mcp-go* is github.com/mark3labs/mcp-go 1.2.1,
+  both as their documentation shows them. They have no telemetry; in the rows "in production" they have a span and a
+  histogram around each call, by hand.
+- The goal is a multiple of *floor + json* unless the row says otherwise. *Now* is the median of the ratios within a
+  pass, the worst of the row's cases: both eras of the protocol, and each way to have an HTTP client.
+
+`
 
 // tablePage writes table.md.
 func tablePage(m *measurements) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What was measured\n\n%s\n%s\n", generated, m.where())
-	b.WriteString(howToRead)
-	for _, s := range m.sections() {
-		fmt.Fprintf(&b, "\n## %s\n\n", s.base)
-		if note := leavesOut[s.base]; note != "" {
-			fmt.Fprintf(&b, "%s\n\n", note)
-		}
-		s.table(&b, floor)
-		if s.some(floorJSON) && s.some(floor) {
-			b.WriteString("\nAgainst floorjson: wall (CPU).\n\n")
-			s.against(&b, floorJSON)
-		}
+	fmt.Fprintf(&b, tableHead, m.where())
+	b.WriteString("| |")
+	for _, c := range columns {
+		fmt.Fprintf(&b, " %s |", c.name)
 	}
+	b.WriteString(" goal | now | met |\n|---|" + strings.Repeat("--:|", len(columns)) + "--:|--:|---|\n")
+	met, goals := 0, 0
+	for _, r := range rows {
+		v := r.judge(m)
+		if v.first == nil {
+			continue
+		}
+		fmt.Fprintf(&b, "| %s |", r.what)
+		for _, c := range columns {
+			fmt.Fprintf(&b, " %s |", v.cell(c.peer))
+		}
+		if r.goal == 0 {
+			b.WriteString(" | | |\n")
+			continue
+		}
+		goals++
+		yes := "**no**"
+		if v.figure <= r.goal {
+			yes, met = "yes", met+1
+		}
+		fmt.Fprintf(&b, " %s | %s | %s |\n", r.format(r.goal), r.format(v.figure), yes)
+	}
+	fmt.Fprintf(&b, "\n%d of %d goals are met.\n", met, goals)
+	b.WriteString(observedTable(m))
 	return b.String(), nil
 }
 
-const generated = "Written by `go -C benchmarks/peers run ./cmd/compare`; the lines it comes from are in raw.txt.gz.\n"
-
-// where describes the commit, the machine and the time of the measurement.
-func (m *measurements) where() string {
-	var b strings.Builder
-	row := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "| %s | %s |\n", name, value)
-		}
-	}
-	a := m.about
-	b.WriteString("| | |\n|---|---|\n")
-	row("machine", join(", ", a["cpu"], suffix(a["cores"], " cores"), a["memory"]))
-	row("system", join(", ", join("/", a["goos"], a["goarch"]), prefixed("kernel ", a["kernel"])))
-	row("Go", join(", ", a["go"], prefixed("GOMAXPROCS ", a["gomaxprocs"]), prefixed("GOGC ", a["gogc"])))
-	row("commit", a["commit"])
-	row("date", a["date"])
-	row("passes", join(", ", fmt.Sprint(m.passes), suffix(a["benchtime"], " a benchmark")))
-	if len(m.loads) > 0 {
-		row("load when a pass began", fmt.Sprintf("%s to %s", digits(slices.Min(m.loads)), digits(slices.Max(m.loads))))
-	}
-	return b.String()
+// verdict is the result for a row.
+type verdict struct {
+	*row
+	first  *benchCase // the case that the table shows; nil if none was measured
+	figure float64    // the worst for the goal; NaN if none was measured
 }
 
-// table writes a row for each case: the absolute cost of the floor, or of its replacement, and the others as multiples.
-func (s *section) table(b *strings.Builder, base string) {
-	s.head(b)
-	for _, c := range s.cases {
-		fmt.Fprintf(b, "| %s |", orElse(strings.ReplaceAll(c.rest(), "/", " "), "–"))
-		against := base
-		for _, next := range []string{floorJSON, absent} {
-			if !c.has(against) {
-				against = next
+func (r *row) judge(m *measurements) *verdict {
+	v := &verdict{row: r, figure: math.NaN()}
+	for _, pattern := range r.cases {
+		for _, c := range m.matching(pattern) {
+			if _, ok := c.series(r.who(), r.unit); !ok {
+				continue
+			}
+			if v.first == nil {
+				v.first = c
+			}
+			if f := r.compared(m, c); !math.IsNaN(f) && !(f <= v.figure) {
+				v.figure = f
 			}
 		}
-		for _, p := range s.peers {
-			fmt.Fprintf(b, " %s |", c.cell(p, against))
+	}
+	return v
+}
+
+// compared returns the figure of a case that the goal limits, NaN without one.
+func (r *row) compared(m *measurements, c *benchCase) float64 {
+	mine, _ := c.series(r.who(), r.unit)
+	if r.how == alone {
+		return mine.median()
+	}
+	if r.other != "" {
+		others := m.matching(r.other)
+		if len(others) != 1 {
+			return math.NaN()
 		}
-		b.WriteByte('\n')
+		c = others[0]
+	}
+	base, ok := c.series(r.base(), r.unit)
+	switch {
+	case !ok:
+		return math.NaN()
+	case r.how == added:
+		return mine.minus(base).median()
+	default:
+		return mine.over(base).median()
 	}
 }
 
-// against writes a row with the ratios only for each case with the base.
-func (s *section) against(b *strings.Builder, base string) {
-	s.head(b)
-	for _, c := range s.cases {
-		if !c.has(base) {
-			continue
-		}
-		fmt.Fprintf(b, "| %s |", orElse(strings.ReplaceAll(c.rest(), "/", " "), "–"))
-		for _, p := range s.peers {
-			fmt.Fprintf(b, " %s |", orElse(c.times(p, base), "–"))
-		}
-		b.WriteByte('\n')
+// cell writes the figure of a column's peer, and how many times ours it is.
+func (v *verdict) cell(column string) string {
+	peer := column
+	switch {
+	case column == ours:
+		peer = v.who()
+	case column == floorJSON && v.over == floor:
+		peer = floor
+	case v.peer != "":
+		return "–" // no column of these has such a case
 	}
-}
-
-func (s *section) head(b *strings.Builder) {
-	fmt.Fprintf(b, "| case | %s |\n|---|%s\n", strings.Join(s.peers, " | "), strings.Repeat("--:|", len(s.peers)))
-}
-
-func (s *section) some(peer string) bool { return slices.Contains(s.peers, peer) }
-
-// cell writes a peer's time, or its multiple of the base's, then its allocations, then the other reported figures.
-func (c *benchCase) cell(peer, base string) string {
-	if !c.has(peer) {
+	s, ok := v.first.series(peer, v.unit)
+	if !ok {
 		return "–"
 	}
-	cost := c.times(peer, base)
-	if cost == "" || peer == base {
-		cost = c.absolute(peer)
+	if v.how == added {
+		base, _ := v.first.series(v.base(), v.unit)
+		s = s.minus(base)
 	}
-	return join("; ", cost, c.allocated(peer), c.others(peer))
-}
-
-// times writes the medians of ratios, as in ×1.83 (CPU ×2.02); empty without ratios.
-func (c *benchCase) times(peer, base string) string {
-	w, p := c.ratio(peer, base, wall), c.ratio(peer, base, cpu)
-	if math.IsNaN(w) {
-		return ""
-	}
-	if math.IsNaN(p) {
-		return multiple(w)
-	}
-	return fmt.Sprintf("%s (CPU %s)", multiple(w), multiple(p))
-}
-
-func (c *benchCase) ratio(peer, base, unit string) float64 {
-	s, ok1 := c.series(peer, unit)
-	t, ok2 := c.series(base, unit)
-	if !ok1 || !ok2 {
-		return math.NaN()
-	}
-	return s.over(t).median()
-}
-
-func (c *benchCase) absolute(peer string) string {
-	s, ok := c.series(peer, wall)
-	if !ok {
-		return ""
-	}
-	text := duration(s.median())
-	if s, ok := c.series(peer, cpu); ok {
-		text += fmt.Sprintf(" (CPU %s)", duration(s.median()))
+	text := quantity(s.median(), v.unit)
+	if column == "gosdk" || column == "mcpgo" {
+		mine, _ := v.first.series(ours, v.unit)
+		text += ", " + multiple(s.over(mine).median())
 	}
 	return text
 }
 
-func (c *benchCase) allocated(peer string) string {
-	n, ok1 := c.series(peer, allocs)
-	size, ok2 := c.series(peer, bytesPerOp)
-	if !ok1 || !ok2 {
+// format writes a goal, or a figure beside it.
+func (r *row) format(f float64) string {
+	if r.how == times {
+		return multiple(f)
+	}
+	return quantity(f, r.unit)
+}
+
+const observedHead = `
+## Telemetry beside otelgrpc and otelhttp
+
+CPU time and allocations that telemetry at both ends adds to a call. The SDK exports to nowhere, in batches.
+
+`
+
+// observedTable writes what telemetry adds to a call, of this project beside otelgrpc and otelhttp.
+func observedTable(m *measurements) string {
+	cases := m.matching("Observed/call=.*")
+	if len(cases) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s", number(math.Round(n.median())), quantity(math.Round(size.median()), bytesPerOp))
-}
-
-// others writes the figures of few benchmarks, with their units.
-func (c *benchCase) others(peer string) string {
-	var parts []string
-	for f, s := range c.figures {
-		if f.peer == peer && !slices.Contains([]string{wall, cpu, rate, bytesPerOp, allocs}, f.unit) {
-			parts = append(parts, other(s.median(), f.unit))
+	var b strings.Builder
+	b.WriteString(observedHead + "| |")
+	for _, c := range cases {
+		fmt.Fprintf(&b, " %s |", strings.TrimPrefix(c.rest(), "call="))
+	}
+	b.WriteString("\n|---|" + strings.Repeat("--:|", len(cases)))
+	for _, with := range []string{absent, "no-sdk", "unsampled", "sampled"} {
+		fmt.Fprintf(&b, "\n| %s |", strings.Replace(with, absent, "the call alone", 1))
+		for _, c := range cases {
+			spent, n := c.figures[figure{with, cpu}], c.figures[figure{with, allocs}]
+			if with != absent {
+				spent, n = spent.minus(c.figures[figure{absent, cpu}]), n.minus(c.figures[figure{absent, allocs}])
+			}
+			fmt.Fprintf(&b, " %s, %s |", quantity(spent.median(), cpu), number(math.Round(n.median())))
 		}
 	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
+	b.WriteByte('\n')
+	return b.String()
 }
 
-// other formats a figure with its name or unit, as in "p50 0.21 ms" and "9.8 KiB/client".
-func other(v float64, unit string) string {
-	switch {
-	case unit == peak:
-		return "peak " + multiple(v)
-	case strings.HasSuffix(unit, "-ns"):
-		return strings.TrimSuffix(unit, "-ns") + " " + duration(v)
-	case strings.HasPrefix(unit, "B/"):
-		return quantity(v, unit) + strings.TrimPrefix(unit, "B")
-	default:
-		return number(v) + " " + unit
+// where describes the commit, the machine and the time of the measurement.
+func (m *measurements) where() string {
+	a := m.about
+	parts := []string{strings.TrimSpace(a["cpu"]), suffix(a["cores"], " cores"), a["memory"],
+		join("/", a["goos"], a["goarch"]), a["go"], prefixed("GOMAXPROCS ", a["gomaxprocs"]),
+		prefixed("GOGC ", a["gogc"]), prefixed("commit ", a["commit"]), a["date"], fmt.Sprintf("%d passes", m.passes)}
+	if len(m.loads) > 0 {
+		parts = append(parts, fmt.Sprintf("load %s to %s", digits(slices.Min(m.loads)), digits(slices.Max(m.loads))))
 	}
+	return join(", ", parts...) + ".\n"
+}
+
+// matching returns the cases whose elements all match those of the pattern, which has as many.
+func (m *measurements) matching(pattern string) []*benchCase {
+	whole := regexp.MustCompile("^(?:" + strings.ReplaceAll(pattern, ".*", "[^/]*") + ")$")
+	var found []*benchCase
+	for _, c := range m.cases {
+		if whole.MatchString(c.name) {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// neededBy returns a pattern for -bench that runs the rows' cases for these peers.
+func neededBy(rows []*row, peers ...string) string {
+	var all []string
+	for _, r := range rows {
+		for _, pattern := range append(slices.Clone(r.cases), r.other) {
+			if pattern == "" {
+				continue
+			}
+			elements := strings.Split("Benchmark"+pattern+"/peer=("+strings.Join(peers, "|")+")", "/")
+			for i, e := range elements {
+				elements[i] = "^(?:" + e + ")$"
+			}
+			if p := strings.Join(elements, "/"); !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	return strings.Join(all, "|")
 }
 
 // join joins the parts that are not empty.

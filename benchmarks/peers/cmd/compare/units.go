@@ -36,6 +36,8 @@ func quantity(f float64, unit string) string {
 // duration writes nanoseconds.
 func duration(ns float64) string {
 	switch {
+	case ns < 0:
+		return "-" + duration(-ns)
 	case ns >= 999.5e6:
 		return digits(ns/1e9) + " s"
 	case ns >= 999.5e3:
