@@ -221,7 +221,7 @@ func TestUnsafeURLsAreNotShown(t *testing.T) {
 	}
 }
 
-func TestMisleadingHostsHaveAWarning(t *testing.T) {
+func TestMisleadingHostProducesWarning(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://mcp.example/": "", "http://localhost/": "", "http://127.0.0.1/": "",
 		"https://xn--pple-43d.com/": "beyond ASCII", "https://a.XN--pple-43d.com/": "beyond ASCII",

@@ -165,7 +165,7 @@ func TestUpdateOnReplacedSubscriptionIsDelivered(t *testing.T) {
 	})
 }
 
-func TestBrokenReplacedSubscriptionCausesChangeGap(t *testing.T) {
+func TestLosingReplacedSubscriptionCausesChangeGap(t *testing.T) {
 	onGapWeb(t, mcp.Version20260728, func(t *testing.T, g *gapWeb, c *mcpclient.Client, j *journal,
 		rec *telemetrytest.Recording) {
 		first := g.watch(t, c, motd, motd)

@@ -139,7 +139,7 @@ func readLegacyTask(cl *call, m *jsonrpc.Message) bool {
 	return true
 }
 
-// taskOf converts t to the present type of tasks.
+// taskOf converts a task of revision 2025-11-25 to the current type.
 func taskOf(t *mcp.LegacyTask) mcp.Task {
 	return mcp.Task{
 		TaskID: t.TaskID, Status: t.Status, StatusMessage: t.StatusMessage,

@@ -284,7 +284,7 @@ func TestCancelledCallCancelsTheTaskOf20251125(t *testing.T) {
 	})
 }
 
-func TestTaskHandleOf20251125(t *testing.T) {
+func TestLegacyTaskHandlePollsButRejectsUpdates(t *testing.T) {
 	oldTasked(t, nil, mcpclient.Options{}, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		task := oldStarted(t, v, c)
 		if got := task.Status(); got.TaskID != "t1" || got.Status != mcp.TaskWorking || *got.PollIntervalMs != 1000 {

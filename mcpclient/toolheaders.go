@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// mirrors reports whether arguments of tools are repeated in HTTP headers: in modern versions over HTTP.
-// (specification 2026-07-28, basic/transports/streamable-http, "Custom Headers from Tool Parameters")
+// mirrors reports whether tool arguments must be repeated in HTTP headers. Only modern versions over HTTP require this
+// (specification 2026-07-28, basic/transports/streamable-http, "Custom Headers from Tool Parameters").
 func (m *knownTools) mirrors() bool {
 	return m.c.core.Present().OwnStreams
 }

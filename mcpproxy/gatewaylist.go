@@ -60,7 +60,7 @@ const (
 	listedItem   = 192 // bytes for each item of a list, in addition to its text
 )
 
-// take takes memory for a page, and returns false if the budget is exhausted.
+// take reserves memory for a page. ok is false if the budget is exhausted.
 func (b *listBudget) take(bytes, items int) (taken int64, ok bool) {
 	taken = int64(listedCopies*bytes + listedItem*items)
 	if b.used.Add(taken) > maxListed {

@@ -29,8 +29,8 @@ type part struct {
 }
 
 const (
-	// maxPasses bounds the passes over a string with replacements. A replacement may create another match with its
-	// surroundings.
+	// maxPasses bounds how often the secrets in one string are replaced. Another pass is needed because a replacement,
+	// together with the text around it, may match again.
 	maxPasses = 4
 	// maxMatches bounds the matches of a pattern that are replaced one by one in a string, since each takes memory.
 	maxMatches = 1 << 16

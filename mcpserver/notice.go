@@ -260,8 +260,8 @@ var lists = map[string]struct {
 	},
 }
 
-// coalesced counts a notice as dropped because an equal one is queued. It does not count log messages and news of
-// tasks, whose notices only refer to data that is stored elsewhere.
+// coalesced counts a notice as dropped because an equal one is queued. It skips log messages and task notices: these
+// only point to stored data, so nothing is lost.
 func (c *exchange) coalesced(n notice) {
 	if lists[n.method].declared != nil || n.method == mcp.NotificationResourceUpdated {
 		c.Peer.Tel.NotificationDropped(n.method, names.DropCoalesced)

@@ -39,10 +39,10 @@ const (
 	isSchema      = `mcp_client_tool_definition_part="input_schema"`
 )
 
-// series are the time series of a name with some labels.
+// series selects the time series of one metric, by its name and label matchers.
 type series struct {
 	name, labels string
-	suffix       string // of a part of a histogram: "_count", "_sum" or "_bucket"
+	suffix       string // selects a part of a histogram: "_count", "_sum" or "_bucket"
 	rare         bool   // events are rare, often one in a window, so the first event of a series matters
 }
 

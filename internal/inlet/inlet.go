@@ -18,7 +18,7 @@ import (
 type Conn struct {
 	transport.Conn // connection to the peer
 
-	// Room is the number of bytes of waiting frames from which Next reads no more frames from the peer. Zero means no
+	// Room limits the waiting frames, in bytes. When they reach Room, Next stops reading from the peer. Zero means no
 	// limit.
 	Room int
 

@@ -174,7 +174,8 @@ func foldTools(all map[gaugeKey]int64) map[gaugeKey]int64 {
 	return foldShortest(all, len(ofNames), toolsBeyond)
 }
 
-// toolsBeyond returns the series for the tools of w's client if there are more tools than places.
+// toolsBeyond returns the series _OTHER of w's client. It holds the sum over the client's tools when there are too many
+// tools for the limit of series.
 func toolsBeyond(w gaugeKey) gaugeKey {
 	w.tool = names.Other
 	return w

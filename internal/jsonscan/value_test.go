@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-func TestValidSaysWhatIsWrongAndWhere(t *testing.T) {
+func TestValidReportsErrorAndOffset(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{}`, ""}, {`[]`, ""}, {` [ ] `, ""}, {`{"a":[{},[],{"b":{}}],"c":1}`, ""},
 		{`0`, ""}, {`-0`, ""}, {`-0.0e+00`, ""}, {`12.5E-3`, ""}, {`"x"`, ""}, {`true`, ""}, {`false`, ""}, {`null`, ""},

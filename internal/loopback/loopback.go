@@ -27,8 +27,8 @@ func Listen(addr string) (*net.TCPListener, error) {
 	return net.ListenTCP("tcp", tcp)
 }
 
-// Only serves h to requests that come to a loopback address and name it as the host. It refuses requests that a proxy
-// has forwarded, because they may come from another machine.
+// Only returns a handler that passes a request to h if it arrived at a loopback address and its Host is on the
+// loopback. It refuses requests that a proxy has forwarded, because they may come from another machine.
 func Only(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {

@@ -97,7 +97,7 @@ func TestSpansOfTheRealExporterAreFlattened(t *testing.T) {
 	}
 }
 
-func TestPointsOfTheRealExporterAreFlattened(t *testing.T) {
+func TestMetricPointsFromOTLPExporterAreFlattened(t *testing.T) {
 	s := start(t, defaultLimit)
 	e, err := otlpmetricgrpc.New(t.Context(), otlpmetricgrpc.WithEndpoint(s.Endpoint()), otlpmetricgrpc.WithInsecure())
 	if err != nil {

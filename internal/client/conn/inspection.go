@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument"
 )
 
-// flight is a copy of a call in flight for an inspection, because the call itself belongs to another goroutine.
+// flight is a snapshot of one in-flight call, taken for an inspection. The call itself belongs to another goroutine.
 type flight struct {
 	inflight.Flight[*Request]
 	method, target, uri string

@@ -48,7 +48,7 @@ type failure struct {
 	wait  time.Duration // delay that the server asks for, 0 for none
 
 	request int64                   // id of the request that failed, 0 for none
-	failed  *transport.RequestError // error for the caller of that request; nil if it is the same as for the others
+	failed  *transport.RequestError // error for the caller of request; nil if it gets err, like the others
 }
 
 func (f *failure) Error() string { return f.err.Error() }

@@ -13,7 +13,7 @@ type palette struct {
 
 func newPalette() *palette { return &palette{given: make(map[string]int)} }
 
-// A service is the name of a service with its colour.
+// A service is the name of a service and the colour of its spans.
 type service struct {
 	Name   string
 	Colour int

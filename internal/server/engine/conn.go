@@ -84,8 +84,9 @@ func (s *Server) open(
 // Close implements [web.Conn].
 func (c *Conn) Close() (left int) { return c.close(false) }
 
-// close waits for running handlers, whose contexts have ended, and returns how many still run. lost means that the
-// connection broke.
+// close ends the connection. The contexts of its handlers have ended. close waits up to [rpc.Settle] for the handlers
+// to return, then cuts the connection and waits up to [rpc.Settle] again. It returns the number of handlers that still
+// run. lost means that the connection broke.
 func (c *Conn) close(lost bool) (left int) {
 	c.alive.Stop()
 	c.Server.mu.Lock()

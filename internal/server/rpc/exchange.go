@@ -47,7 +47,8 @@ type Server interface {
 	Describe(m *jsonrpc.Message) instrument.Incoming
 	// Version returns the revision on which client and server have agreed, empty for none.
 	Version() mcp.Version
-	// Cancellation returns the cause of the end of a request that the client has cancelled. reason is the client's.
+	// Cancellation returns the error for a request that the client cancelled. reason is the text in the client's
+	// notification, empty for none.
 	Cancellation(reason string) error
 	// CountRefused counts a message that the core has refused with an answer. recorded means that a log record exists.
 	CountRefused(reason string, a Answer, recorded bool)

@@ -24,7 +24,7 @@ type Reader struct {
 	ctx     context.Context  // ends the reading
 	done    chan ReadResult  // gets the end of the reading
 
-	buffered func() bool // reports whether unreceived input has arrived; true if that is unknown
+	buffered func() bool // reports whether input is buffered that receive has not returned yet; true if unknown
 
 	turn   atomic.Uint64 // number of the goroutine that reads; changes when another one takes over
 	latest time.Time     // arrival of the latest request; owned by the goroutine that reads
@@ -49,8 +49,8 @@ const (
 var errReceive = errors.New("receive: it has ended its goroutine")
 
 // Read handles the frames that receive returns, until ctx ends or there are no more frames, which is not an error.
-// receive returns a [*FrameTooLargeError] for a frame above the limit. buffered reports whether unreceived input has
-// arrived; nil if that is unknown. life is notified of each frame.
+// receive returns a [*FrameTooLargeError] for a frame above the limit. buffered reports whether input is
+// buffered that receive has not returned yet; nil if that is unknown. life is notified of each frame.
 func (x *Exchange) Read(ctx context.Context, receive func(context.Context) ([]byte, error), buffered func() bool,
 	life *keepalive.Watch) ReadResult {
 	if buffered == nil {

@@ -89,7 +89,7 @@ type Ring struct {
 	alike [256]uint8 // number of remembered calls by the last byte of exact
 	n     uint       // number of calls so far
 
-	row          int              // consecutive calls of one tool with one result
+	row          int              // number of latest consecutive calls of the same tool with the same result
 	same         [Periods + 1]int // by period: number of latest calls that repeat exactly with it
 	sameAsBefore [Periods + 1]int // by period: the same count, comparing told instead of exact
 

@@ -22,7 +22,7 @@ func TestConversationsAreBounded(t *testing.T) {
 	}
 }
 
-func TestHashCoversLengthAndEnds(t *testing.T) {
+func TestHashCoversLengthBeginningAndEnd(t *testing.T) {
 	large := bytes.Repeat([]byte("x"), 4*Whole)
 	other := func(at, length int) []byte {
 		b := bytes.Clone(large[:length])

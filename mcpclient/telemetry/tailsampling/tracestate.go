@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// The fields of tracestate for sampling, by OpenTelemetry's specification: the threshold (th) and, if it differs from
-// the trace id's, the randomness (rv). A trace is sampled if its randomness is at least the threshold.
+// Fields of tracestate for sampling, defined by OpenTelemetry: the threshold (th), and the randomness (rv) if it is not
+// taken from the trace id. A trace is sampled if its randomness is at least the threshold.
 const (
 	vendor    = "ot"
 	maxVendor = 256 // bytes of the entry
@@ -21,7 +21,7 @@ const (
 	unknown = ""  // no threshold, for spans that other spans represent
 )
 
-// randomBits is the number of random bits in a trace id, by W3C Trace Context Level 2.
+// randomBits is the number of random bits in a trace id, as defined by W3C Trace Context Level 2.
 const randomBits = 56
 
 func randomness(id trace.TraceID) uint64 {

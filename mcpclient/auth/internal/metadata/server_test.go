@@ -20,7 +20,7 @@ func (s *site) server(at, issuer string) {
 	})
 }
 
-func TestServerMetadataIsFoundAtItsLocations(t *testing.T) {
+func TestServerMetadataIsFoundAtEachWellKnownURL(t *testing.T) {
 	for _, tt := range []struct {
 		at, path string
 		asked    []string
