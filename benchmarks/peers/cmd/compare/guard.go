@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,17 +17,18 @@ import (
 // The guard compares this tree with an older commit, in the same run. It measures each row with the binary of the one
 // and of the other in turn, this project's client and server only, and fails if a figure has become worse by more than
 // worst. Two statistics must agree, the median of the ratios of the turns and the ratio of the best turns, and must
-// agree again in longer turns: other work on the machine rarely disturbs one side of all of them.
+// agree again in three longer tries: other work on the machine rarely disturbs one side of all of them.
 const worst = 1.1
 
 // guarded are the figures that the guard compares.
 var guarded = []string{cpu, allocs, peak, perClient}
 
-// turns are the turns of one row: how many, and how long each benchmark takes.
+// turns are the tries of one row: how many turns, and how long each benchmark takes. After the first try only the
+// benchmarks that are worse are measured again.
 var turns = []struct {
 	n    int
 	each string
-}{{3, "200ms"}, {5, "500ms"}, {9, "1s"}}
+}{{3, "200ms"}, {5, "500ms"}, {9, "1s"}, {15, "1s"}}
 
 // guard compares the work tree at root with a commit.
 func guard(ctx context.Context, out io.Writer, root, commit string) error {
@@ -73,7 +75,7 @@ func compareRow(ctx context.Context, out io.Writer, r *row, pattern string, befo
 		if err != nil {
 			return nil, err
 		}
-		var worse []string
+		var worse, again []string
 		for _, name := range slices.Sorted(maps.Keys(pairs)) {
 			for _, unit := range guarded {
 				p := pairs[name][unit]
@@ -81,11 +83,11 @@ func compareRow(ctx context.Context, out io.Writer, r *row, pattern string, befo
 					continue
 				}
 				median, best := p.now.over(p.before).median(), p.now.least()/p.before.least()
-				line := fmt.Sprintf("%s, %s: %s → %s, %s (best %s)", strings.TrimPrefix(name, "Benchmark"), unit,
+				line := fmt.Sprintf("%s, %s: %s → %s, %s (best %s)", name, unit,
 					quantity(p.before.median(), unit), quantity(p.now.median(), unit), multiple(median), multiple(best))
 				fmt.Fprintln(out, line)
 				if min(median, best) > worst {
-					worse = append(worse, line)
+					worse, again = append(worse, line), append(again, exactly(name))
 				}
 			}
 		}
@@ -93,8 +95,18 @@ func compareRow(ctx context.Context, out io.Writer, r *row, pattern string, befo
 			return worse, nil
 		}
 		fmt.Fprintf(out, "%s: again, with longer turns\n", r.what)
+		pattern = strings.Join(again, "|")
 	}
 	return nil, nil
+}
+
+// exactly returns a pattern for -bench that only one benchmark matches.
+func exactly(name string) string {
+	elements := strings.Split("Benchmark"+name, "/")
+	for i, e := range elements {
+		elements[i] = "^" + regexp.QuoteMeta(e) + "$"
+	}
+	return strings.Join(elements, "/")
 }
 
 // pair is a figure of a benchmark before and now, in turns.
