@@ -41,12 +41,7 @@ func (c *benchCase) series(peer, unit string) (series, bool) {
 // has reports whether a peer took part.
 func (c *benchCase) has(peer string) bool { return slices.Contains(c.peers, peer) }
 
-// base returns the name of the benchmark function. rest returns the text after it.
-func (c *benchCase) base() string {
-	base, _, _ := strings.Cut(c.name, "/")
-	return base
-}
-
+// rest returns the name after that of the benchmark function.
 func (c *benchCase) rest() string {
 	_, rest, _ := strings.Cut(c.name, "/")
 	return rest
