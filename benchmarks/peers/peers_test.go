@@ -31,10 +31,10 @@ func BenchmarkAsUsed(b *testing.B) {
 	workload.AsUsedBy(b, peers.OTelHTTP, clients...)
 }
 
-// BenchmarkReconnect is a call to a server that has gone since the last one, and is there anew at once.
+// BenchmarkReconnect is the first call after the server has ended and restarted at once.
 func BenchmarkReconnect(b *testing.B) { workload.Reconnects(b, clients...) }
 
-// BenchmarkOutput is a call whose structured content becomes a struct of the user's.
+// BenchmarkOutput is a call whose structured content is decoded into the user's struct.
 func BenchmarkOutput(b *testing.B) {
 	workload.Outputs(b, workload.FloorJSON, workload.Ours, workload.Absent, peers.GoSDK, peers.MCPGo)
 }

@@ -29,7 +29,7 @@ type recordCaller interface {
 	Records(ctx context.Context, tool string) (*Records, error)
 }
 
-// Outputs benchmarks a call whose structured content becomes a struct of the user's. Ours checks it against the schema
+// Outputs benchmarks a call with structured content, decoded into the user's struct. Ours checks it against the schema
 // that the server has listed, which the client keeps. The others check nothing.
 func Outputs(b *testing.B, peers ...Peer) {
 	for _, size := range []int{KiB, 10 * KiB, 100 * KiB} {
@@ -56,7 +56,7 @@ func outputs(b *testing.B, p Peer, canned Canned) {
 	repeat(b, 1, func(ctx context.Context) error {
 		r, err := c.Records(ctx, TinyTool)
 		if err == nil && (len(r.Records) == 0 || r.Records[0].Name != "record 0") {
-			err = errors.New("the records are not those of the server")
+			err = errors.New("the records differ from the server's")
 		}
 		return err
 	})

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Reconnects benchmarks a call to a server on a pipe that has gone since the last one, and is there anew at once: until
-// the call has its answer. [Ours] reconnects by itself: it has no backoff, and its caller waits for readiness and
+// Reconnects benchmarks the first call after a server on a pipe has ended and restarted at once, until the call has its
+// answer. [Ours] reconnects by itself: it has no backoff, and its caller waits for readiness and
 // repeats a call that was lost. With the others the user makes a new client when a call fails.
 func Reconnects(b *testing.B, peers ...Peer) {
 	for _, e := range Eras {
@@ -31,7 +31,7 @@ func Reconnects(b *testing.B, peers ...Peer) {
 	}
 }
 
-// phoenix is a server that ends and is there anew.
+// phoenix is a server that ends and restarts.
 type phoenix struct {
 	era Era
 

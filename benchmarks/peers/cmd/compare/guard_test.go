@@ -22,7 +22,7 @@ func fake(t *testing.T, ns string) *binaryOf {
 func TestGuardFailsOnlyBeyondATenth(t *testing.T) {
 	for now, fails := range map[string]bool{"1000": false, "1090": false, "1110": true, "500": false} {
 		var out bytes.Buffer
-		worse, err := compareRow(t.Context(), &out, &row{what: "a row"}, ".", fake(t, "1000"), fake(t, now))
+		worse, err := compareRow(t.Context(), &out, &row{title: "a row"}, ".", fake(t, "1000"), fake(t, now))
 		if err != nil {
 			t.Fatal(err)
 		}

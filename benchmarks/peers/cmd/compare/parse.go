@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -41,11 +42,13 @@ func (c *benchCase) series(peer, unit string) (series, bool) {
 // has reports whether a peer took part.
 func (c *benchCase) has(peer string) bool { return slices.Contains(c.peers, peer) }
 
-// rest returns the name after that of the benchmark function.
+// rest returns the name without the benchmark function.
 func (c *benchCase) rest() string {
 	_, rest, _ := strings.Cut(c.name, "/")
 	return rest
 }
+
+var errNoBenchmark = errors.New("no benchmark has run")
 
 // parse reads lines in the benchmark format.
 func parse(lines []byte) (*measurements, error) {
@@ -79,7 +82,7 @@ func parse(lines []byte) (*measurements, error) {
 		return nil, err
 	}
 	if len(m.cases) == 0 {
-		return nil, fmt.Errorf("no benchmark has run")
+		return nil, errNoBenchmark
 	}
 	for _, c := range m.cases {
 		for f, s := range c.figures {

@@ -2,15 +2,15 @@ package main
 
 // row is a line of the table: something that people wait for, or pay for.
 type row struct {
-	what string
+	title string
 
 	// cases are patterns for names of benchmarks, without the peer: regular expressions between slashes, each for a whole
 	// element. The table shows the first case that was measured; the goal holds for all of them.
 	cases []string
 	unit  string
-	peer  string // whose figure it is; ours unless told
+	peer  string // the table shows the figure of this peer; ours by default
 
-	// The goal is a multiple of the figure of the peer over, floor+json unless told. With added it limits the difference.
+	// The goal is a multiple of the figure of the peer over, floor+json by default. With added it limits the difference.
 	// With alone it limits the figure itself. A row without a goal is information.
 	goal  float64
 	over  string
@@ -58,66 +58,66 @@ const (
 
 // rows are all rows, in order.
 var rows = []*row{
-	{what: "Tiny call, stdio", cases: []string{"AsUsed/transport=stdio" + tiny1 + "/arguments=map"}, unit: cpu, goal: 1},
-	{what: "the same, allocations", cases: []string{"AsUsed/transport=stdio" + tiny1 + "/arguments=map"}, unit: allocs,
+	{title: "Tiny call, stdio", cases: []string{"AsUsed/transport=stdio" + tiny1 + "/arguments=map"}, unit: cpu, goal: 1},
+	{title: "the same, allocations", cases: []string{"AsUsed/transport=stdio" + tiny1 + "/arguments=map"}, unit: allocs,
 		goal: 7, how: alone},
-	{what: "Tiny call, stdio, 64 callers", cases: []string{"AsUsed/transport=stdio" + tiny64 + "/arguments=map",
+	{title: "Tiny call, stdio, 64 callers", cases: []string{"AsUsed/transport=stdio" + tiny64 + "/arguments=map",
 		"Roundtrip/transport=(stdio|pipe)" + tiny64}, unit: cpu, goal: 1.2},
-	{what: "Tiny call, HTTP", cases: []string{"AsUsed/transport=httpjson" + tiny1 + "/arguments=map",
+	{title: "Tiny call, HTTP", cases: []string{"AsUsed/transport=httpjson" + tiny1 + "/arguments=map",
 		"AsUsed/transport=http(json|sse)" + tiny1 + "/client=(own|wrapped|tls|h2)"}, unit: cpu, goal: 1.15},
-	{what: "Tiny call, HTTP, 64 callers", cases: []string{"AsUsed/transport=httpjson" + tiny64 + "/arguments=map",
+	{title: "Tiny call, HTTP, 64 callers", cases: []string{"AsUsed/transport=httpjson" + tiny64 + "/arguments=map",
 		"AsUsed/transport=httpjson" + tiny64 + "/client=(own|wrapped|tls|h2)"}, unit: cpu, goal: 1.15},
-	{what: "Tiny call, stdio, in production", cases: []string{"AsUsed/transport=stdio" + tiny1 + "/telemetry=production"},
+	{title: "Tiny call, stdio, in production", cases: []string{"AsUsed/transport=stdio" + tiny1 + "/telemetry=production"},
 		unit: cpu, goal: 1},
-	{what: "Tiny call, HTTP, in production",
+	{title: "Tiny call, HTTP, in production",
 		cases: []string{"AsUsed/transport=httpjson" + tiny1 + "/telemetry=production"}, unit: cpu, goal: 1.15},
 
-	{what: "Text of 10 KiB", cases: []string{result + "shape=text/size=10KiB/callers=1"}, unit: cpu, goal: .3},
-	{what: "Text of 100 KiB", cases: []string{result + "shape=text/size=100KiB/callers=1"}, unit: cpu, goal: .3},
-	{what: "1,000 items, 100 KiB", cases: []string{result + "shape=items/size=100KiB/callers=1"}, unit: cpu, goal: .3},
-	{what: "Text of 1 MiB", cases: []string{result + "shape=text/size=1MiB/callers=1",
+	{title: "Text of 10 KiB", cases: []string{result + "shape=text/size=10KiB/callers=1"}, unit: cpu, goal: .3},
+	{title: "Text of 100 KiB", cases: []string{result + "shape=text/size=100KiB/callers=1"}, unit: cpu, goal: .3},
+	{title: "1,000 items, 100 KiB", cases: []string{result + "shape=items/size=100KiB/callers=1"}, unit: cpu, goal: .3},
+	{title: "Text of 1 MiB", cases: []string{result + "shape=text/size=1MiB/callers=1",
 		"Roundtrip/transport=http(json|sse)/era=2026-07-28/shape=text/size=1MiB/callers=1"}, unit: cpu, goal: .3},
-	{what: "Text of 16 MiB", cases: []string{result + "shape=text/size=16MiB-1/callers=1",
+	{title: "Text of 16 MiB", cases: []string{result + "shape=text/size=16MiB-1/callers=1",
 		"Roundtrip/transport=http(json|sse)/era=2026-07-28/shape=text/size=16MiB-1/callers=1"}, unit: cpu, goal: .3},
-	{what: "160,000 items, 16 MiB", cases: []string{result + "shape=items/size=16MiB-1/callers=1"}, unit: cpu, goal: .3},
-	{what: "Text of 16 MiB, peak memory × its size", cases: []string{result + "shape=text/size=16MiB-1/callers=1"},
+	{title: "160,000 items, 16 MiB", cases: []string{result + "shape=items/size=16MiB-1/callers=1"}, unit: cpu, goal: .3},
+	{title: "Text of 16 MiB, peak memory × its size", cases: []string{result + "shape=text/size=16MiB-1/callers=1"},
 		unit: peak, goal: 2.2, how: alone},
 
-	{what: "tools/list of 100", cases: []string{result + "shape=tools/size=100/callers=1"}, unit: cpu, goal: .3},
-	{what: "tools/list of 1,000", cases: []string{result + "shape=tools/size=1000/callers=1",
+	{title: "tools/list of 100", cases: []string{result + "shape=tools/size=100/callers=1"}, unit: cpu, goal: .3},
+	{title: "tools/list of 1,000", cases: []string{result + "shape=tools/size=1000/callers=1",
 		"Roundtrip/transport=httpjson/era=2026-07-28/shape=tools/size=1000/callers=1"}, unit: cpu, goal: .2},
-	{what: "tools/list of 1,000, cached (the goal: × that of 100)", cases: []string{"CachedList/tools=1000"}, unit: cpu,
+	{title: "tools/list of 1,000, cached (the goal: × that of 100)", cases: []string{"CachedList/tools=1000"}, unit: cpu,
 		goal: 1.2, over: ours, other: "CachedList/tools=100"},
-	{what: "CallToolAs, 1 KiB", cases: []string{"Output/transport=pipe/era=.*/shape=structured/size=1KiB",
+	{title: "CallToolAs, 1 KiB", cases: []string{"Output/transport=pipe/era=.*/shape=structured/size=1KiB",
 		"Output/transport=pipe/era=.*/shape=structured/size=(10|100)KiB"}, unit: cpu, goal: 1},
 
-	{what: "Connect, one call, close; HTTP", cases: []string{"Connect/transport=httpjson/era=.*",
+	{title: "Connect, one call, close; HTTP", cases: []string{"Connect/transport=httpjson/era=.*",
 		"Connect/transport=pipe/era=.*"}, unit: cpu, goal: 1.5},
-	{what: "Reconnect, until a call has its answer", cases: []string{"Reconnect/transport=pipe/era=.*"}, unit: cpu,
+	{title: "Reconnect, until a call has its answer", cases: []string{"Reconnect/transport=pipe/era=.*"}, unit: cpu,
 		goal: 1.5},
 
-	{what: "Server on a pipe, × floor", cases: []string{"Server/transport=pipe/era=.*/tool=.*/callers=1"}, unit: cpu,
+	{title: "Server on a pipe, × floor", cases: []string{"Server/transport=pipe/era=.*/tool=.*/callers=1"}, unit: cpu,
 		goal: 3, over: floor},
-	{what: "Server on a pipe, 64 callers, × floor", cases: []string{"Server/transport=pipe/era=.*/tool=.*/callers=64"},
+	{title: "Server on a pipe, 64 callers, × floor", cases: []string{"Server/transport=pipe/era=.*/tool=.*/callers=64"},
 		unit: cpu, goal: 3, over: floor},
-	{what: "Server, HTTP, × floor", cases: []string{"Server/transport=httpjson/era=2026-07-28/tool=.*/callers=1"},
+	{title: "Server, HTTP, × floor", cases: []string{"Server/transport=httpjson/era=2026-07-28/tool=.*/callers=1"},
 		unit: cpu, goal: 1.25, over: floor},
-	{what: "Server, HTTP, 64 callers, × floor",
+	{title: "Server, HTTP, 64 callers, × floor",
 		cases: []string{"Server/transport=httpjson/era=2026-07-28/tool=.*/callers=64"}, unit: cpu, goal: 1.25, over: floor},
 
-	{what: "Proxy: time added to a tiny call", cases: []string{
+	{title: "Proxy: time added to a tiny call", cases: []string{
 		"ThroughAProxy/transport=(stdio|httpjson)" + tiny1}, unit: wall, peer: "ours-proxied", over: ours, goal: 100e3,
 		how: added},
-	{what: "Proxy: a text of 16 MiB, × without", cases: []string{
+	{title: "Proxy: a text of 16 MiB, × without", cases: []string{
 		"ThroughAProxy/transport=(stdio|httpjson)/era=.*/shape=text/size=16MiB-1/callers=1"}, unit: wall,
 		peer: "ours-proxied", over: ours, goal: 1.3},
 
-	{what: "Idle client, HTTP: memory", cases: []string{"IdleClient/transport=httpjson/era=.*/clients=1000"},
+	{title: "Idle client, HTTP: memory", cases: []string{"IdleClient/transport=httpjson/era=.*/clients=1000"},
 		unit: perClient, goal: 5 << 10, how: alone},
-	{what: "Idle client, stream: memory", cases: []string{"IdleClient/transport=pipe/era=.*/clients=1000"},
+	{title: "Idle client, stream: memory", cases: []string{"IdleClient/transport=pipe/era=.*/clients=1000"},
 		unit: perClient, goal: 10 << 10, how: alone},
-	{what: "Program with a client: size", cases: []string{"Start"}, unit: binary},
-	{what: "Program with a client: from its start to the first answer, HTTP", cases: []string{"Start"}, unit: wall},
+	{title: "Program with a client: size", cases: []string{"Start"}, unit: binary},
+	{title: "Program with a client: from its start to the first answer, HTTP", cases: []string{"Start"}, unit: wall},
 }
 
 // pictured are cases of the second table and of the picture.

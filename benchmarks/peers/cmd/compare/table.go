@@ -24,12 +24,12 @@ the multiple of mcpotel's figure.
 
 - *mcpotel* has its defaults, without an SDK of OpenTelemetry; *without telemetry* it is built with telemetry.Off().
 - *floor + json* is the least that a usable client does: a goroutine reads, answers are matched by id, encoding/json
-  decodes once. In rows of servers, and where the row says "× floor", it is *floor*, which moves the same bytes and
+  decodes once. In rows of servers, and in rows with "× floor", it is *floor*, which moves the same bytes and
   examines none.
 - The *official SDK* is github.com/modelcontextprotocol/go-sdk 1.8.0, *mcp-go* is github.com/mark3labs/mcp-go 1.2.1,
   both as their documentation shows them. They have no telemetry; in the rows "in production" they have a span and a
   histogram around each call, by hand.
-- The goal is a multiple of *floor + json* unless the row says otherwise. *Now* is the median of the ratios within a
+- The goal is a multiple of *floor + json* unless the row names another base. *Now* is the median of the ratios within a
   pass, the worst of the row's cases: both eras of the protocol, and each way to have an HTTP client.
 
 `
@@ -49,7 +49,7 @@ func tablePage(m *measurements) (string, error) {
 		if v.first == nil {
 			continue
 		}
-		fmt.Fprintf(&b, "| %s |", r.what)
+		fmt.Fprintf(&b, "| %s |", r.title)
 		for _, c := range columns {
 			fmt.Fprintf(&b, " %s |", v.cell(c.peer))
 		}
@@ -160,7 +160,7 @@ CPU time and allocations that telemetry at both ends adds to a call. The SDK exp
 
 `
 
-// observedTable writes what telemetry adds to a call, of this project beside otelgrpc and otelhttp.
+// observedTable writes the cost of telemetry for a call, for this project beside otelgrpc and otelhttp.
 func observedTable(m *measurements) string {
 	cases := m.matching("Observed/call=.*")
 	if len(cases) == 0 {
@@ -198,7 +198,7 @@ func (m *measurements) where() string {
 	return join(", ", parts...) + ".\n"
 }
 
-// matching returns the cases whose elements all match those of the pattern, which has as many.
+// matching returns the cases that a pattern matches. A pattern has as many elements as the name of the case.
 func (m *measurements) matching(pattern string) []*benchCase {
 	whole := regexp.MustCompile("^(?:" + strings.ReplaceAll(pattern, ".*", "[^/]*") + ")$")
 	var found []*benchCase
