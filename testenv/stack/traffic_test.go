@@ -12,9 +12,10 @@ import (
 )
 
 // TestEachScenarioChangesItsMetrics plays every scenario twice, the second time with all connections open, and asks
-// Prometheus for what it should have moved.
+// Prometheus for the metrics that each scenario moves. Some metrics are above zero for a moment only, and a busy
+// machine may collect them before and after that moment: then the scenarios are played again.
 func TestEachScenarioChangesItsMetrics(t *testing.T) {
-	ctx := limit(t, 3*time.Minute)
+	ctx := limit(t, 5*time.Minute)
 	f, err := traffic.Start(ctx,
 		traffic.Options{OTLP: up.OTLP(), OTLPHTTP: up.OTLPHTTP(), Interval: 200 * time.Millisecond, Log: t.Output()})
 	if err != nil {
@@ -51,7 +52,12 @@ func TestEachScenarioChangesItsMetrics(t *testing.T) {
 		}
 		return len(missing) == 0
 	}
-	if !within(limit(t, 30*time.Second), seen) {
+	for again := 0; !within(limit(t, 30*time.Second), seen) && again < 2; again++ {
+		if err := f.Run(ctx, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !seen() {
 		for expression, scenario := range missing {
 			t.Errorf("%s: want more than zero for %s", scenario, expression)
 		}

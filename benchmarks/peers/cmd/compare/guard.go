@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -176,7 +177,8 @@ func extract(ctx context.Context, root, commit, dir string) error {
 		exec.CommandContext(ctx, "tar", "-xf", archive, "-C", dir),
 	} {
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s (in a shallow clone, run git fetch --unshallow first)", cmd, err, out)
+			return fmt.Errorf("files of commit %q: %w: %s; in a shallow clone, run git fetch --unshallow first", commit, err,
+				bytes.TrimSpace(out))
 		}
 	}
 	return os.Remove(archive)
