@@ -94,7 +94,7 @@ func TestDashboardsImportUnchanged(t *testing.T) {
 	uids := map[string]string{}
 	for _, b := range boards(t) {
 		if b.ID != nil {
-			t.Errorf("%s: id %d, want none: it is the server's to give", b.file, *b.ID)
+			t.Errorf("%s: id %d, want none: it is only the server may send", b.file, *b.ID)
 		}
 		if b.UID != "mcpotel-"+strings.TrimSuffix(b.file, ".json") || len(b.UID) > 40 || uids[b.UID] != "" {
 			t.Errorf("%s: uid %q, want one of its own, after its file, up to 40 characters", b.file, b.UID)

@@ -39,7 +39,7 @@ var oracleIntegers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *js
 	case err != nil || raw[0] == 'n':
 		return err
 	case !isHint && raw[0] != '-' && (raw[0] < '0' || raw[0] > '9'):
-		return errors.New("no number")
+		return errors.New("not a number")
 	}
 	if x, ok := new(big.Rat).SetString(string(raw)); ok && x.IsInt() && x.Num().IsInt64() {
 		n := x.Num().Int64()

@@ -157,7 +157,8 @@ func (cl *call) Encode(s *conn.Session) *conn.Fault {
 	}
 	if cl.input.rounds > 0 && !s.Era.Asks() {
 		return &conn.Fault{Kind: conn.KindProtocol, Op: cl.Method,
-			Cause: errors.New("the server that asked for input has become one of the legacy era")}
+			Cause: errors.New("the server requested input, but after a reconnect it supports only legacy revisions, which " +
+				"cannot get the input")}
 	}
 	cl.beginKeeping(s)
 	if err := cl.encodeFor(s); err != nil {

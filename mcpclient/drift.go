@@ -242,7 +242,7 @@ func (w *driftWatch) refuses(tool string) bool {
 	return w.refusal(tool) != nil
 }
 
-var errUntracked = fmt.Errorf("the list of tools takes more than the %d MiB that can be compared", driftRoom>>20)
+var errUntracked = fmt.Errorf("the list of tools is larger than the %d MiB that the client compares", driftRoom>>20)
 
 // refusal returns why a tool must not be listed or called, nil if it may. mu is held.
 func (w *driftWatch) refusal(tool string) error {

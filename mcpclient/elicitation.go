@@ -96,7 +96,7 @@ func (e elicitor) answer(ctx context.Context, r *Request) (any, error) {
 	case mcp.ElicitDecline, mcp.ElicitCancel:
 		return &mcp.ElicitResult{Result: result.Result, Action: result.Action}, nil
 	}
-	return nil, fmt.Errorf("the handler of elicitation gave the unknown action %q", result.Action)
+	return nil, fmt.Errorf("the elicitation handler returned the unknown action %q", result.Action)
 }
 
 // invalidParams returns the error for an invalid request. The server gets the text.

@@ -93,7 +93,7 @@ func newURLElicitation(p *mcp.ElicitParams) (*URLElicitation, error) {
 	}
 	u, err := url.Parse(p.URL)
 	if err != nil {
-		return nil, errors.New("url is none")
+		return nil, errors.New("url is invalid")
 	}
 	if err := clientinput.CheckVisit(u); err != nil {
 		return nil, fmt.Errorf("url %w", err)
@@ -107,10 +107,10 @@ func warningAbout(host string) string {
 	_, err := netip.ParseAddr(host)
 	switch {
 	case err == nil && !hostname.Loopback(host) || hostname.Numeric(host):
-		return "the host is a number: nothing tells whose it is"
+		return "the host is an IP address, which does not show who owns it"
 	case strings.Contains("."+strings.ToLower(host), ".xn--") ||
 		strings.ContainsFunc(host, func(r rune) bool { return r > 127 }):
-		return "the host's name has letters beyond ASCII: it may look like another name"
+		return "the host name has non-ASCII letters, and may imitate another name"
 	}
 	return ""
 }
@@ -176,7 +176,7 @@ const (
 type tooManyVisits struct{ limit string }
 
 func (e tooManyVisits) Error() string {
-	return "the server sends the user to URLs with more than " + e.limit + " at once"
+	return "the server asks the user to visit URLs with more than " + e.limit + " at once"
 }
 
 // requiredElicitations returns the elicitations in an error of the server.

@@ -209,8 +209,8 @@ func TestUnsafeURLsAreNotShown(t *testing.T) {
 		"https:///x":                  "no host",
 		"https:mcp.example":           "no host",
 		"https://bank.example@evil/x": "user name",
-		"https://a b/":                "url is none",
-		"https://x/\u0000":            "url is none",
+		"https://a b/":                "url is invalid",
+		"https://x/\u0000":            "url is invalid",
 	} {
 		e, answer := shown(t, url)
 		refused := strings.Contains(answer.Raw, "-32602")
@@ -224,11 +224,11 @@ func TestUnsafeURLsAreNotShown(t *testing.T) {
 func TestMisleadingHostProducesWarning(t *testing.T) {
 	for url, want := range map[string]string{
 		"https://mcp.example/": "", "http://localhost/": "", "http://127.0.0.1/": "",
-		"https://xn--pple-43d.com/": "beyond ASCII", "https://a.XN--pple-43d.com/": "beyond ASCII",
-		"https://аpple.com/":   "beyond ASCII",
-		"https://203.0.113.7/": "number", "https://[2001:db8::1]/": "number",
-		"https://3405803783/": "number", "https://0xCB007107/": "number", "https://203.0.0161.7./": "number",
-		"https://203.7/":         "number",
+		"https://xn--pple-43d.com/": "non-ASCII", "https://a.XN--pple-43d.com/": "non-ASCII",
+		"https://аpple.com/":   "non-ASCII",
+		"https://203.0.113.7/": "IP address", "https://[2001:db8::1]/": "IP address",
+		"https://3405803783/": "IP address", "https://0xCB007107/": "IP address", "https://203.0.0161.7./": "IP address",
+		"https://203.7/":         "IP address",
 		"https://7.mcp.example/": "", "https://0x.example/": "", "https://mcp.x7/": "", "https://0x7g/": "",
 	} {
 		e, answer := shown(t, url)

@@ -41,8 +41,8 @@ var (
 	ErrShutdown       = conn.ErrShutdown
 	ErrUnauthorized   = conn.ErrUnauthorized
 	ErrUnsupported    = errors.New("not supported by the server")
-	ErrListCutShort   = errors.New("the list is cut short by its cursors")
-	ErrToolChanged    = errors.New("the tool has changed, and the change is not accepted") // see [UseDriftDetection]
+	ErrListCutShort   = errors.New("the list is incomplete, because its cursors cannot be followed")
+	ErrToolChanged    = errors.New("the tool has changed, and the change was not accepted") // see [UseDriftDetection]
 )
 
 // Error is the only type of error that operations of a [Client] return.

@@ -93,6 +93,6 @@ func ExampleHandleURLElicitation() {
 	fmt.Println(result.Text())
 	// Output:
 	// The tool needs your key.
-	// Open https://xn--pple-43d.com/key in your browser? It is a page of xn--pple-43d.com. the host's name has letters beyond ASCII: it may look like another name
+	// Open https://xn--pple-43d.com/key in your browser? It is a page of xn--pple-43d.com. the host name has non-ASCII letters, and may imitate another name
 	// the user said: accept
 }

@@ -69,7 +69,7 @@ type member struct {
 
 // ErrNoMember means that the group has no member with that name, or none to which a tool with that name could
 // belong.
-var ErrNoMember = errors.New("no such member of the group")
+var ErrNoMember = errors.New("the group has no such member")
 
 // MemberError is an error of one member of a group.
 type MemberError struct {
@@ -179,7 +179,7 @@ func noMember(name string, members []*member) error {
 	for i, m := range members {
 		names[i] = m.name
 	}
-	return fmt.Errorf("%w: %q; there are %q", ErrNoMember, name, names)
+	return fmt.Errorf("%w: %q; its members are %q", ErrNoMember, name, names)
 }
 
 // Members yields the present members by name, in the order of their addition, for example to report their states.

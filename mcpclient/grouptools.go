@@ -124,7 +124,7 @@ func (g *Group) route(ctx context.Context, name string, options []CallOption) (*
 		tool, err := g.original(ctx, m, name, rest, options)
 		return m.client, tool, options, err
 	}
-	none := fmt.Errorf("tool %q: %w; the names of tools begin with %s", name, ErrNoMember, g.prefixes())
+	none := fmt.Errorf("tool %q: %w; names of tools begin with %s", name, ErrNoMember, g.prefixes())
 	return nil, "", nil, &Error{Kind: KindInvalid, Op: mcp.MethodCallTool, Unsent: true, cause: none}
 }
 

@@ -23,7 +23,7 @@ func TestHandshakeErrorContainsItsFirstFailure(t *testing.T) {
 				v.Answer(v.Expect(mcp.MethodDiscover), badVersions)
 				refuse(v)
 			},
-			[]string{"refuses initialize: Method not found", "the answer to server/discover cannot be used",
+			[]string{"rejected initialize: Method not found", "the answer to server/discover is invalid",
 				"supportedVersions"},
 		},
 		"an answer to the probe without versions": {
@@ -31,14 +31,14 @@ func TestHandshakeErrorContainsItsFirstFailure(t *testing.T) {
 				v.Answer(v.Expect(mcp.MethodDiscover), `{"resultType":"complete","supportedVersions":[],"capabilities":{}}`)
 				refuse(v)
 			},
-			[]string{"refuses initialize", "the answer to server/discover names no supported version"},
+			[]string{"rejected initialize", "the answer to server/discover names no supported version"},
 		},
 		"a refusal of the probe with a reason": {
 			func(v *conversation) {
 				v.Refuse(v.Expect(mcp.MethodDiscover), mcp.CodeInternalError, "the database is down")
 				refuse(v)
 			},
-			[]string{"refuses initialize", "the server refuses server/discover: the database is down"},
+			[]string{"rejected initialize", "the server rejected server/discover: the database is down"},
 		},
 		"answers whose ids are texts": {
 			func(v *conversation) {
@@ -46,7 +46,7 @@ func TestHandshakeErrorContainsItsFirstFailure(t *testing.T) {
 				v.Send(`{"jsonrpc":"2.0","id":"1","result":` + discovered + `}`)
 				v.Expect(mcp.MethodInitialize)
 			},
-			[]string{"not ready within", `the server sent an answer with the id "1", which no request of the client has`},
+			[]string{"not ready within", `the server sent an answer with the id "1", which matches no request`},
 		},
 		"a message that is none": {
 			func(v *conversation) {
@@ -54,7 +54,7 @@ func TestHandshakeErrorContainsItsFirstFailure(t *testing.T) {
 				v.Send(`{"jsonrpc":"2.0","id":null,"result":{}}`)
 				v.Expect(mcp.MethodInitialize)
 			},
-			[]string{"not ready within", "the server sent a message that cannot be used"},
+			[]string{"not ready within", "the server sent an invalid message"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -46,7 +46,7 @@ type InputRequiredError struct{ Result *mcp.InputRequiredResult }
 
 // Error states the number of requests.
 func (e *InputRequiredError) Error() string {
-	return fmt.Sprintf("the server needs an answer first, to %d requests", len(e.Result.InputRequests))
+	return fmt.Sprintf("the server requires answers to %d requests first", len(e.Result.InputRequests))
 }
 
 // ReturnInputRequired makes a call return a modern server's request for input instead of calling the client's
@@ -106,7 +106,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 	}
 	if cl.input.rounds++; cl.input.rounds >= c.cfg.Limits.InputRounds {
 		return &Error{Kind: KindProtocol, Op: cl.Method,
-			cause: fmt.Errorf("the server has asked for input %d times, Options.Limits.InputRounds", cl.input.rounds)}
+			cause: fmt.Errorf("the server requested input %d times, the limit of Options.Limits.InputRounds", cl.input.rounds)}
 	}
 	if err := checkInputs(in.InputRequests); err != nil {
 		return &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
@@ -128,7 +128,7 @@ func (cl *call) provide(ctx context.Context) *Error {
 		case err != nil && limited.Err() != nil:
 			return errorOf(c.core.Interrupted(ctx, cl.Method, !cl.Accepted))
 		case err != nil:
-			err.Op, err.cause = cl.Method, fmt.Errorf("the server needs an answer first: %w", err.cause)
+			err.Op, err.cause = cl.Method, fmt.Errorf("the server requires input first: %w", err.cause)
 			return err
 		}
 		cl.input.given.InputResponses[key] = answer

@@ -163,7 +163,7 @@ func TestMissingInputFailsTheCall(t *testing.T) {
 		text     string
 	}{
 		{"no handler", nil, `{"k":` + formRequest + `}`, mcpclient.KindProtocol,
-			"the server needs an answer first: elicitation/create: no handler"},
+			"the server requires input first: elicitation/create: no handler"},
 		{"ping", nil, `{"k":{"method":"ping"}}`, mcpclient.KindProtocol, "ping: no handler"},
 		{"a handler that fails",
 			[]mcpclient.Feature{mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {

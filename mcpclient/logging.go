@@ -103,7 +103,7 @@ func (cl *call) withLogLevel(s *conn.Session, meta mcp.Meta) (mcp.Meta, error) {
 
 func checkLogLevel(level mcp.LoggingLevel) error {
 	if level != "" && !level.Defined() {
-		return fmt.Errorf("log level %q is none of the protocol", level)
+		return fmt.Errorf("unknown log level %q", level)
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ const (
 
 // ErrLoop and a [*LoopError] are in the error chain of a call that was refused because it would continue a loop: see
 // [LoopOptions.Break].
-var ErrLoop = errors.New("the call would go on with a loop")
+var ErrLoop = errors.New("the call would continue a loop")
 
 // LoopError describes the loop that a call would have continued.
 type LoopError struct {
@@ -101,13 +101,13 @@ func (e *LoopError) Error() string {
 	said := ""
 	switch e.Kind {
 	case LoopSameCall:
-		said = "this call has had the same result " + strconv.Itoa(e.Calls) + " times"
+		said = "this call returned the same result " + strconv.Itoa(e.Calls) + " times"
 	case LoopSameResult:
-		said = "the tool has had the same result " + strconv.Itoa(e.Calls) + " times, whatever its arguments"
+		said = "the tool returned the same result " + strconv.Itoa(e.Calls) + " times, for different arguments"
 	case LoopCycle:
-		said = "the last " + strconv.Itoa(e.Calls) + " calls were the same few in turns, with the same results"
+		said = "the last " + strconv.Itoa(e.Calls) + " calls repeated the same few calls, with the same results"
 	}
-	return fmt.Sprintf("tool %q is not called again: %s; do something else", e.Tool, said)
+	return fmt.Sprintf("tool %q is not called again: %s; change the arguments or use another tool", e.Tool, said)
 }
 
 // Is reports that the error is an [ErrLoop].

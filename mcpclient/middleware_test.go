@@ -137,9 +137,9 @@ func TestNilMiddlewareIsRefused(t *testing.T) {
 	type wrapper = func(mcpclient.RequestHandler) mcpclient.RequestHandler
 	none := func(mcpclient.CallFunc) mcpclient.CallFunc { return nil }
 	for want, o := range map[string]*mcpclient.Options{
-		"Middleware[1] is nil or returned nil":  {Middleware: []mcpclient.Middleware{noting(new([]string), "m"), nil}},
-		"Middleware[0] is nil or returned nil":  {Middleware: []mcpclient.Middleware{none}},
-		"HandlerMiddleware[0] gives no handler": {HandlerMiddleware: []wrapper{nil}},
+		"Middleware[1] is nil or returned nil":        {Middleware: []mcpclient.Middleware{noting(new([]string), "m"), nil}},
+		"Middleware[0] is nil or returned nil":        {Middleware: []mcpclient.Middleware{none}},
+		"HandlerMiddleware[0] is nil or returned nil": {HandlerMiddleware: []wrapper{nil}},
 	} {
 		if _, err := mcpclient.New(newScript(t), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)

@@ -43,7 +43,7 @@ func UseRoots(roots ...*mcp.Root) Feature {
 // has kind [KindInvalid] and nothing changes. With any other error the roots are replaced but the server may not
 // know.
 func (c *Client) SetRoots(ctx context.Context, roots ...*mcp.Root) error {
-	err := errors.New("the client was made without UseRoots")
+	err := errors.New("the client has no roots; create it with UseRoots")
 	if c.roots.present() {
 		err = c.roots.set(roots)
 	}
@@ -89,13 +89,13 @@ func checkRoot(uri string) error {
 	case err != nil:
 		return err
 	case u.Scheme != "file":
-		return fmt.Errorf("%q is no file URI", uri)
+		return fmt.Errorf("%q is not a file URI", uri)
 	case !strings.HasPrefix(u.Path, "/") || strings.ContainsRune(u.Path, 0):
 		return fmt.Errorf("%q has no absolute path", uri)
 	case u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(uri, "#"):
 		return fmt.Errorf("%q has more than a host and a path", uri)
 	case slices.ContainsFunc(strings.FieldsFunc(u.Path, isSeparator), func(s string) bool { return s == ".." }):
-		return fmt.Errorf("%q leads upwards", uri)
+		return fmt.Errorf("%q contains \"..\"", uri)
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (s *sampler) answer(ctx context.Context, r *Request, v mcp.Version) (any, e
 // checkRequest validates a request. The server gets the text of the error.
 func (s *sampler) checkRequest(p *mcp.CreateMessageParams) error {
 	if !s.Tools && clientinput.UsesTools(p) {
-		return errors.New("tools, and uses of them, need the capability sampling.tools, which was not declared")
+		return errors.New("tools and tool uses require the capability sampling.tools, which the client has not declared")
 	}
 	if err := clientinput.CheckMessages(p); err != nil {
 		return err
@@ -123,8 +123,8 @@ func (s *sampler) checkRequest(p *mcp.CreateMessageParams) error {
 	last := p.ToolChoice != nil && p.ToolChoice.Mode == mcp.ToolChoiceNone
 	rounds, most := clientinput.ToolRounds(p), cmp.Or(s.MaxToolRounds, 32)
 	if rounds >= most && most > 0 && !last {
-		return fmt.Errorf("the conversation has had %d rounds of tools, of %d that it may have: "+
-			"let it end, with toolChoice none", rounds, most)
+		return fmt.Errorf("the conversation has %d rounds of tool use, the limit is %d: "+
+			"end it with toolChoice none", rounds, most)
 	}
 	return nil
 }
@@ -140,9 +140,9 @@ func complete(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams, v mcp.Vers
 	}
 	switch {
 	case r.StopReason == mcp.StopToolUse && !uses:
-		return errors.New("the model has stopped to use tools, and uses none")
+		return errors.New("the stop reason is toolUse, but the model uses no tool")
 	case r.StopReason == mcp.StopEndTurn && uses:
-		return errors.New("the model uses tools, but has ended its turn")
+		return errors.New("the stop reason is endTurn, but the model uses tools")
 	}
 	if err := clientinput.CheckMessage(r, p); err != nil {
 		return err
@@ -161,14 +161,14 @@ func older(r *mcp.CreateMessageResult, v mcp.Version) error {
 		for _, block := range r.Content {
 			text, ok := block.(*mcp.TextContent)
 			if !ok {
-				return fmt.Errorf("a server of %s takes one block, or text", v)
+				return fmt.Errorf("a server of revision %s accepts one block or only text", v)
 			}
 			texts = append(texts, text.Text)
 		}
 		r.Content = mcp.SamplingContent{mcp.Text(strings.Join(texts, "\n"))}
 	}
 	if _, sound := r.Content[0].(*mcp.AudioContent); sound && v < mcp.Version20250326 {
-		return fmt.Errorf("a server of %s takes no sound", v)
+		return fmt.Errorf("a server of revision %s does not accept audio", v)
 	}
 	if v < mcp.Version20250618 {
 		r.Content = mcp.SamplingContent{plain(r.Content[0])}

@@ -83,7 +83,7 @@ func (a *answering) interpose(middleware []func(RequestHandler) RequestHandler) 
 				a.handlers[method] = wrap(a.handlers[method])
 			}
 			if wrap == nil || a.handlers[method] == nil {
-				return fmt.Errorf("mcpclient: options: HandlerMiddleware[%d] gives no handler", i)
+				return fmt.Errorf("mcpclient: options: HandlerMiddleware[%d] is nil or returned nil", i)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func TestCallCancelledByTheServerFailsAtOnce(t *testing.T) {
 						t.Errorf("got %v after %v, want an error of kind %s at once that says nothing about a retry", err, took,
 							mcpclient.KindProtocol)
 					}
-					if text := fmt.Sprint(err); !strings.Contains(text, "the server has cancelled it: "+
+					if text := fmt.Sprint(err); !strings.Contains(text, "the server cancelled the request: "+
 						"maintenance") || len(text) > 500 {
 						t.Errorf("got %.600s, want the server's reason, cut", text)
 					}
@@ -86,7 +86,7 @@ func TestStreamOfACallCancelledByTheServerIsClosed(t *testing.T) {
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
 		f := v.Expect("x/y")
 		v.cancel(string(f.ID), "")
-		if err := <-done; err == nil || !strings.HasSuffix(err.Error(), "the server has cancelled it") {
+		if err := <-done; err == nil || !strings.HasSuffix(err.Error(), "the server cancelled the request") {
 			t.Errorf("got %v, want an error without a reason", err)
 		}
 		if fmt.Sprint(closed) != "["+string(f.ID)+"]" {
@@ -111,7 +111,7 @@ func TestServerCancellationReasonIsLogged(t *testing.T) {
 		v.Send(`{"jsonrpc":"2.0","id":7,"method":"slow"}`)
 		v.cancel("7", "the user has closed the window")
 		synctest.Wait()
-		const want = "the server has cancelled it: the user has closed the window"
+		const want = "the server cancelled the request: the user has closed the window"
 		if cause == nil || cause.Error() != want {
 			t.Errorf("the handler's context ended because of %v, want %q", cause, want)
 		}
@@ -136,7 +136,7 @@ func TestSubscriptionCancellationReasonIsLogged(t *testing.T) {
 			t.Errorf("subscribed again after %v, want a second", took)
 		}
 		if got := rec.Log("mcp_client.stream.closed").Text("exception.message"); !strings.Contains(got,
-			"the server has cancelled it: "+
+			"the server cancelled the request: "+
 				"shutting down") {
 			t.Errorf("logged %q, want the server's reason", got)
 		}

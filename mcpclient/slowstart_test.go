@@ -102,7 +102,7 @@ func TestErrorOfSilentServerHasItsStderr(t *testing.T) {
 		err := c.Status().Err
 		if !errors.Is(err, conn.ErrSlow) ||
 			!strings.Contains(err.Error(),
-				`its process has written nothing to its standard output; its last words: "waiting for a lock"`) {
+				`its process has written nothing to its standard output; its last output: "waiting for a lock"`) {
 			t.Errorf("got %v, want what it has not done, and its last words", err)
 		}
 		s.next(t)

@@ -111,7 +111,7 @@ func (subs *subscriptions) unavailable(s *conn.Session) *Error {
 	return nil
 }
 
-var errNotListening = errors.New("the client does not listen to changes: Options.NoListening is set " +
+var errNotListening = errors.New("the client does not listen for changes: Options.NoListening is set " +
 	`("listen": false in a file of servers)`)
 
 // begin ensures that the client listens in session s. It returns the error of a server that has refused.

@@ -139,7 +139,7 @@ func TestMissingTaskInputEndsTheCallAndCancelsTheTask(t *testing.T) {
 		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		err := <-a.done
 		if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.TaskID != "t1" ||
-			!strings.Contains(err.Error(), "the task needs an answer first: elicitation/create: no handler") {
+			!strings.Contains(err.Error(), "the task requires input first: elicitation/create: no handler") {
 			t.Errorf("got %v, want what is missing, about t1", err)
 		}
 		v.Answer(v.about(mcp.MethodCancelTask), acknowledged)

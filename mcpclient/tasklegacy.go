@@ -52,7 +52,7 @@ func requireLegacyTasks(s *conn.Session, method string, made bool) *Error {
 	switch {
 	case method == mcp.MethodUpdateTask:
 		return unsupported(method,
-			"a task of 2025-11-25 takes no updates, what it needs the server asks of the handlers during Wait")
+			"a task of 2025-11-25 accepts no updates; during Wait, the server sends its requests to the client's handlers")
 	case s == conn.NoSession:
 		return nil
 	case s.Version != tasksVersion || !made && tasks == nil:

@@ -302,7 +302,7 @@ func TestLegacyTaskHandlePollsButRejectsUpdates(t *testing.T) {
 			t.Errorf("got %+v, %v, want what the server said", d, err)
 		}
 		if err := task.Update(t.Context(), nil); !errors.Is(err, mcpclient.ErrUnsupported) || !mcpclient.SafeToRetry(err) ||
-			!strings.Contains(err.Error(), "takes no updates") {
+			!strings.Contains(err.Error(), "accepts no updates") {
 			t.Errorf("got %v, want ErrUnsupported, unsent", err)
 		}
 		done = poll()

@@ -183,7 +183,7 @@ func (t *Task) answer(ctx context.Context, id int64, requests mcp.InputRequests)
 		}
 		answer, err := t.c.answering.input(ctx, id, requests[key])
 		if err != nil {
-			err.Op, err.cause = mcp.MethodCallTool, fmt.Errorf("the task needs an answer first: %w", err.cause)
+			err.Op, err.cause = mcp.MethodCallTool, fmt.Errorf("the task requires input first: %w", err.cause)
 			return t.about(err)
 		}
 		t.answers[key] = answer

@@ -177,7 +177,7 @@ func readOutput(ctx context.Context, s *schema.Schema, content json.RawMessage, 
 
 func unusableOutput(tool string, err error) error {
 	if errors.Is(err, weigh.ErrTooMuch) {
-		err = fmt.Errorf("%w: take CallTool, which leaves structured content as it is", err)
+		err = fmt.Errorf("%w: use CallTool, which does not decode structured content", err)
 	}
 	return &Error{Kind: KindProtocol, Op: mcp.MethodCallTool, cause: fmt.Errorf("output of tool %s: %w", tool, err)}
 }

@@ -282,7 +282,7 @@ func (g *Gateway) end(end func(*mcpclient.Group) error) error {
 	return errors.Join(failed...)
 }
 
-var errGatewayStopped = &mcp.Error{Code: mcp.CodeInternalError, Message: "the gateway has been closed"}
+var errGatewayStopped = &mcp.Error{Code: mcp.CodeInternalError, Message: "the gateway is closed"}
 
 // newGroup returns the clients of one host, not yet connected.
 func (g *Gateway) newGroup() (*hostGroup, error) {

@@ -334,8 +334,8 @@ func TestClosedGatewayRejectsHosts(t *testing.T) {
 		}
 		leave(t, c)
 		err := a.gateway.Serve(t.Context(), nil)
-		if err == nil || !strings.Contains(err.Error(), "has been closed") {
-			t.Errorf("Serve returned %v, want that the gateway has been closed", err)
+		if err == nil || !strings.Contains(err.Error(), "the gateway is closed") {
+			t.Errorf("Serve returned %v, want that the gateway is closed", err)
 		}
 	})
 }

@@ -210,7 +210,7 @@ func TestPolicyMatchesNamesOfGateway(t *testing.T) {
 		t.Errorf("the host gets the tools %q, want those of two members", got)
 	}
 	for tool, want := range map[string]string{
-		"old_echo": "the policy of the proxy does not allow it", "mid_wait": "has taken longer than the 10ms",
+		"old_echo": "the policy of the proxy does not allow it", "mid_wait": "exceeded the timeout of 10ms",
 		"mid_refuse": "[redacted]",
 	} {
 		if _, err := c.CallTool(t.Context(), tool, nil); err == nil || !strings.Contains(err.Error(), want) {

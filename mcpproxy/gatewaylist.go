@@ -72,7 +72,7 @@ func (b *listBudget) take(bytes, items int) (taken int64, ok bool) {
 
 var errListsFull = &mcp.Error{
 	Code:    mcp.CodeInternalError,
-	Message: "the gateway has no memory left for lists; try again later",
+	Message: "the gateway has reached its memory limit for lists; try again later",
 }
 
 // item is an item of a list.

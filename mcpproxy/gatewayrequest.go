@@ -186,7 +186,7 @@ func (r *request) shown(result json.RawMessage, err error) (any, error) {
 		return result, nil
 	}
 	if _, err := mcp.Decode(result, typed); err != nil {
-		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the server's result: " + err.Error()}
+		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the server's result is invalid: " + err.Error()}
 	}
 	return typed, nil
 }

@@ -100,7 +100,7 @@ func TestLegacyHostAnswersInputOfMemberTask(t *testing.T) {
 		}
 		want := "accept7false"
 		if host.Era() == mcp.Modern {
-			want = "sent a request before its answer"
+			want = "only inside of answers"
 		}
 		if !strings.Contains(said, want) {
 			t.Errorf("the host gets %s, want %s", said, want)

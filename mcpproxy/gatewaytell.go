@@ -94,8 +94,8 @@ func (m *member) logAtLarge(level mcp.LoggingLevel, logger string, data json.Raw
 func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
 	s := m.h.of()
 	if s == nil {
-		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the revision of the host permits requests of " +
-			"servers only in answers, and the server, or its task, sent a request before its answer"}
+		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the host's revision allows requests to the host " +
+			"only inside of answers, but the server sent one by itself"}
 	}
 	ctx, end := m.h.g.guard.ending(ctx, r.Method)
 	defer end()
@@ -125,7 +125,7 @@ func (r *request) mayAsk() bool {
 	return false
 }
 
-var errNoRequest = errors.New("the server is answering no request")
+var errNoRequest = errors.New("the server has no request of the host in progress")
 
 // question returns a member's request for the host, and the value that its answer is decoded into.
 func question(method string, params json.RawMessage) (ask *mcpserver.Ask, result any, err error) {
@@ -140,7 +140,7 @@ func question(method string, params json.RawMessage) (ask *mcpserver.Ask, result
 		r := new(mcp.ListRootsResult)
 		return mcpserver.AskListRoots("", r), r, nil
 	}
-	return nil, nil, fmt.Errorf("hosts answer no requests of method %q", method)
+	return nil, nil, fmt.Errorf("hosts do not handle requests of the method %q", method)
 }
 
 // elicited passes on that a user has completed a URL visit.

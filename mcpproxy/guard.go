@@ -350,7 +350,7 @@ type timeoutError struct {
 }
 
 func (e *timeoutError) Error() string {
-	return fmt.Sprintf("the call of %q has taken longer than the %v that the policy of the proxy allows", shown(e.tool),
+	return fmt.Sprintf("the call of %q exceeded the timeout of %v in the proxy's policy", shown(e.tool),
 		e.d)
 }
 
@@ -387,7 +387,7 @@ func (g *limiter) rateError(wait time.Duration) error {
 	seconds := strconv.FormatFloat(wait.Seconds(), 'f', 3, 64)
 	return &mcp.Error{
 		Code: mcp.CodeInternalError,
-		Message: fmt.Sprintf("too many calls of tools: the policy of the proxy allows %d in %v; try again in %s s",
+		Message: fmt.Sprintf("too many tool calls: the proxy's policy allows %d in %v; try again in %s s",
 			g.rate.Calls, g.rate.Per, seconds),
 		Data: json.RawMessage(`{"retryAfter":` + seconds + `}`),
 	}

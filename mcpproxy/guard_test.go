@@ -164,7 +164,7 @@ func TestForbiddenToolIsNeitherListedNorCalled(t *testing.T) {
 				_, err := g.CallTool(t.Context(), "delete", waitArguments{})
 				fails(t, err, mcp.CodeInvalidParams, `unknown tool "delete": the policy of the proxy does not allow it`)
 				err = g.Call(t.Context(), mcp.MethodCallTool, json.RawMessage(`{"name":"wait","Name":"delete"}`), nil)
-				fails(t, err, mcp.CodeInvalidParams, `member "Name": the protocol calls it "name"`)
+				fails(t, err, mcp.CodeInvalidParams, `member "Name" has the wrong letter case, want "name"`)
 				g.noted()
 				if _, err := g.CallTool(t.Context(), "wait", waitArguments{}); err != nil {
 					t.Error(err)
@@ -190,7 +190,7 @@ func TestSlowCallTimesOut(t *testing.T) {
 	guarding(t, p, mcpclient.Options{}, nil, func(t *testing.T, g *guarded) {
 		begun := time.Now()
 		_, err := g.CallTool(t.Context(), "wait", waitArguments{Seconds: 60})
-		text := `the call of "wait" has taken longer than the 1s that the policy of the proxy allows`
+		text := `the call of "wait" exceeded the timeout of 1s in the proxy's policy`
 		fails(t, err, mcp.CodeInternalError, text)
 		if took := time.Since(begun); took != time.Second {
 			t.Errorf("it took %v", took)
@@ -292,7 +292,7 @@ func TestCallRateIsLimited(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 			err := call()
-			fails(t, err, mcp.CodeInternalError, "the policy of the proxy allows 2 in 10s; try again in 4.000 s")
+			fails(t, err, mcp.CodeInternalError, "the proxy's policy allows 2 in 10s; try again in 4.000 s")
 			if e, _ := errors.AsType[*mcp.Error](err); string(e.Data) != `{"retryAfter":4.000}` {
 				t.Errorf("got the data %s", e.Data)
 			}

@@ -19,7 +19,7 @@ const (
 	maxWaitingBytes = 16 << 20 // or a single message that is larger
 )
 
-var errTooManyWait = errors.New("too many messages wait for the server")
+var errTooManyWait = errors.New("too many messages are waiting for the server")
 
 // link is a pair's connection to a server. It reconnects when it is lost, and receives the messages of the server.
 type link struct {
@@ -98,7 +98,7 @@ func (l *link) introduced(result json.RawMessage, err error) error {
 		}
 		l.answerFirst(result, why)
 	case err == nil && before != said.ProtocolVersion:
-		err = fmt.Errorf("after a restart the server speaks revision %q instead of %q", said.ProtocolVersion,
+		err = fmt.Errorf("after a restart, the server negotiated revision %q instead of %q", said.ProtocolVersion,
 			before)
 		l.pair.host.End(err)
 	default:

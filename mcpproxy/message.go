@@ -45,7 +45,7 @@ func readHostMessage(m relay.Message) (read hostMessage, err error) {
 		}
 		switch key := string(o.Key()); {
 		case key != members[i]:
-			return read, ambiguous("member %q: the protocol calls it %q, and is case-sensitive", shown(key), members[i])
+			return read, ambiguous("member %q has the wrong letter case, want %q", shown(key), members[i])
 		case seen[i]:
 			return read, ambiguous("member %q occurs twice", members[i])
 		}
@@ -62,7 +62,7 @@ func readHostMessage(m relay.Message) (read hostMessage, err error) {
 	}
 	if m.Method == mcp.MethodCallTool && (read.tool == "" || strings.ContainsRune(read.tool, 0)) {
 		read.tool = ""
-		return read, ambiguous("want the name of one tool, without the character NUL")
+		return read, ambiguous("want one tool name without a NUL character")
 	}
 	return read, nil
 }
@@ -70,7 +70,7 @@ func readHostMessage(m relay.Message) (read hostMessage, err error) {
 // ambiguous returns the error for params that the policy cannot read.
 func ambiguous(format string, args ...any) error {
 	return &mcp.Error{
-		Code: mcp.CodeInvalidParams, Message: "the policy of the proxy: params: " + fmt.Sprintf(format, args...),
+		Code: mcp.CodeInvalidParams, Message: "the proxy's policy cannot read the params: " + fmt.Sprintf(format, args...),
 	}
 }
 

@@ -159,7 +159,7 @@ func TestCompletionGoesToOwnerOfTemplate(t *testing.T) {
 type gone struct{ transport.Transport }
 
 func (gone) Dial(context.Context, transport.Config) (transport.Conn, error) {
-	return nil, errors.New(`the process has ended: exit status 1; its last words: "no sk-116"`)
+	return nil, errors.New(`the process has ended: exit status 1; its last output: "no sk-116"`)
 }
 
 func (gone) Name() string { return "gone" }
@@ -262,7 +262,7 @@ func TestListMemoryIsBounded(t *testing.T) {
 		g := f.(*Gateway)
 		h := onHTTP(t, f, mcp.Version20260728)
 		defer h.leave()
-		for taken, want := range map[int64]string{0: `"m_safe"`, maxListed: "no memory left for lists; try again later"} {
+		for taken, want := range map[int64]string{0: `"m_safe"`, maxListed: "memory limit for lists; try again later"} {
 			g.listed.used.Store(taken)
 			h.send(h.message(mcp.MethodListTools, "", true), mcp.MethodListTools, "")
 			if got := h.taken(); !strings.Contains(got, want) || g.listed.used.Load() != taken {

@@ -206,8 +206,8 @@ func (p *pair) gone(ctx context.Context) {
 
 var (
 	errNoServer          = errors.New("there is no connection to the server")
-	errHostGone          = errors.New("the host has left")
-	errOtherIntroduction = errors.New("the host has sent another introduction")
+	errHostGone          = errors.New("the host has disconnected")
+	errOtherIntroduction = errors.New("the host started a new session")
 )
 
 // begins reports whether a request with this method introduces the host on a new connection instead of l. The new

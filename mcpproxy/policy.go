@@ -218,7 +218,7 @@ func newSecrets(o *Redaction) (*secrets, error) {
 		case p.MatchString(""):
 			return nil, fmt.Errorf("policy: redaction: %q matches the empty text", text)
 		case p.MatchString(with):
-			return nil, fmt.Errorf("policy: redaction: %q matches its own replacement %q", text, with)
+			return nil, fmt.Errorf("policy: redaction: %q matches the replacement %q", text, with)
 		}
 		r.patterns = append(r.patterns, p)
 	}

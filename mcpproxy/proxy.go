@@ -24,8 +24,11 @@ type Options struct {
 	// name of the transport, such as the program's.
 	Name string
 
-	// FrameLimit is the size in bytes of the largest message, in each direction. Zero means 64 MiB.
-	FrameLimit int
+	// Limits bound the messages.
+	Limits Limits
+
+	// Timeouts bound the end of a connection.
+	Timeouts Timeouts
 
 	// KeepAlive, if not zero, is the time without a message of the server after which the proxy sends a ping. If the
 	// server does not answer within the same time, it is restarted or reconnected. Zero means no pings.
@@ -34,9 +37,6 @@ type Options struct {
 	// NoListening makes the proxy answer a host's subscriptions/listen with -32601 instead of passing it on. Use it for a
 	// server that stops answering after that request, see [mcpclient.Options.NoListening].
 	NoListening bool
-
-	// CloseTimeout bounds the end of the server after its host has left. Zero means 1 s.
-	CloseTimeout time.Duration
 
 	// Policy decides which messages pass, and how they are changed. Nil means that all messages pass unchanged.
 	Policy *Policy
@@ -49,7 +49,19 @@ type Options struct {
 	Telemetry *telemetry.Telemetry
 }
 
-// DefaultFrameLimit is the default of [Options.FrameLimit], in bytes.
+// Limits bound the messages of a Proxy. The zero value of each field means its default.
+type Limits struct {
+	// Frame is the size in bytes of the largest message, in each direction. Zero means [DefaultFrameLimit].
+	Frame int
+}
+
+// Timeouts bound the end of a Proxy's connections. The zero value of each field means its default.
+type Timeouts struct {
+	// Close bounds the end of the server after its host has left. Zero means 1 s.
+	Close time.Duration
+}
+
+// DefaultFrameLimit is the default of [Limits.Frame]: 64 MiB.
 const DefaultFrameLimit = 64 << 20
 
 // drainTimeout bounds the wait for answers after the last message of a host. Together with the time for the end of
@@ -78,8 +90,8 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 		p.o = *o
 	}
 	p.o.Name = cmp.Or(p.o.Name, t.Name())
-	p.o.FrameLimit = cmp.Or(p.o.FrameLimit, DefaultFrameLimit)
-	p.o.CloseTimeout = cmp.Or(p.o.CloseTimeout, time.Second)
+	p.o.Limits.Frame = cmp.Or(p.o.Limits.Frame, DefaultFrameLimit)
+	p.o.Timeouts.Close = cmp.Or(p.o.Timeouts.Close, time.Second)
 	if p.o.Telemetry == nil {
 		p.o.Telemetry = telemetry.New()
 	}
@@ -95,7 +107,7 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 		}
 	}
 	client := upstream.Options{
-		Name: p.o.Name, FrameLimit: p.o.FrameLimit, KeepAlive: p.o.KeepAlive, CloseTimeout: p.o.CloseTimeout,
+		Name: p.o.Name, FrameLimit: p.o.Limits.Frame, KeepAlive: p.o.KeepAlive, CloseTimeout: p.o.Timeouts.Close,
 		Telemetry: p.o.Telemetry,
 	}
 	p.connect = func(c *relay.Client) (relay.Server, error) {
@@ -106,7 +118,7 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 		return s, nil
 	}
 	server, err := downstream.New((*hosts)(p), &downstream.Options{
-		Name: p.o.Name, InstanceID: instance, FrameLimit: p.o.FrameLimit, DrainTimeout: drainTimeout,
+		Name: p.o.Name, InstanceID: instance, FrameLimit: p.o.Limits.Frame, DrainTimeout: drainTimeout,
 		Telemetry: p.o.Telemetry,
 	})
 	if err != nil {
@@ -186,7 +198,7 @@ func (h *hosts) Gone(from relay.Peer) {
 	if p == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), h.o.CloseTimeout+h.o.CloseTimeout/2)
+	ctx, cancel := context.WithTimeout(context.Background(), h.o.Timeouts.Close*3/2)
 	defer cancel()
 	p.gone(ctx)
 	if h.guard != nil {

@@ -2,7 +2,6 @@ package mcpproxy
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -107,7 +106,7 @@ func randomHost(t *testing.T, r *rand.Rand, on func(*testing.T, frontEnd, mcp.Ve
 	h.leave()
 	stop()
 	if tape != nil {
-		if err := tape.Close(context.Background()); err != nil {
+		if err := tape.Close(); err != nil {
 			t.Error(err)
 		}
 		if leak := shows(recorded.String()); leak != "" {

@@ -56,15 +56,20 @@ func NewRecorder(w io.Writer, o *RecorderOptions) *Recorder {
 	return &Recorder{to: w, o: *cmp.Or(o, new(RecorderOptions))}
 }
 
-// Close writes the remaining entries, and returns the reason if the recording ended earlier. If ctx ends first, Close
-// returns its cause and abandons a hanging write.
-func (r *Recorder) Close(ctx context.Context) error {
+// closePatience bounds the time for the remaining entries: at most 64 MiB, which disks write faster.
+const closePatience = 5 * time.Second
+
+// Close writes the remaining entries, and returns the reason if the recording ended earlier. After 5 s it returns an
+// error and abandons a write that hangs.
+func (r *Recorder) Close() error {
 	r.mu.Lock()
 	out := r.out
 	r.mu.Unlock()
 	if out == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
 	return out.Close(ctx)
 }
 

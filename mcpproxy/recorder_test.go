@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mcpotel/mcpotel/internal/recording"
 	"github.com/mcpotel/mcpotel/internal/relay"
@@ -67,7 +68,7 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 			r := NewRecorder(&file, &RecorderOptions{Content: true})
 			rec := telemetrytest.Recorder(t)
 			recordingOf(t, v, r, rec.Telemetry())
-			if err := r.Close(t.Context()); err != nil {
+			if err := r.Close(); err != nil {
 				t.Error(err)
 			}
 			text := file.String()
@@ -106,7 +107,7 @@ func TestRecordingWithoutContentHasNamesAndSizes(t *testing.T) {
 		var file bytes.Buffer
 		r := NewRecorder(&file, nil)
 		recordingOf(t, mcp.Version20251125, r, telemetry.Off())
-		if err := r.Close(t.Context()); err != nil {
+		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 		text := file.String()
@@ -132,13 +133,13 @@ func TestRecorderBelongsToOneProxy(t *testing.T) {
 	if _, err := New(tr, &Options{Recorder: r}); err == nil || !strings.Contains(err.Error(), "belongs to another proxy") {
 		t.Errorf("got %v", err)
 	}
-	if err := r.Close(t.Context()); err != nil {
+	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
 	if _, err := New(tr, &Options{Recorder: NewRecorder(nil, &RecorderOptions{Limit: -1})}); err == nil {
 		t.Error("got no error for a negative limit")
 	}
-	if err := NewRecorder(nil, nil).Close(t.Context()); err != nil {
+	if err := NewRecorder(nil, nil).Close(); err != nil {
 		t.Errorf("got %v of one that no proxy had", err)
 	}
 }
@@ -154,8 +155,28 @@ func TestMessagesPassWhenRecordingFails(t *testing.T) {
 		told := make(chan error, 2)
 		r := NewRecorder(new(full), &RecorderOptions{Stopped: func(err error) { told <- err }})
 		recordingOf(t, mcp.Version20251125, r, telemetry.Off())
-		if err := r.Close(t.Context()); !errors.Is(err, errFull) || len(told) != 1 {
+		if err := r.Close(); !errors.Is(err, errFull) || len(told) != 1 {
 			t.Errorf("got %v, told %d times", err, len(told))
+		}
+	})
+}
+
+// hanging does not finish a write before its channel is closed.
+type hanging chan struct{}
+
+func (h hanging) Write(b []byte) (int, error) { <-h; return len(b), nil }
+
+func TestRecorderCloseAbandonsAHangingWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := make(hanging)
+		defer close(disk)
+		r := NewRecorder(disk, nil)
+		if _, err := New(transport.InMemory(func(context.Context, *transport.Peer) {}), &Options{Recorder: r}); err != nil {
+			t.Fatal(err)
+		}
+		begun := time.Now()
+		if err := r.Close(); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != 5*time.Second {
+			t.Errorf("Close returned %v after %v, want an error after 5 s", err, time.Since(begun))
 		}
 	})
 }
@@ -187,7 +208,7 @@ func TestRecordedMembersAreRedactedBeforeCutting(t *testing.T) {
 				tape.told(t.Context(), recording.HostSide, m)
 				answer := tape.asked(t.Context(), recording.HostSide, m, func(json.RawMessage, error) {})
 				answer(nil, &mcp.Error{Code: 1, Message: hidden})
-				if err := r.Close(t.Context()); err != nil {
+				if err := r.Close(); err != nil {
 					t.Fatal(err)
 				}
 				if strings.Contains(file.String(), "zzz") {

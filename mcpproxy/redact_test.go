@@ -245,7 +245,7 @@ func TestRedactedTextsAreValidAndWithoutSecrets(t *testing.T) {
 func TestInvalidRedactionIsReported(t *testing.T) {
 	for want, o := range map[string]Redaction{
 		"matches the empty text":            {Patterns: []string{"a*"}},
-		`matches its own replacement`:       {Patterns: []string{"red"}},
+		`matches the replacement`:           {Patterns: []string{"red"}},
 		"missing closing ]":                 {Patterns: []string{"["}},
 		"policy: redaction: a key is empty": {Keys: []string{""}},
 		"has more than 64 bytes":            {Keys: []string{"a"}, With: strings.Repeat("x", 65)},

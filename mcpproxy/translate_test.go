@@ -145,7 +145,7 @@ func TestAdviceIsNotRecorded(t *testing.T) {
 		t.Errorf("the host gets %s, want what translates", f.Data)
 	}
 	must(c.Close(t.Context()))
-	must(r.Close(t.Context()))
+	must(r.Close())
 	if text := tape.String(); strings.Contains(text, advice) || !strings.Contains(text, `"kind":"error"`) {
 		t.Errorf("the recording is %s, want the server's own words of its error", text)
 	}

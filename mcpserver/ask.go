@@ -126,10 +126,11 @@ func (c *call) canAsk() error {
 	case c.x.conn != nil && !c.x.Terms.Confirmed.Load():
 		return errUnconfirmed
 	case c.method.inline:
-		return fmt.Errorf("%w: nothing that it sends is read before %s is answered", ErrUnsupported, c.info.Method)
+		return fmt.Errorf("%w: the server does not read its messages before it has answered %s", ErrUnsupported,
+			c.info.Method)
 	}
 	if c.x.conn == nil || !c.Out.Reach().Asks {
-		return fmt.Errorf("%w: there is no way to send it a request: this one came in a batch, or without a session",
+		return fmt.Errorf("%w: this request came in a batch or without a session, so the server cannot send requests back",
 			ErrUnsupported)
 	}
 	return nil

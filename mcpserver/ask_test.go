@@ -172,7 +172,7 @@ func TestServerRequestSpanIsChildOfHandlerSpan(t *testing.T) {
 
 func TestAnAbandonedQuestionIsCancelledAtTheClient(t *testing.T) {
 	const withdrawn = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,` +
-		`"reason":"not needed any more"}}`
+		`"reason":"no longer needed"}}`
 	for _, tt := range []struct {
 		name  string
 		o     mcpserver.Options
@@ -184,7 +184,7 @@ func TestAnAbandonedQuestionIsCancelledAtTheClient(t *testing.T) {
 			func(*wire) { time.Sleep(2 * time.Second) },
 			[]string{withdrawn,
 				fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":%q}],"isError":true}}`,
-					"not done within 1s")}, ""},
+					"time limit of the server exceeded: not finished within 1s")}, ""},
 		{"the client cancels its call", mcpserver.Options{}, func(w *wire) {
 			w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 		}, []string{withdrawn}, ""},
@@ -279,8 +279,8 @@ func TestConnectionEndFailsPendingServerRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, err := range []error{failed, later} {
-			if err == nil || err.Error() != "roots/list: the connection is over" {
-				t.Errorf("asking failed with %v, want that the connection is over", err)
+			if err == nil || err.Error() != "roots/list: the connection has ended" {
+				t.Errorf("asking failed with %v, want that the connection has ended", err)
 			}
 		}
 		if d := time.Since(begun); d > time.Second {
@@ -296,7 +296,7 @@ func TestInvalidResponseFailsHandler(t *testing.T) {
 		"wrong type": {`{"jsonrpc":"2.0","id":1,"result":{"roots":{}}}`,
 			"roots/list: the client's answer: roots is not an array"},
 		"missing member": {`{"jsonrpc":"2.0","id":1,"result":{}}`, "roots/list: the client's answer: roots is missing"},
-		"broken JSON":    {`{"jsonrpc":"2.0","id":1,"result":{"roots":[tru]}}`, "roots/list: the client's answer is broken"},
+		"broken JSON":    {`{"jsonrpc":"2.0","id":1,"result":{"roots":[tru]}}`, "roots/list: the client's answer is invalid"},
 		"broken error": {`{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"m"}}`,
 			"roots/list: the client's answer: "},
 		"error": {`{"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"m"}}`,
@@ -329,7 +329,7 @@ func TestOversizedResponseFailsHandler(t *testing.T) {
 			Head: []byte(`{"jsonrpc":"2.0","id":1,"result":{"roo`), Tail: []byte(`]}}`)}}
 		synctest.Wait()
 		w.expect(t, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text",`+
-			`"text":"roots/list: the client's answer is broken"}],"isError":true}}`)
+			`"text":"roots/list: the client's answer is invalid"}],"isError":true}}`)
 		if err := w.finish(); err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +356,7 @@ func TestServerRequestNeedsReachableClient(t *testing.T) {
 	if _, err := mcpserver.RequestFrom(t.Context()).ListRoots(t.Context()); !errors.Is(err, mcpserver.ErrUnsupported) {
 		t.Errorf("outside of a request asking failed with %v, want %v", err, mcpserver.ErrUnsupported)
 	}
-	const unreachable = "there is no way to send it a request"
+	const unreachable = "the server cannot send requests back"
 	t.Run("batch", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := openedAble(t, withTool(t, mcpserver.Options{}, "roots", rootsTool), "2025-03-26")
@@ -448,7 +448,7 @@ func TestServerRequestsWaitForInitialized(t *testing.T) {
 			w.taken()
 			w.send(callOf(1, "roots", "{}"))
 			w.expect(t, fmt.Sprintf(rootsAnswer, 1,
-				"the client cannot be asked for this: it has not sent notifications/initialized yet"))
+				"the client cannot be asked: it has not sent notifications/initialized yet"))
 			w.send(initialized, callOf(2, "roots", "{}"))
 			if m := w.reply(t); m.Method != mcp.MethodListRoots {
 				t.Errorf("%s: then the server sent %+v, want %s", v, m, mcp.MethodListRoots)

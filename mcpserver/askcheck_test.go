@@ -199,8 +199,8 @@ func TestElicitationsAreCheckedBeforeSending(t *testing.T) {
 		"a user name":             {Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com@evil.example/"},
 		"more than 65536 bytes": {Mode: mcp.ElicitURL, Message: strings.Repeat("m", 64<<10),
 			URL: "https://example.com/"},
-		`unknown mode "telepathy"`:   {Mode: "telepathy", Message: "m"},
-		"requestedSchema: it is mis": {Message: "m"},
+		`unknown mode "telepathy"`: {Mode: "telepathy", Message: "m"},
+		"requestedSchema: missing": {Message: "m"},
 	} {
 		t.Run(want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -227,9 +227,9 @@ func TestSamplingResponseIsChecked(t *testing.T) {
 		"":                   `{"role":"assistant","model":"m","content":{"type":"text","text":"x"}}`,
 		`the role is "user"`: `{"role":"user","model":"m","content":{"type":"text","text":"x"}}`,
 		"model is missing":   `{"role":"assistant","model":"","content":{"type":"text","text":"x"}}`,
-		"which is no tool of the": `{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"1","name":"rm",` +
+		"which is not a tool of the": `{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"1","name":"rm",` +
 			`"input":{}}]}`,
-		"no content": `{"role":"assistant","model":"m","content":[]}`,
+		"the content is empty": `{"role":"assistant","model":"m","content":[]}`,
 	} {
 		t.Run(want, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

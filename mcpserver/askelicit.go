@@ -64,7 +64,7 @@ func (q *elicitQuestion) check() error {
 		return fmt.Errorf("unknown mode %q", p.Mode)
 	}
 	if q.asked.RequestedSchema == nil {
-		return errors.New("requestedSchema: it is missing")
+		return errors.New("requestedSchema: missing")
 	}
 	var err error
 	if q.form, err = schema.CompileForm(q.asked.RequestedSchema); err != nil {

@@ -79,7 +79,7 @@ func flatForm(inferred json.RawMessage) (*mcp.FormSchema, error) {
 		return nil, err
 	}
 	if len(s.Properties) == 0 {
-		return nil, errors.New("no struct with fields")
+		return nil, errors.New("want a struct with fields")
 	}
 	nullable := map[string]bool{}
 	form := &mcp.FormSchema{}
@@ -90,7 +90,7 @@ func flatForm(inferred json.RawMessage) (*mcp.FormSchema, error) {
 		}
 		for keyword := range mcp.Object(raw).All() {
 			if !slices.Contains(formKeywords, keyword) {
-				return nil, fmt.Errorf("field %s: a form has no %s", name, keyword)
+				return nil, fmt.Errorf("field %s: forms do not support %s", name, keyword)
 			}
 		}
 		f := mcp.FormField{Name: name}
@@ -100,11 +100,11 @@ func flatForm(inferred json.RawMessage) (*mcp.FormSchema, error) {
 		switch f.Type {
 		case mcp.FormArray:
 			if !listsStrings(property) {
-				return nil, fmt.Errorf("field %s: a list of anything but strings, or with more of them than an enum", name)
+				return nil, fmt.Errorf("field %s: a list must have strings with no constraint except an enum", name)
 			}
 		case mcp.FormString, mcp.FormNumber, mcp.FormInteger, mcp.FormBoolean:
 		default:
-			return nil, fmt.Errorf("field %s: neither a string, a number, a boolean nor a list of strings", name)
+			return nil, fmt.Errorf("field %s: want a string, a number, a boolean or a list of strings", name)
 		}
 		nullable[name] = optional
 		form.Properties = append(form.Properties, f)
@@ -163,7 +163,7 @@ func oldForm(raw json.RawMessage, v mcp.Version) (json.RawMessage, error) {
 	for i := range form.Properties {
 		f := &form.Properties[i]
 		if f.Type == mcp.FormArray {
-			return nil, fmt.Errorf("%w: forms of revision %s have no choice of several", ErrUnsupported, v)
+			return nil, fmt.Errorf("%w: forms of revision %s cannot select several values", ErrUnsupported, v)
 		}
 		if f.Type != mcp.FormBoolean {
 			f.Default = nil

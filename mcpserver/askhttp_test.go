@@ -97,8 +97,8 @@ func TestSessionEndFailsPendingServerRequests(t *testing.T) {
 		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
 		stream.message()
 		w.do("DELETE", "", "Mcp-Session-Id", session)
-		if err := <-failed; err == nil || err.Error() != "roots/list: the connection is over" {
-			t.Errorf("asking failed with %v, want that the connection is over", err)
+		if err := <-failed; err == nil || err.Error() != "roots/list: the connection has ended" {
+			t.Errorf("asking failed with %v, want that the connection has ended", err)
 		}
 		if m := stream.message(); m.ID != 7.0 {
 			t.Errorf("the stream brings %+v, want the result", m)
@@ -120,7 +120,7 @@ func TestShutdownFailsPendingServerRequests(t *testing.T) {
 		synctest.Wait()
 		begun := time.Now()
 		go w.end()
-		if m := stream.message(); m.ID != 7.0 || !strings.Contains(string(m.Result), "the connection is over") {
+		if m := stream.message(); m.ID != 7.0 || !strings.Contains(string(m.Result), "the connection has ended") {
 			t.Errorf("the stream brings %s, want an answer", m.Result)
 		}
 		stream.over()

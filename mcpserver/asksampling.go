@@ -95,7 +95,7 @@ func (q *messageQuestion) params(v mcp.Version, declared *mcp.ClientCapabilities
 // oneBlock returns an error if the content does not fit into a message of a revision before 2025-11-25.
 func oneBlock(c mcp.SamplingContent, v mcp.Version) error {
 	if len(c) != 1 {
-		return fmt.Errorf("%w: revision %s has one block in a message, not %d", ErrUnsupported, v, len(c))
+		return fmt.Errorf("%w: a message of revision %s has one block, not %d", ErrUnsupported, v, len(c))
 	}
 	if _, audio := c[0].(*mcp.AudioContent); audio && v < mcp.Version20250326 {
 		return fmt.Errorf("%w: revision %s has no audio", ErrUnsupported, v)

@@ -53,7 +53,7 @@ func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 // inquirer returns an inquirer that asks a client of revision v outside of any request.
 func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
 	if at := c.exchange.Out.Reach(); !at.Asks || !at.Read {
-		return nil, fmt.Errorf("%w: it listens to no stream for what belongs to no request", ErrUnsupported)
+		return nil, fmt.Errorf("%w: it has opened no stream for messages outside of requests", ErrUnsupported)
 	}
 	return &inquirer{
 		Inquirer: rpc.Inquirer{

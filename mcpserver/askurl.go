@@ -67,7 +67,7 @@ func (c *call) urlResult(e *urlRequired) (any, error) {
 	case err != nil:
 		return nil, rpc.Fail(errNoInput, err)
 	case c.modern() && c.rounds.declined(items):
-		return nil, rpc.Refusal(mcp.CodeInternalError, "%s: the user has not agreed to open the URL", e.message)
+		return nil, rpc.Refusal(mcp.CodeInternalError, "%s: the user did not agree to open the URL", e.message)
 	case c.modern():
 		return c.inputResult(&inputRequired{asks: asks})
 	}

@@ -75,7 +75,7 @@ func TestURLElicitationIsRequired(t *testing.T) {
 			accept := fmt.Sprintf(`{%q:{"action":"accept"}}`, key)
 			r = c.needs(with(accept, r.RequestState)) // the user has agreed but has not completed the visit
 			if m := c.call(with(fmt.Sprintf(`{%q:{"action":"decline"}}`, key), r.RequestState)); m.Error == nil ||
-				!strings.Contains(m.Error.Message, "the user has not agreed to open the URL") {
+				!strings.Contains(m.Error.Message, "the user did not agree to open the URL") {
 				t.Errorf("the answer is %s, %v, want an error", m.Result, m.Error)
 			}
 			signedIn = true

@@ -47,7 +47,7 @@ func (s *Server) AddCompletion(ref mcp.CompleteRef, argument string, h Completio
 	case ref.Type != mcp.RefPrompt && ref.Type != mcp.RefResource:
 		return fmt.Errorf("add completion: the type of the reference is %q", ref.Type)
 	case named == "":
-		return fmt.Errorf("add completion: %s of nothing", ref.Type)
+		return fmt.Errorf("add completion: %s: the reference has no name or URI", ref.Type)
 	case argument == "":
 		return fmt.Errorf("add completion: %s %s: no argument", ref.Type, named)
 	case h == nil:

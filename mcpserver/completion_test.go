@@ -87,9 +87,9 @@ func TestCompletionInEachRevision(t *testing.T) {
 func TestInvalidCompletionHandlersAreRejected(t *testing.T) {
 	s := completer(t)
 	for want, ref := range map[string]mcp.CompleteRef{
-		`add completion: the type of the reference is ""`: {},
-		"add completion: ref/prompt of nothing":           {Type: mcp.RefPrompt, URI: "x"},
-		"add completion: ref/resource of nothing":         {Type: mcp.RefResource, Name: "x"},
+		`add completion: the type of the reference is ""`:                {},
+		"add completion: ref/prompt: the reference has no name or URI":   {Type: mcp.RefPrompt, URI: "x"},
+		"add completion: ref/resource: the reference has no name or URI": {Type: mcp.RefResource, Name: "x"},
 		"add completion: ref/resource test://user/{id}: the argument id already has a completion": {Type: mcp.RefResource,
 			URI: "test://user/{id}"},
 	} {

@@ -64,7 +64,7 @@ func richIn(v mcp.Version) []string {
 	newest[5] = `{"type":"text","text":"resource: test://m"}`
 	if v == mcp.Version20241105 {
 		newest[2] = `{"type":"text",` +
-			`"text":"[audio, audio/wav, 4 bytes: left out, this revision of the protocol has no audio]",` +
+			`"text":"[audio, audio/wav, 4 bytes: omitted, because this protocol revision has no audio]",` +
 			`"annotations":{"priority":1}}`
 	}
 	return newest

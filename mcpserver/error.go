@@ -55,8 +55,9 @@ func missingCapability(need mcp.ClientCapabilities, cause error) error {
 		return err
 	}
 	return rpc.Fail(&mcp.Error{
-		Code: mcp.CodeMissingClientCapability, Message: "the client has not declared what this takes: " + string(required),
-		Data: data,
+		Code:    mcp.CodeMissingClientCapability,
+		Message: "the client has not declared a capability that this request needs: " + string(required),
+		Data:    data,
 	}, cause)
 }
 

@@ -192,5 +192,5 @@ func ExampleOptions_rates() {
 	// Output:
 	// 42
 	// 42
-	// tools/call: server error -32603: too many requests of this kind: try again later
+	// tools/call: server error -32603: too many requests of this kind; try again later
 }

@@ -91,7 +91,7 @@ func (c *call) check(p *jsonrpc.Params) error {
 		return rpc.Refusal(mcp.CodeMethodNotFound, "unknown method %q in revision %s", c.info.Method, v)
 	}
 	if c.info.from.Agreed == nil && c.Out.Reach().Batched {
-		return rpc.InvalidRequest("revision %s has no batches", c.info.Version)
+		return rpc.InvalidRequest("revision %s does not allow batches", c.info.Version)
 	}
 	if !c.x.allows(c.method.rate) {
 		return rpc.ErrTooOften
@@ -107,7 +107,7 @@ func (c *call) check(p *jsonrpc.Params) error {
 	}
 	token, ok := jsonrpc.ParseID(p.ProgressToken)
 	if !ok {
-		return rpc.InvalidParams("params._meta.progressToken is no string and no integer")
+		return rpc.InvalidParams("params._meta.progressToken is neither a string nor an integer")
 	}
 	c.progress = newProgress(token)
 	return nil
@@ -117,7 +117,7 @@ func (c *call) check(p *jsonrpc.Params) error {
 func (c *call) Handle(ctx context.Context) (result any, err error) {
 	if limit := c.x.s.cfg.RequestTimeout; limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w within %v", rpc.ErrTimeLimit, limit))
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w: not finished within %v", rpc.ErrTimeLimit, limit))
 		defer cancel()
 	}
 	if !c.method.own {

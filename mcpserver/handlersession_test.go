@@ -190,7 +190,7 @@ func TestInitMayRefuseASession(t *testing.T) {
 			if m := w.reply(t); m.Error == nil {
 				t.Errorf("%s: a call got %+v, want that there is no session", name, m)
 			}
-			wantLog(t, first, "first: init c", "second: init c", "first: terminate c: the session was refused")
+			wantLog(t, first, "first: init c", "second: init c", "first: terminate c: the session was rejected")
 		}
 		how = func() error { return nil }
 		w.send(initialize)
@@ -229,7 +229,7 @@ func TestClientCapabilitiesMayBeRefused(t *testing.T) {
 		if err := w.finish(); err != nil {
 			t.Error(err)
 		}
-		wantLog(t, h, "h: init c", "h: terminate c: the session was refused", "h: init c", "h: terminate c: <nil>")
+		wantLog(t, h, "h: init c", "h: terminate c: the session was rejected", "h: init c", "h: terminate c: <nil>")
 	})
 }
 
@@ -281,7 +281,7 @@ func TestTerminateTimesOut(t *testing.T) {
 		w := opened(t, t.Context(), hosting(t, mcpserver.Options{DrainTimeout: 5 * time.Second}, idle, other, h))
 		start := time.Now()
 		err := w.finish()
-		if err == nil || !strings.Contains(err.Error(), "ignore the end of their contexts: 1") {
+		if err == nil || !strings.Contains(err.Error(), "although their contexts have ended: 1") {
 			t.Errorf("Serve returned %v, want that one handler runs on", err)
 		}
 		if took := time.Since(start); took != 6*time.Second {
@@ -361,7 +361,7 @@ func TestRefusedHTTPSessionReleasesEverything(t *testing.T) {
 				t.Errorf("initialize got the session %q with %s, want an error", p.header.Get("Mcp-Session-Id"), p.body)
 			}
 			synctest.Wait()
-			wantLog(t, h, "first: init c", "h: init c", "first: terminate c: the session was refused")
+			wantLog(t, h, "first: init c", "h: init c", "first: terminate c: the session was rejected")
 		}
 	})
 }
@@ -380,6 +380,6 @@ func TestSessionEndingDuringInitializeTerminatesOnce(t *testing.T) {
 		synctest.Wait()
 		sse.leave() // which also ends the session
 		time.Sleep(10 * time.Second)
-		wantLog(t, h, "h: init c", "h: terminate c: the session was refused")
+		wantLog(t, h, "h: init c", "h: terminate c: the session was rejected")
 	})
 }

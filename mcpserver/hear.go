@@ -46,7 +46,7 @@ func (s *Server) HandleNotification(method string, h NotificationHandler) error 
 	case h == nil:
 		return fmt.Errorf("handle notification %s: no handler", method)
 	case method == mcp.NotificationCancelled || !s.hears.add(method, h):
-		return fmt.Errorf("handle notification %s: it has a handler", method)
+		return fmt.Errorf("handle notification %s: the notification already has a handler", method)
 	}
 	return nil
 }

@@ -81,11 +81,11 @@ func TestANotificationHasOneHandler(t *testing.T) {
 	h := new(diary).heard
 	must(t, s.HandleNotification("x", h))
 	must(t, s.HandleRootsChanged(func(context.Context, *mcpserver.Session) {}))
-	wantError(t, s.HandleNotification("x", h), "handle notification x: it has a handler")
+	wantError(t, s.HandleNotification("x", h), "handle notification x: the notification already has a handler")
 	wantError(t, s.HandleNotification(mcp.NotificationRootsListChanged, h),
-		"handle notification notifications/roots/list_changed: it has a handler")
+		"handle notification notifications/roots/list_changed: the notification already has a handler")
 	wantError(t, s.HandleNotification(mcp.NotificationCancelled, h),
-		"handle notification notifications/cancelled: it has a handler")
+		"handle notification notifications/cancelled: the notification already has a handler")
 	wantError(t, s.HandleNotification("", h), "handle notification: no method")
 	wantError(t, s.HandleNotification("y", nil), "handle notification y: no handler")
 	wantError(t, s.HandleRootsChanged(nil), "handle notification notifications/roots/list_changed: no handler")
@@ -184,7 +184,7 @@ func TestServerRequestOutsideHandler(t *testing.T) {
 		if err := w.finish(); err != nil {
 			t.Error(err)
 		}
-		d.wants(t, "0 roots, roots/list: the connection is over")
+		d.wants(t, "0 roots, roots/list: the connection has ended")
 	})
 }
 
@@ -192,7 +192,7 @@ func TestServerRequestOutsideHandlerErrors(t *testing.T) {
 	ask := func(session *mcpserver.Session) error {
 		return session.AskAll(t.Context(), mcpserver.AskListRoots("", nil))
 	}
-	wantError(t, ask(nil), "the client cannot be asked for this: there is no session")
+	wantError(t, ask(nil), "the client cannot be asked: there is no session")
 	var nobody *mcpserver.Session
 	nobody.Close(nil)
 	synctest.Test(t, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestServerRequestOutsideHandlerErrors(t *testing.T) {
 		}))
 		w := serve(t, t.Context(), s)
 		w.send(initializeAble, `{"jsonrpc":"2.0","id":1,"method":"x/session"}`)
-		wantError(t, ask(sessions[0]), "the client cannot be asked for this: it has not sent notifications/initialized yet")
+		wantError(t, ask(sessions[0]), "the client cannot be asked: it has not sent notifications/initialized yet")
 		w.send(initialized)
 		w.taken()
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("too late"))
@@ -216,7 +216,7 @@ func TestServerRequestOutsideHandlerErrors(t *testing.T) {
 		if err := w.finish(); err != nil {
 			t.Error(err)
 		}
-		wantError(t, ask(sessions[0]), "roots/list: the client has left")
+		wantError(t, ask(sessions[0]), "roots/list: the client has disconnected")
 	})
 }
 
@@ -254,7 +254,7 @@ func TestServerAsksAndClosesHTTPSession(t *testing.T) {
 		}
 		synctest.Wait()
 		wantError(t, session.AskAll(t.Context(), mcpserver.AskListRoots("", nil)),
-			"the client cannot be asked for this: it listens to no stream for what belongs to no request")
+			"the client cannot be asked: it has opened no stream for messages outside of requests")
 		stream := w.stream("GET", "", header...)
 		asked := make(chan error, 1)
 		go func() { asked <- session.AskAll(t.Context(), mcpserver.AskListRoots("", nil)) }()

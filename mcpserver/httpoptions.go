@@ -229,7 +229,7 @@ func newHTTPConfig(o *HTTPOptions, frameLimit int) (HTTPOptions, error) {
 		c.Events = nil
 	case c.Sessions != nil:
 		if _, ok := c.Events.(store.SharedEvents); !ok {
-			return c, errors.New("options: Sessions needs Events that are a store.SharedEvents, or NotResumable")
+			return c, errors.New("options: Sessions needs NotResumable, or Events of the type store.SharedEvents")
 		}
 	case c.Events == nil:
 		c.Events = store.NewMemoryEvents(0, 0)

@@ -134,7 +134,7 @@ func TestResumptionFailsIfEventsAreMissing(t *testing.T) {
 		}
 		s.over()
 		p := w.do("GET", "", "Mcp-Session-Id", session, "Last-Event-ID", first.ID)
-		if p.status != 400 || !strings.Contains(p.body, "not kept") {
+		if p.status != 400 || !strings.Contains(p.body, "no longer stored") {
 			t.Errorf("got %d with %s, want it said that there is a gap", p.status, p.body)
 		}
 		w.end()

@@ -68,7 +68,7 @@ func TestShutdownEndsWithItsContext(t *testing.T) {
 		defer cancel()
 		start := time.Now()
 		err := h.Shutdown(ctx)
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "ignore the end") {
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "contexts have ended: 2") {
 			t.Errorf("Shutdown returned %v, want that of its context and that a handler is left", err)
 		}
 		if took := time.Since(start); took > time.Minute+5*time.Second {

@@ -103,7 +103,7 @@ func (s *Server) Implement(h any) error {
 	f := p.feature(s)
 	for _, m := range f.methods {
 		if _, taken := s.methods.lookup(m.Name); taken {
-			return fmt.Errorf("implement %T: %s has a handler", h, m.Name)
+			return fmt.Errorf("implement %T: %s already has a handler", h, m.Name)
 		}
 	}
 	if p.level != nil {
@@ -115,7 +115,7 @@ func (s *Server) Implement(h any) error {
 		s.resources.subscriber.Store(&p.subscriber)
 	}
 	if !s.methods.add(f) {
-		return fmt.Errorf("implement %T: one of its methods has been given another handler", h)
+		return fmt.Errorf("implement %T: one of its methods already has a handler", h)
 	}
 	if p.host != (host{}) {
 		s.hosts.add(&p.host)
@@ -125,7 +125,7 @@ func (s *Server) Implement(h any) error {
 
 func (s *Server) implementLevel(h LevelSetter) error {
 	if s.logging.setter.Load() != nil || !s.logging.offer() {
-		return fmt.Errorf("%s has a handler", mcp.MethodSetLevel)
+		return fmt.Errorf("%s already has a handler", mcp.MethodSetLevel)
 	}
 	s.logging.setter.Store(&h)
 	return nil
@@ -202,7 +202,7 @@ func almost(t, contract reflect.Type) error {
 		case !ok:
 			lacks = want.Name
 		case reflect.Zero(t).MethodByName(got.Name).Type() != want.Type:
-			return fmt.Errorf("its %s is not that of %s, which is %s%s", got.Name, contract.Name(), got.Name,
+			return fmt.Errorf("its method %s does not match %s, which has %s%s", got.Name, contract.Name(), got.Name,
 				strings.TrimPrefix(want.Type.String(), "func"))
 		default:
 			has = got.Name

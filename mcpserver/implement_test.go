@@ -232,7 +232,7 @@ func TestImplementRefusesInvalidHandlers(t *testing.T) {
 		want    string
 	}{
 		{nil, "implement: no handler"},
-		{struct{}{}, "none of the methods"},
+		{struct{}{}, "none of the handler interfaces"},
 		{struct{ mcpserver.ToolLister }{toolbox{}}, "it has ListTools, but no CallTool"},
 		{struct{ mcpserver.ToolCaller }{toolbox{}}, "it has CallTool, but no ListTools"},
 		{struct{ mcpserver.PromptLister }{phrasebook{}}, "it has ListPrompts, but no GetPrompt"},

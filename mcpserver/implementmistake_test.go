@@ -31,8 +31,8 @@ func TestImplementRefusesMethodsItWouldNeverCall(t *testing.T) {
 		want    string
 	}{
 		{halfASubscriber{}, "it has SubscribeResource, but no UnsubscribeResource"},
-		{oddInit{}, "its Init is not that of Initializer, which is Init(context.Context, *mcpserver.Session) error"},
-		{&oddInitByPointer{}, "its Init is not that of Initializer"},
+		{oddInit{}, "its method Init does not match Initializer, which has Init(context.Context, *mcpserver.Session) error"},
+		{&oddInitByPointer{}, "its method Init does not match Initializer"},
 		{byPointer{}, "only *mcpserver_test.byPointer has the methods of LevelSetter: pass a pointer"},
 	} {
 		if err := empty(t, nil).Implement(tt.handler); err == nil || !strings.Contains(err.Error(), tt.want) {

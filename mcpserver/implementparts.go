@@ -120,7 +120,7 @@ func (p *parts) check() error {
 	listed := p.resources != nil || p.templates != nil
 	switch {
 	case *p == parts{}:
-		return errors.New("it has none of the methods of a handler")
+		return errors.New("it implements none of the handler interfaces")
 	case p.tools != nil && p.caller == nil:
 		return half("ListTools", "CallTool")
 	case p.caller != nil && p.tools == nil:

@@ -75,7 +75,7 @@ func (r *rounds) read(c *call) (past state, answers mcp.InputResponses, err erro
 	}
 	text, ok := jsonrpc.Text(r.sealed)
 	if !ok {
-		return past, nil, rpc.InvalidParams("params.requestState is no string")
+		return past, nil, rpc.InvalidParams("params.requestState is not a string")
 	}
 	binding, err := c.binding()
 	if err != nil {
@@ -175,14 +175,14 @@ type inputRequired struct {
 }
 
 func (e *inputRequired) Error() string {
-	return "the client has to be asked first: the handler is to return this error, and is called again with the answers"
+	return "the client must be asked first: return this error from the handler, which is called again with the answers"
 }
 
 func (e *inputRequired) Unwrap() []error { return []error{ErrInputRequired, errNoInput} }
 
 // errNoInput is the answer to a request that needs input, if the client cannot be asked.
 var errNoInput = &mcp.Error{Code: mcp.CodeInternalError,
-	Message: "the request needs input for which the client cannot be asked"}
+	Message: "the request needs input, but the client cannot be asked"}
 
 // next returns the state for the next round. mu is held.
 func (r *rounds) next(own *string) state {

@@ -218,10 +218,10 @@ func TestMalformedInputResponseIsRefused(t *testing.T) {
 		for members, want := range map[string]string{
 			`"inputResponses":[]`:      "params.inputResponses",
 			`"inputResponses":"x"`:     "params.inputResponses",
-			`"requestState":5`:         "params.requestState is no string",
-			`"requestState":{}`:        "params.requestState is no string",
-			`"requestState":""`:        "params.requestState is none of this server for this request",
-			`"requestState":"garbage"`: "params.requestState is none of this server for this request",
+			`"requestState":5`:         "params.requestState is not a string",
+			`"requestState":{}`:        "params.requestState is not a string",
+			`"requestState":""`:        "params.requestState was not issued by this server for this request",
+			`"requestState":"garbage"`: "params.requestState was not issued by this server for this request",
 		} {
 			c.fails(members, want)
 		}
@@ -234,7 +234,8 @@ func TestMalformedInputResponseIsRefused(t *testing.T) {
 
 func TestRequestStateIsBoundToItsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const none, over = "params.requestState is none of this server for this request", "params.requestState has expired"
+		const none = "params.requestState was not issued by this server for this request"
+		const over = "params.requestState has expired"
 		s := withTool(t, mcpserver.Options{StateTTL: time.Minute}, "tool", nameAndColor)
 		if err := s.AddTool(&mcp.Tool{Name: "other"}, nameAndColor); err != nil {
 			t.Fatal(err)
@@ -363,7 +364,7 @@ func TestOversizedRequestStateIsError(t *testing.T) {
 		}
 		c.finish()
 		if text := rec.Log("mcp_server.request.exception").Text("exception.message"); !strings.Contains(text,
-			"takes more than 1048576 bytes") {
+			"has more than 1048576 bytes") {
 			t.Errorf("the log says %q, want why", text)
 		}
 	})

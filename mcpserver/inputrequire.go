@@ -32,7 +32,7 @@ func (r *RequestInfo) RequireInput(requests mcp.InputRequests, state string) err
 		e.asks = append(e.asks, a)
 	}
 	if len(e.asks) == 0 && state == "" {
-		return errors.New("neither requests for input nor a state")
+		return errors.New("want requests for input or a state")
 	}
 	return e
 }
@@ -53,7 +53,7 @@ func askOf(key string, r mcp.InputRequest) (*Ask, error) {
 	case mcp.MethodListRoots:
 		a = AskListRoots(key, nil)
 	default:
-		err = fmt.Errorf("clients have no method %q to be asked by", r.Method)
+		err = fmt.Errorf("clients do not handle the method %q", r.Method)
 	}
 	if key == "" {
 		err = errors.New("the key is empty")

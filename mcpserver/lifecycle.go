@@ -38,7 +38,7 @@ func (x *exchange) legacyTerms(method string) (mcp.Version, engine.Sender, error
 	case method == mcp.MethodInitialize, method == mcp.MethodPing && len(x.s.cfg.legacy) > 0:
 		return "", engine.Sender{}, nil
 	case len(x.s.cfg.modern) == 0:
-		return "", engine.Sender{}, rpc.InvalidRequest("the session begins with %s", mcp.MethodInitialize)
+		return "", engine.Sender{}, rpc.InvalidRequest("a session must begin with %s", mcp.MethodInitialize)
 	case len(x.s.cfg.legacy) == 0:
 		return "", engine.Sender{}, rpc.InvalidParams("params._meta has no %q", mcp.MetaProtocolVersion)
 	}

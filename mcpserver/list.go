@@ -107,7 +107,7 @@ func undressed(cursor string) string {
 	return place
 }
 
-var errUnknownCursor = rpc.InvalidParams("params.cursor is none of this server")
+var errUnknownCursor = rpc.InvalidParams("params.cursor was not issued by this server")
 
 // registry holds the entries of one kind that a server offers, by name and in the order in which they were added. It is
 // safe for concurrent use.

@@ -50,7 +50,7 @@ func (r *RequestInfo) Log(ctx context.Context, level mcp.LoggingLevel, logger st
 }
 
 func errLevel(level mcp.LoggingLevel) error {
-	return fmt.Errorf("log: the protocol has no level %q", level)
+	return fmt.Errorf("log: unknown level %q", level)
 }
 
 // logs reports whether the client wants messages of a level. In a task, a modern client gets none, only the status.
@@ -93,7 +93,7 @@ func (c *call) readLogLevel(p *jsonrpc.Params) error {
 	}
 	c.logLevel = mcp.LoggingLevel(rpc.Text(p.LogLevel))
 	if !c.logLevel.Defined() {
-		return rpc.InvalidParams("params._meta: %q is %.64s, which is no log level", mcp.MetaLogLevel, p.LogLevel)
+		return rpc.InvalidParams("params._meta: %q is %.64s, which is not a log level", mcp.MetaLogLevel, p.LogLevel)
 	}
 	return nil
 }
@@ -221,9 +221,9 @@ func (l *logging) setLevel(ctx context.Context, c *call) (any, error) {
 	case err != nil:
 		return nil, rpc.InvalidParams("params: %w", err)
 	case !p.Level.Defined():
-		return nil, rpc.InvalidParams("params.level is %.64q, which is no log level", string(p.Level))
+		return nil, rpc.InvalidParams("params.level is %.64q, which is not a log level", string(p.Level))
 	case c.x.conn == nil:
-		return nil, rpc.Refusal(mcp.CodeInternalError, "without a session there is no log level to set")
+		return nil, rpc.Refusal(mcp.CodeInternalError, "setting the log level requires a session")
 	}
 	if setter := l.setter.Load(); setter != nil {
 		if err := (*setter).SetLevel(ctx, p.Level); err != nil {

@@ -445,7 +445,7 @@ func TestServerLogNeverBlocksAndReportsDroppedMessages(t *testing.T) {
 		release()
 		synctest.Wait()
 		out := w.taken()
-		if len(out) != 258 || !strings.Contains(out[1], `"data":"log messages that were dropped: 743"`) ||
+		if len(out) != 258 || !strings.Contains(out[1], `"data":"log messages dropped: 743"`) ||
 			!strings.Contains(out[257], `"data":999}`) {
 			t.Errorf("%d messages were sent, the second %s, the last %s; want 258, how many were dropped, and the latest",
 				len(out), out[1], out[len(out)-1])

@@ -106,7 +106,7 @@ func (q *logQueue) next() []byte {
 	if n := q.dropped; n > 0 {
 		q.dropped = 0
 		// a string always encodes
-		frame, _ := logFrame(nil, mcp.LevelWarning, "", fmt.Sprintf("log messages that were dropped: %d", n))
+		frame, _ := logFrame(nil, mcp.LevelWarning, "", fmt.Sprintf("log messages dropped: %d", n))
 		return frame
 	}
 	if len(q.frames) == 0 {

@@ -194,7 +194,7 @@ func newConfig(o *Options, name string) (config, error) {
 		return c, fmt.Errorf("options: Cache.Scope %q is neither %q nor %q", c.Cache.Scope, mcp.CachePublic, mcp.CachePrivate)
 	}
 	if !c.LogLevel.Defined() {
-		return c, fmt.Errorf("options: LogLevel %q is none of the protocol's", c.LogLevel)
+		return c, fmt.Errorf("options: unknown LogLevel %q", c.LogLevel)
 	}
 	var err error
 	if c.rates, err = c.Rates.limits(); err != nil {

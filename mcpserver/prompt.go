@@ -45,7 +45,7 @@ func (s *Server) AddPrompt(p *mcp.Prompt, h PromptHandler) error {
 	}
 	for i, a := range p.Arguments {
 		if a.Name == "" || slices.ContainsFunc(p.Arguments[:i], func(b mcp.PromptArgument) bool { return a.Name == b.Name }) {
-			return fmt.Errorf("add prompt %s: argument %d has no name of its own", p.Name, i+1)
+			return fmt.Errorf("add prompt %s: argument %d has no name, or the name of another argument", p.Name, i+1)
 		}
 	}
 	c := *p
@@ -58,7 +58,7 @@ func (s *Server) AddPrompt(p *mcp.Prompt, h PromptHandler) error {
 		return fmt.Errorf("add prompt %s: %w", p.Name, err)
 	}
 	if !s.prompts.add(added) {
-		return fmt.Errorf("add prompt %s: there is a prompt of that name", p.Name)
+		return fmt.Errorf("add prompt %s: a prompt with this name already exists", p.Name)
 	}
 	s.changed(notice{method: mcp.NotificationPromptListChanged})
 	return nil
@@ -143,7 +143,7 @@ func (p *prompts) get(ctx context.Context, c *call) (any, error) {
 	return nil, rpc.InvalidParams("unknown prompt: %s", c.target)
 }
 
-var errNoPrompt = rpc.InvalidParams("params.name is missing, empty or no string")
+var errNoPrompt = rpc.InvalidParams("params.name is missing, empty or not a string")
 
 // getPrompt calls h for the prompt that the request names, if all required arguments are present.
 func (c *call) getPrompt(ctx context.Context, known []mcp.PromptArgument, h PromptHandler) (any, error) {
@@ -163,7 +163,7 @@ func (c *call) getPrompt(ctx context.Context, known []mcp.PromptArgument, h Prom
 	case r == nil:
 		return new(mcp.GetPromptResult), nil
 	case slices.ContainsFunc(r.Messages, func(m *mcp.PromptMessage) bool { return m == nil || m.Content == nil }):
-		return nil, errors.New("one of the messages is nil, or its content")
+		return nil, errors.New("a message or its content is nil")
 	}
 	return r, nil
 }

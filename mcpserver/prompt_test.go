@@ -71,7 +71,7 @@ func TestPromptsInEachRevision(t *testing.T) {
 			}
 		}
 		for params, want := range map[string]string{
-			``:                "-32602 params.name is missing, empty or no string",
+			``:                "-32602 params.name is missing, empty or not a string",
 			`"name":"nobody"`: "-32602 unknown prompt: nobody",
 			`"name":"review"`: "-32602 prompt review: the argument code is missing",
 			`"name":"review","arguments":{"style":"s"}`: "-32602 prompt review: the argument code is missing",
@@ -112,11 +112,12 @@ func TestPromptChangesNotifyClients(t *testing.T) {
 func TestInvalidPromptsAreRejected(t *testing.T) {
 	s := prompting(t)
 	for want, p := range map[string]*mcp.Prompt{
-		"add prompt: no prompt":                             nil,
-		"add prompt: no name":                               {},
-		"add prompt review: there is a prompt of that name": {Name: "review"},
-		"add prompt x: argument 1 has no name of its own":   {Name: "x", Arguments: []mcp.PromptArgument{{}}},
-		"add prompt x: argument 2 has no name of its own": {Name: "x",
+		"add prompt: no prompt": nil,
+		"add prompt: no name":   {},
+		"add prompt review: a prompt with this name already exists": {Name: "review"},
+		"add prompt x: argument 1 has no name, or the name of another argument": {Name: "x",
+			Arguments: []mcp.PromptArgument{{}}},
+		"add prompt x: argument 2 has no name, or the name of another argument": {Name: "x",
 			Arguments: []mcp.PromptArgument{{Name: "a"}, {Name: "a"}}},
 	} {
 		wantError(t, s.AddPrompt(p, review), want)

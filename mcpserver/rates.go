@@ -48,7 +48,7 @@ func (r *Rates) limits() (rates.Limits, error) {
 	}
 	for i := range all {
 		if l := &all[i]; math.IsNaN(l.PerSecond) || l.Burst < 0 {
-			return all, fmt.Errorf("options: Rates: %v is no rate", *l)
+			return all, fmt.Errorf("options: Rates: %v is not a valid rate", *l)
 		} else if l.Burst == 0 {
 			l.Burst = int(max(1, min(l.PerSecond, math.MaxInt32)))
 		}

@@ -282,7 +282,7 @@ func TestServeEndsWhileAQuickToolRuns(t *testing.T) {
 		want string
 		took time.Duration
 	}{
-		"the client has left": {
+		"the client has disconnected": {
 			then: wait,
 			end:  func(w *wire, _ context.CancelCauseFunc) { close(w.in) },
 			want: "<nil>",
@@ -299,7 +299,7 @@ func TestServeEndsWhileAQuickToolRuns(t *testing.T) {
 				return nil, nil
 			},
 			end:  func(_ *wire, cancel context.CancelCauseFunc) { cancel(why) },
-			want: "why\nhandlers that ignore the end of their contexts: 1",
+			want: "why\nhandlers still running although their contexts have ended: 1",
 			took: 2*time.Second + mcpserver.Patience,
 		},
 		"the client takes nothing": {
@@ -387,7 +387,7 @@ func TestServeReturnsIfReceiveExitsGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{})
 		wantError(t, s.Serve(t.Context(), leavingConn{&wire{done: make(chan struct{})}}),
-			"receive: it has ended its goroutine")
+			"receive: it called runtime.Goexit")
 	})
 }
 

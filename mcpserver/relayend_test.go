@@ -39,8 +39,8 @@ func TestClientDisconnectCancelsItsRelayedRequests(t *testing.T) {
 				left := 0
 				for _, r := range b.calls {
 					left++
-					if cause := context.Cause(r.ctx); cause == nil || cause.Error() != "the client has left" {
-						t.Errorf("the context of %s ended because of %v, want that the client has left", r.method, cause)
+					if cause := context.Cause(r.ctx); cause == nil || cause.Error() != "the client has disconnected" {
+						t.Errorf("the context of %s ended because of %v, want that the client has disconnected", r.method, cause)
 					}
 					r.answer(json.RawMessage(`{}`), nil) // has no effect
 				}

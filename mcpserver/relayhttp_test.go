@@ -57,7 +57,7 @@ func TestRelaySupportsHTTPSessions(t *testing.T) {
 		if p := w.post(initialized, "Mcp-Session-Id", id); p.status != http.StatusAccepted {
 			t.Errorf("notifications/initialized got %d: %s", p.status, p.body)
 		}
-		const none = "there is no stream on which the client could be asked"
+		const none = "the client has opened no stream for requests of the server"
 		if got := *asking(t.Context(), b.peer(t), "acme/ask", `{}`); got != none {
 			t.Errorf("a request without a stream had the outcome %q, want %q", got, none)
 		}
@@ -96,7 +96,7 @@ func TestRelaySupportsHTTPSessions(t *testing.T) {
 		if p := w.do("DELETE", "", "Mcp-Session-Id", id); p.status != http.StatusNoContent {
 			t.Errorf("DELETE got %d: %s", p.status, p.body)
 		}
-		if p := <-left; !strings.Contains(p.body, "the client has left") {
+		if p := <-left; !strings.Contains(p.body, "the client has disconnected") {
 			t.Errorf("a request of a session that has ended got %d: %s", p.status, p.body)
 		}
 		general.over()
@@ -234,7 +234,7 @@ func TestARelayAnswersModernClientsOverHTTP(t *testing.T) {
 				must(t, r.from.Notify(r.ctx, relay.Message{Method: "acme/told"}))
 				must(t, r.from.Notify(t.Context(), relay.Message{Method: "acme/lost"}))
 				r.from.Request(r.ctx, relay.Message{Method: "ping"}, func(_ json.RawMessage, err error) {
-					wantError(t, err, "there is no stream on which the client could be asked")
+					wantError(t, err, "the client has opened no stream for requests of the server")
 				})
 			}()
 			context.AfterFunc(r.ctx, func() { r.answer(nil, context.Cause(r.ctx)) })
@@ -282,7 +282,7 @@ func TestARelayServesHTTPWithSSE(t *testing.T) {
 		}
 		stream.leave()
 		synctest.Wait()
-		if got := b.taken(); got[len(got)-1] != "gone" || *outcome != "the client has left" {
+		if got := b.taken(); got[len(got)-1] != "gone" || *outcome != "the client has disconnected" {
 			t.Errorf("the receiver got %q, and a request had the outcome %q, want that the client is gone", got, *outcome)
 		}
 		w.end()
@@ -293,7 +293,7 @@ func TestRelayRejectsStatelessAndSessionsOptions(t *testing.T) {
 	s, err := newRelay(&behind{}, &downstream.Options{Name: "relay"})
 	must(t, err)
 	defer func() {
-		want := "mcpserver: HTTPHandler: options: a relay has no use for Stateless and Sessions"
+		want := "mcpserver: HTTPHandler: options: a relay does not support Stateless and Sessions"
 		if v := recover(); v != want {
 			t.Errorf("HTTPHandler panicked with %v, want %s", v, want)
 		}

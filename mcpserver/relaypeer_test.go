@@ -88,7 +88,7 @@ func TestRelaySendsRequestsToClient(t *testing.T) {
 			`{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no","data":null,"x":1}}`,
 			`{"jsonrpc":"2.0","id":3,"error":{"code":1.5}}`, `{"jsonrpc":"2.0","id":4,"result":null}`)
 		want := []string{`{"code":-1,"message":"no","data":null,"x":1} as -1`, `{"odd":1.0,"odd":2}`, `{"code":1.5} as 0`,
-			"ping: the client's answer is broken"}
+			"ping: the client's answer is invalid"}
 		for i, o := range outcomes {
 			if *o != want[i] {
 				t.Errorf("request %d had the outcome %q, want %q", i+1, *o, want[i])
@@ -110,10 +110,10 @@ func TestRelaySendsRequestsToClient(t *testing.T) {
 		}
 		outcome = asking(t.Context(), from, "roots/list", `{}`)
 		wantEnd(t, w)
-		if *outcome != "the client has left" {
+		if *outcome != "the client has disconnected" {
 			t.Errorf("a request to a client that leaves had the outcome %q, want that", *outcome)
 		}
-		if outcome = asking(t.Context(), from, "roots/list", `{}`); *outcome != "the client has left" {
+		if outcome = asking(t.Context(), from, "roots/list", `{}`); *outcome != "the client has disconnected" {
 			t.Errorf("a request to a client that has left had the outcome %q, want that", *outcome)
 		}
 	})

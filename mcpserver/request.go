@@ -125,7 +125,7 @@ func answered(ctx context.Context, r *Request) (any, error) {
 }
 
 var errForeign = rpc.Fail(rpc.ErrInternal,
-	errors.New("middleware has passed on a request that is none of the server's"))
+	errors.New("middleware passed a request that the server did not create"))
 
 // wrapped returns the handler of all requests with the middleware around it, nil if there is no middleware.
 func wrapped(middleware []func(RequestHandler) RequestHandler) RequestHandler {

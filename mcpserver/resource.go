@@ -53,7 +53,7 @@ func (s *Server) AddResource(r *mcp.Resource, h ResourceHandler) error {
 		return fmt.Errorf("add resource %s: no name", r.URI)
 	}
 	if u, err := url.Parse(r.URI); err != nil || u.Scheme == "" {
-		return fmt.Errorf("add resource: %q is no URI with a scheme", r.URI)
+		return fmt.Errorf("add resource: %q is not a URI with a scheme", r.URI)
 	}
 	c := *r
 	c.Meta, c.Icons, c.Annotations = bytes.Clone(r.Meta), slices.Clone(r.Icons), cloneAnnotations(r.Annotations)
@@ -68,7 +68,7 @@ func (s *Server) AddResource(r *mcp.Resource, h ResourceHandler) error {
 		return fmt.Errorf("add resource %s: %w", r.URI, err)
 	}
 	if !s.resources.add(added) {
-		return fmt.Errorf("add resource %s: there is a resource of that URI", r.URI)
+		return fmt.Errorf("add resource %s: a resource with this URI already exists", r.URI)
 	}
 	s.changed(notice{method: mcp.NotificationResourceListChanged})
 	return nil
@@ -169,7 +169,7 @@ func (c *call) readResource(ctx context.Context, h ResourceHandler,
 	return r, nil
 }
 
-var errNoURI = rpc.InvalidParams("params.uri is missing, empty or no string")
+var errNoURI = rpc.InvalidParams("params.uri is missing, empty or not a string")
 
 // location is the handler for a URI, with the MIME type of the resource.
 type location struct {

@@ -82,8 +82,8 @@ func TestResourcesAreReadInEachRevision(t *testing.T) {
 			}
 		}
 		for params, want := range map[string]string{
-			``:        "-32602 params.uri is missing, empty or no string",
-			`"uri":7`: "-32602 params.uri is missing, empty or no string",
+			``:        "-32602 params.uri is missing, empty or not a string",
+			`"uri":7`: "-32602 params.uri is missing, empty or not a string",
 		} {
 			if got := c.refused("resources/read", params); got != want {
 				t.Errorf("{%s} is refused with %s, want %s", params, got, want)
@@ -221,13 +221,13 @@ func TestListsAreSameForAllConnections(t *testing.T) {
 func TestInvalidResourcesAreRejected(t *testing.T) {
 	s := library(t)
 	for want, r := range map[string]*mcp.Resource{
-		"add resource: no resource":                              nil,
-		`add resource: "" is no URI with a scheme`:               {Name: "x"},
-		`add resource: "a/b" is no URI with a scheme`:            {URI: "a/b", Name: "x"},
-		`add resource: "1a://b" is no URI with a scheme`:         {URI: "1a://b", Name: "x"},
-		`add resource: "a_b://c" is no URI with a scheme`:        {URI: "a_b://c", Name: "x"},
-		"add resource test://x: no name":                         {URI: "test://x"},
-		"add resource test://a: there is a resource of that URI": {URI: "test://a", Name: "x"},
+		"add resource: no resource":                                      nil,
+		`add resource: "" is not a URI with a scheme`:                    {Name: "x"},
+		`add resource: "a/b" is not a URI with a scheme`:                 {URI: "a/b", Name: "x"},
+		`add resource: "1a://b" is not a URI with a scheme`:              {URI: "1a://b", Name: "x"},
+		`add resource: "a_b://c" is not a URI with a scheme`:             {URI: "a_b://c", Name: "x"},
+		"add resource test://x: no name":                                 {URI: "test://x"},
+		"add resource test://a: a resource with this URI already exists": {URI: "test://a", Name: "x"},
 	} {
 		wantError(t, s.AddResource(r, readText), want)
 	}
@@ -236,11 +236,12 @@ func TestInvalidResourcesAreRejected(t *testing.T) {
 	}
 	wantError(t, s.AddResource(&mcp.Resource{URI: "test://x", Name: "x"}, nil), "add resource test://x: no handler")
 	for want, r := range map[string]*mcp.ResourceTemplate{
-		"add resource template: no template":                                  nil,
-		"add resource template: no URI template":                              {Name: "x"},
-		"add resource template test://{x}: no name":                           {URITemplate: "test://{x}"},
-		"add resource template test://user/{id}: the server has it already":   {URITemplate: "test://user/{id}", Name: "x"},
-		"add resource template test://{a}/{a}: the variable a is there twice": {URITemplate: "test://{a}/{a}", Name: "x"},
+		"add resource template: no template":        nil,
+		"add resource template: no URI template":    {Name: "x"},
+		"add resource template test://{x}: no name": {URITemplate: "test://{x}"},
+		"add resource template test://user/{id}: a template with this URI already exists": {
+			URITemplate: "test://user/{id}", Name: "x"},
+		"add resource template test://{a}/{a}: the variable a occurs twice": {URITemplate: "test://{a}/{a}", Name: "x"},
 	} {
 		wantError(t, s.AddResourceTemplate(r, readText), want)
 	}
@@ -255,7 +256,7 @@ func TestInvalidResourcesAreRejected(t *testing.T) {
 	must(t, other.HandleRequest(mcp.MethodReadResource,
 		func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }))
 	wantError(t, other.AddResource(&mcp.Resource{URI: "test://x", Name: "x"}, readText),
-		"add resource test://x: resources/list or another method of its kind has a handler")
+		"add resource test://x: resources/list or a related method already has a handler")
 }
 
 func TestAddResourceCopiesResource(t *testing.T) {

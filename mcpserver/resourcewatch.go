@@ -218,7 +218,7 @@ func (r *resources) subscribe(ctx context.Context, c *call) (any, error) {
 		return nil, errNoURI
 	}
 	if c.x.conn == nil {
-		return nil, rpc.InvalidRequest("there is no session in which updates could be sent")
+		return nil, rpc.InvalidRequest("subscribing to a resource requires a session")
 	}
 	watched := &c.x.conn.watched
 	if err := r.watch(ctx, watched, c.uri); err != nil {

@@ -63,9 +63,9 @@ func TestSubscribeNeedsExistingResource(t *testing.T) {
 		c.result("resources/subscribe", `"uri":"test://user/by-template"`)
 		for method, of := range map[string]map[string]string{
 			"resources/subscribe": {
-				`"uri":"test://nobody"`: "-32002 resource not found", ``: "-32602 params.uri is missing, empty or no string",
+				`"uri":"test://nobody"`: "-32002 resource not found", ``: "-32602 params.uri is missing, empty or not a string",
 			},
-			"resources/unsubscribe": {`"uri":[]`: "-32602 params.uri is missing, empty or no string"},
+			"resources/unsubscribe": {`"uri":[]`: "-32602 params.uri is missing, empty or not a string"},
 		} {
 			for params, want := range of {
 				if got := c.refused(method, params); got != want {

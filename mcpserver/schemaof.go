@@ -47,7 +47,7 @@ func merged(o mcp.Object, patch json.RawMessage) (mcp.Object, error) {
 		return nil, err
 	}
 	if changes == nil {
-		return nil, errors.New("null is no JSON object")
+		return nil, errors.New("null is not a JSON object")
 	}
 	var err error
 	for name, value := range changes.All() {

@@ -254,7 +254,7 @@ func TestServeReportsHandlersThatIgnoreTheirContext(t *testing.T) {
 		w.send(callOf(1, "deaf", "{}"), callOf(2, "deaf", "{}"))
 		start := time.Now()
 		err := w.finish()
-		if err == nil || err.Error() != "handlers that ignore the end of their contexts: 1" {
+		if err == nil || err.Error() != "handlers still running although their contexts have ended: 1" {
 			t.Errorf("Serve returned %v, want that one handler runs on", err)
 		}
 		if took := time.Since(start); took > 3*time.Second {

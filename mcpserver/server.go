@@ -87,7 +87,7 @@ func newServer(info mcp.Implementation, cfg config, role engine.Role) (*Server, 
 	s.tools.s, s.resources.s, s.prompts.s, s.completions.s, s.logging.s = s, s, s, s, s
 	var err error
 	if s.signature, err = newSignature(info); err != nil {
-		return nil, fmt.Errorf("the implementation cannot be encoded: %w", err)
+		return nil, fmt.Errorf("Implementation cannot be encoded as JSON: %w", err)
 	}
 	s.changes.announce = s.announce
 	s.tasks, err = newServerTasks(s)
@@ -143,7 +143,7 @@ type offering struct {
 func (o *offering) offer(m *methods, f feature) error {
 	o.once.Do(func() { o.refused = !m.add(f) })
 	if o.refused {
-		return fmt.Errorf("%s or another method of its kind has a handler", f.methods[0].Name)
+		return fmt.Errorf("%s or a related method already has a handler", f.methods[0].Name)
 	}
 	return nil
 }

@@ -206,7 +206,7 @@ func (x *exchange) agree(ctx context.Context, a *engine.Agreement) error {
 	return nil
 }
 
-var errOpened = rpc.InvalidRequest("the session has been opened before")
+var errOpened = rpc.InvalidRequest("the session is already open")
 
 // welcome opens the session of a client with the terms a, unless a host rejects it. An error rejects the session.
 func (c *connection) welcome(ctx context.Context, a *engine.Agreement) error {
@@ -235,7 +235,7 @@ func (c *connection) welcome(ctx context.Context, a *engine.Agreement) error {
 	return nil
 }
 
-var errRefused = errors.New("the session was refused")
+var errRefused = errors.New("the session was rejected")
 
 // farewell returns the maximum time for cleaning up after a session.
 func (s *Server) farewell() time.Duration {

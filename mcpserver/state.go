@@ -72,9 +72,9 @@ func newSealer(keys [][]byte, ttl time.Duration) (*sealer, error) {
 }
 
 var (
-	errStateInvalid  = errors.New("params.requestState is none of this server for this request")
-	errStateExpired  = errors.New("params.requestState has expired; send the request without it to begin anew")
-	errStateTooLarge = fmt.Errorf("what has to be remembered for the next round takes more than %d bytes", maxState)
+	errStateInvalid  = errors.New("params.requestState was not issued by this server for this request")
+	errStateExpired  = errors.New("params.requestState has expired; send the request without it to start again")
+	errStateTooLarge = fmt.Errorf("the state for the next round has more than %d bytes", maxState)
 )
 
 // seal encrypts a state. The state can be opened only with the same binding, and only until it expires.

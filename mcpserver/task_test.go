@@ -422,7 +422,7 @@ func TestShutdownWaitsForTasks(t *testing.T) {
 		start := time.Now()
 		err = c.end(10 * time.Second)
 		if !errors.Is(err, context.DeadlineExceeded) ||
-			!strings.Contains(err.Error(), "ignore the end of their contexts: 1") {
+			!strings.Contains(err.Error(), "although their contexts have ended: 1") {
 			t.Errorf("Shutdown returned %v, want the cause of its context and how many are left", err)
 		}
 		if took := time.Since(start); took != 11*time.Second {

@@ -163,7 +163,7 @@ func (c *call) legacyTask() (*tasks.Legacy, error) {
 // refuseTask refuses a call that requests a task from a tool without tasks.
 // (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (c *call) refuseTask(t *tool) error {
-	return rpc.Refusal(mcp.CodeMethodNotFound, "the tool %s does not run as a task", t.Name)
+	return rpc.Refusal(mcp.CodeMethodNotFound, "the tool %s cannot run as a task", t.Name)
 }
 
 // refuseWithoutTask refuses a call without a task, because the tool runs only as a task.
@@ -172,7 +172,7 @@ func (c *call) refuseWithoutTask(t *tool) error {
 	if c.info.Version.Era() == mcp.Modern {
 		return missingExtension(mcp.ExtensionTasks)
 	}
-	return rpc.Refusal(mcp.CodeMethodNotFound, "the tool %s runs as a task only", t.Name)
+	return rpc.Refusal(mcp.CodeMethodNotFound, "the tool %s runs only as a task", t.Name)
 }
 
 func (t *serverTasks) methods() []*method {
@@ -235,7 +235,7 @@ func (t *serverTasks) list(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	if c.x.Client.Principal == "" {
-		return nil, rpc.Refusal(mcp.CodeMethodNotFound, "%s: the server does not know who asks", c.info.Method)
+		return nil, rpc.Refusal(mcp.CodeMethodNotFound, "%s: listing tasks requires an authenticated client", c.info.Method)
 	}
 	behind, ok := readTaskCursor(p.Cursor)
 	if !ok {
@@ -284,7 +284,7 @@ func (c *call) readTaskID(params any) (id string, err error) {
 func (c *call) readTaskParams(params any) error {
 	switch {
 	case !c.modern() && !c.legacyTasks():
-		return rpc.Refusal(mcp.CodeMethodNotFound, "%s: the session began before there were tasks", c.info.Method)
+		return rpc.Refusal(mcp.CodeMethodNotFound, "%s: the server had no tasks when the session began", c.info.Method)
 	case c.modern() && !c.declares(mcp.ExtensionTasks):
 		return missingExtension(mcp.ExtensionTasks)
 	}

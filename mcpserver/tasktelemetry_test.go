@@ -66,7 +66,7 @@ func TestTaskSpanEndsWithHandler(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		work := rec.Span("mcp_server.task brief")
 		if took := work.EndTime().Sub(work.StartTime()); took != 5*time.Second || work.Status().Code != codes.Error {
-			t.Errorf("the span took %v with status %v, want an error when the time of the task is up", took, work.Status())
+			t.Errorf("the span took %v with status %v, want an error when the task has expired", took, work.Status())
 		}
 		if err := c.end(time.Minute); err != nil {
 			t.Error(err)

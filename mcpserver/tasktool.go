@@ -89,10 +89,11 @@ func (t *serverTasks) offerTool(info *mcp.Tool, task *taskTool) error {
 	case mcp.TaskRequired:
 		task.required = true
 	default:
-		return fmt.Errorf("add tool %s: a task tool whose task support is %q", info.Name, info.Execution.TaskSupport)
+		return fmt.Errorf("add tool %s: TaskTool needs the task support optional or required, got %q", info.Name,
+			info.Execution.TaskSupport)
 	}
 	if !t.offer() {
-		return fmt.Errorf("add tool %s: the methods of tasks have other handlers", info.Name)
+		return fmt.Errorf("add tool %s: a method of tasks already has another handler", info.Name)
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (s *Server) AddResourceTemplate(t *mcp.ResourceTemplate, h ResourceHandler)
 		return fmt.Errorf("add resource template %s: %w", t.URITemplate, err)
 	}
 	if !s.resources.templates.add(added) {
-		return fmt.Errorf("add resource template %s: the server has it already", t.URITemplate)
+		return fmt.Errorf("add resource template %s: a template with this URI already exists", t.URITemplate)
 	}
 	s.changed(notice{method: mcp.NotificationResourceListChanged})
 	return nil

@@ -222,7 +222,7 @@ func (t *tools) register(info *mcp.Tool, h ToolHandler, task *taskTool) error {
 		return fmt.Errorf("add tool %s: %w", info.Name, err)
 	}
 	if !t.add(added) {
-		return fmt.Errorf("add tool %s: there is a tool of that name", info.Name)
+		return fmt.Errorf("add tool %s: a tool with this name already exists", info.Name)
 	}
 	t.s.changed(notice{method: mcp.NotificationToolListChanged})
 	return nil
@@ -276,8 +276,8 @@ func (t *tools) call(ctx context.Context, c *call) (any, error) {
 }
 
 var (
-	errNoTool      = rpc.InvalidParams("params.name is missing or no string")
-	errNoArguments = rpc.InvalidParams("params.arguments is no object")
+	errNoTool      = rpc.InvalidParams("params.name is missing or not a string")
+	errNoArguments = rpc.InvalidParams("params.arguments is not an object")
 )
 
 // callTool calls h, the handler of the tool that the request names.

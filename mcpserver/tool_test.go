@@ -198,7 +198,7 @@ func TestInvalidToolsAreRejected(t *testing.T) {
 			&mcp.Tool{Name: "a b"}, raw},
 		{"name with a letter of another alphabet",
 			`add tool: name "ſ" has a character other than letters, digits, '_', '-' and '.'`, &mcp.Tool{Name: "ſ"}, raw},
-		{"name taken", "add tool add: there is a tool of that name", &mcp.Tool{Name: "add"}, raw},
+		{"name taken", "add tool add: a tool with this name already exists", &mcp.Tool{Name: "add"}, raw},
 		{"no handler", "add tool: no handler", &mcp.Tool{Name: "x"},
 			func(s *mcpserver.Server, t *mcp.Tool) error { return s.AddTool(t, nil) }},
 		{"no typed handler", "add tool: no handler", &mcp.Tool{Name: "x"}, func(s *mcpserver.Server, t *mcp.Tool) error {

@@ -152,7 +152,7 @@ func linkAsText(link *mcp.ResourceLink) string {
 // soundAsText returns a note that replaces audio.
 func soundAsText(c *mcp.AudioContent) string {
 	size := base64.RawStdEncoding.DecodedLen(len(strings.TrimRight(c.Data, "=")))
-	return fmt.Sprintf("[audio, %s, %d bytes: left out, this revision of the protocol has no audio]", c.MIMEType, size)
+	return fmt.Sprintf("[audio, %s, %d bytes: omitted, because this protocol revision has no audio]", c.MIMEType, size)
 }
 
 func dated(a *mcp.Annotations) bool { return a != nil && a.LastModified != "" }

@@ -45,7 +45,7 @@ func TestCaseNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range asUsed() {
 		if seen[r.String()] {
-			t.Errorf("%s is there twice", r)
+			t.Errorf("%s occurs twice", r)
 		}
 		seen[r.String()] = true
 	}

@@ -84,7 +84,7 @@ func TestMisuseOfMCPCommandIsExplained(t *testing.T) {
 	noCollector(t)
 	for want, args := range map[string][]string{
 		"no source: give --debug URL":                    {},
-		"is no URL of a page":                            {"--debug", "localhost:6060"},
+		"is not the URL of a page":                       {"--debug", "localhost:6060"},
 		"--allow-remote allows it":                       {"--debug", "http://192.0.2.1/debug/mcp/"},
 		"--view: not on this machine: example.com":       {"--view", "http://example.com"},
 		"--jaeger: not on this machine: jaeger.internal": {"--jaeger", "http://jaeger.internal:16686"},

@@ -38,7 +38,7 @@ func TestProxyEnforcesThePolicy(t *testing.T) {
 		{[]string{"call", "forecast", "city=Oslo"}, exitOK,
 			`{"city":"[redacted]","days":[{"sky":"clear","celsius_max":"[redacted]"}]}`},
 		{[]string{"call", "--json", "wait", "seconds=60"}, exitTool,
-			"longer than the 100ms that the policy of the proxy allows"},
+			"exceeded the timeout of 100ms in the proxy's policy"},
 		{[]string{"call", "divide", "a=6", "b=3"}, exitTool, `no tool "divide"`},
 		{[]string{"call", "crash"}, exitTool, `unknown tool "crash": the policy of the proxy does not allow it`},
 	} {

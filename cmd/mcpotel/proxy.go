@@ -110,7 +110,7 @@ func (p *proxy) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, p.record.close(ctx)) }()
+	defer func() { err = cmp.Or(err, p.record.close()) }()
 	between, err := mcpproxy.New(m.Transport, &mcpproxy.Options{
 		Name: cmp.Or(p.name, m.Options.Name), Policy: policy, Recorder: record, Telemetry: o.telemetry(),
 		NoListening: m.Options.NoListening,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,13 +66,11 @@ func (r *recorder) open(say func(string)) (*mcpproxy.Recorder, error) {
 }
 
 // close flushes and closes the recording.
-func (r *recorder) close(ctx context.Context) error {
+func (r *recorder) close() error {
 	if r.out == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	_ = r.out.Close(ctx) // errors have been reported through say
+	_ = r.out.Close() // errors have been reported through say
 	return r.file.Close()
 }
 

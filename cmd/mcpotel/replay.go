@@ -120,7 +120,7 @@ func (r *replaying) make(ctx context.Context, plan [][]replay.Step, server trans
 	if o.Recorder, err = r.record.open(func(line string) { _ = printLine(r.streams.err, line) }); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.record.close(ctx)) }()
+	defer func() { err = errors.Join(err, r.record.close()) }()
 	between, err := mcpproxy.New(server, o)
 	if err != nil {
 		r.record.discard()

@@ -102,7 +102,7 @@ func TestFlagsAreAcceptedAnywhereBeforeTheServer(t *testing.T) {
 	}
 	_, out, stderr := runs(t, "--url", url, "task", "--json", "get", "nosuch")
 	if !strings.Contains(stderr, "unknown task") {
-		t.Errorf("task: got %q and %q, want that there is no such task", out, stderr)
+		t.Errorf("task: got %q and %q, want an unknown task", out, stderr)
 	}
 	code, out, _ := runs(t, "tools", "--url", url, "--", "server", "--json")
 	if code != exitUsage || out != "" {

@@ -108,7 +108,7 @@ func TestWatchReportsUnavailableNotifications(t *testing.T) {
 	file := configFile(t, `, "quiet": {"command": "`+demoServerCommand(t)[1]+`", "args": ["serve-demo"], "listen": false}`)
 	for args, want := range map[string]string{
 		"--for 1ms":                     `quiet: changes are not heard, the file says "listen": false`,
-		"--server quiet --uri demo://a": `the client does not listen to changes: Options.NoListening is set ("listen": false`,
+		"--server quiet --uri demo://a": `does not listen for changes: Options.NoListening is set ("listen": false`,
 	} {
 		_, _, stderr := runs(t, append([]string{"watch", "--config", file}, strings.Fields(args)...)...)
 		if !strings.Contains(stderr, want) {

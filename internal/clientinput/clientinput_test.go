@@ -34,17 +34,17 @@ func TestFormsAllowOnlyKeywordsOfTheSpecification(t *testing.T) {
 		field(`"type":"boolean","default":true,"title":"t","description":"d"`):                       "",
 		field(`"type":"array","items":{"type":"string","enum":["x"]},"minItems":0,"maxItems":1`):     "",
 		field(`"type":"array","items":{"anyOf":[{"const":"x","title":"X"}]},"default":["x"]`):        "",
-		`{"type":"object","properties":{},"title":"t"}`:                                              "title is no keyword",
+		`{"type":"object","properties":{},"title":"t"}`:                                              "keyword title",
 
-		`{"type":"object","properties":{},"additionalProperties":false}`: "additionalProperties is no keyword",
+		`{"type":"object","properties":{},"additionalProperties":false}`: "keyword additionalProperties",
 		field(`"type":"string","format":"password"`):                     `properties.a: format is "password"`,
-		field(`"type":"string","pattern":"x"`):                           "properties.a: pattern is no keyword",
+		field(`"type":"string","pattern":"x"`):                           "keyword pattern",
 
-		field(`"type":"string","enum":["x"],"minLength":1`):                               "minLength is no keyword",
-		field(`"type":"number","multipleOf":2`):                                           "multipleOf is no keyword",
-		field(`"type":"boolean","const":true`):                                            "const is no keyword",
-		field(`"type":"array","items":{"type":"string","enum":["x"]},"uniqueItems":true`): "uniqueItems is no keyword",
-		field(`"type":"string","x-secret":true`):                                          "x-secret is no keyword",
+		field(`"type":"string","enum":["x"],"minLength":1`):                               "keyword minLength",
+		field(`"type":"number","multipleOf":2`):                                           "keyword multipleOf",
+		field(`"type":"boolean","const":true`):                                            "keyword const",
+		field(`"type":"array","items":{"type":"string","enum":["x"]},"uniqueItems":true`): "keyword uniqueItems",
+		field(`"type":"string","x-secret":true`):                                          "keyword x-secret",
 	} {
 		if _, err := schema.CompileForm([]byte(form)); err != nil && want == "" {
 			t.Errorf("%s: %v", form, err)
@@ -94,11 +94,11 @@ func TestCheckMessageRefusesInvalidAnswers(t *testing.T) {
 		{&mcp.CreateMessageParams{}, "assistant", "m", mcp.SamplingContent{mcp.Text("x")}, ""},
 		{tools, "user", "m", mcp.SamplingContent{mcp.Text("x")}, `the role is "user"`},
 		{tools, "assistant", "", mcp.SamplingContent{mcp.Text("x")}, "the model has no name"},
-		{tools, "assistant", "m", nil, "no content"},
+		{tools, "assistant", "m", nil, "the content is empty"},
 		{tools, "assistant", "m", mcp.SamplingContent{nil}, "nil block"},
-		{tools, "assistant", "m", mcp.SamplingContent{&mcp.ToolResultContent{ToolUseID: "1"}}, "the server's to give"},
-		{none, "assistant", "m", mcp.SamplingContent{use("1", "t")}, "was to use no tool"},
-		{tools, "assistant", "m", mcp.SamplingContent{use("1", "rm")}, `uses "rm", which is no tool`},
+		{tools, "assistant", "m", mcp.SamplingContent{&mcp.ToolResultContent{ToolUseID: "1"}}, "only the server may send"},
+		{none, "assistant", "m", mcp.SamplingContent{use("1", "t")}, "but toolChoice is none"},
+		{tools, "assistant", "m", mcp.SamplingContent{use("1", "rm")}, `uses "rm", which is not a tool`},
 		{tools, "assistant", "m", mcp.SamplingContent{use("1", "t"), use("1", "t")}, `has the id "1"`},
 		{tools, "assistant", "m", mcp.SamplingContent{use("", "t")}, `has the id ""`},
 	} {

@@ -37,7 +37,7 @@ func CheckVisit(u *url.URL) error {
 	case host == "":
 		return errors.New("has no host")
 	case u.User != nil:
-		return errors.New("has a user name, which can be made to look like the host")
+		return errors.New("has a user name, which can imitate a host")
 	case u.Scheme == "http" && !hostname.Loopback(host):
 		return errors.New("is http to another machine, want https")
 	}
@@ -91,7 +91,7 @@ var formats = []mcp.FormFormat{mcp.FormEmail, mcp.FormURI, mcp.FormDate, mcp.For
 func only(o mcp.Object, names ...string) error {
 	for name := range o.All() {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("%s is no keyword of such a form, want %q", name, names)
+			return fmt.Errorf("forms do not support the keyword %s, want one of %q", name, names)
 		}
 	}
 	return nil

@@ -124,9 +124,9 @@ func CheckMessage(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams) error 
 	case r.Model == "":
 		return errors.New("the model has no name")
 	case len(r.Content) == 0 || slices.Contains(r.Content, nil):
-		return errors.New("there is no content, or a nil block of it")
+		return errors.New("the content is empty, or has a nil block")
 	case len(results) > 0:
-		return errors.New("the results of tools are the server's to give")
+		return errors.New("the message has tool results, which only the server may send")
 	}
 	seen := map[string]bool{}
 	for _, block := range r.Content {
@@ -135,11 +135,11 @@ func CheckMessage(r *mcp.CreateMessageResult, p *mcp.CreateMessageParams) error 
 		case !ok:
 			continue
 		case p.ToolChoice != nil && p.ToolChoice.Mode == mcp.ToolChoiceNone:
-			return fmt.Errorf("the model uses %q, but was to use no tool", use.Name)
+			return fmt.Errorf("the model uses %q, but toolChoice is none", use.Name)
 		case !slices.ContainsFunc(p.Tools, func(t *mcp.Tool) bool { return t != nil && t.Name == use.Name }):
-			return fmt.Errorf("the model uses %q, which is no tool of the request", use.Name)
+			return fmt.Errorf("the model uses %q, which is not a tool of the request", use.Name)
 		case use.ID == "" || seen[use.ID]:
-			return fmt.Errorf("the use of %q has the id %q, want one of its own", use.Name, use.ID)
+			return fmt.Errorf("the use of %q has the id %q, want a unique id", use.Name, use.ID)
 		}
 		seen[use.ID] = true
 	}

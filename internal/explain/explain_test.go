@@ -90,7 +90,8 @@ func TestServerRecordOfTheSameCallIsSelected(t *testing.T) {
 
 // TestSpansAloneShowThatACallWasNeverSent explains a program that exports only traces.
 func TestSpansAloneShowThatACallWasNeverSent(t *testing.T) {
-	const refused = "cannot connect to 127.0.0.1:8080: connection refused; is the server running, and is this its port?"
+	const refused = "cannot connect to 127.0.0.1:8080: connection refused; check that the server is running, and " +
+		"listens on this port"
 	attributes := func(more ...string) map[string]string {
 		a := map[string]string{names.KeyMCPMethodName: "tools/call", names.KeyGenAIToolName: "radar",
 			names.KeyMCPClientName: "weather", names.KeyMCPClientInstanceID: "1"}

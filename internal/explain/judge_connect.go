@@ -9,6 +9,9 @@ import (
 // unknownFailure is the ID of the cause of an attempt that no rule explains.
 const unknownFailure = "cannot_connect"
 
+var malformed = meaning{"handshake_unreadable", "The server's answer to the handshake violates the protocol.",
+	"this is a bug in the server: mcpotel doctor names the violation"}
+
 // failures explains errors of an attempt to connect by their wording, which package messages keeps on one page. The
 // first match wins.
 var failures = []struct {
@@ -27,7 +30,7 @@ var failures = []struct {
 		"nothing to its " +
 		"standard output.", "it is still starting, waits for something, or is not an MCP server; raise the limit with " +
 		"Options.Timeouts.Start"}},
-	{"messages in a row were like that", meaning{"garbage", "The server writes text that is not MCP to its standard " +
+	{"messages in a row were invalid", meaning{"garbage", "The server writes text that is not MCP to its standard " +
 		"output.",
 		"write logs to standard error; check that the command starts an MCP server for stdio"}},
 	{"exited with status", meaning{"exits_at_once", "The server's process exits immediately.",
@@ -46,10 +49,10 @@ var failures = []struct {
 	{"no protocol version in common", meaning{"no_common_version", "Client and server have no protocol revision in " +
 		"common.",
 		"allow the client more revisions (Options.Versions, --pin-version), or update the client or the server"}},
-	{"the server refuses", meaning{"handshake_refused", "The server rejects the handshake with an error.",
+	{"the server rejected", meaning{"handshake_refused", "The server rejects the handshake with an error.",
 		"read the error: often a license, a token or a setting is missing"}},
-	{"cannot be used", meaning{"handshake_unreadable", "The server's answer to the handshake violates the protocol.",
-		"this is a bug in the server: mcpotel doctor names the violation"}},
+	{"an invalid message", malformed},
+	{" is invalid: ", malformed},
 	{"not an answer of an MCP server", meaning{"not_mcp",
 		"There is no MCP server at this URL: it returns other content, such as an HTML page.",
 		"check the path of the URL: it often ends in /mcp"}},
@@ -82,8 +85,7 @@ func connecting(text, word string) *Cause {
 		return meaning{"hangs_up", "The server ends the connection during the handshake.",
 			"read the server's log; a proxy may be between client and server"}.cause(Certain)
 	case word == names.ErrorViolation:
-		return meaning{"handshake_unreadable", "What the server answers to the handshake breaks the protocol.",
-			"this is a mistake of the server: mcpotel doctor says which"}.cause(Certain)
+		return malformed.cause(Certain)
 	}
 	return meaning{unknownFailure, "The client cannot connect to its server.",
 		"run mcpotel doctor, which checks the server step by step"}.cause(Certain)

@@ -10,9 +10,9 @@ import (
 
 func TestOwnWordsOmitsQuotations(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                       "",
-		"connection refused":                     "connection refused",
-		`exited; its last words: "no such host"`: "exited; its last words: ",
+		"":                   "",
+		"connection refused": "connection refused",
+		`exited; its last output: "no such host"`: "exited; its last output: ",
 		`a "b" c "d" e`:                          "a  c  e",
 		`said "\"connection refused\"" and left`: "said  and left",
 		`said "connection refused`:               "said ",

@@ -157,7 +157,7 @@ func (in *inspector) get(ctx context.Context, a getArguments) (*getAnswer, error
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no client of the name %q is seen; list_clients has the names. %s", line(a.Name),
+		return nil, fmt.Errorf("no client is named %q; list_clients lists the names. %s", line(a.Name),
 			notes(missing))
 	}
 	p, c := found[0], found[0].Client

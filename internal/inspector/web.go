@@ -40,7 +40,7 @@ func newPage(base string, remote bool) (*page, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
-		return nil, fmt.Errorf("%q is no URL of a page, such as http://localhost:6060/debug/mcp/", base)
+		return nil, fmt.Errorf("%q is not the URL of a page, such as http://localhost:6060/debug/mcp/", base)
 	}
 	if err := CheckLoopback(u, remote); err != nil {
 		return nil, err

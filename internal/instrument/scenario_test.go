@@ -113,7 +113,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	c.CloseFailed(errors.New("process 17 does not end"))
 	c.Untold(3)
 	c.OutputUnchecked("search", errors.New("unsupported regular expression: invalid or unsupported Perl syntax: `(?=`"))
-	c.ToolRejected("search", errors.New("the name of a header is not empty"))
+	c.ToolRejected("search", errors.New("the header name must not be empty"))
 	c.IconsRejected("tools/list",
 		errors.New("1 left out, the first because its source has the unsafe scheme \"javascript\""))
 	c.SubscriptionLost("file:///etc/motd", errors.New("not supported by the server"))
@@ -478,7 +478,7 @@ func serving(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 		{},
 		{ResultType: "input_required"},
 		{ToolError: true},
-		{Code: -32602, HasCode: true, Message: "a is no number"},
+		{Code: -32602, HasCode: true, Message: "a is not a number"},
 		{Code: -32603, HasCode: true, Message: "internal error", Err: errBroken},
 		{ErrorType: names.ErrorTimeout},
 		{ErrorType: names.ErrorCancelled},

@@ -44,7 +44,7 @@ func NewConstant(object []byte) (*Constant, error) {
 	for o.Next() {
 		name := string(o.Key())
 		if c.has(o.Key()) {
-			return nil, fmt.Errorf("member %q is there twice", name)
+			return nil, fmt.Errorf("member %q occurs twice", name)
 		}
 		c.names = append(c.names, name)
 	}
@@ -209,7 +209,7 @@ type openedParams struct {
 	before, behind []byte // the other members, with the commas between them
 }
 
-var errTwoMetas = errors.New("member \"_meta\" is there twice")
+var errTwoMetas = errors.New("member \"_meta\" occurs twice")
 
 // openParams validates and splits the raw object params, which may be empty or null.
 func openParams(params []byte) (p openedParams, err error) {

@@ -104,7 +104,7 @@ func TestAppendParamsPreventsInjection(t *testing.T) {
 		{"array", ``, `[]`, "params: no object at offset 0"},
 		{"string", ``, `"a"`, "params: no object at offset 0"},
 		{"space", ``, ` `, "params: unexpected end of JSON at offset 1"},
-		{"two metas", ``, `{"_meta":{},"a":1,"_meta":{}}`, `params: member "_meta" is there twice`},
+		{"two metas", ``, `{"_meta":{},"a":1,"_meta":{}}`, `params: member "_meta" occurs twice`},
 		{"meta is a string", ``, `{"_meta":"a"}`, "params._meta: no object at offset 0"},
 		{"broken meta", ``, `{"_meta":{"a":}}`, "params: invalid character '}' at offset 14"},
 		{"user's is an array", `[]`, `{}`, "metadata: no object at offset 0"},
@@ -140,7 +140,7 @@ func TestEveryUserMemberIsWrittenOnce(t *testing.T) {
 func TestNewConstantRefusesInvalidObjects(t *testing.T) {
 	for _, tt := range []struct{ object, want string }{
 		{``, "unexpected end of JSON at offset 0"}, {`[]`, "no object at offset 0"},
-		{`{"a":1,"\u0061":2}`, `member "a" is there twice`}, {`{}}`, "invalid character '}' at offset 2"},
+		{`{"a":1,"\u0061":2}`, `member "a" occurs twice`}, {`{}}`, "invalid character '}' at offset 2"},
 	} {
 		if _, err := jsonrpc.NewConstant([]byte(tt.object)); err == nil || err.Error() != tt.want {
 			t.Errorf("NewConstant(%s): %v, want %s", tt.object, err, tt.want)

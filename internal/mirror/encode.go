@@ -40,7 +40,7 @@ func Decode(header string) (string, error) {
 		return header, nil
 	}
 	if len(header) < len(opening)+len(closing) {
-		return "", fmt.Errorf("header value %s is cut off", quote(header))
+		return "", fmt.Errorf("header value %s is incomplete", quote(header))
 	}
 	b, err := strict.DecodeString(header[len(opening) : len(header)-len(closing)])
 	if err != nil {

@@ -153,7 +153,7 @@ func (w *walk) within(i int, static bool, steps ...string) (end int, err error) 
 func (w *walk) once(name string, again bool) {
 	if again && w.twice == nil {
 		w.twice = &SchemaError{Place: w.pointer(),
-			Rule: "where properties are mirrored, " + quote(name) + " stands twice in one object"}
+			Rule: "where properties are mirrored, " + quote(name) + " occurs twice in one object"}
 	}
 }
 
@@ -168,7 +168,7 @@ func (w *walk) note(m mark, static bool) error {
 	}
 	for _, other := range w.found {
 		if other.Header == p.Header {
-			return w.fail(m, "another property has the same name, letter case aside")
+			return w.fail(m, "another property has the same name, except for letter case")
 		}
 	}
 	if len(w.found) == MaxParams {

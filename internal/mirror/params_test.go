@@ -95,9 +95,9 @@ func TestMarkedPropertiesBecomeParams(t *testing.T) {
 
 func TestInvalidMarksMakeTheSchemaInvalid(t *testing.T) {
 	region := marked("string", "Region")
-	const place, kind, token = "only properties may lead", "the type of a mirrored property", "only letters, digits"
+	const place, kind, token = "must consist of properties", "the type of a mirrored property", "only have letters, digits"
 	for name, test := range map[string]struct{ schema, place, rule string }{
-		"empty name":             {with(`"a":` + marked("string", "")), "/properties/a", "not empty"},
+		"empty name":             {with(`"a":` + marked("string", "")), "/properties/a", "not be empty"},
 		"space in the name":      {with(`"a":` + marked("string", "My Region")), "/properties/a", token},
 		"colon in the name":      {with(`"a":` + marked("string", "Region:Primary")), "/properties/a", token},
 		"name not ASCII":         {with(`"a":` + marked("string", "Région")), "/properties/a", token},
@@ -106,9 +106,9 @@ func TestInvalidMarksMakeTheSchemaInvalid(t *testing.T) {
 		"NUL in the name":        {with(`"a":{"type":"string","x-mcp-header":"A\u0000"}`), "/properties/a", token},
 		"name too long": {with(`"a":` + marked("string", strings.Repeat("a", MaxName+1))), "/properties/a",
 			"at most 256 bytes"},
-		"name is a number":  {with(`"a":{"type":"string","x-mcp-header":1}`), "/properties/a", "is a string"},
-		"name is null":      {with(`"a":{"type":"string","x-mcp-header":null}`), "/properties/a", "is a string"},
-		"name is an object": {with(`"a":{"type":"string","x-mcp-header":{"type":"string"}}`), "/properties/a", "is a string"},
+		"name is a number":  {with(`"a":{"type":"string","x-mcp-header":1}`), "/properties/a", "must be a string"},
+		"name is null":      {with(`"a":{"type":"string","x-mcp-header":null}`), "/properties/a", "must be a string"},
+		"name is an object": {with(`"a":{"type":"string","x-mcp-header":{"type":"string"}}`), "/properties/a", "a string"},
 
 		"name used twice": {with(`"a":` + region + `,"b":` + region), "/properties/b", "same name"},
 		"name used twice, in another case": {with(`"a":` + region + `,"b":` + marked("string", "REGION")), "/properties/b",
@@ -158,13 +158,13 @@ func TestInvalidMarksMakeTheSchemaInvalid(t *testing.T) {
 		"names to escape":       {with(`"a/b~c":{"items":` + region + `}`), "/properties/a~1b~0c/items", place},
 
 		"two marks on one property": {with(`"a":{"x-mcp-header":"A","type":"string","x-mcp-header":"B"}`), "/properties/a",
-			"stands twice"},
+			"occurs twice"},
 		"two types on one property": {with(`"a":{"x-mcp-header":"A","type":"string","type":"integer"}`), "/properties/a",
-			"stands twice"},
-		"two properties of one name": {with(`"a":` + region + `,"a":{"type":"string"}`), "", "stands twice"},
-		"two lists of properties":    {`{"properties":{"a":` + region + `},"properties":{}}`, "", "stands twice"},
+			"occurs twice"},
+		"two properties of one name": {with(`"a":` + region + `,"a":{"type":"string"}`), "", "occurs twice"},
+		"two lists of properties":    {`{"properties":{"a":` + region + `},"properties":{}}`, "", "occurs twice"},
 		"one name twice, far from it": {with(`"a":` + region + `,"b":{"properties":{"c":{},"c":{}}}`), "/properties/b",
-			"stands twice"},
+			"occurs twice"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			params, err := Params([]byte(test.schema))

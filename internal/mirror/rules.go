@@ -27,17 +27,17 @@ func (e *SchemaError) Error() string {
 func (m mark) broken(static bool) string {
 	switch {
 	case !static:
-		return "only properties may lead from the root of the schema to a mirrored one"
+		return "the path from the root of the schema to a mirrored property must consist of properties"
 	case m.name == nil:
-		return "the name of a header is a string"
+		return "the header name must be a string"
 	case len(m.name) == 0:
-		return "the name of a header is not empty"
+		return "the header name must not be empty"
 	case len(m.name) > MaxName:
-		return fmt.Sprintf("the name of a header has at most %d bytes", MaxName)
+		return fmt.Sprintf("the header name may have at most %d bytes", MaxName)
 	case !hostname.Token(m.name):
-		return "the name of a header has only letters, digits and !#$%&'*+-.^_`|~"
+		return "the header name may only have letters, digits and !#$%&'*+-.^_`|~"
 	case m.kind != "string" && m.kind != "integer" && m.kind != "boolean":
-		return `the type of a mirrored property is one of "string", "integer", "boolean"`
+		return `the type of a mirrored property must be one of "string", "integer", "boolean"`
 	}
 	return ""
 }

@@ -92,7 +92,7 @@ func (r *reading) object(i, level int, some set) (end int, err error) {
 		}
 		switch {
 		case here&met != 0:
-			o.Fail(fmt.Errorf("argument %s stands twice in one object", quote(string(o.Key()))))
+			o.Fail(fmt.Errorf("argument %s occurs twice in one object", quote(string(o.Key()))))
 		case here != 0:
 			met |= here
 			o.Take(r.value(o.At(), level+1, here))

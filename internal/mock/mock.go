@@ -109,7 +109,7 @@ func (m *mock) Gone(from relay.Peer) {
 	delete(m.players, from)
 	m.mu.Unlock()
 	if p != nil {
-		p.cancel(errors.New("the host has left"))
+		p.cancel(errors.New("the host has disconnected"))
 		p.tasks.Wait()
 	}
 }

@@ -121,7 +121,7 @@ func TestUnknownRequestErrorNamesDifferences(t *testing.T) {
 			_, err := c.CallTool(ctx, "double", input{2})
 			return err
 		},
-		"the recording has no resources/list": func(ctx context.Context, c *mcpclient.Client) error {
+		"the recording has no request resources/list": func(ctx context.Context, c *mcpclient.Client) error {
 			_, err := c.ListResources(ctx, nil)
 			return err
 		},

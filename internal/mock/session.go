@@ -94,7 +94,7 @@ func (s *session) unknown(m relay.Message, redacted string) *refusal {
 	}
 	if nearest == nil {
 		begins := m.Method == mcp.MethodDiscover || m.Method == mcp.MethodInitialize
-		return refuse(mcp.CodeMethodNotFound, !begins, "the recording has no %s", m.Method)
+		return refuse(mcp.CodeMethodNotFound, !begins, "the recording has no request %s", m.Method)
 	}
 	var all []string
 	for _, d := range least {

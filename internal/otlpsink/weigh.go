@@ -176,7 +176,7 @@ type weighing struct{ grpcencoding.CodecV2 }
 func (weighing) Unmarshal(data mem.BufferSlice, v any) error {
 	m, ok := v.(proto.Message)
 	if !ok {
-		return fmt.Errorf("%T is no protobuf message", v)
+		return fmt.Errorf("%T is not a protobuf message", v)
 	}
 	raw := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer raw.Free()

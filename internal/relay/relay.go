@@ -93,18 +93,18 @@ func (e *Error) Unwrap() error { return e.Server }
 // Cancelled is the error of a request that the receiving peer has cancelled itself: there is no response.
 type Cancelled struct{ Reason string } // empty if the peer gave no reason
 
-func (e *Cancelled) Error() string { return "the server has cancelled the request: " + e.Reason }
+func (e *Cancelled) Error() string { return "the server cancelled the request: " + e.Reason }
 
 // Causes of the contexts of requests: the server stops, or the client has left.
 var (
 	ErrStopping = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server is shutting down"}
-	ErrLeft     = errors.New("the client has left")
+	ErrLeft     = errors.New("the client has disconnected")
 )
 
 // ErrUnread answers a request whose answer was dropped.
 var ErrUnread = &mcp.Error{
 	Code:    mcp.CodeInternalError,
-	Message: "the answer was dropped: clients have too many answers waiting that they do not read",
+	Message: "the answer was dropped, because too many answers are waiting for clients that do not read",
 }
 
 // ReasonOf returns the reason why ctx ended, for a cancellation message. It is empty if ctx has no cause of its own.

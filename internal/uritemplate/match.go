@@ -71,7 +71,7 @@ func Parse(text string) (*Template, error) {
 		}
 		for _, v := range e.variables {
 			if seen[v.spec] {
-				return nil, fmt.Errorf("the variable %s is there twice", v.spec)
+				return nil, fmt.Errorf("the variable %s occurs twice", v.spec)
 			}
 			if v.length > maxPrefix {
 				return nil, fmt.Errorf("the prefix %s is longer than %d characters, which is not supported", v.spec, maxPrefix)

@@ -103,8 +103,8 @@ func TestInvalidTemplatesAreRefused(t *testing.T) {
 		"x://{=a}":       "unimplemented operator",
 		"x://{a:65}":     "the prefix a:65 is longer than 64 characters",
 		"x://\U0010F8FF": "characters from U+10F800 to U+10F8FF",
-		"{a}/{?a}":       "the variable a is there twice",
-		"{a:3,a:3}":      "the variable a:3 is there twice",
+		"{a}/{?a}":       "the variable a occurs twice",
+		"{a:3,a:3}":      "the variable a:3 occurs twice",
 		"x://{?a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q}": "has 17 variables, of which 16 are supported",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {

@@ -17,7 +17,7 @@ import (
 )
 
 // ErrExited is the Value of a [Failure] caused by [runtime.Goexit].
-var ErrExited = errors.New("it has ended its goroutine (runtime.Goexit)")
+var ErrExited = errors.New("it called runtime.Goexit")
 
 // Failure describes how the user's code failed to return.
 type Failure struct {

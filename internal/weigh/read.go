@@ -24,7 +24,7 @@ func (b *Budget) Read(r io.Reader, v any) error {
 	}
 	text := all.Bytes()
 	if len(text) > b.Text {
-		return fmt.Errorf("more than the %d KiB of text that may be read: %w", b.Text>>10, ErrTooMuch)
+		return fmt.Errorf("the text has more than %d KiB: %w", b.Text>>10, ErrTooMuch)
 	}
 	if err := b.Charge(len(text), Of(reflect.TypeOf(v).Elem()).of(text)); err != nil {
 		return err

@@ -173,7 +173,7 @@ func viewOf(uri string, contents []*mcp.ResourceContents) (*View, error) {
 	case err != nil:
 		return nil, err
 	case len(html) > MaxBytes:
-		return nil, fmt.Errorf("it has %d bytes, and may have %d", len(html), MaxBytes)
+		return nil, fmt.Errorf("it has %d bytes, above the limit of %d", len(html), MaxBytes)
 	case !utf8.Valid(html):
 		return nil, errors.New("it is not UTF-8")
 	}

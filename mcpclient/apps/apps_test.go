@@ -139,7 +139,7 @@ func TestInvalidViewsAreRejected(t *testing.T) {
 		"not UTF-8": {contents: []*mcp.ResourceContents{blob("\xff")}, want: "UTF-8", fails: true},
 		"not base64": {contents: []*mcp.ResourceContents{{MIMEType: app.MIMEType, Blob: new("?")}}, want: "base64",
 			fails: true},
-		"too large": {contents: []*mcp.ResourceContents{blob(strings.Repeat("a", apps.MaxBytes+1))}, want: "may have",
+		"too large": {contents: []*mcp.ResourceContents{blob(strings.Repeat("a", apps.MaxBytes+1))}, want: "above the limit",
 			fails: true},
 		"a wrong policy": {contents: []*mcp.ResourceContents{{
 			MIMEType: app.MIMEType, Text: "<p>", Meta: mcp.Meta(`{"ui":{"csp":{"frameDomains":["*; script-src *"]}}}`),

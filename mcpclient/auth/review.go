@@ -63,7 +63,7 @@ func (a *Authorizer) Review(resp *http.Response, attempt int) (again bool, err e
 	case attempt >= maxAttempts:
 		return false, refusal.error("refused %d times", attempt)
 	case req.Method == http.MethodDelete:
-		return false, refusal.error("the client does not authorize only to delete a session")
+		return false, refusal.error("the client does not start an authorization just to delete a session")
 	case resp.StatusCode == http.StatusUnauthorized && refusal.code == "use_dpop_nonce" && nonce != "" && used != "":
 		return true, nil
 	case resp.StatusCode == http.StatusForbidden && refusal.code != "insufficient_scope":

@@ -205,7 +205,7 @@ func TestPanicOfUserCodeIsReturnedAsError(t *testing.T) {
 		fail       func()
 	}{
 		{"panic", "panic of type string", func() { panic("secret") }},
-		{"exit", "it has ended its goroutine (runtime.Goexit)", runtime.Goexit},
+		{"exit", "it called runtime.Goexit", runtime.Goexit},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := newBench(t)

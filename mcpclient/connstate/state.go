@@ -64,7 +64,7 @@ func (s State) LogValue() slog.Value { return slog.StringValue(s.String()) }
 func lookup(words []string, what string, text []byte) (uint8, error) {
 	i := slices.Index(words, string(text))
 	if i < 0 {
-		return 0, fmt.Errorf("connstate: no %s is called %.40q", what, text)
+		return 0, fmt.Errorf("connstate: unknown %s %.40q", what, text)
 	}
 	return uint8(i), nil
 }

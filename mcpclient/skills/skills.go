@@ -62,7 +62,7 @@ func Get(ctx context.Context, c *mcpclient.Client, uri string, options ...mcpcli
 		return nil, err
 	}
 	if r.Skill == nil || r.Skill.URI != uri {
-		return nil, fmt.Errorf("%s %s: the server answers with the entry of another skill", skill.MethodGet, uri)
+		return nil, fmt.Errorf("%s %s: the server returned the entry of another skill", skill.MethodGet, uri)
 	}
 	if err := r.Skill.Validate(); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func read(ctx context.Context, c *mcpclient.Client, uri string, options []mcpcli
 			return content.Bytes()
 		}
 	}
-	return nil, fmt.Errorf("%s %s: the answer has no content of that URI", mcp.MethodReadResource, uri)
+	return nil, fmt.Errorf("%s %s: the answer has no content with this URI", mcp.MethodReadResource, uri)
 }
 
 func declared(settings mcp.Object) bool { return settings != nil }

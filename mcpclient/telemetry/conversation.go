@@ -57,7 +57,7 @@ func ContextWithConversation(ctx context.Context, c Conversation) (context.Conte
 	}
 	b, err := baggage.New(all...) // of members with one key, the last counts
 	if err != nil {
-		return ctx, fmt.Errorf("telemetry: no room for the conversation: %w", err)
+		return ctx, fmt.Errorf("telemetry: the baggage cannot hold the conversation: %w", err)
 	}
 	return baggage.ContextWithBaggage(ctx, b), nil
 }

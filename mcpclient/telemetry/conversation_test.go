@@ -78,7 +78,7 @@ func TestInvalidConversationIsError(t *testing.T) {
 			"telemetry: gen_ai.conversation.id has 257 bytes, more than 256"},
 		{"no UTF-8", "", telemetry.Conversation{Agent: "\xff"}, "telemetry: gen_ai.agent.name: invalid value"},
 		{"no room", "tenant=" + large, telemetry.Conversation{Session: strings.Repeat("s", 200)},
-			"telemetry: no room for the conversation: "},
+			"telemetry: the baggage cannot hold the conversation: "},
 	} {
 		before := carrying(t, at.before)
 		ctx, err := telemetry.ContextWithConversation(before, at.c)

@@ -34,7 +34,7 @@ func notReached(host string, err error) error {
 	}
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		text += "; is the server running, and is this its port?"
+		text += "; check that the server is running, and listens on this port"
 	case errors.Is(err, http.ErrSchemeMismatch):
 		text = "the server speaks plain HTTP there; use http:// in the URL"
 	}
@@ -43,7 +43,7 @@ func notReached(host string, err error) error {
 
 // advice returns a hint for a response that is not an answer of an MCP server, or "".
 func (e *RequestError) advice() string {
-	const endpoint = "; is this the URL of the MCP endpoint? It often ends in /mcp"
+	const endpoint = "; check that this is the URL of the MCP endpoint, which often ends in /mcp"
 	switch {
 	case e.Reason == ReasonSessionGone:
 		return ""
@@ -94,7 +94,7 @@ func (s Stdio) notStarted(err error) error {
 		text = e.Name + ": " + e.Err.Error()
 	}
 	if errors.Is(err, exec.ErrNotFound) {
-		text += "; install it, or name it with its path"
+		text += "; install it, or give its full path"
 	}
 	return reworded{"the server cannot be started: " + text, err}
 }

@@ -50,7 +50,7 @@ func (e *ExitError) Error() string {
 		text = fmt.Sprintf("process %d ended with unknown status", e.PID)
 	}
 	if n := len(e.Stderr); n > 0 {
-		text += fmt.Sprintf("; its last words: %q", e.Stderr[n-1])
+		text += fmt.Sprintf("; its last output: %q", e.Stderr[n-1])
 	}
 	return text
 }

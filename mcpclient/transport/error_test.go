@@ -49,7 +49,7 @@ func TestErrorTexts(t *testing.T) {
 		{&ExitError{PID: 7, Code: -1}, "process 7 ended with unknown status"},
 		{&ExitError{PID: 7, Code: -1, Signal: "SIGKILL"}, "process 7 was ended by SIGKILL"},
 		{&ExitError{PID: 7, Code: 1, Stderr: []string{"a", "b\x1b"}},
-			`process 7 exited with status 1; its last words: "b\x1b"`},
+			`process 7 exited with status 1; its last output: "b\x1b"`},
 		{&RequestError{Reason: ReasonTooLarge, Size: 11, Limit: 10},
 			"the answer has 11 bytes, over the limit of 10; raise it with Options.Limits.Frame"},
 		{&RequestError{Reason: 99, Err: cause}, "RequestReason(99): cause"},

@@ -93,7 +93,7 @@ func ExampleHTTP() {
 	frame, err := conn.Receive(context.Background())
 	switch {
 	case err != nil:
-		fmt.Println("the connection is over:", err)
+		fmt.Println("the connection has ended:", err)
 	case frame.Err != nil:
 		fmt.Println("this request has failed:", frame.Err)
 	default:

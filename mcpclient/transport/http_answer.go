@@ -78,7 +78,8 @@ func (ex *exchange) answered(w *worker, resp *http.Response) {
 	switch {
 	case coding != "" && !strings.EqualFold(coding, "identity"):
 		discard(resp)
-		ex.malformed(resp, fmt.Errorf("the answer has the content coding %q, but the client accepts only gzip", clip(coding)))
+		ex.malformed(resp, fmt.Errorf("the answer has the content encoding %q, but the client accepts only gzip",
+			clip(coding)))
 	case isType(resp, eventsOnly):
 		ex.follow(w, resp)
 	case resp.StatusCode == http.StatusNoContent || resp.ContentLength == 0:

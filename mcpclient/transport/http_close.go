@@ -35,7 +35,7 @@ func (c *httpConn) Close(ctx context.Context) error {
 	left := !p.last(c.end.gone)
 	c.end.parted.Do(c.requests.leave)
 	if left {
-		return errors.New("an HTTP client, authorizer or callback has not returned though its context has ended")
+		return errors.New("an HTTP client, authorizer or callback is still running although its context has ended")
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func TestHTTPInvalidResponseFailsOnlyItsRequest(t *testing.T) {
 			`/mcp/" is not followed; if that is the MCP endpoint, use it as the URL`},
 		{"a coding that is not accepted", answer(200, "x", "Content-Type", "application/json", "Content-Encoding", "br"),
 			transport.RequestError{Reason: transport.ReasonMalformed, Status: 200},
-			`content coding "br", but the client accepts only gzip`},
+			`content encoding "br", but the client accepts only gzip`},
 		{"307 to nowhere", answer(307, ""), transport.RequestError{Reason: transport.ReasonStatus, Status: 307}, ""},
 		{"307 to itself for ever", answer(307, "", "Location", ""+"?again"),
 			transport.RequestError{Reason: transport.ReasonStatus, Status: 307}, "not followed"},

@@ -20,7 +20,7 @@ const endpointWait = 3 * time.Second
 const endpointEvent = "endpoint"
 
 var (
-	errOldServer  = errors.New("the server begins the stream of HTTP+SSE")
+	errOldServer  = errors.New("the server started an HTTP+SSE stream")
 	errNoEndpoint = fmt.Errorf("no endpoint event within %v", endpointWait)
 	errOrigin     = errors.New("the endpoint event does not name a URL of the same origin")
 )

@@ -129,7 +129,7 @@ func (c *memoryConn) Close(ctx context.Context) error {
 	if p.last(c.ended) {
 		return nil
 	}
-	return errors.New("the in-memory server still runs though its context was cancelled")
+	return errors.New("the in-memory server is still running although its context has ended")
 }
 
 // hangUp closes both directions, once.

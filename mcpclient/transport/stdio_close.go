@@ -25,7 +25,7 @@ func (c *stdioConn) Close(ctx context.Context) error {
 		err = fmt.Errorf("process %d was killed and has not ended after %v", c.proc.pid, killWait)
 	}
 	if !within(0, c.stderrRead) {
-		err = errors.Join(err, errors.New("Stdio.Stderr or a log handler has not returned from a line of standard error"))
+		err = errors.Join(err, errors.New("Stdio.Stderr or a log handler has not returned after a line of standard error"))
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func TestErrorHasExitStatusAndLastStderrLines(t *testing.T) {
 	if exit.PID != child.pid || exit.Code != 42 || exit.Signal != "" {
 		t.Errorf("want process %d, status 42, no signal, got %d, %d, %q", child.pid, exit.PID, exit.Code, exit.Signal)
 	}
-	text := fmt.Sprintf("process %d exited with status 42; its last words: %q", child.pid, want[19])
+	text := fmt.Sprintf("process %d exited with status 42; its last output: %q", child.pid, want[19])
 	if exit.Error() != text {
 		t.Errorf("want the text %q, got %q", text, exit.Error())
 	}

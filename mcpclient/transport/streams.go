@@ -211,7 +211,7 @@ func (c *streamConn) Close(ctx context.Context) error {
 	p.await(ctx, c.flushed, 20)
 	c.hasten()
 	if !p.last(c.closed) {
-		return errors.New("a Read or Write has not returned though its stream was closed")
+		return errors.New("a Read or Write is still running although its stream was closed")
 	}
 	return nil
 }

@@ -230,7 +230,7 @@ func TestATokenWithoutSubjectAndClientIsRefused(t *testing.T) {
 		if w.Code != http.StatusUnauthorized || !strings.Contains(w.Header().Get("WWW-Authenticate"), "invalid_token") {
 			t.Errorf("%+v: got status %d, %v, want 401 with invalid_token", p, w.Code, w.Header())
 		}
-		if !strings.Contains(log.String(), "no subject and no client") {
+		if !strings.Contains(log.String(), "neither a subject nor a client") {
 			t.Errorf("%+v: log is %s, want the reason", p, &log)
 		}
 	}

@@ -89,7 +89,7 @@ func (v *jwtVerifier) Verify(ctx context.Context, token string, _ *http.Request)
 	}
 	signed, err := jose.ParseSignedCompact(token, v.algorithms)
 	if err != nil {
-		return nil, fmt.Errorf("%w: it is no JWT with a signature of %v", ErrInvalidToken, v.algorithms)
+		return nil, fmt.Errorf("%w: it is not a JWT signed with one of %v", ErrInvalidToken, v.algorithms)
 	}
 	header := signed.Signatures[0].Protected
 	if err := checkType(header); err != nil {
@@ -104,7 +104,7 @@ func (v *jwtVerifier) Verify(ctx context.Context, token string, _ *http.Request)
 			return v.principal(payload)
 		}
 	}
-	return nil, fmt.Errorf("%w: no key of the issuer has signed it", ErrInvalidToken)
+	return nil, fmt.Errorf("%w: its signature matches no key of the issuer", ErrInvalidToken)
 }
 
 // checkType rejects JWTs with another purpose (RFC 8725 §3.11).
@@ -147,7 +147,7 @@ func (v *jwtVerifier) principal(payload []byte) (*Principal, error) {
 	case c.Expiry == nil:
 		return nil, fmt.Errorf("%w: it has no exp", ErrInvalidToken)
 	case len(c.Bound) > 0:
-		return nil, fmt.Errorf("%w: it is bound to a key, so it is no bearer token", ErrInvalidToken)
+		return nil, fmt.Errorf("%w: it is bound to a key, so it is not a bearer token", ErrInvalidToken)
 	}
 	p := &Principal{
 		Subject:  c.Subject,

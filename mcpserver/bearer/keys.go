@@ -34,7 +34,7 @@ type keySource interface {
 
 func newKeySource(j JWT) (keySource, error) {
 	if (len(j.Keys) == 0) == (j.KeysURL == "") {
-		return nil, errors.New("want one of Keys and KeysURL")
+		return nil, errors.New("set either Keys or KeysURL")
 	}
 	if len(j.Keys) > 0 {
 		keys, err := parseKeys(j.Keys)
@@ -42,7 +42,7 @@ func newKeySource(j JWT) (keySource, error) {
 	}
 	u, err := url.Parse(j.KeysURL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !hostname.Loopback(u.Hostname())) {
-		return nil, errors.New("KeysURL is no https URL")
+		return nil, errors.New("KeysURL is not an https URL")
 	}
 	client := j.Client
 	if client == nil {
@@ -65,7 +65,7 @@ func parseKeys(data []byte) ([]jose.JSONWebKey, error) {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.Unmarshal(data, &set); err != nil {
-		return nil, errors.New("it is no JSON Web Key Set")
+		return nil, errors.New("it is not a JSON Web Key Set")
 	}
 	var keys []jose.JSONWebKey
 	for _, raw := range set.Keys {

@@ -63,7 +63,7 @@ func (p *Principal) check(audiences []string) error {
 	now := time.Now()
 	switch {
 	case p.anonymous():
-		return errors.New("the token names no subject and no client, so nothing tells whose it is")
+		return errors.New("the token names neither a subject nor a client, so its owner is unknown")
 	case !p.Expiry.IsZero() && now.After(p.Expiry.Add(clockSkew)):
 		return errors.New("the token has expired")
 	case now.Add(clockSkew).Before(p.NotBefore):

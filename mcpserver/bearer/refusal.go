@@ -37,7 +37,7 @@ func (r *refusal) level() slog.Level {
 
 func (r *refusal) reason() string {
 	if r.err == nil {
-		return "there is no token"
+		return "the request has no token"
 	}
 	return r.err.Error()
 }

@@ -24,7 +24,7 @@ func TestServerTelemetryRecordsRefusals(t *testing.T) {
 		"http.response.status_code", "401"); n != 1 {
 		t.Errorf("%d refusals were counted, want 1", n)
 	}
-	if got := rec.Log("mcp_server.request.refused").Text("exception.message"); got != "there is no token" {
+	if got := rec.Log("mcp_server.request.refused").Text("exception.message"); got != "the request has no token" {
 		t.Errorf("the record has the error %q, want why the request was refused", got)
 	}
 }

@@ -42,7 +42,7 @@ func (s static) Verify(_ context.Context, token string, _ *http.Request) (*Princ
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("%w: nobody has it", ErrInvalidToken)
+		return nil, fmt.Errorf("%w: it is unknown", ErrInvalidToken)
 	}
 	return found, nil
 }

@@ -106,10 +106,10 @@ func (s sessions) Beat(ctx context.Context, process string, ttl time.Duration) e
 		p.PExpire(ctx, positions, ttl+undelivered)
 		return nil
 	})
-	return failed("say that the process lives", err)
+	return failed("renew the lease of the process", err)
 }
 
 func (s sessions) Alive(ctx context.Context, process string) (bool, error) {
 	n, err := s.client.Exists(ctx, s.key(kindProcess, process)).Result()
-	return n == 1, failed("ask for a process", err)
+	return n == 1, failed("check the lease of a process", err)
 }

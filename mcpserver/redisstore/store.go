@@ -46,7 +46,7 @@ func New(c redis.UniversalClient, o *Options) *Store {
 	}
 	s.cfg.Prefix = cmp.Or(s.cfg.Prefix, "mcp:")
 	if movesTag(s.cfg.Prefix) {
-		panic("redisstore: New: the braces of the Prefix are no hash tag")
+		panic("redisstore: New: the braces in Prefix do not form a hash tag")
 	}
 	s.cfg.MaxEvents = cmp.Or(s.cfg.MaxEvents, 1000)
 	s.cfg.MaxEventBytes = cmp.Or(s.cfg.MaxEventBytes, 4<<20)

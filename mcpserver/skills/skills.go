@@ -102,7 +102,7 @@ func (c *Catalog) Add(skillPath string, fsys fs.FS) error {
 
 func (c *Catalog) add(skillPath string, fsys fs.FS) error {
 	if !fs.ValidPath(skillPath) || skillPath == "." {
-		return errors.New("the path is not one of names with slashes between them")
+		return errors.New("want a path of names, separated by slashes")
 	}
 	t, err := read(skillPath, fsys)
 	if err != nil {
@@ -132,11 +132,11 @@ func (c *Catalog) admit(skillPath string, t *tree) error {
 	defer c.mu.RUnlock()
 	for other := range c.trees {
 		if other == skillPath || strings.HasPrefix(other, skillPath+"/") || strings.HasPrefix(skillPath, other+"/") {
-			return fmt.Errorf("there is a skill %s", other)
+			return fmt.Errorf("the path overlaps with the skill %s", other)
 		}
 	}
 	if len(c.list)+len(t.skills) > maxSkills {
-		return fmt.Errorf("there are %d skills, and there may be %d", len(c.list), maxSkills)
+		return fmt.Errorf("the catalog would have more than %[2]d skills; it has %[1]d", len(c.list), maxSkills)
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func read(skillPath string, fsys fs.FS) (*tree, error) {
 		case d.IsDir():
 			return t.addDirectory(skillPath, name)
 		case d.Type()&fs.ModeSymlink != 0:
-			return fmt.Errorf("%s is a symbolic link, which may lead out of the skill: put the file itself there", name)
+			return fmt.Errorf("%s is a symbolic link, which may point outside of the skill: use the file itself", name)
 		case !d.Type().IsRegular():
 			return fmt.Errorf("%s is neither a file nor a directory", name)
 		case len(t.files) == skill.MaxFiles:
@@ -364,7 +364,7 @@ func (c *Catalog) answerGet(_ context.Context, r *mcpserver.Request) (any, error
 	s := c.byURI[p.URI]
 	c.mu.RUnlock()
 	if s == nil {
-		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.uri is not that of a skill of this server"}
+		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.uri does not name a skill of this server"}
 	}
 	return &skill.GetResult{CacheHint: hint(r), Skill: s}, nil
 }
@@ -378,7 +378,7 @@ func (c *Catalog) answerDirectory(_ context.Context, r *mcpserver.Request) (any,
 	d := c.dirs[p.URI]
 	c.mu.RUnlock()
 	if d == nil {
-		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.uri is not that of a directory of this server"}
+		return nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.uri does not name a directory of this server"}
 	}
 	some, next, err := page(d.children, p.Cursor, func(r *mcp.Resource) string { return r.URI })
 	if err != nil {
@@ -402,7 +402,7 @@ func page[T any](all []T, cursor *string, uri func(T) string) (some []T, next *s
 	if cursor != nil {
 		last, err := base64.RawURLEncoding.DecodeString(*cursor)
 		if err != nil || !utf8.Valid(last) || !strings.Contains(string(last), "://") {
-			return nil, nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.cursor is none of this server"}
+			return nil, nil, &mcp.Error{Code: mcp.CodeInvalidParams, Message: "params.cursor was not issued by this server"}
 		}
 		var found bool
 		begin, found = slices.BinarySearchFunc(all, string(last), func(e T, last string) int {

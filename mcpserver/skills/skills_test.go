@@ -102,7 +102,7 @@ func TestInvalidSkillsAreRejected(t *testing.T) {
 	}{
 		{"a", "it has no SKILL.md", func(p string) error { return c.Add(p, fstest.MapFS{"a.md": {}}) }},
 		{"b", `the name "a" differs`, func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a")}) }},
-		{"../a", "not one of names", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a")}) }},
+		{"../a", "want a path of names", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a")}) }},
 		{"a", "first line", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": {Data: []byte("# A")}}) }},
 		{"a", "x/SKILL.md", func(p string) error {
 			return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a"), "x/SKILL.md": manifest("y")})
@@ -114,9 +114,9 @@ func TestInvalidSkillsAreRejected(t *testing.T) {
 		{"a", "link.md is a symbolic link", func(p string) error { return c.Add(p, root.FS()) }},
 		{"a", "link.md is a symbolic link", func(p string) error { return c.Add(p, os.DirFS(linked)) }},
 		{"a", "dir is a symbolic link", func(p string) error { return c.Add(p, os.DirFS(linkedDirectory)) }},
-		{"taken/a", "there is a skill", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a")}) }},
-		{"taken/a/b", "there is a skill", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("b")}) }},
-		{"taken", "there is a skill", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("taken")}) }},
+		{"taken/a", "overlaps with", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("a")}) }},
+		{"taken/a/b", "overlaps with", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("b")}) }},
+		{"taken", "overlaps with", func(p string) error { return c.Add(p, fstest.MapFS{"SKILL.md": manifest("taken")}) }},
 	} {
 		if err := test.add(test.path); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want an error with %q", test.path, err, test.want)

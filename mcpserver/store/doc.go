@@ -10,10 +10,10 @@ import "errors"
 
 // Errors of stores, for use with [errors.Is].
 var (
-	ErrNoSession = errors.New("there is no such session")
-	ErrNoProcess = errors.New("there is no such process")
-	ErrNoStream  = errors.New("there is no such stream, or it is over")
-	ErrNoTask    = errors.New("there is no such task")
-	ErrConflict  = errors.New("another has made this change before") // for a session, a stream or a task
-	ErrFull      = errors.New("there is no room for another task")
+	ErrNoSession = errors.New("unknown session")
+	ErrNoProcess = errors.New("unknown process")
+	ErrNoStream  = errors.New("unknown stream, or the stream has ended")
+	ErrNoTask    = errors.New("unknown task")
+	ErrConflict  = errors.New("a concurrent change came first") // for a session, a stream or a task
+	ErrFull      = errors.New("the limit of stored tasks is reached")
 )

@@ -52,7 +52,7 @@ func contentsIn(v mcp.Version) mcp.ContentList {
 		Resource: &mcp.ResourceContents{URI: "demo://text", MIMEType: "text/plain", Text: "hello"}, Annotations: plain,
 	}
 	if v < mcp.Version20250326 {
-		all[2] = &mcp.TextContent{Text: "[audio, audio/wav, 5 bytes: left out, this revision of the protocol has no audio]",
+		all[2] = &mcp.TextContent{Text: "[audio, audio/wav, 5 bytes: omitted, because this protocol revision has no audio]",
 			Annotations: plain}
 	}
 	return all

@@ -3,12 +3,12 @@ package bounds
 const measuredHead = `
 ## Measured
 
-Tests play a hostile peer, look at the heap after each run of the garbage collector, which runs whenever it has grown by a quarter,
-and fail above the last number of a row. All in MiB. The client's rows include the frame that the test sends, as large again.
-A frame takes itself and 2 MiB at most, and what its values may take. How much is in use at most was found on a developer's
-machine, and go test -v prints it.
+In these tests, a hostile peer fills the memory of the other end. The garbage collector runs whenever the heap has grown by a
+quarter; the test reads the heap after each run, and fails above the limit in the row. All numbers are in MiB. The client's rows
+include a second copy of the frame, in the test. A frame takes its own size, at most 2 MiB more, and the size of its values. The
+measured maximum is from a developer's machine; go test -v prints it.
 
-| At | Attack | Sent | In use at most | Held to | Held by |
+| At | Attack | Sent | Measured maximum | Limit | Test |
 |---|---|---|---|---|---|
 `
 

@@ -15,7 +15,7 @@ func (s *source) page() (string, error) {
 	b.WriteString(head)
 	for _, a := range areas {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", a.title, a.intro)
-		b.WriteString("| What | Bound | Moved by | At the bound | Where | Held by |\n|---|---|---|---|---|---|\n")
+		b.WriteString("| What | Bound | Option | At the bound | Where | Test |\n|---|---|---|---|---|---|\n")
 		for _, r := range a.rows {
 			line, err := s.line(r)
 			if err != nil {
@@ -28,7 +28,8 @@ func (s *source) page() (string, error) {
 	for _, m := range measured {
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s |\n", m.end, m.attack, m.sent, m.peak, m.limit, code(m.test))
 	}
-	fmt.Fprintf(&b, "\n## What needs no bound of its own\n\n%s\n\n", "These grow, too; something else bounds them.")
+	fmt.Fprintf(&b, "\n## Fields without a bound of their own\n\n%s\n\n",
+		"These fields grow, too; another bound limits them.")
 	for _, e := range exceptions {
 		fmt.Fprintf(&b, "* %s: %s\n", e.reason, code(e.names...))
 	}

@@ -2,7 +2,7 @@ package bounds
 
 var clientArea = area{
 	title: "The client",
-	intro: "What a client holds for the one server it is connected to, and what it does with lists that have many pages.",
+	intro: "The memory of a client for its one server, and the limits of lists with many pages.",
 	rows: []row{
 		{
 			what: "Notifications that wait for their handlers", where: []string{"mcpclient.notifyQueue.waiting"},
@@ -17,27 +17,27 @@ var clientArea = area{
 		{
 			what:  "Requests of the server that are answered at once",
 			where: []string{"internal/client/serving.Requests.running"},
-			bound: "{mcpclient.servedAtOnce}, or {internal/relay/upstream.servedAtOnce} if they are passed on, and {bytes " +
+			bound: "{mcpclient.servedAtOnce}, or {internal/relay/upstream.servedAtOnce} in a relaying client, and {bytes " +
 				"mcpclient.DefaultFrameLimit} of their frames, or one frame limit if that is more",
 			option: "mcpclient.Limits.Frame", full: "the server gets an error",
 			test:   "mcpclient.TestInputRequestsInOneAnswerAreBounded",
 			weighs: "mcpclient.DefaultFrameLimit", holder: ofClient,
 		},
 		{
-			what:  "What a client restores that passes messages on: a log level, resources and subscriptions",
+			what:  "State that a relaying client restores: a log level, resources and subscriptions",
 			where: []string{"internal/relay/upstream.restored.watched", "internal/relay/upstream.restored.listens"},
 			bound: "{bytes internal/relay/upstream.restoredBytes} of params", full: "the others are not restored",
 			test: "internal/relay/upstream.TestRestoredStateIsBounded",
 		},
 		{
-			what:  "Requests on their way that have asked for progress or log messages, in a client that passes messages on",
+			what:  "Requests in flight with a wish for progress or log messages, in a relaying client",
 			where: []string{"internal/relay/upstream.wishes.progress", "internal/relay/upstream.wishes.logs"},
-			bound: "one for each request on its way, with {bytes internal/relay/upstream.maxToken} of its token",
+			bound: "one for each request in flight, with {bytes internal/relay/upstream.maxToken} of its token",
 			full:  "progress under a longer token belongs to no request",
 			test:  "internal/relay/upstream.TestLongTokenIsNotTracked",
 		},
 		{
-			what:  "Parameters of tools that a client repeats in headers for a host that does not, when it passes messages on",
+			what:  "Parameters of tools that a relaying client repeats in headers, because its host does not",
 			where: []string{"internal/relay/upstream.tools.byName"},
 			bound: "{bytes internal/relay/upstream.toolRoom}", full: "calls of the other tools have no such headers",
 			test: "internal/relay/upstream.TestMemoryForToolsIsBounded",
@@ -49,24 +49,24 @@ var clientArea = area{
 			full:  "the others are refused one by one", test: "mcpclient.TestRequestsOfABatchAreBounded",
 		},
 		{
-			what:   "Results that are kept because the server said that they are fresh",
+			what:   "Cached results that the server has marked as fresh",
 			where:  []string{"mcpclient.keptResults.results", "mcpclient.keptResults.recent"},
 			bound:  "{bytes mcpclient.Options.CacheSize}; none larger than a quarter of that",
 			option: "mcpclient.Options.CacheSize",
-			full:   "what has not been used for the longest time makes room", test: "mcpclient.TestCacheKeepsMostRecentlyUsedResults",
+			full:   "the least recently used result is evicted", test: "mcpclient.TestCacheKeepsMostRecentlyUsedResults",
 			weighs: "mcpclient.Options.CacheSize", holder: ofClient,
 		},
 		{
-			what:  "What is known of the server's tools: output schemas, mirrored parameters",
+			what:  "Known tools of the server: output schemas and mirrored parameters",
 			where: []string{"mcpclient.toolTable.list", "mcpclient.toolTable.m"},
 			bound: "{bytes mcpclient.toolRoom}, for a complete list and for the one being fetched; replaced by each " +
 				"complete list",
-			full:   "names are kept without the rest, then nothing; a call of such a tool lists anew",
+			full:   "only names are kept, then nothing; a call of such a tool lists the tools again",
 			test:   "mcpclient.TestToolsAreListedAgainIfSchemaCacheIsFull",
 			weighs: "2 * mcpclient.toolRoom", holder: ofClient,
 		},
 		{
-			what:  "What the pages of the latest list of tools take of a model's context, if a meter or an inspection asks",
+			what:  "Context cost of the pages of the latest tool list, if a meter or an inspection asks for it",
 			where: []string{"mcpclient.knownTools.weighed"},
 			bound: "sums of {mcpclient.weighedPages} pages; with telemetry.WithContextCost the sizes of the tools whose names " +
 				"metrics tell apart, for each page",
@@ -74,24 +74,24 @@ var clientArea = area{
 			test: "mcpclient.TestUnchangedListIsMeasuredOnce",
 		},
 		{
-			what: "Calls in which a loop is looked for, with UseLoopDetection", where: []string{
+			what: "Calls that loop detection compares, with UseLoopDetection", where: []string{
 				"mcpclient/internal/loops.Ring.calls", "mcpclient/internal/loops.Talks.all"},
 			bound: "hashes of {mcpclient/internal/loops.Size} calls, for each of {mcpclient/internal/loops.MaxTalks} " +
-				"conversations and for the calls of none",
-			full: "the oldest call, or the conversation not used for the longest time, is forgotten",
+				"conversations and for calls without a conversation",
+			full: "the oldest call, or the least recently used conversation, is evicted",
 			test: "mcpclient/internal/loops.TestConversationsAreBounded",
 		},
 		{
 			what: "Fingerprints of the server's tools, for clients with UseDriftDetection",
 			where: []string{"mcpclient.driftListing.prints", "mcpclient.driftListing.definitions",
 				"mcpclient.driftWatch.listed", "mcpclient.driftWatch.refused"},
-			bound: "{bytes mcpclient.driftRoom}, for the last list, for what of it and of what was accepted before is " +
-				"refused, and for the list being fetched, whose definitions are kept until it has been compared",
-			full: "the others are taken for tools that the server does not have",
+			bound: "{bytes mcpclient.driftRoom}, for each of the last list, its refused tools and the list being " +
+				"fetched; the definitions of the latter are kept until it has been compared",
+			full: "further tools count as tools that the server does not have",
 			test: "mcpclient.TestFingerprintsOfAListAreBounded",
 		},
 		{
-			what:  "Replaced subscriptions that a client still reads, and the changes that newer ones have brought",
+			what:  "Replaced subscriptions that a client still reads, and the changes from newer subscriptions",
 			where: []string{"mcpclient.opening.replaced", "mcpclient.replaced.heard"},
 			bound: "{mcpclient.maxReplaced} subscriptions, each for {time mcpclient.overlap}, with the lists and the URIs of " +
 				"its filter",
@@ -99,11 +99,12 @@ var clientArea = area{
 			test: "mcpclient.TestReplacedSubscriptionsAreBounded",
 		},
 		{
-			what: "Cursors and names of a list that is walked", where: []string{"mcpclient.walk.seen", "mcpclient.walk.yielded"},
+			what:  "Cursors and names of a list during its iteration",
+			where: []string{"mcpclient.walk.seen", "mcpclient.walk.yielded"},
 			bound: "a list has {mcpclient.maxPages} pages, {mcpclient.maxItems} items and answers of " +
 				"{mcpclient.maxListFrames} frame limits together; cursors and names are kept as hashes",
 			option: "mcpclient.Limits.Frame",
-			full: "the list ends with a KindProtocol error, as it does with a cursor that comes twice and at its " +
+			full: "the list ends with a KindProtocol error; a repeated cursor also ends it, and so does its " +
 				"deadline",
 			test: "mcpclient.TestEveryListIsBounded",
 		},
@@ -112,7 +113,7 @@ var clientArea = area{
 			bound: "{internal/client/conn.ProgressKept} a call, and {bytes " +
 				"internal/client/conn.progressBytes} of their texts, or the latest " +
 				"alone",
-			full: "the oldest give way, counted",
+			full: "the oldest are dropped, counted",
 			test: "internal/client/conn.TestLatestProgressReportsAreKept",
 		},
 		{
@@ -124,36 +125,36 @@ var clientArea = area{
 			test:   "mcpclient.TestInputRequestsInOneAnswerAreBounded",
 		},
 		{
-			what: "Inputs of a task that are answered", where: []string{"mcpclient.Task.answered", "mcpclient.Task.answers"},
+			what: "Answered inputs of a task", where: []string{"mcpclient.Task.answered", "mcpclient.Task.answers"},
 			bound: "{mcpclient.maxTaskInputs} a task, keys of {bytes mcpclient.maxInputKey}",
 			full:  "waiting for the task fails with a KindProtocol error",
 			test:  "mcpclient.TestInputRequestsOfATaskAreBounded",
 		},
 		{
-			what: "Visits to URLs whose end is waited for", where: []string{"mcpclient.urlVisits.visits"},
+			what: "Visits to URLs that have not ended", where: []string{"mcpclient.urlVisits.visits"},
 			bound:  "{mcpclient.visitsKept}, each of {bytes internal/clientinput.MaxVisit}",
-			full:   "the oldest gives way",
+			full:   "the oldest is dropped",
 			test:   "mcpclient.TestUnfinishedURLVisitsAreBounded",
 			weighs: "mcpclient.visitsKept * internal/clientinput.MaxVisit", holder: ofClient,
 		},
 		{
 			what: "URLs that one error asks for", where: []string{"mcpclient.URLElicitationRequiredError.Elicitations"},
 			bound: "{bytes mcpclient.maxVisitBytes} of the error's data",
-			full:  "the error is one without URLs",
+			full:  "the error has no URLs",
 			test:  "mcpclient.TestElicitationURLsPerErrorAreBounded",
 		},
 		{
-			what: "What the server says about itself", where: []string{"internal/client/conn.MaxIntroduction"},
+			what: "Name, version and capabilities of the server", where: []string{"internal/client/conn.MaxIntroduction"},
 			bound:  "{bytes internal/client/conn.MaxIntroduction}",
 			full:   "the handshake fails",
 			test:   "mcpclient.TestServerIntroductionIsBounded",
 			weighs: "internal/client/conn.MaxIntroduction", holder: ofClient,
 		},
 		{
-			what:   "Names that a Group has made up for tools, or a gateway for tools and prompts of each host",
+			what:   "Aliases that a Group makes for tools, or a gateway for tools and prompts of each host",
 			where:  []string{"internal/groupname.Aliases.names"},
 			bound:  "{bytes internal/groupname.MaxAliases} a member, and list",
-			full:   "a name is found again by listing",
+			full:   "a forgotten alias is found again by listing",
 			test:   "internal/groupname.TestAliasMemoryIsBounded",
 			weighs: "internal/groupname.MaxAliases", holder: ofClient,
 		},
@@ -161,33 +162,33 @@ var clientArea = area{
 			what:  "Tombstones: calls that ended without their answer",
 			where: []string{"internal/client/inflight.big.m", "internal/client/inflight.index.list"},
 			bound: "65,536, for 75 s; calls in flight are the user's own",
-			full:  "the oldest makes room; its answer counts as a duplicate",
+			full:  "the oldest is evicted; its answer counts as a duplicate",
 			test:  "internal/client/inflight.TestFullTableEvictsOldestTombstone",
 		},
 		{
 			what: "Entries of ended calls for reuse", where: []string{"internal/client/inflight.Table.spare"},
 			bound: "{internal/client/inflight.keep}",
-			full:  "what is more is left to the collector",
+			full:  "further entries go to the garbage collector",
 			test:  "internal/client/inflight.TestMassTimeoutsStayWithinBounds",
 		},
 		{
 			what: "Transitions that wait for OnTransition", where: []string{"internal/client/conn.teller.records"},
 			bound: "{internal/client/conn.UntoldRecords}",
-			full:  "the oldest are left out; a log record says how many",
+			full:  "the oldest are dropped; a log record has their number",
 			test:  "mcpclient.TestBlockedOnTransitionDoesNotDelayConnections",
 		},
 		{
 			what: "Calls that wait for room in the transport", where: []string{"internal/client/conn.line.waiting"},
-			bound:  "one for each call of the user's that has asked to wait",
+			bound:  "one for each call with WaitForRoom",
 			option: "mcpclient.WaitForRoom",
-			full:   "each leaves at its deadline",
+			full:   "each call ends at its deadline",
 			test:   "mcpclient.TestWaitForRoomEndsWithItsCall",
 		},
 		{
-			what:  "Buffers in which requests were encoded",
+			what:  "Buffers for encoding requests",
 			where: []string{"internal/client/conn.Request.Frame", "mcpclient.call.scratch"},
 			bound: "{bytes mcpclient.keptFrame} are kept for reuse, of pooled calls",
-			full:  "a larger one is left to the collector",
+			full:  "a larger buffer goes to the garbage collector",
 			test:  "mcpclient.TestIdleConnectionRetainsNoFrame",
 		},
 	},

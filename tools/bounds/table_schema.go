@@ -2,20 +2,20 @@ package bounds
 
 var schemaArea = area{
 	title: "JSON and schemas",
-	intro: "What it takes to understand a message. A schema comes from the peer; so does what it is to judge.",
+	intro: "The cost of decoding and validating a message. Both the schema and the value come from the peer.",
 	rows: []row{
 		{
 			what:  "Depth of JSON",
 			where: []string{"internal/jsonscan.MaxDepth"},
-			bound: "{internal/jsonscan.MaxDepth} arrays and objects in each other",
+			bound: "{internal/jsonscan.MaxDepth} nested arrays and objects",
 			full:  "the message is malformed",
 			test:  "internal/jsonscan.TestNestingIsLimitedWithoutRecursion",
 		},
 		{
-			what:  "Memory that a text is decoded into",
+			what:  "Memory for the values decoded from a text",
 			where: []string{"internal/weigh.Free", "internal/weigh.Factor"},
 			bound: "{bytes internal/weigh.Free}, or {internal/weigh.Factor} times the text if that is more",
-			full:  "it is not decoded: the call fails with a KindProtocol error, or the arguments are refused",
+			full:  "the text is not decoded: the call fails with a KindProtocol error, or the arguments are refused",
 			test:  "mcpclient.TestResultDecodingMemoryIsBounded",
 		},
 		{
@@ -26,7 +26,7 @@ var schemaArea = area{
 			test:  "mcpclient.TestResultDecodingMemoryIsBounded",
 		},
 		{
-			what:  "Objects in one list of a result, and strings in those of tools and annotations",
+			what:  "Objects in one list of a result, and strings in the lists of tools and annotations",
 			where: []string{"mcp.maxObjects"},
 			bound: "{mcp.maxObjects} of each",
 			full:  "the result does not decode",
@@ -36,19 +36,19 @@ var schemaArea = area{
 			what: "A schema", where: []string{"internal/schema.builder.nodes"},
 			bound: "{bytes internal/schema.MaxBytes}, {internal/schema.MaxSubschemas} subschemas, patterns of {bytes " +
 				"internal/schema.maxPattern} and {internal/schema.maxProgram} instructions",
-			full: "it does not compile, and its tool's results are not checked: the error says so",
+			full: "the schema does not compile, and the results of its tool are not checked: the error has the reason",
 			test: "internal/schema.TestCompileBoundsTheSchema",
 		},
 		{
-			what: "Work and memory of judging a value", where: []string{"internal/schema.baseWork"},
+			what: "Work and memory for validating a value", where: []string{"internal/schema.baseWork"},
 			bound: "{internal/schema.baseWork} steps and some for each byte of the value, numbers by their exponent; " +
-				"{internal/schema.MaxInstanceDepth} deep; the context is looked at every {internal/schema.stepsPerLook}",
-			full: "the judgement ends with an error", test: "internal/schema.FuzzValidate",
+				"{internal/schema.MaxInstanceDepth} deep; the context is checked every {internal/schema.stepsPerLook} steps",
+			full: "the validation ends with an error", test: "internal/schema.FuzzValidate",
 		},
 		{
-			what: "Defaults that are filled into a form", where: []string{"internal/schema.MaxDefaults"},
+			what: "Defaults for the fields of a form", where: []string{"internal/schema.MaxDefaults"},
 			bound: "{internal/schema.MaxDefaults}, and {bytes internal/schema.MaxDefaultBytes}",
-			full:  "filling in ends with an error",
+			full:  "the form ends with an error",
 			test:  "internal/schema.TestDefaultsAreBounded",
 		},
 		{
@@ -62,26 +62,27 @@ var schemaArea = area{
 
 var viewerArea = area{
 	title: "The viewer",
-	intro: "mcpotel view: an OTLP receiver in the process, which only this machine reaches.",
+	intro: "mcpotel view: an OTLP receiver on loopback.",
 	rows: []row{
 		{
 			what: "A request of telemetry", where: []string{"internal/otlpsink.maxUnpacked", "internal/otlpsink.inLine"},
-			bound: "{bytes internal/otlpsink.maxMessage} as it comes, {bytes internal/otlpsink.maxUnpacked} unpacked, " +
-				"{internal/otlpsink.maxNesting} values in each other; {internal/otlpsink.atOnce} at once",
-			full: "it is refused; more wait", test: "internal/otlpsink.TestDecompressionIsBounded",
+			bound: "{bytes internal/otlpsink.maxMessage} as received, {bytes internal/otlpsink.maxUnpacked} unpacked, " +
+				"{internal/otlpsink.maxNesting} nested values; {internal/otlpsink.atOnce} requests at once",
+			full: "the request is refused; further requests wait", test: "internal/otlpsink.TestDecompressionIsBounded",
 		},
 		{
-			what: "An answer of a Jaeger", where: []string{"internal/command/traceview.maxAnswer", "internal/command/traceview.maxValues"},
+			what:  "An answer of Jaeger",
+			where: []string{"internal/command/traceview.maxAnswer", "internal/command/traceview.maxValues"},
 			bound: "{bytes internal/command/traceview.maxAnswer} of text, {bytes internal/command/traceview.maxValues} as values, all its " +
 				"parts together",
-			full: "it is an error", test: "internal/command/traceview.TestJaegerAnswerMemoryIsBounded",
+			full: "the page shows an error", test: "internal/command/traceview.TestJaegerAnswerMemoryIsBounded",
 		},
 		{
 			what:  "Answers of a debug page or a page of traces to an inspector",
 			where: []string{"internal/inspector.maxPages", "internal/inspector.maxValues"},
 			bound: "{bytes internal/inspector.maxPages} of text, {bytes internal/inspector.maxValues} as values, for all " +
 				"answers to one question; one question at a time",
-			full: "the source is missing from the answer, which says so",
+			full: "the source is missing from the answer, and the answer names it",
 			test: "internal/inspector.TestDebugPageMemoryIsBounded",
 		},
 		{
@@ -92,11 +93,11 @@ var viewerArea = area{
 			test: "internal/otlpsink.TestOldestSpansAreDroppedAboveTheByteLimit",
 		},
 		{
-			what: "Series, and what a page shows", where: []string{"internal/command/traceview.maxKept"},
+			what: "Series, and the content of a page", where: []string{"internal/command/traceview.maxKept"},
 			bound: "{internal/command/traceview.maxKept} series of {internal/command/traceview.maxProcesses} processes; a page " +
 				"{internal/command/traceview.maxTraces} traces, {internal/command/traceview.maxRows} spans, {internal/command/traceview.maxRecords} " +
 				"records and {bytes internal/command/traceview.pageBudget} of values",
-			full: "the page says how many there are in all", test: "internal/command/traceview.TestTooManySeriesAreCountedNotKept",
+			full: "the page has the total number", test: "internal/command/traceview.TestTooManySeriesAreCountedNotKept",
 		},
 	},
 }

@@ -2,38 +2,38 @@ package bounds
 
 var serverArea = area{
 	title: "The server, on every transport",
-	intro: "What a server holds for one client: the one of a stream, or of a session over HTTP.",
+	intro: "The memory of a server for one client: the client of a stream, or of a session over HTTP.",
 	rows: []row{
 		{
-			what:  "Requests that are handled and that wait for it",
+			what:  "Running and waiting requests",
 			where: []string{"internal/server/rpc.Calls.live", "internal/server/rpc.Calls.waiting"},
 			bound: "{mcpserver.Limits.Concurrent} run; {mcpserver.Limits.Queued} wait; the frames of both have " +
 				"{internal/server/rpc.liveFrames} frame limits together: " +
 				"{bytes internal/server/rpc.liveFrames * mcpserver.Limits.Frame}",
 			option: "mcpserver.Limits.Concurrent",
-			full:   "the request is answered with an error; cancellations and answers come through",
+			full:   "the request gets an error; cancellations and answers still pass",
 			test:   "mcpserver.TestRunningAndQueuedRequestsShareByteBudget",
 			weighs: "internal/server/rpc.liveFrames * mcpserver.Limits.Frame",
 			holder: ofStream,
 		},
 		{
-			what:   "A frame that is being read, and answers that wait for a client to read them",
+			what:   "A frame being read, and answers that the client has not read",
 			where:  []string{"mcpserver.NewStreamConn"},
-			bound:  "as in a client; handlers wait until there is room, so the answer of each of those that run",
+			bound:  "as in a client; handlers wait for room, so the answer of each running handler in addition",
 			option: "mcpserver.Limits.Frame",
-			full:   "the handler that answers waits; the client's requests are read no further",
+			full:   "the answering handler waits; the server reads no further requests of the client",
 			test:   "mcpserver.TestBlockedClientDoesNotKeepReadLoopRunning",
 			weighs: "2 * mcpserver.Limits.Frame", holder: ofStream,
 		},
 		{
 			what: "Requests handled by the server, over all clients", where: []string{"internal/server/quota.Limiter.waiting"},
-			bound:  "no bound unless it is set; each client has its own",
+			bound:  "no bound unless the option is set; each client has its own bound",
 			option: "mcpserver.Limits.Total",
-			full:   "more wait, or get an error; shares for each while places are scarce",
+			full:   "further requests wait or get an error; clients share scarce places",
 			test:   "mcpserver.TestTotalLimitBoundsAllConnectionsTogether",
 		},
 		{
-			what: "What a legacy client says about itself", where: []string{"internal/server/introduction.MaxBytes"},
+			what: "Name, version and capabilities of a legacy client", where: []string{"internal/server/introduction.MaxBytes"},
 			bound:  "{bytes internal/server/introduction.MaxBytes} and {internal/server/introduction.maxValues} values of JSON",
 			full:   "initialize is refused",
 			test:   "mcpserver.TestInitializeParamsSizeIsLimited",
@@ -43,51 +43,52 @@ var serverArea = area{
 			what: "Answers to a batch (revision 2025-03-26)", where: []string{"internal/server/rpc.Batch.frame"},
 			bound:  "{internal/server/rpc.MaxBatch} messages; answers of one frame limit together",
 			option: "mcpserver.Limits.Frame",
-			full:   "a longer batch is refused, answers beyond are errors",
+			full:   "a longer batch is refused, further answers are errors",
 			test:   "mcpserver.TestBatchResponseSizeIsLimited",
 			weighs: "mcpserver.Limits.Frame", holder: ofStream,
 		},
 		{
 			what: "Requests to the client that wait for their answers", where: []string{"internal/server/rpc.Asks.open"},
-			bound:  "those of the handlers that run",
+			bound:  "the requests of the running handlers",
 			option: "mcpserver.Limits.Concurrent",
 			full:   "each ends with its handler's context",
 			test:   "mcpserver.TestAnAbandonedQuestionIsCancelledAtTheClient",
 		},
 		{
-			what:  "Requests that a relay has handed on, each way, until their answers",
+			what:  "Requests that a relay has sent on, each way, until their answers",
 			where: []string{"internal/relay/downstream.maxRelayed"},
-			bound: "{internal/relay/downstream.maxRelayed} each way; those of the client have " +
+			bound: "{internal/relay/downstream.maxRelayed} each way; the requests of the client have " +
 				"{internal/server/rpc.liveFrames} frame limits together, as in any server, and their frames are not kept. " +
-				"An answer is sent by whom it comes from, who waits for the client",
+				"The sender of an answer waits for the client",
 			option: "mcpserver.Limits.Concurrent",
 			full:   "the request is answered with an error",
 			test:   "mcpserver.TestRelayLimitsForwardedRequests",
 		},
 		{
-			what:  "Requests to the client that were given up",
+			what:  "Abandoned requests to the client",
 			where: []string{"internal/server/rpc.tombstones.byID", "internal/server/rpc.tombstones.order"},
 			bound: "{internal/server/rpc.maxStones}",
-			full:  "the oldest give way; a late answer is then one that was never asked for",
+			full:  "the oldest are dropped; a late answer then counts as unknown",
 			test:  "mcpserver.TestStrayResponseRecordsReason",
 		},
 		{
-			what:  "Elicitations by URL that are remembered",
+			what:  "Remembered elicitations by URL",
 			where: []string{"mcpserver.sites.ids"},
 			bound: "{mcpserver.maxSites} a client",
-			full:  "the oldest give way", test: "mcpserver.TestURLElicitationCompletes",
+			full:  "the oldest are dropped", test: "mcpserver.TestURLElicitationCompletes",
 		},
 		{
-			what: "Changes that wait to be told", where: []string{"mcpserver.backlog.known", "mcpserver.backlog.order"},
-			bound: "each once: one for each list, each resource that is watched, and {mcpserver.maxTaskNotices} of tasks",
-			full:  "a notice of a task is left out; the client may ask",
+			what:  "Change notifications that wait to be sent",
+			where: []string{"mcpserver.backlog.known", "mcpserver.backlog.order"},
+			bound: "one for each list and each watched resource, and {mcpserver.maxTaskNotices} of tasks",
+			full:  "the notification of a task is dropped; the client can ask for the task",
 			test:  "mcpserver.TestBlockedSessionGetsOneUpdatePerResource",
 		},
 		{
 			what: "Log messages that wait for a client", where: []string{"mcpserver.logQueue.frames"},
 			bound: "{mcpserver.maxWaiting}, and {bytes mcpserver.maxLogMessage}; one message has {bytes " +
 				"mcpserver.maxLogMessage}",
-			full: "the oldest are dropped, and a message says how many",
+			full: "the oldest are dropped, and a message has their number",
 			test: "mcpserver.TestServerLogNeverBlocksAndReportsDroppedMessages", weighs: "mcpserver.maxLogMessage", holder: ofStream,
 		},
 		{
@@ -95,7 +96,7 @@ var serverArea = area{
 			bound: "{internal/instrument/records.MaxRecordsOfServer}, and {bytes " +
 				"internal/instrument/records.MaxBytesOfServer}, of all connections " +
 				"over one kind of network",
-			full:   "more are not written, and a record says how many",
+			full:   "further records are dropped, and a record has their number",
 			test:   "mcpserver.TestBlockedLogHandlerDoesNotDelayRequests",
 			weighs: "internal/instrument/records.MaxBytesOfServer", holder: ofStream,
 		},
@@ -109,12 +110,13 @@ var serverArea = area{
 		{
 			what: "Resources that one session or subscription watches", where: []string{"mcpserver.watchlist.uris"},
 			bound: "{mcpserver.maxWatched}, and {bytes mcpserver.maxWatchedBytes} of URIs",
-			full:  "resources/subscribe is refused; a subscription does without the resource",
+			full:  "resources/subscribe is refused; a subscription omits the resource",
 			test:  "mcpserver.TestResourceSubscriptionsPerSessionAreLimited",
 		},
 		{
 			what: "Subscriptions of modern clients on a stream", where: []string{"mcpserver.maxListening"},
-			bound:  "{mcpserver.maxListening}; what they watch takes {bytes internal/server/engine.maxWatchedAlone} together",
+			bound: "{mcpserver.maxListening}; their watched resources and tasks have " +
+				"{bytes internal/server/engine.maxWatchedAlone} together",
 			full:   "subscriptions/listen is refused",
 			test:   "mcpserver.TestWatchlistsReserveAndReleaseMemory",
 			weighs: "internal/server/engine.maxWatchedAlone", holder: ofStream,
@@ -135,42 +137,43 @@ var serverArea = area{
 			what: "A page of a list, and of completions", where: []string{"mcpserver.maxCompletions"},
 			bound:  "{mcpserver.Options.PageSize} entries, {mcpserver.maxCompletions} completions",
 			option: "mcpserver.Options.PageSize",
-			full:   "there is a next page; completions say that there are more",
+			full:   "there is a next page; completions report that there are more values",
 			test:   "mcpserver.TestLaterRemovalDoesNotChangePage",
 		},
 		{
-			what:  "A URI that is matched with templates",
+			what:  "A URI to match with templates",
 			where: []string{"internal/uritemplate.MaxURI"},
 			bound: "{bytes internal/uritemplate.MaxURI}",
 			full:  "no template matches", test: "internal/uritemplate.TestMatchExtractsVariables",
 		},
 		{
-			what:  "Goroutines that wait for tasks of a client, or for exchanges over HTTP",
+			what:  "Idle goroutines for requests of a client, or for exchanges over HTTP",
 			where: []string{"internal/workers.Pool.idle"},
 			bound: "{internal/server/rpc.MaxSpare} of a client, and {internal/server/rpc.maxBurst} times as many for 20 ms " +
 				"behind a burst; over HTTP " +
 				"as many as had an exchange, for 20 ms",
-			full: "a goroutine that is done ends",
+			full: "a goroutine ends after its work",
 			test: "internal/workers.TestIdleGoroutinesWaitForTheNextBurstThenEnd",
 		},
 		{
-			what:  "Buffers in which answers were encoded",
+			what:  "Buffers for encoding answers",
 			where: []string{"internal/server/rpc.buffers"},
 			bound: "{bytes internal/server/rpc.MaxKept} are kept for reuse",
-			full:  "a larger one is left to the collector", test: "mcpserver.TestRunningAndQueuedRequestsShareByteBudget",
+			full:  "a larger buffer goes to the garbage collector",
+			test:  "mcpserver.TestRunningAndQueuedRequestsShareByteBudget",
 		},
 	},
 }
 
 var httpArea = area{
 	title: "The server over HTTP",
-	intro: "What all clients of a handler share. An account gets half of it as long as it is alone, a third beside " +
-		"another one, and so on.",
+	intro: "Memory and places that all clients of a handler share. A single account gets at most half, each of two " +
+		"accounts a third, and so on.",
 	rows: []row{
 		{
 			what: "Bodies of requests, being read and being answered", where: []string{"internal/server/quota.Memory.bytes"},
 			bound: "{mcpserver.bodyFrames} frame limits: {bytes mcpserver.bodyFrames * mcpserver.Limits.Frame}; " +
-				"memory follows what has come. One body " +
+				"memory grows with the received bytes. One body " +
 				"has one frame limit. The first {bytes internal/grow.First} of each do not count",
 			option: "mcpserver.HTTPLimits.Bodies",
 			full:   "a body waits for room, {time internal/server/web.roomWait} at most, then 503",
@@ -178,16 +181,16 @@ var httpArea = area{
 			weighs: "mcpserver.bodyFrames * mcpserver.Limits.Frame", holder: ofServer,
 		},
 		{
-			what: "What accounts have used of their rates", where: []string{"internal/server/rates.Books.books"},
+			what: "Usage of rates by accounts", where: []string{"internal/server/rates.Books.books"},
 			bound: "{internal/server/rates.maxBooks} accounts, some 300 bytes each", option: "mcpserver.Options.Rates",
-			full: "those that have used nothing lately are forgotten, or else any",
+			full: "idle accounts are forgotten first, then any",
 			test: "internal/server/rates.TestTrackedAccountsAreLimited",
 		},
 		{
 			what:  "Bodies, of one account",
 			where: []string{"internal/server/quota.Shares.Held"},
-			bound: "half of them: {bytes mcpserver.bodyFrames * mcpserver.Limits.Frame / 2}; what holds nothing " +
-				"has no entry",
+			bound: "half of them: {bytes mcpserver.bodyFrames * mcpserver.Limits.Frame / 2}; an account " +
+				"without bodies has no entry",
 			option: "mcpserver.HTTPOptions.Account", full: "503", test: "mcpserver.TestOneAccountLeavesPlacesAndMemoryForOthers",
 			weighs: "mcpserver.bodyFrames * mcpserver.Limits.Frame / 2", holder: ofAccount,
 		},
@@ -199,7 +202,7 @@ var httpArea = area{
 			test:   "mcpserver.TestMinimumBodyRate",
 		},
 		{
-			what:   "POSTs that are answered",
+			what:   "POSTs in progress",
 			where:  []string{"internal/server/web.statelessCalls.live", "internal/server/web.gate.places"},
 			bound:  "{mcpserver.HTTPLimits.Requests}, their bodies read; one session or account gets half",
 			option: "mcpserver.HTTPLimits.Requests",
@@ -210,10 +213,10 @@ var httpArea = area{
 		{
 			what:  "Sessions of legacy clients",
 			where: []string{"internal/server/web.sessions.byID", "internal/server/web.sessions.newcomers"},
-			bound: "{mcpserver.HTTPLimits.Sessions}; {time mcpserver.HTTPTimeouts.Session} unused, " +
+			bound: "{mcpserver.HTTPLimits.Sessions}; a session ends after {time mcpserver.HTTPTimeouts.Session} without use, " +
 				"{time mcpserver.HTTPTimeouts.Confirm} if it was never used",
 			option: "mcpserver.HTTPLimits.Sessions",
-			full:   "the oldest ends that was opened and not used; if there is none, 503",
+			full:   "the oldest session that was never used ends; without such a session, 503",
 			test:   "mcpserver.TestUnusedInitializeDoesNotFillSessionTable",
 		},
 		{
@@ -221,35 +224,35 @@ var httpArea = area{
 			where:  []string{"mcpserver.HTTPOptions.Account"},
 			bound:  "half of them",
 			option: "mcpserver.HTTPOptions.Account",
-			full:   "its own oldest unused one ends; if there is none, 503",
+			full:   "the oldest session of the account that was never used ends; without such a session, 503",
 			test:   "mcpserver.TestOneAddressLeavesSessionsForOthers",
 		},
 		{
-			what:  "What clients say about themselves, in all sessions",
+			what:  "Names, versions and capabilities of clients, in all sessions",
 			where: []string{"internal/server/web.sessions.introductions"},
 			bound: "{bytes mcpserver.HTTPLimits.IntroductionBytes}, each value counting " +
 				"{bytes internal/server/introduction.valueCost} more; one client as on every transport",
 			option: "mcpserver.HTTPLimits.IntroductionBytes",
-			full:   "the oldest sessions end that were opened and not used; if that is not enough, 503",
+			full:   "the oldest sessions that were never used end; if that is not enough, 503",
 			test:   "mcpserver.TestInitializeParamsOfAllSessionsShareOneByteBudget",
 			weighs: "mcpserver.HTTPLimits.IntroductionBytes", holder: ofServer,
 		},
 		{
-			what:  "What modern clients call themselves, remembered for telemetry",
+			what:  "Names and versions of modern clients, remembered for telemetry",
 			where: []string{"internal/server/introduction.Cache.all"},
 			bound: "{internal/server/introduction.maxIntroductions} of at most " +
 				"{bytes internal/server/introduction.maxRememberedBytes}",
-			full:   "it is read again with each request",
+			full:   "the server decodes them with each request",
 			test:   "mcpserver.TestRequestsWithChangingClientInfoAreCounted",
 			weighs: "internal/server/introduction.maxIntroductions * internal/server/introduction.maxRememberedBytes",
 			holder: ofServer,
 		},
 		{
-			what:   "What clients say about themselves, of one account",
+			what:   "Names, versions and capabilities of the clients of one account",
 			where:  []string{"internal/server/web.session.weight"},
 			bound:  "half of it",
 			option: "mcpserver.HTTPOptions.Account",
-			full:   "its own oldest unused ones end; if that is not enough, 503",
+			full:   "the oldest sessions of the account that were never used end; if that is not enough, 503",
 			test:   "mcpserver.TestInitializeParamsOfAllSessionsShareOneByteBudget",
 			weighs: "mcpserver.HTTPLimits.IntroductionBytes / 2", holder: ofAccount,
 		},
@@ -257,19 +260,19 @@ var httpArea = area{
 			what:   "Log records that wait for a slow handler, of all sessions and requests",
 			where:  []string{"internal/instrument.Server"},
 			bound:  "{bytes internal/instrument/records.MaxBytesOfServer}, for each version of HTTP",
-			full:   "more are not written, and a record says how many",
+			full:   "further records are dropped, and a record has their number",
 			test:   "mcpserver.TestBlockedLogHandlerDoesNotDelayHTTPRequests",
 			weighs: "2 * internal/instrument/records.MaxBytesOfServer", holder: ofServer,
 		},
 		{
 			what:   "Streams of a session",
 			where:  []string{"internal/server/web.session.streams"},
-			bound:  "one for each request that is handled, and one for the rest",
+			bound:  "one for each running request, and one for other messages",
 			option: "mcpserver.Limits.Concurrent",
-			full:   "requests beyond are refused", test: "mcpserver.TestBusySessionRefusesMoreRequests",
+			full:   "further requests are refused", test: "mcpserver.TestBusySessionRefusesMoreRequests",
 		},
 		{
-			what: "Events that are kept for clients whose connection broke",
+			what: "Events kept for clients with a broken connection",
 			where: []string{
 				"mcpserver/store.kept.events", "mcpserver/store.memoryEvents.sessions", "mcpserver/store.memoryEvents.shared",
 				"mcpserver/store.numberedStreams.open",
@@ -278,16 +281,17 @@ var httpArea = area{
 			bound: "{mcpserver/store.NewMemoryEvents.events} events and {bytes mcpserver/store.NewMemoryEvents.size} a " +
 				"session, {bytes mcpserver/store.keptInAll} in all; each counts {bytes mcpserver/store.eventCost} more",
 			option: "mcpserver/store.NewMemoryEvents",
-			full:   "the oldest go, of the account that has most; a client that comes back for them is told",
+			full:   "the oldest events of the largest account are dropped; a client that resumes before them gets an error",
 			test:   "mcpserver/store.TestTotalEventBytesAreLimited",
 			weighs: "mcpserver/store.keptInAll", holder: ofServer,
 		},
 		{
 			what:   "Events kept, of one account",
 			where:  []string{"mcpserver/store.eventHolder"},
-			bound:  "all there is room for, until others need it",
+			bound:  "all free room, until other accounts need it",
 			option: "mcpserver.HTTPOptions.Account",
-			full:   "its own oldest go first", test: "mcpserver/store.TestEventsOfOneAccountDoNotEvictOthers",
+			full:   "the oldest events of the account are dropped first",
+			test:   "mcpserver/store.TestEventsOfOneAccountDoNotEvictOthers",
 			weighs: "mcpserver/store.keptInAll", holder: ofAccount,
 		},
 		{
@@ -298,21 +302,21 @@ var httpArea = area{
 			test:   "mcpserver.TestOneAccountLeavesSubscriptionsForOthers",
 		},
 		{
-			what:  "What is watched, in all sessions and subscriptions",
+			what:  "Watched resources and tasks, in all sessions and subscriptions",
 			where: []string{"internal/server/engine.HTTP.watching"},
 			bound: "{bytes mcpserver.HTTPLimits.WatchedBytes} of URIs and tasks, each counting {bytes " +
 				"mcpserver.watchCost} more; half for one account",
 			option: "mcpserver.HTTPLimits.WatchedBytes",
-			full:   "it is refused, or not granted",
+			full:   "the request is refused, or the subscription omits them",
 			test:   "mcpserver.TestWatchedResourcesOfOneAccountLeaveRoomForOthers",
 			weighs: "mcpserver.HTTPLimits.WatchedBytes", holder: ofServer,
 		},
 		{
-			what:   "What is watched, of one account",
+			what:   "Watched resources and tasks of one account",
 			where:  []string{"mcpserver.watchlist.room"},
 			bound:  "half of it",
 			option: "mcpserver.HTTPOptions.Account",
-			full:   "it is refused, or not granted",
+			full:   "the request is refused, or the subscription omits them",
 			test:   "mcpserver.TestWatchedResourcesOfOneAccountLeaveRoomForOthers",
 			weighs: "mcpserver.HTTPLimits.WatchedBytes / 2",
 			holder: ofAccount,
@@ -324,8 +328,8 @@ var httpArea = area{
 			},
 			bound: "{internal/server/web.maxNews} remembered; {internal/server/web.maxOutbox} waiting, log messages among " +
 				"them of {bytes mcpserver.maxLogMessage} together",
-			full: "log messages are lost to the clients of others; of notices the oldest, and then anything may have " +
-				"changed",
+			full: "log messages for clients of other processes are dropped, and the oldest change notices; the other " +
+				"processes then assume that everything has changed",
 			test:   "mcpserver.TestProcessWithoutHistoryReportsEverythingChanged",
 			weighs: "mcpserver.maxLogMessage", holder: ofServer,
 		},
@@ -334,7 +338,7 @@ var httpArea = area{
 			where:  []string{"internal/server/web.handed.frames"},
 			bound:  "{internal/server/web.maxHanded} a session, and one frame limit together",
 			option: "mcpserver.Limits.Frame",
-			full:   "they are lost to a client that takes none",
+			full:   "they are dropped if the client reads none",
 			test:   "mcpserver.TestResponseReachesRequestingProcess",
 		},
 		{
@@ -347,28 +351,29 @@ var httpArea = area{
 		{
 			what:  "Streams that a process reads for another",
 			where: []string{"internal/server/web.shared.readers", "internal/server/web.asked.Requests"},
-			bound: "one for each request with a connection that waits for it",
-			full:  "requests beyond are refused", test: "mcpserver.TestResponseReachesRequestingProcess",
+			bound: "one for each request with a waiting connection",
+			full:  "further requests are refused", test: "mcpserver.TestResponseReachesRequestingProcess",
 		},
 	},
 }
 
 var taskArea = area{
 	title: "Tasks",
-	intro: "They outlive the requests that began them.",
+	intro: "Tasks outlive the requests that started them.",
 	rows: []row{
 		{
-			what:   "Tasks that run",
+			what:   "Running tasks",
 			where:  []string{"internal/server/tasks.Keeper.runs"},
 			bound:  "{mcpserver.TaskOptions.MaxRunning}; half for one account",
 			option: "mcpserver.TaskOptions.MaxRunning",
-			full:   "more are refused, over HTTP with 429", test: "mcpserver.TestOneAccountLeavesTasksForOthers",
+			full:   "further tasks are refused, over HTTP with 429", test: "mcpserver.TestOneAccountLeavesTasksForOthers",
 		},
 		{
-			what: "Tasks that are kept, in whatever store", where: []string{"internal/server/tasks.ledger.entries"},
+			what: "Kept tasks, in any store", where: []string{"internal/server/tasks.ledger.entries"},
 			bound: "{mcpserver.TaskOptions.MaxKept} of a server, with {bytes mcpserver.TaskOptions.MaxKeptBytes} of " +
-				"results and what they ask and are told; one result has one frame limit",
-			option: "mcpserver.TaskOptions.MaxKeptBytes", full: "more are refused; a task whose result finds no room fails",
+				"results, requests and responses; one result has one frame limit",
+			option: "mcpserver.TaskOptions.MaxKeptBytes",
+			full:   "further tasks are refused; a task without room for its result fails",
 			test:   "mcpserver.TestTaskResultsOfOneAccountLeaveRoomForOthers",
 			weighs: "mcpserver.TaskOptions.MaxKeptBytes", holder: ofServer,
 		},
@@ -384,22 +389,23 @@ var taskArea = area{
 		},
 		{
 			what: "Tasks in the store of the process", where: []string{"mcpserver/store.memoryTasks.byID"},
-			bound: "{mcpserver/store.NewMemoryTasks.tasks}, with {bytes mcpserver/store.NewMemoryTasks.size} together; a " +
-				"task that is there may grow by {bytes mcpserver/store.TaskSlack} more",
+			bound: "{mcpserver/store.NewMemoryTasks.tasks}, with {bytes mcpserver/store.NewMemoryTasks.size} together; an " +
+				"existing task may grow by {bytes mcpserver/store.TaskSlack} more",
 			option: "mcpserver/store.NewMemoryTasks",
-			full:   "it takes no more: each was promised to be kept for its time", test: "mcpserver.TestTasksAreBounded",
+			full:   "the store refuses new tasks, because each kept task has a promised lifetime",
+			test:   "mcpserver.TestTasksAreBounded",
 			weighs: "mcpserver.TaskOptions.MaxKeptBytes", holder: ofStream,
 		},
 		{
-			what: "Tasks that one subscription is about",
+			what: "Tasks of one subscription",
 			where: []string{"internal/server/tasks.Watch.due", "internal/server/tasks.Watch.sent",
 				"internal/server/tasks.Keeper.listeners"},
-			bound: "{internal/server/tasks.MaxWatched}, {bytes internal/server/tasks.WatchedCost} each of what may be watched",
+			bound: "{internal/server/tasks.MaxWatched}, {bytes internal/server/tasks.WatchedCost} for each watched task",
 			full:  "the subscription is refused",
 			test:  "mcpserver.TestWatchlistsReserveAndReleaseMemory",
 		},
 		{
-			what: "What tasks ask and are told",
+			what: "Requests and responses of tasks",
 			where: []string{"mcpserver/store.Task.Requests", "mcpserver/store.Task.Responses",
 				"internal/server/tasks.wait.questions", "internal/server/tasks.Keeper.claims"},
 			bound:  "counts as a part of the task",
@@ -412,7 +418,7 @@ var taskArea = area{
 
 var storeArea = area{
 	title: "Stores that processes share",
-	intro: "The one in Redis, and the one in memory that tests and single processes use in its place.",
+	intro: "The store in Redis, and the store in memory for tests and single processes.",
 	rows: []row{
 		{
 			what:  "Keys of ids that clients choose",
@@ -439,7 +445,7 @@ var storeArea = area{
 		{
 			what:   "Records of sessions",
 			where:  []string{"internal/server/web.maxRecord"},
-			bound:  "{bytes internal/server/web.maxRecord}, as long as the session; those of a handler are as many as its sessions",
+			bound:  "{bytes internal/server/web.maxRecord}, as long as the session; a handler has one for each session",
 			option: "mcpserver.HTTPLimits.Sessions",
 			full:   "the session gets no more values",
 			test:   "mcpserver.TestOversizedInitializeGetsNoSession",

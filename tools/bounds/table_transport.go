@@ -18,7 +18,7 @@ var transportArea = area{
 			what:  "Buffer of a quiet stream",
 			where: []string{"internal/grow.Kept"},
 			bound: "{bytes internal/grow.Kept}",
-			full:  "a larger one is given up once frames are small",
+			full:  "a larger buffer is released once frames are small",
 			test:  "internal/ndjson.TestLargeBufferIsDroppedAfterSmallFrames",
 		},
 		{
@@ -34,48 +34,48 @@ var transportArea = area{
 		{
 			what:   "Messages that a plan of faults delays, in each direction",
 			where:  []string{"mcpclient/transport/chaos.outbox.waiting", "internal/inlet.Conn.waiting"},
-			bound:  "{bytes mcpclient/transport/chaos.leastRoom}, or SendQueue if it is more; a larger waits alone",
+			bound:  "{bytes mcpclient/transport/chaos.leastRoom}, or SendQueue if it is more; one larger message waits alone",
 			option: "mcpclient.Limits.SendQueue",
-			full:   "the transport is busy; of the server's, no more are read",
+			full:   "the transport is busy; no further messages of the server are read",
 			test:   "mcpclient/transport/chaos.TestDelayedMessagesAreBounded",
 		},
 		{
-			what:  "Requests whose answers a plan of faults may hit",
+			what:  "Requests with answers that a plan of faults may affect",
 			where: []string{"mcpclient/transport/chaos.conn.asked"},
 			bound: "{bytes mcpclient/transport/chaos.mostAsked} of names and overhead",
-			full:  "the answers to others meet no faults",
+			full:  "answers to further requests get no faults",
 			test:  "mcpclient/transport/chaos.TestRetainedRequestsAreBounded",
 		},
 		{
-			what: "Messages in memory transports that wait", where: []string{"mcpclient/transport.lane.frames"},
+			what: "Waiting messages of in-memory transports", where: []string{"mcpclient/transport.lane.frames"},
 			bound: "as on a stream; {bytes mcpclient/transport.laneOverhead} more are counted for each. In the other " +
 				"direction, one frame",
 			option: "mcpclient.Limits.SendQueue",
 			full:   "the transport is busy", test: "mcpclient/transport.TestLaneIsABoundedQueue",
 		},
 		{
-			what: "Requests over HTTP on their way", where: []string{"mcpclient/transport.HTTP.MaxInFlight"},
+			what: "Requests over HTTP in flight", where: []string{"mcpclient/transport.HTTP.MaxInFlight"},
 			bound:  "{mcpclient/transport.maxInFlight}, their lingering streams included",
 			option: "mcpclient/transport.HTTP.MaxInFlight",
-			full:   "the next ones wait in line", test: "mcpclient/transport.TestHTTPRequestsAreQueuedForSlot",
+			full:   "further requests wait in line", test: "mcpclient/transport.TestHTTPRequestsAreQueuedForSlot",
 		},
 		{
-			what: "Requests over HTTP in line for a place", where: []string{"mcpclient/transport.line.waiting"},
+			what: "Requests over HTTP that wait in line", where: []string{"mcpclient/transport.line.waiting"},
 			bound: "{bytes mcpclient/transport.lineSpace}, or one frame limit if that is more; {bytes " +
 				"mcpclient/transport.lineEach} more are counted for each",
 			full: "the transport is busy", test: "mcpclient/transport.TestHTTPSendIsBusyWhenQueueIsFull",
 		},
 		{
-			what:   "Streams whose answer has come and that have not ended",
+			what:   "Streams that are still open after their answer",
 			where:  []string{"mcpclient/transport.lingering.old", "mcpclient/transport.lingering.young"},
 			bound:  "the places that MaxInFlight leaves, {time mcpclient/transport.lingerWait} to twice that each",
 			option: "mcpclient/transport.HTTP.MaxInFlight",
-			full:   "the oldest is cut when its place is needed",
+			full:   "the oldest stream is cut when its place is needed",
 			test:   "mcpclient/transport.TestHTTPLingeringStreamsCountAsInFlight",
 		},
 		{
 			what: "An answer over HTTP", where: []string{"mcpclient/transport.worker.body"},
-			bound: "one frame limit; memory follows what has come, not what Content-Length announces. {bytes " +
+			bound: "one frame limit; memory grows with the received bytes, not with Content-Length. {bytes " +
 				"internal/grow.Kept} are kept for reuse",
 			option: "mcpclient.Limits.Frame",
 			full:   "its call fails",
@@ -83,8 +83,8 @@ var transportArea = area{
 		},
 		{
 			what: "The header of an answer over HTTP", where: []string{"mcpclient/transport.maxHeader"},
-			bound: "{bytes mcpclient/transport.maxHeader}, unless http.DefaultTransport or your own client says " +
-				"otherwise",
+			bound: "{bytes mcpclient/transport.maxHeader}, unless http.DefaultTransport or your own client " +
+				"has another limit",
 			full:   "its call fails",
 			option: "mcpclient/transport.HTTP.Client", test: "mcpclient/transport.TestHTTPHeadersOfAnswersAreBounded",
 		},
@@ -97,7 +97,7 @@ var transportArea = area{
 		{
 			what:  "An event of a stream of server-sent events",
 			where: []string{"internal/sse.Reader.data"},
-			bound: "one frame limit of data, fields of {bytes internal/sse.maxField}; each stream hands on one event at a " +
+			bound: "one frame limit of data, fields of {bytes internal/sse.maxField}; each stream delivers one event at a " +
 				"time",
 			option: "mcpclient.Limits.Frame",
 			full:   "its call fails; of the event, {bytes internal/oversize.Kept} at each end are kept",
@@ -106,7 +106,7 @@ var transportArea = area{
 		{
 			what: "Network connections to one origin", where: []string{"mcpclient/transport.origins.clients"},
 			bound: "{mcpclient/transport.idleConns} idle ones, shared by all clients of the origin",
-			full:  "more are closed when they become idle",
+			full:  "further connections are closed when they become idle",
 			test:  "mcpclient/transport.TestHTTPConnectionsToOneOriginShareIdleConnections",
 		},
 		{
@@ -121,7 +121,7 @@ var transportArea = area{
 
 var authArea = area{
 	title: "Authorization",
-	intro: "What a client learns from servers and authorization servers, and what a server learns from tokens.",
+	intro: "Data from servers and authorization servers in a client, and from tokens in a server.",
 	rows: []row{
 		{
 			what:  "A document of an authorization server",
@@ -139,7 +139,7 @@ var authArea = area{
 			full: "no authorization begins", test: "mcpclient/auth.TestBudgetLimitsAttemptsInEveryWindow",
 		},
 		{
-			what: "Nonces of servers that want DPoP", where: []string{"mcpclient/auth/internal/dpop.Nonces.latest"},
+			what: "Nonces of servers that require DPoP", where: []string{"mcpclient/auth/internal/dpop.Nonces.latest"},
 			bound: "{mcpclient/auth/internal/dpop.maxOrigins} origins, each of {bytes " +
 				"mcpclient/auth/internal/dpop.maxNonce}",
 			full:   "an origin is forgotten, which costs it a round trip",
@@ -153,7 +153,7 @@ var authArea = area{
 			full:  "the file counts as corrupt", test: "mcpclient/auth.TestCorruptFileIsReportedAndReplaced",
 		},
 		{
-			what:  "A bearer token that a server looks at",
+			what:  "A bearer token of a request",
 			where: []string{"mcpserver/bearer.maxToken"},
 			bound: "{bytes mcpserver/bearer.maxToken}",
 			full:  "401", test: "mcpserver/bearer.FuzzAuthorization",
@@ -162,7 +162,7 @@ var authArea = area{
 			what: "Keys that sign tokens", where: []string{"mcpserver/bearer.keysLimit"},
 			bound: "{bytes mcpserver/bearer.keysLimit} of one set, {mcpserver/bearer.maxCandidate} tried for a token; " +
 				"fetched every {time mcpserver/bearer.keysPause} at most",
-			full: "the set is not taken; tokens are refused or judged by the one before",
+			full: "the set is ignored; tokens are verified with the previous set, or refused",
 			test: "mcpserver/bearer.TestFetchedKeys",
 		},
 	},
@@ -170,26 +170,26 @@ var authArea = area{
 
 var telemetryArea = area{
 	title: "Telemetry and inspection",
-	intro: "What is remembered to be told. Series of metrics have bounds of their own, which stand in " +
+	intro: "Data that telemetry and inspections keep. For the series of metrics, see " +
 		"[telemetry.md](telemetry.md).",
 	rows: []row{
 		{
 			what: "Log records that wait for a slow handler", where: []string{"internal/instrument/records.Queue.waiting"},
 			bound:  "{internal/instrument/records.MaxRecords}, and {bytes internal/instrument/records.MaxBytes}",
-			full:   "more are not written, and a record says how many",
+			full:   "further records are dropped, and a record has their number",
 			test:   "internal/instrument.TestDroppedRecordsAreCounted",
 			weighs: "internal/instrument/records.MaxBytes",
 			holder: ofClient,
 		},
 		{
-			what:  "Spans whose outcome is not known, with tail sampling",
+			what:  "Spans without a sampling decision, with tail sampling",
 			where: []string{"mcpclient/telemetry/tailsampling.forest.open"},
 			bound: "{bytes mcpclient/telemetry/tailsampling.DefaultMaxBytes}, all of a process",
-			full:  "what ended first is not exported, counted",
+			full:  "the spans that ended first are not exported, counted",
 			test:  "mcpclient/telemetry/tailsampling.TestForestIsBounded",
 		},
 		{
-			what:  "Spans that were kept, for what follows them",
+			what:  "Ids of sampled spans, for the decision about later spans",
 			where: []string{"mcpclient/telemetry/tailsampling.recent.set"},
 			bound: "{mcpclient/telemetry/tailsampling.remembered} ids",
 			full:  "the oldest is forgotten",
@@ -203,7 +203,7 @@ var telemetryArea = area{
 				"internal/instrument/words.MaxName}, URIs of {bytes " +
 				"internal/instrument/words.MaxURI}, messages of {bytes " +
 				"internal/instrument/words.MaxMessage}",
-			full: "the oldest makes room", test: "internal/instrument.TestTelemetryRetainsNoFrameMemory",
+			full: "the oldest is dropped", test: "internal/instrument.TestTelemetryRetainsNoFrameMemory",
 			weighs: "mcpclient/telemetry.FlightSize * 2048", holder: ofClient,
 		},
 		{
@@ -221,7 +221,7 @@ var telemetryArea = area{
 			test:   "internal/instrument.TestStatisticsAreBounded",
 		},
 		{
-			what:  "What the tools take that a server listed last, with WithContextCost",
+			what:  "Sizes of the tools that a server listed last, with WithContextCost",
 			where: []string{"internal/instrument.toolSizes.each"},
 			bound: "{mcpclient/telemetry.DefaultToolNameLimit} tools and one for the others, names of {bytes " +
 				"internal/instrument/words.MaxName}, cloned; replaced by each complete list",
@@ -241,13 +241,13 @@ var telemetryArea = area{
 		{
 			what: "Meters whose instruments are remembered", where: []string{"internal/instrument.recent.all"},
 			bound: "{internal/instrument.maxRecent}",
-			full:  "the one used first is forgotten, and has a new budget if it is used again",
+			full:  "the first used meter is forgotten, and has a new budget if it is used again",
 			test:  "internal/instrument.TestTelemetriesOfOneMeterShareBudget",
 		},
 		{
-			what: "Warnings about a peer that are written", where: []string{"internal/instrument/records.Limiter.buckets"},
+			what: "Written warnings about a peer", where: []string{"internal/instrument/records.Limiter.buckets"},
 			bound: "a bucket for each event and reason of the schema; 5 warnings at once, and one a second",
-			full:  "they are counted, and the next one says how many",
+			full:  "further warnings are counted, and the next one has their number",
 			test:  "internal/instrument/records.TestLimiterAllowsBurstOfFiveThenOneASecond",
 		},
 		{
@@ -260,21 +260,21 @@ var telemetryArea = area{
 			bound: "tracestate of {bytes internal/instrument/propagate.maxTracestate}, baggage of {bytes " +
 				"internal/instrument/propagate.maxBaggage}, {internal/instrument/propagate.maxPropagated} keys of other " +
 				"propagators with {bytes internal/instrument/propagate.maxPropagatedBytes} in all",
-			full: "whole members are left out",
+			full: "whole members are omitted",
 			test: "internal/instrument.TestReceivedTracestateAndBaggageAreBounded",
 		},
 		{
-			what:  "Contents of messages on spans, if they are wanted",
+			what:  "Contents of messages on spans, with content capture",
 			where: []string{"internal/instrument.maxContent"},
 			bound: "{bytes internal/instrument.maxContent} each",
-			full:  "they are cut off",
+			full:  "longer contents are cut",
 			test:  "mcpserver.TestRedactorOutputIsRecordedAndTruncated",
 		},
 		{
 			what: "Lists of an inspection", where: []string{"inspect.MaxListed"},
 			bound: "{inspect.MaxListed} entries, texts of {bytes internal/client/conn.MaxShown}, errors of {bytes " +
 				"internal/client/conn.MaxErrorText}",
-			full: "the inspection says how many there are in all",
+			full: "the inspection has the total number",
 			test: "mcpclient.TestInspectIsBounded",
 		},
 	},

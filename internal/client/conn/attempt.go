@@ -336,7 +336,7 @@ func (l *openLink) behind(err error) error {
 func (c *Conn) late(lastWords string) error {
 	if c.m.Silent {
 		if lastWords != "" {
-			lastWords = fmt.Sprintf("; its last words: %q", lastWords)
+			lastWords = fmt.Sprintf("; its last output: %q", lastWords)
 		}
 		return fmt.Errorf("%w within %v: its process has written nothing to its standard output%s; raise the limit "+
 			"with Options.Timeouts.Start", ErrSlow, max(c.Settings.StartTimeout, c.Settings.InitTimeout), lastWords)

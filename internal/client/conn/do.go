@@ -332,10 +332,10 @@ func (c *Conn) admission(op string) *Fault {
 	case machine.RefuseShutdown:
 		return c.shutdownError(op)
 	}
-	err := fmt.Errorf("%w, it is still %s; WaitForReady() waits for it", ErrNotReady, doing(c.m.State))
+	err := fmt.Errorf("%w: it is still %s; use WaitForReady() to wait", ErrNotReady, doing(c.m.State))
 	if c.lastErr != nil {
-		err = fmt.Errorf("%w, the last attempt to connect has failed: %w; the client tries again, and WaitForReady() waits "+
-			"for it", ErrNotReady, c.lastErr)
+		err = fmt.Errorf("%w: the last attempt to connect failed: %w; the client retries, use WaitForReady() "+
+			"to wait", ErrNotReady, c.lastErr)
 	}
 	return &Fault{Kind: KindState, Op: op, Unsent: true, Cause: err}
 }

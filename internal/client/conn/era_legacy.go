@@ -84,7 +84,7 @@ func (h *Handshake) initialized(ctx context.Context, a *answer) (*Session, error
 		return nil, err
 	}
 	if !slices.Contains(h.c.Settings.Legacy, r.ProtocolVersion) {
-		return nil, Refuse(fmt.Errorf("%w: the server answers initialize with %q, the client speaks %q (Options.Versions)",
+		return nil, Refuse(fmt.Errorf("%w: the server answered initialize with %q, the client supports %q (Options.Versions)",
 			ErrNoCommonVersion, Excerpt(string(r.ProtocolVersion), MaxShown), h.c.Settings.Legacy))
 	}
 	s, err := h.c.newSession(Session{
@@ -99,7 +99,7 @@ func (h *Handshake) initialized(ctx context.Context, a *answer) (*Session, error
 
 // refusing returns the error for a server that refuses a request of the handshake.
 func refusing(method string, err *mcp.Error) error {
-	return fmt.Errorf("the server refuses %s: %w", method, err)
+	return fmt.Errorf("the server rejected %s: %w", method, err)
 }
 
 var ErrNoCommonVersion = errors.New("no protocol version in common")

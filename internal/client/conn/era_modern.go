@@ -131,7 +131,7 @@ func supportedVersions(err *mcp.Error) []mcp.Version {
 	return data.Supported
 }
 
-var errLegacy = errors.New("the server speaks no revision from 2026-07-28 on")
+var errLegacy = errors.New("the server does not support 2026-07-28 or later")
 
 // choose returns the newest modern version that the server and the client have in common. It returns errLegacy if
 // they have only legacy versions in common, and a refusal if they have none.
@@ -146,7 +146,7 @@ func (h *Handshake) choose(supported []mcp.Version) (mcp.Version, error) {
 			return "", errLegacy
 		}
 	}
-	return "", Refuse(fmt.Errorf("%w: the server speaks %q, the client %q (Options.Versions)", ErrNoCommonVersion,
+	return "", Refuse(fmt.Errorf("%w: the server supports %q, the client %q (Options.Versions)", ErrNoCommonVersion,
 		excerpts(supported), slices.Concat(h.c.Settings.Modern, h.c.Settings.Legacy)))
 }
 

@@ -42,7 +42,7 @@ var (
 	ErrTimeout        = timeoutError{}
 	ErrShutdown       = errors.New("client is shut down")
 	ErrUnauthorized   = errors.New("not authorized")
-	errDraining       = fmt.Errorf("%w: Shutdown was called, so no operation may begin", ErrShutdown)
+	errDraining       = fmt.Errorf("%w: Shutdown was called, so new operations are refused", ErrShutdown)
 )
 
 // Refusal is the cause of a fault of [KindState] if a feature of the client has refused to send a request.

@@ -179,8 +179,8 @@ func (h *Handshake) await(ctx context.Context) (answer, error) {
 				h.settle(&a)
 				return a, nil
 			}
-			h.c.note(h.link, fmt.Errorf("the server sent an answer with the id %s, which no request of the client has: "+
-				"a server repeats the id of the request, a number", Excerpt(string(msg.ID.AppendJSON(nil)), MaxShown)))
+			h.c.note(h.link, fmt.Errorf("the server sent an answer with the id %s, which matches no request: "+
+				"an answer must repeat the id of its request, a number", Excerpt(string(msg.ID.AppendJSON(nil)), MaxShown)))
 		}
 		if h.early != nil && h.early(&msg) {
 			continue
@@ -248,7 +248,7 @@ func (h *Handshake) unusable(a *answer, err error) error {
 	result := (&Fault{Kind: KindProtocol, Op: a.method, Cause: v}).Result()
 	result.Told = true
 	a.op.End(result)
-	err = fmt.Errorf("the answer to %s cannot be used: %w", a.method, v)
+	err = fmt.Errorf("the answer to %s is invalid: %w", a.method, v)
 	h.c.note(h.link, err)
 	return err
 }

@@ -30,7 +30,7 @@ func (eras) Introduce(ctx context.Context, h *Handshake) (s *Session, err error)
 			return s, err
 		}
 		if len(h.c.Settings.Legacy) == 0 {
-			return nil, Refuse(fmt.Errorf("%w: %w, the client only %q (Options.Versions)", ErrNoCommonVersion, err,
+			return nil, Refuse(fmt.Errorf("%w: %w, the client supports only %q (Options.Versions)", ErrNoCommonVersion, err,
 				h.c.Settings.Modern))
 		}
 	}

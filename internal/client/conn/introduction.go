@@ -35,7 +35,8 @@ func checkIntroduction(result []byte) error {
 type introductionError struct{ size int }
 
 func (e *introductionError) Error() string {
-	return fmt.Sprintf("the introduction of the server has %d bytes, above the limit of %d", e.size, MaxIntroduction)
+	return fmt.Sprintf("name, version and capabilities of the server have %d bytes, above the limit of %d", e.size,
+		MaxIntroduction)
 }
 
 // Bounds, in bytes, of a server's error that is kept as the reason for a failed connection.

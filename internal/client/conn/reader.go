@@ -173,7 +173,7 @@ func (r *Reader) unanswered(v *jsonrpc.Violation, why *transport.RequestError) e
 }
 
 // errHungUp ends a reader whose connection the client has closed.
-var errHungUp = &failure{event: machine.TransportDown, err: errors.New("the client hung up")}
+var errHungUp = &failure{event: machine.TransportDown, err: errors.New("the client closed the connection")}
 
 // parse parses one message. On the stream of a request, a response belongs to that request or is a violation.
 func (r *Reader) parse(data []byte) (jsonrpc.Message, *jsonrpc.Violation) {
@@ -347,12 +347,12 @@ func (r *Reader) refused(v *jsonrpc.Violation, frame []byte) error {
 	streak := r.invalid.Add(1)
 	r.c.Violation(v, frame, len(frame), 0)
 	if r.Session == nil {
-		r.c.note(r.Link, fmt.Errorf("the server sent a message that cannot be used: %w", v))
+		r.c.note(r.Link, fmt.Errorf("the server sent an invalid message: %w", v))
 	}
 	r.answerInvalid(v)
 	if streak >= InvalidStreak {
-		return &failure{event: machine.InvalidStreak, err: fmt.Errorf("%w; %d messages in a row were like that: standard "+
-			"output belongs to the protocol, a log to standard error", v, InvalidStreak)}
+		return &failure{event: machine.InvalidStreak, err: fmt.Errorf("%w; %d messages in a row were invalid: only MCP "+
+			"messages belong on standard output, write logs to standard error", v, InvalidStreak)}
 	}
 	return r.proceed(machine.FrameInvalid, &fact{violation: v})
 }

@@ -218,14 +218,14 @@ func Outlived(ctx context.Context, op string, unsent bool) *Fault {
 func (r *Request) backpressure(why *transport.RequestError) *Fault {
 	err := busyAfter(r.attempts)
 	if why != nil {
-		err = tell(ErrBackpressure, "%w, asked %s", why, times(r.attempts))
+		err = tell(ErrBackpressure, "%w; the client sent the request %s", why, times(r.attempts))
 	}
 	return &Fault{Kind: KindTransport, Op: r.Method, Unsent: why == nil || why.Unsent, Cause: err}
 }
 
 // busyAfter returns an [ErrBackpressure] with the number of attempts.
 func busyAfter(attempts int) error {
-	return tell(ErrBackpressure, "the send queue is full, tried %s; WaitForRoom() waits for room",
+	return tell(ErrBackpressure, "the send queue is full, tried %s; use WaitForRoom() to wait for room",
 		times(attempts))
 }
 
@@ -241,11 +241,11 @@ func times(n int) string {
 func (r *Request) late() error {
 	switch allowed := r.deadline.Sub(r.Begun); {
 	case r.patience > 0:
-		return tell(ErrTimeout, "no answer and no progress within %v, or the time for the whole operation is over; "+
+		return tell(ErrTimeout, "no answer and no progress within %v, or the limit for the whole operation was exceeded; "+
 			"raise the limits with WithTimeout and ResetTimeoutOnProgress", r.patience)
 	case !r.By.IsZero() && r.deadline.Equal(r.By): // the caller does not know the remaining time
-		return tell(ErrTimeout, "no answer in the time for the whole operation; raise the limit with WithTimeout or "+
-			"Options.RequestTimeout")
+		return tell(ErrTimeout, "no answer within the limit for the whole operation, with its retries; raise the limit "+
+			"with WithTimeout or Options.RequestTimeout")
 	case allowed > 0:
 		return tell(ErrTimeout, "no answer within %v; raise the limit with WithTimeout or Options.RequestTimeout", allowed)
 	}

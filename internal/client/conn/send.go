@@ -31,7 +31,7 @@ const (
 )
 
 // errDecided reports that a request got its outcome before the transport accepted it.
-var errDecided = errors.New("the request has its outcome")
+var errDecided = errors.New("the request already has an outcome")
 
 // send gives one message to the transport. Every message of the client passes send: requests, notifications,
 // cancellations, answers, and the messages of the handshake. The rules:

@@ -14,9 +14,9 @@ type CancelledByServer struct{ Reason string }
 
 func (e *CancelledByServer) Error() string {
 	if e.Reason == "" {
-		return "the server has cancelled it"
+		return "the server cancelled the request"
 	}
-	return "the server has cancelled it: " + e.Reason
+	return "the server cancelled the request: " + e.Reason
 }
 
 // cancelledUpstream reports whether the server's cancellation caused this outcome.

@@ -132,7 +132,7 @@ func (s *Session) cancelNotice(id int64, reason string, trace jsonrpc.Meta) tran
 	frame, err := encodeNotification(mcp.NotificationCancelled,
 		&mcp.CancelledParams{RequestID: mcp.IntID(id), Reason: reason}, trace)
 	if err != nil {
-		panic("mcpclient: a cancelled notification cannot be encoded: " + err.Error())
+		panic("mcpclient: cannot encode notifications/cancelled: " + err.Error())
 	}
 	return transport.Message{
 		Data: frame, Kind: transport.KindNotification, Method: mcp.NotificationCancelled, ProtocolVersion: string(s.Version),

@@ -120,7 +120,7 @@ func (c *Conn) apply(e machine.Effect, f *fact, now time.Time) {
 		machine.CancelUpstream, machine.ReplyCause:
 		// carried out by the goroutine of the caller
 	default:
-		panic("mcpclient: no one carries out the effect " + e.String())
+		panic("mcpclient: no code carries out the effect " + e.String())
 	}
 }
 

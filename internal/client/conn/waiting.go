@@ -80,7 +80,7 @@ func (c *Conn) impatient(ctx context.Context) *Fault {
 	if why != ErrTimeout { // the cause is the caller's own
 		late = "before the caller's context ended (" + why.Error() + ")"
 	}
-	err := tell(condition, "client is not ready %s, it is still %s", late, doing(c.m.State))
+	err := tell(condition, "client is not ready %s: it is still %s", late, doing(c.m.State))
 	if c.lastErr != nil {
 		err = tell(condition, "client is not ready %s; the last attempt to connect: %w", late, c.lastErr)
 	}
@@ -93,7 +93,7 @@ func doing(s connstate.State) string {
 	case connstate.Starting:
 		return "opening a connection"
 	case connstate.Initializing:
-		return "agreeing with the server on a version"
+		return "negotiating the protocol version"
 	case connstate.Backoff:
 		return "waiting for its next attempt to connect"
 	}

@@ -10,7 +10,7 @@ const (
 	Cancelled
 	// Lost means that the connection ended.
 	Lost
-	// Shutdown means that the client was stopped.
+	// Shutdown means that the client is closing.
 	Shutdown
 	// Protocol means that the server broke the protocol.
 	Protocol

@@ -57,8 +57,8 @@ event is in exactly one row.
 
 | State | Deadline, after which Elapsed is due | What else changes |
 |---|---|---|
-| starting | %v (init timeout) | next epoch; next attempt, unless it is a lost probe that is dialled again |
-| initializing | %v (init timeout), anew | when the session had gone: next epoch, first attempt |
+| starting | %v (init timeout) | next epoch; next attempt, unless a lost probe is repeated |
+| initializing | %v (init timeout), starts again | after SessionGone: next epoch, first attempt |
 | ready | none | next session |
 | backoff | the delay ± %v %% | the next delay is twice as long: %s |
 | closing | %v (close timeout) | |

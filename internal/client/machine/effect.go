@@ -23,7 +23,7 @@ const (
 	Resubscribe
 	// ReleaseWaiters resumes callers that wait for the connection to be ready.
 	ReleaseWaiters
-	// ReportCause reports to callers that wait for the connection, and to the user, why there will be none.
+	// ReportCause reports to callers that wait for the connection, and to the user, why the client will not connect.
 	ReportCause
 	// ReportViolation reports that the server broke the protocol.
 	ReportViolation
@@ -40,10 +40,10 @@ const (
 	Admit
 	// RefuseOrWait fails a call with a state error, or lets it wait if it may wait for the connection.
 	RefuseOrWait
-	// RefuseShutdown fails a call because the client is stopped.
+	// RefuseShutdown fails a call because the client is closing.
 	RefuseShutdown
 	// RetrySend sends the request again after a short delay, or fails the call with backpressure after the last
-	// attempt. A call that waits for room in line does not need it.
+	// attempt. A call with WaitForRoom waits in line instead.
 	RetrySend
 	// Abandon removes a call from the calls in flight and leaves a tombstone.
 	Abandon
@@ -58,10 +58,10 @@ const (
 	// FailLost fails every call in flight because the connection was lost. Each call leaves a tombstone and is no
 	// longer retried.
 	FailLost
-	// FailProtocol is like FailLost, because the server broke the protocol.
+	// FailProtocol fails every call in flight like FailLost, because the server broke the protocol.
 	FailProtocol
-	// FailShutdown is like FailLost, because the client was stopped; callers that wait for the connection fail as
-	// well.
+	// FailShutdown fails every call in flight like FailLost, because the client is closing; callers that wait for
+	// the connection fail as well.
 	FailShutdown
 	// Sweep removes expired tombstones.
 	Sweep

@@ -9,7 +9,7 @@ type Event uint8
 const (
 	// TransportUp: the transport opened the connection that Dial requested.
 	TransportUp Event = iota
-	// OpenFailed: the transport could not open it; another attempt may succeed.
+	// OpenFailed: the transport could not open the connection; another attempt may succeed.
 	OpenFailed
 	// Refused: opening or negotiating failed permanently.
 	Refused
@@ -57,7 +57,7 @@ const (
 	CallTimeout
 	// CallerLeft: the context of a call in flight ended.
 	CallerLeft
-	// SendBusy: the transport had no room for the request of a call.
+	// SendBusy: the send queue of the transport has no room for the request of a call.
 	SendBusy
 	// SweepDue: it is time to remove expired tombstones.
 	SweepDue
@@ -65,9 +65,9 @@ const (
 	UserCall
 	// Elapsed: the deadline of the machine passed.
 	Elapsed
-	// Stop: the user stops the client.
+	// Stop: the user closes the client, by Close or Shutdown.
 	Stop
-	// TransportClosed: the client is closing and everything is closed.
+	// TransportClosed: the client is closing, and its connection is closed.
 	TransportClosed
 )
 

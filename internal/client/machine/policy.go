@@ -35,7 +35,7 @@ type Policy struct {
 	// previous session was lost like that and no session has proved itself since.
 	AtOnce bool
 
-	// CloseTimeout bounds the duration of a stop.
+	// CloseTimeout bounds the closing of the client.
 	CloseTimeout time.Duration
 
 	// InitialAttempts is the number of attempts after which a client that was never ready gives up. Zero means

@@ -74,14 +74,14 @@ var table = []row{
 	{in(closing), on(Stop), nothing, same},
 	{in(closing), otherThan(TransportClosed, Elapsed, UserCall, Stop), nothing, same},
 
-	// Events of a connection that is not open yet, or no longer, are ignored.
+	// Events of a connection that is not open are ignored.
 	{in(starting, backoff), on(TransportDown, SessionGone), nothing, same},
 	{in(starting, backoff), on(FrameInvalid, InvalidStreak, FrameTooLarge, FrameSkipped, RequestFailed), nothing, same},
 	{in(starting, backoff), on(ResponseInFlight, ResponseOwn, ResponseLate, ResponseUnknown), nothing, same},
 	{in(starting, backoff), on(Notification, Request), nothing, same},
 	{in(starting, initializing, backoff), on(CallTimeout, CallerLeft, SendBusy), nothing, same},
 
-	// Results that this state has not asked for are ignored.
+	// Events that answer no effect of the state are ignored.
 	{in(initializing, ready, backoff), on(TransportUp, OpenFailed), nothing, same},
 	{in(starting, ready, backoff), on(Negotiated, NegotiationFailed, ProbeLost), nothing, same},
 	{in(ready, backoff), on(Refused, Held, Resumed), nothing, same},

@@ -41,7 +41,7 @@ func ChangesOf(f *mcp.SubscriptionFilter) iter.Seq2[string, string] {
 func UpdateOf(uri string) []byte {
 	params, err := mcp.AppendParams(nil, &mcp.ResourceUpdatedParams{URI: uri})
 	if err != nil {
-		panic("the params of an update cannot be encoded: " + err.Error())
+		panic("cannot encode the params of notifications/resources/updated: " + err.Error())
 	}
 	return params
 }

@@ -146,7 +146,7 @@ func TestExamineCommands(t *testing.T) {
 			"start": "fail: the process runs, but has written nothing", "stdout": "skipped: nothing was written",
 			"handshake": "skipped: needs start", "cardinality": "skipped: needs handshake",
 		}},
-		"broken": {0, doctor.Fail, false, map[string]string{"start": `3; its last words: "DATABASE_URL is \x1b[31mnot`}},
+		"broken": {0, doctor.Fail, false, map[string]string{"start": `3; its last output: "DATABASE_URL is \x1b[31mnot`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -188,7 +188,7 @@ func (q *Question) value(text string) (any, error) {
 		return typing.YesNo(text)
 	case q.Type == mcp.FormNumber, q.Type == mcp.FormInteger:
 		if _, err := strconv.ParseFloat(text, 64); err != nil || !json.Valid([]byte(text)) {
-			return nil, fmt.Errorf("%q is no number", text)
+			return nil, fmt.Errorf("%q is not a number", text)
 		}
 		return json.RawMessage(text), nil
 	}

@@ -226,7 +226,7 @@ func TestJSONEncodesUnsupportedValuesAsText(t *testing.T) {
 	}
 	if a := got.Spans[2].Attributes; a["nan"] != "NaN" || fmt.Sprint(a["inf"]) != "[+Inf map[x:-Inf]]" ||
 		a["bytes"] != "AP8=" {
-		t.Errorf("want text for what is no number, got %v", a)
+		t.Errorf("want text for what is not a number, got %v", a)
 	}
 }
 

@@ -150,7 +150,7 @@ type handler struct {
 // Handle implements [engine.Role].
 func (r relaying) Handle(h *engine.HTTP) (engine.Handler, error) {
 	if h.Stateless || h.Sessions != nil {
-		return nil, errors.New("options: a relay has no use for Stateless and Sessions")
+		return nil, errors.New("options: a relay does not support Stateless and Sessions")
 	}
 	return &handler{h, &front{
 		receiver: r.receiver, observer: h.Server.Observer(web.HTTP1),

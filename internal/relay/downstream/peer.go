@@ -203,7 +203,7 @@ func appendMessage(dst []byte, id jsonrpc.ID, m relay.Message) []byte {
 }
 
 // errNoWay reports that the client cannot be sent a request.
-var errNoWay = errors.New("there is no stream on which the client could be asked")
+var errNoWay = errors.New("the client has opened no stream for requests of the server")
 
 // Request implements [relay.Peer].
 func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answer) {
@@ -335,7 +335,7 @@ func (q *ask) conclude(m *jsonrpc.Message, err error) {
 			q.passOn(m)
 			return
 		}
-		err = &rpc.Violation{Cause: errors.New(q.method + ": the client's answer is broken")}
+		err = &rpc.Violation{Cause: errors.New(q.method + ": the client's answer is invalid")}
 	}
 	q.op.End(rpc.EndOf(q.ctx, err))
 	q.answer(nil, err)

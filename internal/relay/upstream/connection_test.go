@@ -29,7 +29,7 @@ func TestNewRejectsInvalidOptionsOfRelay(t *testing.T) {
 	for want, o := range map[string]*Options{
 		"options: InitTimeout is negative":    {InitTimeout: -1},
 		"options: RequestTimeout is negative": {RequestTimeout: -1},
-		"options: FrameLimit is negative":     {FrameLimit: -1},
+		"options: Limits.Frame is negative":   {FrameLimit: -1},
 	} {
 		if _, err := New(s, o, &relay.Client{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

@@ -184,7 +184,7 @@ func TestLostSubscriptionEndsWithPeerOrRelay(t *testing.T) {
 func TestSubscriptionCancelledByServerEnds(t *testing.T) {
 	listens(t, func(t *testing.T, s *script, v *conversation, b *front, _ func(error)) {
 		v.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2,"reason":"no more"}}`)
-		b.wants("listen other: the server has cancelled the request: no more")
+		b.wants("listen other: the server cancelled the request: no more")
 	})
 }
 

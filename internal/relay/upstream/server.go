@@ -108,7 +108,7 @@ func New(t transport.Transport, o *Options, r *relay.Client) (*Server, error) {
 	}
 	for name, v := range map[string]int64{
 		"RequestTimeout": int64(own.RequestTimeout), "InitTimeout": int64(own.InitTimeout),
-		"CloseTimeout": int64(own.CloseTimeout), "KeepAlive": int64(own.KeepAlive), "FrameLimit": int64(own.FrameLimit),
+		"Timeouts.Close": int64(own.CloseTimeout), "KeepAlive": int64(own.KeepAlive), "Limits.Frame": int64(own.FrameLimit),
 	} {
 		if v < 0 {
 			return nil, fmt.Errorf("options: %s is negative", name)

@@ -22,7 +22,7 @@ func (s *Server) ModernTerms(p *jsonrpc.Params) (mcp.Version, Sender, error) {
 	if !known {
 		requested, ok := jsonrpc.Text(p.ProtocolVersion)
 		if !ok {
-			return "", from, rpc.InvalidParams("params._meta: %q is no string", mcp.MetaProtocolVersion)
+			return "", from, rpc.InvalidParams("params._meta: %q is not a string", mcp.MetaProtocolVersion)
 		}
 		return "", from, s.Unsupported(mcp.Version(requested))
 	}
@@ -30,9 +30,9 @@ func (s *Server) ModernTerms(p *jsonrpc.Params) (mcp.Version, Sender, error) {
 	case p.ClientCapabilities == nil:
 		return v, from, rpc.InvalidParams("params._meta has no %q", mcp.MetaClientCapabilities)
 	case p.ClientCapabilities[0] != '{':
-		return v, from, rpc.InvalidParams("params._meta: %q is no object", mcp.MetaClientCapabilities)
+		return v, from, rpc.InvalidParams("params._meta: %q is not an object", mcp.MetaClientCapabilities)
 	case p.ClientInfo != nil && p.ClientInfo[0] != '{':
-		return v, from, rpc.InvalidParams("params._meta: %q is no object", mcp.MetaClientInfo)
+		return v, from, rpc.InvalidParams("params._meta: %q is not an object", mcp.MetaClientInfo)
 	}
 	return v, from, nil
 }
@@ -71,8 +71,9 @@ func UnsupportedVersion(requested mcp.Version, supported []mcp.Version) error {
 		names[i] = string(v)
 	}
 	return &mcp.Error{
-		Code:    mcp.CodeUnsupportedVersion,
-		Message: fmt.Sprintf("unsupported protocol version %q; this server speaks %s", requested, strings.Join(names, ", ")),
-		Data:    data,
+		Code: mcp.CodeUnsupportedVersion,
+		Message: fmt.Sprintf("unsupported protocol version %q; this server supports %s", requested,
+			strings.Join(names, ", ")),
+		Data: data,
 	}
 }

@@ -73,7 +73,7 @@ func (s *Server) Serve(
 		err = fmt.Errorf("close: %w", closed)
 	}
 	if left > 0 {
-		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
+		err = errors.Join(err, fmt.Errorf("handlers still running although their contexts have ended: %d", left))
 	}
 	return err
 }

@@ -32,7 +32,7 @@ func Decode(params json.RawMessage) (p mcp.InitializeParams, weight int, err err
 			continue
 		}
 		if n += Values(raw); len(kept)+len(raw) > MaxBytes || n > maxValues {
-			return p, 0, fmt.Errorf("the introduction of the client is too large: "+
+			return p, 0, fmt.Errorf("name, version and capabilities of the client are too large: "+
 				"with %s it exceeds %d bytes or %d values",
 				name, MaxBytes, maxValues)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrClosed is the error of a request to a client that sends no more answers.
-var ErrClosed = errors.New("the connection is over")
+var ErrClosed = errors.New("the connection has ended")
 
 // Asks holds the server's requests that one client has not answered, on a connection or in a session.
 type Asks struct {

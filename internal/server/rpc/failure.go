@@ -21,13 +21,13 @@ var (
 	ErrOverloaded = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
 	// ErrTooOften means that one client exceeds a rate.
 	ErrTooOften = &mcp.Error{Code: mcp.CodeInternalError,
-		Message: "too many requests of this kind: try again later"}
+		Message: "too many requests of this kind; try again later"}
 	errDuplicateID = &mcp.Error{Code: mcp.CodeInvalidRequest,
 		Message: "a request with this id is still being answered"}
 )
 
 // ErrTimeLimit is wrapped in the cause of a handler's context that has reached a time limit of the server.
-var ErrTimeLimit = errors.New("not done")
+var ErrTimeLimit = errors.New("time limit of the server exceeded")
 
 // Failure is an error whose cause the client does not see.
 type Failure struct {

@@ -38,7 +38,7 @@ type Inquirer struct {
 var ErrAnswered = errors.New("the request has been answered")
 
 // ErrUnsupported is the error of a question that the client cannot be asked.
-var ErrUnsupported = errors.New("the client cannot be asked for this")
+var ErrUnsupported = errors.New("the client cannot be asked")
 
 // Settle is how long handlers may take to return after the end of their contexts, and how long a last send may take.
 const Settle = time.Second
@@ -153,7 +153,7 @@ func (q *Inquirer) send(ctx context.Context, op *instrument.Op, id int64, it Que
 func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 	switch {
 	case !m.Checked():
-		return nil, &Violation{fmt.Errorf("%s: the client's answer is broken", method)}
+		return nil, &Violation{fmt.Errorf("%s: the client's answer is invalid", method)}
 	case m.Kind == jsonrpc.Result:
 		return m.Middle(), nil
 	}
@@ -170,7 +170,7 @@ func (q *Inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64,
 	ctx, cancel := context.WithTimeout(within.Values(q.Exchange.Life, ctx), Settle)
 	defer cancel()
 	q.Exchange.Withdraw(ctx, q.Out, q.Version, asked, it.Meta(),
-		mcp.CancelledParams{RequestID: mcp.RequestID(q.Exchange.Asks.WireID(id)), Reason: "not needed any more"})
+		mcp.CancelledParams{RequestID: mcp.RequestID(q.Exchange.Asks.WireID(id)), Reason: "no longer needed"})
 }
 
 // Withdraw sends notifications/cancelled with p for the operation asked. meta goes into its _meta.

@@ -13,7 +13,7 @@ import (
 
 // ErrNoStream is the error of a sink for a notification if the client has opened no stream for it. The sender need not
 // know, because the client does not want the notification.
-var ErrNoStream = errors.New("the client has no stream for it")
+var ErrNoStream = errors.New("the client has opened no stream for the notification")
 
 // SendCounted sends a notification without a span, and counts it.
 func (o *Observer) SendCounted(ctx context.Context, out Sink, method string, frame []byte) error {

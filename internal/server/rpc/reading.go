@@ -46,7 +46,7 @@ const (
 )
 
 // errReceive ends the reading if receive has ended its goroutine.
-var errReceive = errors.New("receive: it has ended its goroutine")
+var errReceive = errors.New("receive: it called runtime.Goexit")
 
 // Read handles the frames that receive returns, until ctx ends or there are no more frames, which is not an error.
 // receive returns a [*FrameTooLargeError] for a frame above the limit. buffered reports whether input is

@@ -67,16 +67,16 @@ func New(o Options) *Keeper {
 // expired is the type of ErrExpired, which is a time limit.
 type expired struct{}
 
-func (expired) Error() string        { return "the time of the task is up" }
+func (expired) Error() string        { return "the task has expired" }
 func (expired) Is(target error) bool { return target == rpc.ErrTimeLimit }
 
 var (
 	// ErrExpired is the cancellation cause of a handler's context when its task has expired.
 	ErrExpired error = expired{}
 
-	errTaken  = errors.New("the task was given up: no sign of life of this server was seen in time")
-	errLost   = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server that ran the task is gone"}
-	errResult = &mcp.Error{Code: mcp.CodeInternalError, Message: "the result of the task is too large to be kept"}
+	errTaken  = errors.New("another process took the task over, because this process did not renew its lease in time")
+	errLost   = &mcp.Error{Code: mcp.CodeInternalError, Message: "the server process that ran the task has ended"}
+	errResult = &mcp.Error{Code: mcp.CodeInternalError, Message: "the result of the task is too large to store"}
 )
 
 // storeTimeout bounds store calls that no client waits for.
@@ -278,7 +278,8 @@ func (k *Keeper) Shutdown(ctx context.Context) error {
 		}
 		rpc.Wait(k.group, rpc.Settle)
 		if left := k.running(); len(left) > 0 {
-			err = errors.Join(err, fmt.Errorf("tasks whose handlers ignore the end of their contexts: %d", len(left)))
+			err = errors.Join(err, fmt.Errorf("tasks with handlers still running although their contexts have ended: %d",
+				len(left)))
 			k.disown(left)
 		}
 	}

@@ -102,7 +102,7 @@ func (c Client) sees(t *store.Task) bool {
 }
 
 var errUnknown = &mcp.Error{Code: mcp.CodeInvalidParams,
-	Message: "unknown task: there is none with this id, or it has expired"}
+	Message: "unknown task: no task has this id, or the task has expired"}
 
 // clientError converts an error of the store into the error for the client.
 func clientError(err error) error {

@@ -229,7 +229,7 @@ func (w *wait) respond(key string, r response) {
 		return respond(t, mcp.InputResponses{key: raw})
 	})
 	if errors.Is(err, store.ErrFull) && r.Broken == "" {
-		w.respond(key, response{Broken: "there is no room for what the client has answered"})
+		w.respond(key, response{Broken: "there is no room for the client's answers"})
 	}
 }
 

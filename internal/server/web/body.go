@@ -159,7 +159,7 @@ func (u *upload) await(n int) bool {
 
 // bodyRefusal returns the refusal for an error while reading the body.
 func bodyRefusal(err error) refusal {
-	f := badRequest(names.RefusalBody, "the body is cut off")
+	f := badRequest(names.RefusalBody, "the body is incomplete")
 	switch {
 	case err == ErrNoRoom:
 		return tooBusy(ErrNoRoom)
@@ -167,7 +167,7 @@ func bodyRefusal(err error) refusal {
 		f.reason, f.status = names.RefusalTooLarge, http.StatusRequestEntityTooLarge
 		f.err.Message = "the body is above the limit of this server"
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		f.status, f.err.Message = http.StatusRequestTimeout, "the body was not there in time"
+		f.status, f.err.Message = http.StatusRequestTimeout, "the body did not arrive in time"
 	}
 	return f
 }

@@ -285,11 +285,11 @@ func (c *follower) ask(ctx context.Context) {
 var (
 	errAbandoned = &mcp.Error{
 		Code:    mcp.CodeInternalError,
-		Message: "the process that was handling the request has ended; the request may have had its effect",
+		Message: "the process that was handling the request has ended; the request may have taken effect",
 	}
 	errAnswerLost = &mcp.Error{
 		Code:    mcp.CodeInternalError,
-		Message: "the answer to the request is lost; the request may have had its effect",
+		Message: "the answer to the request is lost; the request may have taken effect",
 	}
 )
 

@@ -23,7 +23,7 @@ type guard struct {
 func CheckHosts(allowed []string) error {
 	for _, h := range allowed {
 		if h != "*" && !hostname.Plain(h) && !hostname.Plain(hostname.Host(h)) {
-			return fmt.Errorf("options: AllowedHosts has %q, want names of ASCII or addresses, with or without a port", h)
+			return fmt.Errorf("options: AllowedHosts has %q, want ASCII names or addresses, with or without a port", h)
 		}
 	}
 	return nil

@@ -151,7 +151,7 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 		h.gate.waitAll(last)
 	}
 	if left := h.stray.Swap(0) + h.stateless.size(); left > 0 {
-		err = errors.Join(err, fmt.Errorf("handlers that ignore the end of their contexts: %d", left))
+		err = errors.Join(err, fmt.Errorf("handlers still running although their contexts have ended: %d", left))
 	}
 	if h.fleet != nil {
 		h.fleet.leave(context.WithoutCancel(ctx))

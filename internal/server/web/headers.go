@@ -40,7 +40,7 @@ func (h Headers) single(name string) (string, error) {
 	case 1:
 		return values[0], nil
 	}
-	return "", headerMismatch("the header %s is there more than once", name)
+	return "", headerMismatch("the header %s occurs more than once", name)
 }
 
 // CheckVersion compares the header of the revision with the revision in the body. A body without a revision passes.
@@ -48,7 +48,7 @@ func (h Headers) CheckVersion(p *jsonrpc.Params) error {
 	version, err := h.single(HeaderVersion)
 	if err == nil && p.ProtocolVersion != nil {
 		if !jsonrpc.Is(p.ProtocolVersion, version) {
-			err = headerMismatch("the header %s is %.64q, and params._meta says otherwise", HeaderVersion, version)
+			err = headerMismatch("the header %s is %.64q, but params._meta names another revision", HeaderVersion, version)
 		}
 	}
 	return err
@@ -60,7 +60,7 @@ func (h Headers) CheckMethod(method string) error {
 	case err != nil:
 		return err
 	case got != method:
-		return headerMismatch("the header %s is %.64q, and the body says %.64q", headerMethod, got, method)
+		return headerMismatch("the header %s is %.64q, but the method in the body is %.64q", headerMethod, got, method)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (h Headers) CheckName(about mcp.Target, p *jsonrpc.Params, params json.RawM
 		return headerMismatch("%s: %w", headerName, err)
 	}
 	if want, ok := jsonrpc.Text(raw); !ok || decoded != want {
-		return headerMismatch("the header %s is %.64q, and the body says otherwise", headerName, decoded)
+		return headerMismatch("the header %s is %.64q, but the body names another target", headerName, decoded)
 	}
 	return nil
 }
@@ -105,12 +105,12 @@ func (h Headers) CheckName(about mcp.Target, p *jsonrpc.Params, params json.RawM
 func (h Headers) CheckArguments(params []mirror.Param, arguments []byte) error {
 	values, err := mirror.Values(params, arguments)
 	if err != nil {
-		return headerMismatch("arguments that headers mirror: %w", err)
+		return headerMismatch("the arguments cannot be compared with the headers: %w", err)
 	}
 	for _, p := range params {
 		if len(values) == 0 || values[0].Header != p.Header {
 			if len(h[p.Header]) > 0 {
-				return headerMismatch("the header %s is there, and the arguments have no such value", p.Header)
+				return headerMismatch("the header %s is present, but the arguments lack its value", p.Header)
 			}
 			continue
 		}
@@ -119,7 +119,7 @@ func (h Headers) CheckArguments(params []mirror.Param, arguments []byte) error {
 			return err
 		}
 		if !mirror.Equal(p, decoded, values[0].Value) {
-			return headerMismatch("the header %s is not what the arguments say", p.Header)
+			return headerMismatch("the header %s differs from the value in the arguments", p.Header)
 		}
 		values = values[1:]
 	}

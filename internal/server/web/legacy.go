@@ -102,7 +102,7 @@ func (o *opening) Answer(ctx context.Context, a rpc.Answer) error {
 		if err != nil {
 			e := ErrStore
 			if errors.Is(err, errRecordTooLarge) {
-				e = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "the introduction of the client is too large"}
+				e = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "name, version and capabilities of the client are too large"}
 			}
 			a = rpc.Answer{Frame: rpc.AppendError(nil, a.ID, e), Err: e, Refused: true}
 			return cmp.Or(o.reply.Answer(ctx, a), error(&rpc.AnsweredInstead{Err: rpc.Fail(e, err)}))

@@ -158,7 +158,7 @@ func (h *Handler) modern(p *post) {
 		h.violation(p, p.broken)
 		return
 	case p.m.Kind != jsonrpc.Request && p.m.Kind != jsonrpc.Notification:
-		h.refuse(p.w, p.r, badRequest(names.RefusalInvalid, "a client sends no responses in this revision"))
+		h.refuse(p.w, p.r, badRequest(names.RefusalInvalid, "clients must not send responses in this revision"))
 		return
 	case p.m.Method == mcp.MethodSubscriptionsListen && !p.accept.stream:
 		h.refuse(p.w, p.r, notAcceptable(p.m.ID, typeStream))

@@ -27,7 +27,7 @@ type response struct {
 }
 
 // errGone is the error of a write that can no longer reach the client.
-var errGone = errors.New("the client does not read the response any more")
+var errGone = errors.New("the client no longer reads the response")
 
 // Constant header values.
 var (

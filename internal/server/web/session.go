@@ -19,7 +19,7 @@ import (
 var (
 	ErrShutdown = errors.New("the server is shutting down")
 	ErrTimeout  = errors.New("the session has expired")
-	ErrEvicted  = errors.New("the session was not used, and another needed its place")
+	ErrEvicted  = errors.New("the session was idle, and was closed to make room for another session")
 )
 
 // session is the session of a legacy client over HTTP. It outlives each of its requests.

@@ -25,7 +25,7 @@ func TestShutdownWaitsForDisconnectedSubscriptions(t *testing.T) {
 		want  string // the error
 	}{
 		"concluded soon": {rpc.Settle / 2, ""},
-		"never":          {time.Hour, "handlers that ignore the end of their contexts: 1"},
+		"never":          {time.Hour, "handlers still running although their contexts have ended: 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNotResumable is the error of [CloseStream] if the client could not resume the stream.
-var ErrNotResumable = errors.New("the client cannot come back for the rest")
+var ErrNotResumable = errors.New("the client cannot resume the stream")
 
 // CloseStream closes the stream on which a client waits for an answer to out. See mcpserver.RequestInfo.CloseStream.
 func CloseStream(ctx context.Context, out rpc.Sink, retry time.Duration) error {
@@ -320,8 +320,8 @@ func (t *stream) attach(r *response, open func() error, missed []store.Event) {
 }
 
 var (
-	errEventsGone  = errors.New("what was sent behind this event is not kept any more")
-	errNoSuchEvent = errors.New("there is no such event")
+	errEventsGone  = errors.New("the events after this one are no longer stored")
+	errNoSuchEvent = errors.New("unknown event id")
 )
 
 // follows reports whether an event is the next one after the sequence number behind. shared means that processes share

@@ -51,7 +51,7 @@ func (c *config) copies(m baggage.Member) bool {
 func (c *config) checkBaggage() error {
 	for _, key := range c.baggage {
 		if key == "" || key == "*" {
-			return fmt.Errorf("WithBaggageAttributes: %q is no key; name each key to copy", key)
+			return fmt.Errorf("WithBaggageAttributes: %q is not a key; name each key to copy", key)
 		}
 	}
 	return nil

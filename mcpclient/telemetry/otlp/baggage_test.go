@@ -103,8 +103,8 @@ func TestBaggageAttributesNeedOption(t *testing.T) {
 func TestSetupRejectsCopyOfAllBaggage(t *testing.T) {
 	cleanEnv(t)
 	for key, want := range map[string]string{
-		"*": `otlp: WithBaggageAttributes: "*" is no key; name each key to copy`,
-		"":  `otlp: WithBaggageAttributes: "" is no key; name each key to copy`,
+		"*": `otlp: WithBaggageAttributes: "*" is not a key; name each key to copy`,
+		"":  `otlp: WithBaggageAttributes: "" is not a key; name each key to copy`,
 	} {
 		_, err := Setup(t.Context(), WithGlobals(false), WithBaggageAttributes("tenant", key))
 		if err == nil || err.Error() != want {

@@ -106,7 +106,7 @@ func (f Fault) rule() (r rule, wrong *PlanError) {
 		f.On = t.on[0]
 	}
 	if !slices.Contains(t.on, f.On) {
-		return r, &PlanError{Member: "on", Reason: fmt.Sprintf("%q is not for this kind; it is for %s", f.On, joined(t.on))}
+		return r, &PlanError{Member: "on", Reason: fmt.Sprintf("%q does not apply to this kind; want %s", f.On, joined(t.on))}
 	}
 	if wrong = f.counts(); wrong == nil {
 		wrong = f.sizes(t)
@@ -128,7 +128,7 @@ func (r *rule) patterns() (wrong *PlanError) {
 			continue
 		}
 		if r.On == onDial {
-			return &PlanError{Member: p.member, Reason: "an attempt to connect has none"}
+			return &PlanError{Member: p.member, Reason: "an attempt to connect has no method and no tool"}
 		}
 		var err error
 		if *p.to, err = glob.Compile(p.text); err != nil {
@@ -168,7 +168,7 @@ func (f *Fault) sizes(t trait) *PlanError {
 	} {
 		switch taken := s.member == t.needs || slices.Contains(t.takes, s.member); {
 		case s.n != 0 && !taken:
-			return &PlanError{Member: s.member, Reason: "this kind has none"}
+			return &PlanError{Member: s.member, Reason: "this kind does not use it"}
 		case s.n < 0 && s.member != "code":
 			return &PlanError{Member: s.member, Reason: "is negative"}
 		case s.n == 0 && s.member == t.needs:

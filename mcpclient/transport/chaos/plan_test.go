@@ -21,11 +21,11 @@ func TestPlanErrorNamesTheFaultAndTheReason(t *testing.T) {
 		{Fault{Kind: Latency}, "delay: is missing"},
 		{Fault{Kind: Latency, Delay: -1}, "delay: is negative"},
 		{Fault{Kind: Latency, Delay: 1, Jitter: -1}, "jitter: is negative"},
-		{Fault{Kind: Latency, Delay: 1, Rate: 1}, "rate: this kind has none"},
+		{Fault{Kind: Latency, Delay: 1, Rate: 1}, "rate: this kind does not use it"},
 		{Fault{Kind: Drip}, "rate: is missing"},
-		{Fault{Kind: Drop, Delay: 1}, "delay: this kind has none"},
-		{Fault{Kind: Drop, On: "response"}, `on: "response" is not for this kind; it is for answer, request, notification`},
-		{Fault{Kind: Truncate, On: OnRequest}, `on: "request" is not for this kind; it is for answer, notification`},
+		{Fault{Kind: Drop, Delay: 1}, "delay: this kind does not use it"},
+		{Fault{Kind: Drop, On: "response"}, `on: "response" does not apply to this kind; want answer, request, notification`},
+		{Fault{Kind: Truncate, On: OnRequest}, `on: "request" does not apply to this kind; want answer, notification`},
 		{Fault{Kind: Busy, Code: 500}, "code: 500 is neither 429 nor 503"},
 		{Fault{Kind: Busy, RetryAfter: -1}, "retry_after: is negative"},
 		{Fault{Kind: Drop, Probability: 1.5}, "probability: 1.5 is not between 0 and 1"},
@@ -38,8 +38,8 @@ func TestPlanErrorNamesTheFaultAndTheReason(t *testing.T) {
 		{Fault{Kind: Drop, For: -1}, "for: is negative"},
 		{Fault{Kind: Drop, Tool: "["}, `tool: "[" is not a valid pattern`},
 		{Fault{Kind: Drop, Method: "["}, `method: "[" is not a valid pattern`},
-		{Fault{Kind: Refuse, Method: "*"}, "method: an attempt to connect has none"},
-		{Fault{Kind: Refuse, Tool: "*"}, "tool: an attempt to connect has none"},
+		{Fault{Kind: Refuse, Method: "*"}, "method: an attempt to connect has no method and no tool"},
+		{Fault{Kind: Refuse, Tool: "*"}, "tool: an attempt to connect has no method and no tool"},
 	} {
 		p := &Plan{Faults: []Fault{{Kind: Drop}, c.fault}}
 		err := p.Check()
