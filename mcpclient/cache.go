@@ -1,15 +1,15 @@
 package mcpclient
 
 import (
-	"bytes"
 	"container/list"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
-	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
@@ -44,7 +44,9 @@ type keptResult struct {
 	key, method string
 	uri         string // URI of resources/read
 	public      bool   // cacheScope public: all users may see it
-	raw         []byte // immutable
+	result      hinted // its own copy, see shared; the items are immutable
+	frame       int    // bytes of the frame, which the result keeps alive
+	memory      int    // bytes of the result besides the frame
 	since       time.Time
 	until       time.Time
 }
@@ -56,10 +58,10 @@ func (k *keptResult) fresh(now time.Time) bool {
 	return now.Before(k.until) && wall.Before(k.until.Round(0)) && !wall.Before(k.since.Round(0))
 }
 
-// keptOverhead is the approximate memory of a result besides its bytes.
+// keptOverhead is the approximate memory of an entry besides its result.
 const keptOverhead = 256
 
-func (k *keptResult) size() int { return len(k.key) + len(k.uri) + len(k.raw) + keptOverhead }
+func (k *keptResult) size() int { return len(k.key) + len(k.uri) + k.frame + k.memory + keptOverhead }
 
 // about reports whether a change of the resource at uri affects k: the same resource, or one that contains it.
 func (k *keptResult) about(uri string) bool {
@@ -250,56 +252,90 @@ func (rc *resultCache) doubt(method string, e *mcp.Error) {
 	}
 }
 
-// copied returns a copy of the answer to cl if it may be cached, or nil. It is called before the message is
-// decoded in place.
-func (rc *resultCache) copied(cl *call, m *jsonrpc.Message) []byte {
-	if cl.keeping.key == "" || m.Kind != jsonrpc.Result {
-		return nil
+// keep caches the result of cl for its declared time. An answer other than the result leaves the result empty, without
+// a declared time.
+func (cl *call) keep() {
+	if cl.keeping.key == "" {
+		return
 	}
-	text := m.Middle()
-	if rc.kept(cl, text).size() > rc.limit/4 || !mayBeFresh(text) {
-		return nil
-	}
-	return bytes.Clone(text)
-}
-
-// mayBeFresh reports whether a result may be declared fresh: it has a ttlMs above zero somewhere. The search
-// starts with the rarest letter. Parsing a list of 1,000 tools instead took an eighth of the CPU time of its call.
-// A name with escapes is not found; then the result is not cached.
-func mayBeFresh(text []byte) bool {
-	const begin, end = `"ttl`, `Ms"`
-	for {
-		i := bytes.Index(text, []byte(end))
-		if i < 0 {
-			return false
-		}
-		named := bytes.HasSuffix(text[:i], []byte(begin))
-		text = text[i+len(end):]
-		if !named {
-			continue
-		}
-		value, found := bytes.CutPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte(":"))
-		value = bytes.TrimLeft(value, " \t\r\n")
-		if found && len(value) > 0 && value[0] >= '1' && value[0] <= '9' {
-			return true
-		}
-	}
-}
-
-// kept returns the cache entry for the answer to cl; raw is a copy of the answer.
-func (rc *resultCache) kept(cl *call, raw []byte) *keptResult {
-	return &keptResult{key: cl.keeping.key, method: cl.Method, uri: cl.keeping.uri, raw: raw}
-}
-
-// keepWhileFresh caches the answer to cl for its declared time; raw is a copy of the answer. The answer has been
-// decoded, unless it requests input.
-func (rc *resultCache) keepWhileFresh(cl *call, raw []byte) {
-	hint := cl.result.(hinted).Hint()
+	result := cl.result.(hinted)
+	hint := result.Hint()
 	if hint.TTL() == 0 {
 		return
 	}
-	k := rc.kept(cl, raw)
+	k := &keptResult{key: cl.keeping.key, method: cl.Method, uri: cl.keeping.uri, frame: cl.keeping.frame}
+	if k.memory = memoryOf(result); k.size() > cl.c.cache.limit/4 {
+		return
+	}
+	k.result = shared(result)
 	k.public, k.since = hint.CacheScope == mcp.CachePublic, time.Now()
 	k.until = k.since.Add(hint.TTL())
-	rc.keep(cl.keeping.version, k)
+	cl.c.cache.keep(cl.keeping.version, k)
+}
+
+// shared returns a copy of a result, with a list of its own that shares its items.
+func shared(result hinted) hinted {
+	switch r := result.(type) {
+	case *mcp.ListToolsResult:
+		r = new(*r)
+		r.Tools = slices.Clone(r.Tools)
+		return r
+	case *mcp.ListPromptsResult:
+		r = new(*r)
+		r.Prompts = slices.Clone(r.Prompts)
+		return r
+	case *mcp.ListResourcesResult:
+		r = new(*r)
+		r.Resources = slices.Clone(r.Resources)
+		return r
+	case *mcp.ListResourceTemplatesResult:
+		r = new(*r)
+		r.ResourceTemplates = slices.Clone(r.ResourceTemplates)
+		return r
+	case *mcp.ReadResourceResult:
+		r = new(*r)
+		r.Contents = slices.Clone(r.Contents)
+		return r
+	}
+	panic(fmt.Sprintf("mcpclient: a result of type %T cannot be cached", result))
+}
+
+// memoryOf returns roughly the memory of a result besides its frame, in bytes.
+func memoryOf(result hinted) (n int) {
+	const each, small = 512, 64 // bytes of an item of a list, and of an entry of an item
+	switch r := result.(type) {
+	case *mcp.ListToolsResult:
+		for _, t := range r.Tools {
+			n += each + memoryOfIcons(t.Icons)
+		}
+	case *mcp.ListPromptsResult:
+		for _, p := range r.Prompts {
+			n += each + memoryOfIcons(p.Icons) + small*len(p.Arguments)
+		}
+	case *mcp.ListResourcesResult:
+		for _, res := range r.Resources {
+			n += each + memoryOfIcons(res.Icons) + memoryOfAudience(res.Annotations)
+		}
+	case *mcp.ListResourceTemplatesResult:
+		for _, t := range r.ResourceTemplates {
+			n += each + memoryOfIcons(t.Icons) + memoryOfAudience(t.Annotations)
+		}
+	case *mcp.ReadResourceResult:
+		n = each * len(r.Contents)
+	}
+	return n
+}
+
+func memoryOfIcons(icons []mcp.Icon) (n int) {
+	for _, icon := range icons {
+		n += int(unsafe.Sizeof(icon)) + len(icon.Sizes)*int(unsafe.Sizeof(""))
+	}
+	return n
+}
+
+func memoryOfAudience(a *mcp.Annotations) int {
+	if a == nil {
+		return 0
+	}
+	return len(a.Audience) * int(unsafe.Sizeof(""))
 }

@@ -2,10 +2,10 @@ package mcpclient
 
 import (
 	"context"
+	"reflect"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/client/conn"
-	"github.com/mcpotel/mcpotel/internal/given"
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 	"github.com/mcpotel/mcpotel/mcp"
@@ -16,10 +16,11 @@ type keeping struct {
 	key     string // cache key of the result; empty if it must not be cached
 	uri     string // URI of the resource, if there is a key
 	version uint32 // version of the cache when the request was made, if there is a key
+	frame   int    // bytes of the answer's frame
 }
 
-// cachedCall makes a call that the cache may answer: of a list, or resources/read. A fresh cached result is decoded,
-// and nothing is sent. Two concurrent calls that find no result both ask the server.
+// cachedCall makes a call that the cache may answer: of a list, or resources/read. A fresh cached result is
+// shared with all callers, and nothing is sent. Two concurrent calls that find no result both ask the server.
 func (c *Client) cachedCall(ctx context.Context, method string, params any, result hinted, o ...CallOption) error {
 	return c.Call(ctx, method, params, result, append(o[:len(o):len(o)], cacheable)...)
 }
@@ -29,55 +30,58 @@ type hinted interface{ Hint() *mcp.CacheHint }
 
 func cacheable(a *asked) { a.cacheable, a.ifSent = true, true }
 
-// fromCache is the layer that answers a call with a fresh cached result, and removes lists that an error of the
-// server contradicts.
+// fromCache is the layer that answers a call with a fresh cached result, caches results, and removes lists that an
+// error of the server contradicts.
 func fromCache(next roundTrip) roundTrip {
 	return func(ctx context.Context, cl *call) *Error {
-		if hit, err := cl.recall(ctx); hit {
-			return err
+		if cl.recall() {
+			return nil
 		}
 		cl.c.subscriptions.asks(cl.Method)
 		err := next(ctx, cl)
-		if err != nil && err.Server != nil {
+		switch {
+		case err == nil:
+			if r, ok := cl.result.(*mcp.ListToolsResult); ok {
+				cl.c.tools.check(r)
+			}
+			cl.keep()
+		case err.Server != nil:
 			cl.c.cache.doubt(cl.Method, err.Server)
 		}
 		return err
 	}
 }
 
-// recall fills result from the cache and reports whether it was cached. If the answer to cl may be cached, recall
+// recall sets the result from the cache and reports whether it was cached. If the answer to cl may be cached, recall
 // sets the key of cl.
-func (cl *call) recall(ctx context.Context) (hit bool, _ *Error) {
+func (cl *call) recall() bool {
 	c := cl.c
 	if !cl.asked.cacheable || c.cache == nil || cl.again() {
-		return false, nil
+		return false
 	}
 	s := c.core.Present()
 	if s != conn.NoSession && !hintsAtFreshness(s) {
-		return false, nil
+		return false
 	}
 	if !cl.identify() || cl.asked.refresh || s == conn.NoSession {
-		return false, nil
+		return false
 	}
 	now := time.Now()
 	k := c.cache.find(s, cl.keeping.key, now)
 	c.core.Telemetry.CacheLookup(cl.Method, k != nil)
 	if k == nil {
-		return false, nil
+		return false
 	}
 	if cl.asked.received != nil {
-		cl.asked.received.Add(int64(len(k.raw)))
+		cl.asked.received.Add(int64(k.frame))
 	}
-	var err error
-	c.core.Telemetry.Labelled(ctx, cl.Method, "", func(context.Context) { _, err = mcp.Decode(k.raw, cl.result) })
-	if err != nil {
-		c.cache.drop(cl.Method)
-		return true, &Error{Kind: KindProtocol, Op: cl.Method, cause: err}
+	if cl.asked.found != nil {
+		*cl.asked.found = true
 	}
-	given.DropIcons(cl.result) // they were reported when the result arrived
+	reflect.ValueOf(cl.result).Elem().Set(reflect.ValueOf(shared(k.result)).Elem())
 	left := k.until.Sub(now).Milliseconds()
 	cl.result.(hinted).Hint().TTLMs = &left
-	return true, nil
+	return true
 }
 
 // hintsAtFreshness reports whether results in a session declare how long they are fresh.

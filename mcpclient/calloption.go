@@ -31,6 +31,7 @@ type asked struct {
 	onTask   func(mcp.Task)    // called with the call's task; may be nil
 	asTask   *mcp.TaskMetadata // makes a task of the call in 2025-11-25; may be nil
 	received *atomic.Int64     // counts the bytes of answers; may be nil
+	found    *bool             // set if the cache has answered; may be nil
 	mismatch bool              // the call is repeated because of mismatched headers
 	lead     *lead             // filled for calls that continue this one; may be nil
 }

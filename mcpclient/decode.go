@@ -8,12 +8,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Receive decodes a result, and caches it if possible.
+// Receive decodes a result.
 func (cl *call) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	if cl.asked.received != nil {
 		cl.asked.received.Add(int64(m.Size()))
 	}
-	raw := cl.c.cache.copied(cl, m)
+	cl.keeping.frame = cap(m.Frame)
 	var begun time.Time
 	if cl.Op.Timed() {
 		begun = time.Now()
@@ -24,9 +24,6 @@ func (cl *call) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	}
 	if cl.Op.Timed() {
 		cl.Op.Decoded(time.Since(begun), err)
-	}
-	if err == nil && raw != nil {
-		cl.c.cache.keepWhileFresh(cl, raw)
 	}
 	return err
 }

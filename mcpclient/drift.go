@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 
@@ -127,28 +128,23 @@ func (l *driftListing) add(tools []*mcp.Tool, keep bool) {
 	}
 }
 
-// learn compares a list after its last page. It returns the tools of the page that are not refused.
-func (w *driftWatch) learn(ctx context.Context, l *toolListing, tools []*mcp.Tool, last bool) []*mcp.Tool {
-	if w == nil {
+// learn compares a list after its last page.
+func (w *driftWatch) learn(ctx context.Context, l *toolListing, tools []*mcp.Tool, last bool) {
+	if w == nil || !l.whole {
+		return
+	}
+	l.drift.add(tools, w.OnChange != nil)
+	if last {
+		w.finish(ctx, &l.drift)
+	}
+}
+
+// accepted removes the refused tools from a list, in place.
+func (w *driftWatch) accepted(tools []*mcp.Tool) []*mcp.Tool {
+	if w == nil || w.OnChange == nil {
 		return tools
 	}
-	if l.whole {
-		l.drift.add(tools, w.OnChange != nil)
-		if last {
-			w.finish(ctx, &l.drift)
-		}
-	}
-	if w.OnChange == nil {
-		return tools
-	}
-	kept := tools[:0]
-	for _, t := range tools {
-		if !w.refuses(t.Name) {
-			kept = append(kept, t)
-		}
-	}
-	clear(tools[len(kept):])
-	return kept
+	return slices.DeleteFunc(tools, func(t *mcp.Tool) bool { return w.refuses(t.Name) })
 }
 
 // finish replaces the previous list by a complete one, once, and gets a decision on the changes.

@@ -172,23 +172,28 @@ func (m *knownTools) page(ctx context.Context, l *toolListing, cursor *string, o
 	if err := c.require(ctx, mcp.MethodListTools, params, o, hasTools, "tools"); err != nil {
 		return nil, err
 	}
-	r := new(mcp.ListToolsResult)
+	r, found := new(mcp.ListToolsResult), false
+	o = append(o[:len(o):len(o)], func(a *asked) { a.found = &found })
 	if err := c.cachedCall(ctx, mcp.MethodListTools, params, r, o...); err != nil {
 		return nil, err
 	}
-	for _, t := range r.Unreadable {
-		c.core.Telemetry.ToolRejected(t.Name, t.Err)
+	if last := r.NextCursor == nil; found && last && cursor == nil && m.knows(l) {
+		l.drift.compared = true
+	} else {
+		m.weigh(l, r.Tools, last)
+		m.remember(l, r.Tools, m.mirrors(), last)
+		c.drift.learn(ctx, l, r.Tools, last)
 	}
-	r.Tools = m.usable(r.Tools)
-	r.Tools = m.learn(ctx, l, r.Tools, r.NextCursor == nil)
+	r.Tools = c.drift.accepted(r.Tools)
 	return r, nil
 }
 
-// learn weighs and remembers the tools of one page, and returns those that are not refused.
-func (m *knownTools) learn(ctx context.Context, l *toolListing, tools []*mcp.Tool, last bool) []*mcp.Tool {
-	m.weigh(l, tools, last)
-	m.remember(l, tools, m.mirrors(), last)
-	return m.c.drift.learn(ctx, l, tools, last)
+// knows reports whether all tools have been remembered, and weighed if l needs it, since the last change of the list.
+// Then a cached list of one page has nothing new, whatever its length.
+func (m *knownTools) knows(l *toolListing) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.listed && m.changes == l.before && (l.cost == nil || m.weighed != nil)
 }
 
 // remember remembers the tools of one page. After the last page, tools that were not in the list are forgotten.

@@ -85,9 +85,10 @@ type Options struct {
 	// than a quarter of it is not cached. Zero means 4 MiB, negative means no cache.
 	//
 	// The client caches results that a server of 2026-07-28 declares fresh for a time (ttlMs): until the time is
-	// over, the server reports a change, or the client negotiates again. Each caller decodes its own copy. The
-	// cache belongs to this client, which is one authorization context, so cacheScope makes no difference. Only
-	// lists and resources/read are cached, and not the results of [Client.Call].
+	// over, the server reports a change, or the client negotiates again. Each caller gets a list of its own, but
+	// all callers share its items, such as each [mcp.Tool]: do not modify them.
+	// The cache belongs to this client, which is one authorization context, so cacheScope makes no difference.
+	// Only lists and resources/read are cached, and not the results of [Client.Call].
 	//
 	// The cache does not subscribe to changes: a fresh result may be older than a change that the client has not
 	// subscribed to. A client with handlers for changes is notified of them, and so is its cache.

@@ -66,7 +66,8 @@ func (c *Client) ResourceTemplates(ctx context.Context, options ...CallOption) i
 }
 
 // ReadResource returns the contents of a resource; there may be several, as for the files of a directory. The
-// error for a missing resource is [mcp.ErrResourceNotFound]. (specification 2026-07-28, server/resources, "Reading
+// error for a missing resource is [mcp.ErrResourceNotFound]. Callers share cached contents and must not modify them;
+// see [Options.CacheSize]. (specification 2026-07-28, server/resources, "Reading
 // Resources")
 func (c *Client) ReadResource(ctx context.Context, uri string, options ...CallOption) (*mcp.ReadResourceResult, error) {
 	params := &mcp.ReadResourceParams{URI: uri}

@@ -14,7 +14,7 @@ func TestCacheKeepsMostRecentlyUsedResults(t *testing.T) {
 	rc := newResultCache(4 * (keptOverhead + 100))
 	s, now := &conn.Session{}, time.Now()
 	keep := func(key string, size int) {
-		rc.keep(rc.version(s, "m"), &keptResult{key: key, method: "m", raw: make([]byte, size-len(key)),
+		rc.keep(rc.version(s, "m"), &keptResult{key: key, method: "m", frame: size - len(key),
 			until: now.Add(time.Hour)})
 	}
 	for i := range 4 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/mcpotel/mcpotel/internal/instrument"
@@ -18,22 +19,22 @@ func (m *knownTools) mirrors() bool {
 	return m.c.core.Present().OwnStreams
 }
 
-// usable drops the tools with schemas that violate the rules for mirrored parameters, as the specification
-// demands, so that one of them does not break the others.
-func (m *knownTools) usable(tools []*mcp.Tool) []*mcp.Tool {
+// check reports the tools of a list that could not be decoded. It drops the tools with schemas that violate the rules
+// for mirrored parameters, as the specification demands, so that one of them does not break the others.
+func (m *knownTools) check(r *mcp.ListToolsResult) {
+	for _, t := range r.Unreadable {
+		m.c.core.Telemetry.ToolRejected(t.Name, t.Err)
+	}
 	if !m.mirrors() {
-		return tools
+		return
 	}
-	kept := tools[:0]
-	for _, t := range tools {
-		if _, err := mirror.Params(t.InputSchema); err != nil {
+	r.Tools = slices.DeleteFunc(r.Tools, func(t *mcp.Tool) bool {
+		_, err := mirror.Params(t.InputSchema)
+		if err != nil {
 			m.c.core.Telemetry.ToolRejected(t.Name, err)
-			continue
 		}
-		kept = append(kept, t)
-	}
-	clear(tools[len(kept):])
-	return kept
+		return err != nil
+	})
 }
 
 // call calls a tool with arguments that may have to be repeated in headers. If the server reports a mismatch of

@@ -17,7 +17,8 @@ import (
 )
 
 // ListTools returns one page of the server's tools, without those that a client over HTTP must not use. The cursor
-// is the NextCursor of the previous page, nil for the first. (specification 2026-07-28, server/tools, "Listing
+// is the NextCursor of the previous page, nil for the first. Callers share the tools of a cached page and must not
+// modify them; see [Options.CacheSize]. (specification 2026-07-28, server/tools, "Listing
 // Tools")
 func (c *Client) ListTools(ctx context.Context, cursor *string, options ...CallOption) (*mcp.ListToolsResult, error) {
 	l := c.tools.begin()
