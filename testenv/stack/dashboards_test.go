@@ -261,29 +261,3 @@ func askAlerts(t *testing.T) {
 // atOnce are alerts that one round of the traffic makes fire.
 var atOnce = []string{"MCPClientErrorBudgetFast", "MCPProtocolViolations", "MCPResponsesDropped", "MCPHandlerPanics",
 	"MCPCardinalityOverflow"}
-
-// TestRulesAndAlertsPassTheirTests has promtool run them.
-func TestRulesAndAlertsPassTheirTests(t *testing.T) {
-	promtool, err := stack.Program("promtool")
-	if err != nil {
-		t.Fatal(err)
-	}
-	root, err := stack.Repository()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{
-		{"check", "rules", "rules.yaml", "alerts.yaml"}, {"test", "rules", "rules_test.yaml"},
-		{"test", "rules", "alerts_test.yaml"}, {"test", "rules", "growth_test.yaml"},
-		{"test", "rules", "annotations_test.yaml"},
-	} {
-		t.Run(strings.Join(args, " "), func(t *testing.T) {
-			t.Parallel()
-			cmd := exec.CommandContext(limit(t, 10*time.Minute), promtool, args...)
-			cmd.Dir = filepath.Join(root, "dashboards")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("promtool: %v\n%s", err, out)
-			}
-		})
-	}
-}
