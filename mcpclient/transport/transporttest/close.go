@@ -85,7 +85,7 @@ func closeDeadline(r *rig) {
 }
 
 func closeDeaf(r *rig) {
-	conn, _ := r.dial(transport.Config{})
+	conn, _ := r.dial(transport.Config{SendQueue: room})
 	for {
 		if err := conn.Send(r.within(patience), message(frame(64<<10))); err != nil {
 			break

@@ -15,6 +15,7 @@ const (
 	moment   = 200 * time.Millisecond // for events that must not happen
 	slack    = 1 * time.Second        // added to deadlines, for a busy machine
 	limit    = 1 << 20                // frame limit of most tests
+	room     = 512 << 10              // outbound queue of the tests that fill it
 )
 
 // rig is one test of a subject.

@@ -64,8 +64,8 @@ func (r *rig) sendWhenFree(conn transport.Conn, data []byte) error {
 }
 
 func sendLarge(r *rig) {
-	conn, peer := r.dial(transport.Config{})
-	large := frame(transport.DefaultFrameLimit)
+	conn, peer := r.dial(transport.Config{SendQueue: room})
+	large := frame(4 * room)
 	r.does("send", conn.Send(r.within(patience), message(large)))
 	r.hears(peer, large)
 	r.sends(conn, frame(9))
@@ -86,7 +86,7 @@ func sendEnded(r *rig) {
 
 func sendBusy(r *rig) {
 	const size, enough = 64 << 10, 2048
-	conn, peer := r.dial(transport.Config{})
+	conn, peer := r.dial(transport.Config{SendQueue: room})
 	accepted := 0
 	for ; accepted < enough; accepted++ {
 		took, err := r.sendTimed(conn, tagged(accepted, size))
@@ -137,7 +137,7 @@ func (r *rig) hearsAll(peer Peer, wants [][]byte) {
 func sendForgets(r *rig) {
 	const enough = 4096
 	sizes := []int{10, 5000, 100_000}
-	conn, peer := r.dial(transport.Config{})
+	conn, peer := r.dial(transport.Config{SendQueue: room})
 	accepted := 0
 	for ; accepted < enough; accepted++ {
 		data := tagged(accepted, sizes[accepted%len(sizes)])
