@@ -241,7 +241,7 @@ func TestDisconnectedMemberIsNamedInErrorsAndReconnects(t *testing.T) {
 			t.Errorf("the call during which the member dies answers %v, want the member's name", err)
 		}
 		if got := toolNames(t, c); len(got) != 4 {
-			t.Errorf("the host gets %q, want the tools of the others", got)
+			t.Errorf("the host gets %q, want the tools of the other members", got)
 		}
 		_, err := c.CallTool(t.Context(), "mid_echo", nil)
 		if err == nil || !strings.Contains(err.Error(), `the server "mid" is not connected: its state is`) {
@@ -306,7 +306,7 @@ func TestHealthNamesEachMember(t *testing.T) {
 		defer a.end()
 		w := get(a.gateway.HealthHandler())
 		if w != `200 {"ready":true,"clients":[]}` {
-			t.Errorf("before there is a host: %s", w)
+			t.Errorf("without a host: %s", w)
 		}
 		c := a.host(mcp.Version20260728)
 		defer leave(t, c)

@@ -105,7 +105,7 @@ func TestResourcesAreReadFromTheirMember(t *testing.T) {
 			} {
 				r, err := c.ReadResource(t.Context(), uri)
 				if err != nil || r.Contents[0].Text != of+" has it" {
-					t.Errorf("listed %v: %s answers %+v, %v, want that %s has it", listed, uri, r, err, of)
+					t.Errorf("listed %v: %s answers %+v, %v, want the resource of %s", listed, uri, r, err, of)
 				}
 			}
 			if _, err := c.ReadResource(t.Context(), "no://thing"); !errors.Is(err, mcp.ErrResourceNotFound) {

@@ -193,7 +193,7 @@ func TestSlowCallTimesOut(t *testing.T) {
 		text := `the call of "wait" exceeded the timeout of 1s in the proxy's policy`
 		fails(t, err, mcp.CodeInternalError, text)
 		if took := time.Since(begun); took != time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("the call took %v, want 1s", took)
 		}
 		g.noted("wait 60 ", "wait ended: cancelled by the client: "+text)
 		g.decided("timed_out", "wait", 1)

@@ -22,7 +22,7 @@ func failing(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	}
 }
 
-// loss reports a lost connection.
+// loss is the transition of a lost connection.
 var loss = connstate.Transition{
 	From: connstate.Ready, To: connstate.Backoff, Reason: connstate.ReasonTransportDown, Epoch: 3, Duration: time.Minute,
 }

@@ -36,7 +36,7 @@ func inOwnProcess(t *testing.T) bool {
 	return false
 }
 
-func TestSDKSetLaterRecordsFromThenOn(t *testing.T) {
+func TestSDKRecordsFromItsInstallationOn(t *testing.T) {
 	if !inOwnProcess(t) {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 // undialled is the network of a server over HTTP before the first request.
 var undialled = instrument.Network{Transport: "tcp", Protocol: "http", Address: "mcp.example", Port: 443}
 
-func TestLateHTTPFactsReachSpansAndSessionIDOnlySpans(t *testing.T) {
+func TestLateHTTPFactsAreRecordedWithoutSessionIDOnMetrics(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", undialled)
 	defer c.Close()

@@ -133,9 +133,9 @@ func TestLabelIsFoldedToOtherBeforeTool(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-// TestLabelsDoNotCostClientNamesOrCalls uses as many client names as the limit allows, with and without a label. The
+// TestLabelDoesNotReduceClientNamesOrCalls uses as many client names as the limit allows, with and without a label. The
 // label must not cost a name, and no sequence of agents may lose a call.
-func TestLabelsDoNotCostClientNamesOrCalls(t *testing.T) {
+func TestLabelDoesNotReduceClientNamesOrCalls(t *testing.T) {
 	const clients = 300
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	all, s := fleet(t, rec.Telemetry(), clients, noGroup), instrument.NewServer(rec.Telemetry(), "files", pipe)

@@ -62,7 +62,8 @@ type Request struct {
 	// Link is the span of the request that this request repeats or continues.
 	Link Ref
 
-	// Round is the number of this request among those requests of a call that bring input for the server, from 1.
+	// Round is the number of the round in a call, from 1. In each round, a request brings input that the server has asked
+	// for. Zero means that the request brings no input.
 	Round int
 
 	// Reissue means that the request repeats a request that was lost with its connection.

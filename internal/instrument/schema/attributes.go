@@ -136,7 +136,7 @@ var attributes = limited([]attributeRow{
 		"Fault that a fault plan injected into the message: see package chaos. The last one, if there were " +
 			"several."},
 	{names.KeyMCPClientMRTRRound, Int, "", nil, Unbounded, Experimental,
-		"Number of the request among the requests of a call that bring input for the server, from 1."},
+		"Number of the round in a call, from 1. In each round, a request brings input that the server asked for."},
 	{names.KeyMCPClientStreamKind, String, "", words.StreamKinds, Closed, Experimental,
 		"Purpose of a stream that outlives requests: messages of the server, all messages from the server, or " +
 			"subscriptions."},

@@ -172,8 +172,8 @@ func (f *front) send(ctx context.Context, x *engine.Exchange, out rpc.Sink, v mc
 	return x.Peer.SendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
 }
 
-// acknowledge marks the subscription that a notification acknowledges. The subscription is by or, if by is nil, the
-// request that the params name.
+// acknowledge marks the subscription that a notification acknowledges: the request by, or the request that the params
+// name if by is nil.
 func (f *front) acknowledge(by *call, params json.RawMessage) {
 	if by == nil && f.conn != nil {
 		meta, _ := mcp.Object(params).Lookup("_meta")

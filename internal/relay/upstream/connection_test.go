@@ -57,7 +57,7 @@ func TestLostSessionIsReplacedAtOnce(t *testing.T) {
 		v.Close()
 		v = b.again(s.next(t))
 		if took := time.Since(begun); took != 0 {
-			t.Errorf("it took %v", took)
+			t.Errorf("the new session took %v, want none", took)
 		}
 		n := relay.Message{Method: mcp.NotificationInitialized}
 		if err := b.server.Notify(t.Context(), n); err != nil { // waits for the session
@@ -66,7 +66,7 @@ func TestLostSessionIsReplacedAtOnce(t *testing.T) {
 		v.Close() // a server that always ends is not restarted endlessly
 		v = b.again(s.next(t))
 		if took := time.Since(begun); took < 50*time.Millisecond || took > 150*time.Millisecond {
-			t.Errorf("it took %v", took)
+			t.Errorf("the second new session took %v, want about 100ms", took)
 		}
 		b.asks(t.Context(), "ask", "")
 		v.Answer(v.Expect("ask"), `{}`)
@@ -148,7 +148,7 @@ func TestWaitingNotificationGetsReasonOfSessionEnd(t *testing.T) {
 		time.Sleep(time.Minute)
 		v.Close()
 		if err := <-done; !errors.Is(err, conn.ErrConnectionLost) {
-			t.Errorf("got %v, want that the connection is lost", err)
+			t.Errorf("got %v, want the error of a lost connection", err)
 		}
 	})
 }

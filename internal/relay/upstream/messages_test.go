@@ -245,22 +245,22 @@ func TestWaitForSessionIsBounded(t *testing.T) {
 		s.next(t) // sends nothing
 		synctest.Wait()
 		if b.server.Ready() {
-			t.Error("the client is ready")
+			t.Error("the client is ready without a session")
 		}
 		begun := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		b.asks(ctx, "impatient", "")
 		if took := time.Since(begun); took != 5*time.Second {
-			t.Errorf("ctx ended, and it took %v", took)
+			t.Errorf("the request with a deadline took %v, want 5s", took)
 		}
 		b.asks(t.Context(), "patient", "")
 		if took := time.Since(begun); took != 35*time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("both requests took %v, want 35s", took)
 		}
 		err := b.server.Notify(t.Context(), relay.Message{Method: "tell"})
 		if took := time.Since(begun); !errors.Is(err, conn.ErrNotReady) || took != 65*time.Second {
-			t.Errorf("got %v behind %v", err, took)
+			t.Errorf("got %v after %v, want ErrNotReady after 65s", err, took)
 		}
 		got := b.heard()
 		if len(got) != 2 || !strings.HasPrefix(got[0], "impatient timeout unsent=true: ") ||

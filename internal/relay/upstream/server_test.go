@@ -270,7 +270,7 @@ func TestFailedFirstConnectionEndsRelay(t *testing.T) {
 					t.Errorf("got %q, want %q and gone", got, c.want)
 				}
 				if took := time.Since(begun); took > time.Second {
-					t.Errorf("it took %v", took)
+					t.Errorf("the end took %v, want at most 1s", took)
 				}
 				b.asks(t.Context(), "tools/list", "")
 				if got := b.heard(); len(got) != 1 || !strings.HasPrefix(got[0], "tools/list shutdown unsent=true: ") {

@@ -227,7 +227,7 @@ func TestARoleOfAnotherPackageServesConnections(t *testing.T) {
 			t.Errorf("the client got %q, want %q and the end", p.sent, want)
 		}
 		if len(l.ends) != 1 || l.ends[0] != over || s.IsConnected() {
-			t.Errorf("clients left for %v, want one that left for %v", l.ends, over)
+			t.Errorf("reasons of clients that left: %v, want only %v", l.ends, over)
 		}
 	})
 }

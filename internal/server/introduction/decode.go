@@ -32,8 +32,8 @@ func Decode(params json.RawMessage) (p mcp.InitializeParams, weight int, err err
 			continue
 		}
 		if n += Values(raw); len(kept)+len(raw) > MaxBytes || n > maxValues {
-			return p, 0, fmt.Errorf("name, version and capabilities of the client are too large: "+
-				"together with %s they exceed %d bytes or %d values",
+			return p, 0, fmt.Errorf("the client's name, version and capabilities are too large: "+
+				"with the member %s, they exceed %d bytes or %d values",
 				name, MaxBytes, maxValues)
 		}
 		if len(kept) > 1 {

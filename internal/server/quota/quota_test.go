@@ -56,7 +56,7 @@ func TestLimiterSharesScarcePlaces(t *testing.T) {
 		}
 		w := new(waiter)
 		if l.Acquire(0) || l.AcquireFor(w, 1) {
-			t.Fatal("there is a fifth place")
+			t.Fatal("the limiter gave a fifth place")
 		}
 		if u := l.Usage(); u != (quota.Places{Used: 4, Limit: 4, Holders: 1, Waiting: 1, Scarce: true}) {
 			t.Errorf("the places are used as %+v", u)

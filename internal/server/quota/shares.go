@@ -28,7 +28,7 @@ func (s *Shares) Free() int { return s.Limit - s.Used }
 // left.
 func (s *Shares) Affords(who Account, n int) bool { return s.AffordsWithout(who, n, 0) }
 
-// AffordsWithout is like Affords, for an account that releases the amount back first.
+// AffordsWithout is like Affords, for an account that first releases the amount back.
 func (s *Shares) AffordsWithout(who Account, n, back int) bool {
 	left := s.Free() + back
 	return n <= left && s.Fair(who, n, back, left)

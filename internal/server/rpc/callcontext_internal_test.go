@@ -33,7 +33,7 @@ type known struct{ Handler }
 func (known) Value() any { return "known" }
 
 // An endable behaves like a context of context.WithCancelCause for any sequence of operations.
-func TestContextOfACallCanBeCancelled(t *testing.T) {
+func TestCallContextCanBeCancelled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		left := rapid.SampledFrom([]time.Duration{time.Hour, -time.Hour}).Draw(t, "time left")
 		outer, endOuter := context.WithTimeout(context.Background(), left)
@@ -77,7 +77,7 @@ func same[V comparable](t *rapid.T, got, want V) {
 	}
 }
 
-func TestContextOfACallWakesExistingWaiters(t *testing.T) {
+func TestCallContextWakesExistingWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why := errors.New("why")
 		for range 100 {
@@ -97,7 +97,7 @@ func TestContextOfACallWakesExistingWaiters(t *testing.T) {
 	})
 }
 
-func TestContextOfACallAllocatesOnlyWhenWaitedFor(t *testing.T) {
+func TestCallContextAllocatesOnlyForWaiters(t *testing.T) {
 	e, parent := new(endable), t.Context()
 	if n := testing.AllocsPerRun(100, func() {
 		*e = endable{parent: parent}

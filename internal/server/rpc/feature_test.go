@@ -157,7 +157,7 @@ func (c *client) Answer(_ context.Context, a rpc.Answer) error { return c.add(a.
 func (c *client) Ask(_ context.Context, frame []byte) error    { return c.add(frame) }
 func (c *client) Reach() rpc.Reach                             { return rpc.Reach{Asks: true, Read: true} }
 
-func TestFeatureOfAnotherPackage(t *testing.T) {
+func TestCoreServesFeatureOfAnotherPackage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarbor(t)
 		for _, step := range []struct{ name, frame, want string }{
@@ -206,7 +206,7 @@ func TestOrderedRequestKeepsPlaceUntilConcluded(t *testing.T) {
 			t.Errorf("the server sent %s, want %s", got, want)
 		}
 		if used := h.total.Usage().Used; used != 0 {
-			t.Errorf("%d places are held behind the last request, want none", used)
+			t.Errorf("%d places are held after the last request, want none", used)
 		}
 	})
 }

@@ -94,7 +94,7 @@ func TestRunsEarnAndLoseTrust(t *testing.T) {
 	})
 }
 
-func TestSlowRunsKeepDoublings(t *testing.T) {
+func TestSlowRunsUndoNoDoubling(t *testing.T) {
 	var r record
 	for range 3 {
 		r = r.stalled()

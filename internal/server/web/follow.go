@@ -352,8 +352,8 @@ func (sh *shared) reads(stream int64, leave context.CancelFunc) int64 {
 	return sh.reader
 }
 
-// claims returns the announcements of readers that the store has not sent back to this process. The store may have lost
-// them.
+// claims returns the announcements of this process's readers that the store has not delivered back to this process. The
+// store may have lost them.
 func (sh *shared) claims() (all []signal) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

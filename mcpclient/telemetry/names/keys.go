@@ -146,7 +146,7 @@ const (
 	KeyMCPClientProcessStderrLine = "mcp_client.process.stderr.line"
 	// Fault that a fault plan injected into the message: see package chaos. The last one, if there were several.
 	KeyMCPClientFaultKind = "mcp_client.fault.kind"
-	// Number of the request among the requests of a call that bring input for the server, from 1.
+	// Number of the round in a call, from 1. In each round, a request brings input that the server asked for.
 	KeyMCPClientMRTRRound = "mcp_client.mrtr.round"
 	// Purpose of a stream that outlives requests: messages of the server, all messages from the server, or
 	// subscriptions.
