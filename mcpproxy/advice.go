@@ -8,12 +8,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// advice is appended to the refusal of a server that may have no revision in common with the host, since neither
-// explains the refusal further.
-const advice = " (if host and server have no revision of MCP in common, mcpotel proxy --translate translates between " +
-	"them; in Go, NoPrefix of mcpproxy.GatewayOptions)"
+// advice is appended to the error of a server that may share no revision with the host. Neither the host nor the server
+// explains this failure further.
+const advice = " (if host and server share no revision of MCP, mcpotel proxy --translate translates between " +
+	"them; in Go, set NoPrefix in mcpproxy.GatewayOptions)"
 
-// refusal is an error that ended a host's introduction.
+// refusal is the error with which a server refused a host's introduction.
 type refusal struct {
 	error
 	introduction string // method of the introduction
@@ -21,7 +21,7 @@ type refusal struct {
 
 func (r *refusal) Unwrap() error { return r.error }
 
-// withAdvice returns an answer function that adds advice to a refusal.
+// withAdvice returns an answer function that adds the advice to a refusal.
 func withAdvice(answer relay.Answer) relay.Answer {
 	return func(result json.RawMessage, err error) {
 		if r, ok := errors.AsType[*refusal](err); ok {
@@ -31,9 +31,9 @@ func withAdvice(answer relay.Answer) relay.Answer {
 	}
 }
 
-// advised adds advice to the error message of a refused introduction, if hosts and servers of different eras fail with
-// it. Hosts choose their next step by code and data, so both stay unchanged. (specification 2026-07-28,
-// basic/versioning, "Compatibility Matrix")
+// advised adds the advice to the error of a refused introduction, if a host and a server of different eras may fail
+// with this error. Code and data stay unchanged, because hosts choose their next step by them. (specification
+// 2026-07-28, basic/versioning, "Compatibility Matrix")
 func advised(introduction string, err error) error {
 	e, ok := errors.AsType[*relay.Error](err)
 	if !ok || !otherEra(introduction, e.Server.Code) {
@@ -44,9 +44,9 @@ func advised(introduction string, err error) error {
 	return &relay.Error{Object: renamed(e.Object, "message", own.Message), Server: &own}
 }
 
-// otherEra reports whether an error with this code, in answer to an introduction, may come from a server of the other
-// era. A legacy server answers server/discover with any code outside 2026-07-28. A modern server treats initialize as
-// an unknown method, or as a request without the required headers and _meta.
+// otherEra reports whether a server of the other era may answer an introduction with this error code. A legacy server
+// answers server/discover with any code outside of 2026-07-28. A modern server treats initialize as an unknown method,
+// or as a request without the required headers and _meta.
 func otherEra(introduction string, code int64) bool {
 	switch code {
 	case mcp.CodeUnsupportedVersion, mcp.CodeHeaderMismatch:

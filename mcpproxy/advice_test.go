@@ -23,7 +23,7 @@ func TestEraMismatchErrorSuggestsTranslation(t *testing.T) {
 		{initialize, mcp.CodeUnsupportedVersion, true}, {discover, mcp.CodeUnsupportedVersion, false},
 		{initialize, mcp.CodeHeaderMismatch, true}, {discover, mcp.CodeHeaderMismatch, false},
 		{initialize, mcp.CodeMissingClientCapability, false}, {discover, mcp.CodeMissingClientCapability, false},
-		{initialize, 0, false}, {discover, 0, true}, // as the SDKs of old servers answer
+		{initialize, 0, false}, {discover, 0, true}, // the answers of SDKs for old servers
 		{initialize, -32000, false}, {discover, -32000, true},
 		{initialize, mcp.CodeInternalError, false}, {discover, mcp.CodeInternalError, true},
 	} {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// callsOf returns params that a careless reader may treat as a tool call, with the name of the tool in the header.
+// callsOf returns params that a careless reader may treat as a tool call. The keys are tool names for the header.
 func callsOf(denied, safe string) map[string]string {
 	all := map[string]string{}
 	for _, params := range []string{
@@ -28,7 +28,7 @@ func callsOf(denied, safe string) map[string]string {
 	return all
 }
 
-// forms are the forms of a message: with an id, without an id, and both in a batch.
+// forms returns all forms of a message: with an id, without an id, and both in a batch.
 func (h *hostile) forms(method, params string) map[string]string {
 	forms := map[string]string{
 		"a request": h.message(method, params, true), "a notification": h.message(method, params, false),
@@ -88,7 +88,7 @@ func TestForbiddenToolCannotBeCalledByAnyMethod(t *testing.T) {
 					h.send(h.message(mcp.MethodCallTool, fmt.Sprintf(`"name":%q`, prefix+"safe"), true), mcp.MethodCallTool,
 						prefix+"safe")
 					if s.called["safe"] == 0 {
-						t.Errorf("the tool that may be called was not: the host got %s", h.taken())
+						t.Errorf("the permitted tool was not called: the host got %s", h.taken())
 					}
 				}
 				if rec.Value("mcp_server.policy.decisions", "mcp_server.policy.decision", "denied") == 0 {
@@ -109,7 +109,7 @@ func groupNameOf(t *testing.T, prefix, own string) string {
 	return g.Name(prefix, own)
 }
 
-// never checks that no tool with these names was called.
+// never fails the test if a tool with one of these names was called.
 func (s *careless) never(t *testing.T, what string, tools ...string) {
 	t.Helper()
 	s.mu.Lock()
@@ -122,8 +122,8 @@ func (s *careless) never(t *testing.T, what string, tools ...string) {
 	}
 }
 
-// TestRedactedValueNeverReachesHost sends each method of the protocol to a server with secrets in all its messages, and
-// searches the host's messages and the telemetry for them.
+// TestRedactedValueNeverReachesHost sends each method of the protocol to a server that has secrets in all its messages.
+// It searches the host's messages and the telemetry for the secrets.
 func TestRedactedValueNeverReachesHost(t *testing.T) {
 	p := func(string) Policy { return Policy{Redaction: hostileRedaction} }
 	atEveryPlace(t, p, func(t *testing.T, h *hostile, s *careless, prefix string, rec *telemetrytest.Recording) {

@@ -24,44 +24,43 @@ type GatewayOptions struct {
 	// Info is the gateway's own name and version for hosts. Zero means the name "gateway".
 	Info mcp.Implementation
 
-	// Separator and NameLimit control the names of tools and prompts, like those in [mcpclient.GroupOptions].
+	// Separator and NameLimit control the names of tools and prompts, as in [mcpclient.GroupOptions].
 	Separator string
 	NameLimit int
 
-	// NoPrefix keeps the member's own names of tools, prompts and loggers. It permits exactly one member. It is for a
-	// host and a server without a common revision of the protocol.
+	// NoPrefix keeps the member's own names of tools, prompts and loggers. It requires exactly one member. Use it for a
+	// host and a server that share no revision of the protocol.
 	NoPrefix bool
 
-	// Patience bounds the wait of a host's lists and calls for members that are still connecting, from the arrival of the
-	// host or, with NoPrefix, of the request. Zero means 5 s, negative means no waiting.
+	// Patience bounds how long a host's lists and calls wait for members that are still connecting. The time starts with
+	// the arrival of the host or, with NoPrefix, of the request. Zero means 5 s, negative means no waiting.
 	Patience time.Duration
 
-	// Policy decides which tools hosts may call, and which data they see. Its patterns match the names of tools in the
+	// Policy decides which tools hosts may call, and which data they see. Its patterns match the tool names of the
 	// gateway. Nil means no policy.
 	Policy *Policy
 
-	// Server configures the end towards hosts. The gateway itself sets Logging, NameTargets, Telemetry and the
-	// completions in Capabilities. Zero fields mean the defaults of [mcpserver.Options], with two exceptions:
-	// Limits.Frame defaults to [DefaultFrameLimit] and Limits.Concurrent to 1,024. Processes that serve the same hosts
-	// need the same StateKeys.
+	// Server configures the gateway's server, to which hosts connect. The gateway itself sets Logging, NameTargets,
+	// Telemetry and the completions in Capabilities. Zero fields mean the defaults of [mcpserver.Options], with two
+	// exceptions: Limits.Frame defaults to [DefaultFrameLimit] and Limits.Concurrent to 1,024. Processes that serve the
+	// same hosts need the same StateKeys.
 	Server mcpserver.Options
 
-	// Telemetry is the destination of spans, metrics and log records of the end towards hosts, and of members without
-	// their own Options. Nil means telemetry.New().
+	// Telemetry receives the spans, metrics and log records of the gateway's server, and of members without their own
+	// Options. Nil means telemetry.New().
 	Telemetry *telemetry.Telemetry
 }
 
-// Gateway presents several servers as one: it has the tools, prompts and resources of all its members. It is safe for
+// Gateway presents several servers as one, with the tools, prompts and resources of all its members. It is safe for
 // concurrent use.
 //
-// The name of a tool or prompt is the name of its member, a separator, and its own name, as in [mcpclient.Group],
-// unless [GatewayOptions.NoPrefix] is set. Resources keep their URIs. A member without a connection is omitted from
-// lists, and requests for it fail with an error that names it. The gateway reconnects in the background, and notifies
-// hosts that lists have changed.
+// The name of a tool or prompt consists of the name of its member, a separator, and its own name, as in
+// [mcpclient.Group], unless [GatewayOptions.NoPrefix] is set. Resources keep their URIs. A member without a connection
+// is omitted from lists, and requests for it fail with an error that contains its name. The gateway reconnects in the
+// background, and notifies hosts that lists have changed.
 //
-// Each host with a session or its own connection has its own clients to all members, so that requests and
-// notifications of a member belong to that host. HTTP requests without sessions (2026-07-28) share one client for
-// each member.
+// Each host with a session or its own connection has its own clients to all members, so that requests and notifications
+// of a member belong to that host. HTTP requests without sessions (2026-07-28) share one client for each member.
 type Gateway struct {
 	o        GatewayOptions
 	members  []mcpclient.Member
@@ -78,12 +77,13 @@ type Gateway struct {
 	stopped bool                    // guarded by mu
 }
 
-// NewGateway returns a gateway for at least one member. The Options of members may add features, except features that
-// answer requests of servers: hosts answer these. Nil Options mean no timeout for calls, frames of up to 64 MiB, and
-// the gateway's telemetry. NewGateway returns an error if a member or an option is invalid. It panics if
-// [mcpserver.New] rejects the Server options, because that is a mistake in the program.
+// NewGateway returns a gateway for one or more members. The Options of a member may add features, except features that
+// answer requests of servers, because the hosts answer these requests. Nil Options mean no timeout for calls, frames of
+// up to 64 MiB, and the gateway's telemetry. NewGateway returns an error if a member or an option is invalid. It panics
+// if [mcpserver.New] rejects the Server options, because that is a mistake in the program.
 //
-// Members are connected when a host arrives, and by [Gateway.HTTPHandler]. The caller must close the gateway.
+// The gateway connects to the members when a host arrives, and in [Gateway.HTTPHandler]. The caller must close the
+// gateway.
 func NewGateway(members []mcpclient.Member, o *GatewayOptions) (*Gateway, error) {
 	g := &Gateway{groups: map[*hostGroup]struct{}{}}
 	if o != nil {
@@ -112,7 +112,7 @@ func NewGateway(members []mcpclient.Member, o *GatewayOptions) (*Gateway, error)
 	return g, err
 }
 
-// join adds the members after it has validated their names and options.
+// join validates the names and options of the members, and adds the members.
 func (g *Gateway) join(members []mcpclient.Member) error {
 	var err error
 	if g.naming, err = groupname.New(cmp.Or(g.o.Separator, "_"), cmp.Or(g.o.NameLimit, 128)); err != nil {
@@ -120,13 +120,13 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 	}
 	switch {
 	case len(members) == 0:
-		return errors.New("no members")
+		return errors.New("a gateway needs at least one member")
 	case g.o.NoPrefix && len(members) > 1:
 		return fmt.Errorf("NoPrefix needs exactly one member, got %d", len(members))
 	}
 	for _, m := range members {
 		if m.Transport == nil {
-			return fmt.Errorf("member %q: no transport", m.Name)
+			return fmt.Errorf("member %q has no transport", m.Name)
 		}
 		prefix, err := g.naming.Prefix(m.Name)
 		if err != nil {
@@ -158,7 +158,7 @@ func (g *Gateway) join(members []mcpclient.Member) error {
 	return nil
 }
 
-// redacting returns a Telemetry that redacts contents by the policy.
+// redacting returns a Telemetry that redacts contents according to the policy.
 func (g *Gateway) redacting(t *telemetry.Telemetry) *telemetry.Telemetry {
 	if g.guard == nil || g.guard.secrets == nil {
 		return t
@@ -166,7 +166,7 @@ func (g *Gateway) redacting(t *telemetry.Telemetry) *telemetry.Telemetry {
 	return instrument.Redacting(t, g.guard.scrub)
 }
 
-// newServer returns the end towards one host, or, if own is nil, towards all hosts over HTTP.
+// newServer returns the server for one host. If own is nil, it returns the server for all hosts over HTTP.
 func (g *Gateway) newServer(own *hostGroup) (*mcpserver.Server, error) {
 	o := g.o.Server
 	o.Limits.Frame = cmp.Or(o.Limits.Frame, DefaultFrameLimit)
@@ -186,8 +186,8 @@ func (g *Gateway) newServer(own *hostGroup) (*mcpserver.Server, error) {
 // maxRelayed bounds the requests of one host that wait for answers of members.
 const maxRelayed = 1024
 
-// Serve serves the host at the other end of c, with its own clients to the members, until the host has left or ctx
-// ends. The clients have ended when Serve returns. Serve returns the error of [mcpserver.Server.Serve].
+// Serve serves the host at the other end of c until the host has left or ctx ends. The host has its own clients to the
+// members, which have ended when Serve returns. Serve returns the error of [mcpserver.Server.Serve].
 func (g *Gateway) Serve(ctx context.Context, c mcpserver.Conn) error {
 	return g.serve(func(s *mcpserver.Server) error { return s.Serve(ctx, c) })
 }
@@ -210,16 +210,16 @@ func (g *Gateway) serve(serve func(*mcpserver.Server) error) error {
 	return serve(s)
 }
 
-// HTTPHandler returns a handler for hosts over HTTP, to mount at a path such as /mcp, and connects to the members for
+// HTTPHandler returns a handler for hosts over HTTP, to mount at a path such as /mcp. It connects to the members for
 // hosts without sessions. A nil o means the defaults. End the handler with [mcpserver.HTTPHandler.Shutdown], and then
 // the gateway with [Gateway.Close] or [Gateway.Shutdown].
 //
-// A session has its own clients to the members, from its first request after initialize. There are at most
-// [DefaultMaxSessions] sessions, unless Sessions of [mcpserver.HTTPLimits] sets another number.
+// A session has its own clients to the members, from its first request after initialize. The limit is
+// [DefaultMaxSessions] sessions, unless Sessions of [mcpserver.HTTPLimits] sets another limit.
 //
-// With a store of sessions, [mcpserver.HTTPOptions.Sessions], any process with the same members may serve a session:
-// each process has its own clients for it, with the host's capabilities, its log level and its subscriptions. State
-// that a member keeps for one connection does not move, nor do calls in flight.
+// With a store of sessions, [mcpserver.HTTPOptions.Sessions], any process with the same members may serve a session.
+// Each process has its own clients for the session, with the host's capabilities, its log level and its subscriptions.
+// Calls in flight, and state that a member keeps for one connection, stay in their process.
 func (g *Gateway) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 	g.mu.Lock()
 	h, first := g.shared, g.shared == nil && !g.stopped
@@ -234,8 +234,8 @@ func (g *Gateway) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 	return g.http.HTTPHandler(boundSessions(o))
 }
 
-// HealthHandler reports over HTTP whether the members are usable, like [mcpclient.HealthHandler]: the members that
-// hosts without sessions share or, without [Gateway.HTTPHandler], the members of each host.
+// HealthHandler reports over HTTP whether the members are usable, like [mcpclient.HealthHandler]. It reports the
+// members that hosts without sessions share. Without [Gateway.HTTPHandler], it reports the members of each host.
 func (g *Gateway) HealthHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mcpclient.HealthHandler(g.clients()...).ServeHTTP(w, r)
@@ -257,11 +257,11 @@ func (g *Gateway) clients() (all []*mcpclient.Client) {
 	return all
 }
 
-// Close rejects new hosts, and closes the clients of all hosts, as [mcpclient.Client.Close] does.
+// Close rejects new hosts, and closes the clients of all hosts with [mcpclient.Client.Close].
 func (g *Gateway) Close() error { return g.end((*mcpclient.Group).Close) }
 
-// Shutdown rejects new hosts, waits for the operations of all hosts, and closes their clients, as
-// [mcpclient.Client.Shutdown] does. If ctx ends first, it closes the clients at once and returns the cause of ctx.
+// Shutdown rejects new hosts, waits for the operations of all hosts, and closes their clients with
+// [mcpclient.Client.Shutdown]. If ctx ends first, it closes the clients immediately and returns the cause of ctx.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	return g.end(func(clients *mcpclient.Group) error { return clients.Shutdown(ctx) })
 }
@@ -284,7 +284,7 @@ func (g *Gateway) end(end func(*mcpclient.Group) error) error {
 
 var errGatewayStopped = &mcp.Error{Code: mcp.CodeInternalError, Message: "the gateway is closed"}
 
-// newGroup returns the clients of one host, not yet connected.
+// newGroup returns the clients of one host. They are not connected yet.
 func (g *Gateway) newGroup() (*hostGroup, error) {
 	h := newHostGroup(g)
 	g.mu.Lock()

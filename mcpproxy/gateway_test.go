@@ -32,7 +32,7 @@ type around struct {
 	servers []*mcptest.Server
 }
 
-// begin returns a gateway with a server for each revision; add adds features to each server.
+// begin returns a gateway with a server for each revision. add adds features to each server.
 func begin(t *testing.T, o *mcpproxy.GatewayOptions, add func(name string, s *mcptest.Server)) *around {
 	t.Helper()
 	a := &around{t: t}
@@ -177,7 +177,7 @@ func TestGatewayPresentsToolsOfAllMembers(t *testing.T) {
 		_, err := c.CallTool(t.Context(), "else_echo", nil)
 		if e, ok := errors.AsType[*mcp.Error](err); !ok || e.Code != mcp.CodeInvalidParams ||
 			!strings.Contains(e.Message, "old_, mid_, new_") {
-			t.Errorf("a tool of no member answers %v, want how the names begin", err)
+			t.Errorf("an unknown tool answers %v, want the prefixes of the names", err)
 		}
 	})
 }
@@ -238,21 +238,21 @@ func TestDisconnectedMemberIsNamedInErrorsAndReconnects(t *testing.T) {
 		a.servers[1].Refuse(errors.New("gone"))
 		a.servers[1].Kill()
 		if err := <-hangs; err == nil || !strings.Contains(err.Error(), `the server "mid"`) {
-			t.Errorf("the call in which the member dies answers %v, want its name", err)
+			t.Errorf("the call during which the member dies answers %v, want the member's name", err)
 		}
 		if got := toolNames(t, c); len(got) != 4 {
-			t.Errorf("the host gets %q, want the tools of the others", got)
+			t.Errorf("the host gets %q, want the tools of the other members", got)
 		}
 		_, err := c.CallTool(t.Context(), "mid_echo", nil)
 		if err == nil || !strings.Contains(err.Error(), `the server "mid" is not connected: its state is`) {
-			t.Errorf("a call of a member that is away answers %v, want its name and state", err)
+			t.Errorf("a call of a disconnected member answers %v, want its name and state", err)
 		}
 		h.taken()
 		a.servers[1].Refuse(nil)
 		time.Sleep(time.Minute)
 		told := slices.Contains(h.taken(), "tools")
 		if got := toolNames(t, c); !told || len(got) != 7 {
-			t.Errorf("the member is back: the host was told: %v, and gets %q", told, got)
+			t.Errorf("after the member is back, the host was notified: %v, and gets %q", told, got)
 		}
 	})
 }
@@ -286,8 +286,8 @@ func TestNewGatewayRejectsInvalidOptions(t *testing.T) {
 		o       *mcpproxy.GatewayOptions
 		want    string
 	}{
-		{nil, nil, "no members"},
-		{[]mcpclient.Member{{Name: "a"}}, nil, `member "a": no transport`},
+		{nil, nil, "needs at least one member"},
+		{[]mcpclient.Member{{Name: "a"}}, nil, `member "a" has no transport`},
 		{[]mcpclient.Member{{Transport: s}}, nil, "a member has no name"},
 		{[]mcpclient.Member{{Name: "a b", Transport: s}, {Name: "a-b", Transport: s}}, nil, "prefix a-b_"},
 		{[]mcpclient.Member{{Name: "a", Transport: s}}, &mcpproxy.GatewayOptions{Separator: "/"}, `separator "/"`},
@@ -306,7 +306,7 @@ func TestHealthNamesEachMember(t *testing.T) {
 		defer a.end()
 		w := get(a.gateway.HealthHandler())
 		if w != `200 {"ready":true,"clients":[]}` {
-			t.Errorf("before there is a host: %s", w)
+			t.Errorf("without a host: %s", w)
 		}
 		c := a.host(mcp.Version20260728)
 		defer leave(t, c)
@@ -335,7 +335,7 @@ func TestClosedGatewayRejectsHosts(t *testing.T) {
 		leave(t, c)
 		err := a.gateway.Serve(t.Context(), nil)
 		if err == nil || !strings.Contains(err.Error(), "the gateway is closed") {
-			t.Errorf("Serve returned %v, want that the gateway is closed", err)
+			t.Errorf("Serve returned %v, want the error of a closed gateway", err)
 		}
 	})
 }

@@ -26,7 +26,8 @@ func TestGatewayMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// For a known URI only its owner is asked; otherwise members with a matching template, then the others.
+// For a known URI, the gateway asks only its owner. Otherwise it asks members with a matching template, then the
+// others.
 func TestResourceReadAsksMembersInOrder(t *testing.T) {
 	members := []*member{{name: "a"}, {name: "b"}, {name: "c"}, {name: "d"}}
 	var o owners
@@ -43,7 +44,7 @@ func TestResourceReadAsksMembersInOrder(t *testing.T) {
 			got.WriteString(m.name)
 		}
 		if got.String() != test.want || listed != (len(test.want) == 1) {
-			t.Errorf("%s: asked are %s, listed %v, want %s", test.uri, got.String(), listed, test.want)
+			t.Errorf("%s: asked %s, listed %v, want %s", test.uri, got.String(), listed, test.want)
 		}
 	}
 }

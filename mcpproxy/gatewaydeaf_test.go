@@ -21,8 +21,8 @@ const (
 		`"cacheScope":"private"}`
 )
 
-// besideAScript runs f in a bubble with a host in front of a gateway. Its members are a script and a server with two
-// tools.
+// besideAScript runs f in a bubble with a host in front of a gateway. The members of the gateway are a script and a
+// server with two tools.
 func besideAScript(t *testing.T, o *mcpclient.Options,
 	f func(t *testing.T, c *mcpclient.Client, h *heard, v *mcptest.Conversation)) {
 	synctest.Test(t, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestUnresponsiveMemberDoesNotAffectOthers(t *testing.T) {
 			}
 		}
 		if _, err := c.CallTool(t.Context(), "good_echo", nil); err != nil {
-			t.Errorf("a call of the other: %v", err)
+			t.Errorf("a call of the other member: %v", err)
 		}
 		h.taken()
 		answer := func(method, result string) {
@@ -76,7 +76,7 @@ func TestUnresponsiveMemberDoesNotAffectOthers(t *testing.T) {
 		go func() { listed <- toolNames(t, c) }()
 		answer(mcp.MethodListTools, oneTool)
 		if got := <-listed; !told || len(got) != 3 {
-			t.Errorf("the member answers again: the host was told: %v, and gets %q", told, got)
+			t.Errorf("after the member answers again, the host was notified: %v, and gets %q", told, got)
 		}
 	})
 }

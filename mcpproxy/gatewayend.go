@@ -8,15 +8,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// hostEnd is the end of a gateway towards one host, or towards all hosts over HTTP.
+// hostEnd is the gateway's server for one host, or for all hosts over HTTP.
 type hostEnd struct {
 	g      *Gateway
 	own    *hostGroup        // nil over HTTP, where each session has its own
 	server *mcpserver.Server // set before it serves
 }
 
-// offered declares the gateway's features. Requests for lists, calls, prompts and resources never reach it: between
-// has answered them.
+// offered declares the gateway's features. Requests for lists, calls, prompts and resources never reach it, because
+// between answers them.
 type offered struct {
 	*hostEnd
 	mcpserver.ToolLister
@@ -31,7 +31,7 @@ type offered struct {
 type groupKey struct{}
 
 // Init connects to the members for a host that opens a session. Over HTTP it waits for the first request after
-// initialize, so that initialize alone is cheap for the gateway.
+// initialize, so that a host that sends only initialize costs little.
 func (e *hostEnd) Init(_ context.Context, s *mcpserver.Session) error {
 	if e.own != nil {
 		return e.own.connect(s.ClientCapabilities(), s, e.server)
@@ -46,11 +46,11 @@ func (e *hostEnd) Init(_ context.Context, s *mcpserver.Session) error {
 // Terminate closes the clients that Init started.
 func (e *hostEnd) Terminate(_ context.Context, s *mcpserver.Session, _ error) {
 	if h, ok := s.Value(groupKey{}).(*hostGroup); ok {
-		_ = h.stop((*mcpclient.Group).Close) // the host has left
+		_ = h.stop((*mcpclient.Group).Close) // best effort: the host has left
 	}
 }
 
-// groupOf returns the hostGroup of a session, nil for none.
+// groupOf returns the hostGroup of a session, or nil.
 func (e *hostEnd) groupOf(s *mcpserver.Session) *hostGroup {
 	if e.own != nil {
 		return e.own
@@ -63,7 +63,7 @@ func (e *hostEnd) groupOf(s *mcpserver.Session) *hostGroup {
 	return e.g.shared
 }
 
-// group returns the hostGroup of a request's host, and connects to the members if necessary.
+// group returns the hostGroup of a request's host. If necessary, it connects to the members.
 func (e *hostEnd) group(r *mcpserver.Request) (*hostGroup, error) {
 	h := e.groupOf(r.Session())
 	if h == nil {
@@ -76,7 +76,7 @@ func (e *hostEnd) group(r *mcpserver.Request) (*hostGroup, error) {
 	return h, nil
 }
 
-// between answers the requests that members answer, within the server's middleware.
+// between is a middleware of the server. It answers the requests that members answer.
 func (e *hostEnd) between(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 	return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 		ask := passedOn[r.Method]
@@ -93,7 +93,7 @@ func (e *hostEnd) between(next mcpserver.RequestHandler) mcpserver.RequestHandle
 		}
 		result, err := next(ctx, r)
 		if err == nil {
-			_, err = e.group(r) // the host starts, or has set its log level
+			_, err = e.group(r) // the host opens a session, or has set its log level
 		}
 		return result, e.g.guard.failure(ctx, r.Method, err)
 	}

@@ -72,7 +72,7 @@ func TestPromptsAndCompletionsGoToTheirMember(t *testing.T) {
 			}
 		}
 		if _, err := c.GetPrompt(t.Context(), "greet", nil); !errors.Is(err, mcp.ErrInvalidParams) {
-			t.Errorf("a prompt of no member answers %v, want -32602", err)
+			t.Errorf("an unknown prompt answers %v, want -32602", err)
 		}
 	})
 }
@@ -105,11 +105,11 @@ func TestResourcesAreReadFromTheirMember(t *testing.T) {
 			} {
 				r, err := c.ReadResource(t.Context(), uri)
 				if err != nil || r.Contents[0].Text != of+" has it" {
-					t.Errorf("listed %v: %s answers %+v, %v, want that %s has it", listed, uri, r, err, of)
+					t.Errorf("listed %v: %s answers %+v, %v, want the resource of %s", listed, uri, r, err, of)
 				}
 			}
 			if _, err := c.ReadResource(t.Context(), "no://thing"); !errors.Is(err, mcp.ErrResourceNotFound) {
-				t.Errorf("a resource of no member answers %v, want that there is none", err)
+				t.Errorf("an unknown resource answers %v, want the error for a missing resource", err)
 			}
 		}
 	})
@@ -172,14 +172,14 @@ func TestChangesOfEachMemberReachHosts(t *testing.T) {
 				time.Sleep(time.Second)
 				want := []string{"prompts", "resources", "tools", "updated " + memberNames[i] + "://thing"}
 				if got := h.taken(); !slices.Equal(got, want) {
-					t.Errorf("of %s the host hears %q, want %q", memberNames[i], got, want)
+					t.Errorf("from %s the host gets %q, want %q", memberNames[i], got, want)
 				}
 			}
 			must(c.UnsubscribeResource(t.Context(), "mid://thing"))
 			a.servers[1].ResourceUpdated("mid://thing")
 			time.Sleep(time.Second)
 			if got := h.taken(); len(got) > 0 {
-				t.Errorf("behind unsubscribing the host hears %q", got)
+				t.Errorf("after unsubscribing the host gets %q", got)
 			}
 		})
 }
@@ -240,12 +240,12 @@ func TestProgressAndLogMessagesReachHostOfCall(t *testing.T) {
 			}))
 			must(err)
 			message := "half"
-			if v < mcp.Version20250326 || name == "old" { // which has no progress messages
+			if v < mcp.Version20250326 || name == "old" { // old has no progress messages
 				message = ""
 			}
 			want := []string{"progress 1 2 " + message, "warning " + name + `/part {"n":1}`}
 			if got := h.taken(); !slices.Equal(got, want) {
-				t.Errorf("of %s the host hears %q, want %q", name, got, want)
+				t.Errorf("from %s the host gets %q, want %q", name, got, want)
 			}
 		}
 	})
@@ -265,7 +265,7 @@ func TestCancelledCallEndsAtMember(t *testing.T) {
 			cancel()
 			time.Sleep(time.Second)
 			if got := ended.taken(); !slices.Equal(got, []string{name + " ended"}) {
-				t.Errorf("behind a call of %s that was cancelled: %q", name, got)
+				t.Errorf("after a cancelled call of %s: %q", name, got)
 			}
 		}
 	})
@@ -286,8 +286,8 @@ func able() []mcpclient.Feature {
 	}
 }
 
-// TestMemberRequestOutlivesParallelRequest uses a tool that sends a request while a later call is in flight. The
-// later call ends before the answer, and the gateway cannot know which call sent the request.
+// TestMemberRequestOutlivesParallelRequest uses a tool that sends a request while a later call is in flight. The later
+// call ends before the answer. The gateway cannot know which of the two calls has sent the request.
 func TestMemberRequestOutlivesParallelRequest(t *testing.T) {
 	asking := func(name string, s *mcptest.Server) {
 		must(mcpserver.AddTool(s.Server, &mcp.Tool{Name: "later"}, func(ctx context.Context, _ struct{}) (string, error) {
@@ -327,7 +327,7 @@ func TestMemberRequestOutlivesParallelRequest(t *testing.T) {
 			})
 			r, err := c.CallTool(t.Context(), name+"_later", nil)
 			if err != nil || r.IsError || textOf(r) != "decline" {
-				t.Errorf("%s: got %+v, %v, want that the host declines", name, r, err)
+				t.Errorf("%s: got %+v, %v, want a decline of the host", name, r, err)
 			}
 			nap.Wait()
 		}
@@ -349,7 +349,7 @@ func TestHostAnswersRequestsOfMember(t *testing.T) {
 			if v == mcp.Version20260728 && name != "new" {
 				for _, r := range []*mcp.CallToolResult{sampled, elicited} {
 					if !r.IsError {
-						t.Errorf("%s, which cannot ask such a host, answers %s", name, textOf(r))
+						t.Errorf("%s cannot ask this host, but answers %s", name, textOf(r))
 					}
 				}
 				continue
@@ -359,7 +359,7 @@ func TestHostAnswersRequestsOfMember(t *testing.T) {
 			}
 			can := name != "old" && v != mcp.Version20241105 // supports elicitation
 			if got := textOf(elicited); can && got != "accept7" || can == elicited.IsError {
-				t.Errorf("%s_elicit answers %q, want what the host has said: %v", name, got, can)
+				t.Errorf("%s_elicit answers %q, want the host's answer: %v", name, got, can)
 			}
 		}
 	})
@@ -373,7 +373,7 @@ func TestServerRequestNeedsHostCapability(t *testing.T) {
 		for _, name := range memberNames {
 			r, err := c.CallTool(t.Context(), name+"_sample", nil)
 			if err == nil && !r.IsError || err != nil && !strings.Contains(err.Error(), "sampling") {
-				t.Errorf("%s_sample answers %+v, %v, want that the host has no sampling", name, r, err)
+				t.Errorf("%s_sample answers %+v, %v, want the error for a host without sampling", name, r, err)
 			}
 		}
 	})
@@ -393,7 +393,7 @@ func TestRootChangesReachMembers(t *testing.T) {
 		must(c.SetRoots(t.Context(), &mcp.Root{URI: "file:///tmp"}))
 		time.Sleep(time.Second)
 		if got := told.taken(); !slices.Equal(got, []string{"mid", "old"}) {
-			t.Errorf("told are %q, want those that can be", got)
+			t.Errorf("notified members: %q, want all that can be notified", got)
 		}
 	})
 }

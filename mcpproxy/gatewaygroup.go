@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// notifier sends notifications that belong to no request: the host's server, or its session.
+// notifier sends notifications that belong to no request. It is the host's server, or its session.
 type notifier interface {
 	ToolsChanged()
 	PromptsChanged()
@@ -23,7 +23,7 @@ type notifier interface {
 	Log(level mcp.LoggingLevel, logger string, data any) error
 }
 
-// hostGroup holds the clients of one host, or of all hosts without sessions: a client for each member.
+// hostGroup holds the clients of one host, or of all hosts without sessions. There is one client for each member.
 type hostGroup struct {
 	g      *Gateway
 	life   context.Context // ends with stop
@@ -37,13 +37,13 @@ type hostGroup struct {
 	clients *mcpclient.Group    // guarded by mu; nil before connecting, and if that failed
 	members []*member           // guarded by mu until begun, then immutable
 	failed  error               // guarded by mu; why connecting failed
-	session *mcpserver.Session  // guarded by mu; nil for a host without one
+	session *mcpserver.Session  // guarded by mu; nil for a host without a session
 	server  *mcpserver.Server   // guarded by mu until begun
-	level   mcp.LoggingLevel    // guarded by mu; level of log messages, empty if the host has set none
+	level   mcp.LoggingLevel    // guarded by mu; level of log messages; empty if the host has set none
 	watched map[string]*watched // guarded by mu; by URI
 }
 
-// member is a member of a gateway, for one host.
+// member is one member of a gateway, for one host or for all hosts without sessions.
 type member struct {
 	h      *hostGroup
 	name   string
@@ -51,14 +51,14 @@ type member struct {
 	client *mcpclient.Client
 
 	mu         sync.Mutex
-	calls      []*request                   // guarded by mu; requests that it is answering, the oldest first
+	calls      []*request                   // guarded by mu; requests that the member is answering, oldest first
 	aliases    map[string]groupname.Aliases // guarded by mu; by kind of list
-	missing    bool                         // guarded by mu; a list was answered without it
-	silent     bool                         // guarded by mu; a list has timed out, and the member has not answered since
-	unanswered bool                         // guarded by mu; a request of this connection ended without an answer
+	missing    bool                         // guarded by mu; a list was answered without the member's items
+	silent     bool                         // guarded by mu; a list has timed out, and the member has sent nothing since
+	unanswered bool                         // guarded by mu; a request on this connection ended without an answer
 
-	levelLock lock.Mutex       // held while the member gets a level
-	level     mcp.LoggingLevel // guarded by levelLock; level that the member has
+	levelLock lock.Mutex       // held while the level is sent to the member
+	level     mcp.LoggingLevel // guarded by levelLock; latest level that was sent to the member
 }
 
 func newHostGroup(g *Gateway) *hostGroup {
@@ -67,15 +67,15 @@ func newHostGroup(g *Gateway) *hostGroup {
 	return h
 }
 
-// everything has the capabilities that the gateway declares to members for hosts that share clients. If a host cannot
-// answer a request, the request fails.
+// everything has the capabilities that the gateway declares to members on behalf of hosts that share clients. If a host
+// cannot answer a request of a member, the request fails.
 var everything = mcp.ClientCapabilities{
 	Elicitation: &mcp.ElicitationCapability{Form: mcp.Object{}, URL: mcp.Object{}},
 	Sampling:    &mcp.SamplingCapability{Tools: mcp.Object{}, Context: mcp.Object{}},
 	Roots:       &mcp.RootsCapability{},
 }
 
-// connect starts connecting to the members, once, with the host's capabilities.
+// connect starts to connect to the members, with the host's capabilities. Only the first call has an effect.
 func (h *hostGroup) connect(able mcp.ClientCapabilities, s *mcpserver.Session, server *mcpserver.Server) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -112,7 +112,7 @@ func (h *hostGroup) connect(able mcp.ClientCapabilities, s *mcpserver.Session, s
 	return nil
 }
 
-// options returns the options of a member's client: the user's options, with the host's capabilities.
+// options returns the options for a member's client: the user's options, with the host's capabilities.
 func (m *member) options(given *mcpclient.Options, able mcp.ClientCapabilities) *mcpclient.Options {
 	o := *given
 	o.Capabilities.Elicitation, o.Capabilities.Sampling = able.Elicitation, able.Sampling
@@ -147,14 +147,14 @@ func (m *member) options(given *mcpclient.Options, able mcp.ClientCapabilities) 
 	return &o
 }
 
-// present returns the members, none before the host has connected.
+// present returns the members. It returns none before the host has connected.
 func (h *hostGroup) present() []*member {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.members
 }
 
-// notifier returns the sender of notifications to the host.
+// notifier returns the notifier for the host.
 func (h *hostGroup) notifier() notifier {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -164,14 +164,14 @@ func (h *hostGroup) notifier() notifier {
 	return h.server
 }
 
-// of returns the session of the host, nil for none.
+// of returns the session of the host, or nil.
 func (h *hostGroup) of() *mcpserver.Session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.session
 }
 
-// background runs f, which ends with h.life, unless h has stopped.
+// background runs f in a goroutine that ends with h.life. It reports false if h has stopped.
 func (h *hostGroup) background(f func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -181,7 +181,7 @@ func (h *hostGroup) background(f func()) bool {
 	return !h.stopped
 }
 
-// stop ends the clients with end, and waits for the tasks of the host.
+// stop ends the clients with end, and waits for the goroutines of the host.
 func (h *hostGroup) stop(end func(*mcpclient.Group) error) error {
 	h.mu.Lock()
 	h.stopped = true
@@ -197,7 +197,7 @@ func (h *hostGroup) stop(end func(*mcpclient.Group) error) error {
 	return err
 }
 
-// setLevel sets the level of log messages at the members, if it has changed.
+// setLevel sends the level of log messages to the members, if it has changed.
 func (h *hostGroup) setLevel(level mcp.LoggingLevel) {
 	h.mu.Lock()
 	same := h.level == level
@@ -212,8 +212,8 @@ func (h *hostGroup) setLevel(level mcp.LoggingLevel) {
 	}
 }
 
-// settle sends the log level to a newly connected member, and notifies the host if lists were answered without the
-// member.
+// settle sends the log level to a newly connected member. If lists were answered without the member, settle notifies
+// the host.
 func (m *member) settle() {
 	m.sendLevel()
 	m.mu.Lock()
@@ -228,7 +228,7 @@ func (m *member) settle() {
 	}
 }
 
-// sendLevel sends a member the level of log messages. In later sessions its client does so.
+// sendLevel sends the level of log messages to a member. In later sessions, the member's client sends it.
 func (m *member) sendLevel() {
 	if m.levelLock.LockContext(m.h.life) != nil {
 		return

@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// get returns the answer of a handler.
+// get returns the response of a handler as text.
 func get(h http.Handler) string {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
@@ -56,12 +56,12 @@ func client(t *testing.T, url string, v mcp.Version, features ...mcpclient.Featu
 	return c
 }
 
-// eventually waits until f is true.
+// eventually waits until f returns true.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !f(); {
 		if time.Now().After(end) {
-			t.Fatalf("it was not so in 20 s: %s", what)
+			t.Fatalf("not true within 20 s: %s", what)
 		}
 		<-time.After(5 * time.Millisecond)
 	}
@@ -85,7 +85,7 @@ func TestHTTPHostsShareGateway(t *testing.T) {
 			r, err := c.CallTool(t.Context(), name+"_sample", nil)
 			must(err)
 			if can := v != mcp.Version20260728 || name == "new"; r.IsError == can {
-				t.Errorf("%s: %s_sample answers %s, want what the host has said: %v", v, name, textOf(r), can)
+				t.Errorf("%s: %s_sample answers %s, want the host's answer: %v", v, name, textOf(r), can)
 			}
 			must(c.SubscribeResource(t.Context(), name+"://thing"))
 		}
@@ -93,7 +93,7 @@ func TestHTTPHostsShareGateway(t *testing.T) {
 			_, err := c.CallTool(t.Context(), name+"_work", nil)
 			must(err)
 			a.servers[i].ResourceUpdated(name + "://thing")
-			eventually(t, "the host hears of "+name, func() bool {
+			eventually(t, "the host is notified of "+name, func() bool {
 				h.mu.Lock()
 				defer h.mu.Unlock()
 				return slices.Contains(h.all, "updated "+name+"://thing") &&
@@ -105,7 +105,8 @@ func TestHTTPHostsShareGateway(t *testing.T) {
 	}
 }
 
-// A call of a host without sessions fails with the missing capability.
+// If a host without a session lacks a capability that a call needs, the call fails with the error for a missing
+// capability.
 func TestMissingCapabilityIsReportedToHost(t *testing.T) {
 	a := begin(t, nil, addWork(new(heard)))
 	c := client(t, a.atURL(nil), mcp.Version20260728)
@@ -116,7 +117,7 @@ func TestMissingCapabilityIsReportedToHost(t *testing.T) {
 	}
 }
 
-// posted sends one message of a session, and returns the answer and the id of the session.
+// posted sends one message of a session. It returns the answer and the id of the session.
 func posted(t *testing.T, url, session, message string) (answer, id string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(message))
@@ -169,11 +170,11 @@ func TestSessionContinuesInAnotherProcess(t *testing.T) {
 	answer, _ = posted(t, urls[1], id,
 		`{"jsonrpc":"2.0","id":5,"method":"resources/unsubscribe","params":{"uri":"mid://thing"}}`)
 	if !strings.Contains(answer, `"result":{}`) {
-		t.Errorf("the other process answers %s, want that the resource is watched no more", answer)
+		t.Errorf("the other process answers %s, want an answer without a watched resource", answer)
 	}
 }
 
-// leveled records the log levels that a server gets.
+// leveled records the log levels that a server receives.
 type leveled struct {
 	h    *heard
 	name string
@@ -219,7 +220,7 @@ func TestPolicyMatchesNamesOfGateway(t *testing.T) {
 	}
 	r, err := c.CallTool(t.Context(), "new_sample", nil)
 	if err != nil || textOf(r) != "said new|[redacted]" {
-		t.Errorf("new_sample answers %+v, %v, want what the host has said, but for what is redacted", r, err)
+		t.Errorf("new_sample answers %+v, %v, want the host's answer with redactions", r, err)
 	}
 	said := new(heard)
 	done := make(chan error)
@@ -235,7 +236,7 @@ func TestPolicyMatchesNamesOfGateway(t *testing.T) {
 		must(<-done)
 	}
 	if n := said.count("[redacted]"); n != 3 {
-		t.Errorf("progress says %q, want what is to be seen of it", said.all)
+		t.Errorf("progress messages: %q, want them redacted", said.all)
 	}
 }
 
@@ -284,8 +285,8 @@ func TestBlockedHostDoesNotDelayOthers(t *testing.T) {
 			return &mcp.CallToolResult{}, nil
 		}))
 	begun := time.Now()
-	eventually(t, "another host hears of the tools", func() bool { return h.count("changed") > before })
+	eventually(t, "another host is notified of the tools", func() bool { return h.count("changed") > before })
 	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("another host heard of the tools after %v", took)
+		t.Errorf("another host was notified of the tools after %v", took)
 	}
 }

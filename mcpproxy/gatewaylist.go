@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// kind is a kind of listed item.
+// kind is a kind of item in lists.
 type kind struct {
 	one, method string
 	list        string // member of the result with the items
@@ -37,22 +37,22 @@ var (
 
 func hasResources(c *mcp.ServerCapabilities) bool { return c.Resources != nil }
 
-// Bounds for the list of one member, all pages together.
+// Limits for the list of one member, all pages together.
 const (
 	maxListPages = 1000
-	maxListBytes = 64 << 20 // or a single page that is larger
+	maxListBytes = 64 << 20 // a single page may be larger
 )
 
-// listTimeout bounds the time for the list of one member if there are others. Lists omit a member that takes longer,
-// until it answers again: see [member.fallsSilent].
+// listTimeout bounds the time for the list of one member if the gateway has other members. Lists omit a slower member
+// until the member answers again: see [member.fallsSilent].
 const listTimeout = 10 * time.Second
 
-// maxListed bounds the memory for lists that a gateway builds at the same time, in bytes: of all members, for all
-// hosts and requests. Beyond it, each list still loads one page at a time.
+// maxListed bounds the memory in bytes for all lists that a gateway builds concurrently: for all members, hosts and
+// requests. Beyond this limit, each list may still load one page at a time.
 const maxListed = 256 << 20
 
-// listBudget counts the memory for lists. A page takes three times the size of its text: the original, the text with
-// the gateway's names, and the answer.
+// listBudget counts the memory for lists. A page counts three times the size of its text: for the original, for the
+// text with the gateway's names, and for the answer.
 type listBudget struct{ used atomic.Int64 }
 
 const (
@@ -81,8 +81,8 @@ type item struct {
 	text json.RawMessage
 }
 
-// listing returns the function that answers a list request: the lists of all members in their order, without pages.
-// Of items with equal names, the first counts.
+// listing returns the function that answers a list request. The answer contains the lists of all members, in the order
+// of the members, on one page. Of several items with the same name, it contains the first.
 func listing(k *kind) asking {
 	return func(ctx context.Context, r *request, _ json.RawMessage) (json.RawMessage, error) {
 		members := r.h.present()
@@ -142,8 +142,8 @@ type list struct {
 	err    error
 }
 
-// list adds the list of a member, with the names of the gateway and without hidden items: nothing if the member is
-// not connected or its list fails.
+// list adds the list of a member to into, with the names of the gateway and without hidden items. It adds nothing if
+// the member is not connected or its list fails.
 func (m *member) list(ctx context.Context, k *kind, into *list) {
 	if into.err = m.walkInTime(ctx, k, into); into.err != nil {
 		into.items = nil
@@ -179,7 +179,7 @@ func (m *member) list(ctx context.Context, k *kind, into *list) {
 	m.mu.Unlock()
 }
 
-// walkInTime calls walk. If there are other members, listTimeout bounds the call.
+// walkInTime calls walk. If there are other members, it limits the time to listTimeout.
 func (m *member) walkInTime(ctx context.Context, k *kind, into *list) error {
 	if len(m.h.present()) == 1 {
 		return m.walk(ctx, k, into)
@@ -204,8 +204,8 @@ func (m *member) isSilent() bool {
 	return m.silent
 }
 
-// fallsSilent records that the member does not answer, like a member that subscriptions/listen has made deaf. A ping
-// waits for its answer, or for the end of the connection; then lists include the member again.
+// fallsSilent records that the member does not answer, for example because subscriptions/listen has blocked it. A ping
+// waits for its answer, or for the end of the connection. After that, lists include the member again.
 func (m *member) fallsSilent() {
 	m.mu.Lock()
 	before := m.silent
@@ -223,7 +223,7 @@ func (m *member) fallsSilent() {
 	})
 }
 
-// walk reads the list of a member, all pages.
+// walk reads all pages of a member's list.
 func (m *member) walk(ctx context.Context, k *kind, into *list) error {
 	if err := m.ready(ctx); err != nil {
 		return err
@@ -285,7 +285,7 @@ func itemsOf(list json.RawMessage, k *kind) (all []item) {
 	return all
 }
 
-// renamed returns a definition with another name and otherwise unchanged.
+// renamed returns a definition with another name. The rest is unchanged.
 func renamed(text json.RawMessage, member, name string) json.RawMessage {
 	w := rewriter{from: text}
 	o := jsonscan.ObjectAt(text, 0)
@@ -300,7 +300,7 @@ func renamed(text json.RawMessage, member, name string) json.RawMessage {
 }
 
 // original returns the member's own name of an item, from memory or from a new list. If there is no such item, it
-// returns rest, and the member reports the error.
+// returns rest, so that the member reports the error.
 func (m *member) original(ctx context.Context, k *kind, name, rest string) string {
 	for range 2 {
 		m.mu.Lock()

@@ -20,21 +20,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// request is a request of a host that members answer.
+// request is a request of a host that one or more members answer.
 type request struct {
 	h    *hostGroup
 	info *mcpserver.RequestInfo
 	ask  asking
 	life context.Context // context of the handler, which ends after the notifications
-	ctx  context.Context // context of the call, which ends with its answer or by the policy; set before a member is asked
+	ctx  context.Context // context of the call; ends with the answer or by the policy; set before a member is asked
 	from mcp.Version     // revision of the answering member; set before the answer is given
-	tool *destination    // the called tool, as judged by the policy; nil without a policy
+	tool *destination    // the called tool, by which the policy has decided; nil without a policy
 	news news            // notifications for the host that belong to the request
 }
 
 // news holds the notifications of a request that its host has not read yet. Hosts share members, and a host that does
-// not read must not delay other hosts, so a goroutine of the request sends the notifications. The zero news is ready
-// for use, and costs nothing until there is a notification.
+// not read must not delay other hosts. So a separate goroutine of the request sends the notifications. The zero value
+// is ready for use, and costs nothing before the first notification.
 type news struct {
 	box     mailbox.Box
 	mu      sync.Mutex
@@ -43,12 +43,12 @@ type news struct {
 	sending sync.WaitGroup
 }
 
-// maxNews bounds the bytes of notifications that wait for the host of one request.
+// maxNews bounds the waiting notifications of one request, in bytes.
 const maxNews = 1 << 20
 
-// tell queues a notification of n bytes for the host of the request. It returns false if the notification is dropped:
-// the host does not read, or the request has ended. send gets a context that lasts until the answer is sent, because
-// the context of the call ends earlier.
+// tell queues a notification of n bytes for the host of the request. It drops the notification and returns false if the
+// host does not read, or if the request has ended. send gets a context that lasts until the answer is sent, because the
+// context of the call ends earlier.
 func (r *request) tell(n int, send func(context.Context)) bool {
 	r.news.mu.Lock()
 	defer r.news.mu.Unlock()
@@ -67,7 +67,8 @@ func (r *request) tell(n int, send func(context.Context)) bool {
 	return r.news.box.Put(n, maxNews, func() { send(within.Values(r.life, r.ctx)) })
 }
 
-// finish waits until the host has read the notifications, or its connection has ended. The answer follows them.
+// finish waits until the host has read the notifications, or until its connection has ended. The answer is sent after
+// that.
 func (n *news) finish() {
 	n.mu.Lock()
 	n.ended = true
@@ -78,17 +79,17 @@ func (n *news) finish() {
 	n.sending.Wait()
 }
 
-// destination is a tool or a prompt of a member, found by its name in the gateway.
+// destination is a tool or a prompt of a member. The host's name for it leads to the destination.
 type destination struct {
 	asked string // name in the gateway
 	m     *member
 	own   string // name at the member
 }
 
-// asking sends a request with these params to members. The result is unchanged.
+// asking is a function that sends a request with these params to members, and returns the unchanged result.
 type asking func(ctx context.Context, r *request, params json.RawMessage) (json.RawMessage, error)
 
-// passedOn has the methods that members answer.
+// passedOn maps the methods that members answer to their functions.
 var passedOn = map[string]asking{
 	mcp.MethodListTools: listing(tools), mcp.MethodCallTool: callTool,
 	mcp.MethodListPrompts: listing(prompts), mcp.MethodGetPrompt: getPrompt,
@@ -102,7 +103,7 @@ type answered struct {
 	err    error
 }
 
-// answer answers the request, under the policy.
+// answer applies the policy and answers the request.
 func (r *request) answer(ctx context.Context, params json.RawMessage) (any, error) {
 	r.life = ctx
 	done := make(chan answered, 1)
@@ -116,12 +117,12 @@ func (r *request) answer(ctx context.Context, params json.RawMessage) (any, erro
 		a.err = e.Server
 	}
 	if _, late := errors.AsType[*timeoutError](a.err); late || errors.Is(a.err, errTooManyWait) {
-		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: a.err.Error()} // the host gets the text
+		a.err = &mcp.Error{Code: mcp.CodeInternalError, Message: a.err.Error()} // the host may see the text
 	}
 	return r.shown(a.result, a.err)
 }
 
-// request passes on the request, which the policy permits.
+// request passes the request to members. The policy has permitted it.
 func (r *request) request(ctx context.Context, m relay.Message, answer relay.Answer) {
 	r.ctx = ctx
 	result, err := r.ask(ctx, r, m.Params)
@@ -130,14 +131,14 @@ func (r *request) request(ctx context.Context, m relay.Message, answer relay.Ans
 			Code    int64           `json:"code"`
 			Message string          `json:"message"`
 			Data    json.RawMessage `json:"data,omitempty"`
-		}{e.Code, e.Message, e.Data}) // decoded from JSON
+		}{e.Code, e.Message, e.Data}) // no error: the values were decoded from JSON
 		err = &relay.Error{Object: object, Server: e}
 	}
 	answer(result, err)
 }
 
-// namesOf returns the names of a tool: the host's name for it, the listed name, and the member's prefix with its own
-// name. It stores the tool in r.
+// namesOf returns all names of a tool: the host's name, the listed name, and the member's prefix with its own name. It
+// stores the tool in r.
 func (r *request) namesOf(ctx context.Context, tool string) ([]string, error) {
 	t, err := r.named(ctx, tools, tool)
 	if err != nil {
@@ -147,7 +148,7 @@ func (r *request) namesOf(ctx context.Context, tool string) ([]string, error) {
 	return append(t.m.names(t.own), tool), nil
 }
 
-// names returns the listed name of a member's tool, and the unshortened name.
+// names returns the listed name of a member's tool, and the name without shortening.
 func (m *member) names(own string) []string {
 	if m.h.g.o.NoPrefix {
 		return []string{own}
@@ -155,14 +156,14 @@ func (m *member) names(own string) []string {
 	return []string{m.h.g.naming.Name(m.prefix, own), m.prefix + own}
 }
 
-// hides returns true: lists contain no forbidden tools, see member.list.
+// hides returns true, because lists contain no forbidden tools, see member.list.
 func (r *request) hides() bool { return true }
 
-// begin starts a call that has waited for its turn.
+// begin starts a call after its wait for a turn.
 func (r *request) begin(call func()) bool { return r.h.background(call) }
 
-// shown returns the result for the host. If the member's revision is the host's or an older one, the result is
-// unchanged; a newer result is decoded, and the server encodes it for the host's revision.
+// shown returns the result for the host. If the host's revision is the member's or a newer one, the result is
+// unchanged. Otherwise it is decoded, and the server encodes it for the host's revision.
 func (r *request) shown(result json.RawMessage, err error) (any, error) {
 	switch needs, ok := errors.AsType[*mcpclient.InputRequiredError](err); {
 	case ok:
@@ -179,7 +180,7 @@ func (r *request) shown(result json.RawMessage, err error) (any, error) {
 	case mcp.MethodGetPrompt:
 		typed = new(mcp.GetPromptResult)
 	case mcp.MethodReadResource:
-		typed = new(mcp.ReadResourceResult) // otherwise the required lifetime is missing
+		typed = new(mcp.ReadResourceResult) // otherwise the lifetime, which is required, would be missing
 	case mcp.MethodComplete:
 		typed = new(mcp.CompleteResult)
 	default:
@@ -191,7 +192,7 @@ func (r *request) shown(result json.RawMessage, err error) (any, error) {
 	return typed, nil
 }
 
-// needs asks the host for the input that a member needs. The member's state returns with the input.
+// needs asks the host for the input that a member requests. The member's state is sent back with the input.
 func (r *request) needs(in *mcp.InputRequiredResult) error {
 	state := ""
 	if in.RequestState != nil {
@@ -200,8 +201,8 @@ func (r *request) needs(in *mcp.InputRequiredResult) error {
 	requests := make(mcp.InputRequests, len(in.InputRequests))
 	for key, one := range in.InputRequests {
 		if r.h.g.guard.text(r.ctx, r.info.Method, key) != key {
-			return &mcp.Error{Code: mcp.CodeInternalError, Message: "the server asks for input under a name that the policy " +
-				"of the gateway redacts; the answer needs that name"}
+			return &mcp.Error{Code: mcp.CodeInternalError, Message: "the policy of the gateway redacts the name of an input " +
+				"that the server requests; the answer needs this name"}
 		}
 		one.Params = r.h.g.seen(r.ctx, one.Method, one.Params)
 		requests[key] = one
@@ -209,7 +210,7 @@ func (r *request) needs(in *mcp.InputRequiredResult) error {
 	return r.info.RequireInput(requests, state)
 }
 
-// round returns the host's answers of earlier rounds.
+// round returns the host's answers from earlier rounds of the request.
 func (r *request) round() (in mcp.InputRound) {
 	in.InputResponses = r.info.InputResponses()
 	if state := r.info.RequestState(); state != "" {
@@ -218,12 +219,12 @@ func (r *request) round() (in mcp.InputRound) {
 	return in
 }
 
-// seen returns the params of a member's message without data that hosts may not see.
+// seen returns the params of a member's message without data that the policy redacts.
 func (g *Gateway) seen(ctx context.Context, method string, params json.RawMessage) json.RawMessage {
 	return g.guard.forHost(ctx, relay.Message{Method: method, Params: params}).Params
 }
 
-// at waits until the member is ready, and calls f with the options for the call.
+// at waits until the member is ready. Then it calls f with the options for the call.
 func (r *request) at(ctx context.Context, m *member, f func(...mcpclient.CallOption) error) error {
 	if err := m.ready(ctx); err != nil {
 		return err
@@ -237,14 +238,14 @@ func (r *request) at(ctx context.Context, m *member, f func(...mcpclient.CallOpt
 	return m.failure(err)
 }
 
-// isAnswer reports whether the call has also ended for the member.
+// isAnswer reports whether the member knows that the call has ended.
 func isAnswer(err error) bool {
 	e, ok := errors.AsType[*mcpclient.Error](err)
 	_, asks := errors.AsType[*mcpclient.InputRequiredError](err)
 	return err == nil || asks || ok && e.Server != nil || errors.Is(err, mcpclient.ErrConnectionLost)
 }
 
-// options returns the options for the call to a member, with the host's wishes.
+// options returns the options that the host's request implies for the call to a member.
 func (r *request) options(ctx context.Context) []mcpclient.CallOption {
 	options := []mcpclient.CallOption{
 		mcpclient.ReturnInputRequired(), mcpclient.WithLogLevel(r.level()), mcpclient.AfterNotifications(),
@@ -258,7 +259,7 @@ func (r *request) options(ctx context.Context) []mcpclient.CallOption {
 	return options
 }
 
-// level returns the least severe level of the log messages that the host wants, empty if it has set none.
+// level returns the least severe level of the log messages that the host wants. It is empty if the host has set none.
 func (r *request) level() (level mcp.LoggingLevel) {
 	if s := r.info.Session(); s != nil {
 		return s.LogLevel()
@@ -267,7 +268,7 @@ func (r *request) level() (level mcp.LoggingLevel) {
 	return level
 }
 
-// progress passes a member's progress on to the host.
+// progress passes progress of a member to the host.
 func (r *request) progress(ctx context.Context, p *mcp.ProgressParams) {
 	total := 0.0
 	if p.Total != nil {
@@ -275,14 +276,14 @@ func (r *request) progress(ctx context.Context, p *mcp.ProgressParams) {
 	}
 	message := r.h.g.guard.text(ctx, mcp.NotificationProgress, p.Message)
 	told := r.tell(len(message), func(ctx context.Context) {
-		_ = r.info.Progress(ctx, p.Progress, total, message) // the connection of a host that does not read ends
+		_ = r.info.Progress(ctx, p.Progress, total, message) // on failure, the connection of the host ends
 	})
 	if !told {
 		r.h.g.tel.NotificationDropped(mcp.NotificationProgress, names.DropQueueFull)
 	}
 }
 
-// passedMeta returns the part of _meta that is passed on to the server: all keys except those of the protocol and of
+// passedMeta returns the part of _meta that is passed to the server: all keys except the keys of the protocol and of
 // the trace, which belong to this connection.
 func passedMeta(meta mcp.Meta) mcp.Meta {
 	kept := map[string]json.RawMessage{}
@@ -300,13 +301,13 @@ func passedMeta(meta mcp.Meta) mcp.Meta {
 	}
 	text, err := json.Marshal(kept)
 	if err != nil {
-		return nil // decoded from JSON
+		return nil // impossible: the values were decoded from JSON
 	}
 	return text
 }
 
-// ready waits until a connecting member is ready or the gateway's patience has passed. It returns the reason if the
-// member is not connected.
+// ready waits until a connecting member is ready, or until the gateway's patience has passed. If the member is not
+// connected, ready returns the reason.
 func (m *member) ready(ctx context.Context) error {
 	if m.client.State() == connstate.Ready {
 		return nil
@@ -328,7 +329,7 @@ func (m *member) ready(ctx context.Context) error {
 	return m.away()
 }
 
-// away returns the error for a disconnected member, without the hosts and paths that its own errors may contain.
+// away returns the error for a disconnected member. It omits the member's own error, which may contain hosts and paths.
 func (m *member) away() error {
 	s := m.client.Status()
 	data, _ := json.Marshal(map[string]any{"server": m.name, "state": s.State, "reason": s.Reason})
@@ -336,8 +337,8 @@ func (m *member) away() error {
 		"its state is %v (%v) for %v; try again later", m.name, s.State, s.Reason, time.Since(s.Since).Round(time.Second))}
 }
 
-// failure returns the error of a member's call for the host: the member's own error, or an error with the member's
-// name.
+// failure returns the error of a member's call as the host sees it: the member's own error, or an error with the
+// member's name.
 func (m *member) failure(err error) error {
 	e, ok := errors.AsType[*mcpclient.Error](err)
 	switch {
@@ -352,13 +353,13 @@ func (m *member) failure(err error) error {
 		return err
 	}
 	text := fmt.Sprintf("the server %q: %v", m.name, err)
-	if g := m.h.g.guard; g != nil && g.secrets != nil { // only here the error is known to be no answer of the server
+	if g := m.h.g.guard; g != nil && g.secrets != nil { // here the error is known not to be an answer of the server
 		text, _ = g.secrets.redactErrorText(text)
 	}
 	return &mcp.Error{Code: mcp.CodeInternalError, Message: text}
 }
 
-// named returns the tool or prompt with this name in the gateway.
+// named returns the tool or prompt that has this name in the gateway.
 func (r *request) named(ctx context.Context, k *kind, name string) (*destination, error) {
 	if r.h.g.o.NoPrefix {
 		return &destination{name, r.h.present()[0], name}, nil
@@ -412,7 +413,7 @@ func getPrompt(ctx context.Context, r *request, params json.RawMessage) (result 
 	return result, err
 }
 
-// complete asks the member that owns the prompt or the template.
+// complete asks the member that owns the prompt or the resource template.
 func complete(ctx context.Context, r *request, params json.RawMessage) (result json.RawMessage, err error) {
 	var p mcp.CompleteParams
 	if err := decodeParams(params, &p); err != nil {
@@ -443,12 +444,12 @@ func complete(ctx context.Context, r *request, params json.RawMessage) (result j
 	return result, err
 }
 
-// owner returns the member that lists a template or a resource, nil for none. If it is not remembered, owner lists
-// the templates again.
+// owner returns the member that lists a template or a resource, or nil. If no member is remembered, owner lists the
+// templates first.
 func (r *request) owner(ctx context.Context, uri string) *member {
 	candidates, listed := r.h.owners.of(uri, r.h.present())
 	if !listed {
-		_, _ = listing(templates)(ctx, r, nil) // an error of a member is ignored
+		_, _ = listing(templates)(ctx, r, nil) // best effort: errors of members are ignored
 		candidates, listed = r.h.owners.of(uri, r.h.present())
 	}
 	if !listed {
@@ -457,7 +458,7 @@ func (r *request) owner(ctx context.Context, uri string) *member {
 	return candidates[0]
 }
 
-// decodeParams decodes the params of a request, or returns an error about them.
+// decodeParams decodes the params of a request. Its error is for the host.
 func decodeParams(params json.RawMessage, into any) error {
 	if params == nil {
 		params = json.RawMessage("{}")

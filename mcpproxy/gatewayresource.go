@@ -16,11 +16,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// maxOwners bounds the memory for the owners of resources and templates, in bytes. For an unknown owner, the gateway
-// asks the members one after the other.
+// maxOwners bounds the memory for the owners of resources and templates, in bytes. If the owner of a resource is
+// unknown, the gateway asks the members one after the other.
 const maxOwners = 1 << 20
 
-// owners holds the members that have listed a resource or a template, by its URI.
+// owners maps the URIs of resources and templates to the members that have listed them.
 type owners struct {
 	mu        sync.Mutex
 	resources map[string]*member // guarded by mu
@@ -50,13 +50,13 @@ func (o *owners) note(k *kind, uri string, m *member) {
 			return
 		}
 		o.size += len(uri) + overhead
-		uri = strings.Clone(uri) // it may be part of a large frame
+		uri = strings.Clone(uri) // it may be a part of a large frame
 	}
 	of[uri] = m
 }
 
-// of returns the members in the order in which to ask them for a URI, and reports whether the first has listed it. Next
-// come members with a template that shares a prefix with the URI, the longest prefix first.
+// of returns the members in the order in which the gateway asks them for a URI, and reports whether the first has
+// listed it. The next members have a template that shares a prefix with the URI, longest prefix first.
 func (o *owners) of(uri string, members []*member) (all []*member, listed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +76,8 @@ func (o *owners) of(uri string, members []*member) (all []*member, listed bool) 
 	return all, false
 }
 
-// readResource asks the member that has listed the resource, or one member after the other until one has it.
+// readResource asks the member that has listed the resource. Without such a member, it asks the members one after the
+// other until one has the resource.
 func readResource(ctx context.Context, r *request, params json.RawMessage) (result json.RawMessage, err error) {
 	var p mcp.ReadResourceParams
 	if err := decodeParams(params, &p); err != nil {
@@ -91,10 +92,10 @@ func readResource(ctx context.Context, r *request, params json.RawMessage) (resu
 	return result, err
 }
 
-// each calls f for the members that may have a resource, until one has it.
+// each calls f for the members that may have a resource, one after the other, until one has it.
 func (h *hostGroup) each(ctx context.Context, uri string, f func(*member) error) error {
 	candidates, listed := h.owners.of(uri, h.present())
-	var why error // error of the first member that may have it
+	var why error // error of the first member that may have the resource
 	for _, m := range candidates {
 		if !listed && m.lacksResources() {
 			continue
@@ -123,7 +124,8 @@ func (m *member) lacksResources() bool {
 	return ready() && m.client.ServerCapabilities().Resources == nil && ready() // nil without a connection, too
 }
 
-// unknown reports whether a member's error means that it has no such resource, in any revision or SDK.
+// unknown reports whether a member's error means that the member has no such resource. It covers all revisions and
+// SDKs.
 func unknown(err error) bool {
 	e, ok := errors.AsType[*mcp.Error](err)
 	return ok && (e.Code == mcp.CodeResourceNotFound || e.Code == mcp.CodeInvalidParams ||
@@ -133,16 +135,17 @@ func unknown(err error) bool {
 // watched is a resource that a host watches, or starts to watch.
 type watched struct {
 	turn  lock.Mutex // held to subscribe and to unsubscribe
-	users int        // guarded by hostGroup.mu; goroutines that hold the turn or wait for it
-	m     *member    // guarded by hostGroup.mu; nil if the host does not watch it
+	users int        // guarded by hostGroup.mu; goroutines that hold turn or wait for it
+	m     *member    // guarded by hostGroup.mu; nil if the host does not watch the resource
 	times int        // guarded by hostGroup.mu
 }
 
-// watchTimeout bounds the time for a member's answer to a subscription: the gateway reads no other message of the
-// host until then.
+// watchTimeout bounds the time for a member's answer to a subscription, because the gateway reads no other message of
+// the host during this time.
 const watchTimeout = 10 * time.Second
 
-// enter waits until no other goroutine changes the subscription to a resource. A goroutine that has entered must leave.
+// enter waits until no other goroutine changes the subscription to a resource. After enter, the goroutine must call
+// leave.
 func (h *hostGroup) enter(ctx context.Context, uri string) (*watched, error) {
 	h.mu.Lock()
 	w := h.watched[uri]
@@ -173,7 +176,7 @@ func (h *hostGroup) forgo(uri string, w *watched) {
 	}
 }
 
-// watch subscribes to a resource. If counted, the gateway counts each subscription, and not only the first.
+// watch subscribes to a resource. If counted is set, each subscription counts; otherwise only the first does.
 func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
@@ -199,7 +202,7 @@ func (h *hostGroup) watch(ctx context.Context, uri string, counted bool) error {
 	})
 }
 
-// again reports whether the host watches a resource already, and counts the repetition.
+// again reports whether the host already watches a resource. If so, it counts the repeated subscription.
 func (h *hostGroup) again(w *watched, counted bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -209,7 +212,7 @@ func (h *hostGroup) again(w *watched, counted bool) bool {
 	return w.m != nil
 }
 
-// unwatch undoes one counted subscription. Undoing the last one unsubscribes at the member.
+// unwatch removes one counted subscription. After the last one, it unsubscribes at the member.
 func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
@@ -225,7 +228,7 @@ func (h *hostGroup) unwatch(ctx context.Context, uri string) error {
 	return m.failure(m.client.UnsubscribeResource(ctx, uri))
 }
 
-// last removes one count, and returns the member if it was the last.
+// last removes one count. If it was the last, last returns the member.
 func (h *hostGroup) last(w *watched) (m *member) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

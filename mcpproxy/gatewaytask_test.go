@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// addTasks adds tools that become tasks if the revision has them. run records the ends of their handlers.
+// addTasks adds tools that become tasks if the revision supports tasks. run records the ends of their handlers.
 func addTasks(s *mcptest.Server, run *heard) {
 	type sum struct{ Sum int }
 	must(mcpserver.AddTool(s.Server,
@@ -81,16 +81,16 @@ func TestMemberTaskResultBecomesCallResult(t *testing.T) {
 			t.Errorf("the tool has run %q, want one task", said)
 		}
 		if r, err = c.CallTool(t.Context(), "one_fail", nil); err != nil || !r.IsError || textOf(r) != "no disk" {
-			t.Errorf("a task that fails is %+v, %v, want the tool's error", r, err)
+			t.Errorf("a failed task is %+v, %v, want the tool's error", r, err)
 		}
 		_, err = c.CallTool(t.Context(), "one_refuse", nil)
 		if e, ok := errors.AsType[*mcp.Error](err); !ok || e.Code != -31000 || e.Message != "not today" {
-			t.Errorf("a task that is refused is %v, want the tool's error with its code", err)
+			t.Errorf("a refused task is %v, want the tool's error with its code", err)
 		}
 	})
 }
 
-// A host of 2026-07-28 gets requests in the answer to its call, which follows the end of the task.
+// A host of 2026-07-28 gets the task's requests in the answer to its call, after the end of the task.
 func TestLegacyHostAnswersInputOfMemberTask(t *testing.T) {
 	eachTask(t, func(t *testing.T, c *mcpclient.Client, _ *heard, host mcp.Version) {
 		r, err := c.CallTool(t.Context(), "one_ask", nil, mcpclient.WithTimeout(time.Hour))
@@ -100,7 +100,7 @@ func TestLegacyHostAnswersInputOfMemberTask(t *testing.T) {
 		}
 		want := "accept7false"
 		if host.Era() == mcp.Modern {
-			want = "only inside of answers"
+			want = "only in the answer to a call"
 		}
 		if !strings.Contains(said, want) {
 			t.Errorf("the host gets %s, want %s", said, want)
@@ -113,12 +113,12 @@ func TestCancelledCallCancelsMemberTask(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		if _, err := c.CallTool(ctx, "one_wait", nil); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("the call answers %v, want that it took too long", err)
+			t.Errorf("the call answers %v, want a timeout", err)
 		}
 		synctest.Wait()
 		time.Sleep(10 * time.Second)
 		if said := run.taken(); len(said) != 1 || said[0] != "ended" {
-			t.Errorf("the tool has noted %q, want that it has ended", said)
+			t.Errorf("the tool has recorded %q, want its end", said)
 		}
 	})
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Requests and notifications of members go to the host through the request that the member is answering, if that is
-// known.
+// Requests and notifications of members reach the host through the request that the member is answering, if the request
+// is known.
 
-// enter adds a request that the member answers.
+// enter adds a request that the member is about to answer.
 func (m *member) enter(r *request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.calls = append(m.calls, r)
 }
 
-// leave removes an ended request. Without an answer to it, the member may still send notifications that belong to the
-// request and do not name it.
+// leave removes an ended request. If the request was not answered, the member may still send notifications that belong
+// to the request but do not name it.
 func (m *member) leave(r *request, answered bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -33,9 +33,9 @@ func (m *member) leave(r *request, answered bool) {
 	m.calls = slices.DeleteFunc(m.calls, func(other *request) bool { return other == r })
 }
 
-// answering returns the request that a member's message belongs to, if the message names none: the latest request or,
-// if other hosts share the member, the only request that wants such messages. If a shared member has left a request of
-// this session without an answer, answering returns nil.
+// answering returns the request to which a message of the member belongs if the message names none. It is the latest
+// request that wants such messages. If other hosts share the member, answering returns nil unless only one request
+// wants them and the member has answered all ended requests of this session.
 func (m *member) answering(wants func(*request) bool) *request {
 	m.mu.Lock()
 	calls, unanswered := slices.Clone(m.calls), m.unanswered
@@ -47,15 +47,15 @@ func (m *member) answering(wants func(*request) bool) *request {
 	return calls[len(calls)-1]
 }
 
-// isShared reports whether the group is the one for all hosts without sessions.
+// isShared reports whether the group serves all hosts without sessions.
 func (h *hostGroup) isShared() bool {
 	h.g.mu.Lock()
 	defer h.g.mu.Unlock()
 	return h.g.shared == h
 }
 
-// log passes on a log message of a member. If there are several members, the logger names the member. A message that
-// belongs to no host is dropped.
+// log passes a log message of a member to the host. If there are several members, the logger contains the member's
+// name. A message that belongs to no host is dropped.
 func (m *member) log(ctx context.Context, p *mcp.LoggingMessageParams) {
 	logger := m.name
 	switch {
@@ -84,18 +84,18 @@ func (m *member) log(ctx context.Context, p *mcp.LoggingMessageParams) {
 // logAtLarge passes on a log message that belongs to no request.
 func (m *member) logAtLarge(level mcp.LoggingLevel, logger string, data json.RawMessage) {
 	if s := m.h.of(); s != nil {
-		_ = s.Log(level, logger, data) // a message that is too large or has an unknown level is dropped
+		_ = s.Log(level, logger, data) // best effort: a message that is too large or has an unknown level is dropped
 		return
 	}
 	m.h.g.tel.NotificationDropped(mcp.NotificationMessage, names.DropNoStream)
 }
 
-// asks makes the host answer a request of a member.
+// asks lets the host answer a request of a member.
 func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
 	s := m.h.of()
 	if s == nil {
-		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the host's revision allows requests to the host " +
-			"only inside of answers, but the server sent one by itself"}
+		return nil, &mcp.Error{Code: mcp.CodeInternalError, Message: "the host's revision permits requests of the server " +
+			"only in the answer to a call, but the server sent one by itself"}
 	}
 	ctx, end := m.h.g.guard.ending(ctx, r.Method)
 	defer end()
@@ -116,7 +116,7 @@ func (m *member) asks(ctx context.Context, r *mcpclient.Request) (any, error) {
 	return result, err
 }
 
-// mayAsk reports whether a server may ask the host while it handles the request.
+// mayAsk reports whether the server may send requests to the host while it handles r.
 func (r *request) mayAsk() bool {
 	switch r.info.Method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodTaskResult:
@@ -127,7 +127,7 @@ func (r *request) mayAsk() bool {
 
 var errNoRequest = errors.New("the server has no request of the host in progress")
 
-// question returns a member's request for the host, and the value that its answer is decoded into.
+// question converts a member's request to a request for the host. result is the value for decoding the answer.
 func question(method string, params json.RawMessage) (ask *mcpserver.Ask, result any, err error) {
 	switch method {
 	case mcp.MethodElicit:
@@ -143,7 +143,7 @@ func question(method string, params json.RawMessage) (ask *mcpserver.Ask, result
 	return nil, nil, fmt.Errorf("hosts do not handle requests of the method %q", method)
 }
 
-// elicited passes on that a user has completed a URL visit.
+// elicited notifies the host that a user has completed a URL visit.
 func (m *member) elicited(ctx context.Context, n *mcpclient.Notification) {
 	var p mcp.ElicitationCompleteParams
 	if n.Decode(&p) == nil {

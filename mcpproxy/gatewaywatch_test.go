@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// heldContext blocks calls of Deadline.
+// heldContext blocks calls of Deadline until the test releases them.
 type heldContext struct {
 	context.Context
 	held chan struct{}
@@ -22,7 +22,7 @@ func (c heldContext) Deadline() (time.Time, bool) {
 	return c.Context.Deadline()
 }
 
-// One host stops watching a resource while another starts.
+// One host stops watching a resource while another host starts to watch it.
 func TestHostsSharingMemberTakeTurnsWatching(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcptest.NewScript(t)
@@ -66,7 +66,7 @@ func TestHostsSharingMemberTakeTurnsWatching(t *testing.T) {
 			}
 		}
 		if last == mcp.MethodUnsubscribe || len(h.watched) != 1 {
-			t.Errorf("the last message is %s, and the gateway knows %d watched resources, want the second host to watch one",
+			t.Errorf("the last message is %s, and the gateway has %d watched resources, want the second host to watch one",
 				last, len(h.watched))
 		}
 	})

@@ -21,16 +21,16 @@ import (
 // guard applies a policy to all messages between a host and its server, or the members of a gateway, and counts its
 // decisions. It is safe for concurrent use.
 //
-// Each request of a host that a server or member answers goes through [guard.request], and each notification that a
-// proxy forwards through [guard.notification]. All messages for a host go through [guard.redacted], [guard.forHost],
-// [guard.asks] or [guard.text]. A nil guard forwards every message unchanged.
+// Each request of a host that a server or member answers passes through [guard.request], and each notification that a
+// proxy forwards passes through [guard.notification]. All messages for a host pass through [guard.redacted],
+// [guard.forHost], [guard.asks] or [guard.text]. A nil guard forwards every message unchanged.
 type guard struct {
 	*rules
 	limiter *limiter // nil if there is no limit for calls
 	tel     *instrument.Server
 }
 
-// newGuard returns a guard that applies a policy. It records its decisions in tel.
+// newGuard returns a guard that applies a policy. tel records its decisions.
 func newGuard(p *Policy, tel *instrument.Server) (*guard, error) {
 	r, err := p.compile()
 	if err != nil {
@@ -39,18 +39,18 @@ func newGuard(p *Policy, tel *instrument.Server) (*guard, error) {
 	return &guard{r, newLimiter(p), tel}, nil
 }
 
-// forwarder passes on requests of a host, which the policy permits.
+// forwarder passes on requests of a host after the policy has permitted them.
 type forwarder interface {
 	request(ctx context.Context, m relay.Message, answer relay.Answer)
-	// begin starts a call that has waited for its turn, after earlier calls. It returns false if the host has left.
+	// begin starts a call after its wait for a turn, behind earlier calls. It returns false if the host has left.
 	begin(call func()) bool
-	// namesOf returns all names of the tool that a host calls by the name tool. The call goes to that tool.
+	// namesOf returns all names of the tool that the host calls by the name tool. The call goes to that tool.
 	namesOf(ctx context.Context, tool string) ([]string, error)
 	// hides reports whether answers to tools/list already omit tools that the host may not call.
 	hides() bool
 }
 
-// request passes on a request of the host of p, if the policy permits it.
+// request passes on a request of the host of p if the policy permits it. Otherwise it answers with an error.
 func (g *guard) request(ctx context.Context, p forwarder, m relay.Message, answer relay.Answer) {
 	if g == nil {
 		p.request(ctx, m, answer)
@@ -83,7 +83,7 @@ func (g *guard) request(ctx context.Context, p forwarder, m relay.Message, answe
 		}
 	}
 	if params, n := g.withoutSecrets(m, read); n > 0 {
-		m.Params, m.Header = params, nil // headers may repeat the params; the client derives new headers
+		m.Params, m.Header = params, nil // headers may repeat the params, so the client derives new headers
 		g.decided(ctx, about, names.PolicyRedacted, n)
 	}
 	if called != nil {
@@ -95,14 +95,14 @@ func (g *guard) request(ctx context.Context, p forwarder, m relay.Message, answe
 	p.request(ctx, m, answer)
 }
 
-// notification reports whether a notification of the host may pass. A request without an id is invalid, and the
-// server must not get it, because no rule could answer the host. (specification, basic/index, "Requests": "Requests
+// notification reports whether a notification of the host may pass. A request without an id is invalid, and must not
+// reach the server, because the guard could not answer the host. (specification, basic/index, "Requests": "Requests
 // MUST include a string or integer ID")
 func (g *guard) notification(ctx context.Context, m relay.Message) bool {
 	if g == nil || !isRequest(m.Method) {
 		return true
 	}
-	read, _ := readHostMessage(m) // as far as it is readable
+	read, _ := readHostMessage(m) // best effort
 	g.decided(ctx, instrument.Decision{Method: m.Method, Tool: read.tool}, names.PolicyDenied, 0)
 	return false
 }
@@ -113,7 +113,7 @@ func (g *guard) decided(ctx context.Context, d instrument.Decision, kind string,
 	g.tel.Decided(ctx, d)
 }
 
-// errDenied returns the error for a forbidden tool: the error for an unknown tool. (specification, server/tools,
+// errDenied returns the error for a forbidden tool. It is the error for an unknown tool. (specification, server/tools,
 // "Error Handling")
 func errDenied(tool string) error {
 	return &mcp.Error{
@@ -122,7 +122,7 @@ func errDenied(tool string) error {
 	}
 }
 
-// filtered returns an answer function for tools/list that omits forbidden tools.
+// filtered returns an answer function that removes forbidden tools from a result of tools/list.
 func (g *guard) filtered(ctx context.Context, about instrument.Decision, answer relay.Answer) relay.Answer {
 	return func(result json.RawMessage, err error) {
 		if err == nil {
@@ -135,20 +135,20 @@ func (g *guard) filtered(ctx context.Context, about instrument.Decision, answer 
 	}
 }
 
-// definitions lists the methods whose results define features of a server. There, a member with the name of a key
-// defines a property of that name.
+// definitions lists the methods whose results define features of a server. In these results, a member named like a key
+// of [Redaction.Keys] defines a property with this name.
 var definitions = map[string]bool{
 	mcp.MethodInitialize: true, mcp.MethodDiscover: true, mcp.MethodListTools: true, mcp.MethodListPrompts: true,
 	mcp.MethodListResources: true, mcp.MethodListResourceTemplates: true,
 }
 
 var (
-	asksForInput = []string{"inputRequests", "*", "params", "requestedSchema"} // in a result
-	asksAtOnce   = []string{"requestedSchema"}                                 // in the params of an elicitation
+	asksForInput = []string{"inputRequests", "*", "params", "requestedSchema"} // path in a result
+	asksAtOnce   = []string{"requestedSchema"}                                 // path in the params of an elicitation
 )
 
-// redacted returns an answer function that removes data which the host may not see, from any source: the server, its
-// process, the transport, or the proxy.
+// redacted returns an answer function that removes data which the host may not see. The data may come from the server,
+// its process, the transport or the proxy.
 func (g *guard) redacted(ctx context.Context, about instrument.Decision, answer relay.Answer) relay.Answer {
 	if g == nil || g.secrets == nil {
 		return answer
@@ -168,7 +168,7 @@ func (g *guard) redacted(ctx context.Context, about instrument.Decision, answer 
 	}
 }
 
-// failure returns the redacted error of a request with this method that did not go through [guard.request].
+// failure returns the redacted error of a request with this method. The request did not pass through [guard.request].
 func (g *guard) failure(ctx context.Context, method string, err error) error {
 	if g == nil || g.secrets == nil || err == nil {
 		return err
@@ -183,7 +183,7 @@ func (g *guard) failure(ctx context.Context, method string, err error) error {
 	return err
 }
 
-// redactError returns the error of a request for the host, and the number of replacements in it.
+// redactError returns the redacted error of a request, for the host, and the number of replacements.
 func (r *secrets) redactError(err error) (replaced int, redacted error) {
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		n, why := r.redactError(refused.error)
@@ -197,7 +197,7 @@ func (r *secrets) redactError(err error) (replaced int, redacted error) {
 		return n, &relay.Cancelled{Reason: reason}
 	}
 	object, code := errorObject(err)
-	if _, said := errors.AsType[*mcp.Error](err); !said { // the error is not an answer of the server, but may quote it
+	if _, said := errors.AsType[*mcp.Error](err); !said { // the error is not an answer of the server, but may quote one
 		text, n := r.redactErrorText(err.Error())
 		object, _ = errorObject(&mcp.Error{Code: code, Message: text})
 		replaced = n
@@ -208,23 +208,23 @@ func (r *secrets) redactError(err error) (replaced int, redacted error) {
 		return 0, err
 	}
 	e := &mcp.Error{Code: code}
-	_, _ = mcp.Object(object).Decode("message", &e.Message) // as far as it is readable
+	_, _ = mcp.Object(object).Decode("message", &e.Message) // best effort
 	e.Data, _ = mcp.Object(object).Lookup("data")
 	return replaced, &relay.Error{Object: object, Server: e}
 }
 
-// redactText is like redact, for a text that is not in JSON.
+// redactText is like redact, for a text that is not JSON.
 func (r *secrets) redactText(text string) (redacted string, replaced int) {
 	raw, n := r.redact(jsonscan.AppendString(nil, text), part{})
 	if n == 0 {
 		return text, 0
 	}
-	_, _ = mcp.Decode(raw, &redacted) // it is a JSON string
+	_, _ = mcp.Decode(raw, &redacted) // no error: raw is a JSON string
 	return redacted, n
 }
 
-// redactErrorText is like redactText, for the text of an error. The text may contain a part of JSON or of a log, such
-// as the body of an HTTP answer or the last output of a process: everything after a key with : or = is replaced.
+// redactErrorText is like redactText, for the text of an error. The text may quote a part of JSON or of a log, such as
+// the body of an HTTP answer or the last output of a process. So everything after a key with : or = is replaced.
 func (r *secrets) redactErrorText(text string) (redacted string, replaced int) {
 	redacted, replaced = r.redactText(text)
 	if r.inError == nil {
@@ -237,7 +237,7 @@ func (r *secrets) redactErrorText(text string) (redacted string, replaced int) {
 	return redacted, replaced
 }
 
-// withoutSecrets returns the redacted params of a host's request for the server, and the number of replacements.
+// withoutSecrets returns the redacted params of a host's request to the server, and the number of replacements.
 func (g *guard) withoutSecrets(m relay.Message, read hostMessage) (redacted json.RawMessage, replaced int) {
 	if !g.arguments || g.secrets == nil {
 		return m.Params, 0
@@ -245,7 +245,7 @@ func (g *guard) withoutSecrets(m relay.Message, read hostMessage) (redacted json
 	return g.secrets.redactArguments(m.Params, read, m.Method)
 }
 
-// forHost returns a redacted message of the server for the host. No span records the decision, since the message
+// forHost returns a redacted message of the server for the host. No span records the decision, because the message
 // belongs to no request of the host.
 func (g *guard) forHost(ctx context.Context, m relay.Message) relay.Message {
 	if g == nil || g.secrets == nil {
@@ -268,7 +268,7 @@ func (g *guard) forHost(ctx context.Context, m relay.Message) relay.Message {
 	return m
 }
 
-// text returns a redacted text of the server, from a message with this method, for the host.
+// text returns a redacted text for the host, from a message of the server with this method.
 func (g *guard) text(ctx context.Context, method, text string) string {
 	if g == nil || g.secrets == nil {
 		return text
@@ -280,8 +280,8 @@ func (g *guard) text(ctx context.Context, method, text string) string {
 	return redacted
 }
 
-// asks returns a redacted request of the server for the host. The reason of a cancellation by the server is redacted
-// too.
+// asks returns a redacted request of the server for the host. If the server cancels the request, asks also redacts the
+// reason.
 func (g *guard) asks(ctx context.Context, m relay.Message, answer relay.Answer) (
 	context.Context, relay.Message, relay.Answer,
 ) {
@@ -295,7 +295,7 @@ func (g *guard) asks(ctx context.Context, m relay.Message, answer relay.Answer) 
 	}
 }
 
-// ending returns a context that ends with ctx, with a redacted reason, and a function that releases it.
+// ending returns a context that ends with ctx and has a redacted cause. end releases the context.
 func (g *guard) ending(ctx context.Context, method string) (_ context.Context, end func()) {
 	if g == nil || g.secrets == nil {
 		return ctx, func() {}
@@ -329,7 +329,7 @@ func (g *guard) scrub(c telemetry.Content) []byte {
 	return []byte(text)
 }
 
-// toolCall is a tool call that may wait for its turn and may have a timeout.
+// toolCall is a tool call that may wait for its turn and may time out.
 type toolCall struct {
 	g      *guard
 	p      forwarder
@@ -338,12 +338,12 @@ type toolCall struct {
 	answer relay.Answer
 	ctx    context.Context
 	cancel func()
-	stop   func() bool // ends the watch of ctx
-	over   atomic.Bool // the call is answered
+	stop   func() bool // stops watching ctx
+	over   atomic.Bool // the call has been answered
 }
 
-// timeoutError is the error of a call that exceeded the policy's timeout. The server gets it as the reason of the
-// cancellation.
+// timeoutError is the error of a call that exceeded the policy's timeout. The server gets its text as the reason for
+// the cancellation.
 type timeoutError struct {
 	tool string
 	d    time.Duration
@@ -354,7 +354,7 @@ func (e *timeoutError) Error() string {
 		e.d)
 }
 
-// call makes a call, now or at its turn, with the timeout d; zero means none.
+// call makes a call, immediately or at its turn. d is its timeout; zero means none.
 func (g *guard) call(ctx context.Context, p forwarder, c *toolCall, d time.Duration) {
 	if g.limiter != nil {
 		if wait := g.limiter.admit(time.Now()); wait > 0 {
@@ -382,7 +382,7 @@ func (g *guard) call(ctx context.Context, p forwarder, c *toolCall, d time.Durat
 	}
 }
 
-// rateError returns the error of a rate-limited call, with the time for a retry.
+// rateError returns the error of a rate-limited call. The error contains the time until a retry may succeed.
 func (g *limiter) rateError(wait time.Duration) error {
 	seconds := strconv.FormatFloat(wait.Seconds(), 'f', 3, 64)
 	return &mcp.Error{
@@ -393,10 +393,10 @@ func (g *limiter) rateError(wait time.Duration) error {
 	}
 }
 
-// pass passes the call on.
+// pass passes the call to the server or member.
 func (c *toolCall) pass() { c.p.request(c.ctx, c.m, c.answered) }
 
-// left ends a call that exceeded its timeout, or that the host has cancelled.
+// left ends a call that has exceeded its timeout, or that the host has cancelled.
 func (c *toolCall) left() {
 	waited := c.g.limiter != nil && c.g.limiter.forget(c)
 	c.conclude(nil, context.Cause(c.ctx))
@@ -413,14 +413,14 @@ func (c *toolCall) answered(result json.RawMessage, err error) {
 	c.end(result, err)
 }
 
-// end ends a call that no longer waits.
+// end ends a call, which no longer waits for its turn.
 func (c *toolCall) end(result json.RawMessage, err error) {
 	c.stop()
 	c.conclude(result, err)
 	c.cancel()
 }
 
-// conclude answers the call, once.
+// conclude answers the call. Only the first call of conclude has an effect.
 func (c *toolCall) conclude(result json.RawMessage, err error) {
 	if c.over.Swap(true) {
 		return

@@ -32,7 +32,7 @@ type guarded struct {
 	mu      sync.Mutex
 	log     []string // calls of tools and messages to the host
 	running int
-	peak    int // most tools that ran at the same time
+	peak    int // maximum number of concurrent tools
 }
 
 func (g *guarded) note(format string, args ...any) {
@@ -41,7 +41,7 @@ func (g *guarded) note(format string, args ...any) {
 	g.log = append(g.log, fmt.Sprintf(format, args...))
 }
 
-// noted checks the records since the last call.
+// noted compares the records since the last call with want.
 func (g *guarded) noted(want ...string) {
 	g.t.Helper()
 	synctest.Wait()
@@ -53,7 +53,7 @@ func (g *guarded) noted(want ...string) {
 	g.log = nil
 }
 
-// decided checks the number of decisions of this kind, for a tool unless that is empty.
+// decided checks the number of decisions of this kind. If tool is not empty, it counts only decisions about this tool.
 func (g *guarded) decided(decision, tool string, want int64) {
 	g.t.Helper()
 	synctest.Wait()
@@ -71,7 +71,7 @@ type waitArguments struct {
 	Token   string  `json:"token,omitzero"`
 }
 
-// wait is a tool that takes a while.
+// wait adds a tool that runs for the requested time.
 func (g *guarded) wait(name string) func(context.Context, waitArguments) (string, error) {
 	return func(ctx context.Context, in waitArguments) (string, error) {
 		g.note("%s %v %s", name, in.Seconds, in.Token)
@@ -138,7 +138,7 @@ func guarding(t *testing.T, p Policy, o mcpclient.Options, serve func(g *guarded
 	})
 }
 
-// fails checks the error of a call.
+// fails fails the test unless err is an error with this code and text.
 func fails(t *testing.T, err error, code int64, text string) {
 	t.Helper()
 	e, ok := errors.AsType[*mcp.Error](err)
@@ -175,7 +175,7 @@ func TestForbiddenToolIsNeitherListedNorCalled(t *testing.T) {
 				g.decided("hidden", "", 1)
 				attrs := g.rec.Span("tools/call delete").Attributes()
 				if !slices.Contains(attrs, attribute.String("mcp_server.policy.decision", "denied")) {
-					t.Errorf("the span says %v", attrs)
+					t.Errorf("the span has the attributes %v", attrs)
 				}
 				log := g.rec.Logs("mcp_server.policy.decided")
 				if len(log) == 0 || log[0].Text("mcp_server.name") != "guarded" {
@@ -193,7 +193,7 @@ func TestSlowCallTimesOut(t *testing.T) {
 		text := `the call of "wait" exceeded the timeout of 1s in the proxy's policy`
 		fails(t, err, mcp.CodeInternalError, text)
 		if took := time.Since(begun); took != time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("the call took %v, want 1s", took)
 		}
 		g.noted("wait 60 ", "wait ended: cancelled by the client: "+text)
 		g.decided("timed_out", "wait", 1)
@@ -230,7 +230,7 @@ func TestConcurrentCallsAreLimited(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		if g.peak != 2 {
-			t.Errorf("%d ran at once, want 2", g.peak)
+			t.Errorf("%d calls ran concurrently, want 2", g.peak)
 		}
 	})
 	guarding(t, Policy{MaxConcurrent: 1}, mcpclient.Options{}, nil, func(t *testing.T, g *guarded) {
@@ -240,11 +240,11 @@ func TestConcurrentCallsAreLimited(t *testing.T) {
 	short := Policy{MaxConcurrent: 1, Timeout: 1500 * time.Millisecond}
 	guarding(t, short, mcpclient.Options{}, nil, func(t *testing.T, g *guarded) {
 		if got := g.calls(t.Context(), 3); !slices.Equal(got, []string{"1s true", "1.5s false", "1.5s false"}) {
-			t.Errorf("got %q, want that the wait counts", got)
+			t.Errorf("got %q, want the waiting time to count", got)
 		}
 		g.decided("timed_out", "wait", 2)
 		if got := g.calls(t.Context(), 1); !slices.Equal(got, []string{"1s true"}) {
-			t.Errorf("got %q, want that there is room again", got)
+			t.Errorf("got %q, want the call to start immediately", got)
 		}
 	})
 	guarding(t, Policy{MaxConcurrent: 1}, mcpclient.Options{}, nil, func(t *testing.T, g *guarded) {
@@ -254,7 +254,7 @@ func TestConcurrentCallsAreLimited(t *testing.T) {
 			t.Errorf("got %q", got)
 		}
 		if got := g.calls(t.Context(), 2); !slices.Equal(got, []string{"1s true", "2s true"}) {
-			t.Errorf("got %q, want that what the host has cancelled takes no room", got)
+			t.Errorf("got %q, want cancelled calls to occupy no room", got)
 		}
 	})
 }
@@ -274,7 +274,7 @@ func TestWaitingCallsEndWithTheirHost(t *testing.T) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if len(g.log) != 2 || g.log[0] != "wait 60 " || g.running != 0 {
-			t.Errorf("got %q, and %d calls run, want one that has ended", g.log, g.running)
+			t.Errorf("got %q, and %d calls run, want one ended call", g.log, g.running)
 		}
 	})
 }
@@ -298,7 +298,7 @@ func TestCallRateIsLimited(t *testing.T) {
 			}
 			time.Sleep(4 * time.Second)
 			if err := call(); err != nil {
-				t.Errorf("when it was to be tried again: %v", err)
+				t.Errorf("the retry after the announced time: %v", err)
 			}
 			if _, err := g.ListTools(t.Context(), nil); err != nil {
 				t.Error(err)
@@ -321,13 +321,13 @@ func TestWaitingCallsAreBounded(t *testing.T) {
 	}
 	first, now, err := enter(maxWaitingBytes + 1)
 	if now || err != nil {
-		t.Errorf("one that is larger by itself: got %v, %v", now, err)
+		t.Errorf("one call that exceeds the limit alone: got %v, %v", now, err)
 	}
 	if _, _, err := enter(1); err != errTooManyWait {
-		t.Errorf("beyond the bytes: got %v", err)
+		t.Errorf("above the size limit: got %v", err)
 	}
 	if !g.forget(first) || g.forget(first) || g.size != 0 {
-		t.Errorf("got %d bytes left", g.size)
+		t.Errorf("got %d bytes of waiting calls", g.size)
 	}
 	for range maxWaiting {
 		if _, _, err := enter(1); err != nil {
@@ -335,6 +335,6 @@ func TestWaitingCallsAreBounded(t *testing.T) {
 		}
 	}
 	if _, _, err := enter(1); err != errTooManyWait {
-		t.Errorf("beyond the number: got %v", err)
+		t.Errorf("above the limit of calls: got %v", err)
 	}
 }

@@ -22,13 +22,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// The resource that the host watches, and another one.
+// A resource that the host watches, and another resource.
 const (
 	watchedURI = "test://watched"
 	otherURI   = "test://other"
 )
 
-// catalog holds the features of all processes of a server: a tool and resources with a number.
+// catalog holds the features that all processes of a server share: a tool and resources that contain a number.
 type catalog struct{ number atomic.Int64 }
 
 var anHour = mcp.CacheHint{TTLMs: new(time.Hour.Milliseconds()), CacheScope: mcp.CachePrivate}
@@ -54,7 +54,7 @@ func (l *catalog) ReadResource(_ context.Context, r *mcpserver.ReadResourceReque
 func (l *catalog) SubscribeResource(context.Context, string) error   { return nil }
 func (l *catalog) UnsubscribeResource(context.Context, string) error { return nil }
 
-// eventsLost is a store that loses the events of all sessions on demand.
+// eventsLost is a store that can lose the events of all sessions.
 type eventsLost struct {
 	store.SharedEvents
 	sessions sync.Map
@@ -71,7 +71,7 @@ func (s *eventsLost) lose() {
 	}
 }
 
-// deaf is a store through which a process misses broadcasts on demand.
+// deaf is a store with a process that can miss broadcasts.
 type deaf struct {
 	store.Sessions
 	now atomic.Bool
@@ -87,7 +87,7 @@ func (s *deaf) Receive(ctx context.Context, process string, behind int64) iter.S
 	}
 }
 
-// way is one combination of the enumeration.
+// way is one combination of host, middle, server and transport.
 type way struct {
 	version mcp.Version
 	http    bool
@@ -109,32 +109,32 @@ func (l *way) String() string {
 	return strings.Join([]string{string(l.version), transport, l.middle, place, l.event.name}, "/")
 }
 
-// linkEvent is an event in which a change may be lost.
+// linkEvent is an event during which a change may be lost.
 type linkEvent struct {
 	name    string
 	options mcpserver.HTTPOptions
 	first   bool // nothing changes before the event
 	happen  func(w *linked)
 
-	// never returns the reason why the event is impossible on a link, empty if it is possible.
+	// never returns the reason why the event is impossible on a link. It is empty if the event is possible.
 	never func(l *way) string
 
-	// causes returns the causes under which clients count gaps.
+	// causes returns the causes that clients record for gaps.
 	causes func(l *way) []string
 }
 
-// linked is a host, a middle and a server.
+// linked is a host, a middle and a server that are connected.
 type linked struct {
 	*way
 	t        *testing.T
 	catalog  catalog
-	servers  []*mcpserver.Server // the processes
+	servers  []*mcpserver.Server // one for each process
 	far      *line               // line to the server
-	at       *line               // line with the event
+	at       *line               // the line on which the event happens
 	host     *mcpclient.Client
 	hostTel  *telemetrytest.Recording
 	midTel   *telemetrytest.Recording // telemetry of the client in the middle
-	gateways []*Gateway               // the processes; nil for none
+	gateways []*Gateway               // one for each process; nil if there is no gateway
 	deaf     deaf
 	events   eventsLost
 
@@ -189,14 +189,14 @@ func (w *linked) stopGateways() {
 	}
 }
 
-// change changes the tool and the resources, and announces it in the first process.
+// change changes the tool and the resources. The first process announces the change.
 func (w *linked) change() {
 	w.catalog.number.Add(1)
 	w.servers[0].ToolsChanged()
 	w.servers[0].ResourceUpdated(watchedURI)
 }
 
-// restart restarts the server, or the proxy or gateway, with a change in between.
+// restart restarts the server, or the proxy or gateway. In between, it makes a change.
 func (w *linked) restart() {
 	w.at.each(func(f *flow) { f.hold(true) })
 	w.change()
@@ -215,7 +215,7 @@ func (w *linked) restart() {
 	w.at.down = false
 }
 
-// reopen ends the stream for changes and loses a change on it.
+// reopen ends the stream for changes, and loses a change on that stream.
 func (w *linked) reopen() {
 	w.at.each(func(f *flow) { f.hold(true) })
 	w.change()
@@ -243,7 +243,7 @@ func (w *linked) resubscribe() {
 	}
 }
 
-// loseMessages loses the broadcasts of one process to the process with the stream.
+// loseMessages loses the broadcasts of one process to the process that has the stream.
 func (w *linked) loseMessages() {
 	w.deaf.now.Store(true)
 	w.change()
@@ -268,7 +268,7 @@ const (
 	ownProcess = "the sessions of a proxy live in its process"
 )
 
-// linkEvents are all events.
+// linkEvents lists all events.
 var linkEvents = []*linkEvent{{
 	name: "reconnect", happen: (*linked).restart,
 	causes: func(l *way) []string {
@@ -339,7 +339,7 @@ func neverShared(l *way) string {
 	return ""
 }
 
-// ways are all combinations that can exist.
+// ways returns all combinations that can exist.
 func ways(t *testing.T) (all []*way) {
 	for _, v := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
 		for _, overHTTP := range []bool{false, true} {
@@ -348,7 +348,7 @@ func ways(t *testing.T) (all []*way) {
 					for _, e := range linkEvents {
 						l := &way{version: v, http: overHTTP, middle: middle, near: near, event: e}
 						switch {
-						case near && middle == "direct": // the link is the only one
+						case near && middle == "direct": // the only link is direct
 						case e.never != nil && e.never(l) != "":
 							t.Logf("%s: none: %s", l, e.never(l))
 						default:
@@ -362,8 +362,8 @@ func ways(t *testing.T) (all []*way) {
 	return all
 }
 
-// The same rule holds for all links: a client's handlers are called for each change, or for each time at which the
-// client may have missed one. A handler that reads the list or the resource again gets the latest change.
+// The same rule holds for all links: a client calls its handlers for each change, or whenever it may have missed a
+// change. A handler that then reads the list or the resource gets the latest change.
 func TestChangesReachHandlersOnEveryTransport(t *testing.T) {
 	for _, l := range ways(t) {
 		t.Run(l.String(), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { l.test(t) }) })
@@ -425,13 +425,13 @@ func (l *way) test(t *testing.T) {
 	l.event.happen(w)
 	w.wants("the change at the event")
 	if got, want := since(before, w.gaps()), l.event.causes(l); !slices.Equal(got, want) {
-		t.Errorf("clients count gaps by %q, want %q", got, want)
+		t.Errorf("clients count gaps with the causes %q, want %q", got, want)
 	}
 	w.change()
 	w.wants("the change after the event")
 }
 
-// get records the value that a handler reads.
+// get reads a value and stores it for the test.
 func (w *linked) get(ctx context.Context, into *string, read func(context.Context) string) {
 	if got := read(ctx); got != "" {
 		w.mu.Lock()
@@ -458,7 +458,7 @@ func (w *linked) readText(ctx context.Context) string {
 	return r.Contents[0].Text
 }
 
-// wants checks the values of the handlers and of the host, when all goroutines are idle.
+// wants waits until all goroutines are idle, and checks the values of the handlers and of the host.
 func (w *linked) wants(when string) {
 	w.t.Helper()
 	time.Sleep(2 * time.Minute)
@@ -478,7 +478,7 @@ func (w *linked) wants(when string) {
 	}
 }
 
-// gaps returns the number of gaps, by cause.
+// gaps returns the number of gaps for each cause.
 func (w *linked) gaps() map[string]int64 {
 	counts := map[string]int64{}
 	for _, cause := range []string{names.GapReplacement, names.GapReplay, names.GapSession, names.GapStream,
@@ -490,7 +490,7 @@ func (w *linked) gaps() map[string]int64 {
 	return counts
 }
 
-// since returns the causes with higher numbers.
+// since returns the causes with higher numbers in after.
 func since(before, after map[string]int64) (causes []string) {
 	for cause, n := range after {
 		if n > before[cause] {

@@ -21,10 +21,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Secrets in tests with a hostile peer: sk- and a number anywhere, and hush- and a number as the value of a token.
+// Secrets in tests with a hostile peer are sk- and a number anywhere, and hush- and a number as the value of a token.
 var hostileRedaction = Redaction{Keys: []string{"token"}, Patterns: []string{`sk-\d+`}, Arguments: true}
 
-// shows returns the first secret in a text, empty for none.
+// shows returns the first secret in a text, or the empty string.
 func shows(text string, others ...string) string {
 	for _, secret := range append([]string{"sk-1", "hush-1"}, others...) {
 		if i := strings.Index(text, secret); i >= 0 {
@@ -34,16 +34,16 @@ func shows(text string, others ...string) string {
 	return ""
 }
 
-// careless is a server that reads as carelessly as possible: names of members in any case and up to a NUL, the last
-// of duplicates, and tools/call with or without an id. All its messages contain secrets.
+// careless is a server that reads as carelessly as possible. It accepts names of members in any case and up to a NUL,
+// the last of duplicate members, and tools/call with or without an id. All its messages contain secrets.
 type careless struct {
 	version mcp.Version // newest supported revision
 	tools   []string
 
 	mu     sync.Mutex
-	called map[string]int // guarded by mu; number of calls of each tool, by every possible reading of its name
+	called map[string]int // guarded by mu; number of calls of each tool, for every possible reading of its name
 	params []string       // guarded by mu; params of all messages, unchanged
-	got    map[string]int // methods
+	got    map[string]int // guarded by mu; number of messages with each method
 }
 
 func newCareless(v mcp.Version, tools ...string) *careless {
@@ -72,7 +72,7 @@ func (s *careless) transport() transport.Transport {
 	})
 }
 
-// readings calls f with each value that a reader may treat as the member.
+// readings calls f with each value that a reader may treat as the member with this name.
 func readings(object []byte, name string, f func(raw json.RawMessage)) {
 	d := json.NewDecoder(bytes.NewReader(object))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -94,7 +94,7 @@ func readings(object []byte, name string, f func(raw json.RawMessage)) {
 const secretMembers = `"sk-1name":"sk-11","token":"hush-12","t\u006fken":["hush-13"],"text":"a sk-\u00314 b",` +
 	`"json":"{\"token\":\"hush-15\"}"`
 
-// handle records a message, and returns the answer to it.
+// handle records a message and returns its answer.
 func (s *careless) handle(frame []byte) (out []string) {
 	var m struct {
 		ID     json.RawMessage `json:"id"`
@@ -185,18 +185,18 @@ func (s *careless) handle(frame []byte) (out []string) {
 		`"cacheScope":"private"}`)
 }
 
-// failing reports whether the server answers with an error: every second time.
+// failing reports whether the server answers with an error. It alternates between false and true.
 func (s *careless) failing(json.RawMessage) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.params)%2 == 0
 }
 
-// hostile is a host that writes raw messages, in front of a proxy or a gateway.
+// hostile is a host that sends raw messages to a proxy or a gateway.
 type hostile struct {
 	t       *testing.T
 	version mcp.Version
-	send    func(frame, method, name string) // sends to the proxy, and waits for the effects
+	send    func(frame, method, name string) // sends a message to the proxy, and waits for its effects
 	leave   func()
 	id      int
 
@@ -218,14 +218,14 @@ func (h *hostile) taken() string {
 	return h.seen.String()
 }
 
-// front is the server side of the proxy under test.
+// frontEnd is the server side of the proxy under test.
 type frontEnd interface {
 	Serve(ctx context.Context, c mcpserver.Conn) error
 	HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler
 }
 
-// onStdio returns a host that speaks a revision to f over pipes. It answers each request like a host that lacks the
-// method.
+// onStdio returns a host that speaks a revision to f over pipes. The host answers each request with the error for an
+// unknown method.
 func onStdio(t *testing.T, f frontEnd, v mcp.Version) *hostile {
 	in, toProxy := io.Pipe()
 	fromProxy, out := io.Pipe()
@@ -292,7 +292,7 @@ func onHTTP(t *testing.T, f frontEnd, v mcp.Version) *hostile {
 	return h
 }
 
-// begin introduces a legacy host.
+// begin introduces a legacy host to the server.
 func (h *hostile) begin() {
 	if h.version.Era() == mcp.Modern {
 		return
@@ -304,7 +304,8 @@ func (h *hostile) begin() {
 	h.send(`{"jsonrpc":"2.0","id":"level","method":"logging/setLevel","params":{"level":"debug"}}`, mcp.MethodSetLevel, "")
 }
 
-// message returns a message with params, which are members without braces, and the _meta of the host's revision.
+// message returns a message of the host's revision, with its _meta. params are the members of the params, without
+// braces.
 func (h *hostile) message(method, params string, request bool) string {
 	h.id++
 	meta := fmt.Sprintf(`"_meta":{"progressToken":%d`, h.id)
@@ -324,11 +325,11 @@ func (h *hostile) message(method, params string, request bool) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0",%s"method":%q,"params":{%s%s}}`, id, method, meta, params)
 }
 
-// places are the ways from hosts to a proxy or a gateway.
+// places maps the transports to functions that connect a host to a proxy or a gateway.
 var places = map[string]func(*testing.T, frontEnd, mcp.Version) *hostile{"stdio": onStdio, "HTTP": onHTTP}
 
-// atEveryPlace runs f in a bubble for a host of each era at each place, in front of a proxy, and of a gateway with
-// the member m, whose names of tools start with prefix. The server has the tools safe, delete and größe.
+// atEveryPlace runs f in a bubble for a host of each era on each transport, in front of a proxy, and in front of a
+// gateway with the member m, whose tool names start with prefix. The server has the tools safe, delete and größe.
 func atEveryPlace(t *testing.T, p func(prefix string) Policy,
 	f func(t *testing.T, h *hostile, s *careless, prefix string, rec *telemetrytest.Recording)) {
 	for place, on := range places {

@@ -8,19 +8,19 @@ import (
 	"github.com/mcpotel/mcpotel/internal/tokens"
 )
 
-// limiter bounds the concurrent tool calls, and the rate of tool calls. It is safe for concurrent use.
+// limiter bounds the number of concurrent tool calls and the rate of tool calls. It is safe for concurrent use.
 type limiter struct {
-	most int // most concurrent calls; zero means no limit
+	most int // maximum number of concurrent calls; zero means no limit
 	rate Rate
 
 	mu      sync.Mutex
 	calls   tokens.Bucket // guarded by mu
 	running int           // guarded by mu
-	waiting []*toolCall   // guarded by mu; the oldest first
-	size    int           // guarded by mu; bytes of the waiting calls
+	waiting []*toolCall   // guarded by mu; oldest first
+	size    int           // guarded by mu; size of the waiting calls in bytes
 }
 
-// newLimiter returns the limiter for a policy, nil without limits.
+// newLimiter returns the limiter for a policy. It returns nil for a policy without limits.
 func newLimiter(p *Policy) *limiter {
 	if p.MaxConcurrent == 0 && p.Rate == (Rate{}) {
 		return nil
@@ -28,7 +28,7 @@ func newLimiter(p *Policy) *limiter {
 	return &limiter{most: p.MaxConcurrent, rate: p.Rate}
 }
 
-// admit counts a call and returns zero, or returns the time until the rate permits a call.
+// admit counts a call and returns zero. If the rate does not permit a call now, it returns the time until it does.
 func (l *limiter) admit(now time.Time) (retryAfter time.Duration) {
 	if l.rate == (Rate{}) {
 		return 0
@@ -39,8 +39,8 @@ func (l *limiter) admit(now time.Time) (retryAfter time.Duration) {
 	return l.calls.Take(tokens.Limit{PerSecond: burst / l.rate.Per.Seconds(), Burst: burst}, now)
 }
 
-// enter reports whether a call may start at once. If not, the call waits, or there are too many waiting calls and
-// enter returns an error.
+// enter reports whether a call may start now. If not, the call waits. If too many calls already wait, enter returns an
+// error.
 func (l *limiter) enter(c *toolCall) (now bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,8 +58,8 @@ func (l *limiter) enter(c *toolCall) (now bool, err error) {
 	return false, nil
 }
 
-// leave ends a call and starts the call that has waited longest. If its host has left, a waiting call has been
-// answered, or will be.
+// leave ends a call, and starts the call that has waited longest. A waiting call whose host has left is skipped; it has
+// been answered, or will be.
 func (l *limiter) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// line connects clients to the processes of a server in memory. A test can hold or lose the messages of the server.
+// line connects clients to the processes of a server, in memory. A test can delay or lose the messages of the server.
 type line struct {
 	http    bool
 	options []mcpserver.HTTPOptions // options of each process
@@ -34,7 +34,7 @@ type line struct {
 	serving  sync.WaitGroup
 }
 
-// serve makes ends the processes that clients reach.
+// serve sets the processes that clients reach.
 func (l *line) serve(ends ...frontEnd) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,7 +46,7 @@ func (l *line) serve(ends ...frontEnd) {
 	}
 }
 
-// stop ends the processes like a crash: all streams break, and no client can connect.
+// stop stops the processes like a crash: all streams break, and no client can connect.
 func (l *line) stop() {
 	l.mu.Lock()
 	l.down = true
@@ -61,7 +61,7 @@ func (l *line) stop() {
 	l.serving.Wait()
 }
 
-// transport returns the client's end.
+// transport returns the transport for clients.
 func (l *line) transport() transport.Transport {
 	if l.http {
 		return &transport.HTTP{URL: "http://localhost/mcp", Client: &http.Client{Transport: l}}
@@ -69,7 +69,7 @@ func (l *line) transport() transport.Transport {
 	return transport.InMemory(l.accept)
 }
 
-// each calls f for each open stream with changes.
+// each calls f for each open stream that carries changes.
 func (l *line) each(f func(*flow)) {
 	l.mu.Lock()
 	flows := slices.Clone(l.flows)
@@ -81,7 +81,7 @@ func (l *line) each(f func(*flow)) {
 	}
 }
 
-// open returns a new stream, nil if the server is unreachable. lost is called when the client stops reading.
+// open returns a new stream, or nil if the server is unreachable. lost is called when the client stops reading.
 func (l *line) open(changes bool, lost func()) *flow {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +94,7 @@ func (l *line) open(changes bool, lost func()) *flow {
 	return f
 }
 
-// over forgets a stream whose server has returned.
+// over removes a stream after its server has returned.
 func (l *line) over(f *flow) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,7 +129,7 @@ func (l *line) accept(ctx context.Context, p *transport.Peer) {
 	f.end(io.EOF)
 }
 
-// frames is the server's end of a stream.
+// frames is the server's side of a stream.
 type frames struct {
 	*transport.Peer
 	f *flow
@@ -149,7 +149,8 @@ func (s *frames) Receive(ctx context.Context) ([]byte, error) {
 	return frame, err
 }
 
-// RoundTrip serves one HTTP request. The last process has the streams with changes, the first everything else.
+// RoundTrip serves one HTTP request. The last process serves the streams with changes, and the first serves everything
+// else.
 func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer func() {
 		if r.Body != nil {
@@ -204,7 +205,7 @@ func (l *line) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, cmp.Or(context.Cause(r.Context()), error(syscall.ECONNRESET))
 }
 
-// response is the writer of a handler.
+// response is the response writer of a handler.
 type response struct {
 	f      *flow
 	header http.Header
@@ -232,7 +233,7 @@ func (w *response) Flush() {}
 func (w *response) SetWriteDeadline(time.Time) error { return nil }
 func (w *response) SetReadDeadline(time.Time) error  { return nil }
 
-// body is the client's reader of a response.
+// body is the client's side of a response.
 type body struct {
 	f    *flow
 	ctx  context.Context
@@ -255,16 +256,16 @@ func (b *body) Close() error {
 	return nil
 }
 
-// flow holds the server's messages on one stream.
+// flow is a stream of messages from the server.
 type flow struct {
-	changes bool   // has changes of lists and resources
-	lost    func() // called at its end
+	changes bool   // carries changes of lists and resources
+	lost    func() // called at the end of the stream
 
 	mu     sync.Mutex
 	more   broadcast.Signal
-	chunks [][]byte          // guarded by mu; sent and not received
-	held   bool              // guarded by mu; nothing is received
-	ended  error             // guarded by mu; error after the chunks
+	chunks [][]byte          // guarded by mu; sent but not received yet
+	held   bool              // guarded by mu; nothing is delivered
+	ended  error             // guarded by mu; error after the last chunk
 	open   []json.RawMessage // guarded by mu; ids of subscriptions/listen on a stream for all requests
 }
 
@@ -299,7 +300,7 @@ func (f *flow) next(ctx context.Context) (chunk []byte, err error) {
 	return chunk, err
 }
 
-// hold holds the server's messages, or releases them.
+// hold stops the delivery of the server's messages, or continues it.
 func (f *flow) hold(held bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -307,7 +308,7 @@ func (f *flow) hold(held bool) {
 	f.more.Send()
 }
 
-// end ends the stream after its chunks; held chunks are lost.
+// end ends the stream after its chunks. Chunks that are held are lost.
 func (f *flow) end(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -327,7 +328,7 @@ func (f *flow) listens(id json.RawMessage) {
 	f.open = append(f.open, id)
 }
 
-// cancel loses held chunks, and ends the subscriptions of a stream for all requests.
+// cancel drops the held chunks, and ends the subscriptions of a stream that serves all requests.
 func (f *flow) cancel() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

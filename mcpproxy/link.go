@@ -13,34 +13,34 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Bounds for messages of the host that wait for a session with the server.
+// Limits for messages of the host that wait for a session with the server.
 const (
 	maxWaiting      = 1024
-	maxWaitingBytes = 16 << 20 // or a single message that is larger
+	maxWaitingBytes = 16 << 20 // a single message may be larger
 )
 
 var errTooManyWait = errors.New("too many messages are waiting for the server")
 
-// link is a pair's connection to a server. It reconnects when it is lost, and receives the messages of the server.
+// link is a pair's connection to a server. It reconnects after a loss, and receives the messages of the server.
 type link struct {
 	pair   *pair
 	intro  relay.Message
 	ctx    context.Context // ends with the link
 	cancel context.CancelCauseFunc
 
-	introducing chan struct{} // closed at the end of the first introduction
+	introducing chan struct{} // closed after the first introduction
 
 	mu      sync.Mutex
-	server  relay.Server // guarded by mu until it is set; nil before
-	first   relay.Answer // guarded by mu; answers the host's introduction; nil once answered
-	version mcp.Version  // guarded by mu; negotiated revision; empty before
-	waiting []waiting    // guarded by mu; the oldest first
-	size    int          // guarded by mu; bytes of waiting
+	server  relay.Server // nil before begin; guarded by mu until then
+	first   relay.Answer // guarded by mu; answers the host's introduction; nil after the answer
+	version mcp.Version  // guarded by mu; negotiated revision; empty until then
+	waiting []waiting    // guarded by mu; oldest first
+	size    int          // guarded by mu; size of waiting in bytes
 	running bool         // guarded by mu; forward is running
-	refused error        // guarded by mu; why the server refused the introduction
+	refused error        // guarded by mu; the server's refusal of the introduction
 }
 
-// waiting is a message of the host that waits for its turn.
+// waiting is a message of the host that waits to be sent.
 type waiting struct {
 	relay.Message
 	answer relay.Answer // nil for a notification
@@ -50,17 +50,17 @@ type waiting struct {
 func newLink(p *pair, m relay.Message, answer relay.Answer) *link {
 	l := &link{pair: p, intro: kept(m), first: answer, introducing: make(chan struct{})}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
-	l.running = true // nothing is sent before the server is set
+	l.running = true // sends nothing before the server is set
 	return l
 }
 
-// kept returns a copy of a message that may be stored.
+// kept returns a copy of a message, for storage.
 func kept(m relay.Message) relay.Message {
 	m.Params, m.ID = bytes.Clone(m.Params), bytes.Clone(m.ID)
 	return m
 }
 
-// begin sets the server; from now on messages may be sent.
+// begin sets the server. After this call, messages may be sent.
 func (l *link) begin(server relay.Server) {
 	l.mu.Lock()
 	l.server = server
@@ -68,14 +68,14 @@ func (l *link) begin(server relay.Server) {
 	l.pair.tasks.Go(l.forward)
 }
 
-// introduce returns the introduction for the client.
+// introduce returns the host's introduction for the client.
 func (l *link) introduce() relay.Introduction {
 	l.pair.mu.Lock()
 	defer l.pair.mu.Unlock()
 	return relay.Introduction{Message: l.intro, Confirmed: l.pair.confirmed}
 }
 
-// introduced receives the server's answer to an introduction. The first answer goes to the host.
+// introduced receives the server's answer to an introduction. It passes the first answer to the host.
 func (l *link) introduced(result json.RawMessage, err error) error {
 	var said struct {
 		ProtocolVersion mcp.Version `json:"protocolVersion"`
@@ -102,12 +102,12 @@ func (l *link) introduced(result json.RawMessage, err error) error {
 			before)
 		l.pair.host.End(err)
 	default:
-		err = nil // a server that once accepted and now refuses is retried
+		err = nil // the server has accepted the introduction before, so the client retries
 	}
 	return err
 }
 
-// answerFirst answers the host's introduction, once. Waiting messages get an error, too.
+// answerFirst answers the host's introduction, once. If there is an error, waiting messages also get an error.
 func (l *link) answerFirst(result json.RawMessage, err error) {
 	l.mu.Lock()
 	first := l.first
@@ -135,7 +135,7 @@ func (l *link) ready() bool {
 	return l.server != nil && l.server.Ready()
 }
 
-// send sends a message of the host, at once or after earlier messages and when there is a session.
+// send sends a message of the host. If earlier messages wait, or if there is no session, the message waits.
 func (l *link) send(m relay.Message, answer relay.Answer, f func(relay.Message)) {
 	l.mu.Lock()
 	if !l.running && l.server.Ready() {
@@ -159,8 +159,8 @@ func (l *link) send(m relay.Message, answer relay.Answer, f func(relay.Message))
 	l.mu.Unlock()
 }
 
-// forward sends the waiting messages. If the session is lost again, each message waits for the next session by
-// itself.
+// forward sends the waiting messages. If the session is lost during this, each message waits for the next session
+// separately.
 func (l *link) forward() {
 	<-l.introducing
 	for {
@@ -176,7 +176,7 @@ func (l *link) forward() {
 	}
 }
 
-// next returns the message that has waited longest, and why the server refused it, or nil.
+// next returns the message that has waited longest. refused is the server's refusal of the introduction, or nil.
 func (l *link) next() (w waiting, refused error, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -190,7 +190,7 @@ func (l *link) next() (w waiting, refused error, ok bool) {
 	return w, l.refused, true
 }
 
-// stop ends the connection to the server. Waiting messages fail with why.
+// stop ends the connection to the server. Waiting messages fail with the error why.
 func (l *link) stop(ctx context.Context, why error) {
 	l.pair.forget(l)
 	l.cancel(why)
@@ -214,7 +214,7 @@ func (l *link) ReceiveRequest(ctx context.Context, m relay.Message, _ relay.Peer
 func (l *link) ReceiveNotification(ctx context.Context, m relay.Message, _ relay.Peer) {
 	m = l.pair.guard.forHost(ctx, m)
 	l.pair.tape.told(ctx, recording.ServerSide, m)
-	_ = l.pair.host.Notify(ctx, m) // a host that has left does not need it
+	_ = l.pair.host.Notify(ctx, m) // best effort: the host may have left
 }
 
 // Gone ends the link after the client has ended permanently.

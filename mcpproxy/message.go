@@ -12,25 +12,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// hostMessage is a policy's reading of a host's request or notification. All rules use this one reading: for the
-// called tool, for redaction, and for counting.
+// hostMessage is the policy's interpretation of a host's request or notification. All rules use the same
+// interpretation: the rules for tools, for redaction and for counting.
 type hostMessage struct {
-	tool string // of tools/call; empty for any other method
+	tool string // the called tool, for tools/call; empty for any other method
 	args []span // values in params that [Redaction.Arguments] covers
 }
 
-// span is the range of a value in params: params[start:end].
+// span is the range params[start:end] of a value.
 type span struct{ start, end int }
 
-// readMembers has the members of params that the protocol defines, for the methods that a policy reads.
+// readMembers lists the members of params that the protocol defines, for the methods that a policy reads.
 var readMembers = map[string][]string{
 	mcp.MethodCallTool:  {"name", "arguments", "task", "inputResponses", "requestState", "_meta"},
 	mcp.MethodGetPrompt: {"name", "arguments", "inputResponses", "requestState", "_meta"},
 	mcp.MethodComplete:  {"ref", "argument", "context", "_meta"},
 }
 
-// readHostMessage reads a message of a host. It rejects params that two readers may understand differently: a member
-// of the protocol that is duplicated, or in another case.
+// readHostMessage reads a message of a host. It rejects params that two readers may interpret differently, because a
+// member of the protocol is duplicated or has the wrong letter case.
 func readHostMessage(m relay.Message) (read hostMessage, err error) {
 	members := readMembers[m.Method]
 	if members == nil {
@@ -54,7 +54,7 @@ func readHostMessage(m relay.Message) (read hostMessage, err error) {
 		switch at := o.At(); members[i] {
 		case "name":
 			if m.Method == mcp.MethodCallTool {
-				_, _ = mcp.Decode(raw, &read.tool) // a name of another type counts as no name
+				_, _ = mcp.Decode(raw, &read.tool) // a name that is not a string counts as missing
 			}
 		case "arguments", "argument", "context":
 			read.args = append(read.args, span{at, at + len(raw)})
@@ -62,27 +62,27 @@ func readHostMessage(m relay.Message) (read hostMessage, err error) {
 	}
 	if m.Method == mcp.MethodCallTool && (read.tool == "" || strings.ContainsRune(read.tool, 0)) {
 		read.tool = ""
-		return read, ambiguous("want one tool name without a NUL character")
+		return read, ambiguous("the name of the tool must occur once, without a NUL character")
 	}
 	return read, nil
 }
 
-// ambiguous returns the error for params that the policy cannot read.
+// ambiguous returns the error for params that the policy cannot interpret.
 func ambiguous(format string, args ...any) error {
 	return &mcp.Error{
 		Code: mcp.CodeInvalidParams, Message: "the proxy's policy cannot read the params: " + fmt.Sprintf(format, args...),
 	}
 }
 
-// known returns the index of the member that a reader may see in this key, and whether there is one. Some readers
-// ignore case, and some end a text at NUL.
+// known returns the index of the member that a reader may recognize in this key. is reports whether there is one. Some
+// readers ignore case, and some end a text at NUL.
 func known(key []byte, members []string) (i int, is bool) {
 	key, _, _ = bytes.Cut(key, []byte{0})
 	i = slices.IndexFunc(members, func(name string) bool { return bytes.EqualFold(key, []byte(name)) })
 	return i, i >= 0
 }
 
-// isRequest reports whether the protocol has a request of this method, in any revision.
+// isRequest reports whether any revision of the protocol has a request with this method.
 func isRequest(method string) bool {
 	for m := range mcp.Methods() {
 		if m.Name == method && m.Kind == mcp.KindRequest {
@@ -92,7 +92,7 @@ func isRequest(method string) bool {
 	return false
 }
 
-// isProtocol reports whether the protocol has a message of this method, in any revision.
+// isProtocol reports whether any revision of the protocol has a message with this method.
 func isProtocol(method string) bool {
 	for m := range mcp.Methods() {
 		if m.Name == method {
@@ -102,9 +102,9 @@ func isProtocol(method string) bool {
 	return false
 }
 
-// sharable reports whether a message with this method may be sent to a server that is shared by hosts without sessions.
-// A message that changes the state of a session, which only older revisions have, would affect all of these hosts. A
-// request without an id is invalid in every revision.
+// sharable reports whether a message with this method may be sent to a server that hosts without sessions share. A
+// message that changes the state of a session would affect all of these hosts; only older revisions have such messages.
+// A request without an id is invalid in every revision.
 func sharable(method string, notification bool) bool {
 	if notification && isRequest(method) {
 		return false
@@ -113,7 +113,7 @@ func sharable(method string, notification bool) bool {
 	return is && m.Sender&mcp.FromClient != 0 || !isProtocol(method)
 }
 
-// redactArguments returns params with the values that [Redaction.Arguments] covers redacted, and the number of
+// redactArguments returns params in which the values that [Redaction.Arguments] covers are redacted, and the number of
 // replacements.
 func (r *secrets) redactArguments(params json.RawMessage, read hostMessage, method string) (json.RawMessage, int) {
 	w := rewriter{from: params}
@@ -134,15 +134,15 @@ func (r *secrets) redactArguments(params json.RawMessage, read hostMessage, meth
 	return w.result(), replaced
 }
 
-// completed hides everything in the argument of completion/complete except its name, if the name is a key. limit is the
-// limit of [rewriter.hide].
+// completed redacts the argument of completion/complete, except its name, if the name is a key. limit is the limit of
+// [rewriter.hide].
 func (r *secrets) completed(argument json.RawMessage, limit int) (redacted json.RawMessage, replaced int) {
 	isName := func(key []byte) bool { _, is := known(key, []string{"name"}); return is }
 	secret := false
 	for o := jsonscan.ObjectAt(argument, 0); o.Next(); {
 		var name string
 		if isName(o.Key()) {
-			_, _ = mcp.Decode(o.Raw(), &name) // a name of another type is not a key
+			_, _ = mcp.Decode(o.Raw(), &name) // a name that is not a string is not a key
 			secret = secret || r.hasKey([]byte(name))
 		}
 	}
@@ -163,8 +163,8 @@ func (r *secrets) completed(argument json.RawMessage, limit int) (redacted json.
 	return w.result(), replaced
 }
 
-// forTape returns a message of a host for the recording: without the text of a completion if its argument is named
-// like a redacted key, and without ambiguous params.
+// forTape returns a message of a host for the recording. It omits the text of a completion if its argument is named
+// like a redacted key, and ambiguous params.
 func (t *tape) forTape(m relay.Message) relay.Message {
 	if t == nil || m.Method != mcp.MethodComplete {
 		return m

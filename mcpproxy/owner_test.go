@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// inFrontOf returns a proxy, or a gateway with the member m, for a server that speaks v.
+// inFrontOf returns a proxy in front of a server that speaks v, or a gateway with the server as its member m.
 func inFrontOf(t *testing.T, to transport.Transport, v mcp.Version, gateway bool, p *Policy,
 	rec *telemetry.Telemetry) (f frontEnd, stop func()) {
 	t.Helper()
@@ -40,11 +40,11 @@ func inFrontOf(t *testing.T, to transport.Transport, v mcp.Version, gateway bool
 	return g, func() { _ = g.Close() }
 }
 
-// gossip is a server that does not answer the tool slow, and reports its progress during the tool fast.
+// gossip is a server that does not answer the tool slow, and reports the progress of slow during the tool fast.
 func gossip() transport.Transport {
 	return transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		s := newCareless(mcp.Version20260728, "slow", "fast")
-		var slow json.RawMessage // the token for progress
+		var slow json.RawMessage // progress token of the tool slow
 		for {
 			frame, err := p.Receive(ctx)
 			if err != nil {
@@ -96,7 +96,7 @@ func TestCancelledCallSendsNothingToOtherHost(t *testing.T) {
 				t.Errorf("gateway %v: the other host got %s", gateway, got)
 			}
 			if rec.Value("mcp_server.notification.drops", "mcp.method.name", mcp.NotificationMessage) == 0 {
-				t.Errorf("gateway %v: the log message that was dropped is not counted", gateway)
+				t.Errorf("gateway %v: the dropped log message is not counted", gateway)
 			}
 		})
 	}
@@ -150,12 +150,12 @@ func TestCompletionGoesToOwnerOfTemplate(t *testing.T) {
 			}
 		}
 		if s.got[mcp.MethodComplete] == 0 || strings.Contains(fmt.Sprint(s.params), "z:") {
-			t.Error("the member was asked for a template that it does not list, or not for its own")
+			t.Error("the member was asked for an unlisted template, or was not asked for its own")
 		}
 	})
 }
 
-// gone is a server with a process that ends, or one behind HTTP that fails.
+// gone is a server whose process ends immediately, or a failing server behind HTTP.
 type gone struct{ transport.Transport }
 
 func (gone) Dial(context.Context, transport.Config) (transport.Conn, error) {
@@ -206,7 +206,7 @@ func TestLastOutputOfServerIsRedacted(t *testing.T) {
 	}
 }
 
-// TestHostsThatOnlyInitializeStartFewServers opens sessions and never uses them.
+// TestHostsThatOnlyInitializeStartFewServers opens sessions without using them.
 func TestHostsThatOnlyInitializeStartFewServers(t *testing.T) {
 	for _, gateway := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -235,25 +235,25 @@ func TestHostsThatOnlyInitializeStartFewServers(t *testing.T) {
 			for range 4 * DefaultMaxSessions {
 				handler(hello, mcp.MethodInitialize, "")
 			}
-			want := int64(DefaultMaxSessions + 1) // one session starts before another has ended
+			want := int64(DefaultMaxSessions + 1) // one session may start before another has ended
 			if gateway {
-				want = 1 // the server of hosts without sessions
+				want = 1 // the shared server of hosts without sessions
 			}
 			if most.Load() > want {
-				t.Errorf("gateway %v: %d servers were running at once, want %d at most", gateway, most.Load(), want)
+				t.Errorf("gateway %v: %d servers were running concurrently, want %d at most", gateway, most.Load(), want)
 			}
 		})
 	}
 }
 
-// TestListMemoryIsBounded asks a gateway for lists when their memory is exhausted.
+// TestListMemoryIsBounded asks a gateway for lists after the memory for lists is used up.
 func TestListMemoryIsBounded(t *testing.T) {
 	var b listBudget
 	if _, ok := b.take(maxListed/listedCopies+1, 0); ok || b.used.Load() != 0 {
-		t.Error("a page is let in that is larger than the bound")
+		t.Error("a page above the limit was accepted")
 	}
 	if _, ok := b.take(0, maxListed/listedItem+1); ok || b.used.Load() != 0 {
-		t.Error("more things are let in than there is memory for")
+		t.Error("more items were accepted than the memory allows")
 	}
 	synctest.Test(t, func(t *testing.T) {
 		s := newCareless(mcp.Version20260728, "safe")
@@ -266,7 +266,7 @@ func TestListMemoryIsBounded(t *testing.T) {
 			g.listed.used.Store(taken)
 			h.send(h.message(mcp.MethodListTools, "", true), mcp.MethodListTools, "")
 			if got := h.taken(); !strings.Contains(got, want) || g.listed.used.Load() != taken {
-				t.Errorf("with %d bytes taken: the host got %s, and %d bytes are taken behind it", taken, got,
+				t.Errorf("with %d bytes taken: the host got %s, and %d bytes are taken after it", taken, got,
 					g.listed.used.Load())
 			}
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// pair is one host and the server behind it. The host's messages arrive one at a time; messages of hosts that share a
-// pair may arrive concurrently.
+// pair is a host and the server behind it. The host's messages arrive one at a time. If several hosts share a pair,
+// their messages may arrive concurrently.
 type pair struct {
 	connect     func(*relay.Client) (relay.Server, error)
 	host        relay.Ender
@@ -24,7 +24,7 @@ type pair struct {
 	turn        sync.Mutex     // held while a message may start a connection
 
 	mu        sync.Mutex
-	due       []func() // guarded by mu; calls that have waited and may start
+	due       []func() // guarded by mu; calls that may start after waiting
 	sending   bool     // guarded by mu; a goroutine starts the due calls
 	left      bool     // guarded by mu; the host has left
 	confirmed bool     // guarded by mu; the host has sent notifications/initialized
@@ -33,16 +33,16 @@ type pair struct {
 
 var errNotIntroduced = &mcp.Error{
 	Code:    mcp.CodeInvalidRequest,
-	Message: "a session starts with initialize; a request outside of sessions names its revision in _meta",
+	Message: "a session must start with initialize; a request outside of a session must name its revision in _meta",
 }
 
-// namesOf returns the only name of a tool, which is the server's.
+// namesOf returns one name: the host uses the server's names of tools.
 func (p *pair) namesOf(_ context.Context, tool string) ([]string, error) { return []string{tool}, nil }
 
-// hides returns false: servers know no policy, so lists may contain forbidden tools.
+// hides returns false: servers do not know the policy, so lists may contain forbidden tools.
 func (p *pair) hides() bool { return false }
 
-// errOfSessions returns the error for a request that changes the state of a session, from a host without sessions.
+// errOfSessions returns the error for a request that changes the state of a session if the host has no session.
 func errOfSessions(method string) error {
 	return &mcp.Error{Code: mcp.CodeMethodNotFound, Message: fmt.Sprintf(
 		"%s needs a session: without one it would affect all hosts that share the server", shown(method))}
@@ -50,7 +50,7 @@ func errOfSessions(method string) error {
 
 var errNotListening = &mcp.Error{
 	Code:    mcp.CodeMethodNotFound,
-	Message: mcp.MethodSubscriptionsListen + ` is not passed on to this server: the proxy has the option "listen": false`,
+	Message: mcp.MethodSubscriptionsListen + ` is disabled for this server by the proxy's option "listen": false`,
 }
 
 // request passes on a request of the host.
@@ -75,8 +75,8 @@ func (p *pair) request(ctx context.Context, m relay.Message, answer relay.Answer
 	}
 }
 
-// connected returns the connection for a request, and starts one if there is none. If the request is an introduction,
-// starting a connection passes it on.
+// connected returns the connection for a request. If there is none, it starts a connection. If the request is an
+// introduction, starting the connection also passes the request on.
 func (p *pair) connected(ctx context.Context, m relay.Message, answer relay.Answer) (l *link, begins bool, err error) {
 	p.turn.Lock()
 	defer p.turn.Unlock()
@@ -112,14 +112,14 @@ func (p *pair) notify(ctx context.Context, m relay.Message) {
 	}
 	p.mu.Unlock()
 	if l == nil {
-		return // a notification before any introduction has no server
+		return // a notification before the first introduction is dropped
 	}
 	l.send(m, nil, func(m relay.Message) {
 		_ = l.server.Notify(within.Values(l.ctx, ctx), m) // the span records the error
 	})
 }
 
-// current returns the connection to the server, nil for none, and whether the host has left.
+// current returns the connection to the server, or nil, and reports whether the host has left.
 func (p *pair) current() (l *link, left bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,8 +132,8 @@ func (p *pair) accepted() bool {
 	return l != nil && l.answered()
 }
 
-// introduce starts a connection to a server, which answers the introduction. It returns nil if the connection cannot
-// start.
+// introduce starts a connection to a server. The server answers the introduction. introduce returns nil if the
+// connection cannot start.
 func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answer) *link {
 	l := newLink(p, m, answer)
 	p.mu.Lock()
@@ -151,7 +151,7 @@ func (p *pair) introduce(ctx context.Context, m relay.Message, answer relay.Answ
 	return l
 }
 
-// forget removes the link, so that the next introduction starts another.
+// forget removes the link, so that the next introduction starts another link.
 func (p *pair) forget(l *link) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +160,7 @@ func (p *pair) forget(l *link) {
 	}
 }
 
-// begin starts a call that has waited for its turn, after earlier calls. It returns false if the host has left.
+// begin starts a call after its wait for a turn, behind earlier calls. It returns false if the host has left.
 func (p *pair) begin(call func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,9 +191,9 @@ func (p *pair) send() {
 	}
 }
 
-// gone ends the connection to the server, and everything that waits for it.
+// gone ends the connection to the server, and all messages and calls that wait.
 func (p *pair) gone(ctx context.Context) {
-	p.turn.Lock() // no other connection starts afterwards
+	p.turn.Lock() // no other connection starts after this
 	p.mu.Lock()
 	p.left = true
 	p.mu.Unlock()
@@ -210,10 +210,10 @@ var (
 	errOtherIntroduction = errors.New("the host started a new session")
 )
 
-// begins reports whether a request with this method introduces the host on a new connection instead of l. The new
-// connection replaces l if the host has lost patience, or has learned from server/discover that it must initialize.
+// begins reports whether a request with this method introduces the host on a new connection in place of l. That is the
+// case if the host has lost patience, or has learned from server/discover that it must initialize.
 func (p *pair) begins(l *link, method string) bool {
-	shared := p.host.Shared() // then one host must not end the connection of others
+	shared := p.host.Shared() // if shared, one host must not end the connection of others
 	switch {
 	case method != mcp.MethodInitialize && method != mcp.MethodDiscover:
 		return false
@@ -230,17 +230,18 @@ func modern(params json.RawMessage) bool {
 	return says
 }
 
-// discovery returns a server/discover for a host that starts with another request with these params.
+// discovery returns a server/discover request for a host that starts with another request. params are the params of
+// that request.
 func discovery(params json.RawMessage) relay.Message {
 	meta, _ := mcp.Object(params).Lookup("_meta")
 	var own map[string]json.RawMessage
 	if json.Unmarshal(meta, &own) != nil {
 		own = nil
 	}
-	delete(own, "progressToken") // it belongs to the other request
+	delete(own, "progressToken") // the token belongs to the other request
 	text, err := json.Marshal(map[string]any{"_meta": own})
 	if err != nil {
-		panic(fmt.Sprintf("raw members are not JSON: %v", err)) // they come from a valid object
+		panic(fmt.Sprintf("raw members are not JSON: %v", err)) // impossible: they come from a valid object
 	}
 	return relay.Message{Method: mcp.MethodDiscover, Params: text}
 }

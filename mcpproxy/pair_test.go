@@ -89,7 +89,7 @@ func (f *fakeServer) Stop(context.Context) error {
 	return nil
 }
 
-// fakeHost is a host with a pair on fake servers.
+// fakeHost is a host with a pair and fake servers.
 type fakeHost struct {
 	*pair
 	t       *testing.T
@@ -117,7 +117,7 @@ func (h *fakeHost) Notify(context.Context, relay.Message) error          { retur
 func (h *fakeHost) Shared() bool                                         { return h.shared }
 func (h *fakeHost) End(reason error)                                     { h.ended = reason }
 
-// sends makes the host send a request, and waits until all goroutines are idle.
+// sends makes the host send a request without waiting for the answer, and waits until all goroutines are idle.
 func (h *fakeHost) sends(method, params string) {
 	h.asks(method, params)
 	synctest.Wait()
@@ -139,7 +139,7 @@ func (h *fakeHost) asks(method, params string) {
 		}
 		h.answers = append(h.answers, method+": "+string(result))
 	})
-	copy(buffer, strings.Repeat("x", len(buffer))) // the memory is reused
+	copy(buffer, strings.Repeat("x", len(buffer))) // overwrites the memory, as the caller may reuse it
 }
 
 func (h *fakeHost) notifies(method string) {
@@ -147,18 +147,18 @@ func (h *fakeHost) notifies(method string) {
 	synctest.Wait()
 }
 
-// heard checks the answers to the host since the last call.
+// heard compares the answers since the last call with want.
 func (h *fakeHost) heard(want ...string) {
 	h.t.Helper()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !slices.Equal(h.answers, want) {
-		h.t.Errorf("the host heard %q, want %q", h.answers, want)
+		h.t.Errorf("the host got %q, want %q", h.answers, want)
 	}
 	h.answers = nil
 }
 
-// got checks all messages to a server.
+// got compares all messages to a server with want.
 func (h *fakeHost) got(server int, want ...string) {
 	h.t.Helper()
 	f := h.servers[server]
@@ -299,7 +299,7 @@ func TestInitializeAfterDiscoveryStartsAnotherServer(t *testing.T) {
 		h.sends("initialize", initialize)
 		h.got(1, "initialize "+initialize)
 		if !h.servers[0].stopped || h.servers[1].stopped || len(h.servers) != 2 {
-			t.Errorf("got %d servers, want the second in the place of the first", len(h.servers))
+			t.Errorf("got %d servers, want the second in place of the first", len(h.servers))
 		}
 	})
 }
@@ -340,7 +340,7 @@ func TestRestartedServerGetsSameIntroduction(t *testing.T) {
 			t.Errorf("got %+v", i)
 		}
 		if err := f.client.Introduced(nil, errMethod); err != nil {
-			t.Errorf("a server that refuses for once: got %v", err)
+			t.Errorf("a server that refuses once: got %v", err)
 		}
 		f.introduced(accepted, nil)
 		h.heard("initialize: "+accepted, `tools/list: {"to":"tools/list"}`)

@@ -14,33 +14,33 @@ import (
 )
 
 // Policy decides which tools a host may call, how long and how often, and which data the host does not see. The zero
-// value of each field means no such rule. Messages outside of all rules pass unchanged.
+// value of a field means that the rule is off. A message that no rule concerns passes unchanged.
 //
-// Names of tools are matched by patterns like those of [path.Match], in which a slash is an ordinary character: *
-// matches any text, ? any one character, [a-z] one character of a set, [^a-z] one character outside it, and \ escapes
-// the next character. Patterns are case-sensitive and match the whole name.
+// Patterns match the names of tools as in [path.Match], but a slash is an ordinary character: * matches any text, ? any
+// one character, [a-z] one character of a set, [^a-z] one character outside the set, and \ escapes the next character.
+// Patterns are case-sensitive and match the whole name.
 type Policy struct {
-	// AllowTools has patterns of permitted tools. Nil permits all tools, an empty list none.
+	// AllowTools holds patterns of permitted tools. Nil permits all tools, an empty list none.
 	AllowTools []string
 
-	// DenyTools has patterns of forbidden tools. It overrides AllowTools. A forbidden tool is omitted from the answers
-	// to tools/list, and its calls fail with the error for an unknown tool, -32602. The server does not get them.
+	// DenyTools holds patterns of forbidden tools. It overrides AllowTools. Answers to tools/list omit a forbidden tool.
+	// Calls of a forbidden tool fail with the error for an unknown tool, -32602, and do not reach the server.
 	DenyTools []string
 
-	// Timeout bounds a tool call, including the time for which it waits in the proxy. Afterwards the host gets an error,
-	// and the server notifications/cancelled. Zero means no limit.
+	// Timeout bounds a tool call, including its waiting time in the proxy. After the timeout, the host gets an error, and
+	// the server gets notifications/cancelled. Zero means no limit.
 	Timeout time.Duration
 
-	// Timeouts overrides Timeout for tools that match a pattern. The longest pattern counts; of equally long patterns,
-	// the first in alphabetical order. Zero means no limit.
+	// Timeouts overrides Timeout for tools that match a pattern. The longest matching pattern counts. Of equally long
+	// patterns, the first in alphabetical order counts. Zero means no limit.
 	Timeouts map[string]time.Duration
 
-	// MaxConcurrent bounds the concurrent tool calls of all hosts together. Further calls wait in order, at most 1,024
-	// calls and 16 MiB. Zero means no limit.
+	// MaxConcurrent bounds the concurrent tool calls of all hosts together. Further calls wait in order; up to 1,024 calls
+	// of 16 MiB in total may wait. Zero means no limit.
 	MaxConcurrent int
 
-	// Rate bounds the tool calls of all hosts together in a period, all at once or spread. Further calls fail with an
-	// error that contains the time for a retry. The zero value means no limit.
+	// Rate bounds the tool calls of all hosts together in a period; all calls may come at the start of the period. A call
+	// above the rate fails with an error that contains the time until a retry. The zero value means no limit.
 	Rate Rate
 
 	// Redaction removes data that hosts may not see.
@@ -53,35 +53,35 @@ type Rate struct {
 	Per   time.Duration
 }
 
-// Redaction replaces parts of the server's messages on the way to the host: of results, errors, notifications, requests
-// and reasons of cancellations, and also of the errors of a transport and of an ended process. The rest of a message
-// stays byte for byte. A message grows to at most three times its size plus 1 KiB; where a replacement would exceed
-// that, it is the empty text instead of With.
+// Redaction replaces secrets in the server's messages to the host: in results, errors, notifications, requests and
+// reasons of cancellations, and also in the errors of a transport and of an ended process. All other bytes of a message
+// stay the same. A message grows to at most three times its size plus 1 KiB. Where With would exceed this limit, the
+// empty text replaces the secret.
 //
 // The texts of errors in spans and log records, and contents that
 // [github.com/mcpotel/mcpotel/mcpclient/telemetry.WithContentCapture] captures, are redacted in the same way.
 type Redaction struct {
-	// Keys are the names of members whose values are replaced completely, of any type, at any depth and in any case. Keys
-	// are ignored where names of members are names of properties: in the answers that introduce a server or list its
-	// features, and in the requestedSchema of an elicitation. Keys also count in a text that is JSON as a whole, such as
-	// the text that repeats structuredContent, but not in a text within that JSON. If an error is not an answer of the
-	// server, such as an error with the body of an HTTP answer or the last output of a process, everything after a key
-	// with : or = is replaced.
+	// Keys are the names of members whose whole values are replaced, for values of any type, at any depth, and for names
+	// in any letter case. Keys do not count where members define properties with these names: in answers that introduce a
+	// server or list its features, and in the requestedSchema of an elicitation. Keys also count in a text that is JSON as
+	// a whole, such as the text that repeats structuredContent, but not in a text inside that JSON. Some errors are not
+	// answers of the server, such as an error with the body of an HTTP answer or the last output of a process. In these
+	// errors, everything after a key with : or = is replaced.
 	Keys []string
 
-	// Patterns are regular expressions of package [regexp]. Their matches in a string, or in the name of a member, are
-	// replaced. No pattern may match the empty text, or With.
+	// Patterns are regular expressions of package [regexp]. All matches in a string, or in the name of a member, are
+	// replaced. A pattern must match neither the empty text nor With.
 	Patterns []string
 
-	// With is the replacement, at most 64 bytes. Empty means "[redacted]".
+	// With is the replacement. It has at most 64 bytes. Empty means "[redacted]".
 	With string
 
-	// Arguments also redacts the arguments of tools, prompts and completions, before the server gets them. The completed
-	// text is replaced if its argument has the name of a key.
+	// Arguments extends the redaction to the arguments of tools, prompts and completions, before they reach the server.
+	// The text to complete is replaced if its argument has the name of a key.
 	Arguments bool
 }
 
-// maxWith bounds the growth of a message with each replaced value, in bytes.
+// maxWith bounds how much a message grows with each replaced value, in bytes.
 const maxWith = 64
 
 const defaultWith = "[redacted]"
@@ -91,9 +91,9 @@ type rules struct {
 	only        bool // only tools that match allow may be called
 	allow, deny []*regexp.Regexp
 	timeout     time.Duration
-	timeouts    []toolTimeout // the longest pattern first
-	secrets     *secrets      // nil without redaction
-	arguments   bool          // arguments are also redacted
+	timeouts    []toolTimeout // longest pattern first
+	secrets     *secrets      // longest pattern first
+	arguments   bool          // nil without redaction
 }
 
 type toolTimeout struct {
@@ -101,14 +101,14 @@ type toolTimeout struct {
 	d  time.Duration
 }
 
-// Validate returns an error if the policy is invalid, like [New].
+// Validate returns an error if the policy is invalid. [New] returns the same error.
 func (p *Policy) Validate() error {
 	_, err := p.compile()
 	return err
 }
 
-// TextRedactor returns a function that redacts a text of the server outside of messages, such as a line on its
-// standard error, like the text of an error: see [Redaction.Keys]. It is safe for concurrent use.
+// TextRedactor returns a function that redacts a text of the server outside of messages, such as a line on its standard
+// error. The text is redacted like the text of an error: see [Redaction.Keys]. The function is safe for concurrent use.
 func (p *Policy) TextRedactor() (func(text string) string, error) {
 	r, err := p.compile()
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *Policy) TextRedactor() (func(text string) string, error) {
 	}, nil
 }
 
-// compile returns the rules of a policy, or an error if it is invalid.
+// compile returns the rules of a policy, or an error if the policy is invalid.
 func (p *Policy) compile() (*rules, error) {
 	r := &rules{only: p.AllowTools != nil, timeout: p.Timeout, arguments: p.Redaction.Arguments}
 	var err error
@@ -163,10 +163,11 @@ func longestFirst(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// restrict reports whether tools may be forbidden.
+// restrict reports whether the rules may forbid any tool.
 func (r *rules) restrict() bool { return r.only || r.deny != nil }
 
-// permit reports whether a tool with these names may be called: a rule permits one of them, and no rule forbids one.
+// permit reports whether a tool with these names may be called: a rule permits at least one name, and no rule forbids
+// one.
 func (r *rules) permit(names ...string) bool {
 	matches := func(patterns []*regexp.Regexp) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return matchesAny(patterns, name) })
@@ -174,7 +175,7 @@ func (r *rules) permit(names ...string) bool {
 	return (!r.only || matches(r.allow)) && !matches(r.deny)
 }
 
-// timeoutOf returns the timeout of calls of a tool with these names, zero for none.
+// timeoutOf returns the timeout for calls of a tool with these names. Zero means none.
 func (r *rules) timeoutOf(names ...string) time.Duration {
 	for _, t := range r.timeouts {
 		if slices.ContainsFunc(names, t.of.MatchString) {
@@ -225,7 +226,7 @@ func newSecrets(o *Redaction) (*secrets, error) {
 	return r, nil
 }
 
-// compilePatterns compiles patterns. what names them in errors.
+// compilePatterns compiles patterns. what describes the patterns in errors.
 func compilePatterns(what string, patterns []string) ([]*regexp.Regexp, error) {
 	var all []*regexp.Regexp
 	for _, pattern := range patterns {

@@ -20,32 +20,32 @@ import (
 
 // Options configure a Proxy. The zero value of each field means its default.
 type Options struct {
-	// Name is the name of the server in telemetry, at both ends: mcp_client.name and mcp_server.name. Empty means the
-	// name of the transport, such as the program's.
+	// Name is the name of the server in telemetry, on both sides: mcp_client.name and mcp_server.name. Empty means the
+	// name of the transport, for example the name of the program.
 	Name string
 
-	// Limits bound the messages.
+	// Limits bound the size of messages.
 	Limits Limits
 
-	// Timeouts bound the end of a connection.
+	// Timeouts bound the closing of a connection.
 	Timeouts Timeouts
 
-	// KeepAlive, if not zero, is the time without a message of the server after which the proxy sends a ping. If the
-	// server does not answer within the same time, it is restarted or reconnected. Zero means no pings.
+	// KeepAlive is the time without a message from the server after which the proxy sends a ping. If the server does not
+	// answer within the same time, the proxy restarts it or reconnects. Zero means no pings.
 	KeepAlive time.Duration
 
-	// NoListening makes the proxy answer a host's subscriptions/listen with -32601 instead of passing it on. Use it for a
-	// server that stops answering after that request, see [mcpclient.Options.NoListening].
+	// NoListening makes the proxy answer subscriptions/listen with -32601 instead of passing it on. Use it for a server
+	// that stops answering after that request, see [mcpclient.Options.NoListening].
 	NoListening bool
 
-	// Policy decides which messages pass, and how they are changed. Nil means that all messages pass unchanged.
+	// Policy decides which messages pass, and which parts are changed. Nil means that all messages pass unchanged.
 	Policy *Policy
 
-	// Recorder writes the messages to a file: the host's as sent, the server's as the host gets them. Nil means no
-	// recording.
+	// Recorder writes the messages to a file: messages of the host as the host sends them, messages of the server as the
+	// host gets them. Nil means no recording.
 	Recorder *Recorder
 
-	// Telemetry is the destination of spans, metrics and log records. Nil means telemetry.New().
+	// Telemetry receives spans, metrics and log records. Nil means telemetry.New().
 	Telemetry *telemetry.Telemetry
 }
 
@@ -55,17 +55,17 @@ type Limits struct {
 	Frame int
 }
 
-// Timeouts bound the end of a Proxy's connections. The zero value of each field means its default.
+// Timeouts bound the closing of a Proxy's connections. The zero value of each field means its default.
 type Timeouts struct {
-	// Close bounds the end of the server after its host has left. Zero means 1 s.
+	// Close bounds how long the end of the server may take after its host has left. Zero means 1 s.
 	Close time.Duration
 }
 
 // DefaultFrameLimit is the default of [Limits.Frame]: 64 MiB.
 const DefaultFrameLimit = 64 << 20
 
-// drainTimeout bounds the wait for answers after the last message of a host. Together with the time for the end of
-// the server, it is shorter than the 2 s after which hosts kill the proxy.
+// drainTimeout bounds how long the proxy waits for answers after the last message of a host. Together with the time for
+// the end of the server, it is shorter than the 2 s after which hosts kill the proxy.
 const drainTimeout = 500 * time.Millisecond
 
 // Proxy relays messages between hosts and a server. It is safe for concurrent use.
@@ -80,7 +80,8 @@ type Proxy struct {
 }
 
 // New returns a proxy for the server that t reaches. Each host has its own connection, or its own process. The proxy
-// connects or starts nothing before the first message of a host. New returns an error if t or an option is invalid.
+// connects, or starts a process, when a host sends its first message. New returns an error if t or an option is
+// invalid.
 func New(t transport.Transport, o *Options) (*Proxy, error) {
 	if t == nil {
 		return nil, errors.New("mcpproxy: no transport")
@@ -133,8 +134,8 @@ func New(t transport.Transport, o *Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Serve relays messages between the host at the other end of c and its own server, until the host has left, ctx ends,
-// or the session cannot continue. The server has ended when Serve returns. Serve returns the error of
+// Serve relays messages between the host at the other end of c and the host's own server. It returns when the host has
+// left, ctx ends, or the session cannot continue; the server has ended by then. The error is the error of
 // [mcpserver.Server.Serve], or the reason why the session could not continue.
 func (p *Proxy) Serve(ctx context.Context, c mcpserver.Conn) error { return p.server.Serve(ctx, c) }
 
@@ -142,25 +143,25 @@ func (p *Proxy) Serve(ctx context.Context, c mcpserver.Conn) error { return p.se
 func (p *Proxy) ServeStdio(ctx context.Context) error { return p.server.ServeStdio(ctx) }
 
 // HTTPHandler returns a handler for hosts over HTTP, to mount at a path such as /mcp. Each session of a host has its
-// own server. Requests of revisions without sessions (2026-07-28 and later) share one server: messages of a stdio
-// server that belong to no request do not reach their hosts. A nil o means the defaults. HTTPHandler panics if
-// Stateless or Sessions is set, because that is a mistake in the program.
+// own server. Requests of revisions without sessions (2026-07-28 and later) share one server. If that is a stdio
+// server, its messages that belong to no request do not reach these hosts. A nil o means the defaults. HTTPHandler
+// panics if Stateless or Sessions is set, because that is a mistake in the program.
 //
-// There are at most [DefaultMaxSessions] sessions, unless Sessions of [mcpserver.HTTPLimits] sets another number. One
-// [mcpserver.HTTPOptions.Account] gets half of them. Beyond the limit, the oldest session whose host has sent only
-// initialize ends, with its server; if there is none, the next session is refused with 503.
+// The limit is [DefaultMaxSessions] sessions, unless Sessions of [mcpserver.HTTPLimits] sets another limit. One
+// [mcpserver.HTTPOptions.Account] gets at most half of them. At the limit, the handler ends the oldest session whose
+// host has sent only initialize, together with its server. If there is none, it refuses the next session with 503.
 //
-// A session ends after Timeouts.Session of [mcpserver.HTTPOptions] without messages, with its server. End the handler
-// with [mcpserver.HTTPHandler.Shutdown], before the [net/http.Server].
+// A session ends after Timeouts.Session of [mcpserver.HTTPOptions] without messages, together with its server. End the
+// handler with [mcpserver.HTTPHandler.Shutdown], before the [net/http.Server].
 func (p *Proxy) HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler {
 	return p.server.HTTPHandler(boundSessions(o))
 }
 
-// DefaultMaxSessions bounds the sessions of hosts over HTTP, unless Sessions of [mcpserver.HTTPLimits] sets another
-// number. Each session may have its own process.
+// DefaultMaxSessions is the default limit of sessions over HTTP; Sessions of [mcpserver.HTTPLimits] sets another limit.
+// Each session may have its own process.
 const DefaultMaxSessions = 64
 
-// boundSessions returns o with the default bound for sessions.
+// boundSessions returns o with the default limit of sessions.
 func boundSessions(o *mcpserver.HTTPOptions) *mcpserver.HTTPOptions {
 	own := *cmp.Or(o, new(mcpserver.HTTPOptions))
 	own.Limits.Sessions = cmp.Or(own.Limits.Sessions, DefaultMaxSessions)
@@ -174,7 +175,7 @@ type hosts Proxy
 func (h *hosts) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
 	p := h.pairOf(from)
 	if !p.accepted() {
-		answer = withAdvice(answer) // before the tape, which keeps the server's own text
+		answer = withAdvice(answer) // before the tape, which records the server's own text
 	}
 	answer = p.tape.asked(ctx, recording.HostSide, p.tape.forTape(m), answer)
 	p.guard.request(ctx, p, m, answer)
@@ -206,14 +207,14 @@ func (h *hosts) Gone(from relay.Peer) {
 	}
 }
 
-// pairOf returns the pair of a host. The first message of a host creates it.
+// pairOf returns the pair of a host. It creates the pair for the host's first message.
 func (h *hosts) pairOf(from relay.Peer) *pair {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.pairs[from]
 	if p == nil {
 		p = &pair{
-			connect: h.connect, host: from.(relay.Ender), guard: h.guard, // the peers of package downstream implement it
+			connect: h.connect, host: from.(relay.Ender), guard: h.guard, // the peers of package downstream are Enders
 			tape: h.o.Recorder.tape(), noListening: h.o.NoListening,
 		}
 		h.pairs[from] = p

@@ -17,10 +17,10 @@ import (
 
 var randomMessages = flag.Int("random.messages", 1500, "messages of TestRandomMessagesObeyPolicy, at each place")
 
-// TestRandomMessagesObeyPolicy makes hosts send random messages, most of them hostile, through a proxy and a gateway
-// with a policy, by each transport, to a server that reads carelessly and sends secrets. No forbidden tool is called,
-// no redacted value reaches a host, telemetry or a recording, and the memory stays bounded. With 100,000 messages
-// each:
+// TestRandomMessagesObeyPolicy sends random messages, most of them hostile, through a proxy and a gateway with a
+// policy, over each transport, to a server that reads carelessly and sends secrets. It checks that no forbidden tool is
+// called, that no redacted value reaches a host, telemetry or a recording, and that the memory stays bounded. With
+// 100,000 messages each:
 //
 //	go test ./mcpproxy -run TestRandomMessagesObeyPolicy -random.messages 100000 -timeout 2h
 func TestRandomMessagesObeyPolicy(t *testing.T) {
@@ -44,14 +44,14 @@ func TestRandomMessagesObeyPolicy(t *testing.T) {
 				var m runtime.MemStats
 				runtime.ReadMemStats(&m)
 				if m.HeapAlloc > 64<<20 {
-					t.Errorf("%d MiB are in use behind %d messages, want 64 MiB at most", m.HeapAlloc>>20, n)
+					t.Errorf("%d MiB are in use after %d messages, want 64 MiB at most", m.HeapAlloc>>20, n)
 				}
 			})
 		}
 	}
 }
 
-// randomHost makes one host send n messages.
+// randomHost sends n messages from one host.
 func randomHost(t *testing.T, r *rand.Rand, on func(*testing.T, frontEnd, mcp.Version) *hostile, v mcp.Version,
 	gateway bool, n int) {
 	rec := telemetrytest.Recorder(t)
@@ -124,7 +124,7 @@ func randomHost(t *testing.T, r *rand.Rand, on func(*testing.T, frontEnd, mcp.Ve
 	}
 }
 
-// randomParams returns members of params for a method, and the name for the header. Arguments contain secrets.
+// randomParams returns the members of params for a method, and the name for the header. The arguments contain secrets.
 func randomParams(r *rand.Rand, method, prefix string) (params, name string) {
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }
 	name = prefix + pick("safe", "delete", "größe", "p", "other")

@@ -21,22 +21,23 @@ import (
 
 // RecorderOptions configure a Recorder. The zero value of each field means its default.
 type RecorderOptions struct {
-	// Content records the params, results and errors of messages, which "mcpotel mock", "mcpotel replay" and
-	// mcptest.Replay need. Without it, a recording has names of methods, tools and prompts, URIs, sizes, durations,
-	// codes of errors and trace ids. Values that the proxy's policy redacts, and values with a name such as password or
-	// token (see docs/recording.md), are replaced before writing, in messages of the host too.
+	// Content records the params, results and errors of messages; "mcpotel mock", "mcpotel replay" and mcptest.Replay need
+	// them. Without Content, a recording has the names of methods, tools and prompts, URIs, sizes, durations, error codes
+	// and trace ids. The recorder replaces values that the proxy's policy redacts, and values with a name such as password
+	// or token (see docs/recording.md), before it writes them. This includes messages of the host.
 	Content bool
 
-	// Limit bounds the recording, in bytes. A larger recording ends there. Zero means 1 GiB, the most that can be read.
+	// Limit bounds the size of the recording, in bytes. The recording ends at the limit. Zero means 1 GiB, the maximum
+	// that can be read.
 	Limit int64
 
-	// Stopped, if not nil, is called once if a recording ends before Close, with the reason: its limit, an error of a
-	// write, or writes so slow that 64 MiB wait for them. The messages of the proxy do not wait for Stopped.
+	// Stopped is called once if a recording ends before Close, with the reason: the limit, a failed write, or writes so
+	// slow that 64 MiB wait for them. The messages of the proxy do not wait for Stopped. It may be nil.
 	Stopped func(error)
 }
 
-// Recorder writes the messages of one proxy as lines of JSON. A recording has no gaps: if a write fails or is too
-// slow, the recording ends, and the messages pass as before. It is safe for concurrent use.
+// Recorder writes the messages of one proxy as lines of JSON. A recording has no gaps: if a write fails or is too slow,
+// the recording ends, and the proxy continues without it. It is safe for concurrent use.
 type Recorder struct {
 	to io.Writer
 	o  RecorderOptions
@@ -50,17 +51,17 @@ type Recorder struct {
 	entries  int               // guarded by mu
 }
 
-// NewRecorder returns a recorder that writes to w, once a proxy has it as [Options.Recorder]. It writes whole lines,
-// in calls of Write that do not overlap. Close it after the last host. A nil o means the defaults.
+// NewRecorder returns a recorder that writes to w after a proxy uses it as [Options.Recorder]. It writes whole lines,
+// and its calls of Write do not overlap. Close it after the last host has left. A nil o means the defaults.
 func NewRecorder(w io.Writer, o *RecorderOptions) *Recorder {
 	return &Recorder{to: w, o: *cmp.Or(o, new(RecorderOptions))}
 }
 
-// closePatience bounds the time for the remaining entries: at most 64 MiB, which disks write faster.
+// closePatience bounds the time for writing the remaining entries. They have at most 64 MiB, which disks write faster.
 const closePatience = 5 * time.Second
 
-// Close writes the remaining entries, and returns the reason if the recording ended earlier. After 5 s it returns an
-// error and abandons a write that hangs.
+// Close writes the remaining entries. If the recording ended earlier, Close returns the reason. If a write hangs, Close
+// abandons it after 5 s and returns an error.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
 	out := r.out
@@ -73,14 +74,14 @@ func (r *Recorder) Close() error {
 	return out.Close(ctx)
 }
 
-// secretKeys has the names of members whose values are never recorded, in addition to the policy's keys.
+// secretKeys lists names of members whose values are never recorded, in addition to the policy's keys.
 var secretKeys = []string{
 	"password", "passwd", "passphrase", "secret", "client_secret", "clientSecret", "token", "access_token", "accessToken",
 	"refresh_token", "refreshToken", "id_token", "idToken", "auth_token", "authToken", "api_key", "apiKey", "api-key",
 	"x-api-key", "private_key", "privateKey", "authorization", "cookie", "set-cookie", "credentials",
 }
 
-// begin starts the recording for a proxy. name is the name of its server.
+// begin starts the recording for a proxy. name is the name of the server.
 func (r *Recorder) begin(name string, p *Policy) error {
 	said := Redaction{}
 	if p != nil {
@@ -108,7 +109,7 @@ func (r *Recorder) begin(name string, p *Policy) error {
 	return nil
 }
 
-// program returns the main module of this program, with its version.
+// program returns the path of this program's main module, with its version.
 func program() string {
 	if b, ok := debug.ReadBuildInfo(); ok {
 		return b.Main.Path + " " + cmp.Or(b.Main.Version, "(devel)")
@@ -122,7 +123,7 @@ type tape struct {
 	session int
 }
 
-// tape returns the tape of another session, nil without a recorder.
+// tape returns the tape for a new session. It returns nil without a recorder.
 func (r *Recorder) tape() *tape {
 	if r == nil {
 		return nil
@@ -133,7 +134,7 @@ func (r *Recorder) tape() *tape {
 	return &tape{r, r.sessions}
 }
 
-// asked records a request, and returns an answer function that also records the answer.
+// asked records a request. It returns an answer function that records the answer, too.
 func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, answer relay.Answer) relay.Answer {
 	if t == nil {
 		return answer
@@ -153,7 +154,7 @@ func (t *tape) asked(ctx context.Context, from recording.Side, m relay.Message, 
 	}
 }
 
-// answered records the outcome of a side's request.
+// answered records the outcome of a request that the side asked has sent.
 func (t *tape) answered(ctx context.Context, asked recording.Side, e *recording.Entry, result json.RawMessage,
 	err error) {
 	e.From, e.Kind = recording.HostSide, recording.Result
@@ -200,14 +201,14 @@ func (t *tape) entry(ctx context.Context, from recording.Side, kind recording.Ki
 	return e
 }
 
-// redacted returns JSON without secrets. Every recorded part of a message passes through it before it is cut: a part
-// of a secret matches no pattern.
+// redacted returns JSON without secrets. Every recorded part of a message is redacted before it is cut, because a
+// pattern does not match a part of a secret.
 func (t *tape) redacted(raw json.RawMessage, in part) json.RawMessage {
 	redacted, _ := t.secrets.redact(raw, in)
 	return redacted
 }
 
-// content returns the recorded form of a content, nil if the recording has no content.
+// content returns the recorded form of a content. It is nil if the recording has no content.
 func (t *tape) content(raw json.RawMessage, in part) json.RawMessage {
 	if !t.o.Content || raw == nil {
 		return nil
@@ -215,11 +216,11 @@ func (t *tape) content(raw json.RawMessage, in part) json.RawMessage {
 	return t.redacted(raw, in)
 }
 
-// word returns the recorded form of a member's value: at most 1 KiB, cut after the redaction.
+// word returns the recorded form of a member's value. It is redacted, and then cut to 1 KiB.
 func (t *tape) word(member, value string) (word string) {
 	raw := append(jsonscan.AppendString([]byte{'{'}, member), ':')
 	raw = append(jsonscan.AppendString(raw, value), '}')
-	_, _ = mcp.Object(t.redacted(raw, part{})).Decode(member, &word) // it is a string
+	_, _ = mcp.Object(t.redacted(raw, part{})).Decode(member, &word) // no error: it is a string
 	return cut(word, 1<<10)
 }
 
@@ -227,14 +228,14 @@ func (t *tape) word(member, value string) (word string) {
 func (t *tape) target(params json.RawMessage) string {
 	for _, member := range []string{"name", "uri"} {
 		var value string
-		if _, _ = mcp.Object(params).Decode(member, &value); value != "" { // another type names no target
+		if _, _ = mcp.Object(params).Decode(member, &value); value != "" { // a value that is not a string names no target
 			return t.word(member, value)
 		}
 	}
 	return ""
 }
 
-// write writes an entry, in the order of the calls, and returns the number of its request.
+// write writes an entry and returns the number of its request. Entries are written in the order of the calls.
 func (t *tape) write(e *recording.Entry, numbered bool) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -248,9 +249,9 @@ func (t *tape) write(e *recording.Entry, numbered bool) int {
 	return e.Request
 }
 
-// failed reports whether the result of a tool reports an error.
+// failed reports whether the result of a tool call reports an error.
 func failed(result json.RawMessage) (is bool) {
-	_, _ = mcp.Object(result).Decode("isError", &is) // another type is not an error
+	_, _ = mcp.Object(result).Decode("isError", &is) // a value that is not a boolean does not report an error
 	return is
 }
 
@@ -260,7 +261,7 @@ func reason(why error) json.RawMessage {
 	return text
 }
 
-// errorObject returns an error as the peer gets it, and its code.
+// errorObject returns an error and its code, in the form in which the peer gets it.
 func errorObject(err error) (object json.RawMessage, code int64) {
 	if passed, ok := errors.AsType[*relay.Error](err); ok {
 		return passed.Object, int64(passed.Server.Code)

@@ -20,7 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// recordingOf makes a host log in behind a proxy with this recorder.
+// recordingOf lets a host log in through a proxy with this recorder.
 func recordingOf(t *testing.T, v mcp.Version, r *Recorder, tel *telemetry.Telemetry) {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "server", Version: "1"}, nil)
@@ -51,7 +51,7 @@ func recordingOf(t *testing.T, v mcp.Version, r *Recorder, tel *telemetry.Teleme
 	if got, err := c.CallTool(t.Context(), "login", login{User: "ada sk-4", Token: "my token"}); err != nil {
 		t.Error(err)
 	} else if !strings.Contains(got.Text(), "the token") {
-		t.Errorf("the host got %s, and is to get what the policy lets pass", got.Text())
+		t.Errorf("the host got %s, want everything that the policy permits", got.Text())
 	}
 	if _, err := c.CallTool(t.Context(), "refuse", login{}); err == nil {
 		t.Error("got no error")
@@ -95,7 +95,7 @@ func TestSecretsAreNotRecorded(t *testing.T) {
 			}
 			for _, e := range f.Entries {
 				if e.From == recording.HostSide && e.Kind == recording.Request && !spans[e.TraceID+e.SpanID] {
-					t.Errorf("%s: %s has the trace id %q and the span id %q, of no span", v, e.Method, e.TraceID, e.SpanID)
+					t.Errorf("%s: %s has the trace id %q and the span id %q, not those of a span", v, e.Method, e.TraceID, e.SpanID)
 				}
 			}
 		})
@@ -140,7 +140,7 @@ func TestRecorderBelongsToOneProxy(t *testing.T) {
 		t.Error("got no error for a negative limit")
 	}
 	if err := NewRecorder(nil, nil).Close(); err != nil {
-		t.Errorf("got %v of one that no proxy had", err)
+		t.Errorf("got %v from a recorder without a proxy", err)
 	}
 }
 
@@ -156,12 +156,12 @@ func TestMessagesPassWhenRecordingFails(t *testing.T) {
 		r := NewRecorder(new(full), &RecorderOptions{Stopped: func(err error) { told <- err }})
 		recordingOf(t, mcp.Version20251125, r, telemetry.Off())
 		if err := r.Close(); !errors.Is(err, errFull) || len(told) != 1 {
-			t.Errorf("got %v, told %d times", err, len(told))
+			t.Errorf("got %v, notified %d times", err, len(told))
 		}
 	})
 }
 
-// hanging does not finish a write before its channel is closed.
+// hanging blocks each write until its channel is closed.
 type hanging chan struct{}
 
 func (h hanging) Write(b []byte) (int, error) { <-h; return len(b), nil }
@@ -181,8 +181,8 @@ func TestRecorderCloseAbandonsAHangingWrite(t *testing.T) {
 	})
 }
 
-// TestRecordedMembersAreRedactedBeforeCutting puts secrets into each recorded part of a message, across the positions
-// where names are cut.
+// TestRecordedMembersAreRedactedBeforeCutting puts secrets into each recorded part of a message, around the positions
+// at which names are cut.
 func TestRecordedMembersAreRedactedBeforeCutting(t *testing.T) {
 	secret := "sk-" + strings.Repeat("z", 40)
 	policy := &Policy{Redaction: Redaction{Keys: []string{"uri"}, Patterns: []string{`sk-z{40}`}}}

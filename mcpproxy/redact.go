@@ -11,33 +11,33 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// secrets replaces secret data in JSON. It is immutable.
+// secrets replaces secrets in JSON. It is immutable.
 type secrets struct {
 	keys         [][]byte
 	patterns     []*regexp.Regexp
 	plain        string         // the replacement
-	with, quoted []byte         // plain as the contents of a JSON string, and as a JSON string
-	inText       []byte         // quoted, as the contents of a JSON string
-	inError      *regexp.Regexp // matches a key with : or =, in a text that is not JSON; nil without keys
+	with, quoted []byte         // plain as the contents of a JSON string, and as a JSON string with quotes
+	inText       []byte         // quoted as the contents of a JSON string
+	inError      *regexp.Regexp // matches a key with : or = in a text that is not JSON; nil without keys
 }
 
-// part selects where in a text the keys count.
+// part restricts where in a text keys count.
 type part struct {
-	noKeys bool     // keys count nowhere
-	below  int      // keys do not hide the members code, message and data of objects at this depth; 0 means no exception
-	schema []string // keys do not count in the value at this path from the outermost object; * is any name
+	noKeys bool     // keys do not count at all
+	below  int      // objects at this depth keep their members code, message and data; 0 means no exception
+	schema []string // keys do not count in the value at this path from the outermost object; * stands for any name
 }
 
 const (
-	// maxPasses bounds how often the secrets in one string are replaced. Another pass is needed because a replacement,
+	// maxPasses bounds how many passes replace the secrets in one string. A further pass is needed because a replacement,
 	// together with the text around it, may match again.
 	maxPasses = 4
-	// maxMatches bounds the matches of a pattern that are replaced one by one in a string, since each takes memory.
+	// maxMatches bounds how many matches of a pattern are replaced one by one in a string, because each takes memory.
 	maxMatches = 1 << 16
 )
 
-// redact returns b, which is valid JSON, with secrets replaced, and the number of replacements. Without replacements
-// it returns b itself, otherwise a copy.
+// redact returns b with secrets replaced, and the number of replacements. b must be valid JSON. Without replacements,
+// redact returns b itself, otherwise a copy.
 func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, replaced int) {
 	w := rewriter{from: b, limit: redactedLimit(len(b))}
 	at := position{path: in.schema}
@@ -78,7 +78,7 @@ func (r *secrets) redact(b json.RawMessage, in part) (redacted json.RawMessage, 
 	}
 }
 
-// isExempt reports whether a member stays although a key hides it, because every error needs it.
+// isExempt reports whether a member with the name of a key stays, because every error needs the member.
 func (in part) isExempt(depth int, name []byte) bool {
 	if depth > in.below {
 		return false
@@ -90,17 +90,17 @@ func (in part) isExempt(depth int, name []byte) bool {
 	return false
 }
 
-// isHidden reports whether a value is a replacement.
+// isHidden reports whether a value already is a replacement.
 func (r *secrets) isHidden(value []byte) bool {
 	return bytes.Equal(value, r.quoted) || string(value) == `""`
 }
 
-// redactedLimit is the size up to which replacements in a text of n bytes have their full length. Beyond that size,
-// each value grows by at most one byte, so that no text exceeds 3 n plus 1 KiB.
+// redactedLimit returns the size up to which the replacements in a text of n bytes have their full length. Beyond that
+// size, each value grows by at most one byte. So no text exceeds 3 n plus 1 KiB.
 func redactedLimit(n int) int { return 2*n + 1<<10 }
 
-// valueOf returns the offset of a member's value, if b[end] follows a string that is the member's name, and -1
-// otherwise.
+// valueOf returns the offset of a member's value if the string that ends at b[end] is the member's name. Otherwise it
+// returns -1.
 func valueOf(b []byte, end int) int {
 	colon := jsonscan.Space(b, end)
 	if colon == len(b) || b[colon] != ':' {
@@ -109,15 +109,14 @@ func valueOf(b []byte, end int) int {
 	return jsonscan.Space(b, colon+1)
 }
 
-// mayBeNested reports whether the contents of a string may be an object or an array. The contents may start with an
-// escape.
+// mayBeNested reports whether the contents of a string may be an object or an array. They may start with an escape.
 func mayBeNested(raw []byte) bool {
 	i := jsonscan.Space(raw, 0)
 	return i < len(raw) && (raw[i] == '{' || raw[i] == '[' || raw[i] == '\\')
 }
 
-// valuesIn returns the positions of the keys' values in a text, if the text is JSON as a whole. Texts within that JSON
-// are not parsed.
+// valuesIn returns the positions of the keys' values in a text that is JSON as a whole. It does not parse texts inside
+// that JSON. It returns none for any other text.
 func (r *secrets) valuesIn(text []byte) (values [][]int) {
 	i := jsonscan.Space(text, 0)
 	if i == len(text) || text[i] != '{' && text[i] != '[' || jsonscan.Valid(text) != nil {
@@ -156,7 +155,7 @@ func (r *secrets) hasKey(name []byte) bool {
 	return false
 }
 
-// hiding is a string with replacements. Its memory is reused.
+// hiding is a string in which secrets are replaced. It is reused to save memory.
 type hiding struct {
 	raw      []byte // the contents
 	escaped  bool   // raw contains escapes
@@ -170,7 +169,7 @@ func (s *hiding) begin(raw []byte, escaped bool) {
 	s.raw, s.escaped, s.replaced, s.known = raw, escaped, 0, false
 }
 
-// text returns raw without escapes.
+// text returns raw with all escapes decoded.
 func (s *hiding) text() []byte {
 	switch {
 	case !s.escaped:
@@ -182,9 +181,9 @@ func (s *hiding) text() []byte {
 	return s.decoded
 }
 
-// hide replaces in s the values of keys, if they count, and the matches of the patterns, until nothing matches. It
-// reports whether it has replaced anything. It replaces the whole string if there are too many passes or matches, or
-// if the string grows to more than three times its size.
+// hide replaces in s the matches of the patterns and, if keys is set, the values of keys, until nothing matches. It
+// reports whether it has replaced anything. It replaces the whole string if there are too many passes or matches, or if
+// the string grows to more than three times its size.
 func (r *secrets) hide(s *hiding, keys bool) bool {
 	keys = keys && len(r.keys) > 0 && mayBeNested(s.raw)
 	if !keys && len(r.patterns) == 0 {
@@ -213,8 +212,8 @@ func (r *secrets) hide(s *hiding, keys bool) bool {
 	return true
 }
 
-// replace replaces parts of s, given by offsets in its text. It returns false if there are too many parts, or if the
-// result exceeds limit bytes.
+// replace replaces parts of s, which are given by offsets in its text. It returns false if there are too many parts, or
+// if the result would exceed limit bytes.
 func (s *hiding) replace(parts [][]int, with []byte, limit int) bool {
 	if parts == nil {
 		return true
@@ -237,7 +236,7 @@ func (s *hiding) replace(parts [][]int, with []byte, limit int) bool {
 	return len(parts) <= maxMatches && len(s.raw) <= limit
 }
 
-// skip returns the offset in raw after n bytes of text from raw[i].
+// skip returns the offset in raw after n bytes of decoded text, starting at raw[i].
 func skip(raw []byte, i, n int) int {
 	for n > 0 {
 		plain := bytes.IndexByte(raw[i:min(i+n, len(raw))], '\\')
@@ -250,7 +249,7 @@ func skip(raw []byte, i, n int) int {
 	return i
 }
 
-// unit returns the size of the escape at raw[i], and the size of its text.
+// unit returns the size of the escape at raw[i], and the size of its decoded text.
 func unit(raw []byte, i int) (size, means int) {
 	if raw[i+1] != 'u' {
 		return 2, 1
@@ -268,19 +267,19 @@ func unit(raw []byte, i int) (size, means int) {
 
 // hexRune returns the rune of the four hexadecimal digits at the start of b.
 func hexRune(b []byte) rune {
-	n, _ := strconv.ParseUint(string(b[:4]), 16, 16) // they are valid
+	n, _ := strconv.ParseUint(string(b[:4]), 16, 16) // no error: the digits are valid
 	return rune(n)
 }
 
-// position is the position of a walk in nested JSON.
+// position is the position in nested JSON.
 type position struct {
-	depth   int // depth of objects and arrays
+	depth   int // number of enclosing objects and arrays
 	path    []string
-	matched int // names of the path that match so far
+	matched int // number of names of the path that match so far
 }
 
-// nextString returns the offset of the next string from b[i], which is outside of strings, or len(b) if there is
-// none.
+// nextString returns the offset of the next string at or after b[i], or len(b) if there is none. b[i] must be outside
+// of a string.
 func (p *position) nextString(b []byte, i int) int {
 	for ; i < len(b); i++ {
 		switch b[i] {
@@ -295,7 +294,7 @@ func (p *position) nextString(b []byte, i int) int {
 	return i
 }
 
-// enter records the name of a member, and reports whether the path leads to it.
+// enter records the name of a member. It reports whether the path leads to this member.
 func (p *position) enter(name []byte) bool {
 	p.matched = min(p.matched, p.depth-1)
 	if d := p.depth; p.matched == d-1 && d <= len(p.path) && (p.path[d-1] == "*" || p.path[d-1] == string(name)) {
@@ -305,14 +304,14 @@ func (p *position) enter(name []byte) bool {
 	return false
 }
 
-// rewriter replaces parts of a text. It copies the text at the first replacement.
+// rewriter replaces parts of a text. The first replacement copies the text.
 type rewriter struct {
 	from, to []byte
 	done     int // offset in from
-	limit    int // size up to which hide lets the text grow
+	limit    int // size up to which hide uses the full replacements
 }
 
-// hide is like replace, but uses less instead of with if the text would exceed the limit.
+// hide is like replace, but uses less in place of with if the text would exceed the limit.
 func (w *rewriter) hide(start, end int, with []byte, less string) {
 	if len(w.to)+len(w.from)-w.done+len(with)-(end-start) > w.limit {
 		with = []byte(less)

@@ -35,31 +35,31 @@ func TestRedaction(t *testing.T) {
 		{"nothing", keys, `{ "a" : [1, "token"],"b":{}}`, `{ "a" : [1, "token"],"b":{}}`, 0},
 		{"a value", keys, `{"password": "x" ,"b":1}`, `{"password": "[redacted]" ,"b":1}`, 1},
 		{"at any depth", keys, `{"a":[{"b":{"token":1}}]}`, `{"a":[{"b":{"token":"[redacted]"}}]}`, 1},
-		{"whatever it is", keys, `{"token":{"a":[1,"]}"]}, "password":null}`,
+		{"a value of any type", keys, `{"token":{"a":[1,"]}"]}, "password":null}`,
 			`{"token":"[redacted]", "password":"[redacted]"}`, 2},
 		{"twice", keys, `{"token":1,"token":2}`, `{"token":"[redacted]","token":"[redacted]"}`, 2},
 		{"escaped", keys, `{"pass\u0077ord":"x"}`, `{"pass\u0077ord":"[redacted]"}`, 1},
 		{"in capitals", keys, `{"PassWord":"x"}`, `{"PassWord":"[redacted]"}`, 1},
-		{"what is redacted", keys, `{"token":"[redacted]"}`, `{"token":"[redacted]"}`, 0},
-		{"no key", keys, `{"tokens":1,"xtoken":2}`, `{"tokens":1,"xtoken":2}`, 0},
-		{"in place of it", Redaction{Keys: []string{"a"}, With: `"x\`}, `{"a":1}`, `{"a":"\"x\\"}`, 1},
+		{"a redacted value", keys, `{"token":"[redacted]"}`, `{"token":"[redacted]"}`, 0},
+		{"names that only contain a key", keys, `{"tokens":1,"xtoken":2}`, `{"tokens":1,"xtoken":2}`, 0},
+		{"another replacement", Redaction{Keys: []string{"a"}, With: `"x\`}, `{"a":1}`, `{"a":"\"x\\"}`, 1},
 		{"within a text", secret, `{"text":"a sk-abcd1 b sk-ffff"}`, `{"text":"a [redacted] b [redacted]"}`, 2},
-		{"JSON in a text", secret, `["{\"k\":\"sk-\u0061bcd\"}"]`, `["{\"k\":\"[redacted]\"}"]`, 1},
-		{"all else as it was", secret, `["\u00e9\/\ud83d\ude00 sk-abcd \ud83d\n\u0041"]`,
+		{"a match in JSON in a text", secret, `["{\"k\":\"sk-\u0061bcd\"}"]`, `["{\"k\":\"[redacted]\"}"]`, 1},
+		{"unchanged rest", secret, `["\u00e9\/\ud83d\ude00 sk-abcd \ud83d\n\u0041"]`,
 			`["\u00e9\/\ud83d\ude00 [redacted] \ud83d\n\u0041"]`, 1},
 		{"a name", secret, `{"sk-abcd":1}`, `{"[redacted]":1}`, 1},
 		{"a name with a key", Redaction{Keys: []string{"token"}, Patterns: []string{"tok"}}, `{"token":1}`,
 			`{"[redacted]en":"[redacted]"}`, 2},
 		{"a text alone", secret, `"sk-abcd"`, `"[redacted]"`, 1},
-		{"what makes a match", Redaction{Patterns: []string{`a\[`, "x"}}, `"ax, and more"`,
+		{"a replacement that creates a match", Redaction{Patterns: []string{`a\[`, "x"}}, `"ax, and more"`,
 			`"[redacted]redacted], and more"`, 2},
-		{"JSON that is a text", keys, `["{\"a\":\"\\u00e9\/\", \"tok\u0065n\": [1,\"x\"] }","{\"token\":1","{token:1}"]`,
+		{"JSON in a text", keys, `["{\"a\":\"\\u00e9\/\", \"tok\u0065n\": [1,\"x\"] }","{\"token\":1","{token:1}"]`,
 			`["{\"a\":\"\\u00e9\/\", \"tok\u0065n\": \"[redacted]\" }","{\"token\":1","{token:1}"]`, 1},
-		{"escaped from its beginning", keys, `["\n\u007b\"token\":1}"]`, `["\n\u007b\"token\":\"[redacted]\"}"]`, 1},
-		{"a name in it with escapes", keys, `["[{\"tok\\u0065n\":1}]"]`, `["[{\"tok\\u0065n\":\"[redacted]\"}]"]`, 1},
+		{"an escaped beginning", keys, `["\n\u007b\"token\":1}"]`, `["\n\u007b\"token\":\"[redacted]\"}"]`, 1},
+		{"an escaped name in it", keys, `["[{\"tok\\u0065n\":1}]"]`, `["[{\"tok\\u0065n\":\"[redacted]\"}]"]`, 1},
 		{"a text in such a text", keys, `["{\"a\":\"{\\\"token\\\":1}\"}"]`, `["{\"a\":\"{\\\"token\\\":1}\"}"]`, 0},
-		{"without an end", Redaction{Patterns: []string{`\[y`, "x+"}, With: "[yy"}, `"xx"`, ``, -1},
-		{"what would grow", Redaction{Patterns: []string{"x"}}, `"` + strings.Repeat("x", 40) + `"`, `"[redacted]"`, 40},
+		{"endless replacement", Redaction{Patterns: []string{`\[y`, "x+"}, With: "[yy"}, `"xx"`, ``, -1},
+		{"limited growth", Redaction{Patterns: []string{"x"}}, `"` + strings.Repeat("x", 40) + `"`, `"[redacted]"`, 40},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.replaced < 0 {
@@ -87,13 +87,13 @@ func TestRedactedMessageGrowsAtMostThreefold(t *testing.T) {
 			r := redacting(t, Redaction{Keys: []string{"a"}, Patterns: []string{"x"}, With: with})
 			got, n := r.redact(json.RawMessage(in), part{})
 			if len(got) > 3*len(in)+1<<10 || n < most/(len(unit)+1) {
-				t.Errorf("%s with %q: %d bytes became %d, and %d were replaced", name, with, len(in), len(got), n)
+				t.Errorf("%s with %q: %d bytes became %d with %d replacements", name, with, len(in), len(got), n)
 			}
 			if err := jsonscan.Valid(got); err != nil || strings.Contains(string(got), "x") {
-				t.Errorf("%s with %q: the text is not valid (%v), or shows what was to be replaced", name, with, err)
+				t.Errorf("%s with %q: the text is not valid (%v), or contains a secret", name, with, err)
 			}
 			if !strings.HasPrefix(string(got[1:]), string(r.quoted)) && name == "texts" {
-				t.Errorf("%s with %q: got %.100s, want the first to be replaced by it", name, with, got)
+				t.Errorf("%s with %q: got %.100s, want the replacement for the first secret", name, with, got)
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func TestRedactedKeysAreIgnoredInDefinitions(t *testing.T) {
 	}
 }
 
-// drawJSON draws a JSON value, with white space and escapes as a peer may write them.
+// drawJSON draws a JSON value. It has white space and escapes that a peer may write.
 func drawJSON(t *rapid.T, depth int) string {
 	space := rapid.SampledFrom([]string{"", "", " ", "\t "})
 	text := rapid.Custom(func(t *rapid.T) string {
@@ -173,7 +173,7 @@ func drawJSON(t *rapid.T, depth int) string {
 	return b.String()
 }
 
-// visit calls f with each decoded string of valid JSON, and value with the value of each member.
+// visit calls f with each decoded string of valid JSON, and calls value with the raw value of each member.
 func visit(b []byte, f func(string), value func(name, raw string)) {
 	i := jsonscan.Space(b, 0)
 	switch b[i] {
@@ -219,7 +219,7 @@ func TestRedactedTextsAreValidAndWithoutSecrets(t *testing.T) {
 			t.Fatalf("%s became %s: %v", in, got, err)
 		}
 		if (n == 0) != (string(got) == in) {
-			t.Errorf("%s became %s, of which %d were replaced", in, got, n)
+			t.Errorf("%s became %s with %d replacements", in, got, n)
 		}
 		shows := func(name, raw string) {
 			if r.hasKey([]byte(name)) && !r.isHidden([]byte(raw)) {
@@ -256,7 +256,7 @@ func TestInvalidRedactionIsReported(t *testing.T) {
 	}
 }
 
-// logLines returns a result of about this size: one text of many lines, or one structure of many members.
+// logLines returns a result of about this size. It is one text with many lines, or one structure with many members.
 func logLines(size int, structured bool) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"content":[{"type":"text","text":"`)

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// notSeen redacts the secrets in these tests: sk- and a number, and the values of tokens.
+// notSeen redacts the secrets in these tests: sk- with a number, and the values of tokens.
 var notSeen = Redaction{Keys: []string{"token"}, Patterns: []string{`sk-\d+`}}
 
 type login struct {
@@ -68,7 +68,7 @@ func addSecretTools(g *guarded, s *mcpserver.Server) {
 	}
 }
 
-// hearing is a host that records its messages.
+// hearing returns options for a host that records its messages.
 func hearing(g **guarded, v mcp.Version) mcpclient.Options {
 	return mcpclient.Options{Versions: []mcp.Version{v}, Features: []mcpclient.Feature{
 		mcpclient.UseTasks(nil),
@@ -210,7 +210,7 @@ func TestReasonOfCancellationIsRedacted(t *testing.T) {
 		answer(nil, nil)
 		own, _, answer = g.asks(t.Context(), relay.Message{Method: "roots/list"}, func(json.RawMessage, error) {})
 		if answer(nil, nil); own.Err() == nil {
-			t.Error("want that it ends with the answer")
+			t.Error("want the context to end with the answer")
 		}
 	})
 	for _, c := range []struct{ in, want error }{
@@ -224,7 +224,7 @@ func TestReasonOfCancellationIsRedacted(t *testing.T) {
 	}
 }
 
-// quick is a server that answers at once, without allocations.
+// quick is a server that answers immediately, without allocations.
 type quick struct{}
 
 func (quick) Request(_ context.Context, _ relay.Message, answer relay.Answer) { answer(nil, nil) }
@@ -250,7 +250,7 @@ func TestNilPolicyChangesNothing(t *testing.T) {
 		l.ReceiveRequest(ctx, m, nil, answer)
 		l.ReceiveNotification(ctx, m, nil)
 	}); got != 0 {
-		t.Errorf("what the server says takes %v allocations, want none", got)
+		t.Errorf("a message of the server takes %v allocations, want none", got)
 	}
 }
 

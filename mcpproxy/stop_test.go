@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Both ends of a proxy record the reason for the end of a request in flight.
+// Both sides of a proxy record why a request in flight has ended.
 func TestProxySpansRecordEndReason(t *testing.T) {
 	for _, tt := range []struct {
 		name           string

@@ -8,8 +8,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// toolsOf yields the names in a definition of a tool: all members that a reader may treat as the name, in any case,
-// since encoding/json ignores case. A value that is not a string yields "", which is not a tool's name.
+// toolsOf yields the names in a definition of a tool. These are the values of all members that a reader may treat as
+// the name, in any letter case, because encoding/json ignores case. It yields "", which is not a tool's name, for a
+// value that is not a string.
 func toolsOf(object []byte) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		o := jsonscan.ObjectAt(object, 0)
@@ -28,7 +29,7 @@ func toolsOf(object []byte) func(yield func(string) bool) {
 	}
 }
 
-// lists reports whether a list may contain a definition of a tool.
+// lists reports whether a list may contain this definition of a tool.
 func (r *rules) lists(tool []byte) bool {
 	named := false
 	for name := range toolsOf(tool) {
@@ -39,7 +40,7 @@ func (r *rules) lists(tool []byte) bool {
 	return named || !r.only
 }
 
-// withoutDenied returns the result of tools/list without forbidden tools, and their number. The rest is unchanged.
+// withoutDenied removes forbidden tools from a result of tools/list, and returns their number. The rest is unchanged.
 func (r *rules) withoutDenied(result json.RawMessage) (allowed json.RawMessage, denied int) {
 	w := rewriter{from: result}
 	o := jsonscan.ObjectAt(result, 0)
@@ -54,11 +55,11 @@ func (r *rules) withoutDenied(result json.RawMessage) (allowed json.RawMessage, 
 	return w.result(), denied
 }
 
-// cutDenied removes the forbidden tools from the array at w.from[i], each with one comma. It returns their number and
-// the offset after the array.
+// cutDenied removes the forbidden tools from the array at w.from[i], each with one comma. It returns the number of
+// removed tools, and the offset after the array.
 func (r *rules) cutDenied(w *rewriter, i int) (denied, end int) {
 	a := jsonscan.ArrayAt(w.from, i)
-	first, last := -1, -1 // start of the removed tools in a row before this one, and end of the previous tool
+	first, last := -1, -1 // start of a row of removed tools before this tool, and end of the previous tool
 	kept := false
 	for a.Next() {
 		tool, start := a.Raw(), a.At()
@@ -88,10 +89,10 @@ func (r *rules) cutDenied(w *rewriter, i int) (denied, end int) {
 	return denied, a.End()
 }
 
-// shown returns the name of a tool for a message, cut to a limit.
+// shown returns the name of a tool for a message. It shortens a long name.
 func shown(name string) string { return cut(name, 64) }
 
-// cut shortens a text to most bytes, and adds a mark if the text is longer.
+// cut shortens a text to most bytes. A shortened text ends with a mark.
 func cut(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -39,10 +39,10 @@ func TestPolicyPermitsTools(t *testing.T) {
 		}
 	}
 	if both.permit("write", "read_a") != true || both.permit("list", "a_secret") {
-		t.Error("want that a tool may be called that a rule allows by one name, and none denies by another")
+		t.Error("a tool is not permitted although a rule allows one of its names and none denies another")
 	}
 	if !deny.permit("b") || deny.permit("a") || !deny.restrict() || compiled(t, Policy{}).restrict() {
-		t.Error("want that only what is denied may not be called")
+		t.Error("a policy with denied tools alone must permit all other tools")
 	}
 }
 

@@ -20,13 +20,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// eras lists pairs of a host and a server without a common revision.
+// eras lists pairs of a host and a server that share no revision.
 var eras = []struct{ host, server mcp.Version }{
 	{mcp.Version20251125, mcp.Version20260728}, {mcp.Version20241105, mcp.Version20260728},
 	{mcp.Version20260728, mcp.Version20251125}, {mcp.Version20260728, mcp.Version20241105},
 }
 
-// eachEra runs f for each pair, with both connections on streams or both over HTTP.
+// eachEra runs f for each pair, with both connections over streams and with both over HTTP.
 func eachEra(t *testing.T,
 	f func(t *testing.T, host mcp.Version, web bool, server *mcptest.Server, way transport.Transport)) {
 	for _, era := range eras {
@@ -58,7 +58,7 @@ func eachEra(t *testing.T,
 	}
 }
 
-// fronted returns a host's transport to a proxy or gateway: on a stream, or over HTTP.
+// fronted returns a host's transport to a proxy or gateway, over a stream or over HTTP.
 func fronted(t *testing.T, web bool, serve func(context.Context, mcpserver.Conn) error,
 	handler func(*mcpserver.HTTPOptions) *mcpserver.HTTPHandler) transport.Transport {
 	if !web {
@@ -119,12 +119,12 @@ func TestEraMismatchErrorReachesHost(t *testing.T) {
 		defer received.mu.Unlock()
 		all := strings.Join(received.all, "\n")
 		if !strings.Contains(all, "mcpotel proxy --translate translates between them") {
-			t.Errorf("the host gets %s, want what translates", all)
+			t.Errorf("the host gets %s, want the advice to translate", all)
 		}
 	})
 }
 
-// A host of 2026-07-28 need not start with server/discover. The recording has the server's own text.
+// A host of 2026-07-28 need not start with server/discover. The recording contains the server's own text.
 func TestAdviceIsNotRecorded(t *testing.T) {
 	s := mcptest.NewServer(t, &mcpserver.Options{
 		Versions: []mcp.Version{mcp.Version20251125}, Telemetry: telemetry.Off(),
@@ -142,12 +142,12 @@ func TestAdviceIsNotRecorded(t *testing.T) {
 	must(err)
 	const advice = "mcpotel proxy --translate"
 	if !strings.Contains(string(f.Data), advice) {
-		t.Errorf("the host gets %s, want what translates", f.Data)
+		t.Errorf("the host gets %s, want the advice to translate", f.Data)
 	}
 	must(c.Close(t.Context()))
 	must(r.Close())
 	if text := tape.String(); strings.Contains(text, advice) || !strings.Contains(text, `"kind":"error"`) {
-		t.Errorf("the recording is %s, want the server's own words of its error", text)
+		t.Errorf("the recording is %s, want the server's own error text", text)
 	}
 }
 
@@ -166,11 +166,11 @@ func TestGatewayWithoutPrefixTranslates(t *testing.T) {
 		}
 		r, err := c.CallTool(t.Context(), "run-deadbeef01", nil)
 		if err != nil || textOf(r) != "ran" {
-			t.Errorf("a tool whose name looks like a made-up one answers %+v, %v", r, err)
+			t.Errorf("a tool with a name like a generated name answers %+v, %v", r, err)
 		}
 		_, err = c.CallTool(t.Context(), "refuse", nil)
 		if e, ok := errors.AsType[*mcp.Error](err); !ok || e.Code != -31000 || e.Message != "no one" {
-			t.Errorf("a tool that refuses answers %v, want its error", err)
+			t.Errorf("a refusing tool answers %v, want its error", err)
 		}
 		must(c.SetLogLevel(t.Context(), mcp.LevelWarning))
 		var part []string
@@ -179,16 +179,16 @@ func TestGatewayWithoutPrefixTranslates(t *testing.T) {
 		}))
 		must(err)
 		if !slices.Equal(part, []string{"1"}) {
-			t.Errorf("the host hears the progress %q, want one report", part)
+			t.Errorf("the host gets the progress %q, want one report", part)
 		}
-		eventually(t, "the host hears the server's logger", func() bool { return h.count(`warning part {"n":1}`) == 1 })
+		eventually(t, "the host gets the log message", func() bool { return h.count(`warning part {"n":1}`) == 1 })
 		must(c.SubscribeResource(t.Context(), "one://thing"))
 		s.ResourceUpdated("one://thing")
-		eventually(t, "the host hears of the resource", func() bool { return h.count("updated one://thing") == 1 })
+		eventually(t, "the host is notified of the resource", func() bool { return h.count("updated one://thing") == 1 })
 		r, err = c.CallTool(t.Context(), "elicit", nil, mcpclient.WithTimeout(time.Minute))
 		answered := err == nil && textOf(r) == "accept7"
 		if can := host == mcp.Version20251125; answered != can { // the newest revision asks only in answers
-			t.Errorf("what the server asks is answered %+v, %v, want that the host says it: %v", r, err, can)
+			t.Errorf("the server's question is answered %+v, %v, want an answer of the host: %v", r, err, can)
 		}
 	})
 }
@@ -198,11 +198,11 @@ func TestNoPrefixOptionRequiresOneMember(t *testing.T) {
 	_, err := mcpproxy.NewGateway([]mcpclient.Member{{Name: "a", Transport: s}, {Name: "b", Transport: s}},
 		&mcpproxy.GatewayOptions{NoPrefix: true})
 	if err == nil || !strings.Contains(err.Error(), "NoPrefix needs exactly one member, got 2") {
-		t.Errorf("got %v, want to be told", err)
+		t.Errorf("got %v, want the error about the members", err)
 	}
 }
 
-// Like a proxy, the gateway keeps the host's messages until the server is back.
+// The gateway behaves like a proxy: it keeps the host's messages until the server is back.
 func TestGatewayWaitsForItsOnlyMemberToRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcptest.NewServer(t, &mcpserver.Options{
@@ -221,7 +221,7 @@ func TestGatewayWaitsForItsOnlyMemberToRestart(t *testing.T) {
 		s.Kill()
 		synctest.Wait()
 		if r, err := c.CallTool(t.Context(), "echo", nil); err != nil || textOf(r) != "one {}" {
-			t.Errorf("a call behind the death of the server answers %+v, %v, want its result", r, err)
+			t.Errorf("a call after the death of the server answers %+v, %v, want its result", r, err)
 		}
 		s.Refuse(errors.New("gone"))
 		s.Kill()
@@ -229,7 +229,7 @@ func TestGatewayWaitsForItsOnlyMemberToRestart(t *testing.T) {
 		asked := time.Now()
 		_, err = c.CallTool(t.Context(), "echo", nil)
 		if took := time.Since(asked); err == nil || took != 10*time.Second {
-			t.Errorf("a call of a server that stays away answers %v after %v, want an error after 10 s", err, took)
+			t.Errorf("a call of a server that does not come back answers %v after %v, want an error after 10 s", err, took)
 		}
 	})
 }

@@ -387,7 +387,7 @@ func TestServeReturnsIfReceiveExitsGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{})
 		wantError(t, s.Serve(t.Context(), leavingConn{&wire{done: make(chan struct{})}}),
-			"receive: it called runtime.Goexit")
+			"receive called runtime.Goexit")
 	})
 }
 

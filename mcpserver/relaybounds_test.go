@@ -10,7 +10,7 @@ import (
 
 func TestNewRelayRejectsInvalidOptions(t *testing.T) {
 	_, err := newRelay(&behind{}, &downstream.Options{})
-	wantError(t, err, "options: no Name")
+	wantError(t, err, "options: Name is empty")
 	_, err = newRelay(&behind{}, &downstream.Options{Name: "x", FrameLimit: -1})
 	wantError(t, err, "options: Limits.Frame is negative")
 }

@@ -16,15 +16,15 @@ import (
 
 // AttemptStart describes an attempt to connect that is about to start.
 type AttemptStart struct {
-	Number    int  // counts attempts since the connection was last ready, from 1
-	Reconnect bool // whether the client was ready before
+	Number    int  // number of the attempt since the connection was last ready, from 1
+	Reconnect bool // the client was ready before
 
-	// Parent, if not zero, replaces the span of ctx as the parent. The first attempt has one: it belongs to the caller
-	// that wants the connection.
+	// Parent, if not zero, replaces the span of ctx as the parent. The first attempt has a Parent, because it belongs to
+	// the caller that wants the connection.
 	Parent Ref
 
-	// Previous names the span of the preceding attempt. An attempt with a Previous starts its own trace and links to it:
-	// it belongs to no caller's request, and a connection may be lost and restored for weeks.
+	// Previous names the span of the preceding attempt. An attempt with a Previous starts its own trace and links to that
+	// span, because it belongs to no caller's request, and a connection may be lost and restored for weeks.
 	Previous Ref
 }
 
@@ -82,8 +82,8 @@ func (a *Attempt) TraceContext() TraceContext {
 	return a.client.traces.inject(a.ctx)
 }
 
-// Ready ends the attempt because the connection to p is ready. name and version are the server's own, from the
-// negotiation; empty if it sent none. A metric shows them while the client is ready.
+// Ready ends the attempt because the connection to p is ready. name and version are the ones that the server sent in
+// the negotiation; empty if it sent none. A metric shows them while the client is ready.
 func (a *Attempt) Ready(p *Peer, name, version string) {
 	if a.client != nil && !a.ended {
 		a.server = newImplementation(name, version)
@@ -95,8 +95,8 @@ func (a *Attempt) Ready(p *Peer, name, version string) {
 	}
 }
 
-// End ends the attempt with the reason why the connection is not ready. A nil err is success with a server that did
-// not name itself. Only the first call of Ready, End or ProbeLost counts.
+// End ends the attempt with the reason why the connection is not ready. A nil err means success with a server that sent
+// no name. Only the first call of Ready, End or ProbeLost counts.
 func (a *Attempt) End(err error) {
 	level := slog.LevelInfo
 	if err != nil {
@@ -106,8 +106,8 @@ func (a *Attempt) End(err error) {
 }
 
 // ProbeLost ends the attempt because the connection ended during the probe, as with servers that know only the legacy
-// era. Span, metric and flight recorder do not record a failure, and the log record is not a warning: the client tries
-// again at once, without a probe.
+// era. Span, metric and flight recorder record no failure, and the log record is not a warning, because the client
+// immediately tries again without a probe.
 func (a *Attempt) ProbeLost(err error) { a.end(slog.LevelInfo, err) }
 
 func (a *Attempt) end(level slog.Level, err error) {
@@ -149,7 +149,7 @@ func (a *Attempt) end(level slog.Level, err error) {
 }
 
 func (a *Attempt) endSpan(failed bool, errorType string, err error) {
-	defer a.span.End() // even if the user's redactor panics or ends the goroutine
+	defer a.span.End() // deferred, because the user's redactor may panic or end the goroutine
 	if !a.span.IsRecording() {
 		return
 	}

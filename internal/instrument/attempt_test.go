@@ -31,16 +31,16 @@ func TestEachAttemptStartsLinkedTrace(t *testing.T) {
 	spans := rec.Spans()
 	discover, one, two := spans[0], spans[1], spans[2]
 	if !one.Parent().Equal(caller.SpanContext()) || one.Status().Code != codes.Error {
-		t.Errorf("the first attempt is the caller's, and failed: got parent %v, %v", one.Parent(), one.Status())
+		t.Errorf("the first attempt: got %v, %v, want the caller's span and an error", one.Parent(), one.Status())
 	}
 	if !discover.Parent().Equal(one.SpanContext()) {
-		t.Errorf("the negotiation is the attempt's: got parent %v, want %v", discover.Parent(), one.SpanContext())
+		t.Errorf("parent of the negotiation: got %v, want %v", discover.Parent(), one.SpanContext())
 	}
 	if two.Parent().IsValid() || two.SpanContext().TraceID() == one.SpanContext().TraceID() {
-		t.Errorf("a later attempt begins a trace: got parent %v", two.Parent())
+		t.Errorf("parent of a later attempt: got %v, want none", two.Parent())
 	}
 	if links := two.Links(); len(links) != 1 || !links[0].SpanContext.Equal(one.SpanContext()) {
-		t.Errorf("a later attempt links to the one before: got %v", links)
+		t.Errorf("links of a later attempt: got %v, want the previous attempt", links)
 	}
 	for _, want := range [][4]string{{"initial", "connection_lost"}, {"reconnect", ""}} {
 		attrs := []string{"mcp_client.connection.attempt.kind", want[0]}
@@ -71,9 +71,9 @@ func TestEachAttemptStartsLinkedTrace(t *testing.T) {
 	}
 	records := rec.Logs("mcp_client.connection.attempt")
 	if len(records) != 2 || records[0].Level != slog.LevelWarn || records[1].Level != slog.LevelInfo {
-		t.Errorf("an attempt that fails is a warning: got %v", records)
+		t.Errorf("a failed attempt: got %v, want a warning", records)
 	}
 	if !records[0].Span.Equal(one.SpanContext()) {
-		t.Errorf("the record is in the attempt's span: got %v, want %v", records[0].Span, one.SpanContext())
+		t.Errorf("span of the record: got %v, want %v", records[0].Span, one.SpanContext())
 	}
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// StartAuthStep starts one step of an authorization. step is one of the Auth constants. The returned context is for
-// the work of the step; the returned function ends the step, with its error or nil.
+// StartAuthStep starts one step of an authorization. step is one of the Auth constants. The returned context is for the
+// work of the step. The returned function ends the step, with its error or nil.
 //
-// The provider of the span in ctx makes the span of the step, since an authorizer has no client. Without a span in
-// ctx, nothing is recorded. Of an error, only the result of its ErrorType method is recorded: the error's text may
-// hold a secret.
+// The provider of the span in ctx creates the span of the step, because an authorizer has no client. Without a span in
+// ctx, nothing is recorded. Of an error, only the result of its ErrorType method is recorded, because the error's text
+// may contain a secret.
 func StartAuthStep(ctx context.Context, step string) (context.Context, func(error)) {
 	around := trace.SpanFromContext(ctx)
 	if !around.SpanContext().IsValid() {

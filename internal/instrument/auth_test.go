@@ -40,11 +40,11 @@ func TestFailedAuthStepRecordsOnlyErrorType(t *testing.T) {
 		err  error
 		want string
 	}{
-		"a type of its own":   {fmt.Errorf("secret: %w", lost{}), names.ErrorConnectionLost},
-		"none":                {errors.New("secret"), "_OTHER"},
-		"an empty one":        {untyped{}, "_OTHER"},
-		"a wrapped cause":     {errors.Join(errors.New("secret"), lost{}), names.ErrorConnectionLost},
-		"one of the standard": {context.DeadlineExceeded, "_OTHER"},
+		"a type of its own": {fmt.Errorf("secret: %w", lost{}), names.ErrorConnectionLost},
+		"none":              {errors.New("secret"), "_OTHER"},
+		"an empty one":      {untyped{}, "_OTHER"},
+		"a wrapped cause":   {errors.Join(errors.New("secret"), lost{}), names.ErrorConnectionLost},
+		"a standard error":  {context.DeadlineExceeded, "_OTHER"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t)
@@ -75,7 +75,7 @@ func TestUnknownAuthStepIsRecordedAsOther(t *testing.T) {
 func TestAuthStepWithoutCallerSpanRecordsNothing(t *testing.T) {
 	ctx, end := instrument.StartAuthStep(t.Context(), names.AuthToken)
 	if ctx != t.Context() {
-		t.Error("context without a span: got another one, want it unchanged")
+		t.Error("context without a span: got another context, want the same")
 	}
 	end(errBroken)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// values returns the values of an attribute over the samples of a metric.
+// values returns the number of samples of a metric for each value of an attribute.
 func values(rec *telemetrytest.Recording, metric, key string) map[string]uint64 {
 	m := map[string]uint64{}
 	for _, p := range rec.Points(metric) {
@@ -49,18 +49,18 @@ func TestErrorTypesOnMetricsAreLimited(t *testing.T) {
 		t.Errorf("error types: got %d, want %d: %v", len(got), want, got)
 	}
 	if want := uint64(2*(strange-16) + 1); got["_OTHER"] != want {
-		t.Errorf("error types beyond the limit are _OTHER: got %d, want %d", got["_OTHER"], want)
+		t.Errorf("error types beyond the limit: got %d samples with _OTHER, want %d", got["_OTHER"], want)
 	}
 	if got["-32601"] != 1 || got["timeout"] != 1 {
-		t.Errorf("what the protocol knows keeps its name: got %v", got)
+		t.Errorf("error types of the protocol: got %v, want them by name", got)
 	}
 	codes := values(rec, "mcp.client.operation.duration", "rpc.response.status_code")
 	if want := 16 + 2; len(codes) != want || codes["_OTHER"] != 2*(strange-16) {
-		t.Errorf("codes beyond the limit are _OTHER: got %v, want %d values", codes, want)
+		t.Errorf("codes: got %v, want %d values with _OTHER", codes, want)
 	}
 	for i, span := range rec.Spans()[:strange] {
 		if got, want := texts(span.Attributes())["error.type"], strconv.Itoa(i); got != want {
-			t.Errorf("the span has the code as it is: got %q, want %q", got, want)
+			t.Errorf("code on the span: got %q, want %q", got, want)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestToolNamesOnMetricsAreLimited(t *testing.T) {
 			last := rec.Spans()[2*tools-1]
 			if want := fmt.Sprint("tool", tools-1); texts(last.Attributes())["gen_ai.tool.name"] != want ||
 				last.Name() != "tools/call "+want {
-				t.Errorf("the span has the name as it is: got %s %v, want %s", last.Name(), last.Attributes(), want)
+				t.Errorf("name of the span: got %s %v, want %s", last.Name(), last.Attributes(), want)
 			}
 		})
 	}
@@ -132,7 +132,8 @@ func TestVersionsOnMetricsAreLimited(t *testing.T) {
 }
 
 // TestTelemetryRetainsNoFrameMemory passes strings that share a buffer, like the strings of a frame, and then
-// overwrites the buffer. Code that kept such a string would keep many MiB alive; here it shows a different text.
+// overwrites the buffer. If the code retained such a string, the string would keep many MiB alive. Here it would show a
+// different text.
 func TestTelemetryRetainsNoFrameMemory(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
@@ -176,18 +177,18 @@ func TestTelemetryRetainsNoFrameMemory(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(before, everything(rec)); diff != "" {
-		t.Errorf("nothing that was emitted changes with the frame (-want +got):\n%s", diff)
+		t.Errorf("emitted telemetry after a change of the frame (-want +got):\n%s", diff)
 	}
 	_, op = s.StartHandler(t.Context(), instrument.Incoming{
 		Method: "acme/do", TargetKind: instrument.Tool, Target: "add", Known: true, TargetKnown: true, ID: "2",
 	})
 	op.End(instrument.Result{})
 	if spans := rec.Spans(); spans[len(spans)-1].Name() != "acme/do add" {
-		t.Errorf("names that are known stay known: got %q", spans[len(spans)-1].Name())
+		t.Errorf("known names: got the span %q", spans[len(spans)-1].Name())
 	}
 }
 
-// everything returns everything that was emitted, as lines.
+// everything returns all emitted telemetry as lines.
 func everything(rec *telemetrytest.Recording) (lines []string) {
 	for _, s := range rec.Spans() {
 		lines = append(lines, fmt.Sprintln(s.Name(), s.Status(), texts(s.Attributes()), s.SpanContext().TraceState()))

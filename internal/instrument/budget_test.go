@@ -25,7 +25,8 @@ import (
 // setLimit is the SDK's limit of attribute sets for an instrument, including the set for overflow.
 const setLimit = 2000
 
-// reserved lists the metrics that alerts need: each of their sets names at least the group of the client.
+// reserved lists the metrics that alerts need. Each attribute set of these metrics names at least the group of the
+// client.
 var reserved = []string{
 	names.MetricMCPClientConnectionState, names.MetricMCPClientConnectionTransitions,
 	names.MetricMCPClientProtocolViolations,
@@ -41,7 +42,7 @@ func checkSets(t interface{ Errorf(string, ...any) }, metrics []metricdata.Metri
 		}
 		for _, set := range sets {
 			if set.HasValue("otel.metric.overflow") {
-				t.Errorf("%s: got a set of what overflows, want none", m.Name)
+				t.Errorf("%s: got the overflow set, want none", m.Name)
 			}
 			client, _ := set.Value(names.KeyMCPClientName)
 			if slices.Contains(reserved, m.Name) && client.AsString() == names.Other && !set.HasValue(names.KeyMCPClientGroup) {
@@ -123,7 +124,7 @@ func TestSmallFleetKeepsClientAndToolNames(t *testing.T) {
 	for _, m := range rec.Metrics() {
 		for _, p := range rec.Points(m.Name) {
 			if p.Attrs.HasValue(names.KeyMCPClientGroup) {
-				t.Errorf("%s: got a group, want none without one that is configured", m.Name)
+				t.Errorf("%s: got a group, want none because none is configured", m.Name)
 			}
 		}
 	}
@@ -143,7 +144,7 @@ func TestToolNamesAreFoldedToOtherBeforeClientNames(t *testing.T) {
 		t.Errorf("names: got %d, with %d calls of %s, want %d and none", len(seen), seen[names.Other], names.Other, clients)
 	}
 	if got := values(rec, toolCalls, names.KeyGenAIToolName)[names.Other]; got == 0 {
-		t.Error("calls without the name of the tool: got none, want those for which there was no place")
+		t.Error("calls without the name of the tool: got none, want all beyond the limit")
 	}
 	checkSets(t, rec.Metrics())
 }
@@ -152,7 +153,7 @@ func TestTelemetriesOfOneMeterShareBudget(t *testing.T) {
 	const clients = 450
 	reader := sdkmetric.NewManualReader()
 	meters := []*sdkmetric.MeterProvider{sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)),
-		sdkmetric.NewMeterProvider()} // two in turn, as in a program that has several
+		sdkmetric.NewMeterProvider()} // two providers, as in a program with several
 	for i := range clients {
 		for _, m := range meters {
 			c := instrument.NewClient(telemetry.New(telemetry.WithMeterProvider(m)), fmt.Sprint("server-", i), pipe)
@@ -167,8 +168,8 @@ func TestTelemetriesOfOneMeterShareBudget(t *testing.T) {
 	checkSets(t, all.ScopeMetrics[0].Metrics)
 }
 
-// TestMetricsNeverOverflow runs several sequences with one Telemetry: places that one sequence takes are not
-// available to the next.
+// TestMetricsNeverOverflow runs several sequences with one Telemetry. The attribute sets of one sequence reduce the
+// budget for the next one.
 func TestMetricsNeverOverflow(t *testing.T) {
 	rec := metricsOnly(t)
 	var calls, clients int
@@ -210,10 +211,10 @@ func anyOutcome(t *rapid.T) instrument.Result {
 	}).Draw(t, "outcome")
 }
 
-// times is the number of rounds of misbehave.
+// times is how often misbehave repeats each measurement.
 const times = 5
 
-// misbehave records a measurement in every metric with attributes beside the name. Different numbers i record
+// misbehave records a measurement in every metric that has attributes besides the name. A different i results in
 // different attributes.
 func misbehave(t *testing.T, c *instrument.Client, s *instrument.Server, i int) {
 	states, reasons := connstate.States(), connstate.Reasons()

@@ -24,12 +24,12 @@ func (i *instruments) budgets() []*series.Budget {
 	return all
 }
 
-// The arithmetic of decision 0021: each form has places left when the longer forms have taken all of theirs.
+// The arithmetic of decision 0021: when the longer forms have used all their places, each form still has places left.
 func TestBudgetReservesSeriesForEveryAttributeForm(t *testing.T) {
 	for i, b := range newInstruments(sdkmetric.NewMeterProvider().Meter("test")).budgets() {
 		least := int(reflect.ValueOf(b).Elem().FieldByName("least").Int())
 		if least < words.FoldedNames {
-			t.Errorf("budget %d: got %d places for the shortest forms, want one for each group at least", i, least)
+			t.Errorf("budget %d: got %d places for the shortest forms, want at least one for each group", i, least)
 		}
 		if names, groups := b.RoomForNames(), b.RoomForGroups(); names < words.MaxSets/3 || groups < names ||
 			groups+least != words.MaxSets {
@@ -57,7 +57,7 @@ func TestCallDoesNotTakeSharedLocks(t *testing.T) {
 		op.Received(10)
 		op.End(Result{})
 	}
-	call() // takes its places
+	call() // takes the places of the call
 	for _, b := range c.tel.ins.budgets() {
 		mu := mutexOf(b)
 		mu.Lock()
@@ -71,6 +71,6 @@ func TestCallDoesNotTakeSharedLocks(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(time.Minute):
-		t.Fatal("a call waits for a lock of all clients")
+		t.Fatal("a call waits for a lock that all clients share")
 	}
 }

@@ -34,7 +34,7 @@ func TestTenThousandClientsShareOneBudget(t *testing.T) {
 	leadsToTheClientThatIsDown(t, rec, all)
 }
 
-// leadsToTheClientThatIsDown disconnects the last client and reconnects it: the metric of an alert names that client.
+// leadsToTheClientThatIsDown disconnects and reconnects the last client. The metric of an alert must name this client.
 func leadsToTheClientThatIsDown(t *testing.T, rec *telemetrytest.Recording, all []*instrument.Client) {
 	const state, key = names.MetricMCPClientConnectionState, names.KeyMCPClientConnectionState
 	last, name := all[len(all)-1], fmt.Sprintf("server-%05d", len(all)-1)
@@ -42,27 +42,27 @@ func leadsToTheClientThatIsDown(t *testing.T, rec *telemetrytest.Recording, all 
 		return rec.Value(state, append(more, key, s.String())...)
 	}
 	if got := value(connstate.Ready); got != int64(len(all)) {
-		t.Errorf("clients that are ready: got %d, want %d", got, len(all))
+		t.Errorf("ready clients: got %d, want %d", got, len(all))
 	}
 	last.Transition(move(connstate.Ready, connstate.Backoff, connstate.ReasonTransportDown))
 	if got := value(connstate.Backoff, names.KeyMCPClientName, name); got != 1 {
-		t.Errorf("the client that is down: got %d under its name, want 1", got)
+		t.Errorf("the disconnected client: got %d under its name, want 1", got)
 	}
 	if got := value(connstate.Ready); got != int64(len(all)-1) {
-		t.Errorf("the others: got %d, want %d", got, len(all)-1)
+		t.Errorf("the other clients: got %d, want %d", got, len(all)-1)
 	}
 	last.Transition(move(connstate.Backoff, connstate.Starting, connstate.ReasonDelayElapsed))
 	last.Transition(move(connstate.Starting, connstate.Initializing, connstate.ReasonTransportUp))
 	last.Transition(move(connstate.Initializing, connstate.Ready, connstate.ReasonNegotiated))
 	points := rec.Points(state, names.KeyMCPClientName, name, key, connstate.Backoff.String())
 	if len(points) != 1 || points[0].Value != 0 {
-		t.Errorf("the client that is ready again: got %v, want 0, which ends an alert", points)
+		t.Errorf("the reconnected client: got %v, want 0, which ends an alert", points)
 	}
 	for _, c := range all {
 		c.Transition(move(connstate.Ready, connstate.Backoff, connstate.ReasonTransportDown))
 	}
 	if got := value(connstate.Backoff); got != int64(len(all)) {
-		t.Errorf("all down: got %d, want %d", got, len(all))
+		t.Errorf("all clients disconnected: got %d, want %d", got, len(all))
 	}
 	checkSets(t, rec.Metrics())
 }

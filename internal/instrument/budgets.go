@@ -6,16 +6,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// places holds the budgets of the instruments of all clients, or of all servers. Instruments with the name as their
-// only attribute share the budget plain, since all of them have the same attribute sets.
+// places holds the budgets of the instruments of all clients, or of all servers. All instruments with the name as their
+// only attribute share the budget plain, because they have the same attribute sets.
 type places struct {
 	plain, active, handlers, panic, notification, violation, drop, retry, size, decode, lost, stream, streamEnd,
 	session, transition, attempt, lookup, execution, result, loop, toolChange, gap, task, taskEnd, policy,
 	refusal series.Budget
 }
 
-// init reserves places for the shortest forms. Each group needs as many places as the attributes of closed sets have
-// combinations.
+// init reserves places for the shortest forms. The number of places for each group is the number of combinations of the
+// attributes with closed sets.
 func (p *places) init() {
 	const directions, kinds, failedOrNot, withToolOrNot, usual = 2, 4, 2, 2, words.SetsForGroups
 	for _, b := range []struct {
@@ -56,5 +56,5 @@ func (p *places) init() {
 // minOutcomes is the number of outcomes in the shortest form of a duration: see outcome.anonymous.
 const minOutcomes = 4
 
-// anyOf returns the number of values of an attribute with n known words: the words and _OTHER.
+// anyOf returns the number of values of an attribute with n known words. _OTHER is one more value.
 func anyOf(n int) int { return n + 1 }

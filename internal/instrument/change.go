@@ -11,12 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Change is the parent span of the notifications about one change, such as an update of a
-// resource, for several clients. It puts them into one trace. One goroutine uses a Change; the zero Change has no
-// span.
+// Change is the parent span of all notifications about one change, such as an update of a resource, to several clients.
+// So these notifications are in one trace. A Change must be used by one goroutine. The zero Change has no span.
 type Change struct{ span trace.Span }
 
-// StartChange starts a trace with the span of a change. The caller ends it exactly once. The change has no span if
+// StartChange starts a trace with the span of a change. The caller ends the Change exactly once. It has no span if
 // notifications of the method have none, or if [telemetry.WithFilter] rejects them.
 func (s *Server) StartChange(method, uri string) Change {
 	ctx := context.Background()

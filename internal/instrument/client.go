@@ -11,22 +11,22 @@ import (
 
 // Client emits the telemetry of one client. It is safe for concurrent use. Methods of a nil Client do nothing.
 //
-// Methods that take no context write log records without a trace, unless an argument holds a [Ref].
+// Methods without a context parameter write log records without a trace, unless an argument contains a [Ref].
 //
-// Only operations of callers wait for the log handler. All other records wait in a queue of at most 1,024 records and
-// 1 MiB. Records that do not fit are dropped, and a record reports how many.
+// Only operations of callers wait for the log handler. All other records wait in a queue of at most 1,024 records and 1
+// MiB. The queue drops further records, and a later record contains their number.
 type Client struct {
 	side
 	state      atomic.Uint32 // a connstate.State
-	tombstones atomic.Int32  // the number that the metric counts
+	tombstones atomic.Int32  // number of tombstones that the metric counts
 	queue      atomic.Pointer[func() int]
 	server     atomic.Pointer[implementation] // implementation of the latest server; nil before the first connection
-	listed     atomic.Pointer[ToolList]       // latest list of tools; nil before the first
+	listed     atomic.Pointer[ToolList]       // latest list of tools; nil before the first list
 }
 
-// NewClient returns the Client that emits to t for the client with this name and network, or nil if t records
-// nothing. The name is the value of mcp_client.name on everything that is emitted. The caller closes the Client when
-// the client has ended.
+// NewClient returns the Client that emits to t for the client with this name and network. It returns nil if t records
+// nothing. All telemetry of the client has the name as mcp_client.name. The caller closes the Client when the client
+// has ended.
 func NewClient(t *telemetry.Telemetry, name string, n Network, opts ...SideOption) *Client {
 	h := hubOf(t)
 	if h == nil {
@@ -41,8 +41,7 @@ func NewClient(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 }
 
 // Peer returns the server at the other end of a negotiated connection. Its facts become attributes of the spans and
-// metrics of the requests that are admitted to it. The session id, empty for none, becomes an attribute of spans
-// only.
+// metrics of all requests on that connection. The session id becomes an attribute of spans only; it may be empty.
 func (c *Client) Peer(f Facts, sessionID string) *Peer {
 	if c == nil {
 		return nil
@@ -70,22 +69,22 @@ func (c *Client) StartHandler(ctx context.Context, in Incoming) (_ context.Conte
 	return ctx, op
 }
 
-// Notification counts a notification without an operation: received without a handler, or sent without a span.
+// Notification counts a notification without an operation: one received without a handler, or one sent without a span.
 func (c *Client) Notification(d telemetry.Direction, method string) {
 	if c != nil {
 		c.notification(d, method)
 	}
 }
 
-// NotificationDropped counts a received notification that reached no handler. reason is one of the Drop reasons. The
-// notification is not counted as received.
+// NotificationDropped counts a received notification that reached no handler. reason is one of the Drop constants. The
+// notification does not count as received.
 func (c *Client) NotificationDropped(method, reason string) {
 	if c != nil {
 		c.dropNotification(telemetry.DirectionReceived, method, reason)
 	}
 }
 
-// Violation counts and logs a frame that breaks the protocol.
+// Violation counts and logs a frame that violates the protocol.
 func (c *Client) Violation(v Violation) {
 	if c != nil {
 		c.violation(v)
@@ -113,7 +112,7 @@ func (c *Client) QueueWait(d time.Duration) {
 	}
 }
 
-// HandlerPanic counts and logs a panic of the handler that was called with ctx. Only the log record has the value.
+// HandlerPanic counts and logs a panic of the handler that was called with ctx. Only the log record contains the value.
 func (c *Client) HandlerPanic(ctx context.Context, method string, value any, stack []byte) {
 	if c != nil {
 		c.panicked(ctx, method, value, stack)
@@ -130,7 +129,7 @@ func (c *Client) Logger() *slog.Logger {
 }
 
 // Queue sets the function that returns the number of messages waiting to be written. Each collection of metrics calls
-// length, which must be quick, until the next call of Queue or [Client.Close]. A nil length means that there is no
+// length until the next call of Queue or [Client.Close], so length must be quick. A nil length means that there is no
 // queue.
 func (c *Client) Queue(length func() int) {
 	switch {
@@ -153,11 +152,11 @@ func (c *Client) Close() {
 	c.Tombstones(-int(c.tombstones.Load()))
 	c.logs.flush()
 	c.queue.Store(nil)
-	_ = c.logs.wait(context.Background()) // never fails
+	_ = c.logs.wait(context.Background()) // no error: the context never ends
 }
 
-// Untold logs how many transitions were not reported because the user's function for transitions did not return in
-// time.
+// Untold logs the number of transitions that were not reported, because the user's function for transitions did not
+// return in time.
 func (c *Client) Untold(transitions int) {
 	if c != nil {
 		c.logs.ReportLost(transitions)

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// When names, outcomes and peers are new to all goroutines at the same time, nothing is lost or counted twice.
+// Names, outcomes and peers appear in all goroutines at the same time. Nothing may be lost or counted twice.
 func TestClientAndServerAreSafeForConcurrentUse(t *testing.T) {
 	const goroutines, calls = 64, 10
 	rec := telemetrytest.Recorder(t, telemetry.WithToolNameLimit(20))

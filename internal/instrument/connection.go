@@ -11,11 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Transition is a move of the connection from one state to another.
+// Transition is a change of the connection from one state to another.
 type Transition struct {
 	connstate.Transition
 	Attempt Ref   // span of the attempt that made the connection, for the trace of the log record
-	Err     error // cause, for the log record; nil if no error caused the transition
+	Err     error // cause for the log record; nil if no error caused the transition
 }
 
 type transitionKey struct {
@@ -23,7 +23,7 @@ type transitionKey struct {
 	reason   connstate.Reason
 }
 
-// Transition counts and logs a transition of the connection, and sets the state that the gauge shows.
+// Transition counts and logs a transition of the connection, and sets the state for the gauge.
 func (c *Client) Transition(t Transition) {
 	if c == nil {
 		return
@@ -38,7 +38,7 @@ func (c *Client) Transition(t Transition) {
 	if c.tel.ins.transitions.Enabled(ctx) {
 		c.tel.ins.transitions.Add(ctx, 1, c.metrics.options().transition.At(transitionKey{t.From, t.To, t.Reason})...)
 	}
-	level := slog.LevelInfo // a failed attempt has a record of its own
+	level := slog.LevelInfo // a failed attempt has its own record
 	if over {
 		level = slog.LevelWarn
 	}
@@ -77,8 +77,8 @@ func (c *Client) Backoff(delay time.Duration, attempt int) {
 	}
 }
 
-// Tombstones counts tombstones: delta is the number added, or, if negative, removed. A tombstone is the id of a call
-// that ended without an answer; it identifies a late answer.
+// Tombstones counts tombstones. delta is the number of added tombstones, or minus the number of removed ones. A
+// tombstone is the id of a call that ended without an answer; it identifies a late answer.
 func (c *Client) Tombstones(delta int) {
 	if c == nil || delta == 0 {
 		return
@@ -97,7 +97,7 @@ func (c *Client) Tombstones(delta int) {
 }
 
 // countTombstones returns the part of delta that the metric counts. The metric subtracts only tombstones that it has
-// added, so its value is right even if it was enabled later.
+// added. So its value is correct even if it was enabled later.
 func (c *Client) countTombstones(ctx context.Context, delta int32) int32 {
 	if delta > 0 {
 		if !c.tel.ins.tombstones.Enabled(ctx) {
@@ -115,17 +115,17 @@ func (c *Client) countTombstones(ctx context.Context, delta int32) int32 {
 	}
 }
 
-// ProcessExit is the end of a server that is a child process.
+// ProcessExit describes the end of a server that is a child process.
 type ProcessExit struct {
 	PID    int
-	Code   int    // exit code; -1 if a signal ended it
+	Code   int    // exit code; -1 if a signal ended the process
 	Signal string // signal that ended the process; empty if the process exited
 
-	InAttempt bool // the process ended during an attempt to connect, which failed and is logged
+	InAttempt bool // the process ended during an attempt to connect, which has failed and is logged
 }
 
-// ProcessExit logs the end of the server's process: at Info if the process exited with 0 or the record of a failed
-// attempt warns already, otherwise at Warn.
+// ProcessExit logs the end of the server's process. The level is Info if the exit code is 0, or if the record of a
+// failed attempt is already a warning. Otherwise it is Warn.
 func (c *Client) ProcessExit(e ProcessExit) {
 	if c == nil {
 		return
@@ -155,17 +155,17 @@ func (c *Client) CloseFailed(err error) {
 	}
 }
 
-// OutputUnchecked logs that the client does not validate the output of a tool, and why.
+// OutputUnchecked logs that the client does not validate the output of a tool. err is the reason.
 func (c *Client) OutputUnchecked(tool string, err error) {
 	c.warnAboutTool(names.EventMCPClientToolOutputUnchecked, words.MethodCallTool, tool, err)
 }
 
-// ToolRejected logs that the client omits a tool from the server's list, and why.
+// ToolRejected logs that the client omits a tool from the server's list. err is the reason.
 func (c *Client) ToolRejected(tool string, err error) {
 	c.warnAboutTool(names.EventMCPClientToolRejected, words.MethodListTools, tool, err)
 }
 
-// IconsRejected logs that the client omits icons from a result, and why.
+// IconsRejected logs that the client omits icons from a result. err is the reason.
 func (c *Client) IconsRejected(method string, err error) {
 	if c == nil {
 		return
@@ -184,7 +184,8 @@ func (c *Client) warnAboutTool(event, method, tool string, err error) {
 	}
 }
 
-// warn logs why a listed or served item cannot be used. The limiter counts the record as a failure of the method.
+// warn logs the reason why a listed or served item cannot be used. The limiter counts the record as a failure of the
+// method.
 func (c *Client) warn(event, method, key, value string, err error) {
 	ctx := context.Background()
 	if suppressed, ok := c.logs.allowsFailure(ctx, slog.LevelWarn, event, method, names.Other); ok {
@@ -193,7 +194,7 @@ func (c *Client) warn(event, method, key, value string, err error) {
 	}
 }
 
-// SubscriptionLost logs that the server stopped reporting updates of a subscribed resource, and why.
+// SubscriptionLost logs that the server no longer reports updates of a subscribed resource. err is the reason.
 func (c *Client) SubscriptionLost(uri string, err error) {
 	if c != nil {
 		c.warn(names.EventMCPClientSubscriptionLost, words.MethodSubscribe, names.KeyMCPResourceURI,

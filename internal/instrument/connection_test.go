@@ -80,7 +80,7 @@ func TestLateResponseIsLoggedInTraceOfCall(t *testing.T) {
 	span, records := rec.Span("tools/list").SpanContext(), rec.Logs("mcp_client.response.dropped")
 	late, unknown := records[0], records[1]
 	if late.Span.TraceID() != span.TraceID() || late.Span.SpanID() != span.SpanID() {
-		t.Errorf("a late response is logged in the trace of its call: got %v, want %v", late.Span, span)
+		t.Errorf("span of the record of a late response: got %v, want %v", late.Span, span)
 	}
 	if late.Level != slog.LevelInfo || late.Text("jsonrpc.request.id") != "9" || late.Text("mcp_client.drop.age") != "2" {
 		t.Errorf("the record of a late response: got %v %v", late.Level, late.Attrs)
@@ -107,7 +107,7 @@ func TestTransitionIsLoggedInTraceOfAttempt(t *testing.T) {
 	span := rec.Span("mcp_client.connect").SpanContext()
 	if got := rec.Log("mcp_client.connection.transition").Span; got.TraceID() != span.TraceID() ||
 		got.SpanID() != span.SpanID() {
-		t.Errorf("a transition is logged in the trace of its attempt: got %v, want %v", got, span)
+		t.Errorf("span of the record of a transition: got %v, want %v", got, span)
 	}
 }
 
@@ -130,10 +130,10 @@ func TestViolationsAreCountedAndLoggedWithinLimit(t *testing.T) {
 			t.Errorf("violations: got %d, want 110", n)
 		}
 		if n := rec.Value("mcp_client.protocol.violations", "mcp_client.violation.reason", "_OTHER"); n != 1 {
-			t.Errorf("violations of no known rule: got %d, want 1", n)
+			t.Errorf("violations of an unknown rule: got %d, want 1", n)
 		}
 		records, suppressed := rec.Logs("mcp_client.protocol.violation"), int64(0)
-		if len(records) != 5+1+1+1 { // five at once, one after a second, one of an unknown rule, one at the end
+		if len(records) != 5+1+1+1 { // five at once, one after a second, one for an unknown rule, one at the end
 			t.Errorf("records: got %d, want 8", len(records))
 		}
 		for _, r := range records {
@@ -142,7 +142,7 @@ func TestViolationsAreCountedAndLoggedWithinLimit(t *testing.T) {
 			}
 		}
 		if want := int64(110 - 6); suppressed != want {
-			t.Errorf("records that were not written: got %d, want %d", suppressed, want)
+			t.Errorf("suppressed records: got %d, want %d", suppressed, want)
 		}
 	})
 }

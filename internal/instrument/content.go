@@ -17,11 +17,11 @@ import (
 // maxVariables bounds the variables of a prompt on one span.
 const maxVariables = 16
 
-// Captures reports whether the user's options enable content capture. Callers check it before they encode content.
+// Captures reports whether the user's options enable content capture. Callers check this before they encode content.
 func (op *Op) Captures() bool { return op.side != nil && op.trace.recording && op.side.tel.Keep != nil }
 
-// Arguments passes the arguments of a tool call, or the variables of a prompt, to the redactor. raw is a JSON object
-// or empty.
+// Arguments passes the arguments of a tool call, or the variables of a prompt, to the redactor. raw is a JSON object or
+// empty.
 func (op *Op) Arguments(raw []byte) {
 	if len(raw) == 0 || !op.Captures() {
 		return
@@ -34,15 +34,15 @@ func (op *Op) Arguments(raw []byte) {
 	}
 }
 
-// Answer passes the result of a tool call to the redactor. raw is a JSON object. Results of other methods are
-// ignored.
+// Answer passes the result of a tool call to the redactor. raw is a JSON object. Answer ignores results of other
+// methods.
 func (op *Op) Answer(raw []byte) {
 	if op.Captures() && op.info.targetKind == Tool {
 		op.capture(names.KeyGenAIToolCallResult, telemetry.ContentToolResult, "", raw)
 	}
 }
 
-// variables passes the string members of a JSON object to the redactor, one by one. Other members are no variables.
+// variables passes the string members of a JSON object to the redactor, one by one. Other members are not variables.
 func (op *Op) variables(raw []byte) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -75,7 +75,7 @@ func (op *Op) capture(key string, kind telemetry.ContentKind, name string, data 
 	}
 }
 
-// kept returns the attribute value for the text that the redactor returned.
+// kept returns the attribute value for a text that the redactor has returned.
 func (t *traces) kept(kind telemetry.ContentKind, text string) attribute.Value {
 	switch {
 	case kind == telemetry.ContentPromptVariable:
@@ -97,7 +97,7 @@ func (op *Op) errorMessage(text string) string {
 	return op.side.errorMessage(op.ctx, op.content(telemetry.ContentErrorMessage), text)
 }
 
-// textOf returns the redacted text of an error outside of requests. A server may have written a part of the text.
+// textOf returns the redacted text of an error outside of requests. A part of the text may come from a server.
 func (s *side) textOf(ctx context.Context, err error) string {
 	return s.errorMessage(ctx, telemetry.Content{Kind: telemetry.ContentErrorMessage, Side: s.which}, err.Error())
 }
@@ -115,7 +115,7 @@ func (s *side) errorMessage(ctx context.Context, c telemetry.Content, text strin
 	return truncate(text, words.MaxMessage)
 }
 
-// redact calls the user's redactor. If the redactor fails, redact returns an empty text.
+// redact calls the user's redactor. It returns an empty text if the redactor fails.
 func (t *traces) redact(ctx context.Context, c telemetry.Content) (kept string, ok bool) {
 	if t.scrub != nil {
 		c.Data = t.scrub(c)
@@ -133,13 +133,13 @@ func (s *side) failed(ctx context.Context, name string) func(*usercode.Failure) 
 }
 
 // Redacting returns a Telemetry with the options and instruments of t. Its clients and servers pass the contents of
-// messages through scrub first, and only then to a [telemetry.Redactor], spans and log records. It is for programs
-// that relay messages of others and must not disclose them.
+// messages through scrub first, and then to a [telemetry.Redactor], spans and log records. It is for programs that
+// relay messages of others and must not disclose their contents.
 func Redacting(t *telemetry.Telemetry, scrub func(telemetry.Content) []byte) *telemetry.Telemetry {
 	return (*telemetry.Telemetry)((*settings.Source[telemetry.Redactor])(t).Scrubbing(scrub))
 }
 
-// scrubOf returns the function that [Redacting] was given, or nil.
+// scrubOf returns the function that was passed to [Redacting], or nil.
 func scrubOf(t *telemetry.Telemetry) func(telemetry.Content) []byte {
 	scrub, _ := (*settings.Source[telemetry.Redactor])(t).Scrub().(func(telemetry.Content) []byte)
 	return scrub

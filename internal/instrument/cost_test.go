@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// installations lists kinds of programs with the allocations that telemetry costs there: the limit and the present
-// figure for a call, for serving a call, and for reading a trace context.
+// installations lists kinds of programs, with the allocations that telemetry costs in them: the budget and the current
+// number for a call, for serving a call, and for reading a trace context.
 var installations = []struct {
 	name                          string
 	budget, call, serving, parent float64
@@ -30,7 +30,7 @@ var installations = []struct {
 	}},
 }
 
-// withSDK returns a Telemetry with a typical SDK: batches of spans, metrics, W3C propagation, logs at Info.
+// withSDK returns a Telemetry with a typical SDK: batched spans, metrics, W3C propagation, and logs at level Info.
 func withSDK(t testing.TB, s sdktrace.Sampler, more ...telemetry.Option) *telemetry.Telemetry {
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))

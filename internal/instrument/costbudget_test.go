@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// The budgets are in installations: the allocations of a call beyond those of the same call without telemetry.
+// The budgets in installations count the allocations beyond those of the same call without telemetry.
 func TestCallStaysWithinAllocationBudget(t *testing.T) {
 	for _, in := range installations {
 		t.Run(in.name, func(t *testing.T) {
@@ -25,14 +25,14 @@ func TestCallStaysWithinAllocationBudget(t *testing.T) {
 			ctx := t.Context()
 			got := testing.AllocsPerRun(500, func() { toolCall(ctx, c, p) })
 			if got > in.budget || got != in.call {
-				t.Errorf("a tool call allocates within its budget of %v: got %v, want %v; if it is less, lower it here",
+				t.Errorf("allocations of a tool call with a budget of %v: got %v, want %v; if there are fewer, lower the number",
 					in.budget, got, in.call)
 			}
 		})
 	}
 }
 
-// The budget is for a message without a trace context; reading one adds the propagator's allocations.
+// The budget is for a message without a trace context. Reading a trace context adds the propagator's allocations.
 func TestServingStaysWithinAllocationBudget(t *testing.T) {
 	for _, in := range installations {
 		t.Run(in.name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestServingStaysWithinAllocationBudget(t *testing.T) {
 			p, ctx := s.Peer(stdio, ""), t.Context()
 			got := testing.AllocsPerRun(500, func() { serve(ctx, s, p, "") })
 			if got > in.budget || got != in.serving {
-				t.Errorf("serving a tool call allocates within the budget of %v: got %v, want %v; if it is less, lower it here",
+				t.Errorf("allocations of a served call with a budget of %v: got %v, want %v; if there are fewer, lower the number",
 					in.budget, got, in.serving)
 			}
 			if got := testing.AllocsPerRun(500, func() { serve(ctx, s, p, remoteParent) }); got != in.serving+in.parent {
@@ -71,6 +71,6 @@ func TestSpanHooksAllocateOnlyTheirResults(t *testing.T) {
 		t.Errorf("a function that returns no attributes: got %v allocations, want %v", got, without)
 	}
 	if got := cost(filter(false)); got >= without {
-		t.Errorf("a filter that leaves the span out: got %v allocations, want fewer than %v", got, without)
+		t.Errorf("a filter that rejects the span: got %v allocations, want fewer than %v", got, without)
 	}
 }

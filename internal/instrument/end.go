@@ -31,7 +31,7 @@ func (op *Op) End(r Result) {
 	op.logEnd(o, &r, elapsed)
 }
 
-// conclude ends the span before it records the metrics, since exemplars depend on the span's final state.
+// conclude ends the span before it records the metrics, because exemplars depend on the final state of the span.
 func (op *Op) conclude(o outcome, r *Result, elapsed time.Duration) {
 	defer op.recordMetrics(o, elapsed)
 	if op.trace.recording {
@@ -41,12 +41,12 @@ func (op *Op) conclude(o outcome, r *Result, elapsed time.Duration) {
 	}
 }
 
-// abandon ends an operation after user code panicked, or ended its goroutine, at the start.
+// abandon ends an operation if user code has panicked, or has ended its goroutine, at the start of the operation.
 func (op *Op) abandon() { op.End(Result{ErrorType: names.ErrorPanic}) }
 
-// elapsed returns the time from the first sending, or else from the start, until the answer was decoded. Waiting for
-// a connection does not count: the time of a request that waited and was never sent is zero. A handled request ends
-// when its answer is handed over. elapsed returns zero if no signal needs the time.
+// elapsed returns the time from the first sending, or else from the start, until the answer was decoded. The wait for a
+// connection does not count: the time of a request that waited and was never sent is zero. A handled request ends when
+// its answer is passed to the transport. elapsed returns zero if no signal needs the time.
 func (op *Op) elapsed() time.Duration {
 	switch {
 	case op.progress.waiting && !op.progress.sending:
@@ -61,8 +61,8 @@ func (op *Op) elapsed() time.Duration {
 	return 0
 }
 
-// executes reports whether the operation is a tool call that also records the duration metric of the GenAI
-// conventions.
+// executes reports whether the operation is a tool call for which the duration metric of the GenAI conventions is
+// recorded, too.
 func (op *Op) executes() bool {
 	return op.side.tel.ExecuteTool && op.direction == telemetry.DirectionSent && op.info.targetKind == Tool
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Result is how an operation ended. The zero Result is success.
+// Result describes how an operation ended. The zero Result means success.
 type Result struct {
-	// ErrorType is one of this package's words, or any other text, such as the HTTP status ("503") if only HTTP
-	// answered. If empty, the error type of Err counts. If the answer has a code, only this package's words count.
+	// ErrorType is one of this package's words, or any other text, such as the HTTP status ("503") if the only answer came
+	// from HTTP. If it is empty, the error type of Err counts. If the answer has a code, only this package's words count.
 	ErrorType string
 
-	// Kind is the kind of error in mcpclient's classification; if empty, it is derived from the other fields.
+	// Kind is the kind of error in mcpclient's classification. If it is empty, it is derived from the other fields.
 	Kind string
 
-	// Code and Message are the code and text of the JSON-RPC error in the answer, if HasCode.
+	// Code and Message are the code and text of the JSON-RPC error in the answer. They count if HasCode is set.
 	Code    int64
 	HasCode bool
 	Message string
@@ -28,35 +28,35 @@ type Result struct {
 	// Err is the error for the log record. Its text appears nowhere else.
 	Err error
 
-	// Unsent means that the request cannot have had an effect on the server, so that a retry is safe.
+	// Unsent means that the request certainly had no effect on the server, so that a retry is safe.
 	Unsent bool
 
-	// ResultType is the type of the result, empty or complete for an ordinary one.
+	// ResultType is the type of the result. It is empty or complete for an ordinary result.
 	ResultType string
 
-	// ToolError means that the result is a tool's report of an error.
+	// ToolError means that the result is a tool's error report.
 	ToolError bool
 
-	// CallerLeft means that the operation ended because its caller, or the requesting peer, cancelled it.
+	// CallerLeft means that the caller of the operation, or the requesting peer, has cancelled it.
 	CallerLeft bool
 
 	// Expected means that the error is an ordinary answer, such as a legacy server's answer to the probe. The operation
-	// succeeds for every signal: no error status, no error.type on span or metric, no exception record, and no failure
-	// in the flight recorder and statistics. The attribute rpc.response.status_code keeps the answer's code. (Semantic
-	// conventions, "Recording errors on spans": errors that were handled are not recorded)
+	// then counts as a success in every signal: no error status, no error.type on span or metric, no exception record, and
+	// no failure in the flight recorder and statistics. The attribute rpc.response.status_code contains the answer's code.
+	// (Semantic conventions, "Recording errors on spans": errors that were handled are not recorded)
 	Expected bool
 
-	// Told means that the record of a larger event reports the error already, such as the record of an attempt to
-	// connect. The record of the operation then has level Debug.
+	// Told means that another record already reports the error, such as the record of an attempt to connect. The record of
+	// the operation then has level Debug.
 	Told bool
 }
 
-// requestErrorCodes holds the codes that reject a faulty request. They are no errors of the server.
-// (Semantic conventions for MCP, error.type of a server span)
+// requestErrorCodes holds the codes that reject a faulty request. These are not errors of the server. (Semantic
+// conventions for MCP, error.type of a server span)
 var requestErrorCodes = map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 
-// isError reports whether an answer with this code is an error of this side: for sent requests always, for received
-// requests only if the code is not forgiven.
+// isError reports whether an answer with this code is an error of this side. It always is for a sent request. For a
+// received request it is, unless requestErrorCodes contains the code.
 func isError(d telemetry.Direction, code int64) bool {
 	return d == telemetry.DirectionSent || !requestErrorCodes[code]
 }
@@ -70,9 +70,9 @@ func codeText(code int64) string {
 	return strconv.FormatInt(code, 10)
 }
 
-// outcome is the part of a Result that metrics record. The zero outcome is success.
+// outcome is the part of a Result that metrics record. The zero outcome means success.
 type outcome struct {
-	word    string // error.type, if it differs from the code; _OTHER replaces the code as well
+	word    string // error.type if it differs from the code; _OTHER replaces the code, too
 	code    int64
 	hasCode bool
 	failed  bool // the operation failed from this side's view
@@ -98,7 +98,7 @@ func outcomeOf(d telemetry.Direction, r *Result) outcome {
 	return outcome{}
 }
 
-// wordOf returns the error type as an interned or cloned string.
+// wordOf returns the error type as an interned or copied string.
 func wordOf(errorType string) string {
 	if w, ok := words.ErrorWords[errorType]; ok {
 		return w.Word
@@ -109,7 +109,7 @@ func wordOf(errorType string) string {
 // errorTypeOf returns the result of err's ErrorType method, or the type of err.
 func errorTypeOf(err error) string { return semconv.ErrorType(err).Value.AsString() }
 
-// text identifies outcomes that are not of the protocol.
+// text identifies an outcome outside of the protocol.
 func (o outcome) text() string {
 	if o.hasCode && o.word == "" {
 		return codeText(o.code)
@@ -117,7 +117,7 @@ func (o outcome) text() string {
 	return o.word
 }
 
-// anonymous returns the outcome that replaces o when metrics cannot record o itself. Success is never replaced.
+// anonymous returns the outcome that replaces o if metrics cannot record o itself. It never replaces success.
 func (o outcome) anonymous() outcome {
 	if o == (outcome{}) {
 		return o
@@ -133,7 +133,7 @@ func (o outcome) known() bool {
 	return !o.failed || o.word == names.Other || words.ErrorWords[o.word].Word != "" || words.HTTPStatuses[o.word]
 }
 
-// errorType returns the value of error.type, empty for success.
+// errorType returns the value of error.type. It is empty for success.
 func (o outcome) errorType() string {
 	switch {
 	case !o.failed:
@@ -144,7 +144,7 @@ func (o outcome) errorType() string {
 	return codeText(o.code)
 }
 
-// statusCode returns the value of rpc.response.status_code, empty if the answer has no code.
+// statusCode returns the value of rpc.response.status_code. It is empty if the answer has no code.
 func (o outcome) statusCode() string {
 	switch {
 	case !o.hasCode:
@@ -155,7 +155,7 @@ func (o outcome) statusCode() string {
 	return codeText(o.code)
 }
 
-// kind returns the kind of error; explicit is the kind in the Result, empty for none.
+// kind returns the kind of error. said is the kind in the Result, which may be empty.
 func (o outcome) kind(said string) string {
 	switch {
 	case said != "":
@@ -170,8 +170,8 @@ func (o outcome) kind(said string) string {
 	return names.Other
 }
 
-// bounded returns the error type for metrics without a limit of their own: words of this package, codes of the
-// protocol and HTTP statuses are kept, all others become _OTHER.
+// bounded returns the error type for metrics without their own limit. It keeps words of this package, codes of the
+// protocol and HTTP statuses. All other types become _OTHER.
 func bounded(errorType string) string {
 	if w, ok := words.ErrorWords[errorType]; ok || errorType == "" {
 		return w.Word

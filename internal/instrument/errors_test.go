@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// Every JSON-RPC error is an error of the sender of the request. Five codes are no error of the receiver: the request
-// was faulty. (semantic conventions for MCP, error.type)
+// Every JSON-RPC error is an error for the sender of the request. Five codes are not errors for the receiver, because
+// the request was faulty. (semantic conventions for MCP, error.type)
 func TestEveryErrorCodeIsErrorForSender(t *testing.T) {
 	requestErrorCodes := map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 	codes := []int64{-1, 0, 1, 32700, 1 << 62, -1 << 62, -32604, -32599, -32701, -32001, -32003, -32020, -32021, -32022,

@@ -13,32 +13,32 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Network describes a connection before it is open. Its fields equal those of the transports' own type, so that one
-// converts to the other. Fields that do not apply are empty, and their attributes absent: a child process has only
-// Transport, an in-memory connection has no fields.
+// Network describes a connection before it is open. It has the same fields as the type of the transports, so that one
+// type converts to the other. Fields that do not apply are empty, and their attributes are absent: a child process has
+// only Transport, an in-memory connection has no fields.
 type Network struct {
 	Transport       string // network.transport: pipe, tcp, quic, unix
 	Protocol        string // network.protocol.name: http
 	ProtocolVersion string // network.protocol.version: 1.1, 2
-	Address         string // server.address: the name that was dialled
+	Address         string // server.address: the dialled name
 	Port            int    // server.port
 }
 
-// Facts describes a negotiated connection. Its Network equals the client's, except that the version of the network
-// protocol may have become known.
+// Facts describes a negotiated connection. Its Network equals the client's, except that it may also contain the version
+// of the network protocol.
 type Facts struct {
 	Network
 	MCPVersion string // mcp.protocol.version
 }
 
-// knownFacts holds Facts with their attributes, by the direction of the message that the span or sample describes.
-// The network's transport is not included: spans have it from the start.
+// knownFacts holds Facts with their attributes, by the direction of the message. It does not include the network's
+// transport, which spans have from the start.
 type knownFacts struct {
 	Facts
 	attrs [2][]attribute.KeyValue
 }
 
-// commonFacts shares equal knownFacts between all clients and servers of the process.
+// commonFacts shares equal knownFacts among all clients and servers of the process.
 var commonFacts series.Commons[Facts, knownFacts]
 
 func newKnownFacts(f Facts) *knownFacts {
@@ -55,7 +55,7 @@ func newKnownFacts(f Facts) *knownFacts {
 	if f.Port != 0 {
 		attrs = append(attrs, attribute.Int(names.KeyServerPort, f.Port))
 	}
-	k.attrs[telemetry.DirectionSent] = slices.Clone(attrs) // a clone has no spare capacity, and the connection keeps it
+	k.attrs[telemetry.DirectionSent] = slices.Clone(attrs) // without spare capacity: the connection keeps it
 	k.attrs[telemetry.DirectionReceived] = k.attrs[telemetry.DirectionSent][:received:received]
 	return k
 }
@@ -73,13 +73,13 @@ func present(attrs ...attribute.KeyValue) []attribute.KeyValue {
 	return slices.DeleteFunc(attrs, func(a attribute.KeyValue) bool { return !a.Valid() })
 }
 
-// interned holds one knownFacts per value, so that pointers can be compared.
+// interned holds one knownFacts for each value, so that pointers can be compared.
 type interned struct {
 	mu  sync.Mutex
-	all []*knownFacts // the first describes the network before a peer is known
+	all []*knownFacts // the first element describes the network before a peer is known
 }
 
-// intern returns the only knownFacts with the value f. Beyond MaxFacts values, it replaces data from the peer by
+// intern returns the only knownFacts with the value f. Beyond MaxFacts values, it replaces data of the peer with
 // _OTHER.
 func (in *interned) intern(f Facts) *knownFacts {
 	in.mu.Lock()

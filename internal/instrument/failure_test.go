@@ -45,7 +45,7 @@ var outcomes = []struct {
 	{"shutdown", instrument.Result{ErrorType: names.ErrorShutdown}, "shutdown", "", "shutdown", slog.LevelWarn, ""},
 	{"Go error", instrument.Result{Err: errBroken, Kind: "transport"}, "*errors.errorString", "", "transport",
 		slog.LevelWarn, "broken pipe"},
-	{"kind of another world", instrument.Result{Err: errBroken, Kind: "magic"}, "*errors.errorString", "", "_OTHER",
+	{"unknown kind", instrument.Result{Err: errBroken, Kind: "magic"}, "*errors.errorString", "", "_OTHER",
 		slog.LevelWarn, "broken pipe"},
 }
 
@@ -62,7 +62,7 @@ func TestSpanMetricAndRecordAgreeOnFailure(t *testing.T) {
 			span := rec.Span("tools/list")
 			got := texts(span.Attributes())
 			if got["error.type"] != tt.errorType || got["rpc.response.status_code"] != tt.code {
-				t.Errorf("the span says how: got %v, want error.type %q and code %q", got, tt.errorType, tt.code)
+				t.Errorf("attributes of the span: got %v, want error.type %q and code %q", got, tt.errorType, tt.code)
 			}
 			if s := span.Status(); s.Code != codes.Error || s.Description != tt.description {
 				t.Errorf("the span's status: got %v, want Error %q", s, tt.description)
@@ -70,18 +70,18 @@ func TestSpanMetricAndRecordAgreeOnFailure(t *testing.T) {
 			point := rec.Points("mcp.client.operation.duration")[0]
 			sample := texts(point.Attrs.ToSlice())
 			if sample["error.type"] != tt.errorType || sample["rpc.response.status_code"] != tt.code {
-				t.Errorf("the metric says how: got %v, want error.type %q and code %q", sample, tt.errorType, tt.code)
+				t.Errorf("attributes of the metric: got %v, want error.type %q and code %q", sample, tt.errorType, tt.code)
 			}
 			r := rec.Log("mcp_client.request.exception")
 			if r.Level != tt.level || r.Text("error.type") != tt.errorType || r.Text("mcp_client.error.kind") != tt.kind {
-				t.Errorf("the record says how: got %v %v, want %v, %q and kind %q", r.Level, r.Attrs, tt.level, tt.errorType,
+				t.Errorf("the record: got %v %v, want %v, %q and kind %q", r.Level, r.Attrs, tt.level, tt.errorType,
 					tt.kind)
 			}
 			if n := len(rec.Logs("mcp_client.request.stop")); n != 0 {
-				t.Errorf("a request that failed did not stop: got %d records", n)
+				t.Errorf("a failed request: got %d records of a stop, want none", n)
 			}
 			if got, want := len(rec.Logs("mcp_client.request.tool_error")) == 1, tt.result.ToolError; got != want {
-				t.Errorf("a tool's error has a record of its own: got %v, want %v", got, want)
+				t.Errorf("the record of a tool's error: got %v, want %v", got, want)
 			}
 		})
 	}
@@ -97,20 +97,20 @@ func TestErrorTextIsTruncatedOnSpanAndRecord(t *testing.T) {
 	op.End(instrument.Result{Err: errors.New(strings.Repeat("x", 1000))})
 
 	if got, want := rec.Span("ping").Status().Description, strings.Repeat("é", 128); got != want {
-		t.Errorf("a server's message is cut to 256 bytes, between characters: got %q", got)
+		t.Errorf("a server's message: got %q, want whole characters up to 256 bytes", got)
 	}
 	if got, want := rec.Span("tools/list").Status().Description, strings.Repeat("x", 256); got != want {
-		t.Errorf("an error of this side is cut to 256 bytes: got %q", got)
+		t.Errorf("an error of this side: got %q, want 256 bytes", got)
 	}
 	for _, r := range rec.Logs("mcp_client.request.exception") {
 		if n := len(r.Text("exception.message")); n != 256 {
-			t.Errorf("the error of a record is cut to 256 bytes: got %d", n)
+			t.Errorf("the error of a record: got %d bytes, want 256", n)
 		}
 	}
 }
 
-// An expected error is no failure for any signal: neither an answer with a code, nor an answer of HTTP, nor a missing
-// answer.
+// No signal records an expected error as a failure. The error may be an answer with a code, an answer of HTTP, or a
+// missing answer.
 func TestExpectedErrorIsNotFailure(t *testing.T) {
 	for name, tt := range map[string]struct {
 		result instrument.Result

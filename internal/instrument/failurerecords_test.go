@@ -18,8 +18,8 @@ import (
 // failure makes a client or a server fail.
 type failure func(*testing.T, *instrument.Client, *instrument.Server)
 
-// failures lists all failures with a record above Debug that can happen with every call, message or list. Each writes
-// one record of its event, at that level.
+// failures lists all failures with a record above Debug that can happen with every call, message or list. Each failure
+// writes one record of its event, at its level.
 var failures = []struct {
 	event string
 	level slog.Level
@@ -79,7 +79,7 @@ func callFails(r instrument.Result) failure {
 	}
 }
 
-// counted is a handler that counts the records of each event, and adds up their numbers of suppressed records.
+// counted is a handler that counts the records of each event, and adds up the numbers of suppressed records in them.
 type counted struct {
 	slog.Handler
 	level slog.Level
@@ -150,16 +150,16 @@ func TestFailureRecordsAreLimitedAndCounted(t *testing.T) {
 				lost := log.of(names.EventMCPClientLogLost, slog.LevelWarn)
 				lostOfServer := log.of(names.EventMCPServerLogLost, slog.LevelWarn)
 				if got := lost.suppressed + lostOfServer.suppressed; got != 1 {
-					t.Errorf("after the end: %d failures are told of as left out, want 1", got)
+					t.Errorf("after the end: %d failures are reported as suppressed, want 1", got)
 				}
 			})
 		})
 	}
 }
 
-// If the log accepts Debug, each exception has a record, and no record reports suppressed exceptions.
+// If the log accepts Debug, each exception has a record. Then no record reports suppressed exceptions.
 func TestExceptionsBeyondLimitHaveLevelDebug(t *testing.T) {
-	const times = 500 // the queue for the log handler has room for more
+	const times = 500 // the queue for the log handler can hold more
 	for _, f := range failures {
 		if !strings.HasSuffix(f.event, ".exception") {
 			continue
@@ -179,14 +179,14 @@ func TestExceptionsBeyondLimitHaveLevelDebug(t *testing.T) {
 					t.Errorf("%d failures: got %d records at Debug, want %d", times, got, want)
 				}
 				if got := log.of(names.EventMCPClientLogLost, slog.LevelWarn); got != (count{}) {
-					t.Errorf("what has a record at Debug is told of as left out: %+v", got)
+					t.Errorf("exceptions with a record at Debug are reported as suppressed: %+v", got)
 				}
 			})
 		})
 	}
 }
 
-// Errors do not hide each other: each method and error type has its own limit.
+// Each method and error type has its own limit, so that one error does not hide another.
 func TestEachErrorAndMethodHasOwnLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newCounted(slog.LevelInfo)
@@ -207,7 +207,7 @@ func TestEachErrorAndMethodHasOwnLimit(t *testing.T) {
 	})
 }
 
-// failingOften makes each failure happen more often than its limit.
+// failingOften makes each failure happen more often than the limit of its records.
 func failingOften(t *testing.T, tel *telemetry.Telemetry) {
 	c, s := instrument.NewClient(tel, "files", network), instrument.NewServer(tel, "demo", network)
 	for range 7 {

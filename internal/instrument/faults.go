@@ -15,16 +15,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Violation is a frame that breaks the protocol.
+// Violation is a frame that violates the protocol.
 type Violation struct {
-	Reason    string // in the words of internal/jsonrpc
+	Reason    string // a reason in the words of internal/jsonrpc
 	Size      int    // frame size in bytes, as far as the frame was read
-	Limit     int    // limit of the frame size, if the frame exceeded it; otherwise zero
+	Limit     int    // limit of the frame size in bytes if the frame exceeds it; otherwise zero
 	Direction telemetry.Direction
 	Head      []byte // beginning of the frame, if available; telemetry contains only its hash
 }
 
-// maxHead is the number of hashed bytes of a frame: its envelope, and little of its content.
+// maxHead is the number of bytes of a frame that are hashed: its envelope, and little of its content.
 const maxHead = 64
 
 // headHash returns a hash of a frame's beginning. It identifies frames with equal beginnings and reveals no content.
@@ -64,11 +64,11 @@ func (s *side) violation(v Violation) {
 	s.logs.emit(ctx, slog.LevelWarn, s.events.violation, fields...)
 }
 
-// Drop is a response that no call waits for.
+// Drop is a response for which no call waits.
 type Drop struct {
 	Reason string        // one of the Drop constants
 	ID     string        // as text; empty for none
-	Age    time.Duration // time since the answered call ended; zero if there is no such call
+	Age    time.Duration // time since the answered call has ended; zero if there is no such call
 	Ref    Ref           // span of the answered call
 }
 
@@ -102,7 +102,7 @@ func (s *side) drop(d Drop) {
 // maxStack bounds a logged stack trace, in bytes.
 const maxStack = 16 << 10
 
-// countPanic counts a failure of user code: a panic, or the end of the goroutine that ran it. The caller logs it.
+// countPanic counts a failure of user code: a panic, or the end of its goroutine. The caller logs the failure.
 // countPanic returns the method as a metric label.
 func (s *side) countPanic(ctx context.Context, method string) (label string) {
 	label = s.methodLabel(method, true)

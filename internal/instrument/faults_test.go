@@ -23,11 +23,11 @@ func TestFrameHashRevealsNoContent(t *testing.T) {
 		hashes = append(hashes, r.Text("mcp_client.frame.head_hash"))
 		for key, v := range r.Attrs {
 			if strings.Contains(v.String(), "secret") || strings.Contains(v.String(), "jsonrpc") {
-				t.Errorf("nothing of a frame is in its record, got %s = %v", key, v)
+				t.Errorf("the record of a frame contains a part of the frame: %s = %v", key, v)
 			}
 		}
 	}
 	if hashes[0] != hashes[1] || hashes[0] == hashes[2] || len(hashes[0]) != 8 || hashes[3] != "" {
-		t.Errorf("hashes of two frames that begin alike, another and none: got %q", hashes)
+		t.Errorf("hashes of two frames with the same beginning, of another frame and of none: got %q", hashes)
 	}
 }

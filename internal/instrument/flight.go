@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// FlightRecord returns the latest [telemetry.FlightSize] entries of the client's flight recorder, the oldest first.
+// FlightRecord returns the latest [telemetry.FlightSize] entries of the client's flight recorder, oldest first.
 func (c *Client) FlightRecord() []telemetry.FlightEntry {
 	if c == nil {
 		return nil
@@ -27,8 +27,8 @@ func (c *Client) Operations() []telemetry.Operation {
 	return c.operations()
 }
 
-// FlightRecord returns the latest [telemetry.FlightSize] entries of the server's flight recorder, the oldest first,
-// for all clients over this kind of network.
+// FlightRecord returns the latest [telemetry.FlightSize] entries of the server's flight recorder, oldest first, for all
+// clients over this kind of network.
 func (s *Server) FlightRecord() []telemetry.FlightEntry {
 	if s == nil {
 		return nil
@@ -73,7 +73,7 @@ func (c *Client) noteExit(x ProcessExit) {
 	}})
 }
 
-// entry returns the flight recorder's entry for the dropped response.
+// entry returns the entry of the dropped response for the flight recorder.
 func (d *Drop) entry() flight.Entry {
 	e := flight.Entry{Brief: flight.Brief{Kind: flight.Drop, Word: flight.LabelOf(d.Reason), Elapsed: d.Age}}
 	e.SetPeerID(d.ID)
@@ -83,8 +83,8 @@ func (d *Drop) entry() flight.Entry {
 	return e
 }
 
-// startEntry adds the entry of a request. A notification gets its entry when it ends, since notifications may be
-// many.
+// startEntry adds the entry of a request. A notification gets its entry at its end, because there may be many
+// notifications.
 func (op *Op) startEntry() {
 	if !op.flight.on || op.notification {
 		return
@@ -94,7 +94,7 @@ func (op *Op) startEntry() {
 	op.flight.entry = op.side.flight.Add(&e)
 }
 
-// endEntry completes the entry of an operation that has ended.
+// endEntry completes the entry of an ended operation.
 func (op *Op) endEntry(o outcome, r *Result, elapsed time.Duration) {
 	if !op.flight.on {
 		return
@@ -119,10 +119,10 @@ func (op *Op) endEntry(o outcome, r *Result, elapsed time.Duration) {
 	op.flight.entry = op.side.flight.End(op.flight.entry, &end, op.describe)
 }
 
-// unfinishedResults are the result types that do not end a call.
+// unfinishedResults lists the result types that do not end a call.
 var unfinishedResults = []string{resultInputRequired, resultTask}
 
-// describe fills in the entry's time, subject, direction, trace and ids.
+// describe sets the entry's time, subject, direction, trace and ids.
 func (op *Op) describe(e *flight.Entry) {
 	recorder := &op.side.flight
 	switch {

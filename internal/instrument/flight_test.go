@@ -33,7 +33,7 @@ type modelOp struct {
 
 // flightModel holds the expected entries and statistics.
 type flightModel struct {
-	entries []telemetry.FlightEntry // all entries ever; the ring has the latest
+	entries []telemetry.FlightEntry // all entries ever added; the ring has the latest
 	open    []*modelOp
 	latency map[string][]time.Duration
 	errors  map[string]map[string]uint64
@@ -44,7 +44,7 @@ func (m *flightModel) ring() []telemetry.FlightEntry {
 	return m.entries[max(0, len(m.entries)-telemetry.FlightSize):]
 }
 
-// endings lists ways to end, with their error.type.
+// endings lists possible results of operations, with their error.type.
 var endings = []struct {
 	result instrument.Result
 	word   string
@@ -56,7 +56,7 @@ var endings = []struct {
 	{instrument.Result{ErrorType: "503"}, "503"},
 }
 
-// For any sequence of requests, notifications and faults with any durations, recorder and statistics equal a plain
+// For any sequence of requests, notifications and faults with any durations, recorder and statistics agree with a plain
 // list of all of them.
 func TestRecorderAndStatisticsMatchModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -133,7 +133,7 @@ func (m *flightModel) end(t *rapid.T) {
 	}
 }
 
-// many fills the ring.
+// many adds enough requests to fill the ring.
 func (m *flightModel) many(t *rapid.T, c *instrument.Client) {
 	for range rapid.IntRange(1, 2*telemetry.FlightSize).Draw(t, "entries") {
 		c.Backoff(time.Second, 3)
@@ -142,7 +142,7 @@ func (m *flightModel) many(t *rapid.T, c *instrument.Client) {
 	}
 }
 
-// accuse notes violations. Violations in a row share one entry.
+// accuse records violations. Equal violations in a row share one entry.
 func (m *flightModel) accuse(t *rapid.T, c *instrument.Client) {
 	v := instrument.Violation{
 		Reason: rapid.SampledFrom([]string{"batch", "invalid_json"}).Draw(t, "reason"), Size: rapid.IntRange(1, 9).Draw(t,
@@ -191,7 +191,7 @@ func (m *flightModel) compare(t *rapid.T, c *instrument.Client) {
 			failed += n
 		}
 		if o.Count != uint64(len(all)) || o.Failed != failed || o.Max != all[len(all)-1] {
-			t.Fatalf("%s: got %+v, want %d, of which %d failed, and at most %v", o.Target, o, len(all), failed, all[len(all)-1])
+			t.Fatalf("%s: got %+v, want %d with %d failures, and at most %v", o.Target, o, len(all), failed, all[len(all)-1])
 		}
 		if diff := cmp.Diff(m.errors[o.Target], o.Errors, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("errors of %s (-want +got):\n%s", o.Target, diff)
@@ -199,7 +199,7 @@ func (m *flightModel) compare(t *rapid.T, c *instrument.Client) {
 		for part, d := range map[float64]time.Duration{0.50: o.P50, 0.95: o.P95, 0.99: o.P99} {
 			exact := all[int(part*float64(len(all)))]
 			if off := math.Abs(float64(d - exact)); off > max(0.0625*float64(exact), float64(time.Microsecond)) {
-				t.Fatalf("%s: quantile %v of %d: got %v, want %v or at most 6.25 %% or 1 µs off", o.Target, part, len(all), d,
+				t.Fatalf("%s: quantile %v of %d: got %v, want %v, at most 6.25 %% or 1 µs off", o.Target, part, len(all), d,
 					exact)
 			}
 		}
@@ -212,7 +212,7 @@ func sameEntry(a, b telemetry.FlightEntry) bool {
 	return same && a == b
 }
 
-// While sixty-four callers write and a goroutine reads, statistics lose nothing and no entry mixes two requests.
+// Sixty-four callers write while a goroutine reads. The statistics lose nothing, and no entry mixes two requests.
 func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 	const callers, calls = 64, 100
 	c := instrument.NewClient(telemetry.New(), "x", pipe)
@@ -224,7 +224,7 @@ func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 			for _, e := range c.FlightRecord() {
 				switch whole := e.Kind == "request" && e.Target == "t"+e.ID || e.Kind == "violation" && e.Target == ""; {
 				case !whole, e.Kind == "request" && e.Failed != (e.Reason != ""), e.Pending && e.Elapsed != 0:
-					t.Errorf("an entry is of one request, got %+v", e)
+					t.Errorf("an entry mixes two requests: %+v", e)
 					return
 				}
 			}
@@ -259,14 +259,14 @@ func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 		count, failed = count+o.Count, failed+o.Failed
 	}
 	if count != callers*calls || failed != count/5*4 {
-		t.Errorf("requests: got %d, of which %d failed, want %d and %d", count, failed, callers*calls, callers*calls/5*4)
+		t.Errorf("requests: got %d with %d failures, want %d and %d", count, failed, callers*calls, callers*calls/5*4)
 	}
 	if n := len(c.FlightRecord()); n != telemetry.FlightSize {
 		t.Errorf("entries: got %d, want %d", n, telemetry.FlightSize)
 	}
 }
 
-// Names and error types that a peer invents are distinguished up to their limits.
+// The statistics distinguish names and error types that a peer has chosen up to their limits.
 func TestStatisticsAreBounded(t *testing.T) {
 	s := instrument.NewServer(telemetry.New(telemetry.WithToolNameLimit(5)), "x", pipe)
 	defer s.Close()
@@ -282,11 +282,11 @@ func TestStatisticsAreBounded(t *testing.T) {
 		t.Fatalf("operations: got %+v, want one of 10,000 requests", all)
 	}
 	if n := len(all[0].Errors); n > 20 || all[0].Errors["_OTHER"] < 9000 {
-		t.Errorf("error types: got %d, want few and the rest as _OTHER", n)
+		t.Errorf("error types: got %d, want few, including _OTHER", n)
 	}
 	for _, e := range s.FlightRecord() {
 		if len(e.ID) > 16 || e.Method != "_OTHER" {
-			t.Fatalf("entries have names of limited sets and 16 bytes of an id, got %+v", e)
+			t.Fatalf("got %+v, want a name from a limited set and 16 bytes of an id", e)
 		}
 	}
 }
@@ -332,12 +332,12 @@ func TestFailedConnectionLogsFlightRecord(t *testing.T) {
 		fail()
 		second := rec.Logs(event)[1].Text("mcp_client.flight_record.text")
 		if strings.Count(second, "\n") != 1 || strings.Contains(second, "tools/call") {
-			t.Errorf("the next record has what is new, two transitions, got:\n%s", second)
+			t.Errorf("want two transitions in the next record, got:\n%s", second)
 		}
 	})
 }
 
-// The text is bounded. Of data from peers it has only names and the first bytes of ids.
+// The text is bounded. From peers it contains only names and the first bytes of ids.
 func TestLoggedFlightRecordIsBounded(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := instrument.NewServer(rec.Telemetry(), "demo", pipe)
@@ -354,7 +354,7 @@ func TestLoggedFlightRecordIsBounded(t *testing.T) {
 	s.ConnectionFailed(names.ErrorConnectionLost)
 	text := rec.Log("mcp_server.connection.flight_record").Text("mcp_server.flight_record.text")
 	if len(text) > 16<<10 || len(text) < 15<<10 {
-		t.Errorf("text: got %d bytes, want as many as there is room for in 16 KiB", len(text))
+		t.Errorf("text: got %d bytes, want nearly 16 KiB", len(text))
 	}
 	if !strings.Contains(text, "00000999-secret") || strings.Contains(strings.ReplaceAll(text, "-secret", ""), "secret") {
 		t.Errorf("want the latest requests and no content, got:\n%.400s", text)

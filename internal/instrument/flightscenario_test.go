@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// failing loses a connection three times, each time after more events than fit into a record.
+// failing loses a connection three times. Before each loss, more events happen than fit into a record.
 func failing(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	for range telemetry.FlightSize {
 		ask(t.Context(), c, p, "read", instrument.Result{Err: lost{}})
@@ -22,12 +22,12 @@ func failing(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	}
 }
 
-// loss reports a lost connection.
+// loss is the transition of a lost connection.
 var loss = connstate.Transition{
 	From: connstate.Ready, To: connstate.Backoff, Reason: connstate.ReasonTransportDown, Epoch: 3, Duration: time.Minute,
 }
 
-// breaking fails connections of a server three times, like failing.
+// breaking makes connections of a server fail three times, like failing.
 func breaking(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 	for range telemetry.FlightSize {
 		serve(t.Context(), s, p, remoteParent)
@@ -38,7 +38,7 @@ func breaking(t *testing.T, s *instrument.Server, p *instrument.Peer) {
 	}
 }
 
-// ask sends a tool call that ends with r.
+// ask sends a tool call that ends with the result r.
 func ask(ctx context.Context, c *instrument.Client, p *instrument.Peer, tool string, r instrument.Result) {
 	_, op := c.StartRequest(ctx, instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: tool})
 	op.Admit(p, 7)

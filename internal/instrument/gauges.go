@@ -9,19 +9,19 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// gauges holds the metrics that are read at collection: state, queue and tools of each open client, queue and session
-// of each connection of a server. One callback reads all of them. It is registered only while there are clients or
-// connections, so that the provider keeps nothing alive.
+// gauges holds the metrics that are read at collection: the state, queue and tools of each open client, and the queue
+// and session of each connection of a server. One callback reads all of them. The callback is registered only while
+// there are clients or connections, so that the provider keeps no memory alive.
 type gauges struct {
 	meter metric.Meter
 	ins   *instruments
 
-	// registering is held while the callback is registered or unregistered. The provider holds its own lock meanwhile
-	// and while it calls observe, which locks mu. So mu is never held around a call of the provider.
+	// registering is held while the callback is registered or unregistered. The provider holds its own lock during these
+	// calls, and also while it calls observe, which locks mu. So mu must not be held during a call of the provider.
 	registering  sync.Mutex
 	registration metric.Registration // nil without clients and connections; guarded by registering
 
-	counting    sync.Once    // registers the callback of the counters, which stays registered: a counter does not forget
+	counting    sync.Once    // registers the callback of the counters, which is never unregistered
 	callerCount atomic.Int64 // implementations of clients, over all servers
 	read        atomic.Bool  // the gauges have been read
 
@@ -29,18 +29,18 @@ type gauges struct {
 	clients     []*Client
 	connections map[*connection]struct{} // of servers
 	callers     map[string]*callers      // key: name of the server
-	// shown holds the names that the last observation of the state included, if there are more names than places.
+	// shown holds the names that the last observation of the state included, if the limit of names is exceeded.
 	shown map[gaugeKey]bool
 }
 
-// Connection holds the functions that read the present state of a server's connection, or of a session over HTTP.
-// Each collection of metrics calls them, so they must be quick; nil means that there is no such metric.
+// Connection holds functions that read the current state of a server's connection, or of a session over HTTP. Each
+// collection of metrics calls them, so they must be quick. Nil means that the metric does not exist.
 type Connection struct {
 	Queued    func() int  // returns the number of messages waiting to be written
 	InSession func() bool // reports whether a session is open
 
-	// Limits yields the use of each bounded resource of the connection, or of the owner of several connections: its kind
-	// (one of the Capacity or Memory words of package names), the used amount, and the limit.
+	// Limits yields the use of each limited resource of the connection, or of the owner of several connections: its kind
+	// (a Capacity or Memory constant of package names), the used amount, and the limit.
 	Limits func(yield func(kind string, used, limit int))
 }
 
@@ -49,7 +49,7 @@ type connection struct {
 	s *Server
 }
 
-// Connected includes a connection in the gauges until gone is called.
+// Connected includes a connection in the gauges until the caller calls gone.
 func (s *Server) Connected(c Connection) (gone func()) {
 	if s == nil {
 		return func() {}
@@ -85,8 +85,8 @@ func (g *gauges) openClients() []*Client {
 	return slices.Clone(g.clients)
 }
 
-// change runs f, which changes the observed clients or connections, and registers or unregisters the callback as
-// needed.
+// change runs f, which changes the observed clients or connections. Then it registers or unregisters the callback if
+// necessary.
 func (g *gauges) change(f func()) {
 	g.registering.Lock()
 	defer g.registering.Unlock()

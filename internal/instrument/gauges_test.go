@@ -31,7 +31,7 @@ func TestGaugesSumOpenClientsWithSameName(t *testing.T) {
 	check("with three clients", 3, 5)
 	got := rec.Value("mcp_client.connection.state", "mcp_client.name", "files", "mcp_client.connection.state", "starting")
 	if got != 2 {
-		t.Errorf("two clients have one name: got %d, want 2", got)
+		t.Errorf("two clients with the same name: got %d, want 2", got)
 	}
 	b.Queue(nil)
 	check("without a queue", 3, 2)
@@ -45,7 +45,7 @@ func TestGaugesSumOpenClientsWithSameName(t *testing.T) {
 	check("with a new one", 1, 0)
 }
 
-// meters is a provider of one meter, which counts the registered callbacks.
+// meters is a provider with one meter, which counts the registered callbacks.
 type meters struct {
 	noop.MeterProvider
 	meter callbackMeter

@@ -19,11 +19,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// installing marks the process that installs global providers: that cannot be undone, and other tests need a process
-// without them.
+// installing marks the process that installs global providers. Global providers cannot be removed, and other tests need
+// a process without them.
 const installing = "TELEMETRY_TEST_INSTALLS_THE_SDK"
 
-// inOwnProcess reports whether this process runs only the current test. If not, it runs the test in such a process.
+// inOwnProcess reports whether this process runs only the current test. If not, it runs the test in a new process.
 func inOwnProcess(t *testing.T) bool {
 	if os.Getenv(installing) != "" {
 		return true
@@ -31,12 +31,12 @@ func inOwnProcess(t *testing.T) bool {
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), installing+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("a process of its own: %v\n%s", err, out)
+		t.Errorf("the test in its own process: %v\n%s", err, out)
 	}
 	return false
 }
 
-func TestSDKSetLaterRecordsFromThenOn(t *testing.T) {
+func TestSDKRecordsFromItsInstallationOn(t *testing.T) {
 	if !inOwnProcess(t) {
 		return
 	}
@@ -62,26 +62,26 @@ func TestSDKSetLaterRecordsFromThenOn(t *testing.T) {
 	c.Tombstones(1)
 
 	if sums, _ := collect(t, reader); sums["mcp_client.active_requests"] != 1 {
-		t.Errorf("only the request that the SDK saw start is active: got %d, want 1", sums["mcp_client.active_requests"])
+		t.Errorf("active requests: got %d, want 1 that started after the SDK", sums["mcp_client.active_requests"])
 	}
 	late.End(instrument.Result{})
 	sums, counts := collect(t, reader)
 	if sums["mcp_client.active_requests"] != 0 || counts["mcp.client.operation.duration"] != 1 {
-		t.Errorf("when all is over: got %d active and %d samples, want 0 and 1",
+		t.Errorf("after the end: got %d active requests and %d samples, want 0 and 1",
 			sums["mcp_client.active_requests"], counts["mcp.client.operation.duration"])
 	}
 	if n := sums["mcp_client.tombstone.kept"]; n != 1 {
-		t.Errorf("only tombstones that were counted are taken away: got %d, want 1", n)
+		t.Errorf("tombstones: got %d, want only counted ones subtracted, which leaves 1", n)
 	}
 	if n := sums["mcp_client.connection.state"]; n != 1 {
-		t.Errorf("the gauge shows the client made before: got %d, want 1", n)
+		t.Errorf("the gauge of the earlier client: got %d, want 1", n)
 	}
 	if ended := spans.Ended(); len(ended) != 1 || ended[0].Name() != "tools/list" || traceparent == "" {
-		t.Errorf("the span of the request after: got %d, and traceparent %q", len(ended), traceparent)
+		t.Errorf("the later request: got %d spans, and traceparent %q", len(ended), traceparent)
 	}
 	c.Close()
 	if got := events.names(); !slices.Equal(got, []string{names.EventMCPClientConnectionTransition}) {
-		t.Errorf("records of the LoggerProvider that was set later: got %q, want the transition", got)
+		t.Errorf("records of the later LoggerProvider: got %q, want the transition", got)
 	}
 }
 

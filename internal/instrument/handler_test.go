@@ -72,7 +72,7 @@ func TestHandlerSpanIsChildOfSendersSpan(t *testing.T) {
 			}
 			linked := len(span.Links()) == 1 && span.Links()[0].SpanContext.Equal(ambient.SpanContext())
 			if linked != tt.link || !tt.link && len(span.Links()) != 0 {
-				t.Errorf("a link to the ambient span: got %v, want one: %v", span.Links(), tt.link)
+				t.Errorf("links: got %v, want a link to the ambient span: %v", span.Links(), tt.link)
 			}
 			if span.SpanKind() != trace.SpanKindServer {
 				t.Errorf("kind: got %v, want SERVER", span.SpanKind())
@@ -90,10 +90,10 @@ func TestHandlerFollowsSendersSamplingDecision(t *testing.T) {
 	_, op := s.StartHandler(t.Context(), in)
 	op.End(instrument.Result{})
 	if n := len(rec.Spans()); n != 0 {
-		t.Errorf("a trace that its sender does not sample has no span here: got %d", n)
+		t.Errorf("spans of an unsampled trace: got %d, want none", n)
 	}
 	if n := rec.Count("mcp.server.operation.duration"); n != 1 {
-		t.Errorf("the duration is recorded all the same: got %d samples, want 1", n)
+		t.Errorf("durations of an unsampled trace: got %d samples, want 1", n)
 	}
 }
 
@@ -108,11 +108,11 @@ func TestReceivedTracestateAndBaggageAreBounded(t *testing.T) {
 	ctx, op := s.StartHandler(t.Context(), in)
 	op.End(instrument.Result{})
 	if got := baggage.FromContext(ctx).Member("tenant").Value(); got != "acme" {
-		t.Errorf("baggage reaches the handler: got %q, want acme", got)
+		t.Errorf("baggage in the handler: got %q, want acme", got)
 	}
 	state := rec.Span("tools/call add").SpanContext().TraceState()
 	if state.Get("a") != "1" || state.Get("c") == "" || state.Get("d") != "" {
-		t.Errorf("tracestate arrives up to 512 bytes, in whole members: got %v", state)
+		t.Errorf("tracestate: got %v, want whole members up to 512 bytes", state)
 	}
 }
 
@@ -137,15 +137,15 @@ func TestTraceContextReachesPeer(t *testing.T) {
 	op.End(instrument.Result{})
 	spans := rec.Spans()
 	if !spans[0].Parent().TraceID().IsValid() || spans[0].Parent().SpanID() != spans[1].SpanContext().SpanID() {
-		t.Errorf("the server's span is a child of the client's: got parent %v, want %v", spans[0].Parent(),
+		t.Errorf("parent of the server's span: got %v, want %v", spans[0].Parent(),
 			spans[1].SpanContext())
 	}
 	if got := baggage.FromContext(ctx).Member("tenant").Value(); got != "acme" {
-		t.Errorf("baggage arrives: got %q, want acme", got)
+		t.Errorf("baggage: got %q, want acme", got)
 	}
 }
 
-// Baggage that a program sets for itself does not reach strangers over a network.
+// Baggage that a program sets for itself must not reach strangers over a network.
 func TestOnlyConfiguredBaggageKeysCrossNetworks(t *testing.T) {
 	const all = "tenant=acme,user=alice;meta=1,price=9"
 	bag, err := baggage.Parse(all)
@@ -165,7 +165,7 @@ func TestOnlyConfiguredBaggageKeysCrossNetworks(t *testing.T) {
 		{"network", tcp, nil, ""},
 		{"QUIC", instrument.Network{Transport: "quic"}, nil, ""},
 		{"with keys", tcp, []string{"user", "tenant"}, "tenant=acme,user=alice;meta=1"},
-		{"with keys of others", tcp, []string{"Tenant", "pric"}, ""},
+		{"with other keys", tcp, []string{"Tenant", "pric"}, ""},
 		{"with all", tcp, []string{"*"}, all},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestOnlyConfiguredBaggageKeysCrossNetworks(t *testing.T) {
 				"attempt": attempt.TraceContext, "request": request.TraceContext, "request of a server": asking.TraceContext,
 			} {
 				if c := callerCount(); sorted(c.Baggage) != sorted(tt.want) || c.Traceparent == "" {
-					t.Errorf("%s: baggage is %q, want %q, with a trace", what, c.Baggage, tt.want)
+					t.Errorf("%s: got the baggage %q, want %q and a trace", what, c.Baggage, tt.want)
 				}
 			}
 			in := instrument.Incoming{Method: "roots/list", Known: true, ID: "1",
@@ -252,14 +252,14 @@ func TestUnknownNamesBecomeOtherExceptOnSpans(t *testing.T) {
 			op.End(instrument.Result{Code: -32601, HasCode: true})
 			span := texts(rec.Span(tt.spanName).Attributes())
 			if span["mcp.method.name"] != tt.spanMethod || span["gen_ai.tool.name"] != tt.spanTool {
-				t.Errorf("the span has the names: got %v, want %q and %q", span, tt.spanMethod, tt.spanTool)
+				t.Errorf("names on the span: got %v, want %q and %q", span, tt.spanMethod, tt.spanTool)
 			}
 			if len(span["jsonrpc.request.id"]) > 128 {
-				t.Errorf("a long id is cut: got %d bytes", len(span["jsonrpc.request.id"]))
+				t.Errorf("a long id: got %d bytes, want fewer", len(span["jsonrpc.request.id"]))
 			}
 			sample := texts(rec.Points("mcp.server.operation.duration")[0].Attrs.ToSlice())
 			if sample["mcp.method.name"] != tt.metricMethod || sample["gen_ai.tool.name"] != tt.metric {
-				t.Errorf("the metric does not: got %v, want %q and %q", sample, tt.metricMethod, tt.metric)
+				t.Errorf("names on the metric: got %v, want %q and %q", sample, tt.metricMethod, tt.metric)
 			}
 		})
 	}
@@ -286,7 +286,7 @@ func TestHandlerRecordsHaveExpectedLevels(t *testing.T) {
 			defer s.Close()
 			_, op := s.StartHandler(t.Context(), toolRequest())
 			if n := rec.Value("mcp_server.active_requests"); n != 1 {
-				t.Errorf("a request is active while it is handled: got %d, want 1", n)
+				t.Errorf("active requests during the handling: got %d, want 1", n)
 			}
 			op.End(tt.result)
 			if got := rec.Log(tt.event).Level; got != tt.want {
@@ -307,14 +307,14 @@ func TestPanicValueAndStackAreInLogOnly(t *testing.T) {
 	r := rec.Log("mcp_server.handler.panic")
 	if r.Level != slog.LevelError || r.Text("exception.message") != "context canceled" ||
 		!strings.Contains(r.Text("exception.stacktrace"), "TestPanicValueAndStackAreInLogOnly") {
-		t.Errorf("the record has the value and the stack: got %v %v", r.Level, r.Attrs)
+		t.Errorf("the record: got %v %v, want the value and the stack", r.Level, r.Attrs)
 	}
 	span := rec.Span("tools/call add")
 	if !r.Span.Equal(span.SpanContext()) {
-		t.Errorf("the record is in the span: got %v, want %v", r.Span, span.SpanContext())
+		t.Errorf("span of the record: got %v, want %v", r.Span, span.SpanContext())
 	}
 	if s := span.Status(); s.Code != codes.Error || s.Description != "internal error" {
-		t.Errorf("the status says nothing of the value: got %v", s)
+		t.Errorf("status: got %v, want it without the value", s)
 	}
 	if n := rec.Value("mcp_server.handler.panics", "mcp.method.name", "tools/call"); n != 1 {
 		t.Errorf("panics: got %d, want 1", n)
@@ -327,12 +327,12 @@ func TestServerRequestIsRecordedAsHandledByClient(t *testing.T) {
 	defer c.Close()
 	_, op := c.StartHandler(t.Context(), instrument.Incoming{Method: "roots/list", Known: true, ID: "7", Size: 30})
 	if n := rec.Value("mcp_client.active_handlers"); n != 1 {
-		t.Errorf("a handler is active while it runs: got %d, want 1", n)
+		t.Errorf("active handlers: got %d, want 1", n)
 	}
 	op.Sent(60)
 	op.End(instrument.Result{})
 	if n := rec.Count("mcp.server.operation.duration", "mcp_client.name", "files"); n != 1 {
-		t.Errorf("its duration is that of a server: got %d samples, want 1", n)
+		t.Errorf("durations of a server: got %d samples, want 1", n)
 	}
 	span := rec.Span("roots/list")
 	same(t, "the span", texts(span.Attributes()), map[string]string{
@@ -348,7 +348,7 @@ func TestServerRequestIsRecordedAsHandledByClient(t *testing.T) {
 	}
 }
 
-// A peer may send any number of refused requests. Each is counted and logged, but few at level Warn.
+// A peer may send any number of refused requests. Each is counted and logged, but only few at level Warn.
 func TestWarningsAboutRefusedRequestsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
@@ -381,14 +381,14 @@ func TestWarningsAboutRefusedRequestsAreLimited(t *testing.T) {
 				}
 			}
 			if len(records) != 101 || warnings != 5+1 || suppressed != 95 {
-				t.Errorf("%s: %d records, %d warnings that tell of %d others; want 101, 6 and 95", event, len(records), warnings,
+				t.Errorf("%s: got %d records, %d warnings and %d suppressed; want 101, 6 and 95", event, len(records), warnings,
 					suppressed)
 			}
 		}
 	})
 }
 
-// traceparent is a trace context with a traceparent only.
+// traceparent returns a trace context that has only a traceparent.
 func traceparent(value string) instrument.TraceContext {
 	return instrument.TraceContext{Traceparent: value}
 }

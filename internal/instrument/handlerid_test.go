@@ -26,7 +26,7 @@ func TestIntegerIDsAreRecordedLikeTextIDs(t *testing.T) {
 		}
 		asText, asInteger := shown(instrument.Incoming{ID: text}), shown(instrument.Incoming{IntID: id, HasIntID: true})
 		if asText != asInteger || asInteger[0] != text || asInteger[1] == "" {
-			t.Errorf("the integer %d shows as %q, and its text as %q", id, asInteger, asText)
+			t.Errorf("the integer %d is recorded as %q, and its text as %q", id, asInteger, asText)
 		}
 	}
 }

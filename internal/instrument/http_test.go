@@ -15,7 +15,7 @@ import (
 // undialled is the network of a server over HTTP before the first request.
 var undialled = instrument.Network{Transport: "tcp", Protocol: "http", Address: "mcp.example", Port: 443}
 
-func TestLateHTTPFactsReachSpansAndSessionIDOnlySpans(t *testing.T) {
+func TestLateHTTPFactsAreRecordedWithoutSessionIDOnMetrics(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", undialled)
 	defer c.Close()
@@ -40,7 +40,7 @@ func TestLateHTTPFactsReachSpansAndSessionIDOnlySpans(t *testing.T) {
 		}
 	}
 	if before["network.protocol.name"] != "http" || before["server.address"] != "mcp.example" {
-		t.Errorf("the span before: got %v, want what the URL says", before)
+		t.Errorf("the earlier span: got %v, want the facts of the URL", before)
 	}
 	if n := rec.Count("mcp.client.operation.duration", "network.protocol.version", "2"); n != 1 {
 		t.Errorf("samples with the version of HTTP: got %d, want 1", n)
@@ -72,13 +72,13 @@ func TestHTTPVersionsOnMetricsAreLimited(t *testing.T) {
 	}
 }
 
-// answered is the error of a request that only HTTP answered.
+// answered is the error of a request whose only answer came from HTTP.
 type answered int
 
 func (a answered) Error() string     { return "HTTP " + strconv.Itoa(int(a)) }
 func (a answered) ErrorType() string { return strconv.Itoa(int(a)) }
 
-// HTTP statuses are a set that a server cannot extend, so they do not count towards the limit of error types.
+// HTTP statuses are a set that a server cannot extend. So they do not count towards the limit of error types.
 func TestHTTPStatusesAreErrorTypes(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	c := instrument.NewClient(rec.Telemetry(), "files", undialled)
@@ -103,12 +103,12 @@ func TestHTTPStatusesAreErrorTypes(t *testing.T) {
 	for _, status := range statuses {
 		text := strconv.Itoa(status)
 		if requests[text] != 1 || attempts[text] != 1 || streams[text] != 1 {
-			t.Errorf("samples with status %s: got %d, %d, %d; want one of a request, an attempt, a stream",
+			t.Errorf("samples with status %s: got %d, %d, %d; want one for a request, an attempt, a stream",
 				text, requests[text], attempts[text], streams[text])
 		}
 	}
 	if attempts["_OTHER"] != 4 || streams["_OTHER"] != 4 {
-		t.Errorf("numbers that are no status: got %v and %v, want four _OTHER", attempts, streams)
+		t.Errorf("numbers that are not a status: got %v and %v, want four _OTHER", attempts, streams)
 	}
 	for _, r := range rec.Logs("mcp_client.request.exception")[:len(statuses)] {
 		if r.Text("mcp_client.error.kind") != "transport" {

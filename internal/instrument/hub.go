@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// hub holds the state that all clients and servers of a [telemetry.Telemetry] share. The Telemetry owns it, from its
+// hub holds the state that all clients and servers of a [telemetry.Telemetry] share. The Telemetry owns it from its
 // first client or server on.
 type hub struct {
 	settings.Settings[telemetry.Redactor]
@@ -56,7 +56,7 @@ func newHub(s *settings.Settings[telemetry.Redactor]) settings.Instruments {
 // returns its cause.
 func (h *hub) Flush(ctx context.Context) error { return h.queues.Flush(ctx) }
 
-// logHandler returns the handler of all records, and whether it runs no user code.
+// logHandler returns the handler of all records. ours reports whether it runs no user code.
 func (h *hub) logHandler() (_ slog.Handler, ours bool) {
 	if h.Records == nil {
 		return h.Log.Handler(), false
@@ -70,8 +70,8 @@ func (h *hub) logHandler() (_ slog.Handler, ours bool) {
 	return slog.NewMultiHandler(h.Log.Handler(), events), false
 }
 
-// spanByDefault reports whether a notification has a span by default: frequent ones (progress, log messages) and
-// cancellations, which belong to a call, have none.
+// spanByDefault reports whether a notification has a span by default. Frequent notifications (progress, log messages)
+// and cancellations, which belong to a call, have none.
 func spanByDefault(method string) bool {
 	switch method {
 	case words.MethodProgress, words.MethodMessage, words.MethodCancelled:

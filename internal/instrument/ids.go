@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// ids holds the ids of an operation, and their texts once a signal needs them.
+// ids holds the ids of an operation. It holds their texts after a signal has needed them.
 type ids struct {
 	corr           Corr
 	corrText, text string
@@ -21,8 +21,8 @@ type ids struct {
 	hasID          bool // id is set
 }
 
-// Corr is the correlation id of one logical call. Send retries, rounds and re-issued requests share it: [Op.Corr] of
-// the first request is passed to the [Request] of the next. The zero Corr stands for a new id.
+// Corr is the correlation id of one logical call. Retries of sending, rounds and re-issued requests share it: callers
+// pass [Op.Corr] of the first request to the [Request] of the next. The zero Corr stands for a new id.
 type Corr struct{ id [16]byte }
 
 // corrTextLen is the length of a correlation id as text.
@@ -33,7 +33,7 @@ func (c Corr) String() string { return string(c.append(make([]byte, 0, corrTextL
 
 func (c Corr) append(b []byte) []byte { return hex.AppendEncode(b, c.id[:]) }
 
-// or returns c, or a new id if c is zero. Ids only distinguish calls and protect nothing, so they may be predictable.
+// or returns c, or a new id if c is zero. Ids distinguish calls and are not secret, so they may be predictable.
 func (c Corr) or() Corr {
 	if c != (Corr{}) {
 		return c
@@ -52,13 +52,13 @@ func (op *Op) Corr() Corr {
 	return op.ids.corr
 }
 
-// requestID returns the id as text, empty if there is none. An id of the peer is truncated.
+// requestID returns the id as text. It is empty if there is none. An id of the peer is truncated.
 func (op *Op) requestID() string {
 	op.writeIDs()
 	return op.ids.text
 }
 
-// corrID returns the correlation id as text. It is empty for received messages, since peers do not send it, and for
+// corrID returns the correlation id as text. It is empty for received messages, because peers do not send it, and for
 // messages that a server sends.
 func (op *Op) corrID() string {
 	op.writeIDs()
@@ -94,11 +94,11 @@ func (op *Op) writeIDs() {
 	}
 }
 
-// idBlock is the size of a block of texts in bytes, for the ids of about twelve calls. A span or record that holds
-// one text keeps the whole block alive, so blocks are small.
+// idBlock is the size of a block of texts in bytes, for the ids of about twelve calls. A span or record that holds one
+// text keeps the whole block in memory, so blocks are small.
 const idBlock = 512
 
-// idBlocks holds blocks with free space. Without them, each call would allocate memory for its ids.
+// idBlocks holds blocks with free space. Without it, each call would allocate memory for its ids.
 var idBlocks = sync.Pool{New: func() any { return new(strings.Builder) }}
 
 // idText returns b as a string that shares a block with other texts.

@@ -15,26 +15,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// implementation is the name and version that a peer sends about itself, and the protocol version that was negotiated
-// with a server. Peers choose name and version.
+// implementation is the name and version that a peer has sent for itself, with the negotiated protocol version for a
+// server. Peers choose name and version.
 type implementation struct{ name, version, protocol string }
 
-// otherImplementation replaces implementations beyond the limit.
+// otherImplementation stands for implementations beyond the limit.
 var otherImplementation = implementation{names.Other, names.Other, ""}
 
-// newImplementation returns an implementation with copies of name and version, which may be parts of a frame.
+// newImplementation returns an implementation with copies of name and version, because they may be parts of a frame.
 func newImplementation(name, version string) implementation {
 	return implementation{name: truncate(name, words.MaxName), version: truncate(version, words.MaxName)}
 }
 
-// implementations holds a value for each of the first implementations; all others share one value. It is safe for
-// concurrent use.
+// implementations holds a value for each of the first implementations. All other implementations share one value. It is
+// safe for concurrent use.
 type implementations[V any] struct {
 	series.Memo[implementation, V]
 	others V // shared by implementations beyond the limit
 }
 
-// of returns the value of an implementation. build makes the value at the first call.
+// of returns the value of an implementation. build creates the value at the first call.
 func (all *implementations[V]) of(i implementation, limit int, build func(implementation) V) V {
 	if v, ok := all.Within(limit, i, build); ok {
 		return v
@@ -47,7 +47,8 @@ func (c *Client) setServer(server implementation) {
 	c.server.Store(c.tel.ins.servers.of(server, words.MaxPeers, func(i implementation) *implementation { return &i }))
 }
 
-// observeServersOf counts the ready clients by their servers. Client names without a place are added up under _OTHER.
+// observeServersOf counts the ready clients by their servers. Clients with names beyond the limit are added up under
+// _OTHER.
 func (g *gauges) observeServersOf(o metric.Observer, clients []*Client) {
 	all := map[gaugeKey]int64{}
 	for _, c := range clients {
@@ -66,20 +67,20 @@ func (g *gauges) observeServersOf(o metric.Observer, clients []*Client) {
 	}
 }
 
-// caller is one implementation of clients that called a server.
+// caller is one implementation of clients that have called a server.
 type caller struct {
 	implementation
 	requests atomic.Int64
 }
 
 // callers holds the implementations of the clients of all servers with one name. They are kept forever, like the
-// attribute sets of other counters: the counts stay when a server ends.
+// attribute sets of other counters. So the counts stay when a server ends.
 type callers struct {
 	server string
 	implementations[*caller]
 }
 
-// countCaller counts a request of a client and returns its caller, or nil if the client did not name itself.
+// countCaller counts a request of a client and returns its caller. It returns nil if the client has sent no name.
 func (s *Server) countCaller(in *Incoming) *caller {
 	if in.ClientName == "" && in.ClientVersion == "" {
 		return nil
@@ -94,8 +95,8 @@ func (s *Server) countCaller(in *Incoming) *caller {
 	return c
 }
 
-// newCaller returns the caller of an implementation that has none yet, or the shared caller beyond a limit. The first
-// call registers the callback that observes callers.
+// newCaller returns the caller for a new implementation. Beyond the limit, it returns the shared caller. The first call
+// registers the callback that observes callers.
 func (g *gauges) newCaller(of *callers, i implementation) *caller {
 	g.counting.Do(func() {
 		if _, err := g.meter.RegisterCallback(g.observeCallers, g.ins.clientRequests); err != nil {
@@ -112,7 +113,7 @@ func (g *gauges) newCaller(of *callers, i implementation) *caller {
 	})
 }
 
-// allCallers returns all callers, with the shared one.
+// allCallers returns all callers, including the shared caller.
 func (all *callers) allCallers() []*caller {
 	every := []*caller{all.others}
 	for _, c := range all.All() {
@@ -121,7 +122,7 @@ func (all *callers) allCallers() []*caller {
 	return every
 }
 
-// callersOf returns the callers of the servers with a name. Servers beyond the limit share one.
+// callersOf returns the callers of the servers with a name. Servers beyond the limit share one set of callers.
 func (g *gauges) callersOf(server string) *callers {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -46,7 +46,7 @@ func TestServerInfoCountsReadyClientsByServer(t *testing.T) {
 	a.Close()
 	check("the other is closed", "1.0", 0)
 	if _, ok := rec.Metric(serverInfo); !ok {
-		t.Error("want the one that is left")
+		t.Error("want one remaining client")
 	}
 }
 
@@ -58,11 +58,11 @@ func TestServerInfoCountsServersWithoutName(t *testing.T) {
 	attempt.Ready(nil, "", "")
 	c.Transition(move(connstate.Initializing, connstate.Ready, connstate.ReasonNegotiated))
 	if points := rec.Points(serverInfo); len(points) != 1 || points[0].Attrs.Len() != 1 || points[0].Value != 1 {
-		t.Errorf("want one client with nothing but its name, got %v", points)
+		t.Errorf("want one client with only its name, got %v", points)
 	}
 }
 
-// Servers choose their names, and 3,000 clients have more names than there are places.
+// Servers choose their names, and 3,000 clients exceed the limit of names.
 func TestServerNamesAreBounded(t *testing.T) {
 	rec := metricsOnly(t)
 	const clients = 3000
@@ -82,10 +82,10 @@ func TestServerNamesAreBounded(t *testing.T) {
 		}
 	}
 	if sum != clients {
-		t.Errorf("got %d clients in all, want %d", sum, clients)
+		t.Errorf("got %d clients in total, want %d", sum, clients)
 	}
 	if own < 1500 {
-		t.Errorf("got %d clients under their names, want as many as there are places", own)
+		t.Errorf("got %d clients under their names, want the limit", own)
 	}
 	if len(kinds) != 257 || !kinds[names.Other] {
 		t.Errorf("got %d names of servers, want 256 and %s", len(kinds), names.Other)
@@ -121,7 +121,7 @@ func TestRequestsAreCountedByClient(t *testing.T) {
 		}
 	}
 	if n := len(rec.Points(clientRequests)); n != 2 {
-		t.Errorf("got %d sets, want 2: a client that does not say what it is called is none", n)
+		t.Errorf("got %d sets, want 2: a client without a name has none", n)
 	}
 	said := 0
 	for _, span := range rec.Spans() {
@@ -132,7 +132,7 @@ func TestRequestsAreCountedByClient(t *testing.T) {
 		}
 	}
 	if said != 4 {
-		t.Errorf("got %d spans that say which client it was, want 4", said)
+		t.Errorf("got %d spans with the name of the client, want 4", said)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestClientNamesAreBounded(t *testing.T) {
 	}
 }
 
-// A counter must not fall: an implementation that was counted under _OTHER stays there.
+// A counter must not decrease. So an implementation that was counted under _OTHER stays there.
 func TestClientsOfManyServersStayWithinLimit(t *testing.T) {
 	rec := metricsOnly(t)
 	const servers, clients = 500, 20
@@ -243,7 +243,7 @@ func TestOptionRemovesTransportFromSessions(t *testing.T) {
 		}
 		for _, key := range []string{names.KeyNetworkTransport, names.KeyNetworkProtocolVersion} {
 			if _, has := points[0].Attrs.Value(attribute.Key(key)); has == without {
-				t.Errorf("without the transport %t: %s is there: %t", without, key, has)
+				t.Errorf("without the transport %t: %s is present: %t", without, key, has)
 			}
 		}
 	}

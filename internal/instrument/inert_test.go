@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// unobserved lists all ways to have no telemetry.
+// unobserved lists all ways to run without telemetry.
 var unobserved = []struct {
 	name   string
 	client *instrument.Client
@@ -29,7 +29,7 @@ func TestDisabledTelemetryAllocatesNothing(t *testing.T) {
 	for _, u := range unobserved {
 		t.Run(u.name, func(t *testing.T) {
 			if u.client != nil || u.server != nil {
-				t.Fatalf("without telemetry clients and servers are nil, got %v and %v", u.client, u.server)
+				t.Fatalf("without telemetry: got %v and %v, want a nil client and a nil server", u.client, u.server)
 			}
 			ctx := t.Context()
 			if n := testing.AllocsPerRun(100, func() { useAllOf(ctx, u.client, u.server, stack) }); n != 0 {
@@ -111,6 +111,6 @@ func useAllOf(ctx context.Context, c *instrument.Client, s *instrument.Server, s
 	s.Peer(stdio, "").SessionEnd(time.Second, "")
 	s.Close()
 	if !same {
-		panic("telemetry that is absent leaves the context alone and has no time")
+		panic("telemetry that is off has changed the context or has a time")
 	}
 }

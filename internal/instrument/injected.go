@@ -10,14 +10,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// InjectedFault describes a fault that a fault plan injected on purpose: see package chaos.
+// InjectedFault describes a fault that a fault plan has injected on purpose: see package chaos.
 type InjectedFault struct {
-	Kind         string // a Fault word of package names
+	Kind         string // one of the Fault constants of package names
 	Method, Tool string // method and tool of the message; Method is empty for an attempt to connect
 }
 
-// Injected logs an injected fault with the logger that a client gives its transport. If the fault hit a message,
-// Injected also sets an attribute on the span in ctx, which is the span of the request. l may be nil.
+// Injected logs an injected fault with the logger that a client gives to its transport. If the fault concerns a
+// message, Injected also sets an attribute on the span in ctx, which is the span of the request. l may be nil.
 func Injected(ctx context.Context, l *slog.Logger, f InjectedFault) {
 	if f.Method != "" {
 		trace.SpanFromContext(ctx).SetAttributes(attribute.String(names.KeyMCPClientFaultKind, f.Kind))

@@ -41,14 +41,14 @@ func TestInstanceIDAccompaniesNameExceptOnMetrics(t *testing.T) {
 		}
 		for _, name := range []string{"files", "demo"} {
 			if len(instances[name]) != 1 {
-				t.Errorf("one that is called %s has one instance: got %v", name, instances[name])
+				t.Errorf("instances of the name %s: got %v, want one", name, instances[name])
 			}
 		}
 		for _, m := range rec.Metrics() {
 			for _, p := range rec.Points(m.Name) {
 				for key := range texts(p.Attrs.ToSlice()) {
 					if key == "mcp_client.instance.id" || key == "mcp_server.instance.id" {
-						t.Errorf("metric %s: got %s, want no series for each instance", m.Name, key)
+						t.Errorf("metric %s: got %s, want no instance", m.Name, key)
 					}
 				}
 			}
@@ -74,17 +74,17 @@ func TestClientsWithSameNameHaveDistinctInstances(t *testing.T) {
 	for i, s := range rec.Spans() {
 		id := texts(s.Attributes())["mcp_client.instance.id"]
 		if seen[id] {
-			t.Errorf("client %d: another one has %q, too", i, id)
+			t.Errorf("client %d: another client also has %q", i, id)
 		}
 		seen[id] = true
 		if given := i == 3; given && id != "pod-7" || !given && !random.MatchString(id) {
-			t.Errorf("client %d: got %q, want what it was given, or 16 hexadecimal digits", i, id)
+			t.Errorf("client %d: got %q, want the configured id, or 16 hexadecimal digits", i, id)
 		}
 	}
 	if len(seen) != 4 {
 		t.Errorf("got %d instances, want 4", len(seen))
 	}
 	if n := len(rec.Points("mcp.client.operation.duration")); n != 1 {
-		t.Errorf("metrics add them up: got %d series, want 1", n)
+		t.Errorf("series of the clients: got %d, want 1", n)
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // instruments holds the instruments of the schema. Instruments of the semantic conventions are named after the sender
-// and receiver of a message, our own after the process.
+// or receiver of a message, our own instruments after the process.
 type instruments struct {
 	clientDuration metric.Float64Histogram
 	serverDuration metric.Float64Histogram
@@ -27,7 +27,7 @@ type instruments struct {
 	client sideInstruments
 	server sideInstruments
 
-	asClient, asServer role // roles with these instruments
+	asClient, asServer role // the roles that use these instruments
 
 	durations                  [2]series.Budget // by direction; shared by clients and servers
 	clientPlaces, serverPlaces places
@@ -67,10 +67,10 @@ type instruments struct {
 	memoryUsage, memoryLimit     metric.Int64ObservableGauge
 }
 
-// sideInstruments holds the instruments that clients and servers both have.
+// sideInstruments holds the instruments that both clients and servers have.
 type sideInstruments struct {
 	active        metric.Int64UpDownCounter // requests sent
-	retries       metric.Int64Counter       // nil for a server, which does not retry
+	retries       metric.Int64Counter       // nil for a server, because servers do not retry
 	handlers      metric.Int64UpDownCounter // requests being answered
 	panics        metric.Int64Counter
 	notifications metric.Int64Counter
@@ -86,15 +86,15 @@ type sideInstruments struct {
 	startTime     startTime
 }
 
-// recent holds the instruments of the most recently created meters, the latest at the end. A program has one provider
-// and so one meter, but may create a Telemetry for each of a thousand clients, some before it sets the provider. All
-// of them share one budget.
+// recent holds the instruments of the most recently created meters, latest last. A program has one provider and so one
+// meter. But it may create a Telemetry for each of a thousand clients, some of them before it sets the provider. All of
+// these share one budget.
 var recent struct {
 	mu  sync.Mutex
 	all []metered // guarded by mu
 }
 
-// maxRecent bounds the remembered meters.
+// maxRecent bounds the number of remembered meters.
 const maxRecent = 4
 
 type metered struct {
@@ -103,8 +103,8 @@ type metered struct {
 	ins      *instruments
 }
 
-// is reports whether our meter of r is m. Once the program sets its provider, the provider of package otel returns
-// that provider's meter, which also receives everything that the earlier meter records.
+// is reports whether r belongs to the meter m. After the program sets its provider, the provider of package otel
+// returns that provider's meter, which also receives all measurements of the earlier meter.
 func (r *metered) is(m metric.Meter) bool {
 	if r.meter == m {
 		return true
@@ -223,8 +223,8 @@ func newInstruments(m metric.Meter) *instruments {
 	return ins
 }
 
-// build makes an instrument from its row of the schema. A provider reports an invalid instrument to OpenTelemetry's
-// error handler; by the API's contract the instrument works all the same.
+// build creates an instrument from its row of the schema. A provider reports an invalid instrument to OpenTelemetry's
+// error handler; by the API's contract the instrument still works.
 func build[O, I any](create func(string, ...O) (I, error), name string) I {
 	return buildWith(create, rowOf(name))
 }
@@ -251,12 +251,13 @@ func rowOf(name string) *schema.Metric {
 	return &schema.Current.Metrics[i]
 }
 
-// processStart is the time, in seconds since 1970, at which this process created its first client or server. All
-// meters share it, so that no meter reports a start later than its first counted event.
+// processStart is the time, in seconds since 1970, at which this process created its first client or server. All meters
+// share it, so that no meter reports a start that is later than its first counted event.
 var processStart = sync.OnceValue(func() float64 { return float64(time.Now().UnixMilli()) / 1000 })
 
-// startTime reports when the process started to count, from the first client or server on. Like the counters, it
-// stays when the last client or server ends. Its callback belongs to the instrument and keeps no client alive.
+// startTime reports the time at which the process started to count, which is the creation of the first client or
+// server. Like the counters, it stays after the last client or server has ended. Its callback belongs to the instrument
+// and keeps no client in memory.
 type startTime struct {
 	started atomic.Bool
 }
@@ -264,7 +265,7 @@ type startTime struct {
 // start enables the metric.
 func (s *startTime) start() { s.started.Store(true) }
 
-// build makes the instrument.
+// build creates the instrument.
 func (s *startTime) build(m metric.Meter, name string) {
 	processStart()
 	buildWith(m.Float64ObservableGauge, rowOf(name),

@@ -15,10 +15,10 @@ func TestFiveErrorCodesAreNotErrorsForReceiver(t *testing.T) {
 	requestErrorCodes := map[int64]bool{-32700: true, -32600: true, -32601: true, -32602: true, -32002: true}
 	for code := int64(math.MinInt16); code <= math.MaxInt16; code++ {
 		if !isError(telemetry.DirectionSent, code) {
-			t.Errorf("code %d is an error of the sender", code)
+			t.Errorf("code %d is not an error for the sender, want an error", code)
 		}
 		if got, want := isError(telemetry.DirectionReceived, code), !requestErrorCodes[code]; got != want {
-			t.Errorf("code %d is an error of the receiver: got %v, want %v", code, got, want)
+			t.Errorf("code %d is an error for the receiver: got %v, want %v", code, got, want)
 		}
 	}
 }
@@ -32,7 +32,7 @@ func TestTruncateKeepsWholeCharacters(t *testing.T) {
 			t.Fatalf("truncate(%q, %d): got %q, want valid text of at most that length", s, limit, got)
 		}
 		if len(s) > limit && len(got) < limit-utf8.UTFMax+1 || len(s) <= limit && got != s {
-			t.Fatalf("truncate(%q, %d): got %q, want as much as there is room for", s, limit, got)
+			t.Fatalf("truncate(%q, %d): got %q, want the longest possible text", s, limit, got)
 		}
 	})
 }

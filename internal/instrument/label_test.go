@@ -18,7 +18,7 @@ import (
 // agentLabel is the key of the label in these tests.
 const agentLabel = names.KeyGenAIAgentName
 
-// member returns ctx with a member in its baggage, or ctx itself if the value is empty.
+// member returns ctx with a member in its baggage. If value is empty, it returns ctx itself.
 func member(ctx context.Context, key, value string) context.Context {
 	if value == "" {
 		return ctx
@@ -77,8 +77,8 @@ func TestDurationLabelNeedsOption(t *testing.T) {
 	}
 }
 
-// TestAnyBaggageKeyCanBeMetricLabel uses a key outside the schema, and the key of another attribute of the metric: a
-// peer's value does not replace our attribute.
+// TestAnyBaggageKeyCanBeMetricLabel uses a key outside of the schema, and the key of another attribute of the metric. A
+// peer's value must not replace our attribute.
 func TestAnyBaggageKeyCanBeMetricLabel(t *testing.T) {
 	for key, want := range map[string]string{"tenant": "acme", names.KeyMCPMethodName: "tools/call"} {
 		rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(key))
@@ -93,7 +93,7 @@ func TestAnyBaggageKeyCanBeMetricLabel(t *testing.T) {
 }
 
 func TestExcessLabelValuesAreFoldedToOther(t *testing.T) {
-	const conversations = 2000 // all conversations after the first 32 are alike
+	const conversations = 2000 // all conversations after the first 32 share one value
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	c := instrument.NewClient(rec.Telemetry(), "files", pipe)
 	defer c.Close()
@@ -111,7 +111,7 @@ func TestExcessLabelValuesAreFoldedToOther(t *testing.T) {
 	checkSets(t, rec.Metrics())
 }
 
-// TestLabelIsFoldedToOtherBeforeTool uses more combinations of tools and agents than there are places.
+// TestLabelIsFoldedToOtherBeforeTool uses more combinations of tools and agents than the limit allows.
 func TestLabelIsFoldedToOtherBeforeTool(t *testing.T) {
 	const tools, agents = 100, 20
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
@@ -128,14 +128,14 @@ func TestLabelIsFoldedToOtherBeforeTool(t *testing.T) {
 	}
 	got := values(rec, toolCalls, agentLabel)
 	if got["agent-0"] != tools || got[names.Other] == 0 || got["agent-19"] != 0 {
-		t.Errorf("agents: got %v, want the first by name and the last under %s", got, names.Other)
+		t.Errorf("agents: got %v, want the first ones by name and the last ones under %s", got, names.Other)
 	}
 	checkSets(t, rec.Metrics())
 }
 
-// TestLabelsDoNotCostClientNamesOrCalls uses as many clients as have places for their names, with and without a label.
-// The label costs no name, and no sequence of agents loses a call.
-func TestLabelsDoNotCostClientNamesOrCalls(t *testing.T) {
+// TestLabelDoesNotReduceClientNamesOrCalls uses as many client names as the limit allows, with and without a label. The
+// label must not cost a name, and no sequence of agents may lose a call.
+func TestLabelDoesNotReduceClientNamesOrCalls(t *testing.T) {
 	const clients = 300
 	rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel(agentLabel))
 	all, s := fleet(t, rec.Telemetry(), clients, noGroup), instrument.NewServer(rec.Telemetry(), "files", pipe)

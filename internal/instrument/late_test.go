@@ -11,12 +11,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// This test needs package otel's initial state, before any provider is set.
+// This test needs the initial state of package otel, before any provider is set.
 func TestSpansStartOnceProviderIsSet(t *testing.T) {
 	var l late
 	tracers, propagator := otel.GetTracerProvider(), otel.GetTextMapPropagator()
 	if !isPlaceholder(tracers) || !isPlaceholder(propagator) {
-		t.Fatalf("package otel's own are not known by their types %T and %T", tracers, propagator)
+		t.Fatalf("the placeholders %T and %T of package otel are not recognized", tracers, propagator)
 	}
 	l.init(&settings.Settings[telemetry.Redactor]{Tracers: tracers, Propagator: propagator})
 	started := 0
@@ -33,7 +33,7 @@ func TestSpansStartOnceProviderIsSet(t *testing.T) {
 	l.started(true) // as automatic instrumentation does
 	for range 2 {
 		if !l.starts() {
-			t.Error("once one span records, all are started, got one that is not")
+			t.Error("a span was not started after another span has recorded")
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestExplicitTracerProviderAlwaysStartsSpans(t *testing.T) {
 		Propagator: propagation.NewCompositeTextMapPropagator()})
 	for range 2 {
 		if !l.starts() || !l.propagates() {
-			t.Error("a provider that does nothing may begin to do something, got one that is not asked")
+			t.Error("an explicit provider was not asked to start a span")
 		}
 	}
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// TestTelemetriesBeforeAndAfterSDKShareBudget runs in its own process, since a provider cannot be unset.
+// TestTelemetriesBeforeAndAfterSDKShareBudget runs in its own process, because a provider cannot be removed.
 func TestTelemetriesBeforeAndAfterSDKShareBudget(t *testing.T) {
 	const own = "TELEMETRY_TEST_SETS_METERS"
 	if os.Getenv(own) == "" {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 		cmd.Env = append(os.Environ(), own+"=1")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("a process of its own: %v\n%s", err, out)
+			t.Errorf("the test in its own process: %v\n%s", err, out)
 		}
 		return
 	}
-	log := telemetry.WithLogger(slog.New(slog.DiscardHandler)) // makes a separate Telemetry each time
+	log := telemetry.WithLogger(slog.New(slog.DiscardHandler)) // creates a separate Telemetry each time
 	before := hubOf(telemetry.New(log))
 	first := sdkmetric.NewMeterProvider()
 	otel.SetMeterProvider(first)
@@ -32,7 +32,7 @@ func TestTelemetriesBeforeAndAfterSDKShareBudget(t *testing.T) {
 		"with the provider as an option":  telemetry.New(log, telemetry.WithMeterProvider(first)),
 	} {
 		if hubOf(tel).ins != before.ins {
-			t.Errorf("a Telemetry %s has a budget of its own", name)
+			t.Errorf("a Telemetry %s has a separate budget", name)
 		}
 	}
 	other := sdkmetric.NewMeterProvider()

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
-// TestEventsHaveDocumentedLevels pins the default levels: Debug for one record a message, Info for the life of a
+// TestEventsHaveDocumentedLevels checks the default levels: Debug for one record per message, Info for the life of a
 // connection, Warn for degraded work or a misbehaving peer, Error for a defect of this side.
 func TestEventsHaveDocumentedLevels(t *testing.T) {
 	const debug, info, warn, fault = slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError
@@ -35,7 +35,7 @@ func TestEventsHaveDocumentedLevels(t *testing.T) {
 	} {
 		i := slices.IndexFunc(schema.Current.Events, func(e schema.Event) bool { return e.Name == event })
 		if i < 0 {
-			t.Errorf("the schema has %s, got no such event", event)
+			t.Errorf("no test emits the event %s of the schema", event)
 		} else if got := schema.Current.Events[i].Levels; !slices.Equal(got, want) {
 			t.Errorf("levels of %s: got %v, want %v", event, got, want)
 		}

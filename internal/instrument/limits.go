@@ -12,14 +12,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// limited identifies a bounded resource of the servers with one name.
+// limited identifies a limited resource of the servers with one name.
 type limited struct {
 	gaugeKey
-	memory bool // the kind is one of the Memory words, otherwise one of the Capacity words
+	memory bool // the kind is a Memory constant, otherwise a Capacity constant
 	kind   string
 }
 
-// usage is the used amount of a bounded resource, and its limit.
+// usage is the used amount of a limited resource, and its limit.
 type usage struct{ used, limit int }
 
 // fuller reports whether u is closer to its limit than other, or equally close with a lower limit.
@@ -28,8 +28,8 @@ func (u usage) fuller(other usage) bool {
 	return this > that || this == that && u.limit < other.limit
 }
 
-// observeLimits updates fullest with the connection's limits. Only the fullest connection counts: a sum over many
-// connections would hide a full one.
+// observeLimits updates fullest with the connection's limits. Only the fullest connection counts, because a sum over
+// many connections would hide a full one.
 func (c *connection) observeLimits(w gaugeKey, fullest map[limited]usage) {
 	if c.Limits == nil {
 		return
@@ -46,8 +46,8 @@ func (c *connection) observeLimits(w gaugeKey, fullest map[limited]usage) {
 	})
 }
 
-// observeFullest observes the fullest limits of each server name. If there are more sets than places, it omits the
-// least full.
+// observeFullest observes the fullest limits of each server name. If there are more sets than the budget allows, it
+// omits the least full ones.
 func (g *gauges) observeFullest(o metric.Observer, fullest map[limited]usage) {
 	order := slices.SortedFunc(maps.Keys(fullest), func(a, b limited) int {
 		return cmp.Or(first(fullest[a].fuller(fullest[b]), fullest[b].fuller(fullest[a])), a.compare(b.gaugeKey),

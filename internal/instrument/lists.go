@@ -27,8 +27,8 @@ func (c *Client) CacheLookup(method string, hit bool) {
 	c.tel.ins.lookups.Add(ctx, 1, c.metrics.options().lookup.At(lookupKey{c.methodLabel(method, true), outcome})...)
 }
 
-// ChangeGap counts and logs that the client may have missed changes of lists or resources. The cause is a Gap word of
-// package names.
+// ChangeGap counts and logs that the client may have missed changes of lists or resources. The cause is a Gap constant
+// of package names.
 func (c *Client) ChangeGap(cause string) {
 	if c == nil {
 		return
@@ -48,9 +48,9 @@ func (c *Client) ChangeGap(cause string) {
 	c.logs.emit(ctx, slog.LevelInfo, names.EventMCPClientChangeGap, appendCount(fields, c.keys.suppressed, suppressed)...)
 }
 
-// ToolChanged counts and logs that a tool differs from its earlier definition. kind is a Change word of package
-// names. parts names the parts that differ, separated by commas; it is empty for a tool that was added or removed.
-// refused is the reason for rejecting the change, or nil if the change is accepted or undecided.
+// ToolChanged counts and logs that a tool differs from its earlier definition. kind is a Change constant of package
+// names. parts lists the parts that differ, separated by commas; it is empty for a tool that was added or removed.
+// refused is the reason for rejecting the change. It is nil if the change is accepted or undecided.
 func (c *Client) ToolChanged(tool, kind, parts string, refused error) {
 	if c == nil {
 		return

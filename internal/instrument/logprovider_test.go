@@ -20,14 +20,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// eventLog is a LoggerProvider that keeps records.
+// eventLog is a LoggerProvider that stores records.
 type eventLog struct {
 	embedded.LoggerProvider
 
 	mu    sync.Mutex
 	scope string              // guarded by mu
 	conf  log.LoggerConfig    // guarded by mu
-	asked []log.Severity      // arguments of Enabled
+	asked []log.Severity      // levels passed to Enabled
 	got   []log.Record        // guarded by mu
 	spans []trace.SpanContext // guarded by mu; from the contexts of the records
 }
@@ -89,7 +89,7 @@ func TestLoggerProviderGetsEvents(t *testing.T) {
 		t.Errorf("scope: got %s %s of %s", events.scope, events.conf.InstrumentationVersion(), events.conf.SchemaURL())
 	}
 	if slices.ContainsFunc(events.asked, func(s log.Severity) bool { return s < log.SeverityInfo }) {
-		t.Errorf("Enabled: got %v, want no question below Info", events.asked)
+		t.Errorf("Enabled: got calls with %v, want none below Info", events.asked)
 	}
 	r := events.got[0]
 	if r.Severity() != log.SeverityWarn || r.Timestamp().IsZero() || !events.spans[0].IsValid() {
@@ -113,7 +113,7 @@ func TestLoggerProviderGetsEvents(t *testing.T) {
 		t.Errorf("%s: got a %v, want a number", names.KeyMCPClientDuration, got[names.KeyMCPClientDuration].Type())
 	}
 	if _, there := got[names.KeyEventName]; there {
-		t.Errorf("got an attribute %s, want the name in the record's field only", names.KeyEventName)
+		t.Errorf("got an attribute %s, want the name only in the record's field", names.KeyEventName)
 	}
 }
 

@@ -15,13 +15,13 @@ import (
 // logs writes the log records of a side, within the limits for each event and reason.
 type logs struct {
 	side *side
-	made atomic.Pointer[loggers] // nil before the first record that is enabled
+	made atomic.Pointer[loggers] // nil before the first enabled record
 }
 
-// loggers holds the destinations of the records, and their limits.
+// loggers holds the destinations of the records, and the limiter.
 type loggers struct {
-	log     *slog.Logger // has the side's name and instance; its callers wait for the handler
-	beside  *slog.Logger // the same through the queue, for records that no goroutine should wait for
+	log     *slog.Logger // adds the side's name and instance; its callers wait for the handler
+	beside  *slog.Logger // the same through the queue, for records for which no goroutine should wait
 	queue   records.Queue
 	limiter records.Limiter
 }
@@ -52,8 +52,8 @@ func (l *logs) loggers() *loggers {
 	return l.made.Load()
 }
 
-// emit writes the log record of an event outside an operation, without waiting for the handler. Callers check enabled
-// or allows first, so that no record is built without a reader.
+// emit writes the log record of an event outside of an operation, without waiting for the handler. Callers check
+// enabled or allows first, so that they build no record in vain.
 func (l *logs) emit(ctx context.Context, level slog.Level, event string, fields ...slog.Attr) {
 	write(ctx, l.loggers().beside, level, event, fields)
 }
@@ -81,8 +81,8 @@ func appendCount(fields []slog.Attr, key string, n int) []slog.Attr {
 }
 
 // allows reports whether the caller may write a record with this key: the log handler accepts its level, and the
-// limiter does not suppress it. suppressed is the number of records with this key that were suppressed since the last
-// written one.
+// limiter does not suppress it. suppressed is the number of suppressed records with this key since the last written
+// one.
 func (l *logs) allows(ctx context.Context, key records.Key) (suppressed int, ok bool) {
 	if !l.enabled(ctx, key.Level) {
 		return 0, false
@@ -90,14 +90,14 @@ func (l *logs) allows(ctx context.Context, key records.Key) (suppressed int, ok 
 	return l.loggers().limiter.Allow(key, time.Now())
 }
 
-// allowsFailure is allows for a failure of a method. All records of failures are limited: each call fails while a
-// server is down, and a peer can send any number of bad requests.
+// allowsFailure is like allows, for a failure of a method. All records of failures are limited, because each call fails
+// while a server is down, and a peer can send any number of bad requests.
 func (l *logs) allowsFailure(ctx context.Context, level slog.Level, event, method, errorType string) (suppressed int,
 	ok bool) {
 	return l.allows(ctx, records.Key{Event: event, Method: method, Reason: bounded(errorType), Level: level})
 }
 
-// flightRecord logs the entries of the flight recorder that were not logged before.
+// flightRecord logs the new entries of the flight recorder.
 func (l *logs) flightRecord(ctx context.Context) {
 	if !l.enabled(ctx, slog.LevelInfo) {
 		return
@@ -112,8 +112,8 @@ func (l *logs) flightRecord(ctx context.Context) {
 	l.emit(ctx, slog.LevelInfo, l.side.events.flight, appendCount(fields, l.side.keys.suppressed, r.Suppressed)...)
 }
 
-// flush logs how many records of each kind were suppressed since the last written one. It skips loops: a record of a
-// loop needs the tool, and the limiter does not keep the tool.
+// flush logs, for each key, how many records were suppressed since the last written one. It skips loops, because a
+// record of a loop needs the tool, and the limiter does not store the tool.
 func (l *logs) flush() {
 	made := l.made.Load()
 	if made == nil {
@@ -149,8 +149,8 @@ func (l *logs) flush() {
 	}
 }
 
-// flushFailures logs how many failures of one kind have no record. If Debug is enabled, exceptions have one: see
-// spare.
+// flushFailures logs how many failures of one kind have no record. If Debug is enabled, every exception has a record:
+// see spare.
 func (l *logs) flushFailures(k records.Key, n int) {
 	ctx := context.Background()
 	exception := k.Event == l.side.events.handled.exception || k.Event == l.side.events.sent.exception
@@ -160,7 +160,7 @@ func (l *logs) flushFailures(k records.Key, n int) {
 	}
 }
 
-// wait waits until the records of the queue are written. If ctx ends first, wait returns its cause.
+// wait waits until the queued records are written. If ctx ends first, wait returns its cause.
 func (l *logs) wait(ctx context.Context) error {
 	if made := l.made.Load(); made != nil {
 		return made.queue.Flush(ctx)

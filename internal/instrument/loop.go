@@ -16,20 +16,20 @@ import (
 
 // Loop describes a loop of tool calls.
 type Loop struct {
-	Kind  string // one of the Loop words of package names
-	Calls int    // calls in the loop, including the current one if it was made
+	Kind  string // one of the Loop constants of package names
+	Calls int    // number of calls in the loop, including the current one if it was made
 }
 
-// ConversationOf returns the id of the conversation that the baggage of ctx names, empty for none.
+// ConversationOf returns the id of the conversation in the baggage of ctx. It is empty if there is none.
 func ConversationOf(ctx context.Context) string {
 	b := baggage.FromContext(ctx)
 	if b.Len() == 0 {
-		return "" // a shortcut: most contexts have no baggage
+		return "" // a shortcut, because most contexts have no baggage
 	}
 	return b.Member(names.KeyGenAIConversationID).Value()
 }
 
-// Loops counts and logs that the call returned nothing new, like the calls before it. The caller calls it before
+// Loops counts and logs that the call has returned nothing new, like the calls before it. The caller calls it before
 // [Op.End].
 func (op *Op) Loops(l Loop) {
 	s := op.side
@@ -53,8 +53,8 @@ func (op *Op) Loops(l Loop) {
 	op.emit(slog.LevelWarn, names.EventMCPClientToolLoop, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
-// Stopped records that the call is not made because it would continue the loop. The result passed to [Op.End] has
-// [names.ErrorLoop].
+// Stopped records that the call is not made, because it would continue the loop. The result passed to [Op.End] must
+// have the type [names.ErrorLoop].
 func (op *Op) Stopped(l Loop) {
 	if op.side != nil {
 		l.Kind = words.OneOf(words.LoopKinds, l.Kind)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMain excludes records that these tests emit by hand: only emissions of clients and servers prove that the
-// schema is true. (internal/schemacheck)
+// TestMain excludes records that these tests emit directly, because only emissions of clients and servers prove that
+// the schema is true. (internal/schemacheck)
 func TestMain(m *testing.M) {
 	os.Unsetenv("MCPOTEL_TELEMETRY_SEEN")
 	os.Exit(m.Run())

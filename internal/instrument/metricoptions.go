@@ -13,9 +13,9 @@ import (
 )
 
 // metricOptions holds the options of measurements, built once for each set of attributes. A side creates its
-// metricOptions at its first measurement: without a provider of metrics it has none.
+// metricOptions at its first measurement. Without a provider of metrics, it never does.
 type metricOptions struct {
-	plain       []metric.RecordOption // for instruments with no attributes except name and group
+	plain       []metric.RecordOption // for instruments whose only attributes are name and group
 	plainAdding []metric.AddOption
 
 	notification series.Cache[notificationKey, []metric.AddOption]
@@ -29,7 +29,7 @@ type metricOptions struct {
 	stream       series.Cache[string, []metric.AddOption]
 	streamEnd    series.Cache[streamEnd, []metric.RecordOption]
 	rest         series.Cache[restKey, []metric.RecordOption]
-	labels       series.NameSet // values of the label that the user configured
+	labels       series.NameSet // values of the label that the user has configured
 
 	// For clients.
 	transition series.Cache[transitionKey, []metric.AddOption]
@@ -63,7 +63,7 @@ type (
 	}
 	executionKey struct{ tool, errorType string }
 	loopKey      struct{ tool, kind string }
-	policyKey    struct{ tool, decision string } // tool is empty for none
+	policyKey    struct{ tool, decision string } // tool may be empty
 	decodeKey    struct {
 		kind      MessageKind
 		errorType string
@@ -172,7 +172,7 @@ func newMetricOptions(s *side) *metricOptions {
 	return o
 }
 
-// execution returns the attributes of a tool call under the GenAI conventions.
+// execution returns the attributes of a tool call according to the GenAI conventions.
 func execution(tool string) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		attribute.String(names.KeyGenAIOperationName, words.OperationExecuteTool),
@@ -181,7 +181,7 @@ func execution(tool string) []attribute.KeyValue {
 	}
 }
 
-// same returns a measurement with one form.
+// same returns a measurement with only one form.
 func same(attrs ...attribute.KeyValue) measured { return measured{own: attrs, group: attrs} }
 
 // ofTool returns a measurement with a tool name as its only attribute.
@@ -191,7 +191,8 @@ func ofTool(tool string) measured {
 	return m
 }
 
-// ofMethod returns a measurement with a method, which a peer may have chosen, and other attributes from closed sets.
+// ofMethod returns a measurement with a method and other attributes. The method may come from a peer; the other
+// attributes have closed sets of values.
 func ofMethod(method string, others ...attribute.KeyValue) measured {
 	with := func(method string) []attribute.KeyValue {
 		return append(slices.Clip(others), attribute.String(names.KeyMCPMethodName, method))
@@ -199,7 +200,7 @@ func ofMethod(method string, others ...attribute.KeyValue) measured {
 	return measured{own: with(method), group: with(ofProtocol(method)), least: with(names.Other)}
 }
 
-// ofProtocol returns the method as a group's attribute. Methods outside the protocol become _OTHER, since peers can
+// ofProtocol returns the method for the group's form. Methods outside of the protocol become _OTHER, because peers can
 // invent any number of them.
 func ofProtocol(method string) string {
 	if _, ok := words.KnownMethods[method]; ok {
@@ -208,7 +209,8 @@ func ofProtocol(method string) string {
 	return names.Other
 }
 
-// failing returns a measurement with an optional error.type from an open set, and other attributes from closed sets.
+// failing returns a measurement with an error.type and other attributes. The error.type may be empty and has an open
+// set of values; the other attributes have closed sets.
 func failing(errorType string, others ...attribute.KeyValue) measured {
 	with := func(errorType string) []attribute.KeyValue {
 		return append(slices.Clip(others), optional(names.KeyErrorType, errorType))

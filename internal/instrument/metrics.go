@@ -25,14 +25,14 @@ type metrics struct {
 // join reserves places for the name of the side until leave.
 func (m *metrics) join() { m.side.tel.ins.names.Add(m.side.name) }
 
-// leave releases the places of the name, once.
+// leave releases the places of the name. Only the first call has an effect.
 func (m *metrics) leave() {
 	if m.left.CompareAndSwap(false, true) {
 		m.side.tel.ins.names.Remove(m.side.name)
 	}
 }
 
-// options returns the options of all measurements of the side.
+// options returns the options for all measurements of the side.
 func (m *metrics) options() *metricOptions {
 	if o := m.made.Load(); o != nil {
 		return o
@@ -62,12 +62,13 @@ func (m *metrics) countNotification(ctx context.Context, d telemetry.Direction, 
 	}
 }
 
-// onNetwork returns attrs with the network transport added.
+// onNetwork returns attrs with the network transport.
 func (m *metrics) onNetwork(attrs []attribute.KeyValue) []attribute.KeyValue {
 	return append(slices.Clip(attrs), m.side.transport())
 }
 
-// recordsOutcome reports whether metrics record the outcome itself: it is known, or one of the first unknown outcomes.
+// recordsOutcome reports whether metrics record the outcome itself. They do if it is known, or one of the first unknown
+// outcomes.
 func (m *metrics) recordsOutcome(o outcome) bool {
 	if o.known() {
 		return true
@@ -76,21 +77,21 @@ func (m *metrics) recordsOutcome(o outcome) bool {
 	return ok
 }
 
-// measured holds the attributes of a measurement in each of its forms, without the name of the side.
+// measured holds the attributes of a measurement in each of its forms. They do not include the name of the side.
 type measured struct {
-	// labelled has the label from the baggage and all of precise; nil if there is no label.
+	// labelled has the label from the baggage, in addition to precise. It is nil if there is no label.
 	labelled []attribute.KeyValue
-	// precise has the name of a tool or prompt; nil if there is none.
+	// precise has the name of a tool or prompt. It is nil if there is none.
 	precise []attribute.KeyValue
-	// own has no tool or prompt, and the name of the client or server.
+	// own has no tool or prompt. It is combined with the name of the client or server.
 	own []attribute.KeyValue
-	// group has the name of the group, and no attributes of one connection.
+	// group has no attributes of a single connection. It is combined with the name of the group.
 	group []attribute.KeyValue
-	// least is group with attributes from closed sets only; nil if group has no others.
+	// least is group with only the attributes from closed sets. It is nil if group has no others.
 	least []attribute.KeyValue
 }
 
-// place returns the options for a measurement, in its longest form for which the budget has a place.
+// place returns the options for a measurement, in the longest form for which the budget has a place.
 func (m *metrics) place(b *series.Budget, of measured) *series.Options {
 	var buf [5]series.Form
 	forms, roomForTools := buf[:0], b.RoomForTools(m.side.tel.ins.names.Len())
@@ -121,7 +122,7 @@ func (m *metrics) named() []attribute.KeyValue {
 	return attrs
 }
 
-// folded returns the attributes that replace named if there are more names than places. Servers have no groups.
+// folded returns the attributes that replace named if the limit of names is reached. Servers have no groups.
 func (m *metrics) folded() []attribute.KeyValue {
 	attrs := []attribute.KeyValue{attribute.String(m.side.keys.name, names.Other)}
 	if m.side.which == telemetry.SideClient {
@@ -130,5 +131,5 @@ func (m *metrics) folded() []attribute.KeyValue {
 	return attrs
 }
 
-// groupLabel returns the metric label of the group: _OTHER for none, and beyond the limit.
+// groupLabel returns the metric label of the group. It is _OTHER without a group, and beyond the limit.
 func (m *metrics) groupLabel() string { return m.side.tel.ins.groups.Label(m.side.group) }

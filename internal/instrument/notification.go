@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// notified counts and logs a notification that was handled, or that was accepted for sending.
+// notified counts and logs a notification that was handled, or that the transport has accepted.
 func (s *side) notified(op *Op, o outcome, elapsed time.Duration) {
 	if op.direction == telemetry.DirectionSent && !op.progress.accepted {
 		return
@@ -53,7 +53,7 @@ func (s *side) notification(d telemetry.Direction, method string) {
 
 type lostKey struct{ method, reason string }
 
-// dropNotification counts and logs a notification that reached no handler, or was not sent.
+// dropNotification counts and logs a notification that reached no handler, or that was not sent.
 func (s *side) dropNotification(d telemetry.Direction, method, reason string) {
 	ctx := context.Background()
 	reason = words.OneOf(words.DropReasons, reason)

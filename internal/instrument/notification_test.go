@@ -48,21 +48,21 @@ func TestFrequentNotificationsHaveNoSpans(t *testing.T) {
 			}
 			samples := rec.Count("mcp.client.operation.duration") + rec.Count("mcp.server.operation.duration")
 			if samples != uint64(tt.spans) {
-				t.Errorf("a notification has a sample if it has a span: got %d samples, want %d", samples, tt.spans)
+				t.Errorf("samples of the duration: got %d, want %d as many as spans", samples, tt.spans)
 			}
 			for _, direction := range []string{"sent", "received"} {
 				n := rec.Value("mcp_client.notification.messages", "mcp.method.name", tt.method, "mcp_client.direction", direction)
 				if n != 1 {
-					t.Errorf("every notification is counted: got %d %s, want 1", n, direction)
+					t.Errorf("notifications: got %d %s, want 1", n, direction)
 				}
 				sized := rec.Count("mcp_client.message.size", "mcp_client.message.kind", "notification",
 					"mcp_client.direction", direction)
 				if sized != 1 {
-					t.Errorf("every notification has a size: got %d %s, want 1", sized, direction)
+					t.Errorf("sizes: got %d %s, want 1", sized, direction)
 				}
 			}
 			if n := len(rec.Logs("mcp_client.notification.sent")) + len(rec.Logs("mcp_client.notification.received")); n != 2 {
-				t.Errorf("every notification has a record: got %d, want 2", n)
+				t.Errorf("records: got %d, want 2", n)
 			}
 		})
 	}
@@ -76,10 +76,10 @@ func TestUnsentNotificationIsNotCounted(t *testing.T) {
 		Notification: true})
 	op.End(instrument.Result{ErrorType: names.ErrorTransportBusy})
 	if n := rec.Value("mcp_client.notification.messages"); n != 0 {
-		t.Errorf("what was not sent is not counted: got %d", n)
+		t.Errorf("unsent notifications: got %d, want none counted", n)
 	}
 	if got := texts(rec.Span("notifications/roots/list_changed").Attributes())["error.type"]; got != "transport_busy" {
-		t.Errorf("the span says why: got %q, want transport_busy", got)
+		t.Errorf("error.type of the span: got %q, want transport_busy", got)
 	}
 }
 
@@ -98,16 +98,16 @@ func TestCancellationIsChildOfExportedCall(t *testing.T) {
 
 	span, parent := rec.Span("notifications/cancelled"), rec.Span("tools/list")
 	if !span.Parent().Equal(parent.SpanContext()) {
-		t.Errorf("the notice's parent is the call: got %v, want %v", span.Parent(), parent.SpanContext())
+		t.Errorf("parent of the cancellation: got %v, want %v", span.Parent(), parent.SpanContext())
 	}
 	if got := trace.SpanContextFromContext(ctx); !got.Equal(span.SpanContext()) {
-		t.Errorf("the notice is sent with its own span: got %v, want %v", got, span.SpanContext())
+		t.Errorf("span of the cancellation: got %v, want %v", got, span.SpanContext())
 	}
 	if want := span.SpanContext().SpanID().String(); len(traceparent) != 55 || traceparent[36:52] != want {
-		t.Errorf("the notice tells its own span: got %q, want span %s", traceparent, want)
+		t.Errorf("traceparent of the cancellation: got %q, want span %s", traceparent, want)
 	}
 	if n := rec.Count("mcp.client.operation.duration", "mcp.method.name", "notifications/cancelled"); n != 0 {
-		t.Errorf("a cancelled has no sample of the duration: got %d", n)
+		t.Errorf("durations of a cancellation: got %d, want none", n)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestCancellationOfUnexportedCallHasNoSpan(t *testing.T) {
 		t.Errorf("spans: got %d, want none", n)
 	}
 	if want := "00-01000000000000000000000000000000-0100000000000000-00"; traceparent != want {
-		t.Errorf("the notice tells the call it is about: got %q, want %q", traceparent, want)
+		t.Errorf("traceparent of the cancellation: got %q, want %q", traceparent, want)
 	}
 }
 
@@ -146,10 +146,10 @@ func TestNotificationWithoutHandlerIsCountedAndLogged(t *testing.T) {
 		}
 	}
 	if got := rec.Logs("mcp_client.notification.received")[1].Text("mcp.method.name"); got != "acme/strange" {
-		t.Errorf("the record has the method as it is: got %q, want acme/strange", got)
+		t.Errorf("method in the record: got %q, want acme/strange", got)
 	}
 	if len(rec.Spans()) != 0 {
-		t.Errorf("without a handler there is no span: got %d", len(rec.Spans()))
+		t.Errorf("spans without a handler: got %d, want none", len(rec.Spans()))
 	}
 }
 

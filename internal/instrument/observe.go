@@ -15,7 +15,7 @@ import (
 )
 
 // gaugeKey identifies a series of a gauge: all clients with one name and group, or the connections of all servers with
-// one name and transport. It may also have an implementation of the peer, or a tool and a part of its definition.
+// one name and transport. It may also contain an implementation of the peer, or a tool and a part of its definition.
 // Fields that do not apply are empty.
 type gaugeKey struct {
 	name, group, transport string
@@ -38,13 +38,13 @@ func (m *metrics) gaugeKey() gaugeKey {
 	return w
 }
 
-// clientsBeyond returns the series for the clients of w if there are more names than places.
+// clientsBeyond returns the series for the clients of w if the limit of names is exceeded.
 func clientsBeyond(w gaugeKey) gaugeKey {
 	w.name, w.group = names.Other, cmp.Or(w.group, names.Other)
 	return w
 }
 
-// serversBeyond returns the series for servers if there are more names than places. Servers have no groups.
+// serversBeyond returns the series for servers if the limit of names is exceeded. Servers have no groups.
 func serversBeyond(gaugeKey) gaugeKey { return gaugeKey{name: names.Other} }
 
 // set returns the attributes of w together with others.
@@ -53,9 +53,9 @@ func (w gaugeKey) set(k *keys, others ...attribute.KeyValue) metric.MeasurementO
 		optional(names.KeyNetworkTransport, w.transport)), append(others, attribute.String(k.name, w.name))...)...))
 }
 
-// observe observes all gauges. It adds up clients of the same name: OpenTelemetry does not define two observations of
-// one attribute set. Unlike counters, gauges choose their names at each collection, so names may take turns if there
-// are more names than places.
+// observe observes all gauges. It adds up clients with the same name, because OpenTelemetry does not define two
+// observations of one attribute set. Unlike counters, gauges choose their names at each collection. So names may take
+// turns if the limit of names is exceeded.
 func (g *gauges) observe(_ context.Context, o metric.Observer) error {
 	g.read.Store(true)
 	g.observeServers(o)
@@ -99,9 +99,9 @@ type inStates [connstate.Closing + 1]int64
 
 func (n inStates) allReady() bool { return n == inStates{connstate.Ready: n[connstate.Ready]} }
 
-// foldStates adds up the clients of each group, except for names with a place. Names that are not ready come first,
-// so that an alert names the client; then names that were shown before. A shown name keeps its place until another
-// name needs it more: a backend would keep the last state of a name that disappears.
+// foldStates adds up the clients of each group, except for names with a place. Names that are not ready get a place
+// first, so that an alert names the client. After them come names that were shown before. A shown name keeps its place
+// until another name needs it more, because a backend would keep the last state of a name that disappears.
 func (g *gauges) foldStates(all map[gaugeKey]inStates) map[gaugeKey]inStates {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -129,7 +129,7 @@ func (g *gauges) foldStates(all map[gaugeKey]inStates) map[gaugeKey]inStates {
 	return folded
 }
 
-// first compares a and b for sorting: true comes before false.
+// first compares a and b for sorting. true sorts before false.
 func first(a, b bool) int {
 	switch {
 	case a == b:
@@ -170,8 +170,8 @@ func (g *gauges) observeServers(o metric.Observer) {
 	g.observeFullest(o, fullest)
 }
 
-// foldShortest returns the lengths by name. If there are more names than places, it adds up the shortest under the
-// names that beyond returns. There are at most others such names.
+// foldShortest returns the lengths by name. If the limit of names is exceeded, it adds up the shortest ones under the
+// names that foreignNames returns. There are at most others such names.
 func foldShortest(all map[gaugeKey]int64, others int, foreignNames func(gaugeKey) gaugeKey) map[gaugeKey]int64 {
 	if len(all) <= words.MaxSets {
 		return all

@@ -14,23 +14,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Op is one request or notification, sent or being handled, from its start to [Op.End]. An Op is a value; its owner
+// Op is one request or notification that is sent or handled, from its start to [Op.End]. An Op is a value. Its owner
 // keeps it and does not share it. Its methods are not safe for concurrent use. Methods of the zero Op do nothing.
 //
-// The fields hold facts of the operation and the state of each signal: a span, samples of metrics, log records, and
-// an entry of the flight recorder.
+// The fields hold facts of the operation and the state of each signal: a span, samples of metrics, log records, and an
+// entry of the flight recorder.
 type Op struct {
 	side *side // nil for the zero Op
 	info *opInfo
 	peer *Peer           // nil if the peer is not known yet
-	ctx  context.Context // contains the span, for log records and exemplars
+	ctx  context.Context // contains the span; for log records and exemplars
 
-	method, target, uri string // complete, not truncated
+	method, target, uri string // complete names, without truncation
 	ids                 ids
 	progress            progress
 	trace               opTrace
 	flight              opFlight
-	bytesOut, bytesIn   int // sizes of the messages; zero if not known
+	bytesOut, bytesIn   int // sizes of the messages in bytes; zero if unknown
 	retries, round      int32
 	log                 opLog
 	metric              opMetric
@@ -39,12 +39,12 @@ type Op struct {
 	notification        bool
 }
 
-// progress records how far an operation has come, and when.
+// progress records how far an operation has come, and the times.
 type progress struct {
 	start time.Time     // zero if no signal needs the time before the first sending
-	sent  time.Duration // time of the first sending since start; without a start, since the base of the flight recorder
-	// answered is when the answer was sent or arrived; zero if no signal needs the time, or if the end has the same
-	// time.
+	sent  time.Duration // time of the first sending since start, or since the base of the flight recorder if start is zero
+	// answered is the time at which the answer was sent or arrived. It is zero if no signal needs it, or if it equals the
+	// end of the operation.
 	answered time.Time
 	timed    bool // a signal needs the duration
 	waiting  bool // the operation waits for something before it can send
@@ -56,9 +56,9 @@ type progress struct {
 // opTrace holds the span of an operation and the state that only the span needs.
 type opTrace struct {
 	span       trace.Span // nil for none
-	caller     *caller    // the server's client; nil if the client did not name itself
-	remote     string     // address of the sender, over HTTP
-	recording  bool       // the span records
+	caller     *caller    // the server's client; nil if the client has sent no name
+	remote     string     // address of the sender over HTTP
+	recording  bool       // the span is recording
 	borrowed   bool       // the span belongs to the caller
 	kept       bool       // the span stays open after the answer, until the caller ends the operation
 	superseded bool       // another request follows: the span ends at the time of the answer
@@ -74,7 +74,7 @@ type opMetric struct {
 type opLog struct {
 	announced bool // the start was logged
 	reissue   bool // the request repeats a lost request
-	beside    bool // the goroutine of the operation does not wait for the handler
+	beside    bool // the operation's goroutine does not wait for the log handler
 }
 
 // opFlight holds the entry of an operation in the flight recorder.
@@ -86,11 +86,11 @@ type opFlight struct {
 // Started returns the start of the operation, or the zero time if no signal needs times.
 func (op *Op) Started() time.Time { return op.progress.start }
 
-// Timed reports whether a metric records the duration of decoding. If not, the caller need not read the clock for
-// [Op.Decoded].
+// Timed reports whether a metric records the duration of decoding. If it does not, the caller can skip reading the
+// clock for [Op.Decoded].
 func (op *Op) Timed() bool { return op.side != nil && op.side.ins.decode.Enabled(op.ctx) }
 
-// Admit sets the receiver of the message (nil if the peer is not known yet) and the id of the request.
+// Admit sets the receiver of the message and the id of the request. p is nil if the peer is not known yet.
 func (op *Op) Admit(p *Peer, id int64) {
 	if op.side == nil {
 		return
@@ -108,10 +108,10 @@ func (op *Op) Meet(p *Peer) {
 	op.logStart()
 }
 
-// Sending marks the moment before the message is handed over for sending. The duration of a sent message runs from
-// the first call: waiting for a connection does not count, waiting for room in the queue does. For a handled request
-// the message is the answer, and duration and span end here: the peer that receives it may end its own span before
-// the next line runs here.
+// Sending marks the moment before the message is passed to the transport. The duration of a sent message starts with
+// the first call: the wait for a connection does not count, but the wait for room in the queue does. For a handled
+// request, the message is the answer, and duration and span end here, because the peer that receives the answer may end
+// its own span before this function returns.
 func (op *Op) Sending() {
 	switch {
 	case op.direction == telemetry.DirectionReceived:
@@ -123,7 +123,7 @@ func (op *Op) Sending() {
 		return
 	case op.progress.timed:
 		op.progress.sent = time.Since(op.progress.start)
-	default: // cheaper than asking for the time of day
+	default: // cheaper than reading the time of day
 		op.progress.sent = op.side.flight.Now()
 	}
 	op.progress.sending = true
@@ -143,10 +143,10 @@ func (op *Op) Within(ctx context.Context) context.Context {
 }
 
 // Waiting marks an operation that starts before its request can be sent. The time until [Op.Sending] does not count
-// for the duration, even if the request is never sent.
+// towards the duration, even if the request is never sent.
 func (op *Op) Waiting() { op.progress.waiting = true }
 
-// Answered marks the moment when the answer to a request has been decoded. The duration excludes the caller's work
+// Answered marks the moment at which the answer to a request is decoded. The duration excludes the caller's work
 // between Answered and [Op.End].
 func (op *Op) Answered() {
 	op.trace.kept = true
@@ -155,17 +155,17 @@ func (op *Op) Answered() {
 	}
 }
 
-// Supersede ends a request that another request follows. The end is the time of the answer.
+// Supersede ends a request that is followed by another request. Its end is the time of the answer.
 func (op *Op) Supersede(r Result) {
 	op.trace.superseded = true
 	op.End(r)
 }
 
-// AnsweredAt sets the time of the answer, for an operation that ends after its caller got the result.
+// AnsweredAt sets the time of the answer, for an operation that ends after its caller has received the result.
 func (op *Op) AnsweredAt(at time.Time) { op.progress.answered = at }
 
-// Sent records that the transport accepted a message of this size, and implies [Op.Sending] for sent messages. Zero
-// is an unknown size. For a handled request the message is the answer.
+// Sent records that the transport has accepted a message of this size. For sent messages it includes [Op.Sending]. Zero
+// means an unknown size. For a handled request, the message is the answer.
 func (op *Op) Sent(bytes int) {
 	if op.side == nil {
 		return
@@ -198,10 +198,10 @@ func (op *Op) Retry(reason string) {
 	}
 }
 
-// Received sets the size of the answer. The size is recorded at the end, when the kind of the answer is known.
+// Received sets the size of the answer in bytes. The size is recorded at the end, when the kind of the answer is known.
 func (op *Op) Received(bytes int) { op.bytesIn = bytes }
 
-// Result records the size, as JSON, of the tool's result in the answer to a tool call.
+// Result records the size in bytes of a tool's result as JSON, in the answer to a tool call.
 func (op *Op) Result(bytes int) {
 	if s := op.side; s != nil && s.tel.ContextCost && s.tel.ins.toolResult.Enabled(op.ctx) {
 		s.tel.ins.toolResult.Record(op.ctx, int64(bytes),
@@ -209,7 +209,7 @@ func (op *Op) Result(bytes int) {
 	}
 }
 
-// Decoded records the duration of decoding the received message, and the error of decoding or nil.
+// Decoded records the duration of decoding the received message. err is the error of decoding, or nil.
 func (op *Op) Decoded(d time.Duration, err error) {
 	if !op.Timed() {
 		return
@@ -224,7 +224,8 @@ func (op *Op) Decoded(d time.Duration, err error) {
 	op.side.ins.decode.Record(op.ctx, d.Seconds(), op.side.metrics.options().decode.At(key)...)
 }
 
-// Ref names the operation's span. If the operation has no span, Ref names the surrounding span.
+// Ref returns the name of the operation's span. If the operation has no span, Ref returns the name of the surrounding
+// span.
 func (op *Op) Ref() Ref {
 	if op.side == nil {
 		return Ref{}
@@ -232,7 +233,7 @@ func (op *Op) Ref() Ref {
 	return newRef(trace.SpanContextFromContext(op.ctx))
 }
 
-// RefFrom names the current span of ctx.
+// RefFrom returns the name of the current span of ctx.
 func RefFrom(ctx context.Context) Ref { return newRef(trace.SpanContextFromContext(ctx)) }
 
 // requestKind returns the kind of the operation's first message.
@@ -243,7 +244,7 @@ func (op *Op) requestKind() MessageKind {
 	return KindRequest
 }
 
-// facts returns the facts of the connection, or of the network if the peer is not known.
+// facts returns the facts of the connection. If the peer is not known, it returns the facts of the network.
 func (op *Op) facts() *knownFacts {
 	if op.peer == nil {
 		return op.side.base
@@ -259,7 +260,7 @@ func (op *Op) duration() metric.Float64Histogram {
 	return op.side.tel.ins.serverDuration
 }
 
-// activeInstrument returns the counter of active operations, or nil for a notification.
+// activeInstrument returns the counter of active operations. It returns nil for a notification.
 func (op *Op) activeInstrument() metric.Int64UpDownCounter {
 	switch {
 	case op.notification: // is not counted as active
@@ -270,7 +271,8 @@ func (op *Op) activeInstrument() metric.Int64UpDownCounter {
 	return op.side.ins.handlers
 }
 
-// shownMethod and shownTarget return the full names, truncated to a limit. The strings are no parts of a frame.
+// shownMethod and shownTarget return the full names, truncated to a limit. The strings do not share memory with a
+// frame.
 func (op *Op) shownMethod() string {
 	if op.exact {
 		return op.info.method

@@ -26,7 +26,7 @@ type opKey struct {
 	target     string
 }
 
-// opInfo holds the state that all operations of a side with one key share, so that it is built only once.
+// opInfo holds the state that all operations of a side with one key share, so that the state is built only once.
 type opInfo struct {
 	*opNames
 	active  atomic.Pointer[[]metric.AddOption] // nil before the first measurement
@@ -47,7 +47,7 @@ type opNamesKey struct {
 	transport string
 }
 
-// commonNames shares equal opNames between all clients and servers of the process.
+// commonNames shares equal opNames among all clients and servers of the process.
 var commonNames series.Commons[opNamesKey, opNames]
 
 func newOpNames(k opNamesKey) *opNames {
@@ -55,7 +55,7 @@ func newOpNames(k opNamesKey) *opNames {
 }
 
 // operation returns the shared state of the operations with these names. exact is false if the state has other names,
-// because the names are unknown or beyond the limits.
+// because the names are unknown or exceed the limits.
 func (s *side) operation(d telemetry.Direction, kind TargetKind, method, target string, known,
 	targetKnown bool) (info *opInfo, exact bool) {
 	if kind == NoTarget {
@@ -119,7 +119,7 @@ func (k opKey) attributes() []attribute.KeyValue {
 	return attrs
 }
 
-// record holds the options for the duration of operations with one ending.
+// record holds the options for the durations of operations with one ending.
 type record struct {
 	ending
 	opts []metric.RecordOption
@@ -129,10 +129,10 @@ type record struct {
 type ending struct {
 	facts *knownFacts
 	outcome
-	label string // label from the baggage, if the user configured one; empty for none
+	label string // label from the baggage if the user has configured one; may be empty
 }
 
-// label returns the value of the user's metric label in the baggage of ctx, as a metric label.
+// label returns, as a metric label, the value of the user's label in the baggage of ctx.
 func (m *metrics) label(ctx context.Context) string {
 	if m.side.tel.Label == "" {
 		return ""
@@ -173,7 +173,7 @@ func (m *metrics) recordOptions(info *opInfo, e ending) []metric.RecordOption {
 	return opts
 }
 
-// restKey identifies durations that are recorded without names, because their names would make too many series.
+// restKey identifies durations that are recorded without names, because their names would result in too many series.
 type restKey struct {
 	direction telemetry.Direction
 	outcome
@@ -203,7 +203,7 @@ func (m *metrics) durationOptions(info *opInfo, e ending) []metric.RecordOption 
 			optional(names.KeyRPCResponseStatusCode, o.statusCode()))
 	}
 	connected := func(k opKey, label string) []attribute.KeyValue {
-		attrs := []attribute.KeyValue{optional(m.side.tel.Label, label)} // first: ours override it
+		attrs := []attribute.KeyValue{optional(m.side.tel.Label, label)} // first, so that our attributes override it
 		return m.onNetwork(ended(slices.Concat(attrs, k.attributes(), e.facts.attrs[k.direction]), o))
 	}
 	of, folded, label := measured{}, info.opKey, e.label

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// emit writes the log record of an event of the operation. The goroutine waits for the log handler, unless it has
-// other operations to serve.
+// emit writes the log record of an event of the operation. The goroutine waits for the log handler, unless it serves
+// other operations, too.
 func (op *Op) emit(level slog.Level, event string, fields ...slog.Attr) {
 	made := op.side.logs.loggers()
 	log := made.log
@@ -20,14 +20,14 @@ func (op *Op) emit(level slog.Level, event string, fields ...slog.Attr) {
 	write(op.ctx, log, level, event, fields)
 }
 
-// logStart logs the start of a request once, when its id is known.
+// logStart logs the start of a request once its id is known.
 func (op *Op) logStart() {
 	if op.log.announced || op.notification {
 		return
 	}
 	op.log.announced = true
 	op.logIdentity(slog.LevelDebug, op.requestEvents().start)
-	if op.log.reissue && op.ids.hasID { // without an id, the request was never made
+	if op.log.reissue && op.ids.hasID { // a request without an id was never sent
 		op.logReissue()
 	}
 }
@@ -41,7 +41,7 @@ func (op *Op) logReissue() {
 	}
 }
 
-// logIdentity logs an event with no fields except the identity of its request.
+// logIdentity logs an event whose only fields are the identity of its request.
 func (op *Op) logIdentity(l slog.Level, event string) {
 	if s := op.side; s.logs.enabled(op.ctx, l) {
 		var buf [maxFields]slog.Attr
@@ -98,8 +98,8 @@ func (op *Op) logOutcome(level slog.Level, event string, o outcome, r *Result, e
 	op.emit(level, event, fields...)
 }
 
-// exceptionType returns the type of the error that ended a request. If only an answer reports the failure, there is
-// no Go value, and the type is error.type.
+// exceptionType returns the type of the error that ended a request. If only an answer reports the failure, there is no
+// Go value, and the type is error.type.
 func exceptionType(o outcome, r *Result) string {
 	if r.Err == nil {
 		return o.errorType()
@@ -107,7 +107,7 @@ func exceptionType(o outcome, r *Result) string {
 	return truncate(errorTypeOf(r.Err), words.MaxName)
 }
 
-// logRound logs that a result requires input of the client.
+// logRound logs that a result requires input from the client.
 //
 //go:noinline
 func (op *Op) logRound(event string) {
@@ -115,7 +115,7 @@ func (op *Op) logRound(event string) {
 	op.emit(slog.LevelDebug, event, appendCount(op.identity(buf[:0]), names.KeyMCPClientMRTRRound, int(op.round))...)
 }
 
-// logToolError logs that a tool reports an error in its result.
+// logToolError logs that a tool has reported an error in its result.
 //
 //go:noinline
 func (op *Op) logToolError(event string, elapsed time.Duration) {
@@ -136,7 +136,7 @@ func (op *Op) stopLevel(elapsed time.Duration) slog.Level {
 	return slog.LevelDebug
 }
 
-// exceptionLevel returns Debug if the caller ended the operation or another record reports the error, Error for a
+// exceptionLevel returns Debug if the caller has ended the operation or another record reports the error, Error for a
 // defect of this side, and Warn otherwise.
 func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 	switch {
@@ -150,7 +150,7 @@ func (op *Op) exceptionLevel(o outcome, r *Result) slog.Level {
 	return slog.LevelWarn
 }
 
-// limitLevel returns the level of a request's exception record: Debug if the limiter suppresses it.
+// limitLevel returns the level for a request's exception record. It is Debug if the limiter suppresses the record.
 func (op *Op) limitLevel(l slog.Level, event string, o outcome) (_ slog.Level, suppressed int) {
 	if l <= slog.LevelDebug {
 		return l, 0

@@ -31,10 +31,10 @@ func TestSpanNameContainsURIOnlyWithOption(t *testing.T) {
 		c.Close()
 		span := rec.Span(tt.want)
 		if got := texts(span.Attributes())["mcp.resource.uri"]; got != "file:///etc/motd" {
-			t.Errorf("the URI is an attribute of the span: got %q", got)
+			t.Errorf("URI on the span: got %q", got)
 		}
 		if got := values(rec, "mcp.client.operation.duration", "mcp.resource.uri"); len(got) != 0 {
-			t.Errorf("the URI is on no metric: got %v", got)
+			t.Errorf("attributes of the metric: got %v, want no URI", got)
 		}
 	}
 }
@@ -52,12 +52,12 @@ func TestToolCallUsesCallersToolSpan(t *testing.T) {
 	}
 	op := call(ctx, "tools/call", instrument.Tool)
 	if op.Ref() != instrument.RefFrom(ctx) {
-		t.Error("the operation's span is the caller's")
+		t.Error("want the caller's span as the operation's span")
 	}
 	if !outer.IsRecording() {
-		t.Error("the caller ends its span")
+		t.Error("the operation has ended the caller's span")
 	}
-	call(ctx, "prompts/get", instrument.Prompt) // no tool call
+	call(ctx, "prompts/get", instrument.Prompt) // not a tool call
 	inner, another := rec.TracerProvider().Tracer("agent").Start(ctx, "another")
 	call(inner, "tools/call", instrument.Tool) // the marked span is not the current one
 	another.End()
@@ -66,10 +66,10 @@ func TestToolCallUsesCallersToolSpan(t *testing.T) {
 	span := rec.Span("execute_tool read")
 	got := texts(span.Attributes())
 	if got["mcp.method.name"] != "tools/call" || got["gen_ai.tool.name"] != "read" || got["error.type"] != "-32603" {
-		t.Errorf("the caller's span has the call's attributes: got %v", got)
+		t.Errorf("attributes of the caller's span: got %v, want those of the call", got)
 	}
 	if span.Status().Code != codes.Unset {
-		t.Errorf("the status is the caller's: got %v", span.Status())
+		t.Errorf("status of the caller's span: got %v, want it unset", span.Status())
 	}
 	rec.Span("prompts/get read")
 	rec.Span("tools/call read")
@@ -101,7 +101,7 @@ func TestPropagatorDeterminesWrittenFields(t *testing.T) {
 		{"trace context", propagation.TraceContext{}, true, false, ""},
 		{"baggage", propagation.Baggage{}, false, true, ""},
 		{"none", propagation.NewCompositeTextMapPropagator(), false, false, ""},
-		{"another's keys", otherKeys{}, false, false, "0"},
+		{"other keys", otherKeys{}, false, false, "0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rec := telemetrytest.Recorder(t, telemetry.WithPropagators(tt.propagator))
@@ -115,13 +115,13 @@ func TestPropagatorDeterminesWrittenFields(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 			if tt.traceparent && !strings.Contains(got.Traceparent, rec.Span("ping").SpanContext().SpanID().String()) {
-				t.Errorf("traceparent names the request's own span: got %q", got.Traceparent)
+				t.Errorf("traceparent: got %q, want the request's own span", got.Traceparent)
 			}
 		})
 	}
 }
 
-// otherKeys is a propagator that writes keys which the specification does not reserve.
+// otherKeys is a propagator that writes keys that the specification does not reserve.
 type otherKeys struct{}
 
 func (otherKeys) Inject(_ context.Context, c propagation.TextMapCarrier) {
@@ -160,7 +160,7 @@ func TestDefaultSlogLoggerIsNeverUsed(t *testing.T) {
 	c.Violation(instrument.Violation{Direction: telemetry.DirectionReceived, Reason: "invalid_json"})
 	c.Logger().Error("x")
 	if buf.Len() > 0 {
-		t.Errorf("without WithLogger nothing is logged: got %s", buf.String())
+		t.Errorf("without WithLogger: got %s, want no records", buf.String())
 	}
 }
 
@@ -174,6 +174,6 @@ func TestHandlerLevelFiltersRecords(t *testing.T) {
 	op.End(instrument.Result{ErrorType: names.ErrorTimeout})
 	if got := buf.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "mcp_client.request.exception") ||
 		strings.Contains(got, "mcp_client.duration=0 ") {
-		t.Errorf("only the warning is written, with a duration: got %q", got)
+		t.Errorf("got %q, want only the warning, with a duration", got)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Peer is the other end of one negotiated connection. It is immutable. A nil Peer is a peer that is not known yet.
+// Peer is the other end of one negotiated connection. It is immutable. A nil Peer stands for a peer that is not known
+// yet.
 type Peer struct {
 	side      *side
 	facts     *knownFacts
@@ -25,8 +26,8 @@ func (s *side) peer(f Facts, sessionID string) *Peer {
 	return &Peer{side: s, facts: s.facts.intern(f), sessionID: truncate(sessionID, words.MaxName)}
 }
 
-// SessionEnd records the end of the session with this peer: its duration and error type. errorType is empty if one
-// side ended the session normally. Only protocol versions before 2026-07-28 have sessions.
+// SessionEnd records the end of the session with this peer: its duration and error type. errorType is empty if one side
+// has ended the session normally. Only protocol versions before 2026-07-28 have sessions.
 func (p *Peer) SessionEnd(d time.Duration, errorType string) {
 	if p != nil {
 		p.side.sessionEnd(p.facts, d, errorType)

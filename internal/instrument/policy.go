@@ -15,9 +15,9 @@ import (
 
 // Decision is the effect of a proxy's policy on a message.
 type Decision struct {
-	Kind       string // one of the Policy words of package names
+	Kind       string // one of the Policy constants of package names
 	Method     string
-	Tool       string // tool that the message concerns; empty for none
+	Tool       string // the tool that the message concerns; empty for none
 	Redactions int    // number of replaced texts
 	Request    bool   // the message belongs to a request of the client, and the context has the span of that request
 }
@@ -58,7 +58,7 @@ func (s *Server) Decided(ctx context.Context, d Decision) {
 	s.logs.emit(ctx, level, names.EventMCPServerPolicyDecided, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
-// toolLabel returns the name of a tool as a metric label, empty for none.
+// toolLabel returns the name of a tool as a metric label. It is empty for an empty name.
 func (s *Server) toolLabel(tool string) string {
 	if tool == "" {
 		return ""

@@ -9,12 +9,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// labelSpanID is the profile label with the id of a span. The name is Pyroscope's, which finds the profile of a span
-// by it. (github.com/grafana/pyroscope-go/otelpyroscope)
+// labelSpanID is the profile label with the id of a span. The name comes from Pyroscope, which uses it to find the
+// profile of a span. (github.com/grafana/pyroscope-go/otelpyroscope)
 const labelSpanID = "span_id"
 
-// Labelled calls f. If telemetry.WithProfileLabels is set, f runs with the profile labels of the operation in
-// addition to the labels of ctx; so do the goroutines that f starts, and the context of f has them. Afterwards the
+// Labelled calls f. If telemetry.WithProfileLabels is set, f runs with the profile labels of the operation in addition
+// to the labels of ctx. The goroutines that f starts and the context of f have these labels, too. After the call the
 // goroutine has the labels of ctx again, even if f panics.
 func (op *Op) Labelled(ctx context.Context, f func(ctx context.Context)) {
 	if op.side == nil || !op.side.tel.ProfileLabels {
@@ -24,7 +24,8 @@ func (op *Op) Labelled(ctx context.Context, f func(ctx context.Context)) {
 	labelled(ctx, op.info.opKey, f)
 }
 
-// Labelled is [Op.Labelled] for work outside an operation, on a method and, unless tool is empty, a tool.
+// Labelled is like [Op.Labelled] for work outside of an operation, with the labels of a method and a tool. tool may be
+// empty.
 func (c *Client) Labelled(ctx context.Context, method, tool string, f func(ctx context.Context)) {
 	if c == nil {
 		f(ctx)
@@ -33,7 +34,8 @@ func (c *Client) Labelled(ctx context.Context, method, tool string, f func(ctx c
 	c.labelled(ctx, method, tool, f)
 }
 
-// Labelled is [Op.Labelled] for work outside an operation, on a method and, unless tool is empty, a tool.
+// Labelled is like [Op.Labelled] for work outside of an operation, with the labels of a method and a tool. tool may be
+// empty.
 func (s *Server) Labelled(ctx context.Context, method, tool string, f func(ctx context.Context)) {
 	if s == nil {
 		f(ctx)
@@ -51,8 +53,8 @@ func (s *side) labelled(ctx context.Context, method, tool string, f func(ctx con
 	labelled(ctx, s.bounded(k, true, true), f)
 }
 
-// SetLabels replaces the profile labels of the goroutine by the labels of ctx, if telemetry.WithProfileLabels is set.
-// It is for a goroutine that a handler started and that works for all handlers.
+// SetLabels replaces the profile labels of the goroutine with the labels of ctx, if telemetry.WithProfileLabels is set.
+// It is for a goroutine that was started by a handler and works for all handlers.
 func (s *Server) SetLabels(ctx context.Context) {
 	if s != nil {
 		s.setLabels(ctx)
@@ -65,10 +67,11 @@ func (s *side) setLabels(ctx context.Context) {
 	}
 }
 
-// labelled calls f with the labels of an operation with bounded names. Only a recorded span adds its id.
+// labelled calls f with the labels of an operation with bounded names. It adds the id of the span if the span is
+// recorded.
 func labelled(ctx context.Context, k opKey, f func(ctx context.Context)) {
 	var buf [6]string
-	labels := buf[:0] // sorted by key, which is cheapest
+	labels := buf[:0] // sorted by key, which is the cheapest order
 	switch {
 	case k.target == "":
 	case k.targetKind == Tool:

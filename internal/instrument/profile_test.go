@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// labelsIn returns the profile labels of ctx, in the form of package labels.
+// labelsIn returns the profile labels of ctx, in the format of package labels.
 func labelsIn(ctx context.Context) string {
 	all := ""
 	pprof.ForLabels(ctx, func(key, value string) bool {
@@ -32,26 +32,26 @@ func labelsIn(ctx context.Context) string {
 // own holds profile labels that the program has set.
 const own = `{"team":"a"}`
 
-// asTheProgramHas calls f in a goroutine with labels of the program, and checks that they are restored.
+// asTheProgramHas calls f in a goroutine with labels of the program, and checks that these labels are restored.
 func asTheProgramHas(t *testing.T, f func(ctx context.Context)) {
 	t.Helper()
 	pprof.Do(t.Context(), pprof.Labels("team", "a"), func(ctx context.Context) {
 		defer func() {
 			if got := labels.Here(t); got != own {
-				t.Errorf("afterwards the goroutine has the labels %s, want %s", got, own)
+				t.Errorf("after the call the goroutine has the labels %s, want %s", got, own)
 			}
 		}()
 		f(ctx)
 	})
 }
 
-// wantLabels checks the labels of this goroutine, of ctx, and of a goroutine that this one starts.
+// wantLabels checks the labels of this goroutine, of ctx, and of a goroutine that this goroutine starts.
 func wantLabels(t *testing.T, ctx context.Context, want string) {
 	t.Helper()
 	started := make(chan string)
 	go func() { started <- labels.Here(t) }()
 	if inherited := <-started; inherited != want {
-		t.Errorf("a goroutine that was started inherits the labels %s, want %s", inherited, want)
+		t.Errorf("a new goroutine inherits the labels %s, want %s", inherited, want)
 	}
 	if here, in := labels.Here(t), labelsIn(ctx); here != want || in != want {
 		t.Errorf("the goroutine has the labels %s and the context %s, want %s", here, in, want)
@@ -65,12 +65,12 @@ func TestOperationSetsProfileLabels(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		in   instrument.Incoming
-		want string // before the id of the span
+		want string // labels before the id of the span
 	}{
 		{"a tool", toolRequest(), `{"gen_ai.tool.name":"add", "mcp.method.name":"tools/call", "span_id":"`},
 		{"a tool beyond the limit", instrument.Incoming{Method: "tools/call", TargetKind: instrument.Tool, Target: "sub",
 			Known: true, TargetKnown: true}, `{"gen_ai.tool.name":"_OTHER", "mcp.method.name":"tools/call", "span_id":"`},
-		{"a tool that is not there", instrument.Incoming{Method: "tools/call", TargetKind: instrument.Tool, Target: "x",
+		{"an unknown tool", instrument.Incoming{Method: "tools/call", TargetKind: instrument.Tool, Target: "x",
 			Known: true}, `{"gen_ai.tool.name":"_OTHER", "mcp.method.name":"tools/call", "span_id":"`},
 		{"a prompt", instrument.Incoming{Method: "prompts/get", TargetKind: instrument.Prompt, Target: "add", Known: true,
 			TargetKnown: true}, `{"gen_ai.prompt.name":"add", "mcp.method.name":"prompts/get", "span_id":"`},
@@ -110,7 +110,7 @@ func TestProfileLabelsAreRestoredAfterPanic(t *testing.T) {
 	}
 }
 
-// TestLabelledSetsProfileLabelsOutsideOperation also checks that an unrecorded span adds no label, since its id leads
+// TestLabelledSetsProfileLabelsOutsideOperation also checks that an unrecorded span adds no label, because its id leads
 // nowhere.
 func TestLabelledSetsProfileLabelsOutsideOperation(t *testing.T) {
 	tel := telemetry.New(telemetry.WithTracerProvider(sdktrace.NewTracerProvider(

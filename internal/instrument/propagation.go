@@ -18,11 +18,11 @@ import (
 // TraceContext is the trace context of a message.
 type TraceContext = propagate.TraceContext
 
-// TraceContextIn returns the trace context in a decoded _meta. Its Others holds all texts that a propagator may have
-// written.
+// TraceContextIn returns the trace context in a decoded _meta. Its Others field holds all texts that a propagator may
+// have written.
 func TraceContextIn(meta map[string]any) TraceContext { return propagate.In(meta) }
 
-// TraceContext returns the fields to write into the _meta of the message. They replace existing fields of the same
+// TraceContext returns the fields to write into the _meta of the message. They replace existing fields with the same
 // keys.
 func (op *Op) TraceContext() TraceContext {
 	if op.side == nil {
@@ -39,8 +39,8 @@ func (t *traces) inject(ctx context.Context) TraceContext {
 	return propagate.Write(t.sharedContext(ctx), t.side.tel.Propagator, t.side.tel.declared())
 }
 
-// sharedContext returns ctx without the baggage members that may not leave this side, in whatever format the propagator
-// writes baggage: see [telemetry.WithBaggageKeys].
+// sharedContext returns ctx without the baggage members that must not leave this side. This works for any format in
+// which the propagator writes baggage: see [telemetry.WithBaggageKeys].
 func (t *traces) sharedContext(ctx context.Context) context.Context {
 	if t.sharesAll() {
 		return ctx
@@ -67,8 +67,8 @@ func (t *traces) shared(all baggage.Baggage) baggage.Baggage {
 	return all
 }
 
-// declared returns the keys that the propagator declares beyond the W3C's, or none before a global propagator is set.
-// The keys do not change afterwards, so the propagator is asked only once.
+// declared returns the keys that the propagator declares, without the W3C's. It returns none before a global propagator
+// is set. After that the keys do not change, so the propagator is asked only once.
 func (h *hub) declared() []string {
 	if known := h.fields.Load(); known != nil {
 		return *known
@@ -81,8 +81,8 @@ func (h *hub) declared() []string {
 	return others
 }
 
-// overNetwork reports whether the other end is on a network and may be a foreign program on a foreign machine. A peer
-// behind pipes or a Unix socket, or in the same process, was started or chosen by the user.
+// overNetwork reports whether the other end is on a network, and so may be a foreign program on a foreign machine. The
+// user has started or chosen a peer behind pipes or a Unix socket, or in the same process.
 func (t *traces) overNetwork() bool {
 	switch t.side.base.Transport {
 	case "pipe", "unix":
@@ -96,15 +96,15 @@ func (t *traces) overNetwork() bool {
 // origin is the result of reading a message's trace context: the context for its handler, and the links of its span.
 type origin struct {
 	ctx    context.Context
-	link   Ref // span of the earlier context, if it is not the parent
-	remote Ref // span that the sender names, if the sender is not trusted
+	link   Ref // span of the earlier context if it is not the parent
+	remote Ref // span that the sender names if the sender is not trusted
 }
 
 // extract reads the trace context of a message.
 func (t *traces) extract(ctx context.Context, in *Incoming) origin {
 	ambient := trace.SpanContextFromContext(ctx)
 	if ambient.IsValid() {
-		in.Header = nil // the code that started the span has read the headers
+		in.Header = nil // the code that has started the span has read the headers
 	}
 	switch {
 	case t.side.which == telemetry.SideServer && t.side.tel.Untrusted != nil && t.untrusted(ctx):
@@ -119,11 +119,11 @@ func (t *traces) extract(ctx context.Context, in *Incoming) origin {
 	switch {
 	case !ambient.IsValid() || sender.TraceID() == ambient.TraceID() && sender.SpanID() == ambient.SpanID():
 		return origin{ctx: ctx}
-	case !sender.IsValid(): // the propagator treated invalid fields as a context
+	case !sender.IsValid(): // the propagator has treated invalid fields as a context
 		return origin{ctx: trace.ContextWithSpanContext(ctx, ambient)}
 	}
 	if t.side.which == telemetry.SideClient {
-		// A client answers within its own request, whose span is in the sender's trace.
+		// A client handles this message within its own request, whose span is already in the sender's trace.
 		return origin{ctx: ctx}
 	}
 	return origin{ctx: ctx, link: newRef(ambient)}
@@ -139,12 +139,12 @@ func (t *traces) hasContextFields(in *Incoming) bool {
 		(len(in.Meta) > 0 || len(in.Others) > 0) && len(t.side.tel.declared()) > 0 || t.hasContextHeaders(in.Header)
 }
 
-// hasContextHeaders reports whether the propagator may find a trace context in headers.
+// hasContextHeaders reports whether the propagator may find a trace context in the headers.
 func (t *traces) hasContextHeaders(h http.Header) bool {
 	return len(h) > 0 && propagate.InHeader(h, t.side.tel.declared())
 }
 
-// receivedContext returns ctx with the trace context of the message. On a client, the baggage is restricted: a server
+// receivedContext returns ctx with the trace context of the message. On a client, it restricts the baggage: a server
 // may set only members that it may see.
 func (t *traces) receivedContext(ctx context.Context, in *Incoming) context.Context {
 	if t.side.which != telemetry.SideClient || t.sharesAll() {
@@ -158,7 +158,7 @@ func (t *traces) receivedContext(ctx context.Context, in *Incoming) context.Cont
 	return baggage.ContextWithBaggage(ctx, own)
 }
 
-// untrusted calls the user's function. If the function fails, the sender is not trusted.
+// untrusted calls the user's function. If the function fails, the sender counts as untrusted.
 func (t *traces) untrusted(ctx context.Context) bool {
 	untrusted := true
 	usercode.Run(func() { untrusted = t.side.tel.Untrusted(ctx) }, t.side.failed(ctx, "public endpoint"))
@@ -173,7 +173,7 @@ func (t *traces) distrust(ctx context.Context, in *Incoming) origin {
 	return o
 }
 
-// sender returns the span that a sender names, or the zero Ref if it is the known span.
+// sender returns the span that the sender names. It returns the zero Ref if that is the known span.
 func (t *traces) sender(in *Incoming, known Ref) Ref {
 	if !t.mayCarryContext(in) {
 		return Ref{}
@@ -185,7 +185,7 @@ func (t *traces) sender(in *Incoming, known Ref) Ref {
 	return named
 }
 
-// read returns ctx with the trace context of the message. If the message names no span, read uses the headers of its
+// read returns ctx with the trace context of the message. If the message names no span, read uses the headers of the
 // HTTP request.
 func (t *traces) read(ctx context.Context, in *Incoming) context.Context {
 	ctx = propagate.Read(ctx, t.side.tel.Propagator, &in.TraceContext, in.Meta)
@@ -196,13 +196,13 @@ func (t *traces) read(ctx context.Context, in *Incoming) context.Context {
 }
 
 // joinAdvice is the advice in the record about a linked trace.
-const joinAdvice = "the client is unknown, so the server links to its trace and does not continue it; for one trace, " +
+const joinAdvice = "the client is unknown, so the server links to its trace instead of continuing it; for one trace, " +
 	"set TrustTraceContext, in mcpserver.HTTPOptions or as an option of the adapters, or give clients a principal, " +
 	"as with bearer.Require"
 
 // logJoinAdvice logs, once for all servers of the Telemetry, that the server does not continue the trace of an unknown
-// client, and how to join the traces. It is silent for programs with [telemetry.WithPublicEndpointFn], which have
-// decided.
+// client, and how to join the traces. It logs nothing for programs with [telemetry.WithPublicEndpointFn], because they
+// have decided.
 func (op *Op) logJoinAdvice(in *Incoming, named Ref) {
 	s := op.side
 	if !in.Untrusted || named == (Ref{}) || !op.trace.recording || s.tel.Untrusted != nil || s.tel.advised.Load() {

@@ -106,7 +106,7 @@ func TestPropagatorKeysAreCaseInsensitive(t *testing.T) {
 	_, op := s.StartHandler(t.Context(), in)
 	op.End(instrument.Result{})
 	if got := rec.Span("tools/call add").Parent().SpanID().String(); got != remoteSpan {
-		t.Errorf("the parent is %s, want %s", got, remoteSpan)
+		t.Errorf("got the parent %s, want %s", got, remoteSpan)
 	}
 	if string(in.Meta) != before {
 		t.Errorf("the _meta became %s", in.Meta)
@@ -119,7 +119,7 @@ func TestPropagatorCannotWriteReservedKeys(t *testing.T) {
 		"-a": "1", "a_": "1", "naïve": "1", "fine.1": "yes",
 	}))
 	if diff := cmp.Diff(map[string]string{"fine.1": "yes"}, got.Others); diff != "" {
-		t.Errorf("what is written (-want +got):\n%s", diff)
+		t.Errorf("written fields (-want +got):\n%s", diff)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestPropagatorFieldsAreBounded(t *testing.T) {
 	}
 	got := written(t, t.Context(), pipe, telemetry.WithPropagators(many))
 	if len(got.Others) != 64 || got.Others["k63"] != "v" {
-		t.Errorf("%d keys are written, want the first 64 that have room", len(got.Others))
+		t.Errorf("%d keys are written, want the first 64", len(got.Others))
 	}
 	large := writer{}
 	for i := range 20 {
@@ -187,7 +187,7 @@ func TestPropagatorKeysCarryOnlyConfiguredBaggageAcrossNetworks(t *testing.T) {
 		members := maps.Clone(callerCount.Others)
 		maps.DeleteFunc(members, func(key, _ string) bool { return !strings.HasPrefix(key, "ot-baggage-") })
 		if diff := cmp.Diff(tt.want, members); diff != "" || callerCount.Others["ot-tracer-traceid"] == "" {
-			t.Errorf("%v, %v: what is written (-want +got):\n%s", tt.n, tt.keys, diff)
+			t.Errorf("%v, %v: written fields (-want +got):\n%s", tt.n, tt.keys, diff)
 		}
 		if headers := callerCount.Headers(); len(headers) != 3 {
 			t.Errorf("headers repeat %v, want the three keys of Fields", headers)
@@ -230,7 +230,7 @@ func TestUntrustedSenderSpanBecomesLinkWithAnyPropagator(t *testing.T) {
 			span := rec.Span("tools/call add")
 			links := span.Links()
 			if span.Parent().IsValid() || len(links) != 1 || links[0].SpanContext.SpanID() != sent.SpanID() {
-				t.Errorf("the span has the parent %v and the links %v, want a link alone", span.Parent(), links)
+				t.Errorf("the span has the parent %v and the links %v, want only a link", span.Parent(), links)
 			}
 		})
 	}
@@ -248,7 +248,7 @@ func TestInvalidTraceContextKeepsAmbientSpan(t *testing.T) {
 	op.End(instrument.Result{})
 	around.End()
 	if got := rec.Span("tools/call add").Parent().SpanID(); got != around.SpanContext().SpanID() {
-		t.Errorf("the parent is %s, want the span around the handler", got)
+		t.Errorf("got the parent %s, want the span around the handler", got)
 	}
 }
 

@@ -21,7 +21,7 @@ type gate struct {
 	slog.Handler
 	open chan struct{}
 	got  *[]string
-	quit bool // ends its goroutine
+	quit bool // the handler ends its goroutine
 }
 
 func (g gate) Enabled(context.Context, slog.Level) bool { return true }
@@ -44,7 +44,7 @@ func (g gate) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// gated runs f in a bubble with a client whose log handler waits until open is closed.
+// gated runs f in a bubble with a client whose log handler waits until the test closes open.
 func gated(t *testing.T, quit bool, f func(t *testing.T, tel *telemetry.Telemetry, c *Client, open chan struct{},
 	got *[]string)) {
 	t.Helper()
@@ -77,10 +77,10 @@ func TestQueuedRecordsKeepOrder(t *testing.T) {
 				}
 			}
 			c.Close()
-			c.logs.emit(t.Context(), slog.LevelInfo, "behind the end")
+			c.logs.emit(t.Context(), slog.LevelInfo, "after the end")
 			synctest.Wait()
-			if last := (*got)[len(*got)-1]; last != "behind the end" {
-				t.Errorf("got %q last", last)
+			if last := (*got)[len(*got)-1]; last != "after the end" {
+				t.Errorf("got %q as the last record", last)
 			}
 		})
 	}
@@ -129,7 +129,7 @@ func TestFlushWaitsForEarlierRecords(t *testing.T) {
 			t.Error(err)
 		}
 		if len(*got) != 1 || (*got)[0] != "before" {
-			t.Errorf("got %q written, want what was told before the flush", *got)
+			t.Errorf("got %q written, want the records before the flush", *got)
 		}
 		close(open)
 	})

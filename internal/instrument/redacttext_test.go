@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// The redactor sees every text that a server may have written a part of, and can empty it.
+// The redactor gets every text to which a server may have contributed, and can replace it with an empty text.
 func TestRedactorSeesEveryErrorText(t *testing.T) {
 	const secret = "SECRET-42"
 	for _, keep := range []bool{true, false} {
@@ -23,7 +23,7 @@ func TestRedactorSeesEveryErrorText(t *testing.T) {
 			rec := telemetrytest.Recorder(t, telemetry.WithContentCapture(func(_ context.Context, c telemetry.Content) (string,
 				bool) {
 				if c.Kind != telemetry.ContentErrorMessage || c.Side != telemetry.SideClient || c.Method != "" {
-					t.Errorf("want the text of an error that is about no request, got %+v", c)
+					t.Errorf("want the text of an error outside of requests, got %+v", c)
 				}
 				return string(c.Data), keep
 			}))
@@ -52,7 +52,7 @@ func TestRedactorSeesEveryErrorText(t *testing.T) {
 				callerCount += strings.Count(fmt.Sprint(s.Status().Description, s.Attributes()), secret)
 			}
 			if want := map[bool]int{true: 8, false: 0}[keep]; callerCount != want {
-				t.Errorf("want the text told %d times, got %d", want, callerCount)
+				t.Errorf("want the text %d times, got %d", want, callerCount)
 			}
 		})
 	}

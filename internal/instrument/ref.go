@@ -6,8 +6,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Ref names a span: trace id, span id, flags, and whether the span is remote. It outlives the span, for code that
-// refers to an ended span, such as a tombstone. The zero Ref names no span.
+// Ref is the name of a span: trace id, span id, flags, and whether the span is remote. It outlives the span, for code
+// that refers to an ended span, such as a tombstone. The zero Ref names no span.
 type Ref [25]byte
 
 // remoteFlag is the bit in the flags byte that marks a remote span. W3C trace flags do not use this bit.
@@ -36,7 +36,7 @@ func (r *Ref) spanContext() trace.SpanContext {
 	})
 }
 
-// context returns ctx with r as its current span, or ctx if r is zero.
+// context returns ctx with r as its current span. If r is zero, it returns ctx itself.
 func (r *Ref) context(ctx context.Context) context.Context {
 	if *r == (Ref{}) {
 		return ctx
@@ -44,7 +44,7 @@ func (r *Ref) context(ctx context.Context) context.Context {
 	return trace.ContextWithSpanContext(ctx, r.spanContext())
 }
 
-// TraceID returns the trace id of the span as 32 hexadecimal digits, empty if r is zero.
+// TraceID returns the trace id of the span as 32 hexadecimal digits. It is empty if r is zero.
 func (r Ref) TraceID() string {
 	if r == (Ref{}) {
 		return ""

@@ -14,11 +14,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Refusal is a request that a server refused before a handler saw it.
+// Refusal is a request that a server refused before it reached a handler.
 type Refusal struct {
-	Reason     string // one of the Refusal words of package names
-	Status     int    // of the HTTP response; zero if the request did not come over HTTP
-	Err        error  // for the log; nil for none
+	Reason     string // one of the Refusal constants of package names
+	Status     int    // status of the HTTP response; zero if the request did not come over HTTP
+	Err        error  // error for the log; nil for none
 	RemoteAddr string // address of an HTTP client, as in net/http; empty if unknown
 	Told       bool   // another record reports the refusal
 }
@@ -28,7 +28,8 @@ type refusalKey struct {
 	status int
 }
 
-// Refused counts a refusal, and logs it unless another record does. ctx is the context of the HTTP request.
+// Refused counts a refusal. It also logs the refusal unless another record reports it. ctx is the context of the HTTP
+// request.
 func (s *Server) Refused(ctx context.Context, r Refusal) {
 	if s == nil {
 		return
@@ -60,7 +61,7 @@ func (s *Server) Refused(ctx context.Context, r Refusal) {
 	s.logs.emit(ctx, level, names.EventMCPServerRequestRefused, appendCount(fields, s.keys.suppressed, suppressed)...)
 }
 
-// level returns Info for refusals that teach clients the server's version and requirements, and Warn otherwise.
+// level returns Info for refusals that inform clients about the server's version and requirements, and Warn otherwise.
 func (r *Refusal) level() slog.Level {
 	switch r.Reason {
 	case names.RefusalMethod, names.RefusalHeader, names.RefusalVersion, names.RefusalSession, names.RefusalUnauthorized,

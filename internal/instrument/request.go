@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// TargetKind is the kind of a request's target. It decides which attribute names the target.
+// TargetKind is the kind of a request's target. It decides which attribute contains the target.
 type TargetKind uint8
 
 const (
@@ -35,8 +35,8 @@ const (
 // String returns the value of k in telemetry.
 func (k MessageKind) String() string { return words.MessageKinds[k] }
 
-// resultInputRequired is the type of a result that asks the client for input. (specification
-// 2026-07-28, basic/patterns/mrtr)
+// resultInputRequired is the type of a result that asks the client for input. (specification 2026-07-28,
+// basic/patterns/mrtr)
 const resultInputRequired = "input_required"
 
 // resultTask is the type of a result that names a running task. (tasks extension)
@@ -47,27 +47,29 @@ type Request struct {
 	Method     string
 	TargetKind TargetKind
 	Target     string // name of the tool or prompt
-	URI        string // of the resource, if the method has one
+	URI        string // URI of the resource if the method has one
 
-	// Stranger means that the server does not list the target: metrics record it as _OTHER.
+	// Stranger means that the server does not list the target, so metrics record it as _OTHER.
 	Stranger bool
 
-	// Foreign means that another program chose the method: metrics record a method outside the protocol as _OTHER.
+	// Foreign means that another program has chosen the method, so metrics record a method outside of the protocol as
+	// _OTHER.
 	Foreign bool
 
 	// Corr is the correlation id of the logical call that this request continues; zero starts a new call.
 	Corr Corr
 
-	// Link names the request that this one repeats or continues.
+	// Link is the span of the request that this request repeats or continues.
 	Link Ref
 
-	// Round numbers the requests of a call that bring input which the previous answer asked for, from 1.
+	// Round is the number of the round in a call, from 1. In each round, a request brings input that the server has asked
+	// for. Zero means that the request brings no input.
 	Round int
 
 	// Reissue means that the request repeats a request that was lost with its connection.
 	Reissue bool
 
-	// Notification means that there will be no answer. A sent notification is counted. [telemetry.WithNotificationSpans]
+	// Notification means that there is no answer. A sent notification is counted. [telemetry.WithNotificationSpans]
 	// decides whether it has a span and a duration.
 	Notification bool
 
@@ -75,12 +77,12 @@ type Request struct {
 	// [telemetry.WithSpanAttributesFn].
 	Attributes []attribute.KeyValue
 
-	// Beside means that a separate goroutine writes the log records, as for handled messages: the operation's own
-	// goroutine serves other operations too, which must not wait for a log handler.
+	// Beside means that a separate goroutine writes the log records, as for handled messages. The operation's own
+	// goroutine also serves other operations, which must not wait for a log handler.
 	Beside bool
 
-	// Parent, if not zero, replaces the span of ctx as the parent. A notifications/cancelled sets it to the cancelled
-	// request, and has a span if that request has one; both are exported or neither.
+	// Parent, if not zero, replaces the span of ctx as the parent. For notifications/cancelled it is the cancelled
+	// request. The notification has a span if that request has one, so that both are exported or neither.
 	Parent Ref
 }
 
@@ -113,34 +115,34 @@ type Incoming struct {
 	Method     string
 	TargetKind TargetKind
 	Target     string // name of the tool or prompt
-	URI        string // of the resource, if the method has one
+	URI        string // URI of the resource if the method has one
 	ID         string // id of the request, as text; empty if the id is an integer and HasIntID is set
 
-	// IntID is the id if it is an integer and HasIntID is set. Its text is made when a signal needs it.
+	// IntID is the id if the id is an integer and HasIntID is set. Its text is created when a signal needs it.
 	IntID    int64
 	HasIntID bool
 
-	// Known means that this side serves the method, TargetKnown that it has the target. Metrics record unknown names as
-	// _OTHER, except methods of the protocol; spans keep the real name.
+	// Known means that this side serves the method. TargetKnown means that this side has the target. Metrics record
+	// unknown names as _OTHER, except methods of the protocol. Spans keep the real name.
 	Known, TargetKnown bool
 
 	Notification bool
 
-	// TraceContext holds the fields that the sender wrote into _meta. A caller that has the raw _meta may set Meta
-	// instead of TraceContext.Others: fields for propagators other than the W3C's are then read from Meta, if there are
+	// TraceContext holds the fields that the sender has written into _meta. A caller that has the raw _meta may set Meta
+	// in place of TraceContext.Others. Fields for propagators other than the W3C's are then read from Meta, if there are
 	// such propagators.
 	TraceContext
 	Meta []byte
 
-	// Header has the headers of the HTTP request that brought the message, nil for none. They count only if the message
-	// names no span and the context has none, for senders that propagate over HTTP only.
+	// Header holds the headers of the HTTP request that brought the message. It may be nil. The headers count only if
+	// neither the message nor the context names a span, for senders that propagate only over HTTP.
 	Header http.Header
 
-	// Untrusted means that the sender may not extend this side's traces: its span becomes a link and not a parent, and
-	// its baggage is ignored. Span and baggage of the context still count, unlike with [telemetry.WithPublicEndpointFn].
+	// Untrusted means that the sender may not extend this side's traces. Its span becomes a link and not a parent, and its
+	// baggage is ignored. Span and baggage of the context still count, unlike with [telemetry.WithPublicEndpointFn].
 	Untrusted bool
 
-	// ClientName and ClientVersion are the client's name and version for itself; empty if it sent none.
+	// ClientName and ClientVersion are the name and version that the client has sent for itself. They may be empty.
 	ClientName, ClientVersion string
 
 	// RemoteAddr is the address of an HTTP client, as in net/http: see [telemetry.WithoutClientAddress].
@@ -153,10 +155,10 @@ type Incoming struct {
 // startHandler starts the handling of a message and stores its operation in op. The returned context is for the
 // handler.
 //
-// The parent of the span is the span in the message, with a link to the span of ctx if the two differ; without a span
-// in the message, it is the span of ctx. For an untrusted sender the parent is the span of ctx, with a link to the
-// span in the message. If [telemetry.WithPublicEndpointFn] distrusts the sender, there is no parent, and links to
-// both.
+// The parent of the span is the span in the message. If the span of ctx is a different one, the span links to it.
+// Without a span in the message, the parent is the span of ctx. For an untrusted sender, the parent is the span of ctx,
+// with a link to the span in the message. If [telemetry.WithPublicEndpointFn] distrusts the sender, there is no parent,
+// but links to both.
 func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.Context {
 	from := s.traces.extract(ctx, in)
 	ctx = from.ctx
@@ -191,7 +193,7 @@ func (s *side) startHandler(ctx context.Context, in *Incoming, op *Op) context.C
 	return op.ctx
 }
 
-// begin finds out which signals are enabled, counts the request, and reads the clock if a signal needs the duration.
+// begin determines the enabled signals, counts the request, and reads the clock if a signal needs the duration.
 func (op *Op) begin() {
 	s := op.side
 	if active := op.activeInstrument(); active != nil && active.Enabled(op.ctx) {

@@ -46,7 +46,7 @@ func same(t *testing.T, what string, got, want map[string]string) {
 	}
 }
 
-// first gives an instance a known id.
+// first sets a known instance id.
 var first = instrument.WithInstanceID("1")
 
 var stdio = instrument.Facts{Network: pipe, MCPVersion: "2026-07-28"}
@@ -60,7 +60,7 @@ func TestCallEmitsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 			Target: "read"})
 		op.Admit(c.Peer(stdio, "s-1"), 42)
 		if got := rec.Value("mcp_client.active_requests", "mcp.method.name", "tools/call"); got != 1 {
-			t.Errorf("a request is active until it ends: got %d, want 1", got)
+			t.Errorf("active requests: got %d, want 1", got)
 		}
 		op.Sent(100)
 		time.Sleep(30 * time.Millisecond) // virtual
@@ -78,12 +78,12 @@ func TestCallEmitsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 			"mcp.protocol.version": "2026-07-28",
 		})
 		if span.SpanKind() != trace.SpanKindClient || span.Status().Code != codes.Unset {
-			t.Errorf("a request that succeeds is a CLIENT span without a status: got %v and %v", span.SpanKind(), span.Status())
+			t.Errorf("kind and status of the span: got %v and %v, want CLIENT and no status", span.SpanKind(), span.Status())
 		}
 
 		sample := rec.Points("mcp.client.operation.duration")
 		if len(sample) != 1 || sample[0].Count != 1 || sample[0].Sum != 0.03 {
-			t.Fatalf("the duration is recorded once, from sending to the end: got %+v, want one sample of 0.03", sample)
+			t.Fatalf("duration from sending to the end: got %+v, want one sample of 0.03", sample)
 		}
 		same(t, "attributes of the duration", texts(sample[0].Attrs.ToSlice()), map[string]string{
 			"mcp.method.name": "tools/call", "gen_ai.tool.name": "read", "gen_ai.operation.name": "execute_tool",
@@ -96,7 +96,7 @@ func TestCallEmitsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 			p := rec.Points("mcp_client.message.size", "mcp_client.direction", size.direction, "mcp_client.message.kind",
 				size.kind)
 			if len(p) != 1 || p[0].Count != 1 || p[0].Sum != size.bytes {
-				t.Errorf("the size of the %s is recorded once: got %+v, want %v", size.kind, p, size.bytes)
+				t.Errorf("size of the %s: got %+v, want one sample of %v", size.kind, p, size.bytes)
 			}
 		}
 
@@ -114,7 +114,7 @@ func TestCallEmitsOneSpanOneSampleAndTwoRecords(t *testing.T) {
 		same(t, "fields of the stop", fieldsOf(stop), want)
 		for _, r := range []telemetrytest.Record{start, stop} {
 			if !r.Span.Equal(span.SpanContext()) || r.Level != slog.LevelDebug {
-				t.Errorf("%s is logged at debug in the span: got %v in %v", r.Message, r.Level, r.Span)
+				t.Errorf("level and span of %s: got %v in %v, want debug in the span", r.Message, r.Level, r.Span)
 			}
 		}
 	})
@@ -128,10 +128,10 @@ func TestOperationRecordsOnlyFirstEnd(t *testing.T) {
 	op.End(instrument.Result{})
 	op.End(instrument.Result{ErrorType: names.ErrorTimeout})
 	if n := rec.Count("mcp.client.operation.duration"); n != 1 {
-		t.Errorf("an operation ends once: got %d samples, want 1", n)
+		t.Errorf("samples of an operation: got %d, want 1", n)
 	}
 	if n := len(rec.Logs("")); n != 2 {
-		t.Errorf("an operation ends once: got %d records, want a start and a stop", n)
+		t.Errorf("records of an operation: got %d, want a start and a stop", n)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestUnadmittedRequestLogsStartAndFailure(t *testing.T) {
 	_, op := c.StartRequest(t.Context(), instrument.Request{Method: "tools/list"})
 	op.End(instrument.Result{ErrorType: names.ErrorNotReady})
 	if _, ok := rec.Log("mcp_client.request.start").Attrs["jsonrpc.request.id"]; ok {
-		t.Error("a request that was not admitted has no id, got one")
+		t.Error("a request that was not admitted has an id, want none")
 	}
 	if got := rec.Log("mcp_client.request.exception").Text("error.type"); got != "not_ready" {
 		t.Errorf("error.type of a request without a connection: got %q, want not_ready", got)
@@ -165,16 +165,16 @@ func TestDurationExcludesWaitForConnection(t *testing.T) {
 		op.Sent(10)
 		op.End(instrument.Result{})
 		if sum := rec.Points("mcp.client.operation.duration")[0].Sum; sum != 1 {
-			t.Errorf("the duration runs from sending: got %v s, want 1", sum)
+			t.Errorf("duration since sending: got %v s, want 1", sum)
 		}
 		span := rec.Span("ping")
 		if d := span.EndTime().Sub(span.StartTime()); d != time.Hour+time.Second {
-			t.Errorf("the span runs from the call: got %v, want 1h0m1s", d)
+			t.Errorf("length of the span since the call: got %v, want 1h0m1s", d)
 		}
 	})
 }
 
-func TestASlowRequestIsLoggedAtInfo(t *testing.T) {
+func TestSlowRequestIsLoggedAtInfo(t *testing.T) {
 	for _, tt := range []struct {
 		threshold, took time.Duration
 		want            slog.Level
@@ -213,11 +213,11 @@ func TestRequestsOfOneCallShareCorrelationIDAndLinks(t *testing.T) {
 	spans := rec.Spans()
 	corr := func(i int) string { return texts(spans[i].Attributes())["mcp_client.corr_id"] }
 	if corr(0) != corr(1) || corr(0) == corr(2) || len(corr(0)) != 32 {
-		t.Errorf("a call has one correlation id, another call another: got %s, %s, %s", corr(0), corr(1), corr(2))
+		t.Errorf("correlation ids of two calls: got %s, %s, %s", corr(0), corr(1), corr(2))
 	}
 	links := spans[1].Links()
 	if len(links) != 1 || !links[0].SpanContext.Equal(spans[0].SpanContext()) {
-		t.Errorf("a re-issued request links to the one before: got %v, want %v", links, spans[0].SpanContext())
+		t.Errorf("links of a re-issued request: got %v, want %v", links, spans[0].SpanContext())
 	}
 }
 
@@ -233,7 +233,7 @@ func TestDurationExemplarRefersToSpan(t *testing.T) {
 	exemplars := m.Data.(metricdata.Histogram[float64]).DataPoints[0].Exemplars
 	id := span.SpanID()
 	if len(exemplars) != 1 || string(exemplars[0].SpanID) != string(id[:]) {
-		t.Errorf("the sample leads to the span: got %v, want one exemplar of span %v", exemplars, id)
+		t.Errorf("exemplars: got %v, want one of span %v", exemplars, id)
 	}
 }
 

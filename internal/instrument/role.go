@@ -14,7 +14,7 @@ type role struct {
 	events *events
 }
 
-// keys holds the attributes that clients and servers both have, each under its own prefix.
+// keys holds the attributes that both clients and servers have, with different prefixes.
 type keys struct {
 	corrID, // empty for a server, whose requests have none
 	group, // empty for a server, which is in none
@@ -76,7 +76,7 @@ var serverKeys = keys{
 // requestEvents holds the events of one request. Events that cannot occur are empty.
 type requestEvents struct{ start, stop, exception, toolError, inputRequired, reissued string }
 
-// events holds the events that clients and servers both have, each under its own prefix.
+// events holds the events that both clients and servers have, with different prefixes.
 type events struct {
 	sent, handled                                                            requestEvents
 	panicked, notificationSent, notification, violation, dropped, sessionEnd string

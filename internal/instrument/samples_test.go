@@ -23,13 +23,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-var update = flag.Bool("update", false, "write the sample records anew")
+var update = flag.Bool("update", false, "write the file of sample records")
 
-// samplesFile has one line with a record of each event. The schema's tests write the pages of docs/telemetry from it.
+// samplesFile has one line for each event, with a record of the event. The schema's tests generate the pages of
+// docs/telemetry from it.
 const samplesFile = "schema/testdata/samples.jsonl"
 
 // TestSamplesMatchScenarioRecords runs the scenario that emits everything, at a fixed time and with fixed ids. It
-// stores one record of each event: the first with the most fields.
+// stores one record of each event: the first one with the most fields.
 func TestSamplesMatchScenarioRecords(t *testing.T) {
 	var log bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
@@ -84,7 +85,7 @@ func richest(t *testing.T, log []byte) string {
 // maxText bounds the length of a text in a sample.
 const maxText = 240
 
-// printed replaces random ids by fixed ones, and cuts long texts at the end of a line.
+// printed replaces random ids with fixed ones, and cuts long texts at the end of a line.
 func printed(_ []string, a slog.Attr) slog.Attr {
 	switch a.Key {
 	case names.KeyMCPClientCorrID:

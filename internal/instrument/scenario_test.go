@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// network has all facts of a network.
+// network is a network with all facts.
 var network = instrument.Network{
 	Transport: "tcp", Protocol: "http", ProtocolVersion: "2", Address: "mcp.example", Port: 443,
 }
@@ -46,8 +46,8 @@ type lost struct{}
 func (lost) Error() string     { return "the server went away" }
 func (lost) ErrorType() string { return names.ErrorConnectionLost }
 
-// TestEverythingInTheSchemaIsEmitted runs every event in the life of a client and a server. Every Recorder checks
-// that nothing outside the schema is emitted.
+// TestEverythingInTheSchemaIsEmitted runs every event in the life of a client and a server. Every Recorder checks that
+// nothing outside of the schema is emitted.
 func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t, telemetry.WithSlowThreshold(time.Second), telemetry.WithExecuteToolDuration(),
@@ -63,13 +63,13 @@ func TestEverythingInTheSchemaIsEmitted(t *testing.T) {
 		failingOften(t, rec.Telemetry())
 		for _, m := range rec.Missing() {
 			if !strings.Contains(m, "=") { // tests of clients and servers cover all values
-				t.Errorf("the scenario shows all of the schema; missing: %s", m)
+				t.Errorf("the scenario does not emit %s of the schema", m)
 			}
 		}
 	})
 }
 
-// probing sends the probe to an old server, whose refusal is expected.
+// probing sends the probe to an old server. The refusal of the server is expected.
 func probing(t *testing.T, tel *telemetry.Telemetry) {
 	c := instrument.NewClient(tel, "files", pipe)
 	defer c.Close()
@@ -77,7 +77,7 @@ func probing(t *testing.T, tel *telemetry.Telemetry) {
 	op.End(instrument.Result{Code: -32601, HasCode: true, Message: "Method not found", Expected: true, Told: true})
 }
 
-// conversing makes a call within a conversation, in a program that copies baggage to its spans.
+// conversing makes a call in a conversation, in a program that copies baggage to its spans.
 func conversing(t *testing.T, rec *telemetrytest.Recording) {
 	rec.TracerProvider().RegisterSpanProcessor(baggagecopy.NewSpanProcessor(baggagecopy.AllowAllMembers))
 	ctx, err := telemetry.ContextWithConversation(t.Context(),
@@ -138,7 +138,7 @@ func lifeOfClient(t *testing.T, tel *telemetry.Telemetry) {
 	passes(time.Second)
 	c.ToolChanged("search", names.ChangeAdded, "", nil)
 	c.ChangeGap(names.GapStream)
-	// c is ready and stays open: a closed client is not among the gauges.
+	// c is ready and stays open, because a closed client is not included in the gauges.
 	c.Transition(instrument.Transition{Transition: connstate.Transition{
 		From: connstate.Initializing, To: connstate.Ready, Reason: connstate.ReasonNegotiated, Attempt: 1, Epoch: 3,
 	}})
@@ -158,7 +158,7 @@ func hearing(t *testing.T, c *instrument.Client) {
 	}
 }
 
-// injecting makes a request that a fault plan disturbs.
+// injecting sends a request that a fault plan disturbs.
 func injecting(t *testing.T, c *instrument.Client) {
 	search := instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "search"}
 	ctx, op := c.StartRequest(t.Context(), search)
@@ -335,7 +335,7 @@ func notifying(t *testing.T, c *instrument.Client, p *instrument.Peer) {
 	c.NotificationDropped("notifications/tools/list_changed", names.DropCoalesced)
 }
 
-// misbehaving breaks the protocol more often than the limiter allows warnings.
+// misbehaving violates the protocol more often than the limiter allows warnings.
 func misbehaving(c *instrument.Client) {
 	for range 7 {
 		c.Violation(tooLarge)
@@ -412,8 +412,8 @@ func lifeOfServer(t *testing.T, tel *telemetry.Telemetry) {
 	linked.End(instrument.Result{})
 }
 
-// deciding makes policy decisions about a call, about messages outside of calls, and more of them than the limiter
-// allows.
+// deciding makes policy decisions about a call and about messages outside of calls. It makes more of them than the
+// limiter allows.
 func deciding(t *testing.T, s *instrument.Server) {
 	ctx, op := s.StartHandler(t.Context(), instrument.Incoming{Method: "tools/call", TargetKind: instrument.Tool,
 		Target: "search", TargetKnown: true})

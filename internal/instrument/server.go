@@ -13,16 +13,16 @@ import (
 // Methods of a nil Server do nothing.
 //
 // Only requests that a handler sends to its client wait for the log handler. All other records wait in a queue of at
-// most 32,768 records and 16 MiB. Records that do not fit are dropped, and a record reports how many.
+// most 32,768 records and 16 MiB. The queue drops further records, and a later record contains their number.
 type Server struct {
 	side
 	callers *callers
 }
 
-// NewServer returns the Server that emits to t for the connections of the server with this name over this network, or
-// nil if t records nothing. The name is the value of mcp_server.name on everything that is emitted. A server with
-// several networks has one Server for each, all with the same [WithInstanceID]. The caller closes the Server when the
-// server has ended.
+// NewServer returns the Server that emits to t for the connections of the server with this name over this network. It
+// returns nil if t records nothing. All telemetry of the server has the name as mcp_server.name. A server with several
+// networks has one Server for each, all with the same [WithInstanceID]. The caller closes the Server when the server
+// has ended.
 func NewServer(t *telemetry.Telemetry, name string, n Network, opts ...SideOption) *Server {
 	h := hubOf(t)
 	if h == nil {
@@ -36,8 +36,8 @@ func NewServer(t *telemetry.Telemetry, name string, n Network, opts ...SideOptio
 	return s
 }
 
-// Peer returns the client at the other end of a connection with a known version. The session id, empty for none,
-// becomes an attribute of spans only.
+// Peer returns the client at the other end of a connection with a known version. The session id becomes an attribute of
+// spans only; it may be empty.
 func (s *Server) Peer(f Facts, sessionID string) *Peer {
 	if s == nil {
 		return nil
@@ -58,9 +58,9 @@ func (s *Server) StartHandler(ctx context.Context, in Incoming) (_ context.Conte
 	return ctx, op
 }
 
-// StartRequest starts the operation of a request or notification that the server is about to send. The returned
-// context is for sending it. The caller ends the operation exactly once. A server's request has no correlation id: it
-// is sent once.
+// StartRequest starts the operation of a request or notification that the server is about to send. The returned context
+// is for sending it. The caller ends the operation exactly once. A server's request has no correlation id, because it
+// is sent only once.
 func (s *Server) StartRequest(ctx context.Context, r Request) (context.Context, Op) {
 	if s == nil {
 		return ctx, Op{}
@@ -68,24 +68,24 @@ func (s *Server) StartRequest(ctx context.Context, r Request) (context.Context, 
 	return s.startRequest(ctx, r)
 }
 
-// Notification counts a notification that was received and has no handler.
+// Notification counts a received notification that has no handler.
 func (s *Server) Notification(d telemetry.Direction, method string) {
 	if s != nil {
 		s.notification(d, method)
 	}
 }
 
-// NotificationDropped counts a notification that was not sent. reason is one of the Drop reasons.
+// NotificationDropped counts a notification that was not sent. reason is one of the Drop constants.
 func (s *Server) NotificationDropped(method, reason string) {
 	if s != nil {
 		s.dropNotification(telemetry.DirectionSent, method, reason)
 	}
 }
 
-// Decodes reports whether a metric records the duration of decoding, for a message without an operation.
+// Decodes reports whether a metric records the duration of decoding a message without an operation.
 func (s *Server) Decodes() bool { return s != nil && s.ins.decode.Enabled(context.Background()) }
 
-// Undecodable records the duration and the error of a request that could not be decoded.
+// Undecodable records the duration and the error of decoding a request, after decoding has failed.
 func (s *Server) Undecodable(d time.Duration, err error) {
 	if s.Decodes() {
 		s.ins.decode.Record(context.Background(), d.Seconds(),
@@ -93,14 +93,14 @@ func (s *Server) Undecodable(d time.Duration, err error) {
 	}
 }
 
-// Violation counts and logs a frame that breaks the protocol.
+// Violation counts and logs a frame that violates the protocol.
 func (s *Server) Violation(v Violation) {
 	if s != nil {
 		s.violation(v)
 	}
 }
 
-// Dropped counts and logs a response that no request waits for.
+// Dropped counts and logs a response for which no request waits.
 func (s *Server) Dropped(d Drop) {
 	if s != nil {
 		s.drop(d)
@@ -128,7 +128,7 @@ func (s *Server) QueueWait(d time.Duration) {
 	}
 }
 
-// HandlerPanic counts and logs a panic of the handler that was called with ctx. Only the log record has the value.
+// HandlerPanic counts and logs a panic of the handler that was called with ctx. Only the log record contains the value.
 func (s *Server) HandlerPanic(ctx context.Context, method string, value any, stack []byte) {
 	if s != nil {
 		s.panicked(ctx, method, value, stack)
@@ -143,8 +143,8 @@ func (s *Server) Close() {
 	}
 }
 
-// Flush waits until the log handler has all records that were written so far. If ctx ends first, Flush returns its
-// cause.
+// Flush waits until the log handler has all records that were written before the call. If ctx ends first, Flush returns
+// its cause.
 func (s *Server) Flush(ctx context.Context) error {
 	if s == nil {
 		return nil
@@ -152,8 +152,8 @@ func (s *Server) Flush(ctx context.Context) error {
 	return s.logs.wait(ctx)
 }
 
-// serverNetwork returns n without address and port: they describe the dialled server, and the conventions have them
-// on the client's side only.
+// serverNetwork returns n without address and port: both describe the dialled server, and the conventions define them
+// only for the client's side.
 func serverNetwork(n Network) Network {
 	n.Address, n.Port = "", 0
 	return n

@@ -20,10 +20,10 @@ func TestClientsOfOneServerShareNamesAndFacts(t *testing.T) {
 	a, of := use(telemetry.New())
 	b, other := use(telemetry.New(telemetry.WithToolNameLimit(7)))
 	if a.base != b.base || of.opNames != other.opNames || of == other {
-		t.Error("want the same names and facts, and statistics of their own")
+		t.Error("want the same names and facts, but separate statistics")
 	}
 	if got := a.operations(); len(got) != 1 || got[0].Count != 1 {
-		t.Errorf("want one call of each client in its statistics, got %v", got)
+		t.Errorf("want one call in the statistics of each client, got %v", got)
 	}
 	a.Close()
 	b.Close()

@@ -17,20 +17,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// side holds the common state of clients and servers: everything but the life of a client's connection. It is safe
+// side holds the common state of clients and servers: everything except the life of a client's connection. It is safe
 // for concurrent use.
 type side struct {
 	*role
 	tel      *hub
 	name     string
 	instance string
-	group    string      // of a client; empty for none
+	group    string      // group of a client; empty for none
 	base     *knownFacts // the facts before a peer is known
 
 	facts   interned
 	targets series.NameSet // tools and prompts
 	ops     series.Memo[opKey, *opInfo]
-	endings sync.Mutex // held while an opInfo gets another ending
+	endings sync.Mutex // held while an opInfo gets a new ending
 	traces  traces
 	metrics metrics
 	logs    logs
@@ -58,7 +58,7 @@ func (s *side) transport() attribute.KeyValue {
 	return optional(names.KeyNetworkTransport, s.base.Transport)
 }
 
-// foreign holds names outside the protocol, which few peers use.
+// foreign holds names outside of the protocol. Few peers use such names.
 type foreign struct{ methods, outcomes series.NameSet }
 
 // foreignNames returns the foreign names of the side.
@@ -83,19 +83,19 @@ func (s *side) methodLabel(method string, known bool) string {
 	return names.Other
 }
 
-// SideOption is an option of one client or server: see [NewClient] and [NewServer].
+// SideOption is an option for one client or server: see [NewClient] and [NewServer].
 type SideOption func(*side)
 
-// WithInstanceID sets the id that distinguishes clients, or servers, of one name: the value of mcp_client.instance.id
-// or mcp_server.instance.id on spans and log records. Metrics do not have it, since it would multiply their series.
-// The default, empty, is a [NewInstanceID].
+// WithInstanceID sets the id that distinguishes clients, or servers, with the same name. It is the value of
+// mcp_client.instance.id or mcp_server.instance.id on spans and log records. Metrics do not have it, because it would
+// multiply their series. Empty means a [NewInstanceID], which is the default.
 func WithInstanceID(id string) SideOption { return func(s *side) { s.instance = id } }
 
-// WithGroup sets the group of a client: see [names.KeyMCPClientGroup]. The default, empty, is no group. Servers
-// ignore it.
+// WithGroup sets the group of a client: see [names.KeyMCPClientGroup]. Empty means no group, which is the default.
+// Servers ignore it.
 func WithGroup(group string) SideOption { return func(s *side) { s.group = group } }
 
-// NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. It is not a secret.
+// NewInstanceID returns an id that no other client or server has: 16 random hexadecimal digits. The id is not a secret.
 func NewInstanceID() string {
 	var id [8]byte
 	binary.BigEndian.PutUint64(id[:], rand.Uint64())

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// numbered makes a call with this id and with sizes that derive from it.
+// numbered makes a call with this id. The sizes derive from the id.
 func numbered(ctx context.Context, c *instrument.Client, p *instrument.Peer, id int) {
 	_, op := c.StartRequest(ctx, instrument.Request{Method: "tools/call", TargetKind: instrument.Tool, Target: "add"})
 	op.Admit(p, int64(id))
@@ -73,7 +73,7 @@ func TestConcurrentSampledCallsHaveOwnAttributes(t *testing.T) {
 	}
 }
 
-// Reuse of the slices depends on this: if the test fails, copiesAttributes must return false.
+// The reuse of the slices depends on this behaviour. If this test fails, copiesAttributes must return false.
 func TestSDKCopiesSpanAttributes(t *testing.T) {
 	recorder := tracetest.NewSpanRecorder()
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))
@@ -87,11 +87,11 @@ func TestSDKCopiesSpanAttributes(t *testing.T) {
 	span.End()
 	got := recorder.Ended()[0].Attributes()
 	if len(got) != 21 || !slices.Contains(got, attribute.Int("a", 19)) || !slices.Contains(got, attribute.Int("b0", 0)) {
-		t.Errorf("want all attributes as they were when they were set, got %v", got)
+		t.Errorf("want all attributes with their values at the time of setting, got %v", got)
 	}
 }
 
-// keeping is a tracer provider with spans that keep the slices of SetAttributes.
+// keeping is a tracer provider with spans that retain the slices of SetAttributes.
 type keeping struct {
 	noop.TracerProvider
 	tracer *keepingTracer

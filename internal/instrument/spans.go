@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// startSpan starts the operation's span, or borrows the caller's own span of the tool call if it is marked. ofCall
-// holds the program's attributes for this call.
+// startSpan starts the operation's span. If the caller has marked its own span of the tool call, startSpan borrows it.
+// ofCall holds the program's attributes for this call.
 func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...Ref) {
 	users := op.userAttributes(ofCall)
 	if op.direction == telemetry.DirectionSent && kind == Tool {
@@ -32,7 +32,7 @@ func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...R
 		return
 	}
 	name, opts := op.spanStart(kind)
-	if len(users) > 0 { // before the schema's attributes, which prevail
+	if len(users) > 0 { // first, so that the schema's attributes prevail
 		opts = append([]trace.SpanStartOption{trace.WithAttributes(users...)}, opts...)
 	}
 	for _, link := range links {
@@ -46,7 +46,7 @@ func (op *Op) startSpan(kind TargetKind, ofCall []attribute.KeyValue, links ...R
 }
 
 // spanStart returns the name and the start options of the operation's span. The span of a sent message has the full
-// names; the span of a received message has only known names until it ends.
+// names. The span of a received message has only known names until it ends.
 func (op *Op) spanStart(kind TargetKind) (string, []trace.SpanStartOption) {
 	name, opts := op.info.spanName, op.info.start
 	if op.direction == telemetry.DirectionSent && !op.exact {
@@ -85,10 +85,10 @@ func (k opKey) onSpan(transport attribute.KeyValue) []attribute.KeyValue {
 	return present(attrs...)
 }
 
-// endSpan sets the attributes that were unknown at the start, all at once, and ends the span. A borrowed span gets
-// the attributes only.
+// endSpan sets all attributes that were unknown at the start with one call, and ends the span. A borrowed span only
+// gets the attributes.
 func (op *Op) endSpan(o outcome, r *Result) {
-	defer op.closeSpan() // even if the user's redactor panics or ends the goroutine
+	defer op.closeSpan() // deferred, because the user's redactor may panic or end the goroutine
 	op.setEndAttributes(o, r)
 	if op.trace.borrowed {
 		return
@@ -99,7 +99,7 @@ func (op *Op) endSpan(o outcome, r *Result) {
 }
 
 // statusText returns the description of an error for the span's status: the message of the JSON-RPC error, or the
-// error's text. A tool's error is in the result, which is content, so the description is empty.
+// error's text. A tool's error is a part of the result, which is content, so its description is empty.
 func statusText(r *Result) string {
 	switch {
 	case r.ToolError:
@@ -111,7 +111,7 @@ func statusText(r *Result) string {
 }
 
 // closeSpan ends the span, unless it is borrowed. The end time is the time of the answer. If the span was kept beyond
-// the answer, the end time is now, after the caller's check of the answer, unless another request follows.
+// the answer, for the caller's check of the answer, and no other request follows, the end time is now.
 func (op *Op) closeSpan() {
 	switch {
 	case op.trace.borrowed:
@@ -186,17 +186,17 @@ func (op *Op) endAttributes(attrs []attribute.KeyValue, o outcome, r *Result) []
 	return attrs
 }
 
-// usualAttributes is the initial capacity for the attributes of a span's end.
+// usualAttributes is the initial capacity for the attributes at the end of a span.
 const usualAttributes = 16
 
-// endBuffers holds buffers for the attributes of a span's end. Without them, each sampled call would allocate half a
-// KiB that the SDK copies anyway.
+// endBuffers holds buffers for the attributes at the end of a span. Without them, each sampled call would allocate half
+// a KiB, which the SDK copies anyway.
 var endBuffers = sync.Pool{New: func() any {
 	attrs := make([]attribute.KeyValue, 0, usualAttributes)
 	return &attrs
 }}
 
-// setEndAttributes sets the attributes that were unknown at the start, all at once.
+// setEndAttributes sets all attributes that were unknown at the start with one call.
 func (op *Op) setEndAttributes(o outcome, r *Result) {
 	if !copiesAttributes(op.trace.span) {
 		attrs := make([]attribute.KeyValue, 0, usualAttributes)
@@ -214,8 +214,8 @@ func (op *Op) setEndAttributes(o outcome, r *Result) {
 // sdkSpans is the package of the SDK's spans.
 const sdkSpans = "go.opentelemetry.io/otel/sdk/trace"
 
-// copiesAttributes reports whether span copies the arguments of SetAttributes, so that the slice can be reused. The
-// API does not specify it; the SDK copies, and a test checks that. Other implementations may keep the slice.
+// copiesAttributes reports whether span copies the arguments of SetAttributes, so that the slice can be reused. The API
+// does not specify this. The SDK copies, and a test checks that. Other implementations may retain the slice.
 func copiesAttributes(span trace.Span) bool {
 	t := reflect.TypeOf(span)
 	return t.Kind() == reflect.Pointer && t.Elem().PkgPath() == sdkSpans

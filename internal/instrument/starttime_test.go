@@ -20,7 +20,7 @@ func TestStartTimeMetricRemainsAfterLastClientCloses(t *testing.T) {
 	c := instrument.NewClient(tel, "files", pipe)
 	first := value(names.MetricMCPClientStartTime)
 	if len(first) != 1 || first[0].Value <= 0 || time.Unix(first[0].Value, 0).After(time.Now().Add(time.Second)) {
-		t.Errorf("with a client: got %v, want the time in seconds at which the process began", first)
+		t.Errorf("with a client: got %v, want the start of the process in seconds", first)
 	}
 	c.Close()
 	if got := value(names.MetricMCPClientStartTime); len(got) != 1 || got[0].Value != first[0].Value {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// stats holds the statistics of an opInfo. Writers take no lock: a reader may see one part of a request that is just
-// ending and miss the other.
+// stats holds the statistics of an opInfo. Writers take no lock, so a reader may see only a part of a request that is
+// just ending.
 type stats struct {
 	latencies latencies
 	errors    atomic.Pointer[[]*errorCount] // copy on write; side.endings guards writes
@@ -30,7 +30,7 @@ func (s *side) count(info *opInfo, o outcome, elapsed time.Duration) {
 	}
 }
 
-// errorCount returns the counter of an outcome. Outcomes beyond the limit share one counter, as on metrics.
+// errorCount returns the counter of an outcome. Outcomes beyond the limit share one counter, as they do on metrics.
 func (s *side) errorCount(info *opInfo, o outcome) *errorCount {
 	if c := info.stats.find(o); c != nil {
 		return c
@@ -106,8 +106,8 @@ func (s *stats) summary() (o telemetry.Operation) {
 	return o
 }
 
-// Durations are counted in buckets. Up to latencyLinear microseconds, a bucket is a microsecond wide; above, its
-// width is an eighth of the power of two below it. The last bucket ends at about 19 hours.
+// Durations are counted in buckets. Up to latencyLinear microseconds, each bucket is a microsecond wide. Above, the
+// width of a bucket is an eighth of the largest power of two below it. The last bucket ends at about 19 hours.
 const (
 	latencyLinear  = 16
 	latencyParts   = 8
@@ -115,11 +115,11 @@ const (
 	latencyBuckets = latencyLinear + latencyOctaves*latencyParts
 )
 
-// latencyGroupSize is the number of buckets that are allocated together. Most groups hold one or two durations.
+// latencyGroupSize is the number of buckets that are allocated together. Most groups contain one or two durations.
 const latencyGroupSize = 4
 
 // latencies is a histogram of durations. The durations of one operation are similar, so buckets are allocated in
-// groups when the first duration falls into a group. The groups form a list.
+// groups, when the first duration falls into a group. The groups form a list.
 type latencies struct {
 	groups atomic.Pointer[latencyGroup]
 	max    atomic.Int64
@@ -132,7 +132,7 @@ type latencyGroup struct {
 	next   atomic.Pointer[latencyGroup]
 }
 
-// group returns the group with a number, and adds it if it does not exist.
+// group returns the group with this number. If it does not exist, group adds it.
 func (l *latencies) group(number int) *latencyGroup {
 	at := &l.groups
 	for {
@@ -174,7 +174,7 @@ func latencyBucket(d time.Duration) int {
 	if us < latencyLinear {
 		return int(us)
 	}
-	octave := bits.Len64(us) - 5 // 16 µs to 32 µs is the first
+	octave := bits.Len64(us) - 5 // the first octave is 16 µs to 32 µs
 	if octave >= latencyOctaves {
 		return latencyBuckets - 1
 	}
@@ -192,7 +192,7 @@ func latencyMiddle(bucket int) time.Duration {
 	return time.Duration(latencyParts+part)*width + width/2
 }
 
-// quantile returns the duration that the given part of all durations does not exceed.
+// quantile returns the duration that this part of all durations does not exceed.
 func quantile(counts *[latencyBuckets]uint64, all uint64, part float64) time.Duration {
 	if all == 0 {
 		return 0

@@ -14,10 +14,10 @@ import (
 
 type streamEnd struct{ kind, errorType string }
 
-// StreamOpened counts and logs an open stream that serves no single request. kind is one of the Stream kinds. The
-// caller calls ended when the stream has ended, with the reason, or nil for a normal end; only the first call counts.
-// An error of type shutdown or cancelled is a normal end: this end gave up the stream. Both functions are safe for
-// concurrent use. A stream has no span, since it may live for weeks.
+// StreamOpened counts and logs an open stream that serves no single request. kind is one of the Stream constants. The
+// caller calls ended when the stream has ended. The error is the reason, or nil for a normal end; only the first call
+// counts. An error of type shutdown or cancelled is a normal end, because this side has given up the stream. Both
+// functions are safe for concurrent use. A stream has no span, because it may live for weeks.
 func (c *Client) StreamOpened(kind string) (ended func(error)) {
 	if c == nil {
 		return func(error) {}
@@ -25,8 +25,8 @@ func (c *Client) StreamOpened(kind string) (ended func(error)) {
 	return c.streamOpened(kind)
 }
 
-// StreamOpened counts and logs an open stream to a client, like [Client.StreamOpened]. Every end counts as normal: a
-// server cannot distinguish a client that left from a lost one.
+// StreamOpened counts and logs an open stream to a client, like [Client.StreamOpened]. Every end counts as normal,
+// because a server cannot distinguish a client that has left from a lost one.
 func (s *Server) StreamOpened(kind string) (ended func()) {
 	if s == nil {
 		return func() {}

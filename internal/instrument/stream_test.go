@@ -25,14 +25,14 @@ func TestOpenStreamsAreCountedAndEndedOnesMeasured(t *testing.T) {
 			"mcp_client.stream.kind": "get",
 		})
 		if n := active(); n != 1 {
-			t.Errorf("streams that are open: got %d, want 1", n)
+			t.Errorf("open streams: got %d, want 1", n)
 		}
 		time.Sleep(time.Hour) // virtual
 		ended(lost{})
 		ended(errors.New("again"))
 
 		if n := active(); n != 0 {
-			t.Errorf("streams that are open after the end: got %d, want 0", n)
+			t.Errorf("open streams after the end: got %d, want 0", n)
 		}
 		points := rec.Points("mcp_client.stream.duration")
 		if len(points) != 1 || points[0].Count != 1 || points[0].Sum != 3600 {
@@ -78,9 +78,9 @@ func TestStreamEndsOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if n := rec.Value("mcp_client.stream.active"); n != 0 {
-		t.Errorf("streams that are open after eight ends of one: got %d, want 0", n)
+		t.Errorf("open streams after eight ends of one stream: got %d, want 0", n)
 	}
 	if n := rec.Count("mcp_client.stream.duration"); n != 1 {
-		t.Errorf("durations after eight ends of one: got %d, want 1", n)
+		t.Errorf("durations after eight ends of one stream: got %d, want 1", n)
 	}
 }

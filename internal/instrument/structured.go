@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	maxContent      = 8 << 10 // bytes of each content on a span
-	maxContentDepth = 32      // objects and arrays in each other
+	maxContent      = 8 << 10 // maximum size of each content on a span, in bytes
+	maxContentDepth = 32      // maximum number of nested objects and arrays
 )
 
-// omittedMark is the key of a member, or the start of an element, that marks omitted content.
+// omittedMark marks omitted content, as the key of a member or as the start of an element.
 const omittedMark = "…"
 
-// structured returns JSON content as a structured attribute value, so that backends can search it. Text that is no
-// JSON object or array stays a string. The value holds the first 8 KiB. A truncated value is well-formed, with all
-// objects and arrays closed, and contains a note.
+// structured returns JSON content as a structured attribute value, so that backends can search it. Text that is neither
+// a JSON object nor a JSON array stays a string. The value holds the first 8 KiB. A truncated value is well-formed,
+// with all objects and arrays closed, and contains a note.
 func structured(text string) attribute.Value {
 	if first := strings.TrimLeft(text, " \t\r\n"); first == "" || first[0] != '{' && first[0] != '[' {
 		return attribute.StringValue(truncate(text, maxContent))
@@ -32,7 +32,7 @@ func structured(text string) attribute.Value {
 		if _, err = r.d.Token(); err == io.EOF {
 			return v
 		}
-		return attribute.StringValue(truncate(text, maxContent)) // there is more text after the value
+		return attribute.StringValue(truncate(text, maxContent)) // more text follows the value
 	}
 	if err != nil {
 		return attribute.StringValue(truncate(text, maxContent))
@@ -40,11 +40,11 @@ func structured(text string) attribute.Value {
 	return v
 }
 
-// contentReader reads JSON until its budget of bytes is spent. It ignores the rest.
+// contentReader reads JSON until its budget of bytes is used up. It ignores the rest.
 type contentReader struct {
 	d    *json.Decoder
 	left int  // remaining bytes
-	full bool // the budget is spent
+	full bool // the budget is used up
 }
 
 func (r *contentReader) value(depth int) (attribute.Value, error) {
@@ -114,7 +114,7 @@ func (r *contentReader) array(depth int) (attribute.Value, error) {
 
 var cutAt = "cut at " + strconv.Itoa(maxContent) + " bytes"
 
-// end reads the end of an object or array, if nothing in it was omitted.
+// end reads the end of an object or array, unless something in it was omitted.
 func (r *contentReader) end() error {
 	if r.full {
 		return nil
@@ -123,7 +123,7 @@ func (r *contentReader) end() error {
 	return err
 }
 
-// text returns the part of a string that fits the budget.
+// text returns the part of a string that fits into the budget.
 func (r *contentReader) text(s string) string {
 	kept := truncate(s, max(r.left, 0))
 	if r.spend(len(s) + len(`""`)); r.full {
@@ -132,7 +132,7 @@ func (r *contentReader) text(s string) string {
 	return kept
 }
 
-// number returns a number without loss: as text if neither attribute type can hold it.
+// number returns a number without loss. If neither attribute type can hold it, the number becomes a text.
 func (r *contentReader) number(s string) attribute.Value {
 	r.spend(len(s))
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
@@ -144,7 +144,7 @@ func (r *contentReader) number(s string) attribute.Value {
 	return attribute.StringValue(truncate(s, max(r.left, 64)))
 }
 
-// spend takes n bytes of JSON, and one for a comma, from the budget.
+// spend subtracts n bytes of JSON, and one for a comma, from the budget.
 func (r *contentReader) spend(n int) {
 	r.left -= n + 1
 	r.full = r.full || r.left < 0

@@ -21,7 +21,7 @@ func TestContentsAreStructuredLikeJSON(t *testing.T) {
 			attribute.Float64Value(1.5), attribute.BoolValue(true), attribute.Value{}, attribute.StringValue("x")))}),
 		`[9223372036854775807,9223372036854775808,1e400,-0.5]`: attribute.SliceValue(attribute.Int64Value(1<<63-1),
 			attribute.StringValue("9223372036854775808"), attribute.StringValue("1e400"), attribute.Float64Value(-0.5)),
-		// what is no object or array stays as it is
+		// a text that is neither an object nor an array is unchanged
 		`"text"`: attribute.StringValue(`"text"`),
 		`hidden`: attribute.StringValue("hidden"),
 		`{"a":`:  attribute.StringValue(`{"a":`),
@@ -38,22 +38,22 @@ func TestContentsAreStructuredLikeJSON(t *testing.T) {
 func TestTruncatedContentIsWellFormedAndMarked(t *testing.T) {
 	long := strings.Repeat("é", maxContent)
 	for name, text := range map[string]string{
-		"a string":         fmt.Sprintf(`{"a":1,"b":{"c":[%q,2],"d":3},"e":4}`, long),
-		"a key":            fmt.Sprintf(`{"a":1,%q:2,"e":4}`, long),
-		"many members":     `{"a":1` + strings.Repeat(`,"member":12345`, 2000) + `}`,
-		"many elements":    `["a"` + strings.Repeat(`,[]`, 10) + strings.Repeat(`,"element"`, 2000) + `]`,
-		"empty lists":      `["a"` + strings.Repeat(`,[]`, 1<<20) + `]`,
-		"a long number":    `{"a":1,"b":` + strings.Repeat("9", 2*maxContent) + `}`,
-		"much in another":  `{"a":1,"b":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`,
-		"no JSON any more": fmt.Sprintf(`{"a":1,"b":%q, and then nonsense`, long),
+		"a string":                fmt.Sprintf(`{"a":1,"b":{"c":[%q,2],"d":3},"e":4}`, long),
+		"a key":                   fmt.Sprintf(`{"a":1,%q:2,"e":4}`, long),
+		"many members":            `{"a":1` + strings.Repeat(`,"member":12345`, 2000) + `}`,
+		"many elements":           `["a"` + strings.Repeat(`,[]`, 10) + strings.Repeat(`,"element"`, 2000) + `]`,
+		"empty lists":             `["a"` + strings.Repeat(`,[]`, 1<<20) + `]`,
+		"a long number":           `{"a":1,"b":` + strings.Repeat("9", 2*maxContent) + `}`,
+		"deeply nested arrays":    `{"a":1,"b":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`,
+		"invalid JSON at the end": fmt.Sprintf(`{"a":1,"b":%q, and then nonsense`, long),
 	} {
 		text := structured(text).String()
 		var v any
 		if err := json.Unmarshal([]byte(text), &v); err != nil {
-			t.Errorf("%s: what is kept is no JSON: %v in %.80s", name, err, text)
+			t.Errorf("%s: the truncated content is not JSON: %v in %.80s", name, err, text)
 		}
 		if !strings.Contains(text, "cut at 8192 bytes") || len(text) > maxContent+1024 {
-			t.Errorf("%s: got %d bytes that end %q, want about 8 KiB that say so", name, len(text), text[max(0, len(text)-60):])
+			t.Errorf("%s: got %d bytes that end %q, want about 8 KiB with a note", name, len(text), text[max(0, len(text)-60):])
 		}
 	}
 }

@@ -18,11 +18,11 @@ import (
 
 type taskEnd struct{ tool, status, errorType string }
 
-// Task is the work of a task of the tasks extension, from its creation to its end. The request that created it does
-// not wait for it. A Task is a value; its owner keeps it and does not share it. Methods of the zero Task do nothing.
+// Task is the work of a task of the tasks extension, from its creation to its end. The request that has created it does
+// not wait for it. A Task is a value. Its owner keeps it and does not share it. Methods of the zero Task do nothing.
 type Task struct {
 	s       *Server
-	tool    string // name of the tool, without limits of metrics
+	tool    string // name of the tool, without the limits of metrics
 	label   string // the tool as a metric label
 	ctx     context.Context
 	span    trace.Span
@@ -31,7 +31,7 @@ type Task struct {
 	over    bool
 }
 
-// StartTask starts the work of a task, for a call of one of the server's tools. The returned context is for the work.
+// StartTask starts the work of a task for a call of one of the server's tools. The returned context is for the work.
 // The caller ends the Task exactly once. Its span is a child of the request's span and outlives the request.
 func (s *Server) StartTask(ctx context.Context, tool string) (context.Context, Task) {
 	if s == nil {
@@ -66,14 +66,14 @@ func (t *Task) End(status string, r Result) {
 		Failed: o.failed, Elapsed: elapsed,
 	}, Trace: t.span.SpanContext().TraceID()})
 	t.endSpan(status, o, &r)
-	if h := s.tel.ins.task; h.Enabled(t.ctx) { // after the span has ended: exemplars depend on it
+	if h := s.tel.ins.task; h.Enabled(t.ctx) { // after the end of the span, because exemplars depend on it
 		h.Record(t.ctx, elapsed.Seconds(), s.taskEnded(taskEnd{t.label, status, bounded(o.errorType())})...)
 	}
 	t.log(status, elapsed, o, &r)
 }
 
 func (t *Task) endSpan(status string, o outcome, r *Result) {
-	defer t.span.End() // even if the user's redactor panics or ends the goroutine
+	defer t.span.End() // deferred, because the user's redactor may panic or end the goroutine
 	s := t.s
 	if t.span.IsRecording() {
 		t.span.SetAttributes(present(s.identify([]attribute.KeyValue{
@@ -93,8 +93,8 @@ func (t *Task) errorMessage(text string) string {
 	return t.s.errorMessage(t.ctx, c, text)
 }
 
-// taskEnded returns the options for a task with this end. It omits the name of the tool if that would make too many
-// series.
+// taskEnded returns the options for a task with this end. It omits the name of the tool if the name would result in too
+// many series.
 func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
 	ends := &s.metrics.options().taskEnd
 	if opts, ok := ends.Within(words.MaxPrecisely, k, ends.Build); ok {
@@ -107,7 +107,7 @@ func (s *Server) taskEnded(k taskEnd) []metric.RecordOption {
 	return s.metrics.options().taskEnd.At(k)
 }
 
-// log logs the end of the work, at Error if the cause is a defect of this side.
+// log logs the end of the work. The level is Error if the cause is a defect of this side.
 func (t *Task) log(status string, elapsed time.Duration, o outcome, r *Result) {
 	s, level := t.s, slog.LevelInfo
 	if o.failed && o.word == "" && o.code == codeInternalError && !r.Told {

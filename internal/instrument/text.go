@@ -5,10 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// truncate returns a copy of the first limit bytes of s, or fewer to keep the last character whole. Each run of
-// invalid UTF-8 becomes a question mark: exporters reject invalid UTF-8, together with everything else in the batch.
+// truncate returns a copy of the first limit bytes of s. It may be shorter, so that it ends with a whole character.
+// Each run of invalid UTF-8 becomes a question mark, because exporters reject invalid UTF-8, together with the whole
+// batch.
 //
-// truncate copies because s may be part of a frame of many MiB, which would otherwise live as long as the result.
+// The result is a copy, because s may be part of a frame of many MiB, which would otherwise live as long as the result.
 func truncate(s string, limit int) string {
 	if len(s) > limit {
 		s = s[:limit]

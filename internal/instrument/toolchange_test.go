@@ -20,12 +20,12 @@ func TestEveryToolChangeIsCounted(t *testing.T) {
 	c.Close()
 	records := rec.Logs(names.EventMCPClientToolChanged)
 	if len(records) != 6 {
-		t.Fatalf("got %d records, want five and one about the rest", len(records))
+		t.Fatalf("got %d records, want five and one about the suppressed ones", len(records))
 	}
 	last := records[len(records)-1]
 	if last.Text(names.KeyMCPClientToolChangeKind) != names.ChangeAdded || last.Text(names.KeyGenAIToolName) != "" ||
 		last.Attrs[names.KeyMCPClientSuppressed].Int64() != changes-5 {
-		t.Errorf("got %v, want that %d more were added", last.Attrs, changes-5)
+		t.Errorf("got %v, want %d more added tools", last.Attrs, changes-5)
 	}
 	if got := rec.Value(names.MetricMCPClientToolChanges); got != changes {
 		t.Errorf("got a count of %d, want %d", got, changes)

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ToolSize is the size of a part of a tool's definition. Its fields equal those of package contextcost's type, so
-// that one converts to the other.
+// ToolSize is the size of a part of a tool's definition. It has the same fields as the type of package contextcost, so
+// that one type converts to the other.
 type ToolSize struct{ Bytes, EstimatedTokens int }
 
 func (s *ToolSize) add(other ToolSize) {
@@ -23,24 +23,24 @@ func (s *ToolSize) add(other ToolSize) {
 // nil ToolList do nothing.
 type ToolList struct {
 	Tools int
-	Size  ToolSize // of all tools together
+	Size  ToolSize // size of all tools together
 
 	*toolSizes // nil without telemetry.WithContextCost
 }
 
-// toolSizes holds the sizes of the first tools of a list, and one size for all others.
+// toolSizes holds the sizes of the first tools of a list. All other tools share one size.
 type toolSizes struct {
 	limit int
 	each  []toolSize
 }
 
-// toolSize holds the sizes of a definition's parts, in the order of words.DefinitionParts.
+// toolSize holds the sizes of the parts of a definition, in the order of words.DefinitionParts.
 type toolSize struct {
 	name  string
 	parts [2]ToolSize
 }
 
-// Metered reports whether a meter records the client's measurements.
+// Metered reports whether a meter records measurements of the client.
 func (c *Client) Metered() bool {
 	if c == nil {
 		return false
@@ -74,8 +74,7 @@ func (l *ToolList) Add(tool string, description, inputSchema ToolSize) {
 	}
 }
 
-// addTo adds the parts of a tool, under its name while there are places for names. All other tools share the last
-// place.
+// addTo adds the parts of a tool under its name. After the limit of names, all other tools share one size.
 func (s *toolSizes) addTo(tool string, parts [2]ToolSize) {
 	switch {
 	case len(s.each) < s.limit && tool != names.Other:
@@ -89,7 +88,7 @@ func (s *toolSizes) addTo(tool string, parts [2]ToolSize) {
 	}
 }
 
-// AddList adds the tools of another list, which stays unchanged.
+// AddList adds the tools of another list. The other list stays unchanged.
 func (l *ToolList) AddList(other *ToolList) {
 	if l == nil || other == nil {
 		return
@@ -112,7 +111,7 @@ func (c *Client) ToolsListed(l *ToolList) {
 	}
 }
 
-// ListedTools returns the latest list, or nil before the first. The list is immutable.
+// ListedTools returns the latest list. It returns nil before the first list. The list is immutable.
 func (c *Client) ListedTools() *ToolList {
 	if c == nil {
 		return nil
@@ -120,8 +119,8 @@ func (c *Client) ListedTools() *ToolList {
 	return c.listed.Load()
 }
 
-// observeTools observes the sizes of tools. Clients of one name usually have the same server, and a model gets its
-// tools once. So the gauges show the largest list of these clients, and not the sum.
+// observeTools observes the sizes of tools. Clients with the same name usually have the same server, and a model gets
+// the server's tools only once. So the gauges show the largest list of these clients, and not the sum.
 func (g *gauges) observeTools(o metric.Observer, clients []*Client) {
 	for _, m := range []struct {
 		list, definition metric.Int64Observable
@@ -158,8 +157,8 @@ func (g *gauges) observeTools(o metric.Observer, clients []*Client) {
 	}
 }
 
-// foldTools returns the sizes of definitions by name. If there are more than places, it adds up the smallest tools of
-// each client. If there are too many client names, it adds up the clients of each group.
+// foldTools returns the sizes of definitions by name. If the limit of series is exceeded, it adds up the smallest tools
+// of each client. If there are too many client names, it adds up the clients of each group.
 func foldTools(all map[gaugeKey]int64) map[gaugeKey]int64 {
 	if len(all) <= words.MaxSets {
 		return all
@@ -174,8 +173,8 @@ func foldTools(all map[gaugeKey]int64) map[gaugeKey]int64 {
 	return foldShortest(all, len(ofNames), toolsBeyond)
 }
 
-// toolsBeyond returns the series _OTHER of w's client. It holds the sum over the client's tools when there are too many
-// tools for the limit of series.
+// toolsBeyond returns the series _OTHER of w's client. It holds the sum over the tools of the client that exceed the
+// limit of series.
 func toolsBeyond(w gaugeKey) gaugeKey {
 	w.tool = names.Other
 	return w

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// lists makes a client list this many tools. Each has a schema of 100 bytes and a description one byte longer than
-// the one before.
+// lists makes a client list this many tools. Each tool has a schema of 100 bytes, and a description that is one byte
+// longer than the previous one.
 func lists(c *instrument.Client, tools int) {
 	l := c.NewToolList()
 	for i := range tools {
@@ -88,7 +88,7 @@ func TestSizesOfToolsNeedOption(t *testing.T) {
 	}
 	lists(c, 1)
 	if got := len(rec.Points(definitionSize)); got != 2 {
-		t.Errorf("a tool that is not listed any more is gone: got %d points, want 2", got)
+		t.Errorf("points after a tool was removed: got %d, want 2", got)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestSizesOfResultsNeedOption(t *testing.T) {
 		for _, r := range []instrument.Result{{}, {ToolError: true}} {
 			returns(t, c, "read", 700, r)
 		}
-		callTool(t, c, "read", instrument.Result{ErrorType: names.ErrorTimeout}) // without a result
+		callTool(t, c, "read", instrument.Result{ErrorType: names.ErrorTimeout}) // no result
 		return rec
 	}
 	if _, ok := run().Metric(resultSize); ok {
@@ -119,13 +119,13 @@ func returns(t testing.TB, c *instrument.Client, tool string, bytes int, r instr
 	op.End(r)
 }
 
-// TestSizesOfToolsStayWithinLimit uses fleets with more tools, and with more names, than metrics have places.
+// TestSizesOfToolsStayWithinLimit uses fleets whose tools, and whose names, exceed the limits of metrics.
 func TestSizesOfToolsStayWithinLimit(t *testing.T) {
 	for _, fleetOf := range []struct{ clients, tools, named int }{
 		{20, 30, 20},
-		{40, 60, 40},     // tools fold
-		{600, 3, 600},    // all of them
-		{3000, 2, 1_900}, // names fold as well
+		{40, 60, 40},     // tools are folded
+		{600, 3, 600},    // all tools are folded
+		{3000, 2, 1_900}, // names are folded, too
 	} {
 		t.Run(fmt.Sprintf("%d clients of %d tools", fleetOf.clients, fleetOf.tools), func(t *testing.T) {
 			rec := telemetrytest.Recorder(t, telemetry.WithContextCost())
@@ -139,16 +139,16 @@ func TestSizesOfToolsStayWithinLimit(t *testing.T) {
 				schemas += p.Value
 			}
 			if schemas != 100*of {
-				t.Errorf("schemas: got %d bytes in all, want %d", schemas, 100*of)
+				t.Errorf("schemas: got %d bytes in total, want %d", schemas, 100*of)
 			}
 			if got := rec.Value(listTokens); got != 21*of {
-				t.Errorf("lists: got %d tokens in all, want %d", got, 21*of)
+				t.Errorf("lists: got %d tokens in total, want %d", got, 21*of)
 			}
 			if got := rec.Count(resultSize); got != uint64(fleetOf.clients) {
 				t.Errorf("results: got %d, want %d", got, fleetOf.clients)
 			}
 			if got := len(rec.Points(listSize)); got < fleetOf.named {
-				t.Errorf("lists: got %d points, want %d at least", got, fleetOf.named)
+				t.Errorf("lists: got %d points, want at least %d", got, fleetOf.named)
 			}
 		})
 	}
@@ -165,11 +165,11 @@ func TestToolListIsBoundedAndRetainsNoFrameMemory(t *testing.T) {
 	c.ToolsListed(l)
 	points := rec.Points(definitionSize, names.KeyMCPClientToolDefinitionPart, names.DefinitionInputSchema)
 	if len(points) != telemetry.DefaultToolNameLimit+1 {
-		t.Errorf("got %d tools, want %d and one for the others", len(points), telemetry.DefaultToolNameLimit)
+		t.Errorf("got %d tools, want %d and one for all others", len(points), telemetry.DefaultToolNameLimit)
 	}
 	for _, p := range points {
 		if name, _ := p.Attrs.Value(names.KeyGenAIToolName); len(name.AsString()) > 128+len("…") {
-			t.Fatalf("got a name of %d bytes, want it cut", len(name.AsString()))
+			t.Fatalf("got a name of %d bytes, want it truncated", len(name.AsString()))
 		}
 	}
 	if got := c.ListedTools(); got.Tools != 10_000 || got.Size.Bytes != 20_000 {

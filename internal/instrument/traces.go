@@ -19,19 +19,19 @@ import (
 // traces starts and ends the spans of a side, and reads and writes the trace context of its messages.
 type traces struct {
 	side  *side
-	scrub func(telemetry.Content) []byte // the function that Redacting was given; nil for none
+	scrub func(telemetry.Content) []byte // the function that was passed to Redacting; nil for none
 }
 
-// spansNotification reports whether a notification has a span, by the user's function or the default.
+// spansNotification reports whether a notification has a span, according to the user's function or the default.
 func (t *traces) spansNotification(ctx context.Context, method string) (wanted bool) {
 	usercode.Run(func() { wanted = t.side.tel.Notifications(method) }, t.side.failed(ctx, "notification spans"))
 	return wanted
 }
 
-// maxUserAttributes bounds the attributes of the program on one span.
+// maxUserAttributes bounds the number of the program's attributes on one span.
 const maxUserAttributes = 32
 
-// spanInfo describes the operation to the program's functions.
+// spanInfo describes the operation for the program's functions.
 func (op *Op) spanInfo() settings.SpanInfo {
 	kind := trace.SpanKindClient
 	if op.direction == telemetry.DirectionReceived {
@@ -62,14 +62,14 @@ func (op *Op) userAttributes(ofCall []attribute.KeyValue) []attribute.KeyValue {
 	return ofCall[:min(len(ofCall), maxUserAttributes)]
 }
 
-// late detects whether tracer provider and propagator are the placeholders of package otel, which work once the
-// program sets its own. Placeholders do nothing, but not for free: without an SDK, unrecorded spans took a tenth of a
-// tiny call's memory. A provider or propagator that is set later counts from the next operation.
+// late detects whether tracer provider and propagator are the placeholders of package otel, which start to work when
+// the program sets its own. Placeholders do nothing, but cost something: without an SDK, unrecorded spans took a tenth
+// of a tiny call's memory. A provider or propagator that is set later counts from the next operation on.
 type late struct {
 	tracers    trace.TracerProvider          // nil unless it is the placeholder
 	propagator propagation.TextMapPropagator // nil unless it is the placeholder
 	skipped    atomic.Uint32                 // number of spans that were not started
-	automatic  atomic.Bool                   // the placeholder records spans, for automatic instrumentation
+	automatic  atomic.Bool                   // the placeholder records spans for automatic instrumentation
 }
 
 func (l *late) init(s *settings.Settings[telemetry.Redactor]) {
@@ -81,15 +81,15 @@ func (l *late) init(s *settings.Settings[telemetry.Redactor]) {
 	}
 }
 
-// isPlaceholder reports whether v is a placeholder of package otel. The type is private, so its package path identifies
-// it. If package otel moves the type, spans are started as with any other provider.
+// isPlaceholder reports whether v is a placeholder of package otel. Its type is private, so isPlaceholder compares the
+// package path. If package otel moves the type, spans are started as with any other provider.
 func isPlaceholder(v any) bool {
 	t := reflect.TypeOf(v)
 	return t != nil && t.Kind() == reflect.Pointer && t.Elem().PkgPath() == "go.opentelemetry.io/otel/internal/global"
 }
 
-// probeEvery is the number of operations for which one span is started although no provider is set. Automatic
-// instrumentation by eBPF sets no provider, but makes package otel's placeholder record once it has seen a span.
+// probeEvery is how many operations share one started span while no provider is set. Automatic instrumentation by eBPF
+// sets no provider; after it has seen a span, it makes package otel's placeholder record.
 const probeEvery = 256
 
 // starts reports whether the next span should be started.
@@ -100,7 +100,7 @@ func (l *late) starts() bool {
 	return l.skipped.Add(1)%probeEvery == 1
 }
 
-// started stores that the placeholder records, if a started span does.
+// started records that the placeholder is recording, if a started span is.
 func (l *late) started(recording bool) {
 	if recording && l.tracers != nil && !l.automatic.Load() {
 		l.automatic.Store(true)

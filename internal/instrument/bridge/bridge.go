@@ -1,6 +1,6 @@
 // Package bridge emits slog records as OpenTelemetry log records. The attribute event.name becomes the event name,
-// attributes become OpenTelemetry values, and the context gives the trace. Package instrument emits the records of
-// clients and servers through it, and package otlp those of the user's program.
+// attributes become OpenTelemetry values, and the trace comes from the context. Package instrument emits the records of
+// clients and servers through bridge, and package otlp emits the records of the user's program through it.
 package bridge
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// New returns a handler that emits records of at least the level to the logger. Below the level, the handler does not
-// ask the logger.
+// New returns a handler that emits records of at least the level to the logger. The handler does not ask the logger
+// about records below the level.
 func New(to log.Logger, level slog.Leveler) slog.Handler { return &handler{to: to, level: level} }
 
 // handler is immutable.
@@ -26,7 +26,7 @@ type handler struct {
 	open  []group     // open groups, outermost first
 }
 
-// group is one WithGroup and the attributes that followed it.
+// group is one call of WithGroup, with the attributes that follow it.
 type group struct {
 	name  string
 	attrs []slog.Attr
@@ -59,7 +59,7 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	return nil
 }
 
-// nested returns the attributes of the record inside the open groups.
+// nested returns the attributes that the record has inside the open groups.
 func (h *handler) nested(r slog.Record) slog.Attr {
 	inner := make([]slog.Attr, 0, r.NumAttrs())
 	r.Attrs(func(a slog.Attr) bool {
@@ -72,8 +72,8 @@ func (h *handler) nested(r slog.Record) slog.Attr {
 	return inner[0]
 }
 
-// appendTop appends an attribute of the record itself. The event name has a field of its own, and so has the first
-// error, from which the SDK makes the attributes exception.type and exception.message.
+// appendTop appends an attribute of the record itself. The event name becomes a separate field of out, and so does the
+// first error, from which the SDK derives the attributes exception.type and exception.message.
 func appendTop(all []attribute.KeyValue, out *log.Record, a slog.Attr) []attribute.KeyValue {
 	v := a.Value.Resolve()
 	if a.Key == names.KeyEventName && v.Kind() == slog.KindString {
@@ -113,5 +113,5 @@ func (h *handler) WithGroup(name string) slog.Handler {
 	return &with
 }
 
-// severity returns the severity of a level. Both count in steps of four.
+// severity returns the severity for a level. Both count in steps of four.
 func severity(l slog.Level) log.Severity { return log.Severity(l-slog.LevelDebug) + log.SeverityDebug }

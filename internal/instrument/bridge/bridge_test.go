@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/bridge"
 )
 
-// kept is a logger that keeps the records.
+// kept is a logger that stores the records.
 type kept struct {
 	embedded.Logger
 	got []log.Record
@@ -77,7 +77,7 @@ func TestEventNameAndErrorHaveOwnFields(t *testing.T) {
 		t.Errorf("got event %q with error %v at %v %q", r.EventName(), r.Err(), r.Severity(), r.SeverityText())
 	}
 	if got := plain(attrsOf(r)); len(got) != 1 || got["second"] != "other" {
-		t.Errorf("attributes: got %v, want the second error as text", got)
+		t.Errorf("attributes: got %v, want the second error as a text", got)
 	}
 }
 

@@ -10,11 +10,11 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// maxDepth bounds how deeply values are converted; lists and maps below are "…".
+// maxDepth bounds the depth of converted values. Lists and maps below it become "…".
 const maxDepth = 8
 
-// appendAttr appends an attribute by the rules of [slog.Handler]: an attribute that is zero and a group without
-// attributes are left out, and a group without a name is inlined.
+// appendAttr appends an attribute by the rules of [slog.Handler]: it omits a zero attribute and a group without
+// attributes, and inlines a group without a name.
 func appendAttr(all []attribute.KeyValue, key string, v slog.Value, depth int) []attribute.KeyValue {
 	v = v.Resolve()
 	if v.Kind() != slog.KindGroup {
@@ -39,7 +39,7 @@ func appendGroup(all []attribute.KeyValue, attrs []slog.Attr, depth int) []attri
 	return all
 }
 
-// valueOf converts a value that is no group. Durations and times are nanoseconds.
+// valueOf converts a value that is not a group. Durations and times become nanoseconds.
 func valueOf(v slog.Value, depth int) attribute.Value {
 	switch v.Kind() {
 	case slog.KindString:
@@ -77,7 +77,7 @@ func anyValue(v any, depth int) attribute.Value {
 	}
 	of := reflect.ValueOf(v)
 	if depth <= 0 {
-		return attribute.StringValue("…") // perhaps a value that holds itself
+		return attribute.StringValue("…") // the value may contain itself
 	}
 	inner := func(v reflect.Value) attribute.Value { return valueOf(slog.AnyValue(v.Interface()).Resolve(), depth-1) }
 	switch of.Kind() {

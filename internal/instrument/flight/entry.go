@@ -12,35 +12,36 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Entry is an entry with its trace. Few entries have one: most operations are in no trace that is sampled or recorded.
+// Entry is an entry with its trace. Few entries have a trace, because most operations are in no sampled or recorded
+// trace.
 type Entry struct {
 	Brief
 	Trace trace.TraceID
 }
 
-// Brief is an entry as the ring stores it: of fixed size, without pointers to data of a peer. The names are metric
+// Brief is an entry as the ring stores it. It has a fixed size and no pointers to data of a peer. The names are metric
 // labels.
 type Brief struct {
-	At             time.Duration // when the entry began, since the base of the recorder
-	Elapsed        time.Duration // how long it took; zero until it has ended
+	At             time.Duration // start of the entry since the base of the recorder
+	Elapsed        time.Duration // duration; zero until the end
 	About          Subject
-	Word           Label // the error type, reason or status; of a closed or limited set
+	Word           Label // error type, reason or status, from a closed or limited set
 	ID             int64 // id of a sent request
 	Name           [16]byte
-	Out, In        int64  // sizes in bytes; for a kind without sizes, two numbers
-	Count          uint32 // how often the entry happened in a row; zero means once
+	Out, In        int64  // sizes in bytes; two other numbers for a kind without sizes
+	Count          uint32 // number of equal entries in a row; zero means one
 	Retries, Round uint16
 	Kind           Kind
 	Direction      telemetry.Direction
 	From, To       uint8 // states of the connection
-	PeerIDLen      uint8 // bytes of Name with an id that the peer chose; zero if Name is the correlation id
+	PeerIDLen      uint8 // number of bytes of Name that hold the peer's id; zero if Name holds the correlation id
 	Ended, Failed  bool
 }
 
 // Kind is the kind of an entry.
 type Kind uint8
 
-// The kinds, in the order of kindWords.
+// The kinds. kindWords has the same order.
 const (
 	Request Kind = iota
 	Handler
@@ -66,10 +67,10 @@ var kindWords = []string{
 	Task: "task", Failure: "failure",
 }
 
-// Ending is how an operation ended.
+// Ending describes how an operation ended.
 type Ending struct {
 	Elapsed        time.Duration
-	Word           string // the error type, status or type of the result; empty for none
+	Word           string // error type, status or type of the result; empty for none
 	Failed         bool
 	Out, In        int // bytes sent and received
 	Retries, Round int
@@ -84,7 +85,7 @@ func (e *Brief) Complete(end *Ending) {
 	}
 }
 
-// SetPeerID sets the id that the peer chose, as text. The entry keeps its first 16 bytes.
+// SetPeerID sets the text of the id that the peer has chosen. The entry keeps its first 16 bytes.
 func (e *Brief) SetPeerID(id string) { e.PeerIDLen = uint8(copy(e.Name[:], id)) }
 
 // SetPeerIntID is SetPeerID for an integer id.
@@ -93,17 +94,17 @@ func (e *Brief) SetPeerIntID(id int64) {
 	e.PeerIDLen = uint8(copy(e.Name[:], strconv.AppendInt(text[:0], id, 10)))
 }
 
-// repeatedBy reports whether o equals e except for time and sizes. Both are entries without duration.
+// repeatedBy reports whether o equals e except for time and sizes. Both entries have no duration.
 func (e *Brief) repeatedBy(o *Brief) bool {
 	return e.Kind == o.Kind && e.Kind.repeats() && e.About == o.About && e.Word == o.Word && e.Direction == o.Direction
 }
 
-// repeats reports whether a peer can cause entries of this kind as often as it likes.
+// repeats reports whether a peer can cause any number of entries of this kind.
 func (k Kind) repeats() bool {
 	return k == Notification || k == Violation || k == Drop || k == Lost || k == Panic
 }
 
-// show returns the entry as users see it.
+// show returns the entry in the form for users.
 func (e *Entry) show(base time.Time) telemetry.FlightEntry {
 	method, target := e.About.names()
 	s := telemetry.FlightEntry{
@@ -130,7 +131,7 @@ func (e *Entry) show(base time.Time) telemetry.FlightEntry {
 	return s
 }
 
-// showNumbers sets the fields of the entry's two numbers, by its kind.
+// showNumbers sets the fields for the two numbers of the entry, according to its kind.
 func (e *Entry) showNumbers(s *telemetry.FlightEntry) {
 	switch e.Kind {
 	case Request, Handler, Notification:

@@ -2,7 +2,7 @@ package flight
 
 import "unique"
 
-// Label is an interned name or word from a limited set, in one machine word of memory. The zero Label is empty.
+// Label is an interned name or word from a limited set. It takes one machine word of memory. The zero Label is empty.
 type Label struct{ unique.Handle[string] }
 
 // LabelOf returns the label of a text.
@@ -20,11 +20,11 @@ func (l Label) String() string {
 	return l.Value()
 }
 
-// Subject is the method of an operation and perhaps its target, in one machine word of memory. The zero Subject has
-// neither.
+// Subject is the method of an operation and its target, if it has one. It takes one machine word of memory. The zero
+// Subject has neither.
 type Subject struct{ unique.Handle[[2]string] }
 
-// SubjectOf returns the subject of a method and a target, which is empty for none.
+// SubjectOf returns the subject of a method and a target. The target may be empty.
 func SubjectOf(method, target string) Subject { return Subject{unique.Make([2]string{method, target})} }
 
 // names returns the method and the target.

@@ -1,5 +1,5 @@
-// Package flight is the flight recorder of a client or a server: a ring of its latest events, with sizes, names and
-// ids, and never content. Package instrument fills in each [Entry].
+// Package flight is the flight recorder of a client or a server: a ring of its latest events. An event has sizes, names
+// and ids, but never content. Package instrument fills in each [Entry].
 package flight
 
 import (
@@ -12,37 +12,37 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Recorder keeps the latest [telemetry.FlightSize] entries, in the order of their start. A request has one entry: it
-// is added when the request is sent or arrives, and completed when the request ends. If the ring has overwritten it
-// by then, the request gets another.
+// Recorder keeps the latest [telemetry.FlightSize] entries, in the order of their start. A request has one entry, which
+// is added when the request is sent or arrives, and completed when the request ends. If the ring has overwritten the
+// entry by then, the request gets another entry.
 //
 // Each Client has one Recorder, for one connection at a time. Each Server has one for all clients of one kind of
-// network: modern clients over HTTP have no connection, ten thousand sessions would need 370 MiB for recorders of
-// their own, and a user who looks wants to see all of the server's work.
+// network, for three reasons: modern clients over HTTP have no connection, separate recorders for ten thousand sessions
+// would need 370 MiB, and a user wants to see all of the server's work.
 //
-// A Recorder is ready after Start.
+// A Recorder must be started with Start.
 type Recorder struct {
-	base time.Time // origin of the entries' times
+	base time.Time // time zero of the entries
 
 	mu     sync.Mutex
-	ring   []Brief          // guarded by mu; grows with its entries, so that the ring of an idle client stays small
-	traces *[]trace.TraceID // guarded by mu; the trace of each entry, by its place in ring; nil until an entry has one
+	ring   []Brief          // guarded by mu; grows with its entries, so that an idle client has a small ring
+	traces *[]trace.TraceID // guarded by mu; the trace of each entry, by index in ring; nil until an entry has a trace
 	next   uint64           // guarded by mu; number of the next entry
-	logged *logged          // guarded by mu; nil until the first record in the log
+	logged *logged          // guarded by mu; nil before the first log record about the recorder
 }
 
-// Start sets the origin of the entries' times.
+// Start sets the time zero of the entries.
 func (r *Recorder) Start(base time.Time) { r.base = base }
 
-// Add adds an entry and returns its number, from 1.
+// Add adds an entry and returns its number. The first entry has the number 1.
 func (r *Recorder) Add(e *Entry) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.append(e)
 }
 
-// append is Add with mu held. Up to 16 entries, the ring has little spare capacity: a connected, idle client has five
-// or six entries.
+// append is Add with mu held. The ring has little spare capacity up to 16 entries, because a connected, idle client has
+// five or six entries.
 func (r *Recorder) append(e *Entry) uint64 {
 	const few = 16
 	if n := len(r.ring); n < few && n == cap(r.ring) {
@@ -58,7 +58,7 @@ func (r *Recorder) append(e *Entry) uint64 {
 	return r.next
 }
 
-// setTrace keeps the trace of an entry, by its number from 0. mu is held.
+// setTrace stores the trace of the entry with this number. The first entry has the number 0 here. mu is held.
 func (r *Recorder) setTrace(number uint64, id trace.TraceID) {
 	if r.traces == nil {
 		if !id.IsValid() {
@@ -72,14 +72,14 @@ func (r *Recorder) setTrace(number uint64, id trace.TraceID) {
 	(*r.traces)[number%telemetry.FlightSize] = id
 }
 
-// Now returns the time of an entry that begins now.
+// Now returns the present as the time of an entry.
 func (r *Recorder) Now() time.Duration { return time.Since(r.base) }
 
 // At returns t as the time of an entry.
 func (r *Recorder) At(t time.Time) time.Duration { return t.Sub(r.base) }
 
-// Note adds an entry about a moment. An entry that repeats the latest one is counted with it, so that a peer which does
-// the same thing all the time leaves the other entries in place.
+// Note adds an entry without a duration. If the entry repeats the latest entry, Note only counts it there. So a peer
+// that repeats the same thing does not push other entries out of the ring.
 func (r *Recorder) Note(e Entry) {
 	e.At, e.Ended = r.Now(), true
 	r.mu.Lock()
@@ -89,15 +89,15 @@ func (r *Recorder) Note(e Entry) {
 		*last = e.Brief
 		r.setTrace(r.next-1, e.Trace)
 		if r.logged != nil {
-			r.logged.next = min(r.logged.next, r.next-1) // log the entry again, since its count changed
+			r.logged.next = min(r.logged.next, r.next-1) // log the entry again, because its count has changed
 		}
 		return
 	}
 	r.append(&e)
 }
 
-// End completes the entry of an operation that has ended, by its number. If the ring has overwritten the entry, or the
-// operation has none yet (0), End adds an entry that describe fills in, and returns its number.
+// End completes the entry of an operation by its number. If the ring has overwritten the entry, or if the operation has
+// no entry yet (number 0), End adds an entry, which describe fills in, and returns its number.
 func (r *Recorder) End(number uint64, end *Ending, describe func(*Entry)) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +110,7 @@ func (r *Recorder) End(number uint64, end *Ending, describe func(*Entry)) uint64
 	return number
 }
 
-// last returns the latest entry, nil if there is none. mu is held.
+// last returns the latest entry, or nil. mu is held.
 func (r *Recorder) last() *Brief {
 	if r.next == 0 {
 		return nil
@@ -135,7 +135,7 @@ func (r *Recorder) snapshot() []Entry {
 	return r.copyFrom(0)
 }
 
-// copyFrom returns a copy of the entries from a number on, in the order of their start. The first entry ever has
+// copyFrom returns a copy of all entries from this number on, in the order of their start. The first entry has the
 // number 0. mu is held.
 func (r *Recorder) copyFrom(from uint64) []Entry {
 	if r.next > telemetry.FlightSize {

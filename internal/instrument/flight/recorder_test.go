@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// Entries with and without a trace keep their own, before and after the ring has wrapped.
+// Each entry keeps its trace, or its lack of a trace, before and after the ring has wrapped.
 func TestEntryKeepsTrace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r Recorder

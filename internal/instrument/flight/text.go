@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// When a connection fails, a log record lists the entries since the last such record, one a line. If connections fail
-// repeatedly, there is one record in each logEvery; the next record lists the entries in between, if the ring still
-// holds them.
+// When a connection fails, a log record lists the entries since the last such record, one per line. If connections fail
+// repeatedly, there is at most one record in each logEvery. The next record lists the entries in between, if the ring
+// still contains them.
 const (
 	logEvery = time.Minute
-	maxText  = 16 << 10 // bytes of the text, for the latest entries
+	maxText  = 16 << 10 // maximum size of the text in bytes; the latest entries are kept
 )
 
-// logged describes the last log record about the recorder.
+// logged describes the latest log record about the recorder.
 type logged struct {
 	next       uint64 // number of the first entry after the record
 	at         time.Time
-	suppressed int // records that the limit suppressed since
+	suppressed int // number of records suppressed since then
 }
 
 // Report is the content of a log record about the recorder.
 type Report struct {
 	Text       string
-	Entries    int // in Text
-	Omitted    int // entries that exceed the limit of Text
-	Suppressed int // records that the limit suppressed since the last one
+	Entries    int // number of entries in Text
+	Omitted    int // number of entries that exceed the limit of Text
+	Suppressed int // number of records suppressed since the last one
 }
 
-// Report returns the entries since the last report. ok is false if there are none, or if the last report is less than
-// a minute old.
+// Report returns the entries since the last report. ok is false if there are none, or if the last report is less than a
+// minute old.
 func (r *Recorder) Report(now time.Time) (_ Report, ok bool) {
 	some, suppressed, ok := r.unlogged(now)
 	if !ok {
@@ -39,7 +39,7 @@ func (r *Recorder) Report(now time.Time) (_ Report, ok bool) {
 	return Report{text, entries, len(some) - entries, suppressed}, true
 }
 
-// unlogged returns the entries since the last record, and the number of records that the limit suppressed since.
+// unlogged returns the entries since the last record, and the number of records that were suppressed since then.
 func (r *Recorder) unlogged(now time.Time) (some []Entry, suppressed int, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,7 +56,7 @@ func (r *Recorder) unlogged(now time.Time) (some []Entry, suppressed int, ok boo
 	return some, suppressed, len(some) > 0
 }
 
-// textOf returns the latest entries as text, up to the limit, the oldest first.
+// textOf returns the latest entries as text, up to the limit, oldest first.
 func textOf(some []Entry, now time.Duration) (text string, entries int) {
 	lines := make([][]byte, 0, len(some))
 	size := 0
@@ -143,7 +143,7 @@ func (e *Entry) appendLine(b []byte, now time.Duration) []byte {
 	return b
 }
 
-// elapsedDigits returns the precision of a duration in the text: three digits or more.
+// elapsedDigits returns the precision of a duration in the text. The duration keeps three or more digits.
 func elapsedDigits(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 10_000 {

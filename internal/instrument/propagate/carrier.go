@@ -22,7 +22,7 @@ const (
 
 var w3cKeys = []string{keyTraceparent, keyTracestate, keyBaggage}
 
-// Limits for received texts, in bytes: the W3C's for tracestate, OpenTelemetry's for baggage.
+// Limits for received texts, in bytes: the W3C's limit for tracestate, OpenTelemetry's for baggage.
 const (
 	maxTracestate = 512
 	maxBaggage    = 8192
@@ -31,17 +31,17 @@ const (
 // Limits for the keys of other propagators, in written and received messages.
 const (
 	maxPropagated      = 64
-	maxPropagatedBytes = 8192 // of keys and values
+	maxPropagatedBytes = 8192 // total size of keys and values
 )
 
-// carrier is the propagation.TextMapCarrier of a message's _meta. It has fields for the W3C's three keys. A map holds
-// the keys of other propagators; it is created when one of them reads or writes.
+// carrier is the propagation.TextMapCarrier for the _meta of a message. It has fields for the three keys of the W3C. A
+// map holds the keys of other propagators; it is created when one of them reads or writes.
 type carrier struct {
 	traceparent, tracestate, baggage string
 
 	others map[string]string
-	bytes  int    // size of others
-	meta   []byte // raw _meta to read others from; nil after it was read
+	bytes  int    // size of others in bytes
+	meta   []byte // raw _meta from which others is read; nil after that
 }
 
 var carriers = sync.Pool{New: func() any { return new(carrier) }}
@@ -63,8 +63,8 @@ func (c *carrier) field(key string) *string {
 	return nil
 }
 
-// Get returns the value of a key. It ignores the case of keys other than the W3C's: programs disagree about the case
-// of keys that are HTTP headers too, such as X-Amzn-Trace-Id.
+// Get returns the value of a key. It ignores the case of keys that are not the W3C's, because programs disagree about
+// the case of keys that are also HTTP headers, such as X-Amzn-Trace-Id.
 func (c *carrier) Get(key string) string {
 	if f := c.field(key); f != nil {
 		return *f
@@ -81,7 +81,7 @@ func (c *carrier) Get(key string) string {
 	return ""
 }
 
-// Set sets a value, if a propagator may write the key and the limits permit it.
+// Set sets a value if a propagator may write the key and the limits allow it.
 func (c *carrier) Set(key, value string) {
 	if f := c.field(key); f != nil {
 		*f = value
@@ -128,9 +128,9 @@ func (c *carrier) readOthers() {
 	}
 }
 
-// propagated reports whether a key of _meta may belong to a propagator: a valid name without a prefix, by the rules
-// of [mcp.CheckMetaName]. Names with a prefix belong to the protocol, to extensions and to applications;
-// progressToken belongs to the protocol.
+// propagated reports whether a key of _meta may belong to a propagator: a valid name without a prefix, by the rules of
+// [mcp.CheckMetaName]. Names with a prefix belong to the protocol, to extensions and to applications. progressToken
+// belongs to the protocol.
 func propagated(key string) bool {
 	if key == "" || key == "progressToken" || !alphanumeric(key[0]) || !alphanumeric(key[len(key)-1]) {
 		return false

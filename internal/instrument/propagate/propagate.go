@@ -10,7 +10,8 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 )
 
-// Declared returns the keys beyond the W3C's that the propagator declares ([propagation.TextMapPropagator.Fields]).
+// Declared returns the keys that the propagator declares ([propagation.TextMapPropagator.Fields]), without the W3C's
+// keys.
 func Declared(p propagation.TextMapPropagator) []string {
 	others := slices.DeleteFunc(slices.Clone(p.Fields()), func(key string) bool {
 		return slices.Contains(w3cKeys, key) || !propagated(key)
@@ -28,11 +29,11 @@ func Write(ctx context.Context, p propagation.TextMapPropagator, declared []stri
 	return t
 }
 
-// Read returns ctx with the trace context of a message. Keys that t.Others lacks are read from meta, the raw _meta,
-// which may be nil.
+// Read returns ctx with the trace context of a message. It reads keys that are not in t.Others from meta, the raw
+// _meta, which may be nil.
 func Read(ctx context.Context, p propagation.TextMapPropagator, t *TraceContext, meta []byte) context.Context {
 	c := carriers.Get().(*carrier)
-	c.traceparent = t.Traceparent // a propagator parses it into bytes, so it needs no copy
+	c.traceparent = t.Traceparent // not copied, because a propagator parses it into bytes
 	c.tracestate = clipList(t.Tracestate, maxTracestate)
 	c.baggage = clipList(t.Baggage, maxBaggage)
 	c.meta = meta
@@ -53,13 +54,13 @@ const (
 	headerBaggage     = "Baggage"
 )
 
-// InHeader reports whether the propagator may find a trace context in headers.
+// InHeader reports whether the headers have any that the propagator may read.
 func InHeader(h http.Header, declared []string) bool {
 	return len(h[headerTraceparent]) > 0 || len(h[headerBaggage]) > 0 ||
 		slices.ContainsFunc(declared, func(key string) bool { return h.Get(key) != "" })
 }
 
-// ReadHeader returns ctx with the trace context of headers.
+// ReadHeader returns ctx with the trace context in the headers.
 func ReadHeader(ctx context.Context, p propagation.TextMapPropagator, h http.Header,
 	declared []string) context.Context {
 	c := carriers.Get().(*carrier)

@@ -1,5 +1,5 @@
 // Package propagate writes trace contexts into messages and reads them: the keys of _meta and the headers of an
-// OpenTelemetry propagator, within bounds. Package instrument decides which peers receive a trace context and which
+// OpenTelemetry propagator, within limits. Package instrument decides which peers receive a trace context and which
 // peers are trusted.
 package propagate
 
@@ -9,19 +9,19 @@ import (
 	"slices"
 )
 
-// TraceContext holds the keys of _meta, without prefix, and the values that the configured propagator writes into a
+// TraceContext holds the keys of _meta, without a prefix, and the values that the configured propagator writes into a
 // message or reads from it. A message outside of traces has the zero TraceContext.
 //
-// The three keys of the W3C's formats, which the specification reserves, have their own fields: most programs write
-// only these, so they need no map.
+// The three keys of the W3C's formats, which the specification reserves, have their own fields. Most programs write
+// only these, and then need no map.
 type TraceContext struct {
 	Traceparent, Tracestate, Baggage string // empty for none
 
-	// Others has the keys of other propagators, such as b3, with their values; nil for none. Written keys are bounded
-	// and never belong to the protocol: see [telemetry.WithPropagators].
+	// Others has the keys of other propagators, such as b3, with their values. It may be nil. The number of written keys
+	// is limited, and they never belong to the protocol: see [telemetry.WithPropagators].
 	Others map[string]string
 
-	declared []string // keys beyond the W3C's that the propagator declares; shared
+	declared []string // keys that the propagator declares, without the W3C's; shared
 }
 
 // IsZero reports whether the trace context is empty.
@@ -65,14 +65,14 @@ func (t *TraceContext) Keys() iter.Seq[string] {
 	}
 }
 
-// Declared returns the keys beyond the W3C's that the propagator declares ([propagation.TextMapPropagator.Fields]),
-// whether it has written them or not. These keys belong to the propagator alone, like the W3C's: other values under
-// them name another trace and are not sent. Callers must not change the slice.
+// Declared returns the keys that the propagator declares ([propagation.TextMapPropagator.Fields]), without the W3C's
+// and no matter whether it has written them. These keys belong to the propagator alone, like the W3C's: other values
+// under them name another trace and are not sent. Callers must not change the slice.
 func (t *TraceContext) Declared() []string { return t.declared }
 
 // Headers returns the declared keys of Others with their values. Only these are repeated outside of the message, in
-// HTTP headers and environment variables: some propagators derive other keys from baggage, so the program that wrote
-// the baggage would choose header names.
+// HTTP headers and environment variables. Some propagators derive other keys from baggage, so the program that has
+// written the baggage could choose header names.
 func (t *TraceContext) Headers() map[string]string {
 	undeclared := func(key, _ string) bool { return !slices.Contains(t.declared, key) }
 	for key, value := range t.Others {
@@ -85,7 +85,7 @@ func (t *TraceContext) Headers() map[string]string {
 	return t.Others
 }
 
-// AddTo returns a copy of meta, nil for none, whose trace context is replaced by t. If t is zero, it returns meta
+// AddTo returns a copy of meta in which t replaces the trace context. meta may be nil. If t is zero, AddTo returns meta
 // itself.
 func (t *TraceContext) AddTo(meta map[string]any) map[string]any {
 	if t.IsZero() {
@@ -94,7 +94,7 @@ func (t *TraceContext) AddTo(meta map[string]any) map[string]any {
 	twin := make(map[string]any, len(meta)+3+len(t.Others))
 	maps.Copy(twin, meta)
 	for key := range t.Keys() {
-		delete(twin, key) // names another trace
+		delete(twin, key) // the value names another trace
 	}
 	for key, value := range t.All() {
 		twin[key] = value
@@ -102,7 +102,7 @@ func (t *TraceContext) AddTo(meta map[string]any) map[string]any {
 	return twin
 }
 
-// In returns the trace context in a decoded _meta. Others holds all texts that a propagator may have written, since
+// In returns the trace context in a decoded _meta. Others holds all texts that a propagator may have written, because
 // only the propagator knows its keys.
 func In(meta map[string]any) (t TraceContext) {
 	for key, member := range meta {

@@ -9,20 +9,20 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// limit bounds the records of one key: five at once, then one a second. A peer can break the protocol, or fail a
+// limit bounds the records of one key: five at once, then one a second. A peer can violate the protocol, or fail a
 // request, with every frame, and each call fails while a server is down. Metrics count all of these events.
 var limit = tokens.Limit{PerSecond: 1, Burst: 5}
 
-// Key identifies a kind of record: an event, its reason and other distinctions. All fields have closed sets of
-// values, which bounds the Limiter. For a failure, Reason is its error.type, and Method the metric label.
+// Key identifies a kind of record: an event, its reason and other distinctions. All fields have closed sets of values,
+// which bounds the size of the Limiter. For a failure, Reason is its error.type, and Method the metric label.
 type Key struct {
 	Event, Method, Reason string
 	Direction             telemetry.Direction
 	Level                 slog.Level
 }
 
-// Limiter holds a bucket of tokens for each key. Its callers pass the time. It is safe for concurrent use; the zero
-// Limiter is ready.
+// Limiter holds a token bucket for each key. Its callers pass the time. It is safe for concurrent use. The zero Limiter
+// is ready for use.
 type Limiter struct {
 	mu      sync.Mutex
 	buckets map[Key]*bucket // guarded by mu
@@ -33,7 +33,8 @@ type bucket struct {
 	suppressed int
 }
 
-// Allow reports whether a record may be written now, and the number of records suppressed since the last written one.
+// Allow reports whether a record may be written now. suppressed is the number of records that were suppressed since the
+// last written one.
 func (l *Limiter) Allow(k Key, now time.Time) (suppressed int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +54,7 @@ func (l *Limiter) Allow(k Key, now time.Time) (suppressed int, ok bool) {
 	return suppressed, true
 }
 
-// Flush returns the number of suppressed records of each key, and resets the numbers.
+// Flush returns the number of suppressed records for each key, and resets the numbers.
 func (l *Limiter) Flush() map[Key]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

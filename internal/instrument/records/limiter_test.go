@@ -21,28 +21,28 @@ func TestLimiterAllowsBurstOfFiveThenOneASecond(t *testing.T) {
 		t.Errorf("a burst: got %d records, want 5", written)
 	}
 	if _, ok := l.Allow(key, now.Add(999*time.Millisecond)); ok {
-		t.Error("within a second of the burst there is no record, got one")
+		t.Error("got a record within a second after the burst, want none")
 	}
 	suppressed, ok := l.Allow(key, now.Add(time.Second))
 	if !ok || suppressed != 16 {
 		t.Errorf("after a second: got %v with %d suppressed, want true with 16", ok, suppressed)
 	}
 	if _, ok := l.Allow(Key{Event: "e", Reason: "other"}, now.Add(time.Second)); !ok {
-		t.Error("another reason has a burst of its own, got none")
+		t.Error("got no record for another reason, want a separate burst")
 	}
 	l.Allow(key, now.Add(time.Second))
 	if rest := l.Flush(); len(rest) != 1 || rest[key] != 1 {
-		t.Errorf("the rest: got %v, want 1 of %v", rest, key)
+		t.Errorf("suppressed records: got %v, want 1 of %v", rest, key)
 	}
 	if rest := l.Flush(); len(rest) != 0 {
-		t.Errorf("the rest is told once: got %v", rest)
+		t.Errorf("suppressed records after a flush: got %v, want none", rest)
 	}
 	if _, ok := l.Allow(key, now.Add(-time.Hour)); ok {
-		t.Error("a clock that goes back gives no record, got one")
+		t.Error("got a record after the clock has gone back, want none")
 	}
 }
 
-// For any sequence of events and times, written and suppressed records add up to all events, and at most five plus
+// For any sequence of events and times, written and suppressed records add up to all events. At most five records plus
 // one a second are written.
 func TestLimiterCountsEverySuppressedRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,5 +1,5 @@
-// Package records decides whether a log record is written, and by which goroutine. A [Limiter] bounds the records of
-// each event and reason. A [Queue] writes records that no goroutine should wait for.
+// Package records decides whether a log record is written, and by which goroutine. A [Limiter] limits the records of
+// each event and reason. A [Queue] writes records for which no goroutine should wait.
 package records
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
-// Records that wait for a log handler are bounded, by number and by size in bytes. The limits of a server are higher,
-// since many clients may arrive at once.
+// Limits for the records that wait for a log handler, by number and by size in bytes. The limits of a server are
+// higher, because many clients may connect at the same time.
 const (
 	MaxRecords = 1024
 	MaxBytes   = 1 << 20
@@ -22,17 +22,17 @@ const (
 	MaxBytesOfServer   = 16 << 20
 )
 
-// Queue writes the records that no goroutine of a client or server should wait for: records of reading, connecting
-// and answering. They wait in order for the log handler. A goroutine writes them and ends when the queue is empty.
-// Records that exceed the limits are dropped, and a record reports how many.
+// Queue writes the records for which no goroutine of a client or server should wait: records of reading, connecting and
+// answering. The records wait in order for the log handler. A goroutine writes them, and ends when the queue is empty.
+// The queue drops records beyond its limits, and a later record contains their number.
 //
-// A Queue is ready after Init.
+// A Queue must be initialized with Init.
 type Queue struct {
 	owner Owner
 
 	mu       sync.Mutex
 	waiting  []queued         // guarded by mu
-	bytes    int32            // guarded by mu; the size of waiting
+	bytes    int32            // guarded by mu; size of waiting in bytes
 	running  bool             // guarded by mu; the goroutine exists
 	lost     int              // guarded by mu; dropped records since the last report
 	accepted uint64           // guarded by mu; number of all accepted records
@@ -40,16 +40,16 @@ type Queue struct {
 	moved    broadcast.Signal // guarded by mu; sent when another record is written
 }
 
-// Owner is the client or server that a Queue writes for.
+// Owner is the client or server for which a Queue writes.
 type Owner interface {
-	// QueueLimits returns how many records and bytes may wait.
+	// QueueLimits returns the maximum number of waiting records, and their maximum size in bytes.
 	QueueLimits() (records, bytes int)
 
-	// RunningQueues returns the set that has the Queue while its goroutine runs.
+	// RunningQueues returns the set that contains the Queue while its goroutine runs.
 	RunningQueues() *Set
 
-	// StartWriting runs in the goroutine of the Queue before it writes. An operation may have started the goroutine,
-	// which then has the profile labels of the operation.
+	// StartWriting is called in the goroutine of the Queue before it writes. An operation may have started this goroutine,
+	// so that it has the profile labels of the operation.
 	StartWriting()
 
 	// ReportLost writes a record about the number of dropped records.
@@ -89,7 +89,7 @@ func (q *Queue) add(ctx context.Context, h slog.Handler, r slog.Record) {
 	}
 }
 
-// sizeOf returns an estimate of the memory that a record takes.
+// sizeOf estimates the memory of a record in bytes.
 func sizeOf(r *slog.Record) int {
 	const base, perField = 400, 40
 	size := base + len(r.Message)
@@ -103,8 +103,7 @@ func sizeOf(r *slog.Record) int {
 	return size
 }
 
-// run writes the records, and returns when the queue is empty. If a handler ends the goroutine, another run
-// continues.
+// run writes the records, and returns when the queue is empty. If a handler ends the goroutine, another run continues.
 func (q *Queue) run() {
 	q.owner.StartWriting()
 	done := false
@@ -120,7 +119,7 @@ func (q *Queue) run() {
 		case lost > 0:
 			q.owner.ReportLost(lost)
 		case ok:
-			_ = one.handler.Handle(one.ctx, one.record) // slog ignores the error as well
+			_ = one.handler.Handle(one.ctx, one.record) // slog ignores the error, too
 			q.wrote()
 		default:
 			done = true
@@ -138,7 +137,7 @@ func (q *Queue) wrote() {
 }
 
 // next removes and returns the first record of the queue. If the queue is empty, it returns the number of dropped
-// records instead. If that is zero too, the goroutine ends.
+// records. If that is also zero, the goroutine ends.
 func (q *Queue) next() (one queued, lost int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -158,7 +157,8 @@ func (q *Queue) next() (one queued, lost int, ok bool) {
 	return one, 0, false
 }
 
-// Flush waits until all records that were accepted so far are written. If ctx ends first, Flush returns its cause.
+// Flush waits until all records that were accepted before the call are written. If ctx ends first, Flush returns its
+// cause.
 func (q *Queue) Flush(ctx context.Context) error {
 	q.mu.Lock()
 	until := q.accepted

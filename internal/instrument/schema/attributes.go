@@ -18,9 +18,9 @@ var attributes = limited([]attributeRow{
 	{names.KeyGenAIToolName, String, "", nil, Limited, Convention, "Name of the tool."},
 	{names.KeyGenAIPromptName, String, "", nil, Limited, Convention, "Name of the prompt."},
 	{names.KeyGenAIOperationName, String, "", []string{words.OperationExecuteTool}, Closed, Convention,
-		"Set on tool calls, like by other GenAI instrumentation."},
+		"Operation in the terms of the GenAI conventions. Set on tool calls."},
 	{names.KeyGenAIToolType, String, "", []string{words.ToolTypeExtension}, Closed, Convention,
-		"Set on tool calls of clients: an MCP server runs the tool, and no model or agent does."},
+		"Type of the tool. Set on tool calls of clients: the tool runs in an MCP server, not in a model or agent."},
 	{names.KeyGenAIToolCallArguments, Any, "", nil, Unbounded, Convention,
 		"Arguments of the tool call, as returned by the redactor of WithContentCapture: a map, up to 8 KiB. A " +
 			"member named … marks omitted members. JSON as a string with WithContentAsText."},
@@ -37,12 +37,12 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPResourceURI, String, "", nil, Unbounded, Convention, "URI of the resource, up to 1,024 bytes."},
 	{names.KeyMCPProtocolVersion, String, "", nil, Limited, Convention, "Negotiated version of the protocol."},
 	{names.KeyMCPSessionID, String, "", nil, Unbounded, Convention,
-		"Id of the session, with versions and transports that have one."},
+		"Id of the session. Only some versions and transports have sessions with an id."},
 	{names.KeyNetworkTransport, String, "", nil, Configured, Convention,
-		"pipe for a child process, tcp or quic for a network; absent in memory."},
+		"pipe for a child process, tcp or quic for a network; absent for a connection in memory."},
 	{names.KeyNetworkProtocolName, String, "", nil, Configured, Convention, "Protocol under MCP, such as http."},
 	{names.KeyNetworkProtocolVersion, String, "", nil, Limited, Convention,
-		"Version of the protocol under MCP, once known."},
+		"Version of the protocol under MCP, as soon as it is known."},
 	{names.KeyServerAddress, String, "", nil, Configured, Convention, "Name of the dialled server."},
 	{names.KeyServerPort, Int, "", nil, Configured, Convention, "Port of the dialled server."},
 	{names.KeyGenAIConversationID, String, "", nil, Unbounded, Convention,
@@ -55,7 +55,7 @@ var attributes = limited([]attributeRow{
 	{names.KeyUserHash, String, "", nil, Unbounded, Convention,
 		"Hash of the user's id, 64 hexadecimal digits: see telemetry.ContextWithConversation."},
 	{names.KeyClientAddress, String, "", nil, Unbounded, Convention,
-		"Address of the sender of an HTTP request; the proxy's, if there is one."},
+		"Address of the sender of an HTTP request. Behind a proxy, the address of the proxy."},
 	{names.KeyClientPort, Int, "", nil, Unbounded, Convention, "Port of the sender of an HTTP request."},
 	{names.KeyHttpResponseStatusCode, Int, "", nil, Limited, Convention,
 		"Status of the HTTP response that refused a request."},
@@ -71,16 +71,16 @@ var attributes = limited([]attributeRow{
 		"Stack of the goroutine in which a handler panicked, up to 16 KiB."},
 
 	{names.KeyMCPClientName, String, "", nil, Configured, Stable,
-		"Configured name of the client, which names the server it connects to."},
+		"Configured name of the client. It names the server to which the client connects."},
 	{names.KeyMCPClientGroup, String, "", nil, Configured, Experimental,
-		"Configured group of the client, if any. Metrics distinguish 32 groups in a process. If there are more " +
-			"client names than places, the name becomes _OTHER, and the group identifies the clients; without a group" +
-			" it is _OTHER too."},
+		"Configured group of the client, if any. Metrics distinguish 32 groups in a process. If the limit of " +
+			"client names is reached, the name becomes _OTHER, and the group identifies the clients. The group of clients " +
+			"without a group is then _OTHER, too."},
 	{names.KeyMCPClientInstanceID, String, "", nil, Unbounded, Stable,
-		"Distinguishes clients of one name: configured, or 16 random hexadecimal digits. On spans and log records" +
-			" only."},
+		"Id that distinguishes clients with the same name: configured, or 16 random hexadecimal digits. On spans and " +
+			"log records only."},
 	{names.KeyMCPClientCorrID, String, "", nil, Unbounded, Stable,
-		"Identifies one logical call, over retries and rounds: 32 hexadecimal digits."},
+		"Id of one logical call, the same for all its retries and rounds: 32 hexadecimal digits."},
 	{names.KeyMCPClientDuration, Double, "s", nil, Unbounded, Stable, "Duration of the event's operation."},
 	{names.KeyMCPClientErrorKind, String, "", words.ErrorKinds, Closed, Stable, "Kind of the error."},
 	{names.KeyMCPClientSafeToRetry, Bool, "", nil, Unbounded, Stable,
@@ -91,7 +91,7 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPClientResponseSize, Int, "By", nil, Unbounded, Experimental, "Size of the answer's frame."},
 	{names.KeyMCPClientSendRetries, Int, "", nil, Unbounded, Experimental, "Number of retries of sending."},
 	{names.KeyMCPClientRetryReason, String, "", words.RetryReasons, Closed, Experimental,
-		"Why sending was retried."},
+		"Reason for a retry of sending."},
 	{names.KeyMCPClientDirection, String, "", words.Directions, Closed, Stable,
 		"Direction of the message, from the client's view."},
 	{names.KeyMCPClientMessageKind, String, "", words.MessageKinds, Closed, Experimental, "Kind of the JSON-RPC message."},
@@ -100,11 +100,11 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPClientFrameSize, Int, "By", nil, Unbounded, Stable, "Size of the frame, as far as it was read."},
 	{names.KeyMCPClientFrameLimit, Int, "By", nil, Unbounded, Stable, "Limit that the frame exceeded."},
 	{names.KeyMCPClientFrameHeadHash, String, "", nil, Unbounded, Experimental,
-		"Hash of the first 64 bytes of the frame, 8 hexadecimal digits: it identifies frames with equal " +
+		"Hash of the first 64 bytes of the frame, 8 hexadecimal digits. It identifies frames with equal " +
 			"beginnings and reveals no content."},
 	{names.KeyMCPClientSuppressed, Int, "", nil, Unbounded, Experimental,
-		"Number of suppressed records like this one since the last written one."},
-	{names.KeyMCPClientDropReason, String, "", words.DropReasons, Closed, Experimental, "Why a message was dropped."},
+		"Number of suppressed records of this kind since the last written one."},
+	{names.KeyMCPClientDropReason, String, "", words.DropReasons, Closed, Experimental, "Reason for dropping a message."},
 	{names.KeyMCPClientDropAge, Double, "s", nil, Unbounded, Experimental,
 		"Time between the end of the call and its late response."},
 	{names.KeyMCPClientTombstoneCount, Int, "", nil, Unbounded, Experimental,
@@ -112,22 +112,22 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPClientConnectionState, String, "", textsOf(connstate.States()), Closed, Stable,
 		"State of the connection."},
 	{names.KeyMCPClientServerName, String, "", nil, Limited, Experimental,
-		"Name that the server sent in the negotiation, up to 128 bytes. Metrics distinguish 256 in a process, by " +
-			"name and version."},
+		"Name that the server sent in the negotiation, up to 128 bytes. Metrics distinguish up to 256 " +
+			"servers in a process, by name and version."},
 	{names.KeyMCPClientServerVersion, String, "", nil, Limited, Experimental,
 		"Version that the server sent in the negotiation, up to 128 bytes."},
 	{names.KeyMCPClientConnectionFrom, String, "", textsOf(connstate.States()), Closed, Stable,
-		"State the connection left."},
+		"State before the transition."},
 	{names.KeyMCPClientConnectionTo, String, "", textsOf(connstate.States()), Closed, Stable,
-		"State the connection entered."},
+		"State after the transition."},
 	{names.KeyMCPClientConnectionReason, String, "", textsOf(connstate.Reasons()), Closed, Stable,
-		"Why the connection changed its state."},
+		"Reason for the transition."},
 	{names.KeyMCPClientConnectionEpoch, Int, "", nil, Unbounded, Stable,
-		"Numbers the connections over the life of the client, from 1."},
+		"Number of the connection in the life of the client, from 1."},
 	{names.KeyMCPClientConnectionAttemptNumber, Int, "", nil, Unbounded, Stable,
-		"Numbers the attempts to connect since the connection was last ready, from 1; 0 when a ready connection is lost."},
+		"Number of the attempt since the connection was last ready, from 1; 0 when a ready connection is lost."},
 	{names.KeyMCPClientConnectionAttemptKind, String, "", words.AttemptKinds, Closed, Experimental,
-		"Whether the client was ready before."},
+		"Whether the client has been ready before."},
 	{names.KeyMCPClientConnectionBackoffDelay, Double, "s", nil, Unbounded, Experimental, "Time until the next attempt."},
 	{names.KeyMCPClientProcessSignal, String, "", nil, Unbounded, Experimental, "Signal that ended the server's process."},
 	{names.KeyMCPClientProcessStderrLine, String, "", nil, Unbounded, Experimental,
@@ -136,7 +136,7 @@ var attributes = limited([]attributeRow{
 		"Fault that a fault plan injected into the message: see package chaos. The last one, if there were " +
 			"several."},
 	{names.KeyMCPClientMRTRRound, Int, "", nil, Unbounded, Experimental,
-		"Numbers the requests of a call that bring input for the server, from 1."},
+		"Number of the round in a call, from 1. In each round, a request brings input that the server asked for."},
 	{names.KeyMCPClientStreamKind, String, "", words.StreamKinds, Closed, Experimental,
 		"Purpose of a stream that outlives requests: messages of the server, all messages from the server, or " +
 			"subscriptions."},
@@ -147,7 +147,7 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPClientLoopKind, String, "", words.LoopKinds, Closed, Experimental,
 		"Kind of loop in tool calls that return nothing new: see mcpclient.UseLoopDetection."},
 	{names.KeyMCPClientGapCause, String, "", words.GapCauses, Closed, Experimental,
-		"Why the client may have missed changes."},
+		"Reason why the client may have missed changes."},
 	{names.KeyMCPClientLoopCalls, Int, "", nil, Unbounded, Experimental,
 		"Number of calls in the loop, including this one if it was made."},
 	{names.KeyMCPClientToolChangeKind, String, "", words.ToolChanges, Closed, Experimental,
@@ -158,8 +158,8 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPClientAuthStep, String, "", words.AuthSteps, Closed, Experimental, "Step of an authorization."},
 
 	{names.KeyMCPClientFlightRecordText, String, "", nil, Unbounded, Experimental,
-		"Entries of the flight recorder, the oldest first, one a line, with times relative to the record: sizes, " +
-			"names and ids, up to 16 KiB."},
+		"Entries of the flight recorder, oldest first, one per line: sizes, names, ids, and times relative to the " +
+			"record. Up to 16 KiB."},
 	{names.KeyMCPClientFlightRecordEntries, Int, "", nil, Unbounded, Experimental,
 		"Number of entries in the text."},
 	{names.KeyMCPClientFlightRecordOmitted, Int, "", nil, Unbounded, Experimental,
@@ -167,11 +167,11 @@ var attributes = limited([]attributeRow{
 
 	{names.KeyMCPServerName, String, "", nil, Configured, Stable, "Configured name of the server."},
 	{names.KeyMCPServerInstanceID, String, "", nil, Unbounded, Stable,
-		"Distinguishes servers of one name: configured, or 16 random hexadecimal digits. On spans and log records" +
-			" only."},
+		"Id that distinguishes servers with the same name: configured, or 16 random hexadecimal digits. On spans and " +
+			"log records only."},
 	{names.KeyMCPServerClientName, String, "", nil, Limited, Experimental,
-		"Name that the client sent in the handshake or in each request, up to 128 bytes. Metrics distinguish 256 " +
-			"for each server, by name and version."},
+		"Name that the client sent in the handshake or in each request, up to 128 bytes. Metrics distinguish up " +
+			"to 256 clients of each server, by name and version."},
 	{names.KeyMCPServerClientVersion, String, "", nil, Limited, Experimental,
 		"Version that the client sent with its name, up to 128 bytes."},
 	{names.KeyMCPServerDuration, Double, "s", nil, Unbounded, Stable, "Duration of the event's operation."},
@@ -187,22 +187,22 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPServerFrameSize, Int, "By", nil, Unbounded, Stable, "Size of the frame, as far as it was read."},
 	{names.KeyMCPServerFrameLimit, Int, "By", nil, Unbounded, Stable, "Limit that the frame exceeded."},
 	{names.KeyMCPServerFrameHeadHash, String, "", nil, Unbounded, Experimental,
-		"Hash of the first 64 bytes of the frame, 8 hexadecimal digits: it identifies frames with equal " +
+		"Hash of the first 64 bytes of the frame, 8 hexadecimal digits. It identifies frames with equal " +
 			"beginnings and reveals no content."},
 	{names.KeyMCPServerSuppressed, Int, "", nil, Unbounded, Experimental,
-		"Number of suppressed records like this one since the last written one."},
-	{names.KeyMCPServerDropReason, String, "", words.DropReasons, Closed, Experimental, "Why a message was dropped."},
+		"Number of suppressed records of this kind since the last written one."},
+	{names.KeyMCPServerDropReason, String, "", words.DropReasons, Closed, Experimental, "Reason for dropping a message."},
 	{names.KeyMCPServerTaskStatus, String, "", words.TaskStatuses, Closed, Experimental, "Final status of a task."},
 	{names.KeyMCPServerPolicyDecision, String, "", words.PolicyDecisions, Closed, Experimental,
 		"Decision of a proxy's policy about a message: see mcpproxy.Policy. The last one, if there were several."},
 	{names.KeyMCPServerPolicyRedactions, Int, "", nil, Unbounded, Experimental,
-		"Number of replaced texts in the message."},
+		"Number of texts that were replaced in the message."},
 	{names.KeyMCPServerRefusalReason, String, "", words.Refusals, Closed, Experimental,
-		"Why a request was refused before a handler saw it."},
+		"Reason for refusing a request before it reached a handler."},
 	{names.KeyMCPServerCapacityKind, String, "", words.Capacities, Closed, Experimental,
-		"Kind of a server's limited resource."},
+		"Kind of resource that the server limits."},
 	{names.KeyMCPServerMemoryKind, String, "", words.Memories, Closed, Experimental,
-		"Kind of a server's limited memory."},
+		"Kind of memory that the server limits."},
 	{names.KeyMCPServerStreamKind, String, "", words.StreamKinds, Closed, Experimental,
 		"Purpose of a stream that outlives requests: messages of the server, all messages from the server, or " +
 			"subscriptions."},
@@ -211,8 +211,8 @@ var attributes = limited([]attributeRow{
 	{names.KeyMCPServerDropAge, Double, "s", nil, Unbounded, Experimental,
 		"Time between the end of the request and its late response."},
 	{names.KeyMCPServerFlightRecordText, String, "", nil, Unbounded, Experimental,
-		"Entries of the flight recorder, the oldest first, one a line, with times relative to the record: sizes, " +
-			"names and ids, up to 16 KiB."},
+		"Entries of the flight recorder, oldest first, one per line: sizes, names, ids, and times relative to the " +
+			"record. Up to 16 KiB."},
 	{names.KeyMCPServerFlightRecordEntries, Int, "", nil, Unbounded, Experimental,
 		"Number of entries in the text."},
 	{names.KeyMCPServerFlightRecordOmitted, Int, "", nil, Unbounded, Experimental,

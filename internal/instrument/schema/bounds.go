@@ -7,10 +7,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ofOtherValues is the number of values of an attribute that replace others: _OTHER.
+// ofOtherValues is the number of replacement values of an attribute. The only one is _OTHER.
 const ofOtherValues = 1
 
-// limits has the limits of the Limited attributes on metrics.
+// limits maps the Limited attributes to their limits on metrics.
 var limits = map[string]int{
 	names.KeyMCPMethodName:   len(words.Methods) + words.MaxMethods + ofOtherValues,
 	names.KeyGenAIToolName:   words.DefaultToolNameLimit + ofOtherValues,
@@ -29,7 +29,7 @@ var limits = map[string]int{
 	names.KeyHttpResponseStatusCode: len(words.HTTPStatuses),
 }
 
-// attributeRow is an [Attribute] without its limit, and metricRow a [Metric] without its number of series.
+// attributeRow is an [Attribute] without its limit. metricRow is a [Metric] without its number of series.
 type attributeRow struct {
 	Key       string
 	Type      Type
@@ -73,16 +73,16 @@ func counted(rows []metricRow) []Metric {
 	return all
 }
 
-// together lists attributes that depend on each other, with the number of their combinations.
+// together lists groups of attributes that depend on each other, with the number of combinations of their values.
 var together = []struct {
 	keys  []string
 	limit int
 }{
 	{[]string{names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName, names.KeyNetworkProtocolVersion,
-		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // and without the peer's facts
+		names.KeyServerAddress, names.KeyServerPort}, words.MaxFacts + 2}, // two more: _OTHER, and without the peer's facts
 	{[]string{names.KeyMCPClientServerName, names.KeyMCPClientServerVersion}, words.MaxPeers + ofOtherValues},
 	{[]string{names.KeyMCPServerClientName, names.KeyMCPServerClientVersion}, words.MaxPeers + ofOtherValues},
-	{[]string{names.KeyNetworkTransport}, 1}, // one for each client; a server with several networks is several
+	{[]string{names.KeyNetworkTransport}, 1}, // each client has one; a server with several networks counts several times
 }
 
 // seriesOf returns the largest number of series of a metric with these attributes.

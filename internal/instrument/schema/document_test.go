@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
-var update = flag.Bool("update", false, "write the pages of docs/telemetry and schema.json anew")
+var update = flag.Bool("update", false, "write the pages of docs/telemetry and schema.json")
 
 const regenerate = "go generate ./..."
 
@@ -57,7 +57,7 @@ func checkFile(t *testing.T, path, want string) {
 	}
 }
 
-// generated follows the title of each page. Apostrophes stand for backquotes in the texts of pages.
+// generated is the text after the title of each page. Apostrophes stand for backquotes in the texts of pages.
 const generated = `
 <!-- Generated from internal/instrument/schema by 'go generate ./...'. Do not edit. -->
 `
@@ -65,20 +65,20 @@ const generated = `
 // head is the beginning of the reference.
 const head = `# Telemetry reference
 ` + generated + `
-This reference lists everything that a client or a server emits, in version %s of the schema. As data it is in [schema.json](../internal/instrument/schema/schema.json),
-'schema.Current' in Go, with a constant for every name in
-[package names](../mcpclient/telemetry/names). Package telemetrytest compares the emissions of a test with it.
+This reference lists everything that a client or a server emits, in version %s of the schema. The schema is also available as data:
+[schema.json](../internal/instrument/schema/schema.json), and 'schema.Current' in Go. [Package names](../mcpclient/telemetry/names) has a
+constant for every name. Package telemetrytest compares the emissions of a test with the schema.
 
 | to look up | read |
 |---|---|
 | a log record: its level, its fields, and a sample | [events of a client](telemetry/client-events.md), [events of a server](telemetry/server-events.md) |
 | a span: its attributes at the start and at the end | [spans](telemetry/spans.md) |
-| a metric: its unit, attributes, buckets, and how many series | [metrics](telemetry/metrics.md) |
+| a metric: its unit, attributes, buckets, and number of series | [metrics](telemetry/metrics.md) |
 | an attribute: its type and its values | [attributes](telemetry/attributes.md) |
 
 - The major version increases when a stable row is removed, or its name, type, unit, values or meaning change. The minor version
   increases with any other change: new rows, optional attributes and values, changed experimental and convention rows.
-- *Stable* rows keep their name, type and meaning within a major version. *Experimental* rows may change in a minor one,
+- *Stable* rows keep their name, type and meaning within a major version. *Experimental* rows may change in a minor version,
   with a line in the changelog. *Convention* rows follow the [OpenTelemetry semantic conventions for MCP](%s),
   which are in development, and change with them.
 - 'mcp.client.*' and 'mcp.server.*', and the kinds of spans, refer to the sender and the receiver of a message.
@@ -88,7 +88,7 @@ This reference lists everything that a client or a server emits, in version %s o
 
 `
 
-// overview is the first page of the reference: the contents, and links to them.
+// overview returns the first page of the reference, with the contents and links to them.
 func overview(d schema.Definition) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, quote(head), d.Version, d.Conventions)
@@ -113,12 +113,12 @@ func overview(d schema.Definition) string {
 	for _, m := range d.Metrics {
 		row(&b, rowLink("telemetry/metrics.md", m.Name), string(m.Instrument), code(m.Unit), firstSentence(m.Brief))
 	}
-	b.WriteString("\n## Attributes\n\nEach has [a row](telemetry/attributes.md) with its type and its values.\n")
+	b.WriteString("\n## Attributes\n\nEach attribute has [a row](telemetry/attributes.md) with its type and its values.\n")
 	writeSides(&b)
 	return b.String()
 }
 
-// firstSentence returns the first sentence of a brief; the rest is in the row's own part.
+// firstSentence returns the first sentence of a brief. The row's own part contains the rest.
 func firstSentence(brief string) string {
 	first, rest, more := strings.Cut(brief, ". ")
 	if more && rest != "" {

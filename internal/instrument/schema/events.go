@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Levels of events: Debug for one event a message, Info for the life of a connection, Warn for degraded work or a
+// Levels of events: Debug for one event per message, Info for the life of a connection, Warn for degraded work or a
 // misbehaving peer, Error for a defect of this side.
 var (
 	atDebug     = []slog.Level{slog.LevelDebug}
@@ -18,7 +18,7 @@ var (
 	atInfoWarn  = []slog.Level{slog.LevelInfo, slog.LevelWarn}
 )
 
-// Attributes that name a request, on every event of its life.
+// Attributes that identify a request, on every event of its life.
 var (
 	clientRequestFields = slices.Concat(clientToolFields, when(names.KeyGenAIPromptName))
 	clientToolFields    = slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientCorrID),
@@ -37,17 +37,18 @@ const (
 	measuresFrame     = "size of the frame"
 )
 
-// Ends of the descriptions of failures: the limit of their records, and the level of the rest.
+// Last sentences of the descriptions of failures: the limit of their records, and the level of all other records.
 const (
-	asRare      = "Five records for each method and error type at once, then one a second."
-	orElseDebug = "Five warnings or errors for each method and error type at once, then one a second; others are Debug."
+	asRare      = "Limit for each method and error type: five records at once, then one a second."
+	orElseDebug = "Limit for each method and error type: five warnings or errors at once, then one a second; others are " +
+		"Debug."
 )
 
-// allEvents lists every event. In addition to its fields, each has event.name.
+// allEvents lists every event. In addition to its fields, each event has event.name.
 var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientRequestStart, atDebug, clientRequestFields, true, measuresWallClock, spanClientRequest,
 		[]string{names.MetricMCPClientActiveRequests}, Stable,
-		"A request starts: it has its id, or ends without one."},
+		"A request starts. The record follows as soon as the request has an id, or ends without one."},
 	{names.EventMCPClientRequestStop, atDebugInfo,
 		slices.Concat(clientRequestFields, required(names.KeyMCPClientDuration),
 			when(names.KeyRPCResponseStatusCode, names.KeyMCPClientResultType)), true,
@@ -60,32 +61,32 @@ var allEvents = identifiedEvents([]Event{
 			names.KeyExceptionMessage, names.KeyMCPClientSuppressed)), true,
 		names.KeyMCPClientDuration, spanClientRequest,
 		[]string{names.MetricMCPClientOperationDuration, names.MetricMCPClientActiveRequests}, Stable,
-		"A request failed. Debug if the caller cancelled it, or if the record of the tool's error or of the " +
-			"attempt to connect has the error. " + orElseDebug},
+		"A request failed. Debug if the caller cancelled it, or if another record contains the error: the record " +
+			"of the tool's error, or of the attempt to connect. " + orElseDebug},
 	{names.EventMCPClientRequestToolError, atInfo,
 		slices.Concat(clientToolFields, required(names.KeyMCPClientDuration), when(names.KeyMCPClientSuppressed)), false,
 		names.KeyMCPClientDuration, spanClientRequest, []string{names.MetricMCPClientOperationDuration}, Experimental,
-		"A tool reported an error in its result. Follows the exception. " + asRare},
+		"A tool reported an error in its result. The record follows the exception. " + asRare},
 	{names.EventMCPClientRequestInputRequired, atDebug,
 		slices.Concat(clientRequestFields, when(names.KeyMCPClientMRTRRound)), false, "",
 		spanClientRequest, nil, Experimental,
-		"The server asks for input before it answers the call: the next request of the call brings it. Follows " +
-			"the stop."},
+		"The server asks for input before it answers the call. The next request of the call brings the input. The " +
+			"record follows the stop."},
 	{names.EventMCPClientRequestReissued, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName, names.KeyMCPClientCorrID),
 			when(names.KeyJSONRPCRequestID)), false, "",
 		spanClientRequest, nil, Experimental,
 		"A request repeats a failed one: a subscription that was lost with its connection, or a call whose " +
-			"options set Retry. Its span has a link to the span of the failed request. Follows the start. No other " +
-			"request is repeated automatically."},
+			"options set Retry. Its span has a link to the span of the failed request. The record follows the start. " +
+			"No other request is repeated automatically."},
 	{names.EventMCPClientConnectionTransition, atInfoWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionFrom, names.KeyMCPClientConnectionTo,
 			names.KeyMCPClientConnectionReason, names.KeyMCPClientConnectionAttemptNumber,
 			names.KeyMCPClientConnectionEpoch, names.KeyMCPClientDuration), when(names.KeyExceptionMessage)), true,
 		names.KeyMCPClientDuration, "", []string{names.MetricMCPClientConnectionTransitions,
 			names.MetricMCPClientConnectionState}, Stable,
-		"The connection changed its state; the duration is the time in the previous state. Warn if the connection" +
-			" was ready and is lost, or was refused."},
+		"The connection changed its state. The duration is the time in the previous state. Warn if a ready " +
+			"connection was lost, or if the connection was refused."},
 	{names.EventMCPClientNotificationReceived, atDebug,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName),
 			when(names.KeyMCPClientDuration, names.KeyErrorType)), true,
@@ -97,8 +98,8 @@ var allEvents = identifiedEvents([]Event{
 			when(names.KeyMCPClientFrameSize, names.KeyMCPClientFrameLimit, names.KeyMCPClientFrameHeadHash,
 				names.KeyMCPClientSuppressed)), true,
 		measuresFrame, "", []string{names.MetricMCPClientProtocolViolations}, Stable,
-		"A frame broke the protocol. Five records for each reason at once, then one a second; the next record " +
-			"counts the suppressed ones, or a last record without a frame."},
+		"A frame violated the protocol. Limit for each reason: five records at once, then one a second. The next " +
+			"record contains the number of suppressed records. At the end, a last record without a frame may do so."},
 
 	{names.EventMCPClientHandlerStart, atDebug, clientHandlerFields, false, measuresWallClock, spanClientHandler,
 		[]string{names.MetricMCPClientActiveHandlers}, Experimental,
@@ -130,7 +131,7 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDropReason),
 			when(names.KeyMCPMethodName, names.KeyMCPClientSuppressed)), false, "", "",
 		[]string{names.MetricMCPClientNotificationDrops}, Experimental,
-		"A notification did not reach its handlers. Debug if an equal one did. Limited like records of " +
+		"A notification did not reach its handlers. Debug if an equal notification did. Limited like records of " +
 			"violations."},
 	{names.EventMCPClientResponseDropped, atInfoWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientDropReason),
@@ -149,12 +150,12 @@ var allEvents = identifiedEvents([]Event{
 			when(names.KeyErrorType, names.KeyExceptionMessage, names.KeyMCPClientServerName, names.KeyMCPClientServerVersion)),
 		false,
 		names.KeyMCPClientDuration, spanClientAttempt, []string{names.MetricMCPClientConnectionAttemptDuration}, Experimental,
-		"An attempt to connect ended. Warn if it failed, unless it ended during the probe: then the next one " +
-			"starts at once."},
+		"An attempt to connect ended. Warn if it failed, except during the probe. After the probe, the next attempt " +
+			"starts immediately."},
 	{names.EventMCPClientConnectionBackoff, atInfo,
 		required(names.KeyMCPClientName, names.KeyMCPClientConnectionBackoffDelay, names.KeyMCPClientConnectionAttemptNumber),
 		false, names.KeyMCPClientConnectionBackoffDelay, "", []string{names.MetricMCPClientConnectionBackoff}, Experimental,
-		"The client waits before it tries to connect again, after the attempt with this number."},
+		"The client waits before it tries to connect again. The number is that of the previous attempt."},
 	{names.EventMCPClientSendRetry, atDebug,
 		slices.Concat(clientRequestFields, required(names.KeyMCPClientRetryReason, names.KeyMCPClientSendRetries)), false, "",
 		spanClientRequest, []string{names.MetricMCPClientTransportSendRetries}, Experimental,
@@ -176,17 +177,17 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPClientFaultInjected, atInfo,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientFaultKind),
 			when(names.KeyMCPMethodName, names.KeyGenAIToolName)), false, "", spanClientRequest, nil, Experimental,
-		"A fault plan disturbed a message, with the request's method and tool, or an attempt to connect, on " +
-			"purpose: see package chaos."},
+		"A fault plan disturbed an attempt to connect or a message on purpose: see package chaos. For a message, the " +
+			"record has the method and the tool of the request."},
 	{names.EventMCPClientConnectionCloseFailed, atWarn,
 		slices.Concat(required(names.KeyMCPClientName), when(names.KeyExceptionMessage)), false, "", "", nil, Experimental,
 		"Closing a connection left something open, such as a process that the kernel does not end."},
 	{names.EventMCPClientLogLost, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientSuppressed),
 			when(names.KeyMCPMethodName, names.KeyErrorType)), false, "", "", nil, Experimental,
-		"The number of records that were not written, or of transitions that were not reported, because the log " +
-			"handler or the user's function took too long. With a method: the number of its failures that had no " +
-			"record when the client was closed."},
+		"Records were not written, or transitions were not reported, because the log handler or the user's function " +
+			"took too long. The record contains their number. With a method, it is the number of failures of the method " +
+			"that had no record when the client was closed."},
 	{names.EventMCPClientStreamOpened, atInfo, required(names.KeyMCPClientName, names.KeyMCPClientStreamKind), false, "",
 		"",
 		[]string{names.MetricMCPClientStreamActive}, Experimental,
@@ -195,7 +196,7 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientStreamKind, names.KeyMCPClientDuration),
 			when(names.KeyErrorType, names.KeyExceptionMessage)), false,
 		names.KeyMCPClientDuration, "", []string{names.MetricMCPClientStreamActive, names.MetricMCPClientStreamDuration},
-		Experimental, "A stream that serves no single request ended, with an error unless it ended normally."},
+		Experimental, "A stream that serves no single request ended. The record has an error unless the end was normal."},
 	{names.EventMCPClientStreamRefused, atDebug,
 		required(names.KeyMCPClientName, names.KeyMCPClientStreamKind, names.KeyExceptionMessage), false, "", "", nil,
 		Experimental,
@@ -209,8 +210,8 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientFlightRecordText,
 			names.KeyMCPClientFlightRecordEntries), when(names.KeyMCPClientFlightRecordOmitted, names.KeyMCPClientSuppressed)),
 		false, "", "", nil, Experimental,
-		"A ready connection was lost, or the client gave up: the latest events that no earlier record of this " +
-			"kind contains. Follows the transition, at most once a minute."},
+		"A ready connection was lost, or the client gave up. The record contains the latest events that no earlier " +
+			"record of this kind contains. It follows the transition, at most once a minute."},
 	{names.EventMCPClientSubscriptionLost, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPResourceURI),
 			when(names.KeyExceptionMessage, names.KeyMCPClientSuppressed)), false, "", "", nil, Experimental,
@@ -230,8 +231,8 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPMethodName), when(names.KeyExceptionMessage)), false, "",
 		"", nil,
 		Experimental,
-		"The client omits icons of the server, because their sources are unsafe to load: their number, and the " +
-			"problem of the first."},
+		"The client omits icons of the server, because their sources are unsafe to load. The record contains their " +
+			"number, and the problem of the first icon."},
 	{names.EventMCPClientToolOutputUnchecked, atWarn,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyGenAIToolName),
 			when(names.KeyExceptionMessage, names.KeyMCPClientSuppressed)), false, "", "", nil, Experimental,
@@ -272,16 +273,17 @@ var allEvents = identifiedEvents([]Event{
 	{names.EventMCPServerRequestToolError, atInfo,
 		slices.Concat(serverToolFields, required(names.KeyMCPServerDuration), when(names.KeyMCPServerSuppressed)), false,
 		names.KeyMCPServerDuration, spanServerHandler, []string{names.MetricMCPServerOperationDuration}, Experimental,
-		"A tool reported an error in its result. Follows the exception. " + asRare},
+		"A tool reported an error in its result. The record follows the exception. " + asRare},
 	{names.EventMCPServerRequestInputRequired, atDebug, serverRequestFields, false, "", spanServerHandler, nil,
-		Experimental, "The server answered that it needs input from the client first. Follows the stop."},
+		Experimental, "The server answered that it needs input from the client first. The record follows the stop."},
 	{names.EventMCPServerAskStart, atDebug, serverAskFields, false, measuresWallClock, spanServerAsk,
 		[]string{names.MetricMCPServerActiveAsks}, Experimental,
 		"The server sends its client a request: sampling, elicitation or roots."},
 	{names.EventMCPServerAskStop, atDebugInfo, slices.Concat(serverAskFields, required(names.KeyMCPServerDuration)), false,
 		names.KeyMCPServerDuration, spanServerAsk,
 		[]string{names.MetricMCPClientOperationDuration, names.MetricMCPServerActiveAsks}, Experimental,
-		"The client answered. Info if it took longer than the slow threshold, as with people."},
+		"The client answered a request of the server. Info if it took longer than the slow threshold, as answers of " +
+			"people do."},
 	{names.EventMCPServerAskException, []slog.Level{slog.LevelDebug, slog.LevelWarn},
 		slices.Concat(serverAskFields, required(names.KeyMCPServerDuration, names.KeyErrorType, names.KeyExceptionType,
 			names.KeyMCPServerErrorKind),
@@ -310,18 +312,18 @@ var allEvents = identifiedEvents([]Event{
 			when(names.KeyMCPServerFrameSize, names.KeyMCPServerFrameLimit, names.KeyMCPServerFrameHeadHash,
 				names.KeyMCPServerSuppressed)), true,
 		measuresFrame, "", []string{names.MetricMCPServerProtocolViolations}, Stable,
-		"A frame broke the protocol. Limited like the client's records."},
+		"A frame violated the protocol. Limited like the client's records."},
 	{names.EventMCPServerResponseDropped, atInfoWarn,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerDropReason),
 			when(names.KeyJSONRPCRequestID, names.KeyMCPServerDropAge, names.KeyMCPServerSuppressed)), false,
 		names.KeyMCPServerDropAge, "", []string{names.MetricMCPServerResponseDrops}, Experimental,
-		"A response arrived that no request waits for."},
+		"A response arrived for which no request waits."},
 	{names.EventMCPServerNotificationDropped, []slog.Level{slog.LevelDebug, slog.LevelWarn},
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerDropReason),
 			when(names.KeyMCPMethodName, names.KeyMCPServerSuppressed)), false, "", "",
 		[]string{names.MetricMCPServerNotificationDrops}, Experimental,
-		"A notification was not sent. Debug if an equal one was waiting, or if the client has no open stream for " +
-			"it. Limited like records of violations."},
+		"A notification was not sent. Debug if an equal notification was waiting, or if the client has no open " +
+			"stream for it. Limited like records of violations."},
 	{names.EventMCPServerStreamOpened, atInfo, required(names.KeyMCPServerName, names.KeyMCPServerStreamKind), false, "",
 		"",
 		[]string{names.MetricMCPServerStreamActive}, Experimental,
@@ -331,17 +333,17 @@ var allEvents = identifiedEvents([]Event{
 		names.KeyMCPServerDuration, "", []string{names.MetricMCPServerStreamActive, names.MetricMCPServerStreamDuration},
 		Experimental, "A stream that serves no single request ended."},
 	{names.EventMCPServerHttpNoDeadlines, atWarn, required(names.KeyMCPServerName), false, "", "", nil, Experimental,
-		"The http.ResponseWriter does not support deadlines, as with middleware whose writer has no Unwrap " +
-			"method: the server cannot give up a client that stops reading. Once for each handler."},
+		"The http.ResponseWriter does not support deadlines, for example because the writer of a middleware has no " +
+			"Unwrap method. So the server cannot disconnect a client that stops reading. Once for each handler."},
 	{names.EventMCPServerTraceLinked, atInfo, required(names.KeyMCPServerName, names.KeyMCPServerTraceAdvice), false, "",
 		spanServerHandler, nil, Experimental,
 		"A client over HTTP without a principal sent a trace context. The server's span starts a new trace and " +
-			"has a link to the client's span. Only the first time for each telemetry.Telemetry."},
+			"has a link to the client's span. Once for each telemetry.Telemetry."},
 	{names.EventMCPServerLogLost, atWarn,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerSuppressed),
 			when(names.KeyMCPMethodName, names.KeyErrorType)), false, "", "", nil, Experimental,
-		"The number of records that were not written, because the log handler took too long. With a method: the " +
-			"number of its failures that had no record when the server was stopped."},
+		"Records were not written, because the log handler took too long. The record contains their number. With a " +
+			"method, it is the number of failures of the method that had no record when the server was stopped."},
 	{names.EventMCPServerTaskEnd, []slog.Level{slog.LevelInfo, slog.LevelError},
 		slices.Concat(required(names.KeyMCPServerName, names.KeyGenAIToolName, names.KeyMCPServerTaskStatus,
 			names.KeyMCPServerDuration), when(names.KeyErrorType, names.KeyRPCResponseStatusCode, names.KeyExceptionMessage,
@@ -361,14 +363,14 @@ var allEvents = identifiedEvents([]Event{
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerFlightRecordText,
 			names.KeyMCPServerFlightRecordEntries), when(names.KeyMCPServerFlightRecordOmitted, names.KeyMCPServerSuppressed)),
 		false, "", "", nil, Experimental,
-		"A connection to a client failed: the server's latest events over this kind of network that no earlier " +
-			"record of this kind contains. At most once a minute."},
+		"A connection to a client failed. The record contains the server's latest events over this kind of network " +
+			"that no earlier record of this kind contains. At most once a minute."},
 	{names.EventMCPServerRequestRefused, atInfoWarn,
 		slices.Concat(required(names.KeyMCPServerName, names.KeyMCPServerRefusalReason),
 			when(names.KeyHttpResponseStatusCode, names.KeyExceptionMessage, names.KeyClientAddress, names.KeyClientPort,
 				names.KeyMCPServerSuppressed)), false, "", "",
 		[]string{names.MetricMCPServerRequestRefused}, Experimental,
-		"The server refused a request before a handler saw it. Info for refusals by which clients learn the " +
+		"The server refused a request before it reached a handler. Info for refusals by which clients learn the " +
 			"server's requirements: methods, headers, revisions, sessions, tokens. Limited like records of " +
 			"violations, for each reason; a last record may have no client."},
 	{names.EventMCPServerSessionEnd, atInfo,
@@ -378,7 +380,7 @@ var allEvents = identifiedEvents([]Event{
 		Experimental, "A session ended."},
 })
 
-// identifiedEvents returns the events with the group and instance wherever they have the name.
+// identifiedEvents adds the group and the instance to every event that has the name.
 func identifiedEvents(rows []Event) []Event {
 	all := make([]Event, len(rows))
 	for i, r := range rows {

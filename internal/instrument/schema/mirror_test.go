@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
-// counterparts lists rows of a server with other names than the client's: one side sends a message, the other handles
-// it.
+// counterparts maps rows of a client to the rows of a server with another name, where one side sends a message and the
+// other side handles it.
 var counterparts = map[string]string{
 	"mcp_client.active_requests":   "mcp_server.active_asks",
 	"mcp_client.active_handlers":   "mcp_server.active_requests",
@@ -22,7 +22,7 @@ var counterparts = map[string]string{
 	"mcp_server.client.requests":   "mcp_client.server.info",
 }
 
-// oneSided has the reasons why one side has rows that the other lacks; a star matches any end.
+// oneSided lists the reasons why one side has rows that the other side lacks. A star matches any ending.
 var oneSided = []struct{ rows, why string }{
 	{"mcp_client.connection.*", "only clients connect; a server has sessions, without states or attempts"},
 	{"mcp_client.process.*", "servers do not start processes"},
@@ -56,7 +56,7 @@ var oneSided = []struct{ rows, why string }{
 	{"mcp_server.session.active", "a client has the state of its connection instead"},
 }
 
-// rowNames are the names of our own metrics and events.
+// rowNames returns the names of our own metrics and events.
 func rowNames() (names []string) {
 	for _, m := range schema.Current.Metrics {
 		names = append(names, m.Name)
@@ -72,7 +72,7 @@ func isOfConventions(name string) bool {
 	return strings.HasPrefix(name, "mcp.") || strings.HasPrefix(name, "gen_ai.")
 }
 
-// mirrored returns the other side's row with the same meaning.
+// mirrored returns the row with the same meaning on the other side.
 func mirrored(name string) string {
 	if other := counterparts[name]; other != "" {
 		return other
@@ -99,17 +99,17 @@ func TestEveryRowHasCounterpartOnOtherSideOrReason(t *testing.T) {
 		case alone >= 0:
 			used[oneSided[alone].rows] = true
 		case !has:
-			t.Errorf("%s has a counterpart %s, or a reason not to, got neither", name, mirrored(name))
+			t.Errorf("%s has neither the counterpart %s nor a reason for its absence", name, mirrored(name))
 		}
 	}
 	for _, o := range oneSided {
 		if !used[o.rows] {
-			t.Errorf("a reason is for a row, got %s for none", o.rows)
+			t.Errorf("the reason for %s belongs to no row", o.rows)
 		}
 	}
 	for client, server := range counterparts {
 		if !slices.Contains(names, client) || !slices.Contains(names, server) {
-			t.Errorf("counterparts are rows, got %s and %s", client, server)
+			t.Errorf("the counterparts %s and %s are not both rows", client, server)
 		}
 	}
 }
@@ -118,8 +118,8 @@ func writeSides(b *strings.Builder) {
 	b.WriteString(`
 ## Rows of one side only
 
-A client and a server have the same rows under their own prefixes. Requests of one side match handlers of the other side, and
-the reverse. These rows have no counterpart:
+A client and a server have the same rows with different prefixes. Requests of one side correspond to handlers of the other side.
+These rows have no counterpart:
 
 `)
 	for _, o := range oneSided {

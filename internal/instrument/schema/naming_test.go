@@ -41,8 +41,8 @@ func TestExceptionEventsHaveException(t *testing.T) {
 	}
 }
 
-// TestMetricNamesFollowConventions checks that no metric is the namespace of another one, and that namespaces and
-// up-down counters are singular. The active_* have a precedent: http.server.active_requests.
+// TestMetricNamesFollowConventions checks that no metric is the namespace of another metric, and that namespaces and
+// up-down counters are singular. The active_* names follow http.server.active_requests.
 func TestMetricNamesFollowConventions(t *testing.T) {
 	plural := func(word string) bool { return strings.HasSuffix(word, "s") && !strings.HasSuffix(word, "ss") }
 	for _, m := range schema.Current.Metrics {
@@ -58,7 +58,7 @@ func TestMetricNamesFollowConventions(t *testing.T) {
 		}
 		counts := m.Instrument == schema.Counter || m.Instrument == schema.ObservableCounter
 		if !counts && m.Instrument != schema.Histogram && plural(last) && !strings.HasPrefix(last, "active_") {
-			t.Errorf("metric %s is plural, and no counter", m.Name)
+			t.Errorf("metric %s is plural but not a counter", m.Name)
 		}
 	}
 }

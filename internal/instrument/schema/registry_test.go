@@ -14,9 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// The registry is the schema in the form of weaver, OpenTelemetry's tool for conventions: definition files of
-// version 2.
-// The schema file is the file at the schema URL of the instrumentation scope.
+// The registry is the schema in the form of weaver, OpenTelemetry's tool for conventions: definition files of version
+// 2. The schema file is the file at the schema URL of the instrumentation scope.
 
 const (
 	definition = "definition/2"
@@ -86,7 +85,7 @@ type (
 		Description string `yaml:"description"`
 		Stability   string `yaml:"stability"`
 	}
-	// schemaFile is a file by the specification of OpenTelemetry's telemetry schemas.
+	// schemaFile is a file according to the specification of OpenTelemetry's telemetry schemas.
 	schemaFile struct {
 		Format    string                    `yaml:"file_format"`
 		SchemaURL string                    `yaml:"schema_url"`
@@ -94,7 +93,7 @@ type (
 	}
 )
 
-// stabilityOf returns OpenTelemetry's word for a stability. The row's own word is an annotation.
+// stabilityOf returns OpenTelemetry's word for a stability. An annotation contains the row's own word.
 func stabilityOf(s schema.Stability) string {
 	if s == schema.Stable {
 		return "stable"
@@ -102,7 +101,7 @@ func stabilityOf(s schema.Stability) string {
 	return "development"
 }
 
-// ours are annotations of this module.
+// ours returns the annotations of this module.
 func ours(s schema.Stability, more ...any) map[string]any {
 	all := map[string]any{"stability": string(s)}
 	for i := 0; i < len(more); i += 2 {
@@ -191,8 +190,8 @@ func spanDefs(rows []schema.Span) (all []spanDef) {
 func registry(d schema.Definition) map[string]any {
 	return map[string]any{
 		"manifest.yaml": manifest{names.SchemaURL,
-			"What clients and servers of mcpotel emit. Names that begin with mcp. or " +
-				"gen_ai., and others without a prefix of ours, are those of the OpenTelemetry semantic conventions.", "stable"},
+			"Telemetry of the clients and servers of mcpotel. Names that begin with mcp. or gen_ai., " +
+				"and other names without one of our prefixes, come from the OpenTelemetry semantic conventions.", "stable"},
 		"attributes.yaml": definitionFile{Format: definition, Attributes: attributeDefs(d.Attributes)},
 		"metrics.yaml":    definitionFile{Format: definition, Metrics: metricDefs(d.Metrics)},
 		"events.yaml":     definitionFile{Format: definition, Events: eventDefs(d.Events)},
@@ -200,7 +199,7 @@ func registry(d schema.Definition) map[string]any {
 	}
 }
 
-// encodeYAML returns a file with its head.
+// encodeYAML returns the text of a file, with its header.
 func encodeYAML(t *testing.T, v any) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -11,17 +11,17 @@ import (
 
 const eventsHead = `# Events of a %s
 ` + generated + `
-Each event is a log record whose message and 'event.name' are its name, logged with the context of its span.
-[The reference](../telemetry.md) says what may change and what may not.
+Each event is a log record with the name of the event as its message and as 'event.name'. The record has the context of its span.
+[The reference](../telemetry.md) lists the changes to expect.
 
-- Fields in *italics* are there only when they apply; the others always.
-- The samples are records of 'slog.JSONHandler', with the ids of the span behind the fields. Over OTLP the same is a log record with
-  a trace id and a span id. They come from [a test](../../internal/instrument/samples_test.go), whose clock and ids are fixed;
-  long texts are cut at '…'.
-- Names link to where they are described.
+- Fields in *italics* are present only when they apply. All other fields are always present.
+- The samples are records of 'slog.JSONHandler', with the ids of the span after the fields. Over OTLP, the trace id and the span id are
+  separate fields. The samples come from [a test](../../internal/instrument/samples_test.go) with a fixed clock and fixed ids. Long texts
+  are cut at '…'.
+- Each name links to its description.
 `
 
-// eventsPage has a part for each event of a side.
+// eventsPage returns the page with a part for each event of a side.
 func eventsPage(side string, events []schema.Event, samples map[string]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, quote(eventsHead), side)
@@ -58,18 +58,18 @@ func levels(e schema.Event) string {
 
 const spansHead = `# Spans
 ` + generated + `
-A span that succeeds leaves its status unset; one that fails has status Error and 'error.type'. The description of the
-status is the message of the JSON-RPC error, or for an attempt to connect the text of the error: up to 256 bytes, and as far as the
-redactor lets it through. Spans have no events. Samplers see the attributes at the start. What tools and prompts are given and
-return is on spans only with 'WithContentCapture', and in no other place. Attributes in *italics* are there only when they apply; the
-others always.
+A successful span leaves its status unset. A failed span has the status Error and 'error.type'. The description of the status is the
+message of the JSON-RPC error or, for an attempt to connect, the text of the error. It has up to 256 bytes, and the redactor can change
+it. Spans have no events. Samplers see the attributes at the start. Inputs and outputs of tools and prompts are recorded only with
+'WithContentCapture', and only on spans. Attributes in *italics* are present only when they apply. All other attributes are always
+present.
 
-Any span and any log record may have attributes from the baggage besides, not at the start: those of
+In addition, spans and log records may have attributes from the baggage, but not at the start of a span: the attributes of
 'telemetry.ContextWithConversation' (%s), and others that the program names in 'otlp.WithBaggageAttributes'.
-[Whose call it was](../guides/conversations.md) shows how.
+[The guide to conversations](../guides/conversations.md) has the details.
 `
 
-// spansPage has a part for each span.
+// spansPage returns the page with a part for each span.
 func spansPage(spans []schema.Span) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, quote(spansHead), fields(schema.Current.Baggage))
@@ -87,22 +87,22 @@ func spansPage(spans []schema.Span) string {
 
 const metricsHead = `# Metrics
 ` + generated + `
-Metrics in seconds are float64, the others int64. What is measured within a span is recorded in its context, so that exemplars
-lead from a bucket to a trace. Attributes in *italics* are there only when they apply; the others always.
+Metrics in seconds have float64 values, all others int64. A measurement within a span is recorded in the context of the span, so that
+exemplars lead from a bucket to a trace. Attributes in *italics* are present only when they apply. All other attributes are always present.
 
-*Series* is how many one client or one server makes at most, whatever its peers do: it follows
-from the limits of the attributes, and for the durations of operations and tasks from a limit of their own, beyond which
-names are '_OTHER'. A server is one for each kind of network; more than 'WithToolNameLimit' has by default means more series.
+*Series* is the maximum number of series of one client or one server, no matter what its peers do. It follows from the limits of the
+attributes. The durations of operations and tasks have a separate limit, beyond which names are '_OTHER'. A server counts once for each
+kind of network. A higher limit in 'WithToolNameLimit' means more series.
 
-All clients and servers of a process together have at most 1,999 of each metric, which is what the SDK has room for. Where they
-would have more, the names of tools become '_OTHER' first, and then those of clients: 'mcp_client.group' stands for them, and
-nothing of the single connection. 'mcp_client.connection.state' has names for those first that are not ready.
+All clients and servers of a process together have at most 1,999 series of each metric, which is the limit of the SDK. At this limit, first
+the names of tools become '_OTHER', then the names of clients. 'mcp_client.group' then identifies the clients, and attributes of a single
+connection are absent. 'mcp_client.connection.state' keeps the names of clients that are not ready first.
 ([decision 0021](../decisions/0021-one-budget-of-sets.md))
 
-'gen_ai.agent.name' is there with 'telemetry.WithBaggageLabel' only, which takes another key as well.
+'gen_ai.agent.name' is present only with 'telemetry.WithBaggageLabel', which also accepts other keys.
 `
 
-// metricsPage has a part for each metric.
+// metricsPage returns the page with a part for each metric.
 func metricsPage(metrics []schema.Metric) string {
 	var b strings.Builder
 	b.WriteString(quote(metricsHead))
@@ -123,16 +123,17 @@ func metricsPage(metrics []schema.Metric) string {
 
 const attributesHead = `# Attributes
 ` + generated + `
-A *closed* attribute has one of the values listed, a *configured* one what the user chose, a *limited* one any value, but
-only so many on the metrics of one client or server. *Unbounded* ones are on spans and log records only.
+A *closed* attribute has one of the listed values. The user chooses the values of a *configured* attribute. A *limited* attribute has any
+value, but the metrics of one client or server have only a limited number of values. *Unbounded* attributes are only on spans and log
+records.
 
 `
 
-// attributesPage has a row for each attribute.
+// attributesPage returns the page with a row for each attribute.
 func attributesPage(attributes []schema.Attribute) string {
 	var b strings.Builder
 	b.WriteString(quote(attributesHead))
-	table(&b, "Attribute", "Type", "What it says", "Values", "Stability")
+	table(&b, "Attribute", "Type", "Meaning", "Values", "Stability")
 	for _, a := range attributes {
 		kind := string(a.Type)
 		if a.Unit != "" {
@@ -150,19 +151,19 @@ func attributesPage(attributes []schema.Attribute) string {
 	return b.String()
 }
 
-// heading starts the part of a row. Links may use the exact name, or the form of a heading's link.
+// heading writes the heading of a row's part. Links may use the exact name, or the form of a heading's link.
 func heading(b *strings.Builder, name, brief string) {
 	fmt.Fprintf(b, "\n<a id=\"%s\"></a>\n\n## %s\n\n%s\n\n", name, code(name), brief)
 }
 
-// item is a line of a list, if there is something to say.
+// item writes a line of a list, unless text is empty.
 func item(b *strings.Builder, title, text string) {
 	if text != "" {
 		fmt.Fprintf(b, "- **%s**: %s\n", title, text)
 	}
 }
 
-// rowLink is a row's name as a link to its part of a page.
+// rowLink returns a row's name as a link to its part of a page.
 func rowLink(page, name string) string {
 	if name == "" {
 		return ""
@@ -213,7 +214,7 @@ func codeList(words []string) string {
 	return strings.Join(all, ", ")
 }
 
-// codeName is a text as code if it is a name of the schema.
+// codeName returns a name of the schema as code, and any other text unchanged.
 func codeName(text string) string {
 	if strings.HasPrefix(text, "mcp_") {
 		return code(text)
@@ -228,5 +229,5 @@ func code(s string) string {
 	return "`" + s + "`"
 }
 
-// quote puts backquotes where apostrophes are.
+// quote replaces apostrophes with backquotes.
 func quote(text string) string { return strings.ReplaceAll(text, "'", "`") }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
 )
 
-// samplesFile has a record of each event, as package instrument's tests recorded it.
+// samplesFile has a record of each event, which the tests of package instrument have recorded.
 const samplesFile = "testdata/samples.jsonl"
 
 // TestEachEventHasValidSample checks the samples against the rows of their events.
@@ -34,11 +34,11 @@ func TestEachEventHasValidSample(t *testing.T) {
 		}
 	}
 	if len(samples) != len(schema.Current.Events) {
-		t.Errorf("got %d samples of %d events", len(samples), len(schema.Current.Events))
+		t.Errorf("got %d samples for %d events", len(samples), len(schema.Current.Events))
 	}
 }
 
-// readSamples returns the samples by event name, in the form of the pages.
+// readSamples returns the samples by event name, in the format of the pages.
 func readSamples(t *testing.T) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile(samplesFile)
@@ -100,8 +100,8 @@ func members(object []byte, f func(key string, value json.RawMessage)) error {
 	return nil
 }
 
-// recordOf returns a sample in the form for the check. JSON has one type of number, so the attribute's type counts if
-// the number fits.
+// recordOf returns a sample in the form for the check. JSON has only one type of number, so the type of the attribute
+// counts if the number fits.
 func recordOf(sample string) (r schemacheck.Record, err error) {
 	r.Attrs = schemacheck.Attrs{}
 	err = members([]byte(sample), func(key string, value json.RawMessage) {

@@ -1,13 +1,13 @@
-// Package schema describes everything that the client and the server of this module emit, as data: [Current] has a
+// Package schema describes, as data, everything that the client and the server of this module emit. [Current] has a
 // row for every attribute, metric, span and event, with its type, unit, values, limits and stability. The instruments
-// are built from it; docs/telemetry.md and schema.json are generated from it, and package telemetrytest checks the
+// are built from it, docs/telemetry.md and schema.json are generated from it, and package telemetrytest checks the
 // emissions of tests against it. Package names has the Go constants for the names.
 //
 // Surprises:
 //
 //   - Rows that start with mcp. or gen_ai. come from the OpenTelemetry semantic conventions, which change; rows that
 //     start with mcp_client. or mcp_server. are ours. The Stability of a row declares which changes to expect.
-//   - A metric's MaxSeries is the most that one client or one server makes, whatever its peers send.
+//   - A metric's MaxSeries is the maximum for one client or one server, no matter what its peers send.
 package schema
 
 //go:generate go test . -run (MatchesSchema|StableRowsDoNotChangeWithinMajorVersion)$ -update
@@ -50,9 +50,9 @@ const (
 	Closed Bound = "closed"
 	// Configured attributes have values that the user chose.
 	Configured Bound = "configured"
-	// Limited attributes have any value; on metrics up to a limit, then _OTHER.
+	// Limited attributes have any value. On metrics, the number of values is limited; _OTHER replaces further values.
 	Limited Bound = "limited"
-	// Unbounded attributes have any value, and are on spans and log records only.
+	// Unbounded attributes have any value. They are only on spans and log records.
 	Unbounded Bound = "unbounded"
 )
 
@@ -66,8 +66,8 @@ type Attribute struct {
 	Stability Stability `json:"stability"`
 	Brief     string    `json:"brief"`
 
-	// Limit is the number of values, including _OTHER, that one client or server puts on metrics. Zero means that a peer
-	// cannot choose the value, or that no metric has the attribute.
+	// Limit is the maximum number of values, including _OTHER, on the metrics of one client or server. Zero means that a
+	// peer cannot choose the value, or that no metric has the attribute.
 	Limit int `json:"limit,omitempty"`
 }
 
@@ -79,8 +79,8 @@ const (
 	Conditional Need = "conditional" // whenever it applies
 )
 
-// Use is the use of an attribute by a row. Only, if not nil, lists the values of the attribute that the row has, in
-// addition to _OTHER.
+// Use is the use of an attribute by a row. Only lists the values that the attribute has in this row, besides _OTHER.
+// Nil means all values.
 type Use struct {
 	Key  string   `json:"key"`
 	Need Need     `json:"need"`
@@ -109,8 +109,8 @@ type Metric struct {
 	Stability  Stability  `json:"stability"`
 	Brief      string     `json:"brief"`
 
-	// MaxSeries is the largest number of series of one client or server, whatever its peers send. It follows from the
-	// limits of the attributes, with the default of [telemetry.WithToolNameLimit].
+	// MaxSeries is the maximum number of series of one client or server, no matter what its peers send. It follows from
+	// the limits of the attributes, with the default of [telemetry.WithToolNameLimit].
 	MaxSeries int `json:"max_series"`
 }
 
@@ -152,9 +152,10 @@ type Event struct {
 
 // Definition is a whole schema.
 //
-// Version is two numbers. The first rises when a stable row is removed, or its name, type, unit, values or meaning
-// change; users of the telemetry then need the changelog. The second rises with any other change: new rows, optional
-// attributes and values, changes of experimental rows and of rows from the conventions, and clearer briefs.
+// Version consists of two numbers. The first one increases when a stable row is removed, or when its name, type, unit,
+// values or meaning change; users of the telemetry then need the changelog. The second one increases with any other
+// change: new rows, optional attributes and values, changes of experimental rows and of rows from the conventions, and
+// clearer briefs.
 type Definition struct {
 	Version     string      `json:"version"`
 	Conventions string      `json:"conventions"`
@@ -163,7 +164,7 @@ type Definition struct {
 	Spans       []Span      `json:"spans"`
 	Events      []Event     `json:"events"`
 
-	// Baggage lists the attributes that every span and event may have in addition, except on metrics: members of the
+	// Baggage lists attributes that every span and event may have in addition, but no metric. They are members of the
 	// baggage, which the SDK's processors copy after the start of the span. See otlp.WithBaggageAttributes.
 	Baggage []Use `json:"baggage"`
 }
@@ -180,7 +181,7 @@ var Current = Definition{
 		names.KeyUserHash),
 }
 
-// grouped returns uses with the group added wherever they have the name of a client.
+// grouped returns uses with the group after each name of a client.
 func grouped(uses []Use) []Use {
 	var all []Use
 	for _, u := range uses {
@@ -191,7 +192,7 @@ func grouped(uses []Use) []Use {
 	return all
 }
 
-// identified returns uses with the group and the instance added wherever they have the name. Metrics have no
+// identified returns uses with the group and the instance after each name of a client or server. Metrics have no
 // instance.
 func identified(uses []Use) []Use {
 	var all []Use
@@ -207,7 +208,7 @@ func identified(uses []Use) []Use {
 	return all
 }
 
-// required and when make the uses of a row: required for attributes that are always present, when for the others.
+// required returns the uses of attributes that are always present in a row. when returns the uses of other attributes.
 func required(keys ...string) []Use { return uses(Required, keys) }
 func when(keys ...string) []Use     { return uses(Conditional, keys) }
 
@@ -219,6 +220,6 @@ func uses(n Need, keys []string) []Use {
 	return u
 }
 
-// only and whenOnly make the use of a key with only some of its values.
+// only and whenOnly return the use of an attribute with only some of its values.
 func only(key string, values ...string) []Use     { return []Use{{key, Required, values}} }
 func whenOnly(key string, values ...string) []Use { return []Use{{key, Conditional, values}} }

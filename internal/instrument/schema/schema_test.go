@@ -46,7 +46,7 @@ func TestSchemaNamesAreUnique(t *testing.T) {
 	seen := map[string]bool{}
 	once := func(kind, name string) {
 		if seen[kind+name] {
-			t.Errorf("%s %s is in the schema once, got twice", kind, name)
+			t.Errorf("%s %s is in the schema twice", kind, name)
 		}
 		seen[kind+name] = true
 	}
@@ -72,19 +72,19 @@ func TestSchemaNamesAreUnique(t *testing.T) {
 func TestRowsUseExactlyDeclaredAttributes(t *testing.T) {
 	unused := map[string]bool{}
 	for _, a := range schema.Current.Attributes {
-		unused[a.Key] = a.Key != "event.name" // which every event has
+		unused[a.Key] = a.Key != "event.name" // every event has it
 	}
 	for _, c := range carriers() {
 		for _, u := range c.uses {
 			if attributeRow(u.Key) == nil {
-				t.Errorf("%s uses declared attributes only, got %s", c.name, u.Key)
+				t.Errorf("%s uses the undeclared attribute %s", c.name, u.Key)
 			}
 			unused[u.Key] = false
 		}
 	}
 	for key, un := range unused {
 		if un {
-			t.Errorf("every attribute is used by some row, got none for %s", key)
+			t.Errorf("no row uses the attribute %s", key)
 		}
 	}
 }
@@ -93,14 +93,14 @@ func TestMetricsHaveNoUnboundedAttributes(t *testing.T) {
 	for _, m := range schema.Current.Metrics {
 		for _, u := range m.Attrs {
 			if a := attributeRow(u.Key); a.Bound == schema.Unbounded {
-				t.Errorf("%s carries bounded attributes only, got %s", m.Name, u.Key)
+				t.Errorf("metric %s has the unbounded attribute %s", m.Name, u.Key)
 			}
 		}
 		if (m.Instrument == schema.Histogram) != (len(m.Buckets) > 0) {
-			t.Errorf("%s has buckets if and only if it is a histogram, got %v", m.Name, m.Buckets)
+			t.Errorf("%s has the buckets %v, want buckets only for a histogram", m.Name, m.Buckets)
 		}
 		if !slices.IsSorted(m.Buckets) || len(slices.Compact(slices.Clone(m.Buckets))) != len(m.Buckets) {
-			t.Errorf("the buckets of %s rise, got %v", m.Name, m.Buckets)
+			t.Errorf("the buckets of %s are not in ascending order: %v", m.Name, m.Buckets)
 		}
 	}
 }
@@ -108,13 +108,13 @@ func TestMetricsHaveNoUnboundedAttributes(t *testing.T) {
 func TestExactlyClosedAttributesListValues(t *testing.T) {
 	for _, a := range schema.Current.Attributes {
 		if (a.Bound == schema.Closed) != (len(a.Enum) > 0) && a.Key != "mcp.method.name" {
-			t.Errorf("%s lists values if and only if it is closed, got %v and %q", a.Key, a.Bound, a.Enum)
+			t.Errorf("%s is %v with the values %q, want values only for a closed attribute", a.Key, a.Bound, a.Enum)
 		}
 		if sorted := slices.Sorted(slices.Values(a.Enum)); len(slices.Compact(sorted)) != len(a.Enum) {
-			t.Errorf("%s lists each value once, got %q", a.Key, a.Enum)
+			t.Errorf("%s lists a value twice: %q", a.Key, a.Enum)
 		}
 		if slices.Contains(a.Enum, "") || slices.Contains(a.Enum, "_OTHER") {
-			t.Errorf("%s lists neither nothing nor _OTHER, got %q", a.Key, a.Enum)
+			t.Errorf("%s lists an empty value or _OTHER: %q", a.Key, a.Enum)
 		}
 	}
 }
@@ -122,15 +122,15 @@ func TestExactlyClosedAttributesListValues(t *testing.T) {
 func TestOwnNamesStartWithClientOrServerPrefix(t *testing.T) {
 	for _, c := range carriers() {
 		if isOfConventions(c.name) {
-			continue // by message, not by process
+			continue // named after the message, not the process
 		}
 		side, _, _ := strings.Cut(c.name, ".")
 		if side != "mcp_client" && side != "mcp_server" {
-			t.Errorf("names of ours begin with mcp_client or mcp_server, got %s", c.name)
+			t.Errorf("our name %s does not start with mcp_client or mcp_server", c.name)
 		}
 		for _, u := range c.uses {
 			if strings.HasPrefix(u.Key, "mcp_") && !strings.HasPrefix(u.Key, side+".") {
-				t.Errorf("%s has attributes of its own side, got %s", c.name, u.Key)
+				t.Errorf("%s has the attribute %s of the other side", c.name, u.Key)
 			}
 		}
 	}
@@ -140,16 +140,16 @@ func TestEventsReferToExistingMetricsAndSpans(t *testing.T) {
 	for _, e := range schema.Current.Events {
 		for _, m := range e.Metrics {
 			if !slices.ContainsFunc(schema.Current.Metrics, func(row schema.Metric) bool { return row.Name == m }) {
-				t.Errorf("%s refers to metrics of the schema, got %q", e.Name, m)
+				t.Errorf("%s refers to the unknown metric %q", e.Name, m)
 			}
 		}
 		if e.Span != "" && !slices.ContainsFunc(schema.Current.Spans,
 			func(row schema.Span) bool { return row.ID == e.Span }) {
-			t.Errorf("%s refers to spans of the schema, got %q", e.Name, e.Span)
+			t.Errorf("%s refers to the unknown span %q", e.Name, e.Span)
 		}
 		if strings.HasPrefix(e.Measurement, "mcp_") &&
 			!slices.ContainsFunc(e.Fields, func(u schema.Use) bool { return u.Key == e.Measurement }) {
-			t.Errorf("the measurement of %s is one of its fields, got %q", e.Name, e.Measurement)
+			t.Errorf("the measurement of %s is not one of its fields: %q", e.Name, e.Measurement)
 		}
 	}
 }
@@ -166,17 +166,17 @@ func TestCoreEventsAreListed(t *testing.T) {
 		if e.Core {
 			got = append(got, e.Name)
 			if e.Stability != schema.Stable {
-				t.Errorf("core events are stable, got %s for %s", e.Stability, e.Name)
+				t.Errorf("got stability %s for the core event %s, want stable", e.Stability, e.Name)
 			}
 		}
 	}
 	if slices.Sort(got); !slices.Equal(got, want) {
-		t.Errorf("the core events never change: got %q, want %q", got, want)
+		t.Errorf("core events: got %q, want %q", got, want)
 	}
 }
 
-// Keys that the current semantic conventions define in Go equal those constants; keys of MCP and GenAI are pinned by
-// hand, from the last package that had them (semconv v1.41.0).
+// Keys that the current semantic conventions define in Go equal those constants. Keys of MCP and GenAI are copied from
+// the last package that had them (semconv v1.41.0).
 func TestConventionKeysMatchConventions(t *testing.T) {
 	pinned := map[attribute.Key]bool{
 		"mcp.method.name": true, "mcp.protocol.version": true, "mcp.session.id": true, "mcp.resource.uri": true,
@@ -225,7 +225,7 @@ func TestEnumsMatchCode(t *testing.T) {
 	known := attributeRow("mcp.method.name").Enum
 	for m := range mcp.Methods() {
 		if !slices.Contains(known, m.Name) {
-			t.Errorf("mcp.method.name lists every method of the protocol, got none for %s", m.Name)
+			t.Errorf("mcp.method.name does not list the method %s", m.Name)
 		}
 	}
 }

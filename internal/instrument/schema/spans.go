@@ -6,13 +6,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Statuses with which a span can end. Success leaves the status unset, as in the conventions.
+// Statuses of ended spans. Success leaves the status unset, as in the conventions.
 const (
 	statusUnset = "Unset"
 	statusError = "Error"
 )
 
-// Ids of the rows of spans. Spans do not contain them.
+// Ids of the rows of spans. Emitted spans do not contain them.
 const (
 	spanClientRequest      = "mcp_client.request"
 	spanClientHandler      = "mcp_client.handler"
@@ -26,8 +26,9 @@ const (
 	spanServerChange       = "mcp_server.change"
 )
 
-// nameForm is the form of names of message spans: the method, and the target if there is one. The URI of a resource
-// is included only with [telemetry.WithResourceURIInSpanName]. Names may contain _OTHER where the attributes do not.
+// nameForm is the form of the names of message spans: the method, and the target if there is one. The URI of a resource
+// is included only with [telemetry.WithResourceURIInSpanName]. A name may contain _OTHER where the attributes contain
+// the real name.
 const nameForm = "{mcp.method.name} {gen_ai.tool.name|gen_ai.prompt.name|mcp.resource.uri}"
 
 var spans = identifiedSpans([]Span{
@@ -45,7 +46,7 @@ var spans = identifiedSpans([]Span{
 			names.KeyServerPort, names.KeyMCPProtocolVersion, names.KeyNetworkProtocolName,
 			names.KeyNetworkProtocolVersion)),
 		[]string{"the request that this one repeats or continues"}, []string{statusUnset, statusError}, Convention,
-		"A request of the client, from the call to its outcome. The wait for a connection is part of the span and not of " +
+		"A request of the client, from the call to its outcome. The wait for a connection is part of the span, but not of " +
 			"the duration metric."},
 	{spanClientNotification, nameForm, ClientSpan,
 		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
@@ -65,19 +66,19 @@ var spans = identifiedSpans([]Span{
 			names.KeyNetworkProtocolVersion)),
 		nil, []string{statusUnset, statusError}, Convention,
 		"A request or notification of the server that the client handles. Notifications have spans by the same " +
-			"rules as above."},
+			"rules as notifications of the client."},
 	{spanClientAttempt, names.SpanMCPClientConnect, InternalSpan,
 		slices.Concat(required(names.KeyMCPClientName, names.KeyMCPClientConnectionAttemptNumber,
 			names.KeyMCPClientConnectionAttemptKind), when(names.KeyNetworkTransport)),
 		when(names.KeyErrorType, names.KeyMCPClientServerName, names.KeyMCPClientServerVersion),
 		[]string{"the preceding attempt"}, []string{statusUnset, statusError}, Experimental,
-		"An attempt to connect; the requests of the negotiation are its children. The first attempt is a child of" +
-			" the caller's span, each later one starts a trace."},
+		"An attempt to connect. The requests of the negotiation are its children. The first attempt is a child of " +
+			"the caller's span. Each later attempt starts its own trace."},
 	{spanClientAuth, names.SpanMCPClientAuth + " {" + names.KeyMCPClientAuthStep + "}", InternalSpan,
 		required(names.KeyMCPClientAuthStep), when(names.KeyErrorType),
 		nil, []string{statusUnset, statusError}, Experimental,
-		"A step of an authorization, within the span of the request that needs it. Of an error it records only " +
-			"the type."},
+		"A step of an authorization, within the span of the request that needs it. It records only the type of an " +
+			"error."},
 	{spanServerHandler, nameForm, ServerSpan,
 		slices.Concat(required(names.KeyMCPMethodName),
 			when(names.KeyGenAIToolName, names.KeyGenAIPromptName, names.KeyGenAIOperationName, names.KeyNetworkTransport)),
@@ -89,10 +90,10 @@ var spans = identifiedSpans([]Span{
 			names.KeyNetworkProtocolVersion, names.KeyClientAddress, names.KeyClientPort, names.KeyMCPServerClientName,
 			names.KeyMCPServerClientVersion, names.KeyMCPServerPolicyDecision, names.KeyMCPServerPolicyRedactions)),
 		[]string{"the ambient span of the handler, if the sender named another parent",
-			"A request or notification of a client that the server handles. Notifications have spans by the same " +
-				"rules as above."},
+			"the span that the sender named, if the sender is not trusted"},
 		[]string{statusUnset, statusError}, Convention,
-		"A request or notification of a client that the server handles. Notifications as above."},
+		"A request or notification of a client that the server handles. Notifications have spans by the same rules " +
+			"as notifications of a client."},
 	{spanServerAsk, nameForm, ClientSpan,
 		slices.Concat(required(names.KeyMCPMethodName), when(names.KeyNetworkTransport)),
 		slices.Concat(required(names.KeyMCPServerName), when(
@@ -124,7 +125,7 @@ var spans = identifiedSpans([]Span{
 		"A notification of the server. Progress and message notifications have no span."},
 })
 
-// identifiedSpans returns the spans with the group and instance wherever they have the name.
+// identifiedSpans adds the group and the instance to every span that has the name.
 func identifiedSpans(rows []Span) []Span {
 	all := make([]Span, len(rows))
 	for i, r := range rows {

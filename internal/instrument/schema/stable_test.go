@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
-// TestStableRowsDoNotChangeWithinMajorVersion compares the schema with the promises of all versions of the same major
-// number. Their file only grows: -update adds to it.
+// TestStableRowsDoNotChangeWithinMajorVersion compares the schema with the promises of all versions with the same major
+// number. The file of promises only grows: -update adds to it.
 func TestStableRowsDoNotChangeWithinMajorVersion(t *testing.T) {
 	major, _, _ := strings.Cut(schema.Current.Version, ".")
 	path := filepath.Join("testdata", "stable-"+major+".txt")
@@ -23,7 +23,7 @@ func TestStableRowsDoNotChangeWithinMajorVersion(t *testing.T) {
 	promised, now := strings.Fields(strings.ReplaceAll(string(data), " ", "·")), promises(schema.Current)
 	for _, p := range promised {
 		if !slices.Contains(now, p) {
-			t.Errorf("version %s promises %q; who takes it back changes the first number of the version",
+			t.Errorf("version %s promises %q; to withdraw this, increase the first number of the version",
 				major, strings.ReplaceAll(p, "·", " "))
 		}
 	}
@@ -33,7 +33,7 @@ func TestStableRowsDoNotChangeWithinMajorVersion(t *testing.T) {
 	checkFile(t, path, text)
 }
 
-// promises returns the content of the stable rows, one fact a line, with a dot for each space.
+// promises returns the content of the stable rows, one fact per line, with a dot for each space.
 func promises(d schema.Definition) (lines []string) {
 	add := func(format string, args ...any) {
 		lines = append(lines, strings.ReplaceAll(fmt.Sprintf(format, args...), " ", "·"))

@@ -1,5 +1,5 @@
-// Package series bounds the series of metrics: the attribute sets of an instrument, the names of a label, and the
-// lifetime of cached values. It knows neither the metrics nor their emitters.
+// Package series limits the series of metrics: the attribute sets of an instrument, the names of a label, and the
+// lifetime of cached values. It does not know the metrics or their emitters.
 package series
 
 import (
@@ -11,25 +11,23 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 )
 
-// Budget counts the places of an instrument for attribute sets: words.MaxSets for all clients and servers of the
-// meter. The SDK records all sets beyond its limit as one set without names, until the process ends. A place is never
-// freed, since the SDK keeps every set of a counter or histogram.
+// Budget counts the attribute sets of an instrument. It has words.MaxSets places for all clients and servers of the
+// meter together; each set takes one place. Beyond its own limit, the SDK records all sets as one set without names,
+// until the process ends. A place is never freed, because the SDK keeps every set of a counter or histogram.
 //
 // A measurement without a place is recorded in a shorter form. Decision 0021 lists the forms, and the places that are
 // reserved for the short ones.
 //
-// The mutex is locked only at the first use of a set by each client or server: afterwards their caches have the
-// options.
+// Each client or server locks the mutex only at its first use of a set. After that, its cache has the options.
 type Budget struct {
 	forGroups int // places reserved for sets of groups
-	least     int // places reserved for the shortest forms, as many as can exist
+	least     int // places reserved for the shortest forms, one for each form that can exist
 
 	mu    sync.Mutex
 	taken map[attribute.Distinct]*Options // guarded by mu
 }
 
-// Options holds the options of a measurement with one attribute set. All clients and servers that use the set share
-// them.
+// Options holds the options of a measurement with one attribute set. All clients and servers with this set share them.
 type Options struct {
 	Adding    []metric.AddOption
 	Recording []metric.RecordOption
@@ -42,7 +40,7 @@ type Form struct {
 	Set  attribute.Set
 }
 
-// Take returns the options for the first form that has a place or gets one. The last form always gets one.
+// Take returns the options for the first form that has a place or can get one. The last form always gets one.
 func (b *Budget) Take(forms ...Form) *Options {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,18 +70,18 @@ func (b *Budget) add(set attribute.Set) *Options {
 	return all
 }
 
-// RoomForGroups returns the [Form.Room] of a group's set.
+// RoomForGroups returns the [Form.Room] for the set of a group.
 func (b *Budget) RoomForGroups() int { return words.MaxSets - b.least }
 
-// RoomForNames returns the [Form.Room] of a set with the name of a client or server.
+// RoomForNames returns the [Form.Room] for a set with the name of a client or server.
 func (b *Budget) RoomForNames() int { return b.RoomForGroups() - b.forGroups }
 
-// RoomForTools returns the [Form.Room] of a tool's set, if there are so many names of clients and servers.
+// RoomForTools returns the [Form.Room] for the set of a tool. names is the number of names of clients and servers.
 func (b *Budget) RoomForTools(names int) int {
 	return min(words.MaxPrecisely, b.RoomForNames()-words.SetsForName*names)
 }
 
-// Keep reserves forGroups places for sets of groups, and for each of them least places for its shortest forms.
+// Keep reserves forGroups places for sets of groups, and least places for the shortest forms of each folded name.
 func (b *Budget) Keep(forGroups, least int) {
 	b.forGroups, b.least = forGroups, least*words.FoldedNames
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Census counts the names of the open clients and servers of a meter, to reserve places for each name. It is safe for
-// concurrent use.
+// Census counts the names of the open clients and servers of a meter, so that each name gets its reserved places. It is
+// safe for concurrent use.
 type Census struct {
 	mu    sync.Mutex
-	all   map[string]int // clients or servers of each name; guarded by mu
-	names atomic.Int64   // the length of all
+	all   map[string]int // guarded by mu; number of clients or servers with each name
+	names atomic.Int64   // number of names in all
 }
 
 // Add adds a client or server with this name.

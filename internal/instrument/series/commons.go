@@ -5,16 +5,16 @@ import (
 	"weak"
 )
 
-// Commons holds immutable values, one for each key. All clients and servers share the value of a key, and it lives as
-// long as one of them uses it: a thousand clients of one server have the same facts about it. It is safe for
-// concurrent use; the zero Commons is empty.
+// Commons holds immutable values, one for each key. All clients and servers share the value of a key, which lives as
+// long as one of them uses it. So a thousand clients of one server have the same facts about the server. It is safe for
+// concurrent use. The zero Commons is empty.
 type Commons[K comparable, V any] struct {
 	mu   sync.Mutex
 	all  map[K]weak.Pointer[V] // guarded by mu
 	room int                   // guarded by mu; the size of all at which sweep runs
 }
 
-// Get returns the value for k. If there is none, build makes it. k must not be part of a large buffer.
+// Get returns the value for k. If there is none, build creates it. k must not share memory with a large buffer.
 func (c *Commons[K, V]) Get(k K, build func(K) *V) *V {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,7 +32,7 @@ func (c *Commons[K, V]) Get(k K, build func(K) *V) *V {
 	return v
 }
 
-// sweep drops the keys of values that are no longer used. mu is held.
+// sweep drops the keys of unused values. mu is held.
 func (c *Commons[K, V]) sweep() {
 	for k, v := range c.all {
 		if v.Value() == nil {

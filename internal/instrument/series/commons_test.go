@@ -21,7 +21,7 @@ func TestCommonsBuildEachValueOnce(t *testing.T) {
 				if k%2 == 1 {
 					c.Get(k, func(int) *string { return new("y") })
 				} else if got := c.Get(1, func(int) *string { return new("z") }); got != a {
-					t.Error("one goroutine got another value than the others")
+					t.Error("one goroutine got a different value")
 				}
 			}
 		})
@@ -41,6 +41,6 @@ func TestCommonsDropUnusedValues(t *testing.T) {
 	}
 	runtime.GC()
 	if c.sweep(); len(c.all) != 1 || c.Get(-1, build) != kept {
-		t.Errorf("want only what is used, got %d", len(c.all))
+		t.Errorf("want only used values, got %d", len(c.all))
 	}
 }

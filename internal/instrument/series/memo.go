@@ -12,20 +12,20 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/words"
 )
 
-// Cache holds one value for each key, made by Build. Reads take no lock; adding a key copies the table. The owner of
-// the cache bounds the keys.
+// Cache holds one value for each key, created by Build. Reading takes no lock; adding a key copies the table. The owner
+// of the cache limits the number of keys.
 type Cache[K comparable, V any] struct {
 	Build func(K) V
 	Memo[K, V]
 }
 
-// Memo is a Cache without Build: callers pass a function.
+// Memo is a Cache without Build. Its callers pass the function.
 type Memo[K comparable, V any] struct {
 	t  atomic.Pointer[table[K, V]]
 	mu sync.Mutex
 }
 
-// table is immutable. Most caches have a handful of keys, for which a list is much smaller than a map.
+// table is immutable. Most caches have few keys, for which a list is much smaller than a map.
 type table[K comparable, V any] struct {
 	list []pair[K, V] // used for up to listed keys
 	m    map[K]V      // used for more keys; nil while the list is used
@@ -84,19 +84,19 @@ func (c *Memo[K, V]) Lookup(k K) (v V, ok bool) {
 	return v, false
 }
 
-// At returns the value for k. Build makes it at the first call.
+// At returns the value for k. Build creates it at the first call.
 func (c *Cache[K, V]) At(k K) V {
 	v, _ := c.Within(math.MaxInt, k, c.Build)
 	return v
 }
 
-// Within returns the value for k. build makes it at the first call. ok is false if k is new and there are limit keys
-// already.
+// Within returns the value for k. build creates it at the first call. ok is false if k is new and the limit of keys is
+// reached.
 func (c *Memo[K, V]) Within(limit int, k K, build func(K) V) (v V, ok bool) {
 	if v, ok := c.Lookup(k); ok {
 		return v, true
 	}
-	if c.Len() >= limit { // a final answer: keys are never removed
+	if c.Len() >= limit { // final, because keys are never removed
 		return v, false
 	}
 	c.mu.Lock()
@@ -132,10 +132,10 @@ func (c *Memo[K, V]) Len() int {
 	return 0
 }
 
-// NameSet holds copies of names, since a name may be part of a frame of many MiB.
+// NameSet holds copies of names, because a name may be a part of a frame of many MiB.
 type NameSet struct{ Memo[string, string] }
 
-// Intern returns the copy of name. ok is false if the set has limit names already, or if name is longer than
+// Intern returns the copy of name. ok is false if the set has reached the limit of names, or if name is longer than
 // [words.MaxName] bytes. The protocol advises against longer names, and a metric keeps the names of its attributes
 // forever.
 func (n *NameSet) Intern(name string, limit int) (_ string, ok bool) {

@@ -1,6 +1,6 @@
 // Package settings connects package telemetry, which users see, with package instrument, which authors of clients and
 // servers see. It holds the settings from the user's options, and the instruments that are built from them. Both
-// packages import it, so that neither has to export this connection.
+// packages import it, so that neither of them has to export this connection.
 package settings
 
 import (
@@ -23,7 +23,7 @@ type Settings[R any] struct {
 	Propagator         propagation.TextMapPropagator
 	Log                *slog.Logger       // nil for none
 	Records            log.LoggerProvider // nil for none
-	RecordLevel        slog.Leveler       // lowest level of the records for Records
+	RecordLevel        slog.Leveler       // minimum level of the records for Records
 	ToolLimit          int
 	Slow               time.Duration
 	URIInName          bool
@@ -34,10 +34,10 @@ type Settings[R any] struct {
 	Filter             func(context.Context, SpanInfo) bool                 // nil if every operation has a span
 	SpanAttributes     func(context.Context, SpanInfo) []attribute.KeyValue // nil for none
 	NoClientAddress    bool
-	ExecuteTool        bool     // gen_ai.execute_tool.duration
+	ExecuteTool        bool     // record gen_ai.execute_tool.duration
 	ContextCost        bool     // record sizes of tool definitions and tool results
 	ProfileLabels      bool     // set profile labels on goroutines that run handlers or decode results
-	NoSessionTransport bool     // omit the transport from session durations, like the next version of the conventions
+	NoSessionTransport bool     // omit the transport from session durations, as the next version of the conventions does
 	Baggage            []string // keys that may cross networks; * for all
 	Label              string   // baggage key that becomes an attribute of durations; empty for none
 }
@@ -52,12 +52,12 @@ type SpanInfo struct {
 	URI    string // URI of the resource; empty for none
 }
 
-// Source is package instrument's view of a telemetry.Telemetry: each type converts to the other. It is safe for
+// Source is package instrument's view of a telemetry.Telemetry; each type converts to the other. It is safe for
 // concurrent use. A nil Source and a Source without settings have no instruments.
 type Source[R any] struct {
 	settings *Settings[R] // nil if telemetry is off
-	of       *Source[R]   // Source that has the instruments; nil if this one has them
-	scrub    any          // function of Scrubbing; nil for none
+	of       *Source[R]   // the Source that has the instruments; nil if this one has them
+	scrub    any          // function passed to Scrubbing; nil for none
 
 	mu          sync.Mutex
 	instruments Instruments // guarded by mu; nil until the first client or server needs them
@@ -69,10 +69,10 @@ type Instruments interface {
 	Flush(ctx context.Context) error
 }
 
-// NewSource returns a Source with these settings. The caller must not change them afterwards.
+// NewSource returns a Source with these settings. The caller must not change the settings afterwards.
 func NewSource[R any](s *Settings[R]) *Source[R] { return &Source[R]{settings: s} }
 
-// Settings returns the settings, nil if there are none.
+// Settings returns the settings, or nil if there are none.
 func (s *Source[R]) Settings() *Settings[R] {
 	if s == nil {
 		return nil
@@ -80,7 +80,7 @@ func (s *Source[R]) Settings() *Settings[R] {
 	return s.settings
 }
 
-// Instruments returns the instruments. The first call makes them with build. Without settings, they are nil.
+// Instruments returns the instruments. The first call creates them with build. Without settings, it returns nil.
 func (s *Source[R]) Instruments(build func(*Settings[R]) Instruments) Instruments {
 	if s.Settings() == nil {
 		return nil
@@ -97,7 +97,7 @@ func (s *Source[R]) Instruments(build func(*Settings[R]) Instruments) Instrument
 }
 
 // Scrubbing returns a Source with the same settings and instruments. Its clients and servers pass the contents of
-// messages through f, a func(telemetry.Content) []byte, whose type this package cannot import.
+// messages through f. f is a func(telemetry.Content) []byte, which this package cannot declare.
 func (s *Source[R]) Scrubbing(f any) *Source[R] {
 	if s.Settings() == nil {
 		return s
@@ -105,7 +105,7 @@ func (s *Source[R]) Scrubbing(f any) *Source[R] {
 	return &Source[R]{settings: s.settings, of: s, scrub: f}
 }
 
-// Scrub returns the function of Scrubbing, nil for none.
+// Scrub returns the function that was passed to Scrubbing, or nil.
 func (s *Source[R]) Scrub() any {
 	if s == nil {
 		return nil
@@ -125,7 +125,7 @@ func (s *Source[R]) Flush(ctx context.Context) error {
 // outerSpan is the context key of [WithOuterSpan].
 type outerSpan struct{}
 
-// WithOuterSpan marks the current span of ctx: a tool call uses it instead of starting its own span.
+// WithOuterSpan marks the current span of ctx. A tool call uses this span and starts no span of its own.
 func WithOuterSpan(ctx context.Context) context.Context {
 	return context.WithValue(ctx, outerSpan{}, trace.SpanFromContext(ctx))
 }

@@ -4,33 +4,33 @@ package words
 // unless an option changes it.
 const DefaultToolNameLimit = 200
 
-// Metrics limit the values that a peer can choose, for each client and server. These are the limits; the resulting
-// number of series is in each metric's row.
+// Limits of metrics for values that a peer can choose, for each client and server. The row of each metric contains the
+// resulting number of series.
 const (
 	// MaxMethods bounds the distinct methods outside the protocol.
 	MaxMethods = 64
 
-	// MaxFacts bounds the distinct facts of connections, because each client of a server may send another version. The
-	// protocol has far fewer versions.
+	// MaxFacts bounds the distinct facts of connections, because each client of a server may send a different version.
+	// The protocol has far fewer versions.
 	MaxFacts = 16
 
 	// MaxPeers bounds the distinct implementations of peers, by name and version: servers for all clients of a process,
 	// and clients for each server.
 	MaxPeers = 256
 
-	// MaxPeersOfServers bounds the implementations of clients for all servers of a process together, and MaxServers the
-	// server names that have their own.
+	// MaxPeersOfServers bounds the implementations of clients for all servers of a process together. MaxServers bounds
+	// the server names with separate implementations.
 	MaxPeersOfServers = 1500
 	MaxServers        = 400
 
 	// MaxLabels bounds the distinct values of the label from baggage.
 	MaxLabels = 32
 
-	// MaxStrangers bounds the distinct outcomes outside the protocol: a peer chooses its error codes.
+	// MaxStrangers bounds the distinct outcomes outside the protocol, because a peer chooses its error codes.
 	MaxStrangers = 16
 
-	// MaxSeries bounds the series of one client or server for any metric. If names, outcomes and facts would make more,
-	// the last ones are recorded under _OTHER, for which maxOtherwise series are reserved.
+	// MaxSeries bounds the series of one client or server for any metric. If names, outcomes and facts would result in
+	// more series, the last ones are recorded under _OTHER. maxOtherwise series are reserved for _OTHER.
 	MaxSeries    = 1500
 	maxOtherwise = 16
 	MaxPrecisely = MaxSeries - maxOtherwise
@@ -57,14 +57,14 @@ const (
 	// MaxGroups bounds the distinct groups of clients.
 	MaxGroups = 32
 
-	// FoldedNames is the number of names that replace names without a place: one for each group, one for clients without
-	// a group or beyond the limit, and one for servers.
+	// FoldedNames is the number of names that replace names beyond the limit: one for each group, one for clients without
+	// a group or with a group beyond the limit, and one for servers.
 	FoldedNames = MaxGroups + 2
 
-	// SetsForName is the number of sets reserved for each name before tools get sets: an ordinary client uses one for
-	// the handshake, one for lists, and two for calls.
+	// SetsForName is the number of sets that are reserved for each name before tools get sets. An ordinary client uses one
+	// for the handshake, one for lists, and two for calls.
 	SetsForName = 4
 
-	// SetsForGroups is the number of sets reserved for groups, before names get sets.
+	// SetsForGroups is the number of sets that are reserved for groups before names get sets.
 	SetsForGroups = 300
 )

@@ -1,6 +1,6 @@
 // Package words holds the closed sets of the schema: values of attributes, methods and codes of the protocol, and
-// limits for values that a peer chooses. The rows of package schema list them, and package instrument emits no
-// others.
+// limits for values that a peer chooses. The rows of package schema list these values, and package instrument emits no
+// other values.
 package words
 
 import (
@@ -22,7 +22,7 @@ const (
 // MessageKinds lists the kinds of JSON-RPC messages, in the order of instrument.MessageKind.
 var MessageKinds = []string{Request, Response, "error", "notification"}
 
-// The kinds that rows of the schema name.
+// The kinds that occur in rows of the schema.
 const (
 	Request  = "request"
 	Response = "response"
@@ -48,10 +48,10 @@ var ErrorKinds = []string{
 	kindHandler,
 }
 
-// ErrorWord is one of our own error types, and its kind.
+// ErrorWord is one of our own error types, with its kind.
 type ErrorWord struct{ Word, Kind string }
 
-// ErrorWords maps each error type to itself, so that a look-up returns a string that keeps no frame in memory.
+// ErrorWords maps each error type to itself and its kind. So a look-up returns a string that keeps no frame in memory.
 var ErrorWords = map[string]ErrorWord{
 	names.ErrorToolError:      {names.ErrorToolError, kindTool},
 	names.ErrorTimeout:        {names.ErrorTimeout, kindTimeout},
@@ -69,8 +69,8 @@ var ErrorWords = map[string]ErrorWord{
 	names.ErrorRateLimited:    {names.ErrorRateLimited, kindState},
 }
 
-// HTTPStatuses has the HTTP statuses that become error types if HTTP alone answered: registered statuses which mean
-// that the request was not served. Metrics distinguish them without counting them towards a limit.
+// HTTPStatuses holds the HTTP statuses that become error types if the only answer came from HTTP. They are registered
+// statuses which mean that the request was not served. They do not count towards a limit of metrics.
 var HTTPStatuses = func() map[string]bool {
 	m := make(map[string]bool)
 	for _, span := range [][2]int{
@@ -83,25 +83,25 @@ var HTTPStatuses = func() map[string]bool {
 	return m
 }()
 
-// DropReasons are the Drop words of package names.
+// DropReasons lists the reasons for dropping a message.
 var DropReasons = []string{
 	names.DropLateTimeout, names.DropLateCancelled, names.DropLateLost, names.DropDuplicate, names.DropUnknownID,
 	names.DropUnexpected, names.DropNotReady, names.DropQueueFull, names.DropCoalesced, names.DropUnsubscribed,
 	names.DropNoStream, names.DropRateLimited,
 }
 
-// RetryReasons are the Retry words of package names.
+// RetryReasons lists the reasons for sending a message again.
 var RetryReasons = []string{names.RetryBusy, names.RetryServerBusy, names.RetryHeaderMismatch}
 
-// ViolationReasons lists the rules of the protocol that a frame can break, in the words of package jsonrpc.
+// ViolationReasons lists the rules of the protocol that a frame can violate, in the words of package jsonrpc.
 var ViolationReasons = []string{
 	"invalid_json", "too_deep", "batch", "invalid_envelope", "invalid_version", "duplicate_member", "mixed_members",
 	"invalid_id", "null_id", "missing_id", "invalid_method", "invalid_params", "invalid_result", "invalid_error",
 	"frame_too_large", "unexpected_request", "foreign_answer", "no_answer",
 }
 
-// ServerViolations lists the violations by a client. The remaining reasons concern answers to HTTP requests, and
-// requests in a direction that the protocol forbids.
+// ServerViolations lists the violations that a server can find. The other violations concern answers to HTTP requests,
+// and requests in a direction that the protocol forbids.
 var ServerViolations = ViolationReasons[:slices.Index(ViolationReasons, "unexpected_request")]
 
 // AttemptKinds distinguishes attempts of a client that was never ready from attempts of a client that was.
@@ -114,25 +114,25 @@ const (
 	MethodCancelled = "notifications/cancelled"
 )
 
-// WaitingMethods lists the requests that wait for a person, a task or an event, so their duration is not a sign of
-// slowness.
+// WaitingMethods lists the requests that wait for a person, a task or an event. A long duration of such a request is
+// not a sign of slowness.
 var WaitingMethods = []string{"elicitation/create", "subscriptions/listen", "tasks/result"}
 
-// The GenAI conventions call a tool call the execution of a tool.
+// In the GenAI conventions, a tool call is the execution of a tool.
 const (
 	MethodCallTool       = "tools/call"
 	OperationExecuteTool = "execute_tool"
 	ToolTypeExtension    = "extension"
 )
 
-// Methods with partly unusable results.
+// Methods whose results may be unusable in part.
 const (
 	MethodListTools = "tools/list"
 	MethodSubscribe = "resources/subscribe"
 )
 
-// Methods lists the methods of every revision of the protocol and of its extensions. Metrics distinguish them without
-// counting them towards a limit.
+// Methods lists the methods of every revision of the protocol and of its extensions. They do not count towards a limit
+// of metrics.
 var Methods = []string{
 	"completion/complete", "elicitation/create", "initialize", "logging/setLevel", MethodCancelled,
 	"notifications/elicitation/complete", "notifications/initialized", MethodMessage, MethodProgress,
@@ -147,7 +147,7 @@ var Methods = []string{
 	MethodCallTool, "tools/list",
 }
 
-// KnownMethods maps each method to itself, so that a look-up returns a string that keeps no frame in memory.
+// KnownMethods maps each method to itself. So a look-up returns a string that keeps no frame in memory.
 var KnownMethods = func() map[string]string {
 	m := make(map[string]string, len(Methods))
 	for _, name := range Methods {
@@ -156,7 +156,7 @@ var KnownMethods = func() map[string]string {
 	return m
 }()
 
-// OneOf returns word if it is in words, and _OTHER if not.
+// OneOf returns word if words contains it, and otherwise _OTHER.
 func OneOf(words []string, word string) string {
 	if i := slices.Index(words, word); i >= 0 {
 		return words[i]
@@ -173,55 +173,55 @@ const (
 // CacheOutcomes lists the outcomes of a look-up in the cache.
 var CacheOutcomes = []string{CacheHit, CacheMiss}
 
-// DefinitionParts are the Definition words of package names.
+// DefinitionParts lists the measured parts of a tool definition.
 var DefinitionParts = []string{names.DefinitionDescription, names.DefinitionInputSchema}
 
-// LoopKinds are the Loop words of package names.
+// LoopKinds lists the kinds of loops of tool calls.
 var LoopKinds = []string{names.LoopSameCall, names.LoopSameResult, names.LoopCycle}
 
-// GapCauses are the Gap words of package names.
+// GapCauses lists the reasons why a client may have missed changes.
 var GapCauses = []string{
 	names.GapSession, names.GapStream, names.GapReplay, names.GapSubscription, names.GapReplacement,
 }
 
-// ToolChanges are the Change words of package names.
+// ToolChanges lists the kinds of changes of a tool.
 var ToolChanges = []string{names.ChangeAdded, names.ChangeRemoved, names.ChangeChanged}
 
-// PolicyDecisions are the Policy words of package names.
+// PolicyDecisions lists the decisions of a proxy's policy about a message.
 var PolicyDecisions = []string{
 	names.PolicyDenied, names.PolicyHidden, names.PolicyLimited, names.PolicyTimedOut, names.PolicyRedacted,
 }
 
-// Refusals are the Refusal words of package names.
+// Refusals lists the reasons for refusing a request before it reaches a handler.
 var Refusals = []string{
 	names.RefusalOrigin, names.RefusalHost, names.RefusalUnauthorized, names.RefusalMethod, names.RefusalMediaType,
 	names.RefusalHeader, names.RefusalVersion, names.RefusalSession, names.RefusalTooLarge, names.RefusalBody,
 	names.RefusalInvalid, names.RefusalOverloaded, names.RefusalRateLimited, names.RefusalStore, names.RefusalShutdown,
 }
 
-// Capacities are the Capacity words of package names.
+// Capacities lists the resources that a server limits.
 var Capacities = []string{
 	names.CapacityRequest, names.CapacityQueue, names.CapacityTotal, names.CapacityHTTPRequest,
 	names.CapacityWaitingHandler, names.CapacitySession, names.CapacitySubscription, names.CapacityTask,
 	names.CapacityKeptTask,
 }
 
-// Memories are the Memory words of package names.
+// Memories lists the kinds of memory that a server limits.
 var Memories = []string{
 	names.MemoryFrame, names.MemoryBody, names.MemoryIntroduction, names.MemoryWatched, names.MemoryTaskResult,
 }
 
-// FaultKinds are the Fault words of package names.
+// FaultKinds lists the faults that a fault plan can inject.
 var FaultKinds = []string{
 	names.FaultLatency, names.FaultDrip, names.FaultDrop, names.FaultDuplicate, names.FaultReorder, names.FaultTruncate,
 	names.FaultGarbage, names.FaultOversize, names.FaultError, names.FaultBusy, names.FaultExpire, names.FaultFreeze,
 	names.FaultCut, names.FaultDeath, names.FaultRefuse,
 }
 
-// StreamKinds are the Stream words of package names.
+// StreamKinds lists the kinds of streams that serve no single request.
 var StreamKinds = []string{names.StreamGet, names.StreamSSE, names.StreamListen}
 
-// AuthSteps are the Auth words of package names.
+// AuthSteps lists the steps of an authorization.
 var AuthSteps = []string{
 	names.AuthDiscoverResource, names.AuthDiscoverServer, names.AuthRegister, names.AuthAuthorize, names.AuthToken,
 	names.AuthRefresh,
@@ -230,10 +230,10 @@ var AuthSteps = []string{
 // TaskStatuses lists the final statuses of a task. (tasks extension, "Task Status")
 var TaskStatuses = []string{"completed", "failed", "cancelled"}
 
-// SessionErrors lists the error types of a session that neither side ended normally.
+// SessionErrors lists the error types of a session that ended abnormally.
 var SessionErrors = []string{names.ErrorConnectionLost, names.ErrorViolation}
 
-// CodeTexts has the text of each code that the specifications of JSON-RPC and MCP define.
+// CodeTexts maps each code that the specifications of JSON-RPC and MCP define to its text.
 var CodeTexts = map[int64]string{
 	-32700: "-32700", // parse error
 	-32600: "-32600", // invalid request

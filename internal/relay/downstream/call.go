@@ -24,7 +24,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// call is a request that a receiver answers, and its handler.
+// call is a request of a client that a receiver answers. It is its own handler.
 type call struct {
 	rpc.Call
 	x       *exchange
@@ -32,14 +32,14 @@ type call struct {
 	method  *engine.Method
 	version mcp.Version       // revision of the answer, empty if it is unknown
 	agreed  *engine.Agreement // terms of the client's session; nil for none
-	said    json.RawMessage   // clientInfo of a modern client; nil for none
+	said    json.RawMessage   // clientInfo of a modern client; nil if there is none
 	target  string            // name of the tool or prompt
 	uri     string            // URI of the resource
 	params  json.RawMessage
 
 	header map[string]string // Mcp-Param-… by name; nil for a request without headers
 
-	hello *engine.Agreement // the client in initialize; nil for any other request
+	hello *engine.Agreement // the introduction of the client, for initialize; nil for any other request
 	over  atomic.Bool
 	box   mailbox.Box // messages for a modern client over HTTP, which shares its receiver with others
 
@@ -47,7 +47,7 @@ type call struct {
 	stopped func() // guarded by mu; reports the end of a subscription to telemetry; nil before its acknowledgement
 }
 
-// methods describes the requests of the protocol for telemetry.
+// methods describes the methods of the protocol for telemetry.
 var methods = func() map[string]*engine.Method {
 	known := map[string]*engine.Method{}
 	for m := range mcp.Methods() {
@@ -70,9 +70,9 @@ var methods = func() map[string]*engine.Method {
 }()
 
 var (
-	// anyMethod is a method that the protocol does not have.
+	// anyMethod stands for all methods outside the protocol.
 	anyMethod = new(engine.Method)
-	// earlyPing is ping before there is a session, which the relay answers itself.
+	// earlyPing is a ping before the session opens. The relay answers it itself.
 	earlyPing = &engine.Method{Name: mcp.MethodPing}
 )
 
@@ -106,7 +106,7 @@ func (r *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	r.Start(&in)
 }
 
-// identify determines the method, the revision and the client of the request, as far as the request has them.
+// identify determines the method, the revision and the client of the request, as far as they are known.
 func (r *call) identify(p *jsonrpc.Params) {
 	if r.method = methods[r.name]; r.method == nil {
 		r.method = anyMethod
@@ -126,8 +126,9 @@ func (r *call) identify(p *jsonrpc.Params) {
 	}
 }
 
-// readHeaders reads the headers of a modern request over HTTP, and compares them with its body. If the revision is
-// unknown here, the server behind the receiver decides.
+// readHeaders reads the headers of a modern request over HTTP, and compares them with the body. If the relay does not
+// support the revision, it compares only the method and the name; the server behind the receiver decides about the
+// revision.
 func (r *call) readHeaders(p *jsonrpc.Params) (err error) {
 	h := r.x.Headers
 	r.said = p.ClientInfo
@@ -140,7 +141,7 @@ func (r *call) readHeaders(p *jsonrpc.Params) (err error) {
 	return err
 }
 
-// greeting returns the client that the params of initialize describe, as far as it can be read.
+// greeting returns the client that the params of initialize describe. It ignores members that it cannot read.
 func greeting(s *engine.Server, params json.RawMessage) *engine.Agreement {
 	p, weight, err := introduction.Decode(params)
 	if err == nil {
@@ -154,7 +155,7 @@ func greeting(s *engine.Server, params json.RawMessage) *engine.Agreement {
 	return a
 }
 
-// Handle passes the request to the receiver, and releases the frame.
+// Handle passes the request to the receiver. It drops its references to the frame.
 func (r *call) Handle(ctx context.Context) (any, error) {
 	if r.Inline {
 		return verbatim{of: r.method, raw: json.RawMessage("{}")}, nil
@@ -175,8 +176,8 @@ func (r *call) Handle(ctx context.Context) (any, error) {
 	return nil, nil
 }
 
-// receive calls take, which passes a message to the receiver. The messages of a session are passed one after the other,
-// even if HTTP requests carry them at the same time. The error is the cause of ctx, if ctx ends during the wait.
+// receive calls take, which passes a message to the receiver. The messages of a session are passed one at a time, even
+// if HTTP requests carry them concurrently. If ctx ends during the wait, the error is the cause of ctx.
 func (f *front) receive(ctx context.Context, take func()) error {
 	if f.conn != nil {
 		if err := f.turn.LockContext(ctx); err != nil {
@@ -188,8 +189,8 @@ func (f *front) receive(ctx context.Context, take func()) error {
 	return nil
 }
 
-// acknowledged reports that the client has got the acknowledgement of its subscription. As in any server, the operation
-// ends with that: no span lasts as long as a stream.
+// acknowledged reports that the client has received the acknowledgement of its subscription. The operation ends here,
+// as in any server, so that no span lasts as long as a stream.
 func (r *call) acknowledged() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -200,7 +201,7 @@ func (r *call) acknowledged() {
 	}
 }
 
-// close ends the request, and reports false if it has already ended.
+// close ends the request. It reports false if the request has already ended.
 func (r *call) close() bool {
 	if r.over.Swap(true) {
 		return false
@@ -213,7 +214,7 @@ func (r *call) close() bool {
 	return true
 }
 
-// answered implements [relay.Answer] for the request. Only the first of several answers counts.
+// answered implements [relay.Answer] for the request. It ignores every answer after the first.
 func (r *call) answered(result json.RawMessage, err error) {
 	if !r.close() {
 		return
@@ -236,7 +237,7 @@ func (r *call) abort(why error) {
 	}
 }
 
-// finish answers the request, or gives it up if the peer of the receiver has cancelled it.
+// finish answers the request. If the peer of the receiver has cancelled the request, finish gives it up instead.
 func (r *call) finish(result json.RawMessage, err error) {
 	if none, ok := errors.AsType[*relay.Cancelled](err); ok {
 		r.GiveUp(err, func() {
@@ -256,7 +257,7 @@ func (r *call) finish(result json.RawMessage, err error) {
 
 func (r *call) Close(error) {}
 
-// Encode encodes the answer of the receiver. The answer to initialize sets the terms of the session.
+// Encode encodes the answer of the receiver. An answer to initialize also sets the terms of the session.
 func (r *call) Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error) {
 	v, _ := result.(verbatim)
 	if r.hello != nil && err == nil {
@@ -270,7 +271,7 @@ func (r *call) Encode(dst []byte, result any, err error) (frame, rest []byte, wr
 
 func (r *call) Outcome(result any, err, lost error) instrument.Result {
 	if r.name == mcp.MethodInitialize {
-		if v := r.x.Version(); v != "" { // the version in the answer
+		if v := r.x.Version(); v != "" { // the version is in the answer
 			r.Op.Meet(r.x.Peer.Seen(v))
 		}
 	}
@@ -290,17 +291,17 @@ func (r *call) Value() any { return r }
 // Targets implements [engine.Targeted].
 func (r *call) Targets() (target, uri string) { return r.target, r.uri }
 
-// Wait sends the messages of the request to a client that shares its receiver with others.
+// Wait sends the messages of the request to its client, which shares the receiver with other clients.
 func (r *call) Wait(over <-chan struct{}) { r.box.Run(over) }
 
-// verbatim is the unchanged result of a peer. of is the method of the request.
+// verbatim is an unchanged result of a peer. of is the method of the request.
 type verbatim struct {
 	of    *engine.Method
 	raw   json.RawMessage
 	apart bool // raw is not copied into the frame, but sent after it
 }
 
-// appendAnswer appends the frame of the answer, with err unless that is nil.
+// appendAnswer appends the frame of the answer, with err unless err is nil.
 func (v verbatim) appendAnswer(dst []byte, id jsonrpc.ID, err error) []byte {
 	passed, ofPeer := errors.AsType[*relay.Error](err)
 	switch {
@@ -314,7 +315,7 @@ func (v verbatim) appendAnswer(dst []byte, id jsonrpc.ID, err error) []byte {
 	return jsonrpc.AppendAnswer(dst, id, "result", v.raw)
 }
 
-// adopt sets the terms of the session: a, which describes the client, with the version in the answer.
+// adopt sets the terms of the session: a describes the client, and the answer contains the version.
 func adopt(c *engine.Conn, a *engine.Agreement, answer json.RawMessage) {
 	raw, _ := mcp.Object(answer).Lookup("protocolVersion")
 	if v := mcp.Version(rpc.Text(raw)); slices.Contains(c.Server.Versions, v) {
@@ -342,7 +343,7 @@ func (x *exchange) Notified(m *jsonrpc.Message) error {
 	return nil
 }
 
-// oneLine returns raw, valid JSON, without line breaks.
+// oneLine returns raw without line breaks. raw is valid JSON.
 func oneLine(raw []byte) json.RawMessage {
 	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
 		return raw

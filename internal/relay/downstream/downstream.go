@@ -1,6 +1,6 @@
-// Package downstream is the end of a relay at the client: it passes the messages of clients to a [relay.Receiver], and
-// the messages of the receiver to the clients. It is a role of a server, see package engine. Package upstream is the
-// other end.
+// Package downstream is the client side of a relay. It passes the messages of clients to a [relay.Receiver], and the
+// messages of the receiver to the clients. It is a role of a server, see package engine. Package upstream is the server
+// side of the relay.
 package downstream
 
 import (
@@ -21,10 +21,10 @@ import (
 
 // Options configure a relay. mcpserver.Options documents the fields of the same names.
 type Options struct {
-	Name       string // must not be empty
+	Name       string // required
 	InstanceID string
-	// MaxConcurrent is the maximum number of requests of one client that wait for their answers at once: zero means 1,024,
-	// and the server refuses more.
+	// MaxConcurrent is the maximum number of unanswered requests of one client. The server refuses further requests. Zero
+	// means 1,024.
 	MaxConcurrent int
 	MaxTotal      int
 	DrainTimeout  time.Duration
@@ -33,23 +33,23 @@ type Options struct {
 	Telemetry     *telemetry.Telemetry
 }
 
-// New returns an *mcpserver.Server that passes all messages of clients to r. It answers only a ping before there is a
-// session. Over HTTP, each session of a legacy client is a [relay.Peer], and all modern clients together are one.
-// Setting Stateless or Sessions in the options of an HTTP handler is a mistake in the program.
+// New returns an *mcpserver.Server that passes all messages of clients to r. It answers only a ping before the session
+// opens. Over HTTP, each session of a legacy client is a [relay.Peer], and all modern clients together are one. A
+// program must not set Stateless or Sessions in the options of an HTTP handler.
 func New(r relay.Receiver, o *Options) (server any, err error) {
 	if o.Name == "" {
-		return nil, errors.New("options: no Name")
+		return nil, errors.New("options: Name is empty")
 	}
 	return engine.NewServer(&engine.Options{
 		Name: o.Name, InstanceID: o.InstanceID, MaxConcurrent: cmp.Or(o.MaxConcurrent, maxRelayed),
-		MaxQueued: -1, // queued requests would lose their place among the client's messages
+		MaxQueued: -1, // queued requests would lose their position among the client's messages
 		MaxTotal:  o.MaxTotal, DrainTimeout: o.DrainTimeout, KeepAlive: o.KeepAlive, FrameLimit: o.FrameLimit,
 		Telemetry: o.Telemetry,
 	}, relaying{r})
 }
 
-// maxRelayed is the maximum number of requests of a client that wait for the receiver at once, and of requests of the
-// receiver that wait for the client.
+// maxRelayed is the maximum number of a client's requests that wait for the receiver, and of the receiver's requests
+// that wait for the client.
 const maxRelayed = 1024
 
 // relaying is the role of a server that passes messages to a receiver.
@@ -64,7 +64,7 @@ type exchange struct {
 // NewCall implements [rpc.Server].
 func (x *exchange) NewCall() *rpc.Call { return new(call).of(x) }
 
-// Cancellation keeps the client's reason unchanged, because the receiver passes it on.
+// Cancellation returns the client's reason unchanged, because the receiver passes it on.
 func (x *exchange) Cancellation(reason string) error {
 	if reason == "" {
 		return rpc.ErrCancelled
@@ -103,8 +103,8 @@ func (c *client) Serving(r *http.Request) *rpc.Exchange {
 // Drain implements [engine.Client].
 func (c *client) Drain() { c.Calls.Drain(c.Conn.Server.DrainTimeout) }
 
-// Leave cancels the requests of the client, and then reports to the receiver that the client is gone. The reason is nil
-// if the client has left.
+// Leave cancels the requests of the client, then reports to the receiver that the client is gone. A nil reason means
+// that the client has left.
 func (c *client) Leave(reason error) {
 	why := engine.EndReason(reason)
 	for _, left := range c.Calls.All() {
@@ -123,7 +123,7 @@ func (c *client) Leave(reason error) {
 	c.Calls.Drain(rpc.Settle)
 }
 
-// alone implements the methods for subscriptions and for stored sessions, which a relay does not have.
+// alone implements the methods for subscriptions and stored sessions. A relay has neither.
 type alone struct{}
 
 func (alone) EndStreams()                               {}
@@ -158,7 +158,7 @@ func (r relaying) Handle(h *engine.HTTP) (engine.Handler, error) {
 	}}, nil
 }
 
-// statelessRequest holds a stateless request with its exchange and its call in one allocation.
+// statelessRequest holds a stateless request, its exchange and its call in one allocation.
 type statelessRequest struct {
 	request  engine.Stateless
 	exchange exchange
@@ -178,10 +178,11 @@ func (h *handler) EndStreams() { h.Web.Dismiss(mcp.MethodSubscriptionsListen, en
 // Close implements [engine.Handler].
 func (h *handler) Close(ctx context.Context) { h.front.close(ctx) }
 
-// Subscriptions implements [engine.Handler]. The subscriptions of a relay are requests in flight.
+// Subscriptions implements [engine.Handler]. It returns no open subscriptions, because a relay counts them as requests
+// in flight.
 func (h *handler) Subscriptions() (open, limit int) { return 0, h.MaxSubscriptions }
 
-// The server of a relay has no notices of its own.
+// The server of a relay creates no notices.
 
 func (h *handler) IsNotice(web.Notice) bool          { return false }
 func (h *handler) Announce([]web.Notice, []web.Conn) {}

@@ -31,16 +31,16 @@ type front struct {
 	unread *quota.Memory // memory of messages for modern clients over HTTP, until they have read them
 }
 
-// maxUnreadNotices bounds the bytes of notifications that wait for each request of a modern client over HTTP.
+// maxUnreadNotices bounds the waiting notifications for each request of a modern client over HTTP, in bytes.
 const maxUnreadNotices = 1 << 20
 
-// unreadFrames bounds the messages that wait for all modern clients over HTTP together, in frames of FrameLimit.
+// unreadFrames bounds the waiting messages for all modern clients over HTTP together, as a multiple of FrameLimit.
 const unreadFrames = 16
 
 // post sends a message of n bytes on the stream of a request. For modern clients over HTTP, post only queues the
-// message, and the goroutine of the client's own request sends it, so that a client that does not read delays no other.
-// post reports false, and sends nothing, if the queue of the request would exceed limit bytes (0 means no limit), or
-// the queues of all requests together unreadFrames.
+// message, and the goroutine of the client's own request sends it. So a client that does not read delays no other
+// client. post drops the message and reports false in two cases: the queue of the request would exceed limit bytes (0
+// means no limit), or the queues of all requests together would exceed unreadFrames.
 func (f *front) post(by *call, n, limit int, send func()) bool {
 	if f.conn != nil {
 		send()
@@ -60,7 +60,7 @@ func (f *front) post(by *call, n, limit int, send func()) bool {
 	return queued
 }
 
-// during returns the client's request that ctx belongs to, nil if there is none or it has been answered.
+// during returns the client's request that ctx belongs to. It returns nil if there is none, or if it has been answered.
 func (f *front) during(ctx context.Context) *call {
 	if r, ok := ctx.Value(rpc.InfoKey{}).(*call); ok && r.x.front == f && !r.over.Load() {
 		return r
@@ -68,9 +68,9 @@ func (f *front) during(ctx context.Context) *call {
 	return nil
 }
 
-// way returns the request on whose stream a question that belongs to ctx is sent; nil means the stream of the session.
-// If the client does not read that stream, way returns the latest request: a server behind a pipe cannot name the
-// request that its question belongs to, and a client need not read any other stream.
+// way returns the request whose stream is to carry a question that belongs to ctx. It returns nil for the stream of the
+// session. If the client does not read that stream, way returns the latest request: a server behind a pipe cannot name
+// the request that its question belongs to, and a client need not read any other stream.
 func (f *front) way(ctx context.Context) *call {
 	by := f.during(ctx)
 	if by != nil || f.conn == nil {
@@ -82,10 +82,9 @@ func (f *front) way(ctx context.Context) *call {
 	return f.latest()
 }
 
-// noticeWay is like way, for a notification. If the client reads the stream of the session, or has read it and can
-// resume it, the notification is sent on that stream, where it waits for the client if necessary. A change concerns the
-// session, even if ctx belongs to a request: on the stream of a request that the client gives up, the notification
-// would be lost.
+// noticeWay is like way, for a notification. If the client reads the stream of the session, or can resume it, the
+// notification is sent on that stream and waits there for the client. This holds for a change even if ctx belongs to a
+// request: a change concerns the session, and would be lost on the stream of a request that the client gives up.
 func (f *front) noticeWay(ctx context.Context, method string) *call {
 	by := f.during(ctx)
 	if f.conn == nil || by != nil && (!aboutChange(method) || f.conn.X.Version() == "") {
@@ -100,7 +99,7 @@ func (f *front) noticeWay(ctx context.Context, method string) *call {
 	return f.latest()
 }
 
-// aboutChange reports whether notifications of a method report a change of a list or a resource.
+// aboutChange reports whether notifications of this method report a change of a list or a resource.
 func aboutChange(method string) bool {
 	switch method {
 	case mcp.NotificationToolListChanged, mcp.NotificationPromptListChanged, mcp.NotificationResourceListChanged,
@@ -110,7 +109,7 @@ func aboutChange(method string) bool {
 	return false
 }
 
-// latest returns the latest request among those whose clients read a stream, nil for none.
+// latest returns the latest request whose client reads a stream, or nil.
 func (f *front) latest() (by *call) {
 	for _, c := range f.conn.Calls.All() {
 		if r, ok := c.Handler.(*call); ok && c.Out.Reach().Asks && (by == nil || c.Arrived.After(by.Arrived)) {
@@ -159,7 +158,7 @@ func (f *front) Notify(ctx context.Context, m relay.Message) error {
 	return nil
 }
 
-// send sends a notification through out, a sink of x.
+// send sends a notification of x through the sink out.
 func (f *front) send(ctx context.Context, x *engine.Exchange, out rpc.Sink, v mcp.Version, r instrument.Request,
 	m relay.Message) error {
 	ctx, cancel := joint(ctx, x.Life)
@@ -173,8 +172,8 @@ func (f *front) send(ctx context.Context, x *engine.Exchange, out rpc.Sink, v mc
 	return x.Peer.SendFrame(ctx, out, v, r, func(*instrument.Op) ([]byte, error) { return frame, nil })
 }
 
-// acknowledge marks the subscription that a notification acknowledges: by, or, if that is nil, the request that the
-// params name.
+// acknowledge marks the subscription that a notification acknowledges: the request by, or the request that the params
+// name if by is nil.
 func (f *front) acknowledge(by *call, params json.RawMessage) {
 	if by == nil && f.conn != nil {
 		meta, _ := mcp.Object(params).Lookup("_meta")
@@ -189,7 +188,7 @@ func (f *front) acknowledge(by *call, params json.RawMessage) {
 	}
 }
 
-// appendMessage appends m unchanged, with an id unless the id is zero.
+// appendMessage appends m unchanged. It adds the id unless the id is zero.
 func appendMessage(dst []byte, id jsonrpc.ID, m relay.Message) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0"`...)
 	if !id.IsZero() {
@@ -202,7 +201,7 @@ func appendMessage(dst []byte, id jsonrpc.ID, m relay.Message) []byte {
 	return append(dst, '}')
 }
 
-// errNoWay reports that the client cannot be sent a request.
+// errNoWay means that no stream can carry a request to the client.
 var errNoWay = errors.New("the client has opened no stream for requests of the server")
 
 // Request implements [relay.Peer].
@@ -232,7 +231,7 @@ func (f *front) Request(ctx context.Context, m relay.Message, answer relay.Answe
 	}
 }
 
-// find selects where to send the question: to the stream on which the client waits for the answer to by, or else to the
+// find selects the stream for the question: the stream on which the client waits for the answer to by, or else the
 // stream of the session.
 func (q *ask) find(by *call) (err error) {
 	if by != nil && by.Out.Reach().Asks {
@@ -250,17 +249,17 @@ func (q *ask) find(by *call) (err error) {
 	return nil
 }
 
-// ask is a request of the receiver to the client, until its answer.
+// ask is a request of the receiver to the client.
 type ask struct {
 	conn   *engine.Conn
 	out    rpc.Sink
 	method string
 	answer relay.Answer
 	id     int64
-	ctx    context.Context // of the operation
+	ctx    context.Context // context of the operation
 	op     instrument.Op
 	stop   func() bool   // stops watching ctx; nil for none
-	back   func()        // takes back the place that the waiting request has given up; nil for none
+	back   func()        // takes back the place that the waiting request has released; nil for none
 	sent   chan struct{} // closed when the request is sent or has failed; the answer may arrive earlier
 }
 
@@ -293,7 +292,7 @@ func (q *ask) Give(m *jsonrpc.Message) {
 	q.conclude(m, nil)
 }
 
-// leaving is the task that ends a request after its client has left.
+// leaving is the task that ends a request whose client has left.
 type leaving struct{ *ask }
 
 func (q leaving) Run() {
@@ -301,7 +300,7 @@ func (q leaving) Run() {
 	q.conclude(nil, relay.ErrLeft)
 }
 
-// withdrawing is the task that cancels a request whose context has ended, unless the answer has arrived.
+// withdrawing is the task that cancels a request whose context has ended. It does nothing if the answer has arrived.
 type withdrawing struct{ *ask }
 
 func (q withdrawing) Run() {
@@ -317,7 +316,7 @@ func (q withdrawing) Run() {
 	q.conclude(nil, why)
 }
 
-// conclude passes on the answer m, or the error.
+// conclude passes on the answer m. If m is nil, it passes on err.
 func (q *ask) conclude(m *jsonrpc.Message, err error) {
 	defer q.op.End(rpc.BrokenOff)
 	if q.stop != nil {
@@ -349,12 +348,12 @@ func (q *ask) passOn(m *jsonrpc.Message) {
 		q.answer(raw, nil)
 		return
 	}
-	e, _ := m.Failure() // as far as it can be read
+	e, _ := m.Failure() // best effort
 	q.op.End(instrument.Result{Code: e.Code, HasCode: true, Message: e.Message})
 	q.answer(nil, &relay.Error{Object: raw, Server: &mcp.Error{Code: e.Code, Message: e.Message, Data: e.Data}})
 }
 
-// joint returns a context that ends with ctx and with end.
+// joint returns a context that ends when ctx or end ends.
 func joint(ctx, end context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(end, func() { cancel(context.Cause(end)) })

@@ -40,7 +40,7 @@ func TestNewRejectsInvalidOptionsOfRelay(t *testing.T) {
 	}
 }
 
-// again plays the server's part of another handshake, in which the peer in front has confirmed the first.
+// again plays the server in the handshake of a later connection. The peer in front has confirmed the first session.
 func (b *front) again(v *conversation) *conversation {
 	b.t.Helper()
 	b.confirm()
@@ -57,16 +57,16 @@ func TestLostSessionIsReplacedAtOnce(t *testing.T) {
 		v.Close()
 		v = b.again(s.next(t))
 		if took := time.Since(begun); took != 0 {
-			t.Errorf("it took %v", took)
+			t.Errorf("the new session took %v, want none", took)
 		}
 		n := relay.Message{Method: mcp.NotificationInitialized}
 		if err := b.server.Notify(t.Context(), n); err != nil { // waits for the session
 			t.Error(err)
 		}
-		v.Close() // a server that ends each time is not restarted endlessly
+		v.Close() // a server that always ends is not restarted endlessly
 		v = b.again(s.next(t))
 		if took := time.Since(begun); took < 50*time.Millisecond || took > 150*time.Millisecond {
-			t.Errorf("it took %v", took)
+			t.Errorf("the second new session took %v, want about 100ms", took)
 		}
 		b.asks(t.Context(), "ask", "")
 		v.Answer(v.Expect("ask"), `{}`)
@@ -75,12 +75,12 @@ func TestLostSessionIsReplacedAtOnce(t *testing.T) {
 		v.Close()
 		b.again(s.next(t))
 		if took := time.Since(begun); took != 0 {
-			t.Errorf("behind an answer it took %v", took)
+			t.Errorf("after an answer it took %v", took)
 		}
 	})
 }
 
-// A binary may be missing while it is being replaced.
+// The program of the server may be missing while it is being replaced.
 func TestSessionRecoversAfterFailedAttempts(t *testing.T) {
 	var missing atomic.Bool
 	rig := &rigged{dial: func(context.Context) (error, bool) { return fs.ErrNotExist, missing.Load() }}
@@ -148,7 +148,7 @@ func TestWaitingNotificationGetsReasonOfSessionEnd(t *testing.T) {
 		time.Sleep(time.Minute)
 		v.Close()
 		if err := <-done; !errors.Is(err, conn.ErrConnectionLost) {
-			t.Errorf("got %v, want that the connection is lost", err)
+			t.Errorf("got %v, want the error of a lost connection", err)
 		}
 	})
 }
@@ -201,11 +201,11 @@ func TestInspectionListsRelayClient(t *testing.T) {
 				}
 				return
 			}
-			t.Error("the client is not among those that run")
+			t.Error("the list of running clients does not contain the client")
 		})
 	for _, c := range mcpclient.Clients() {
 		if c.Inspect().Name == "behind" {
-			t.Error("it is listed as a Client")
+			t.Error("the relay is listed as an mcpclient.Client")
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// site is a server on the network with a tool that greets. A restart makes it forget its sessions.
+// site is a server on the network with a tool that greets. After a restart it knows no sessions.
 type site struct {
 	*httptest.Server
 	handler atomic.Pointer[mcpserver.HTTPHandler]
@@ -60,7 +60,7 @@ func (s *site) shutDown(t *testing.T, h *mcpserver.HTTPHandler) {
 	}
 }
 
-// ways are the revisions over HTTP.
+// ways lists the revisions over HTTP.
 var ways = []struct {
 	version mcp.Version
 	mode    transport.HTTPMode
@@ -72,7 +72,7 @@ var ways = []struct {
 	{mcp.Version20241105, transport.ModeSSE},
 }
 
-// silent receives nothing.
+// silent ignores all messages of the server.
 type silent struct{}
 
 func (silent) ReceiveRequest(_ context.Context, _ relay.Message, _ relay.Peer, answer relay.Answer) {
@@ -94,7 +94,7 @@ func introducing(v mcp.Version) (intro relay.Introduction, meta string) {
 		Params: json.RawMessage("{" + meta + "}")}}, "," + meta
 }
 
-// The server compares the headers with the message. A restarted server forgets its sessions.
+// The server compares the headers with the message. A restarted server does not know its old sessions.
 func TestMessagesAreRelayedOverHTTPInEveryRevision(t *testing.T) {
 	for _, way := range ways {
 		t.Run(string(way.version), func(t *testing.T) {
@@ -134,10 +134,10 @@ func TestMessagesAreRelayedOverHTTPInEveryRevision(t *testing.T) {
 			}
 			s.shutDown(t, s.restart(t))
 			if got := greet(); !strings.Contains(got, "hello Ada") && !strings.Contains(got, "connection lost") {
-				t.Errorf("behind a restart: got %s", got)
+				t.Errorf("after a restart: got %s", got)
 			}
 			if got := greet(); !strings.Contains(got, "hello Ada") {
-				t.Errorf("behind a restart: got %s", got)
+				t.Errorf("after a restart: got %s", got)
 			}
 		})
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Introduce sends the first request of the peer in front, and completes the session with any result. The relay reads
-// the members of the result that it needs, as far as they are valid. The peer in front judges the result.
+// those members of the result that it needs, if they are valid. The peer in front decides whether to accept the result.
 func (h hooks) Introduce(ctx context.Context, by *conn.Handshake) (*conn.Session, error) {
 	intro := h.introduction()
 	s := conn.Session{Era: conn.LegacyEra{}, Said: &conn.Said{}}
@@ -51,13 +51,14 @@ func (h hooks) Introduce(ctx context.Context, by *conn.Handshake) (*conn.Session
 	return session, nil
 }
 
-// early handles a notification or a ping before the server's answer, and reports whether m is one of the two.
+// early handles a notification or a ping that arrives before the server's answer. It reports false for any other
+// message.
 func (h hooks) early(r *conn.Reader, m *jsonrpc.Message) bool {
 	switch {
 	case m.Kind == jsonrpc.Notification:
 		h.Notified(r, m)
 	case m.Kind == jsonrpc.Request && m.Method == mcp.MethodPing:
-		// One attempt: the handshake reads on in any case.
+		// One attempt is enough: the handshake continues to read in any case.
 		_ = r.Answer(jsonrpc.AppendAnswer(nil, m.ID, "result", []byte("{}")), false)
 	default:
 		return false
@@ -65,7 +66,7 @@ func (h hooks) early(r *conn.Reader, m *jsonrpc.Message) bool {
 	return true
 }
 
-// passedError returns the error object of m, which is valid JSON, unchanged, and its readable members.
+// passedError returns the error in m: its object unchanged, and its readable members. m is valid JSON.
 func passedError(m *jsonrpc.Message) *relay.Error {
 	e, _ := m.Failure()
 	return &relay.Error{
@@ -73,7 +74,7 @@ func passedError(m *jsonrpc.Message) *relay.Error {
 	}
 }
 
-// oneLine replaces the line breaks between the tokens of valid JSON by spaces. Only messages over HTTP can have such
+// oneLine replaces the line breaks between the tokens of valid JSON with spaces. Only messages over HTTP can have such
 // line breaks. s is nil before the first session.
 func oneLine(s *conn.Session, raw []byte) {
 	if s == nil || s.OverHTTP {

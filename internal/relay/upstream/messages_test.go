@@ -50,7 +50,7 @@ func TestMessagesAreRelayedUnchanged(t *testing.T) {
 		b.asks(t.Context(), mcp.MethodCallTool, `{"name":"x"}`)
 		v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"a":{]}}`, v.Receive().ID))
 		if got := b.heard(); len(got) != 1 || !strings.HasPrefix(got[0], "tools/call protocol unsent=false: ") {
-			t.Errorf("an answer that is no JSON: got %q", got)
+			t.Errorf("an answer that is not JSON: got %q", got)
 		}
 	})
 }
@@ -104,7 +104,7 @@ func TestServerMessagesAreRelayedInOrder(t *testing.T) {
 	})
 }
 
-// The relay does not read from the server while the peer in front accepts no message, and nothing is lost.
+// The relay stops reading from the server while the peer in front accepts no message. No message is lost.
 func TestBlockedPeerStopsReading(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		goOn := make(chan struct{})
@@ -168,7 +168,7 @@ func TestPeerAnswersServerRequests(t *testing.T) {
 				t.Errorf("got %s, want …%s", got, want)
 			}
 			if b.contexts[i].Err() == nil {
-				t.Error("the context of a request that was answered goes on")
+				t.Error("the context of an answered request has not ended")
 			}
 		}
 		v.Send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
@@ -208,7 +208,7 @@ func TestCancellationGoesBothWays(t *testing.T) {
 		b.wants("request ask ")
 		b.requests[1](json.RawMessage(`{}`), nil)
 		if got := v.Receive(); string(got.ID) != "4" {
-			t.Errorf("got %s, want no answer to what was cancelled", got.Raw)
+			t.Errorf("got %s, want no answer to the cancelled request", got.Raw)
 		}
 	})
 }
@@ -239,28 +239,28 @@ func TestLostRequestsReportWhetherTheyWereSent(t *testing.T) {
 	})
 }
 
-func TestWaitForSessionEnds(t *testing.T) {
+func TestWaitForSessionIsBounded(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {
 		v.Close()
 		s.next(t) // sends nothing
 		synctest.Wait()
 		if b.server.Ready() {
-			t.Error("the client is ready")
+			t.Error("the client is ready without a session")
 		}
 		begun := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		b.asks(ctx, "impatient", "")
 		if took := time.Since(begun); took != 5*time.Second {
-			t.Errorf("ctx ended, and it took %v", took)
+			t.Errorf("the request with a deadline took %v, want 5s", took)
 		}
 		b.asks(t.Context(), "patient", "")
 		if took := time.Since(begun); took != 35*time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("both requests took %v, want 35s", took)
 		}
 		err := b.server.Notify(t.Context(), relay.Message{Method: "tell"})
 		if took := time.Since(begun); !errors.Is(err, conn.ErrNotReady) || took != 65*time.Second {
-			t.Errorf("got %v behind %v", err, took)
+			t.Errorf("got %v after %v, want ErrNotReady after 65s", err, took)
 		}
 		got := b.heard()
 		if len(got) != 2 || !strings.HasPrefix(got[0], "impatient timeout unsent=true: ") ||

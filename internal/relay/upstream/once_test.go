@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// Whatever the server does and whenever a peer leaves, each request has one outcome, and the counts are consistent.
+// For all behaviours of the server and of the peers, each request has one outcome, and the counts are consistent.
 func TestEachRelayedRequestHasOneOutcome(t *testing.T) {
 	const requests = 400
 	relaying(t, &Options{RequestTimeout: 5 * time.Second}, legacyIntro, nil, func(t *testing.T, s *script, b *front) {

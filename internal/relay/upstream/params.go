@@ -13,19 +13,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// params are the params of a message of the peer in front: a valid object, or nil. The fields locate the members that
-// the relay needs. The params are sent unchanged except for the trace context.
+// params holds the params of a message of the peer in front: a valid object, or nil. The fields locate the members that
+// the relay needs. The relay sends the params unchanged, except for the trace context.
 type params struct {
 	raw             []byte
 	first           int    // offset of the first member; 0 for none
-	meta            []byte // the object _meta; nil for none
+	meta            []byte // the object _meta; nil if there is none
 	metaAt          int    // offset of meta
-	unclear         bool   // _meta is duplicated or not an object, and stays unchanged
+	unclear         bool   // _meta is duplicated or not an object, so it stays unchanged
 	name, uri, task []byte
-	Arguments       []byte // of a tool or a prompt
+	Arguments       []byte // arguments of a tool or a prompt
 }
 
-// readParams scans raw once.
+// readParams reads raw in one pass.
 func readParams(raw []byte) params {
 	p := params{raw: raw}
 	for o := jsonscan.ObjectAt(raw, 0); o.Next(); {
@@ -53,7 +53,7 @@ func readParams(raw []byte) params {
 // Raw returns the params unchanged.
 func (p *params) Raw() json.RawMessage { return p.raw }
 
-// Target returns the name or URI of the method's target, empty for none.
+// Target returns the name or URI of the method's target. It is empty if there is none.
 func (p *params) Target(t mcp.Target) string {
 	raw := [...][]byte{
 		mcp.TargetTool: p.name, mcp.TargetPrompt: p.name, mcp.TargetResource: p.uri, mcp.TargetTask: p.task,
@@ -62,7 +62,7 @@ func (p *params) Target(t mcp.Target) string {
 	return text
 }
 
-// Version returns the revision in the _meta of a modern message, empty for none.
+// Version returns the revision in the _meta of a modern message. It is empty if there is none.
 func (p *params) Version() mcp.Version {
 	if p.meta == nil || p.unclear {
 		return ""
@@ -70,8 +70,8 @@ func (p *params) Version() mcp.Version {
 	return readVersion(p.meta, mcp.MetaProtocolVersion)
 }
 
-// Asks returns the progress token of the message, the zero ID for none, and whether a modern message asks for log
-// messages.
+// Asks returns the progress token of the message, which is zero if there is none. logs reports whether a modern message
+// asks for log messages.
 func (p *params) Asks() (token jsonrpc.ID, logs bool) {
 	if p.unclear {
 		return token, false
@@ -98,8 +98,8 @@ func (p *params) Replace(token jsonrpc.ID) {
 	}
 }
 
-// append appends the params as the last member of a message, and the message's closing brace. The trace context
-// replaces the peer's; a trace context without a span leaves the peer's unchanged.
+// append appends the params as the last member of a message, and the closing brace of the message. The relay's trace
+// context replaces the peer's trace context, unless the relay's has no span.
 func (p *params) append(dst []byte, trace *instrument.TraceContext) []byte {
 	if p.unclear || trace.Traceparent == "" && len(trace.Others) == 0 {
 		if p.raw != nil {
@@ -122,7 +122,7 @@ func (p *params) append(dst []byte, trace *instrument.TraceContext) []byte {
 	return append(dst, '}')
 }
 
-// appendTraced appends the object meta, nil for none, with the trace context in place of any other.
+// appendTraced appends the object meta with the given trace context in place of its own. meta may be nil.
 func appendTraced(dst, meta []byte, trace *instrument.TraceContext) []byte {
 	dst = append(dst, '{')
 	for key, value := range trace.All() {
@@ -145,7 +145,7 @@ func appendTraced(dst, meta []byte, trace *instrument.TraceContext) []byte {
 	return append(dst, '}')
 }
 
-// separated appends a comma unless dst ends with an opening brace.
+// separated appends a comma, unless dst ends with an opening brace.
 func separated(dst []byte) []byte {
 	if bytes.HasSuffix(dst, []byte("{")) {
 		return dst
@@ -171,7 +171,7 @@ func (q *request) sent() params {
 
 const beforeParams = `,"params":`
 
-// member returns the raw member of valid JSON at a path, nil for none.
+// member returns the raw member at a path in valid JSON, or nil.
 func member(raw []byte, path ...string) []byte {
 	for _, name := range path {
 		raw, _ = mcp.Object(raw).Lookup(name)
@@ -179,13 +179,13 @@ func member(raw []byte, path ...string) []byte {
 	return raw
 }
 
-// readText returns the text at a path, cut at conn.MaxShown, empty for none.
+// readText returns the text at a path, cut at conn.MaxShown. It is empty if there is none.
 func readText(raw []byte, path ...string) string {
 	text, _ := jsonrpc.Text(member(raw, path...))
 	return conn.Excerpt(text, conn.MaxShown)
 }
 
-// readVersion returns the revision at a path, empty if the text is not valid in an HTTP header.
+// readVersion returns the revision at a path. It is empty if the text is not valid in an HTTP header.
 func readVersion(raw []byte, path ...string) mcp.Version {
 	text, _ := jsonrpc.Text(member(raw, path...))
 	if len(text) > conn.MaxShown || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {

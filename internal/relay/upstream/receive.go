@@ -22,7 +22,7 @@ import (
 // hooks implements the hooks of the client's core for a relay.
 type hooks struct{ c *Server }
 
-// introduction returns the introduction of the peer in front.
+// introduction returns the introduction that the peer in front has sent.
 func (h hooks) introduction() relay.Introduction {
 	i := h.c.client.Introduce()
 	h.c.mu.Lock()
@@ -54,7 +54,8 @@ func (h hooks) Missed(cause string) {
 	h.c.missed(s.Ctx, cause, nil, f)
 }
 
-// Began restores the state of the lost session, and notifies the peer in front of changes that it may have missed.
+// Began restores the state of the lost session. It also notifies the peer in front of changes that the peer may have
+// missed.
 func (h hooks) Began(s *conn.Session) {
 	h.c.mu.Lock()
 	h.c.sessions = true
@@ -104,8 +105,8 @@ func (h hooks) AskForLife(s *conn.Session) bool {
 	})
 }
 
-// Notified passes on a notification of the server. A cancellation of one of the server's requests concerns only the
-// connection.
+// Notified passes on a notification of the server. A cancellation of one of the server's own requests concerns only
+// this connection.
 func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c := h.c
 	if m.Method == mcp.NotificationCancelled {
@@ -135,8 +136,8 @@ func (h hooks) Notified(r *conn.Reader, m *jsonrpc.Message) {
 	c.client.Receiver.ReceiveNotification(ctx, message, c)
 }
 
-// during returns the context for messages of the server during the request q of the peer in front. q is nil if the
-// request is unknown. The context carries the values of the request, and ends with the connection.
+// during returns the context for messages of the server that belong to q, a request of the peer in front. q is nil if
+// the request is unknown. The context has the values of the request, and ends with the connection.
 func during(r *conn.Reader, q *request) context.Context {
 	if q == nil {
 		return r.Link.Ctx
@@ -144,7 +145,7 @@ func during(r *conn.Reader, q *request) context.Context {
 	return within.Values(r.Link.Ctx, q.ctx)
 }
 
-// peerOf returns the telemetry's view of the server, nil before there is a session.
+// peerOf returns the description of the server for telemetry. It is nil before there is a session.
 func peerOf(r *conn.Reader) *instrument.Peer {
 	if r.Session == nil {
 		return nil
@@ -152,7 +153,7 @@ func peerOf(r *conn.Reader) *instrument.Peer {
 	return r.Session.Peer
 }
 
-// cancelled ends a request that the server has cancelled: one of its own, or one of the peer in front.
+// cancelled ends a request that the server has cancelled: its own request, or a request of the peer in front.
 func (c *Server) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 	c.core.Telemetry.Notification(telemetry.DirectionReceived, m.Method)
 	var p mcp.CancelledParams
@@ -160,7 +161,7 @@ func (c *Server) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 		return
 	}
 	why := &conn.CancelledByServer{Reason: conn.Excerpt(p.Reason, conn.MaxShown)}
-	var cause error // nil without a reason
+	var cause error // nil if the server gives no reason
 	if p.Reason != "" {
 		cause = errors.New(p.Reason)
 	}
@@ -168,7 +169,7 @@ func (c *Server) cancelled(r *conn.Reader, m *jsonrpc.Message) {
 	c.core.Cancelled(r.Link, jsonrpc.ID(p.RequestID), why)
 }
 
-// incoming describes a message of the server.
+// incoming describes a message of the server for telemetry.
 func (c *Server) incoming(r *conn.Reader, m *jsonrpc.Message, params *jsonrpc.Params,
 	in instrument.Incoming) instrument.Incoming {
 	_, in.Known = targets()[m.Method]
@@ -183,11 +184,11 @@ func passed(r *conn.Reader, m *jsonrpc.Message) relay.Message {
 	return relay.Message{Method: m.Method, Params: params}
 }
 
-// servedAtOnce bounds the requests of a server that the peer in front handles at once. The bound is high: the frames
-// are also bounded in bytes, and agents send many requests at the same time.
+// servedAtOnce bounds the requests of a server that the peer in front handles concurrently. It is high, because the
+// size of the frames is also bounded, and agents send many requests at the same time.
 const servedAtOnce = 4096
 
-// Serve passes a request of the server on.
+// Serve passes a request of the server to the peer in front.
 func (h hooks) Serve(r *conn.Reader, m *jsonrpc.Message, answer conn.Answerer) {
 	c := h.c
 	c.heard.Add(1)

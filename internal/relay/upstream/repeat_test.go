@@ -17,12 +17,12 @@ func TestLostIdempotentRequestIsRepeated(t *testing.T) {
 		play   func(v *conversation)
 		again  bool
 	}{
-		"it reads":            {method: mcp.MethodReadResource, again: true},
-		"it acts":             {method: mcp.MethodCallTool},
-		"it is not known":     {method: "odd/method"},
-		"progress was heard":  {method: mcp.MethodReadResource, play: says(`"method":"notifications/progress","params":{}`)},
-		"a person was asked":  {method: mcp.MethodReadResource, play: says(`"id":1,"method":"elicitation/create"`)},
-		"a log line was said": {method: mcp.MethodReadResource, play: says(`"method":"notifications/message"`), again: true},
+		"resource read":    {method: mcp.MethodReadResource, again: true},
+		"tool call":        {method: mcp.MethodCallTool},
+		"unknown method":   {method: "odd/method"},
+		"after progress":   {method: mcp.MethodReadResource, play: says(`"method":"notifications/progress","params":{}`)},
+		"after a question": {method: mcp.MethodReadResource, play: says(`"id":1,"method":"elicitation/create"`)},
+		"after a log line": {method: mcp.MethodReadResource, play: says(`"method":"notifications/message"`), again: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			session(t, nil, nil, func(t *testing.T, s *script, v *conversation, b *front) {

@@ -15,27 +15,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// request is one request of the peer in front, and its content.
+// request is a request of the peer in front.
 type request struct {
 	conn.Request
 	c        *Server
 	ctx      context.Context
 	params   params // set while the request is being sent
 	answer   relay.Answer
-	heard    uint64          // number of received messages that may belong to a request, at the time of sending
+	heard    uint64          // number of received messages that may belong to a request, when this request was sent
 	before   instrument.Ref  // span of the lost request that this one replaces
-	corr     instrument.Corr // correlation id of the lost request
-	replaces bool            // the request replaces a lost one
+	corr     instrument.Corr // correlation id of the lost request that this one replaces
+	replaces bool            // this request replaces a lost one
 	head     int             // size of the frame before the params
 	token    jsonrpc.ID      // token of the server's progress notifications; zero for none
-	given    jsonrpc.ID      // token that the peer in front chose
+	given    jsonrpc.ID      // token that the peer in front has chosen
 
-	// For subscriptions/listen.
+	// The following fields are for subscriptions/listen.
 	id      json.RawMessage // id that the peer in front chose; nil for none, and for other requests
 	noted   bool            // the request is reopened when it is lost
-	open    bool            // guarded by restored.mu; the server has acknowledged it
-	reopens bool            // the server acknowledged it in an earlier session
-	pause   time.Duration   // pause before it was reopened
+	open    bool            // guarded by restored.mu; the server has acknowledged the subscription
+	reopens bool            // the server acknowledged the subscription in an earlier session
+	pause   time.Duration   // pause before the subscription was reopened
 
 	answered bool         // the server has answered
 	result   result       // points into the frame of the answer
@@ -73,8 +73,8 @@ func (q *request) Encode(s *conn.Session) *conn.Fault {
 	return nil
 }
 
-// Ended distinguishes why the context has ended: because the relay or the peer in front has ended, or only this
-// request.
+// Ended describes the end of the request for telemetry. A request that the relay's end or the peer's departure has
+// cancelled counts as ended by a shutdown.
 func (q *request) Ended(err *conn.Fault) instrument.Result {
 	switch {
 	case err == nil && q.Method == mcp.MethodCallTool:
@@ -102,7 +102,7 @@ func (q *request) GivenUp(_ *conn.Session, reason string) (string, bool) {
 
 func (q *request) Late() conn.LateAnswer { return nil }
 
-// Receive stores the result unchanged. It scans the result once, and does not copy it.
+// Receive stores the result unchanged. It reads the result in one pass, without a copy.
 func (q *request) Receive(s *conn.Session, m *jsonrpc.Message) error {
 	q.answered = true
 	r, err := readResult(m)
@@ -133,7 +133,7 @@ func (q *request) ReceiveError(s *conn.Session, m *jsonrpc.Message) (*mcp.Error,
 	return q.refused.Server, nil
 }
 
-// Completed passes the answer on, or reports why there is none.
+// Completed passes the answer to the peer in front, or reports why there is none.
 func (q *request) Completed(err *conn.Fault) {
 	if !q.answered {
 		q.failed(err)
@@ -160,7 +160,7 @@ func (q *request) failed(err *conn.Fault) {
 	q.c.wishes.leave(q, false)
 	switch {
 	case q.noted && errors.Is(err, conn.ErrConnectionLost) && q.lost():
-	case q.noted && !q.c.restored.closes(q): // the code that removed the request continues with it
+	case q.noted && !q.c.restored.closes(q): // the goroutine that removed the request continues with it
 	case q.repeatable(err):
 		q.repeat()
 	default:
@@ -168,9 +168,9 @@ func (q *request) failed(err *conn.Fault) {
 	}
 }
 
-// repeatable reports whether the request may be repeated: it was lost with its connection, and either the server has
-// not received it, or the request is idempotent and the server has sent nothing that may belong to it. A person must
-// not be asked twice.
+// repeatable reports whether the request may be repeated. The connection must be lost, and either the server has not
+// received the request, or the request is idempotent and the server has sent nothing that may belong to it. So a person
+// is never asked twice.
 func (q *request) repeatable(err *conn.Fault) bool {
 	return !q.replaces && !q.Own && q.Frame != nil && errors.Is(err, conn.ErrConnectionLost) && q.ctx.Err() == nil &&
 		(err.Unsent || q.Harmless() && q.heard == q.c.heard.Load())
@@ -198,7 +198,7 @@ func errorFor(err *conn.Fault) error {
 	return err
 }
 
-// result is an unchanged result, with its facts for telemetry.
+// result is an unchanged result, with the members that telemetry records.
 type result struct {
 	raw     json.RawMessage
 	kind    string // resultType

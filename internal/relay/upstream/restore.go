@@ -21,11 +21,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// restoredBytes bounds the state that a relay keeps to restore a lost session, in bytes of params. State beyond the
-// bound is not restored.
+// restoredBytes bounds the size of all params that a relay keeps for restoring a lost session. State beyond this bound
+// is not restored.
 const restoredBytes = 1 << 20
 
-// restored holds requests of the peer in front that last as long as a session.
+// restored holds the requests of the peer in front that have an effect for a whole session.
 type restored struct {
 	mu      sync.Mutex
 	level   json.RawMessage            // guarded by mu; the params of the latest logging/setLevel
@@ -34,7 +34,8 @@ type restored struct {
 	size    int                        // guarded by mu; bytes of all params
 }
 
-// keep replaces others by params, and returns the stored params: nil if they exceed the bound. mu is held.
+// keep replaces the stored params others with params. It returns the params that are now stored, which are nil if they
+// would exceed the bound. mu is held.
 func (r *restored) keep(params, others json.RawMessage) json.RawMessage {
 	r.size -= len(others)
 	if r.size+len(params) > restoredBytes {
@@ -66,7 +67,7 @@ func (r *restored) done(method string, p params) {
 	}
 }
 
-// opens stores a subscriptions/listen that is about to be sent, if the bound allows.
+// opens stores a subscriptions/listen request that is about to be sent, unless it would exceed the bound.
 func (r *restored) opens(q *request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +81,7 @@ func (r *restored) opens(q *request) {
 	r.size += len(q.Frame)
 }
 
-// closes removes a subscriptions/listen. If it returns true, the caller continues with the request.
+// closes removes a subscriptions/listen request. If it returns true, the caller continues with the request.
 func (r *restored) closes(q *request) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,7 +93,7 @@ func (r *restored) closes(q *request) bool {
 	return true
 }
 
-// of returns the subscriptions/listen with this raw id from the server, or nil.
+// of returns the subscriptions/listen request with this raw id, as the server wrote it, or nil.
 func (r *restored) of(raw []byte) *request {
 	id, _ := jsonrpc.ParseID(raw)
 	n, ok := id.Int()
@@ -104,8 +105,8 @@ func (r *restored) of(raw []byte) *request {
 	return r.listens[n]
 }
 
-// acknowledge records that the server has acknowledged a subscription. It reports whether the server did so before,
-// in an earlier session.
+// acknowledge records that the server has acknowledged a subscription. It reports whether the server had already
+// acknowledged it in an earlier session.
 func (r *restored) acknowledge(q *request) (again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +114,7 @@ func (r *restored) acknowledge(q *request) (again bool) {
 	return q.reopens
 }
 
-// lasts reports whether a subscription has been open.
+// lasts reports whether the server has ever acknowledged a subscription.
 func (r *restored) lasts(q *request) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -142,7 +143,7 @@ func (r *restored) all(s *conn.Session) (level json.RawMessage, watched []json.R
 	return r.level, watched, listens
 }
 
-// restore restores the state of the lost session, and then permits all requests in s.
+// restore restores the state of the lost session, and then allows all requests in s.
 func (c *Server) restore(s *conn.Session) {
 	level, watched, listens := c.restored.all(s)
 	var asked sync.WaitGroup
@@ -171,8 +172,8 @@ func (c *Server) ask(s *conn.Session, method string, params json.RawMessage, ans
 	q.Start(q.ctx, q)
 }
 
-// resubscribe renews a subscription to a resource of a legacy server in session s, after a pause. It retries while
-// there is no answer. tried is called after the first attempt.
+// resubscribe renews a subscription to a resource of a legacy server in session s, after a pause. It retries until
+// there is an answer. It calls tried after the first attempt.
 func (c *Server) resubscribe(s *conn.Session, params json.RawMessage, pause time.Duration, tried func()) {
 	p := readParams(params)
 	uri := p.Target(mcp.TargetResource)
@@ -196,7 +197,7 @@ func (c *Server) resubscribe(s *conn.Session, params json.RawMessage, pause time
 	})
 }
 
-// isRefusal reports whether an error is the server's answer, or one that a retry cannot change.
+// isRefusal reports whether err is the server's answer, or another error that a retry cannot change.
 func isRefusal(err error) bool {
 	_, refused := errors.AsType[*relay.Error](err)
 	f, ok := errors.AsType[*conn.Fault](err)
@@ -210,8 +211,8 @@ func (c *Server) backoff(pause time.Duration) time.Duration {
 	return min(cmp.Or(2*pause, limit.BackoffMin), limit.BackoffMax)
 }
 
-// missed counts a gap in the server's reports, and sends the peer in front a notification for each possible change,
-// under the id of its subscription, nil for none.
+// missed counts a gap in the server's notifications. For each possible change it sends the peer in front a notification
+// with the id of its subscription. id is nil if there is no subscription.
 func (c *Server) missed(ctx context.Context, cause string, id []byte, f mcp.SubscriptionFilter) {
 	c.core.Telemetry.ChangeGap(cause)
 	for method, uri := range methods.ChangesOf(&f) {
@@ -232,7 +233,7 @@ func (c *Server) missed(ctx context.Context, cause string, id []byte, f mcp.Subs
 	}
 }
 
-// listsOf returns the lists whose changes a legacy server reports without a subscription.
+// listsOf returns the lists for which a legacy server reports changes without a subscription.
 func listsOf(s *conn.Session) (f mcp.SubscriptionFilter) {
 	by := &s.Capabilities
 	f.ToolsListChanged, f.PromptsListChanged, f.ResourcesListChanged = by.Tools != nil, by.Prompts != nil,
@@ -243,7 +244,7 @@ func listsOf(s *conn.Session) (f mcp.SubscriptionFilter) {
 // missedBy reports a gap to the peer in front, for a subscription that the server has acknowledged again.
 func (c *Server) missedBy(ctx context.Context, q *request, acknowledged []byte) {
 	var p mcp.SubscriptionsAcknowledgedParams
-	_, _ = mcp.Decode(acknowledged, &p) // as far as it is readable
+	_, _ = mcp.Decode(acknowledged, &p) // best effort
 	cause := names.GapSession
 	if q.pause > 0 {
 		cause = names.GapStream
@@ -252,7 +253,7 @@ func (c *Server) missedBy(ctx context.Context, q *request, acknowledged []byte) 
 }
 
 // lost keeps a lost subscription for the next session, or reopens it after a pause. It returns false if the peer in
-// front must be notified.
+// front must be notified of the loss.
 func (q *request) lost() bool {
 	c := q.c
 	if !c.restored.lasts(q) || q.ctx.Err() != nil {
@@ -264,10 +265,10 @@ func (q *request) lost() bool {
 		}
 	})
 	pause := c.backoff(q.pause)
-	if limit := c.core.Settings; time.Since(q.Begun) >= limit.BackoffMax { // an acknowledgement alone proves nothing
+	if limit := c.core.Settings; time.Since(q.Begun) >= limit.BackoffMax { // not after an acknowledgement alone
 		pause = limit.BackoffMin
 	}
-	c.core.During(q.Session, func() { // otherwise the next session starts with it
+	c.core.During(q.Session, func() { // otherwise the next session reopens it
 		if conn.PauseFor(q.Session.Ctx, pause) && c.restored.closes(q) {
 			q.reopen(pause)
 		}
@@ -282,7 +283,8 @@ func (q *request) reopen(pause time.Duration) {
 	next.start()
 }
 
-// withSubscription returns params or a result with the subscription id replaced by the peer's own.
+// withSubscription returns object, which is params or a result, with the subscription id that the peer in front has
+// chosen.
 func withSubscription(object, id []byte) []byte {
 	for o := jsonscan.ObjectAt(object, 0); o.Next(); {
 		if string(o.Key()) != "_meta" {
@@ -297,7 +299,7 @@ func withSubscription(object, id []byte) []byte {
 	return object
 }
 
-// spliced returns object with the n bytes at i replaced by value.
+// spliced returns a copy of object in which value replaces the n bytes at i.
 func spliced(object []byte, i, n int, value []byte) []byte {
 	return slices.Concat(object[:i], value, object[i+n:])
 }

@@ -17,7 +17,7 @@ import (
 const changingResult = `{"protocolVersion":"2025-11-25","serverInfo":{},"capabilities":{` +
 	`"tools":{"listChanged":true},"prompts":{"listChanged":false},"resources":{"listChanged":true,"subscribe":true}}}`
 
-// served answers a request of the peer in front with these params.
+// served answers a request of the peer in front. The request must have these params.
 func (c *conversation) served(method, params string) {
 	c.t.Helper()
 	m := c.Expect(method)
@@ -60,9 +60,9 @@ func TestLostSessionIsRestored(t *testing.T) {
 		m := v.Expect(mcp.MethodSubscribe)
 		synctest.Wait()
 		if b.server.Ready() {
-			t.Error("the session is open before all is restored")
+			t.Error("the session is open before its state is restored")
 		}
-		v.Refuse(m, -32002, "there is no c any more")
+		v.Refuse(m, -32002, "the resource c is gone")
 		v.Answer(v.Expect("ask"), `{}`)
 		v.Expect("tell")
 		if err := <-waiting; err != nil {
@@ -94,7 +94,7 @@ func TestUnansweredRestorationDoesNotBlockRequests(t *testing.T) {
 		begun := time.Now()
 		b.asks(t.Context(), "ask", "")
 		if took := time.Since(begun); took != 10*time.Second {
-			t.Errorf("it took %v", took)
+			t.Errorf("the request took %v, want 10s", took)
 		}
 	})
 }
@@ -209,7 +209,7 @@ func TestRestoredStateIsBounded(t *testing.T) {
 			v.served(mcp.MethodSubscribe, params(i))
 		}
 		if n := len(b.heard()); n != 3 {
-			t.Errorf("the peer in front got %d updates, want one for each resource that is kept", n)
+			t.Errorf("the peer in front got %d updates, want one for each restored resource", n)
 		}
 		b.asks(t.Context(), "ask", "")
 		v.Expect("ask")

@@ -1,9 +1,9 @@
-// Package upstream is the relay's connection to a server. A [Server] sends the messages of the peer in front unchanged,
-// and passes the messages of the server to a [relay.Receiver]. It reconnects when the connection is lost, and restores
-// the state of the lost session in the next one.
+// Package upstream is a relay's connection to a server. A [Server] sends the messages of the peer in front unchanged,
+// and passes the messages of the server to a [relay.Receiver]. If the connection is lost, the relay reconnects and
+// restores the state of the lost session in the next one.
 //
-// The package uses the client's core, package conn, as [mcpclient.Client] does, and has no tools, lists, handlers or
-// cache. It makes requests by [conn.Request.Start]: no goroutine waits for an answer, and the goroutine that reads an
+// The package uses package conn, the client's core, like [mcpclient.Client], but has no tools, lists, handlers or
+// cache. It sends requests with [conn.Request.Start]: no goroutine waits for an answer, and the goroutine that reads an
 // answer passes it on.
 //
 // [mcpclient.Client]: https://pkg.go.dev/github.com/mcpotel/mcpotel/mcpclient#Client
@@ -35,17 +35,17 @@ import (
 
 // Options configure a [Server]. The zero value of each field means its default.
 type Options struct {
-	Name  string // in telemetry (mcp_client.name); the transport's by default
-	Group string // in telemetry (mcp_client.group); none by default
+	Name  string // name in telemetry (mcp_client.name); the transport's name by default
+	Group string // group in telemetry (mcp_client.group); none by default
 
-	// RequestTimeout bounds each request, from the moment when it can be sent. Zero means no limit.
+	// RequestTimeout bounds each request, from the moment at which it can be sent. Zero means no limit.
 	RequestTimeout time.Duration
-	// InitTimeout bounds the opening of the transport and, separately, the introduction, in each attempt to connect. Zero
-	// means 10 s.
+	// InitTimeout bounds two steps of each connection attempt separately: opening the transport, and the introduction.
+	// Zero means 10 s.
 	InitTimeout time.Duration
-	// CloseTimeout bounds the closing of a connection; afterwards the connection is cut. Zero means 100 ms.
+	// CloseTimeout bounds the closing of a connection, which is then cut. Zero means 100 ms.
 	CloseTimeout time.Duration
-	// KeepAlive is the time without a message of the server after which the relay sends a ping. Zero means no pings.
+	// KeepAlive is the time without a message from the server after which the relay sends a ping. Zero means no pings.
 	KeepAlive time.Duration
 	// FrameLimit is the size of the largest frame, in bytes. Zero means 16 MiB.
 	FrameLimit int
@@ -56,7 +56,7 @@ type Options struct {
 // defaultFrameLimit is the default of [Options.FrameLimit].
 const defaultFrameLimit = 16 << 20
 
-// Bounds of the waits between attempts to connect, of the start of a process, and of an authorization by a person.
+// Limits of the pauses between connection attempts, of the start of a process, and of an authorization by a person.
 const (
 	backoffMin   = 50 * time.Millisecond
 	backoffMax   = 2 * time.Second
@@ -64,7 +64,7 @@ const (
 	authTimeout  = 5 * time.Minute
 )
 
-// settings returns the settings of the core.
+// settings returns the settings for the client's core.
 func (o *Options) settings() *conn.Settings {
 	return &conn.Settings{
 		RequestTimeout: o.RequestTimeout, InitTimeout: cmp.Or(o.InitTimeout, 10*time.Second), StartTimeout: startTimeout,
@@ -78,10 +78,10 @@ func (o *Options) settings() *conn.Settings {
 type Server struct {
 	core     conn.Conn
 	client   *relay.Client
-	patience time.Duration // bounds the wait of a message for a session
+	patience time.Duration // bounds how long a message waits for a session
 
 	name, instance, group string
-	number                uint64 // among the clients of the process
+	number                uint64 // number among the clients of the process
 
 	serving  serving.Requests
 	restored restored
@@ -91,13 +91,13 @@ type Server struct {
 
 	mu         sync.Mutex
 	introduced bool            // guarded by mu; the peer in front knows the outcome of the first connection
-	latest     json.RawMessage // guarded by mu; params of the latest introduction, for a modern sign of life
+	latest     json.RawMessage // guarded by mu; params of the latest introduction, for modern keep-alive requests
 	sessions   bool            // guarded by mu; true after the first session
 	told       *conn.Session   // guarded by mu; session in which the relay sends notifications/initialized; nil for none
 }
 
-// New returns a connection to the server that t reaches, for the peer in front that r describes. It starts to connect
-// at once.
+// New returns a connection to the server that t reaches. r describes the peer in front. New starts to connect
+// immediately.
 func New(t transport.Transport, o *Options, r *relay.Client) (*Server, error) {
 	if t == nil {
 		return nil, errors.New("no transport")
@@ -152,14 +152,14 @@ func (c *Server) newRequest(ctx context.Context, method string, answer relay.Ans
 	return q
 }
 
-// start starts the request, which waits for a session until the relay's patience has passed.
+// start starts the request. If there is no session, the request waits for one, for as long as the relay's patience.
 func (q *request) start() {
 	q.ReadyBy = time.Now().Add(q.c.patience)
 	q.Start(q.ctx, q)
 }
 
 // Notify sends a notification of the peer in front. It drops notifications/initialized in a session in which the relay
-// itself sends that notification.
+// sends that notification itself.
 func (c *Server) Notify(ctx context.Context, m relay.Message) error {
 	p := readParams(m.Params)
 	err := c.core.Send(ctx, &conn.Notice{
@@ -178,7 +178,7 @@ func (c *Server) Notify(ctx context.Context, m relay.Message) error {
 	return nil
 }
 
-// hadSession reports whether the connection has had a session.
+// hadSession reports whether there has been a session.
 func (c *Server) hadSession() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,7 +202,7 @@ func (c *Server) isConfirmed(s *conn.Session) bool {
 // Ready reports whether messages can be sent without waiting for a session.
 func (c *Server) Ready() bool { return c.core.Open() }
 
-// Stop ends the connection and waits for its goroutines, until ctx ends.
+// Stop ends the connection. It waits for the connection's goroutines until ctx ends.
 func (c *Server) Stop(ctx context.Context) error { return c.core.Stop(ctx) }
 
 // Inspect returns the state of the connection.
@@ -212,7 +212,7 @@ func (c *Server) Inspect() inspect.Client {
 	return i
 }
 
-// targets has the target of each method of the protocol, in all revisions.
+// targets maps each method of the protocol, in all revisions, to its target.
 var targets = sync.OnceValue(func() map[string]mcp.Target {
 	all := map[string]mcp.Target{}
 	for m := range mcp.Methods() {
@@ -221,7 +221,7 @@ var targets = sync.OnceValue(func() map[string]mcp.Target {
 	return all
 })
 
-// about describes a message of the peer in front.
+// about describes a message of the peer in front for telemetry.
 func about(method string, p *params) instrument.Request {
 	target, known := targets()[method]
 	r := instrument.Request{Method: method, Foreign: !known}

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// front is the peer in front of a relay: it records its messages in order.
+// front is the peer in front of a relay. It records its messages in order.
 type front struct {
 	t      *testing.T
 	refuse error // result of Introduced
@@ -30,7 +30,7 @@ type front struct {
 	log      []string                            // guarded by mu
 	requests []func(json.RawMessage, error)      // guarded by mu; waiting for their answers
 	contexts []context.Context                   // guarded by mu; contexts of requests
-	blocked  func(ctx context.Context, m string) // called for each message, if not nil
+	blocked  func(ctx context.Context, m string) // called for each message; may be nil
 }
 
 const initializeParams = `{"protocolVersion":"2025-11-25","capabilities":{"x":{"odd": 1e400}},` +
@@ -55,7 +55,7 @@ func (f *front) confirm() {
 	f.intro.Confirmed = true
 }
 
-// heard returns the messages recorded since the last call, when all goroutines are idle.
+// heard waits until all goroutines are idle, and returns the messages since the last call.
 func (f *front) heard() []string {
 	synctest.Wait()
 	f.mu.Lock()
@@ -75,7 +75,7 @@ func (f *front) wants(lines ...string) {
 func (f *front) ReceiveRequest(ctx context.Context, m relay.Message, from relay.Peer, answer relay.Answer) {
 	f.note("request %s %s", m.Method, string(m.Params))
 	if from != f.server {
-		f.t.Error("the request does not lead back to its server")
+		f.t.Error("from is not the server of the request")
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -102,7 +102,7 @@ func (f *front) asks(ctx context.Context, method, params string) {
 	})
 }
 
-// told returns the outcome of a request as text: for an error of the server its text, for any other error its kind.
+// told describes the outcome of a request as text: the text of an error of the server, or the kind of any other error.
 func (f *front) told(method string, result json.RawMessage, err error) string {
 	if e, ok := errors.AsType[*relay.Error](err); ok {
 		return fmt.Sprintf("%s error %s", method, e.Object)
@@ -116,7 +116,7 @@ func (f *front) told(method string, result json.RawMessage, err error) string {
 	return fmt.Sprintf("%s result %s", method, result)
 }
 
-// relaying runs f in a bubble with a relay in front of a script. The relay is stopped at the end.
+// relaying runs f in a bubble with a relay in front of a script. It stops the relay at the end.
 func relaying(t *testing.T, o *Options, intro relay.Introduction, rig *rigged,
 	f func(t *testing.T, s *script, f *front)) {
 	t.Helper()
@@ -250,7 +250,7 @@ func TestFailedFirstConnectionEndsRelay(t *testing.T) {
 			play: func(v *conversation) { v.Expect(mcp.MethodInitialize); v.Close() },
 			want: "introduced other: EOF",
 		},
-		"the answer is no JSON": {
+		"the answer is not JSON": {
 			play: func(v *conversation) {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"a":}}`, v.Expect(mcp.MethodInitialize).ID))
 			},
@@ -270,7 +270,7 @@ func TestFailedFirstConnectionEndsRelay(t *testing.T) {
 					t.Errorf("got %q, want %q and gone", got, c.want)
 				}
 				if took := time.Since(begun); took > time.Second {
-					t.Errorf("it took %v", took)
+					t.Errorf("the end took %v, want at most 1s", took)
 				}
 				b.asks(t.Context(), "tools/list", "")
 				if got := b.heard(); len(got) != 1 || !strings.HasPrefix(got[0], "tools/list shutdown unsent=true: ") {

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// Checked returns o, or the defaults, with a Telemetry that is checked against the schema at the end of the test,
-// unless o has one. The Telemetry writes nothing into messages.
+// Checked returns o, or the defaults if o is nil. Unless o has a Telemetry, Checked adds one that is checked against
+// the schema at the end of the test. This Telemetry writes nothing into messages.
 func Checked(t testing.TB, o *Options) *Options {
 	t.Helper()
 	var c Options
@@ -41,7 +41,7 @@ func newScript(t testing.TB) *script {
 	return s
 }
 
-// conversation is one connection, seen from the server.
+// conversation is the server's view of one connection.
 type conversation struct {
 	*mcptest.Conversation
 	t *testing.T
@@ -53,19 +53,19 @@ func (s *script) next(t *testing.T) *conversation {
 	return &conversation{s.Accept(), t}
 }
 
-// ofSubscription is the _meta of the notifications of a subscription.
+// ofSubscription returns the _meta of the notifications of a subscription.
 func ofSubscription(id string) string {
 	return fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, id)
 }
 
-// background runs f in the background.
+// background runs f in a goroutine.
 func background(f func() error) <-chan error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
 	return done
 }
 
-// rigged is a transport with functions that interfere. A nil function, and one that returns false, change nothing.
+// rigged is a transport with functions that interfere. A function that is nil or returns false has no effect.
 type rigged struct {
 	transport.Transport
 	dial    func(ctx context.Context) (error, bool)

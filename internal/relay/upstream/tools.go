@@ -9,22 +9,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Bounds of the tools that are kept, in bytes. A tool costs roughly its name, its parameters and an overhead.
+// Limits for the remembered tools, in bytes. A tool costs roughly its name, its parameters and an overhead.
 const (
 	toolRoom     = 8 << 20
 	toolOverhead = 256
 )
 
-// tools holds the tools with arguments that HTTP headers repeat, from the relayed lists of tools. It is safe for
-// concurrent use.
+// tools remembers, from the relayed lists of tools, the tools whose arguments must be repeated in HTTP headers. It is
+// safe for concurrent use.
 type tools struct {
 	mu     sync.Mutex
 	byName map[string][]mirror.Param // guarded by mu; the repeated parameters of each tool
 	size   int                       // guarded by mu; bytes of byName, at most toolRoom
 }
 
-// learn reads the repeated parameters from a result of tools/list. A tool with invalid marks, or without room, has
-// none.
+// learn reads the repeated parameters from a result of tools/list. It drops the parameters of a tool if their marks are
+// invalid, or if there is no room.
 func (l *tools) learn(result []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,8 +65,8 @@ func cost(name string, params []mirror.Param) int {
 	return size
 }
 
-// header returns the headers for a call of a tool, nil for none. The server rejects arguments that headers cannot
-// repeat.
+// header returns the headers for a call of a tool, or nil. If headers cannot repeat an argument, the server rejects the
+// call.
 func (l *tools) header(tool string, arguments []byte) map[string]string {
 	l.mu.Lock()
 	params := l.byName[tool]

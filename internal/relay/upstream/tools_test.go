@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// overHTTP runs f with a server of 2026-07-28 over HTTP. call makes a peer with its own headers call a tool, and
-// returns the headers that the server gets.
+// overHTTP runs f with a server of 2026-07-28 over HTTP. call calls a tool as a peer with the headers own, and returns
+// the headers that the server gets.
 func overHTTP(t *testing.T, f func(list func(tools string), call func(params string, own map[string]string,
 ) map[string]string, b *front)) {
 	meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`
@@ -83,7 +83,7 @@ func TestRelayRepeatsMarkedArgumentsInHeaders(t *testing.T) {
 				list(test.lists)
 			}
 			if got := call(test.params, test.own); !maps.Equal(got, test.want) {
-				t.Errorf("behind the list %s, %s with %v: got the headers %v, want %v", test.lists, test.params, test.own, got,
+				t.Errorf("after the list %s, %s with %v: got the headers %v, want %v", test.lists, test.params, test.own, got,
 					test.want)
 			}
 		}
@@ -98,11 +98,11 @@ func TestMemoryForToolsIsBounded(t *testing.T) {
 				`"x-mcp-header":"A"}}}}`, i, pad))
 		}
 		if size := b.server.tools.size; size > toolRoom {
-			t.Errorf("%d bytes are kept, want %d at most", size, toolRoom)
+			t.Errorf("%d bytes are remembered, want %d at most", size, toolRoom)
 		}
 		params := func(i int) string { return fmt.Sprintf(`{"name":"%d","arguments":{%q:"a"}}`, i, pad) }
 		if got := call(params(0), nil); got["Mcp-Param-A"] != "a" {
-			t.Errorf("got the headers %v, want that of the argument", got)
+			t.Errorf("got the headers %v, want the header of the argument", got)
 		}
 		if got := call(params(11), nil); got != nil {
 			t.Errorf("got the headers %v, want none", got)

@@ -10,23 +10,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// wishes holds the requests that want notifications before their answers. It finds the request for a notification on
-// a stream that all requests share.
+// wishes holds the requests that want notifications before their answers. It finds the request of a notification on a
+// stream that all requests share.
 type wishes struct {
 	shared bool // several peers without sessions share the server
 
 	mu         sync.Mutex
-	progress   map[jsonrpc.ID]*request // guarded by mu; by the token that the server got
-	logs       map[*request]struct{}   // guarded by mu; for log messages, in modern revisions
+	progress   map[jsonrpc.ID]*request // guarded by mu; by the token that the server has received
+	logs       map[*request]struct{}   // guarded by mu; requests that want log messages, in modern revisions
 	replaced   uint64                  // guarded by mu; number of replaced tokens
-	unanswered *conn.Session           // guarded by mu; the latest session in which one of logs ended without an answer
+	unanswered *conn.Session           // guarded by mu; latest session in which one of logs ended without an answer
 }
 
-// maxToken bounds a progress token, in bytes. Longer tokens are not tracked.
+// maxToken bounds the size of a progress token, in bytes. Longer tokens are not tracked.
 const maxToken = 1 << 10
 
-// enter adds a request that is about to be sent. If there are several peers in front, two may have chosen the same
-// token, and the server may still report progress of an ended request. Then the server gets another token.
+// enter adds a request that is about to be sent. It may replace the request's progress token: several peers in front
+// may choose the same token, and the server may still report progress of an ended request.
 func (w *wishes) enter(q *request) {
 	token, logs := q.params.Asks()
 	text, _ := token.Text()
@@ -64,8 +64,8 @@ func (w *wishes) enter(q *request) {
 	w.progress[q.token] = q
 }
 
-// leave removes a request. Without an answer to it, the server may still send notifications that belong to the
-// request and do not name it.
+// leave removes a request. If the request was not answered, the server may still send notifications that belong to the
+// request but do not name it.
 func (w *wishes) leave(q *request, answered bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +78,7 @@ func (w *wishes) leave(q *request, answered bool) {
 	}
 }
 
-// origin returns the request that a notification belongs to, or nil if it is unknown.
+// origin returns the request that a notification belongs to. It returns nil if the request is unknown.
 func (c *Server) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) *request {
 	if q, ok := r.Request().(*request); ok {
 		return q
@@ -95,7 +95,7 @@ func (c *Server) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) *
 		token, _ := jsonrpc.ParseID(raw)
 		return w.progress[token]
 	case m.Method == mcp.NotificationMessage && len(w.logs) == 1 && (w.unanswered == nil || w.unanswered != r.Session):
-		// Otherwise the notification may belong to another request.
+		// With several requests, the notification may belong to any of them.
 		for q := range w.logs {
 			return q
 		}
@@ -105,7 +105,7 @@ func (c *Server) origin(r *conn.Reader, m *jsonrpc.Message, p *jsonrpc.Params) *
 
 const progressToken = "progressToken"
 
-// withToken returns params of notifications/progress with the token that the peer in front chose.
+// withToken returns params of notifications/progress with the token that the peer in front has chosen.
 func (q *request) withToken(params []byte) []byte {
 	if q.token == q.given {
 		return params

@@ -19,18 +19,18 @@ import (
 
 type host struct{}
 
-// leading makes b record the host of each notification before the notification.
+// leading makes b record the host of each notification, before the notification itself.
 func leading(b *front) {
 	b.blocked = func(ctx context.Context, _ string) { b.note("of %q", hostOf(ctx)) }
 }
 
-// hostOf returns the host of a message's context, empty for none.
+// hostOf returns the host in the context of a message. It is empty if there is none.
 func hostOf(ctx context.Context) string {
 	name, _ := ctx.Value(host{}).(string)
 	return name
 }
 
-// TestNotificationsAreRoutedToTheirRequest uses two hosts in front of one server on a stream.
+// TestNotificationsAreRoutedToTheirRequest uses two hosts that share one server over a stream.
 func TestNotificationsAreRoutedToTheirRequest(t *testing.T) {
 	session(t, nil, nil, func(t *testing.T, _ *script, v *conversation, b *front) {
 		leading(b)
@@ -120,12 +120,12 @@ func TestMessagesOnStreamBelongToItsRequest(t *testing.T) {
 			`{"jsonrpc":"2.0","id":"s","method":"elicitation/create"}`)
 		b.wants(`of "a"`, "notification notifications/message {}", "request elicitation/create ")
 		if got := hostOf(b.contexts[0]); got != "a" {
-			t.Errorf("the request leads to %q, want a", got)
+			t.Errorf("the host of the request is %q, want a", got)
 		}
 		v.Answer(m, `{}`)
 		b.wants("tools/call result {}")
 		if b.contexts[0].Err() != nil {
-			t.Error("the request of the server ends with the request of the host")
+			t.Error("the request of the server ended together with the request of the host")
 		}
 		b.requests[0](json.RawMessage(`{}`), nil)
 		v.Receive()
@@ -139,17 +139,17 @@ func TestLongTokenIsNotTracked(t *testing.T) {
 		q := &request{params: readParams(json.RawMessage(params))}
 		w.enter(q)
 		if len(w.progress) != kept || string(q.params.Raw()) != params {
-			t.Errorf("a token of %d bytes: %d are kept, want %d, and the same params", n, len(w.progress), kept)
+			t.Errorf("a token of %d bytes: %d tokens are tracked, want %d and unchanged params", n, len(w.progress), kept)
 		}
 		w.leave(q, true)
 		if len(w.progress) != 0 {
-			t.Error("a token is kept for longer than its request")
+			t.Error("a token is tracked after the end of its request")
 		}
 	}
 }
 
-// TestEqualTokensOfHostsAreDistinguished compares the tokens of any number of hosts with a model: the server never
-// sees one token for two requests in flight, and each host gets its own.
+// TestEqualTokensOfHostsAreDistinguished compares the tokens of any number of hosts with a model. The server never gets
+// the same token for two requests in flight, and each host gets its own token.
 func TestEqualTokensOfHostsAreDistinguished(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := new(wishes)
@@ -168,15 +168,15 @@ func TestEqualTokensOfHostsAreDistinguished(t *testing.T) {
 			sent, _ := q.params.Asks()
 			said := fmt.Sprintf(`{"progressToken":%s,"x":[1]}`, sent.AppendJSON(nil))
 			if w.progress[sent] != q {
-				t.Fatalf("progress under %v does not lead to its request", sent)
+				t.Fatalf("progress with the token %v is not assigned to its request", sent)
 			}
 			want, _ := jsonrpc.ParseID([]byte(given))
 			if got := string(q.withToken([]byte(said))); !strings.Contains(got, string(want.AppendJSON(nil))+`,"x":[1]`) {
-				t.Fatalf("the host hears %s, want its own token %s", got, given)
+				t.Fatalf("the host got %s, want its own token %s", got, given)
 			}
 		}
 		if len(w.progress) != len(running) {
-			t.Fatalf("%d tokens are kept for %d requests", len(w.progress), len(running))
+			t.Fatalf("%d tokens are tracked for %d requests", len(w.progress), len(running))
 		}
 	})
 }

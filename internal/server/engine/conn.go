@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Conn is one client, on a connection or in a session over HTTP. It has the methods of [web.Conn] that depend on no
-// role.
+// Conn is one client, on a connection or in a session over HTTP. It has those methods of [web.Conn] that are the same
+// for every role.
 type Conn struct {
 	Server *Server
 	Client *Peer
@@ -27,8 +27,8 @@ type Conn struct {
 
 	others web.Others // other processes that know the session; nil if only this process knows it
 
-	// introduced sets the memory that is reserved for the client's description of itself to this number of bytes, and
-	// reports whether they were available; nil without a budget.
+	// introduced adjusts the memory that is reserved for the client's description of itself, in bytes. It reports false if
+	// the budget has too little left. It is nil without a budget.
 	introduced func(bytes int) bool
 
 	cut   context.CancelFunc // ends X.Life
@@ -39,15 +39,15 @@ type Conn struct {
 	quit  func(reason error) // ends the connection, without waiting; set before handlers see the session
 
 	passing atomic.Bool // the session continues without the connection: do not report its end
-	away    atomic.Bool // another process sends messages that belong to no request
+	away    atomic.Bool // another process sends the messages that belong to no request
 
 	mu     sync.Mutex
 	reason error // guarded by mu; reason for the end of the session
 }
 
-// open starts serving a client. spare is the number of spare goroutines for handlers. queued returns the number of
-// messages that wait to be sent; it may be nil. stop ends the contexts of handlers with a reason, nil if the client has
-// left.
+// open starts to serve a client. spare is the number of spare goroutines for handlers. queued returns the number of
+// messages that wait to be sent; it may be nil. stop ends the contexts of handlers with a reason. The reason is nil if
+// the client has left.
 func (s *Server) open(
 	ctx context.Context, p *Peer, out rpc.Sink, spare int, queued func() int,
 ) (_ *Conn, stop func(reason error)) {
@@ -84,9 +84,9 @@ func (s *Server) open(
 // Close implements [web.Conn].
 func (c *Conn) Close() (left int) { return c.close(false) }
 
-// close ends the connection. The contexts of its handlers have ended. close waits up to [rpc.Settle] for the handlers
-// to return, then cuts the connection and waits up to [rpc.Settle] again. It returns the number of handlers that still
-// run. lost means that the connection broke.
+// close ends the connection. The caller has ended the contexts of the handlers. close waits up to [rpc.Settle] for the
+// handlers to return, then cuts the connection and waits up to [rpc.Settle] again. It returns the number of handlers
+// that still run. lost means that the connection broke.
 func (c *Conn) close(lost bool) (left int) {
 	c.alive.Stop()
 	c.Server.mu.Lock()
@@ -107,7 +107,8 @@ func (c *Conn) close(lost bool) (left int) {
 	return left
 }
 
-// ended reports the end of the session, if there was one, to telemetry, and logs the counts of suppressed records.
+// ended reports the end of a session to telemetry, and logs the counts of suppressed records. The connection may have
+// had no session.
 func (c *Conn) ended(lost bool) {
 	c.gone()
 	if a := c.X.Terms.Agreed.Load(); a != nil && !c.passing.Load() {
@@ -129,14 +130,14 @@ func (c *Conn) conn() *Conn { return c }
 // inSession reports whether a session is open on the connection.
 func (c *Conn) inSession() bool { return c.X.Terms.Agreed.Load() != nil }
 
-// Cut ends the sending to the client.
+// Cut stops all sending to the client.
 func (c *Conn) Cut() { c.cut() }
 
-// Quit ends the connection for a reason. It does not wait.
+// Quit ends the connection for a reason, without waiting.
 func (c *Conn) Quit(reason error) { c.quit(reason) }
 
-// Introduce sets the memory that is reserved for the client's description of itself to this number of bytes, and
-// reports whether they were available.
+// Introduce adjusts the memory that is reserved for the client's description of itself. It reports false if the budget
+// has too little left.
 func (c *Conn) Introduce(bytes int) bool { return c.introduced == nil || c.introduced(bytes) }
 
 // IsAway reports whether another process sends the messages that belong to no request.

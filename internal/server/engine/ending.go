@@ -12,15 +12,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ErrStopping is the error of requests and the cause of contexts when the server ends a connection or itself.
+// ErrStopping is the error for requests, and the cause of contexts, when the server ends a connection or shuts down.
 var ErrStopping = relay.ErrStopping
 
-// endings lists the errors that end a request for a reason outside of its handler, with the error.type of each. The
-// first match counts, because an error may wrap both ErrStopping, which the client gets, and the reason.
+// endings maps each error that ends a request from outside of its handler to its error.type. The first match counts,
+// because an error may wrap both ErrStopping, which the client gets, and the reason.
 //
-// The client gets all of them as -32603, except for time limits of tools. Neither JSON-RPC nor MCP has a code for an
+// The client gets -32603 for each of them, except for a tool's time limit. Neither JSON-RPC nor MCP has a code for an
 // overloaded server, implementations have chosen different codes, and clients cannot know the meaning of a code in the
-// range that 2026-07-28 leaves to implementations. Over HTTP, the status 429 or 503 tells the client.
+// range that 2026-07-28 leaves to implementations. Over HTTP, the client sees the overload in the status 429 or 503.
 var endings = []struct {
 	cause error
 	word  string
@@ -61,8 +61,7 @@ func isWire(err error) bool {
 	return wire
 }
 
-// Interrupted returns r, the telemetry of an answer. If why ended the request, r gets the error.type that belongs to
-// why.
+// Interrupted returns r, the telemetry of an answer, with the error.type of why if why ended the request.
 func Interrupted(r instrument.Result, why error) instrument.Result {
 	word := endingOf(why)
 	if word == "" {
@@ -79,7 +78,8 @@ func Interrupted(r instrument.Result, why error) instrument.Result {
 }
 
 // EndReason returns the error for requests whose connection or session ends because of reason. A nil reason means that
-// the client has disconnected. The error is [ErrStopping] unless the client is gone.
+// the client has disconnected. [ErrSilent] and [web.ErrTimeout] are returned as they are, all other reasons as
+// [ErrStopping].
 func EndReason(reason error) error {
 	switch reason {
 	case nil:
@@ -116,8 +116,8 @@ func WithoutAnswer(why error) instrument.Result {
 	return Interrupted(instrument.Result{ErrorType: names.ErrorCancelled, Err: why, CallerLeft: true}, why)
 }
 
-// refusalReason returns the reason label for an error with which the server refuses a request. It is empty for an error
-// in the request itself.
+// refusalReason returns the reason label for an error with which the server refuses a request. The label is empty if
+// the request itself is wrong.
 func refusalReason(err error) string {
 	if e, _ := errors.AsType[*mcp.Error](err); e == web.ErrStore {
 		return names.RefusalStore

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Exchange extends the core's exchange with the sender of the messages, its terms, and the HTTP request, if any. A role
-// embeds it, and implements the methods NewCall, Notified and Cancellation of [rpc.Server].
+// Exchange extends the core's exchange with the sender of the messages, its terms and the HTTP request. A role embeds
+// it, and implements the methods NewCall, Notified and Cancellation of [rpc.Server].
 type Exchange struct {
 	rpc.Exchange
 	Home   *Server
@@ -37,7 +37,8 @@ type Stateless struct {
 	sender Peer
 }
 
-// With connects x to e, a part of the role's exchange, and to c, the role's call. It returns the part for package web.
+// With connects x to e, a part of the role's exchange, and to c, the role's call. It returns the part of x for package
+// web.
 func (x *Stateless) With(e *Exchange, role rpc.Server, c *rpc.Call) *web.Stateless {
 	e.Server, e.Client = role, &x.sender
 	x.Exchange, x.Call = &e.Exchange, c
@@ -143,16 +144,16 @@ func (x *Exchange) CountRefused(reason string, a rpc.Answer, told bool) {
 	x.Peer.Tel.Refused(x.Work, r)
 }
 
-// countRefusal counts a request that was refused because of a limit, a shutdown or a failing session store. The span of
-// the request already has the error.
+// countRefusal counts a request that the server refused because of a limit, a shutdown or a failing session store. The
+// error is already on the request's span.
 func (x *Exchange) countRefusal(err error) {
 	if reason := refusalReason(err); reason != "" {
 		x.CountRefused(reason, rpc.Answer{Err: err, Refused: true}, true)
 	}
 }
 
-// Outcome describes the end of a request for telemetry, and counts a refused request. end describes the answer, with
-// err or a result. lost is why the answer could not be sent.
+// Outcome describes the end of a request for telemetry, and counts a refused request. end describes the result or err.
+// lost is the reason why the answer could not be sent.
 func (x *Exchange) Outcome(c *rpc.Call, end instrument.Result, err, lost error) instrument.Result {
 	if c.Refused != nil {
 		x.countRefusal(c.Refused)

@@ -23,8 +23,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// lighthouse is a role as another package would write it. It answers each request with its method, and the method
-// "wait" only when the context of its handler ends.
+// lighthouse is a role as another package would write it. It answers each request with the name of its method. It
+// answers the method "wait" only when the context of the handler ends.
 type lighthouse struct {
 	mu   sync.Mutex
 	ends []error // reasons why the clients have left
@@ -70,7 +70,7 @@ func (s *ship) Leave(reason error) {
 	s.light.ends = append(s.light.ends, reason)
 }
 
-// noSession implements the methods for sessions over HTTP, which the client does not have.
+// noSession implements the methods for sessions over HTTP. The client of the test has no session.
 type noSession struct{}
 
 func (noSession) EndStreams()                               {}
@@ -227,7 +227,7 @@ func TestARoleOfAnotherPackageServesConnections(t *testing.T) {
 			t.Errorf("the client got %q, want %q and the end", p.sent, want)
 		}
 		if len(l.ends) != 1 || l.ends[0] != over || s.IsConnected() {
-			t.Errorf("clients left for %v, want one that left for %v", l.ends, over)
+			t.Errorf("reasons of clients that left: %v, want only %v", l.ends, over)
 		}
 	})
 }

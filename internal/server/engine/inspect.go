@@ -45,7 +45,7 @@ type inspector struct {
 	calls []seenCall
 }
 
-// seenCall is a copy of the mutable state of a call, which another goroutine owns.
+// seenCall is a copy of the mutable state of a call. Another goroutine owns the call.
 type seenCall struct {
 	*rpc.Call
 	conn      uint64
@@ -119,8 +119,8 @@ func (in *inspector) connection(c *Conn, session string) {
 	})
 }
 
-// shownSession is the number of characters of a session id in an inspection: enough to distinguish sessions, and far
-// too few to guess the id.
+// shownSession is the number of characters of a session id that an inspection shows: enough to distinguish sessions,
+// but too few to guess the id.
 const shownSession = 6
 
 func (in *inspector) network(o rpc.Observer) {
@@ -133,7 +133,7 @@ func (in *inspector) network(o rpc.Observer) {
 	}
 }
 
-// done fills in the requests, and sorts the networks.
+// done adds the requests to the inspection and sorts the networks.
 func (in *inspector) done() {
 	for _, c := range in.calls {
 		ref := c.Op.Ref() // immutable
@@ -163,7 +163,7 @@ func Excerpt(s string) string {
 
 func shortID(id string) string { return strings.ToValidUTF8(id[:min(len(id), 16)], "") }
 
-// placesOf returns the usage of a limiter; a nil limiter has no places.
+// placesOf returns the usage of a limiter. A nil limiter has no places.
 func placesOf(l *quota.Limiter) inspect.Places {
 	u := l.Usage()
 	return inspect.Places{Used: u.Used, Holders: u.Holders, Hungry: u.Waiting, Scarce: u.Scarce}

@@ -14,8 +14,8 @@ import (
 type Method struct {
 	Name string
 
-	// Kind is the kind of the method's target, and Find returns the target's name if it is registered. Both are zero for
-	// methods that do not name a tool or prompt.
+	// Kind is the kind of the method's target. Find returns the target's name if the target is registered. Both are zero
+	// for a method that names neither a tool nor a prompt.
 	Kind instrument.TargetKind
 	Find func(name []byte) (string, bool)
 
@@ -68,8 +68,8 @@ func (m *Method) Named(raw []byte) (string, bool) {
 	return name, false
 }
 
-// AnyName is a [Method.Find] that accepts every name, for a server that does not know the names. Metrics limit the
-// number of names.
+// AnyName is a [Method.Find] that accepts every name, for a server that does not know the names of its targets. Metrics
+// limit the number of names.
 func AnyName(name []byte) (string, bool) { return string(name), true }
 
 // RowsOf returns the rows in the table of the protocol for requests of clients with this method.
@@ -83,7 +83,7 @@ func RowsOf(name string) []mcp.Method {
 	return rows
 }
 
-// maxSkimmed bounds how much of a result's beginning is read for telemetry, in bytes. Its last member is read too.
+// maxSkimmed is the number of bytes at the beginning of a result that telemetry reads. It also reads the last member.
 const maxSkimmed = 64 << 10
 
 // Outcome returns the outcome that telemetry records for raw, a result of the method.

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// flush waits until the log handler has accepted all records so far, or until [Options.Patience] has passed, because
-// the log handler may hang.
+// flush waits until the log handler has accepted all records so far. The log handler may hang, so flush waits for
+// [Options.Patience] at most.
 func (s *Server) flush(ctx context.Context, all ...rpc.Observer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Patience())
 	defer cancel()
@@ -47,10 +47,10 @@ func (s *Server) Observer(n instrument.Network) rpc.Observer {
 	return o
 }
 
-// The server calls the user's code, such as handlers, stores and connections, through package usercode. Even if this
-// code fails, the request gets an answer, and the server continues and can be shut down.
+// The server calls user code, such as handlers, stores and connections, through package usercode. If user code fails,
+// the request still gets an answer, and the server continues and can be shut down.
 
-// Apart calls f in a goroutine of its own. The error reports that f panicked or ended the goroutine.
+// Apart calls f in a new goroutine. The error reports that f panicked or ended the goroutine.
 func (s *Server) Apart(ctx context.Context, name string, f func()) error {
 	if failure := usercode.Apart(f); failure != nil {
 		o := s.Observer(instrument.Network{})

@@ -50,8 +50,8 @@ func (x *Exchange) HeaderTerms(method string, p *jsonrpc.Params) (mcp.Version, S
 	return v, from, x.Headers.CheckMethod(method)
 }
 
-// Unsupported refuses the revision that a modern request names. If this is a legacy revision that the server speaks,
-// the error offers only the modern revisions, because a modern request cannot use a legacy one.
+// Unsupported returns the error for a modern request with an unsupported revision. If the server speaks this revision
+// as a legacy revision, the error offers only the modern revisions, because a modern request cannot use a legacy one.
 func (s *Server) Unsupported(requested mcp.Version) error {
 	if slices.Contains(s.Legacy, requested) {
 		return UnsupportedVersion(requested, s.Modern)

@@ -18,21 +18,21 @@ type Transport interface {
 	Close() error
 }
 
-// Measured is a connection that measures how long frames wait in it. Measure is called once, before anything is sent.
-// From then on, the connection calls waited for each frame, and queued returns the number of frames that wait.
+// Measured is a connection that measures how long frames wait in it before they are sent. Measure is called once,
+// before anything is sent. After that, the connection calls waited for each frame, and queued returns the number of
+// waiting frames.
 type Measured interface {
 	Measure(waited Waited) (queued func() int)
 }
 
-// Waited records how long a frame has waited. It is a type of its own so that only connections of this module are
-// Measured.
+// Waited records how long a frame has waited. It is a named type so that only connections of this module are Measured.
 type Waited func(time.Duration)
 
-// maxWatchedAlone bounds the memory in bytes for watched URIs on a connection that is not over HTTP.
+// maxWatchedAlone limits the memory in bytes for the watched URIs of a connection that is not over HTTP.
 const maxWatchedAlone = 16 << 20
 
-// Serve serves one client over t until receive returns an error. See mcpserver.Server.Serve. receive returns
-// a [*rpc.FrameTooLargeError] for a frame that was skipped.
+// Serve serves one client over t until receive returns an error. See mcpserver.Server.Serve. For a frame that it has
+// skipped, receive returns a [*rpc.FrameTooLargeError].
 func (s *Server) Serve(
 	ctx context.Context, t Transport, receive func(context.Context) ([]byte, error),
 ) error {
@@ -78,7 +78,8 @@ func (s *Server) Serve(
 	return err
 }
 
-// bufferedOf returns a function that reports whether t has input that it has not returned yet, nil if t does not know.
+// bufferedOf returns a function that reports whether t has received input that it has not returned yet. It returns nil
+// if t cannot report this.
 func bufferedOf(t Transport) func() bool {
 	if b, ok := t.(interface{ Buffered() bool }); ok {
 		return b.Buffered

@@ -36,20 +36,21 @@ type Options struct {
 	Legacy   []mcp.Version // legacy revisions, newest first
 	Rates    rates.Limits
 
-	// Usage yields the use of limits that all clients share, in addition to the engine's; nil for no others.
+	// Usage yields how much is in use of limits that all clients share, in addition to the engine's own. It may be nil.
 	Usage func(rpc.YieldUsage)
-	// Enlist adds the server to the list of running servers under a number.
+	// Enlist adds the server to the list of running servers under this number.
 	Enlist func(number uint64)
 }
 
-// NullID reports whether an error for a message without an id has the id null before a revision is agreed on. JSON-RPC
-// and the revisions until 2025-06-18 use null. The schemas of later revisions have no null and leave the id out.
-// (specification 2025-11-25, basic/index, "Error Responses")
+// NullID reports whether an error for a message without an id has the id null before the client has agreed on a
+// revision. JSON-RPC and the revisions until 2025-06-18 use null. The schemas of later revisions do not allow null, so
+// the id is absent. (specification 2025-11-25, basic/index, "Error Responses")
 func (o *Options) NullID() bool {
 	return len(o.Modern) == 0 && !slices.Contains(o.Legacy, mcp.Version20251125)
 }
 
-// Patience returns how long the server waits for user code that ends something, and for the log handler.
+// Patience returns how long the server waits for the log handler, and for user code that it calls at the end of
+// something.
 func (o *Options) Patience() time.Duration { return max(o.DrainTimeout, rpc.Settle) }
 
 // Server serves clients.
@@ -93,11 +94,12 @@ type Role interface {
 // Client is the role's part of a connection or session. It embeds the [Conn], which has most methods of [web.Conn].
 type Client interface {
 	web.Conn
-	// Drain waits until the requests of the client are answered, after its last message.
+	// Drain waits until the client's requests are answered. The client sends no more messages.
 	Drain()
 	// EndStreams starts to end the subscriptions of the connection.
 	EndStreams()
-	// End ends the role's part after the last handler, and returns how many user functions still run.
+	// End ends the role's part after the last handler has returned. It returns the number of user functions that still
+	// run.
 	End() (left int)
 	// Watching returns the numbers of watched resources and of open subscriptions.
 	Watching() (resources, subscriptions int)

@@ -11,22 +11,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Peer is the client of a connection, of a session, or of one HTTP request, as far as the server knows it without
-// reading a message. It is immutable.
+// Peer is what the server knows about a client without reading a message: the client of a connection, of a session, or
+// of one HTTP request. It is immutable.
 type Peer struct {
 	rpc.Peer
-	Principal string        // of the HTTP requests; empty for none
-	Account   quota.Account // of the HTTP requests; zero for none
-	Rates     *rates.Book   // use of rates by the client; nil for no bounds
+	Principal string        // authenticated principal of the HTTP requests; empty for none
+	Account   quota.Account // account of the HTTP requests; zero for none
+	Rates     *rates.Book   // the client's use of rates; nil for no limits
 	Watching  *quota.Memory // budget for watched resources and tasks
 }
 
-// Terms holds the outcome of initialize and the settings of a legacy client. Each connection has its own terms; those
-// of a client without a session last only for one message.
+// Terms holds the outcome of initialize and the settings of a legacy client. Each connection has its own terms. The
+// terms of a client without a session last for one message.
 type Terms struct {
 	Agreed    atomic.Pointer[Agreement]        // nil before initialize
-	Confirmed atomic.Bool                      // after notifications/initialized: the server may send notifications
-	Level     atomic.Pointer[mcp.LoggingLevel] // set by logging/setLevel; nil before that
+	Confirmed atomic.Bool                      // set by notifications/initialized: the server may send notifications
+	Level     atomic.Pointer[mcp.LoggingLevel] // from logging/setLevel; nil until then
 }
 
 // Agreement is the outcome of initialize. It is immutable.
@@ -38,10 +38,10 @@ type Agreement struct {
 	Weight       int // approximate memory in bytes of Client and Capabilities
 }
 
-// Sender is the description that the sender of a request gives of itself, in initialize or in the request.
+// Sender is how the sender of a request describes itself, in initialize or in the request.
 type Sender struct {
 	Agreed             *Agreement      // nil for a modern client
-	Info, Capabilities json.RawMessage // a modern client's description of itself, valid JSON objects, or nil
+	Info, Capabilities json.RawMessage // from a modern client: valid JSON objects, or nil
 }
 
 // Implementation returns the name and version of the client.
@@ -49,7 +49,7 @@ func (s *Sender) Implementation() (i mcp.Implementation) {
 	if s.Agreed != nil {
 		return s.Agreed.Client
 	}
-	_ = given.Decode(s.Info, &i) // as far as it can be decoded
+	_ = given.Decode(s.Info, &i) // best effort
 	return i
 }
 
@@ -58,6 +58,6 @@ func (s *Sender) Declared() (d mcp.ClientCapabilities) {
 	if s.Agreed != nil {
 		return s.Agreed.Capabilities
 	}
-	_ = given.Decode(s.Capabilities, &d) // as far as it can be decoded
+	_ = given.Decode(s.Capabilities, &d) // best effort
 	return d
 }

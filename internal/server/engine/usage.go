@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// usage yields the connection's use of its limits. It is called when metrics are collected.
+// usage yields how much of the connection's limits is in use. It is called when metrics are collected.
 func (c *Conn) usage(yield rpc.YieldUsage) {
 	c.Calls.Usage(yield)
 	c.Server.usage(yield)
@@ -20,7 +20,7 @@ func (c *Conn) usage(yield rpc.YieldUsage) {
 	}
 }
 
-// usage yields the use of the limits that all clients share.
+// usage yields how much is in use of the limits that all clients share.
 func (s *Server) usage(yield rpc.YieldUsage) {
 	if s.Total != nil {
 		u := s.Total.Usage()
@@ -31,8 +31,8 @@ func (s *Server) usage(yield rpc.YieldUsage) {
 	}
 }
 
-// observeLimits observes the handler's limits until Shutdown, or until the garbage collector finds that the
-// program has forgotten the handler.
+// observeLimits observes the handler's limits until Shutdown, or until the garbage collector finds that the program no
+// longer uses the handler.
 func (h *HTTP) observeLimits() {
 	self := weak.Make(h)
 	o := h.Server.Observer(web.HTTP1)
@@ -44,7 +44,7 @@ func (h *HTTP) observeLimits() {
 	runtime.AddCleanup(h, func(gone func()) { gone() }, h.gone)
 }
 
-// usage yields the use of the handler's limits.
+// usage yields how much of the handler's limits is in use.
 func (h *HTTP) usage(yield rpc.YieldUsage) {
 	h.Server.usage(yield)
 	yieldMemory(yield, names.MemoryWatched, h.watching)
@@ -53,7 +53,7 @@ func (h *HTTP) usage(yield rpc.YieldUsage) {
 	yield(names.CapacitySubscription, open, limit)
 }
 
-// yieldMemory yields the use of a memory budget.
+// yieldMemory yields how much of a memory budget is in use.
 func yieldMemory(yield rpc.YieldUsage, kind string, m *quota.Memory) {
 	used, limit := m.Usage()
 	yield(kind, used, limit)

@@ -7,24 +7,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Cache holds the names of modern clients, which send the same clientInfo with each request. It is safe for concurrent
-// use.
+// Cache remembers the name and version of modern clients, which send the same clientInfo with each request. It is safe
+// for concurrent use.
 type Cache struct {
 	mu  sync.RWMutex
-	all map[string]client // guarded by mu; by the JSON text of clientInfo
+	all map[string]client // guarded by mu; keys are the JSON texts of clientInfo
 }
 
 // client is the name and the version of a client.
 type client struct{ name, version string }
 
-// Bounds of the cache. A clientInfo beyond them is decoded each time.
+// Limits of the cache. A clientInfo beyond them is decoded for each request.
 const (
 	maxIntroductions   = 256
-	maxRememberedBytes = 1024 // of one clientInfo
+	maxRememberedBytes = 1024 // size of one clientInfo
 )
 
-// Read returns the name and the version in clientInfo, a JSON object or nil. A value that is not a string counts as
-// empty.
+// Read returns the name and the version in clientInfo, which is a JSON object or nil. A name or version that is not a
+// string is returned as empty.
 func (r *Cache) Read(clientInfo []byte) (name, version string) {
 	if len(clientInfo) == 0 {
 		return "", ""

@@ -1,4 +1,4 @@
-// Package introduction decodes clientInfo and capabilities of clients, within bounds.
+// Package introduction decodes the clientInfo and capabilities of clients, within limits.
 package introduction
 
 import (
@@ -9,18 +9,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Bounds of clientInfo and capabilities together in initialize. A session keeps them in memory of its own.
+// Limits of clientInfo and capabilities together in initialize. A session keeps a copy of both.
 const (
 	MaxBytes  = 64 << 10 // bytes of JSON
-	maxValues = 1024     // JSON values, because some take much more memory than their text
+	maxValues = 1024     // number of JSON values; some values need much more memory than their text
 	valueCost = 128      // approximate bytes of memory for a value, in addition to its text
 )
 
-// Weight estimates the bytes of memory for an introduction with this JSON text and this number of values.
+// Weight estimates the memory in bytes for an introduction with this JSON text and this number of values.
 func Weight(text []byte, values int) int { return len(text) + valueCost*values }
 
-// Decode decodes the params of initialize, and estimates the bytes of memory for the result. The result has
-// only the members that a session needs, and shares no memory with params.
+// Decode decodes the params of initialize, and estimates the memory for the result in bytes. The result has only the
+// members that a session needs, and shares no memory with params.
 func Decode(params json.RawMessage) (p mcp.InitializeParams, weight int, err error) {
 	if params == nil {
 		return p, 0, nil
@@ -32,8 +32,8 @@ func Decode(params json.RawMessage) (p mcp.InitializeParams, weight int, err err
 			continue
 		}
 		if n += Values(raw); len(kept)+len(raw) > MaxBytes || n > maxValues {
-			return p, 0, fmt.Errorf("name, version and capabilities of the client are too large: "+
-				"with %s it exceeds %d bytes or %d values",
+			return p, 0, fmt.Errorf("the client's name, version and capabilities are too large: "+
+				"with the member %s, they exceed %d bytes or %d values",
 				name, MaxBytes, maxValues)
 		}
 		if len(kept) > 1 {
@@ -46,7 +46,7 @@ func Decode(params json.RawMessage) (p mcp.InitializeParams, weight int, err err
 	return p, Weight(kept, n), err
 }
 
-// Values returns an upper bound of the number of values in the objects and arrays of raw, valid JSON.
+// Values returns an upper bound for the number of values in the objects and arrays of raw, which is valid JSON.
 func Values(raw []byte) (n int) {
 	quoted := false
 	for i := 0; i < len(raw); i++ {

@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// Limiter bounds how many requests a server handles at once, over all its connections and sessions. A nil limiter sets
-// no bound.
+// Limiter limits how many requests a server handles at once, over all its connections and sessions. Each running
+// request holds a place. A nil limiter has no limit.
 //
-// A connection may hold all places, until a connection that holds none finds no place. For 2 seconds after that, a
-// connection that holds more than its share gets no more places, and loses its places as its requests are answered.
-// The limiter starts requests that wait for a place when there is one.
+// A connection may hold all places until another connection without a place asks for one in vain. For 2 seconds after
+// that, a connection that holds more than its share gets no more places, and loses places as its requests are answered.
+// The limiter starts waiting requests when places become free.
 type Limiter struct {
 	limit int
 
 	mu          sync.Mutex
 	used        int         // guarded by mu
 	holders     int         // guarded by mu; connections that hold a place, and requests without a connection
-	scarce      time.Time   // guarded by mu; until then, no connection gets more than its share; zero for no such bound
+	scarce      time.Time   // guarded by mu; no connection gets more than its share until then; zero for no such limit
 	scarceTimer *time.Timer // guarded by mu; fires at scarce; nil before the first time
-	waiting     []waiter    // guarded by mu; in the order in which they found no place
+	waiting     []waiter    // guarded by mu; longest wait first
 }
 
 // waiter is a connection with requests that wait for a place.
 type waiter interface {
-	// StartWaiting starts as many waiting requests as there are places.
+	// StartWaiting starts as many waiting requests as there are free places.
 	StartWaiting()
 }
 
-// scarcity is how long the limiter keeps a place for a connection, or a request without a connection, that found none:
-// long enough to send the request again.
+// scarcity is how long the limiter reserves a place after a connection, or a request without a connection, found none.
+// The client has this time to send the request again.
 const scarcity = 2 * time.Second
 
-// NewLimiter returns a limiter of limit places, nil for zero.
+// NewLimiter returns a limiter with limit places, or nil if limit is zero.
 func NewLimiter(limit int) *Limiter {
 	if limit == 0 {
 		return nil
@@ -41,7 +41,7 @@ func NewLimiter(limit int) *Limiter {
 	return &Limiter{limit: limit}
 }
 
-// Acquire gives a place to a connection that holds held places, and reports whether there was a place.
+// Acquire takes a place for a connection that already holds held places. It reports false if there is none.
 func (l *Limiter) Acquire(held int) bool {
 	if l == nil {
 		return true
@@ -64,8 +64,8 @@ func (l *Limiter) Acquire(held int) bool {
 	return true
 }
 
-// AcquireFor is like Acquire, for a request that waits in t; t holds held places. If there is no place, the limiter
-// calls t.StartWaiting later.
+// AcquireFor is like Acquire, for a request that waits in t; t already holds held places. If there is no free place,
+// the limiter calls t.StartWaiting later.
 func (l *Limiter) AcquireFor(t waiter, held int) bool {
 	if l == nil {
 		return true
@@ -82,14 +82,13 @@ func (l *Limiter) AcquireFor(t waiter, held int) bool {
 	return false
 }
 
-// StartWaiting starts requests that wait for a place, as long as there are places. The caller has released places, and
-// holds no lock.
+// StartWaiting starts waiting requests while there are free places. The caller has released places, and holds no lock.
 func (l *Limiter) StartWaiting() {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
-	left := len(l.waiting) // waiters that get no place wait again
+	left := len(l.waiting) // waiters that get no place are added again
 	l.mu.Unlock()
 	for ; left > 0; left-- {
 		l.mu.Lock()
@@ -114,7 +113,7 @@ func (l *Limiter) Forget(t waiter) {
 	l.waiting = slices.DeleteFunc(l.waiting, func(other waiter) bool { return other == t })
 }
 
-// keepForNext keeps a place for a connection, or a request without a connection, that found none. mu is held.
+// keepForNext reserves a place for a connection, or a request without a connection, that found none. mu is held.
 func (l *Limiter) keepForNext() {
 	l.scarce = time.Now().Add(scarcity)
 	if l.scarceTimer == nil {
@@ -124,7 +123,7 @@ func (l *Limiter) keepForNext() {
 	}
 }
 
-// affords reports whether a connection may hold that number of places now. mu is held.
+// affords reports whether a connection may now hold this number of places. mu is held.
 func (l *Limiter) affords(places int) bool {
 	if l.scarce.IsZero() {
 		return true
@@ -136,8 +135,8 @@ func (l *Limiter) affords(places int) bool {
 	return places <= max(1, l.limit/(l.holders+1))
 }
 
-// Keep reports whether a connection that holds held places may use one of them for its next request. If not, Keep has
-// released the place.
+// Keep reports whether a connection that holds held places may reuse one of them for its next request. If Keep reports
+// false, it has released the place.
 func (l *Limiter) Keep(held int) bool {
 	if l == nil {
 		return true
@@ -151,7 +150,7 @@ func (l *Limiter) Keep(held int) bool {
 	return false
 }
 
-// Release releases one of the held places of a connection.
+// Release releases one of the places of a connection that holds held places.
 func (l *Limiter) Release(held int) {
 	if l == nil {
 		return
@@ -164,7 +163,7 @@ func (l *Limiter) Release(held int) {
 	}
 }
 
-// Usage returns how the places are used; a nil limiter has none.
+// Usage returns how many places are in use. A nil limiter has none.
 func (l *Limiter) Usage() Places {
 	if l == nil {
 		return Places{}
@@ -176,7 +175,7 @@ func (l *Limiter) Usage() Places {
 	}
 }
 
-// Places describes the use of the places of a limiter.
+// Places describes how many places of a limiter are in use.
 type Places struct {
 	Used    int
 	Limit   int

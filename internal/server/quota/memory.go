@@ -28,15 +28,15 @@ func (m *Memory) Reserve(who Account, n int) bool {
 	return true
 }
 
-// ReservePart is like Reserve, but refuses more than a quarter of the bytes that are left, so that small requests still
-// find memory when large ones find none.
+// ReservePart is like Reserve, but refuses a request for more than a quarter of the bytes that are left. So a small
+// request still succeeds when a large one fails.
 func (m *Memory) ReservePart(who Account, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.reservePartLocked(who, n)
 }
 
-// reservePartLocked does the same as ReservePart; mu is held.
+// reservePartLocked is ReservePart for a caller that holds mu.
 func (m *Memory) reservePartLocked(who Account, n int) bool {
 	if 4*n > m.bytes.Free() || !m.bytes.Affords(who, n) {
 		return false
@@ -50,7 +50,7 @@ func (m *Memory) WaitPart(ctx context.Context, who Account, n int) bool {
 	return m.freed.Await(ctx, &m.mu, func() bool { return m.reservePartLocked(who, n) }) == nil
 }
 
-// Change reserves n bytes, even if fewer are left. If n is negative, Change releases -n bytes.
+// Change reserves n bytes even if fewer are left. For a negative n, Change releases -n bytes.
 func (m *Memory) Change(who Account, n int) {
 	if n == 0 {
 		return
@@ -65,14 +65,14 @@ func (m *Memory) Change(who Account, n int) {
 	m.freed.Send()
 }
 
-// Usage returns how many bytes are reserved, and how many there are.
+// Usage returns the number of reserved bytes and the size of the budget.
 func (m *Memory) Usage() (used, limit int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.bytes.Used, m.bytes.Limit
 }
 
-// Accounts returns how many accounts have reserved bytes.
+// Accounts returns the number of accounts that have reserved bytes.
 func (m *Memory) Accounts() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

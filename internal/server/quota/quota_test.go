@@ -13,7 +13,7 @@ func TestSharesLeaveRoomForNewAccounts(t *testing.T) {
 	one, two, three := quota.Account{Name: "1"}, quota.Account{Name: "2"}, quota.Account{Name: "3"}
 	for i, want := range []struct {
 		who  quota.Account
-		most int // what the account gets if it reserves one by one
+		most int // amount that the account can reserve, one by one
 	}{{one, 6}, {two, 3}, {three, 2}, {quota.Account{}, 1}, {one, 0}} {
 		got := 0
 		for s.Affords(want.who, 1) {
@@ -56,7 +56,7 @@ func TestLimiterSharesScarcePlaces(t *testing.T) {
 		}
 		w := new(waiter)
 		if l.Acquire(0) || l.AcquireFor(w, 1) {
-			t.Fatal("there is a fifth place")
+			t.Fatal("the limiter gave a fifth place")
 		}
 		if u := l.Usage(); u != (quota.Places{Used: 4, Limit: 4, Holders: 1, Waiting: 1, Scarce: true}) {
 			t.Errorf("the places are used as %+v", u)
@@ -66,7 +66,7 @@ func TestLimiterSharesScarcePlaces(t *testing.T) {
 		}
 		l.StartWaiting()
 		if w.started != 1 {
-			t.Errorf("a connection with waiting requests heard of a place %d times, want once", w.started)
+			t.Errorf("a connection with waiting requests was notified of a free place %d times, want once", w.started)
 		}
 		if !l.Acquire(0) {
 			t.Error("the connection that found no place finds none again")

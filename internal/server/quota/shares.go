@@ -2,20 +2,20 @@ package quota
 
 import "net/netip"
 
-// Account identifies a client for the division of a resource. The zero account stands for all clients that the server
+// Account identifies a client when a resource is divided. The zero account stands for all clients that the server
 // cannot distinguish: it has no share, and may reserve everything that is left.
 type Account struct {
 	Name string     // the principal, or the account that the program names
 	From netip.Addr // the address of the client; for IPv6, its network
 }
 
-// Shares divides a resource between accounts. An account may hold as much as is left for all others: one account alone
-// gets half of the resource, two get a third each, and so on. So a new account always finds something, even if the
-// others never release theirs. The mutex of its owner guards a Shares.
+// Shares divides a resource between accounts. An account may hold at most as much as is free after that. So one account
+// alone gets half of the resource, two get a third each, and so on. A new account always finds something, even if the
+// other accounts release nothing. The mutex of the owner guards a Shares.
 type Shares struct {
-	Limit int             // the amount of the resource
-	Used  int             // the amount that is reserved
-	Held  map[Account]int // the amount for each account that holds something
+	Limit int             // total amount of the resource
+	Used  int             // reserved amount
+	Held  map[Account]int // reserved amount of each account that holds something
 }
 
 // NewShares returns the shares of a resource of the amount limit.
@@ -28,14 +28,14 @@ func (s *Shares) Free() int { return s.Limit - s.Used }
 // left.
 func (s *Shares) Affords(who Account, n int) bool { return s.AffordsWithout(who, n, 0) }
 
-// AffordsWithout is like Affords, for an account that releases back first.
+// AffordsWithout is like Affords, for an account that first releases the amount back.
 func (s *Shares) AffordsWithout(who Account, n, back int) bool {
 	left := s.Free() + back
 	return n <= left && s.Fair(who, n, back, left)
 }
 
-// Fair reports whether the account stays within its share if it releases back and reserves n, where left is the free
-// amount in between.
+// Fair reports whether the account stays within its share if it releases back and then reserves n. left is the free
+// amount after the release.
 func (s *Shares) Fair(who Account, n, back, left int) bool {
 	if who == (Account{}) {
 		return true
@@ -44,7 +44,7 @@ func (s *Shares) Fair(who Account, n, back, left int) bool {
 	return held == 0 || held+n <= left
 }
 
-// Reserve reserves n for the account, whether n is left or not.
+// Reserve reserves n for the account, even if less than n is left.
 func (s *Shares) Reserve(who Account, n int) {
 	s.Used += n
 	if who != (Account{}) {
@@ -52,7 +52,7 @@ func (s *Shares) Reserve(who Account, n int) {
 	}
 }
 
-// Release releases n of the account.
+// Release releases n that the account has reserved.
 func (s *Shares) Release(who Account, n int) {
 	s.Used -= n
 	if who == (Account{}) {

@@ -1,4 +1,4 @@
-// Package rates limits how often a client may do something. A client has a [Book] with a token bucket for each [Kind].
+// Package rates limits how often a client may send requests. A client has a [Book] with a token bucket for each [Kind].
 package rates
 
 import (
@@ -23,7 +23,7 @@ func (r *Rate) tokens() tokens.Limit {
 // Kind is a kind of request or notification with a rate.
 type Kind uint8
 
-// The kinds.
+// The kinds of requests and notifications.
 const (
 	None Kind = iota // has no limit
 	ToolCalls
@@ -43,7 +43,7 @@ type Book struct {
 	buckets [kinds]tokens.Bucket
 }
 
-// Allow takes a token, and reports false if there is none. A nil Book has no limits.
+// Allow takes a token. It reports false if the bucket is empty. A nil Book has no limits.
 func (b *Book) Allow(what Kind, limits *Limits, now time.Time) bool {
 	limit := &limits[what]
 	if b == nil || limit.PerSecond < 0 {
@@ -54,13 +54,13 @@ func (b *Book) Allow(what Kind, limits *Limits, now time.Time) bool {
 	return b.buckets[what].Take(limit.tokens(), now) == 0
 }
 
-// untouched reports whether all buckets are full, so that the Book may be deleted.
+// untouched reports whether all buckets are full. The caller may delete such a Book.
 func (b *Book) untouched(limits *Limits, now time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for what := range b.buckets {
 		if limits[what].PerSecond < 0 {
-			continue // no limit: it uses no tokens
+			continue // no limit, so no tokens are used
 		}
 		if !b.buckets[what].Full(limits[what].tokens(), now) {
 			return false
@@ -78,7 +78,8 @@ type Books struct {
 	books map[quota.Account]*Book // guarded by mu
 }
 
-// Of returns the Book of an account. If there are too many, it deletes untouched ones, or else arbitrary ones.
+// Of returns the Book of an account. At the limit of Books it first deletes untouched Books, or arbitrary ones if none
+// is untouched.
 func (r *Books) Of(who quota.Account, limits *Limits, now time.Time) *Book {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +97,7 @@ func (r *Books) Of(who quota.Account, limits *Limits, now time.Time) *Book {
 	return b
 }
 
-// clear makes room for one Book. mu is held.
+// clear makes room for one more Book. mu is held.
 func (r *Books) clear(limits *Limits, now time.Time) {
 	for who, b := range r.books {
 		if b.untouched(limits, now) {

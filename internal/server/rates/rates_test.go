@@ -26,7 +26,7 @@ func TestTrackedAccountsAreLimited(t *testing.T) {
 		all.Of(who(-1-i), &limits, now)
 	}
 	if len(all.books) != 11 || all.Of(who(7), &limits, now).Allow(ToolCalls, &limits, now) {
-		t.Errorf("%d books are kept, want that of the account that has used its rate and 10 new ones", len(all.books))
+		t.Errorf("%d books are kept, want 11: the account that has used its rate, and 10 new ones", len(all.books))
 	}
 	for i := range maxBooks + 10 { // all accounts have used tokens
 		all.Of(who(i), &limits, now).Allow(ToolCalls, &limits, now)

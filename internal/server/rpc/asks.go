@@ -10,25 +10,25 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonrpc"
 )
 
-// ErrClosed is the error of a request to a client that sends no more answers.
+// ErrClosed is the error of a request to a client that has disconnected.
 var ErrClosed = errors.New("the connection has ended")
 
-// Asks holds the server's requests that one client has not answered, on a connection or in a session.
+// Asks holds the server's requests that one client has not answered, for a connection or a session.
 type Asks struct {
-	Process string // prefix of the ids, if several processes ask the client; empty for one process
+	Process string // prefix of the ids if several processes send requests to the client; empty for one process
 
 	mu         sync.Mutex
 	last       int64            // guarded by mu; the latest id
 	open       map[int64]Waiter // guarded by mu
 	closed     bool             // guarded by mu
-	tombstones tombstones       // guarded by mu; of requests that were given up
-	idle       int              // guarded by mu; number of handlers that only wait for answers
+	tombstones tombstones       // guarded by mu; for requests that were given up
+	idle       int              // guarded by mu; number of handlers that do nothing but wait for answers
 }
 
-// Waiter waits for an answer. Give is called once, without a lock: with the answer, or with nil if there will be none.
+// Waiter waits for an answer. Give is called once, without a lock. m is the answer, or nil if there will be none.
 type Waiter interface{ Give(m *jsonrpc.Message) }
 
-// answerChannel receives one answer, for which it has room, or is closed if there will be none.
+// answerChannel receives one answer. It has room for the answer, and is closed if there will be none.
 type answerChannel chan *jsonrpc.Message
 
 func (w answerChannel) Give(m *jsonrpc.Message) {
@@ -42,7 +42,7 @@ func (w answerChannel) Give(m *jsonrpc.Message) {
 // NewAsks returns an empty table.
 func NewAsks() *Asks { return &Asks{open: map[int64]Waiter{}} }
 
-// Pause counts the handler of c as one that only waits for answers, until Resume.
+// Pause marks the handler of c as waiting for the client, until Resume.
 func (t *Asks) Pause(c *Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -60,23 +60,23 @@ func (t *Asks) Resume(c *Call) {
 	}
 }
 
-// Paused returns how many handlers only wait for the client.
+// Paused returns how many handlers do nothing but wait for the client.
 func (t *Asks) Paused() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.idle
 }
 
-// Open returns an id for a request, and the channel for the answer, which is closed if there will be none. It reports
-// false if the client has left.
+// Open returns an id for a request, and the channel for the answer. The channel is closed if there will be no answer.
+// Open reports false if the client has left.
 func (t *Asks) Open() (id int64, answer <-chan *jsonrpc.Message, ok bool) {
 	wait := make(answerChannel, 1)
 	id, err := t.Enter(wait, math.MaxInt)
 	return id, wait, err == nil
 }
 
-// Enter returns an id for a request; w gets the answer. The error is ErrClosed if the client has left, or ErrBusy if
-// limit requests are open.
+// Enter returns an id for a request. w gets the answer. The error is ErrClosed if the client has left, or ErrBusy if
+// limit requests are already open.
 func (t *Asks) Enter(w Waiter, limit int) (id int64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -91,7 +91,7 @@ func (t *Asks) Enter(w Waiter, limit int) (id int64, err error) {
 	return t.last, nil
 }
 
-// End removes a request that no longer waits for its answer. It reports false if the answer has come.
+// End removes a request that no longer waits for its answer. It reports false if the answer has arrived.
 func (t *Asks) End(id int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -116,7 +116,7 @@ func (t *Asks) deliver(id jsonrpc.ID, m *jsonrpc.Message) bool {
 	return ok
 }
 
-// WireID returns the id of a request in its frame.
+// WireID returns the id that a request has in its frame.
 func (t *Asks) WireID(n int64) jsonrpc.ID {
 	if t.Process == "" {
 		return jsonrpc.IntID(n)
@@ -124,7 +124,7 @@ func (t *Asks) WireID(n int64) jsonrpc.ID {
 	return jsonrpc.StringID(t.Process + "-" + strconv.FormatInt(n, 10))
 }
 
-// number returns the number from which WireID has made id, false for an id of another process.
+// number returns the number from which WireID made the id. It reports false for the id of another process.
 func (t *Asks) number(id jsonrpc.ID) (n int64, ok bool) {
 	if t.Process == "" {
 		return id.Int()
@@ -135,17 +135,17 @@ func (t *Asks) number(id jsonrpc.ID) (n int64, ok bool) {
 	return n, ok && err == nil
 }
 
-// maxProcess bounds the name of a process, in bytes.
+// maxProcess limits the length of a process name, in bytes.
 const maxProcess = 64
 
-// ProcessOf returns the process in the id of a request, false for an id without a process.
+// ProcessOf returns the name of the process in the id of a request. It reports false for an id without a process.
 func ProcessOf(id jsonrpc.ID) (process string, ok bool) {
 	text, _ := id.Text()
 	process, _, ok = strings.Cut(text, "-")
 	return process, ok && process != "" && len(process) <= maxProcess
 }
 
-// Len returns how many requests the client has not answered; nil has none.
+// Len returns the number of unanswered requests. A nil Asks has none.
 func (t *Asks) Len() int {
 	if t == nil {
 		return 0
@@ -155,7 +155,7 @@ func (t *Asks) Len() int {
 	return len(t.open)
 }
 
-// Close ends all requests without an answer, and refuses new ones.
+// Close ends all requests without an answer, and makes Enter refuse new requests.
 func (t *Asks) Close() {
 	t.mu.Lock()
 	left := t.open
@@ -166,8 +166,8 @@ func (t *Asks) Close() {
 	}
 }
 
-// deliver delivers a response of the client, in this process or elsewhere, and reports false if no request waits for
-// it. The middle of m may be broken.
+// deliver delivers a client's response to the request that waits for it, in this process or in another one. It reports
+// false if no request waits for the response. The middle part of m may be broken.
 func (x *Exchange) deliver(id jsonrpc.ID, m *jsonrpc.Message) (bool, error) {
 	if x.Asks == nil {
 		return false, nil

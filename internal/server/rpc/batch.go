@@ -24,8 +24,8 @@ var (
 	ErrBatchFull    = &mcp.Error{Code: mcp.CodeInternalError, Message: "the answers to the batch are too large"}
 )
 
-// receiveBatch handles the messages of a batch as if they had come one by one. The batch keeps the answers and sends
-// them together. When they fill FrameLimit, the requests that are left are refused.
+// receiveBatch handles the messages of a batch as if they had arrived one by one. The batch collects the answers and
+// sends them together. Once the answers reach FrameLimit, the remaining requests are refused.
 func (x *Exchange) receiveBatch(frame []byte) {
 	messages, err := jsonrpc.Batch(frame)
 	if err != nil {
@@ -40,12 +40,12 @@ func (x *Exchange) receiveBatch(frame []byte) {
 		}
 	}
 	b := &Batch{Out: x.Out, limit: x.FrameLimit, waiting: 1}
-	defer func() { _ = b.Answer(x.Work, Answer{}) }() // the one more
+	defer func() { _ = b.Answer(x.Work, Answer{}) }() // releases the batch's own share of waiting
 	x.receiveAll(slices.Collect(messages), b)
 }
 
-// receiveAll handles the messages of a batch. If user code ends the goroutine in one message, the remaining messages
-// are handled first.
+// receiveAll handles the messages of a batch. If user code ends the goroutine during one message, the remaining
+// messages are still handled.
 func (x *Exchange) receiveAll(messages [][]byte, b *Batch) {
 	usercode.Pass(func() {
 		for len(messages) > 0 {
@@ -75,29 +75,29 @@ func (x *Exchange) receiveOne(data []byte, b *Batch) {
 	}
 }
 
-// Batch is the sink of the requests of a batch. It sends their answers in one frame, after the last one.
-// (JSON-RPC 2.0, section 6)
+// Batch is the sink for the requests of a batch. It sends all answers in one frame, after the last answer. (JSON-RPC
+// 2.0, section 6)
 type Batch struct {
 	Mute
 	Out   Sink // for the frame
-	limit int  // bounds the answers together, in bytes
+	limit int  // size of all answers together, in bytes
 
 	mu      sync.Mutex
-	waiting int    // guarded by mu; answers that are missing, and one more until all messages are handled
+	waiting int    // guarded by mu; missing answers, plus one until all messages are handled
 	frame   []byte // guarded by mu; the answers so far
 }
 
 // Reach implements [Sink].
 func (b *Batch) Reach() Reach { return Reach{Read: true, Batched: true} }
 
-// full reports whether the answers fill the limit.
+// full reports whether the answers have reached the limit.
 func (b *Batch) full() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.frame) >= b.limit
 }
 
-// expect adds one to the answers that are missing.
+// expect adds one to the missing answers.
 func (b *Batch) expect() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,8 +115,8 @@ func (b *Batch) Answer(ctx context.Context, a Answer) error {
 	return nil
 }
 
-// add adds an answer; an answer beyond the limit is replaced by an error. After the last answer, add returns the frame,
-// nil for no answers, and true.
+// add adds an answer. It replaces an answer beyond the limit by an error. After the last answer, add returns true and
+// the frame, which is nil if there are no answers.
 func (b *Batch) add(a Answer) (all []byte, last bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

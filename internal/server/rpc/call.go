@@ -19,19 +19,19 @@ type Call struct {
 	ID       jsonrpc.ID
 	Out      Sink
 	Size     int   // of the frame, in bytes
-	Refused  error // why no handler handles the request; nil for a request that is handled
+	Refused  error // why no handler handles the request; nil if a handler does
 	Ended    error // the cause of the handler's context, if it ended before the handler failed; nil otherwise
 
-	// How the call is served: by default in a goroutine of the group, once it is admitted.
+	// How the call is served. By default, the group serves it in a goroutine after admission.
 
-	Inline   bool // served by the goroutine that brings it, at once and without admission
-	InOrder  bool // served by the goroutine that brings it, once admitted; it keeps its place until Conclude or GiveUp
+	Inline   bool // served immediately by the goroutine that brings it, without admission
+	InOrder  bool // served by the goroutine that brings it, after admission; it keeps its place until Conclude or GiveUp
 	OnReader bool // served by the goroutine that brings it; set at admission
 	Deferred bool // the handler calls Conclude or GiveUp later
-	Foreign  bool // the result is another server's: telemetry captures none of it
+	Foreign  bool // another server made the result, so telemetry captures nothing of it
 
 	Arrived time.Time
-	Pace    *Pace         // of the handler; nil for a handler that the reading goroutine never runs
+	Pace    *Pace         // running time of the handler; nil if the reading goroutine never runs the handler
 	ends    endable       // the context of the handler
 	Op      instrument.Op // the operation in telemetry
 
@@ -41,30 +41,31 @@ type Call struct {
 	asking    int   // guarded by Asks.mu; number of goroutines that wait for the client
 }
 
-// Handler defines the subject of a request.
+// Handler handles a request according to its method.
 type Handler interface {
-	// Begin decides how the server answers a request, or sets Refused, and calls [Call.Start] once. raw has the params,
-	// nil for none. p has parts of them; it is no pointer, because that would be one more allocation.
+	// Begin decides how the server answers a request, or sets Refused. It calls [Call.Start] once. raw holds the params,
+	// nil for none. p holds parts of them; it is passed by value because a pointer would cost an allocation.
 	Begin(method string, raw json.RawMessage, p jsonrpc.Params)
-	// Handle handles the request. A panic is an internal error.
+	// Handle handles the request. A panic becomes an internal error.
 	Handle(ctx context.Context) (result any, err error)
-	// Close stops everything that the handler sends in addition to the answer. cancelled is why no answer follows, nil if
-	// one follows.
+	// Close stops everything that the handler sends in addition to the answer. cancelled is the reason why no answer
+	// follows; it is nil if an answer follows.
 	Close(cancelled error)
-	// Encode appends the frame of the answer to dst, and returns the error in the frame, nil for a result. rest follows
-	// the frame, and a closing brace follows rest; rest is nil for a frame in one piece.
+	// Encode appends the frame of the answer to dst. wrong is the error in the frame, nil for a result. If the frame has
+	// two parts, rest is the second part, and a closing brace follows it. rest is nil for a frame in one piece.
 	Encode(dst []byte, result any, err error) (frame, rest []byte, wrong error)
-	// Outcome describes the end of the operation: a result or an error, and lost if the answer could not be sent.
+	// Outcome describes the end of the operation with a result or an error. lost is the reason why the answer could not be
+	// sent, nil if it was sent.
 	Outcome(result any, err, lost error) instrument.Result
 	// Left describes the end of an operation without an answer.
 	Left(why error) instrument.Result
-	// About returns the method, and the revision of the answer.
+	// About returns the method and the revision of the answer.
 	About() (method string, v mcp.Version)
 	// Value returns the value for [InfoKey] in the context of the handler.
 	Value() any
 }
 
-// newCall makes c the call of a request.
+// newCall prepares c as the call for a request.
 func (x *Exchange) newCall(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, out Sink) {
 	if x.Place != nil {
 		x.Place.Retain()
@@ -73,7 +74,7 @@ func (x *Exchange) newCall(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, out S
 	c.Handler.Begin(m.Method, m.Middle(), *p)
 }
 
-// abandon answers a request that could not begin, because user code that telemetry calls has ended the goroutine.
+// abandon answers a request that could not start, because user code that telemetry calls has ended the goroutine.
 func (c *Call) abandon(m *jsonrpc.Message, out Sink) {
 	defer c.Op.End(BrokenOff)
 	c.leavePlace()
@@ -81,7 +82,7 @@ func (c *Call) abandon(m *jsonrpc.Message, out Sink) {
 	_ = out.Answer(c.Exchange.Work, Answer{Frame: frame, Err: ErrInternal, Refused: true, ID: m.ID})
 }
 
-// Start starts the telemetry operation that in describes, and makes the context of the handler.
+// Start starts the telemetry operation that in describes, and creates the context of the handler.
 func (c *Call) Start(in *instrument.Incoming) {
 	ctx := context.Context((*informed)(c))
 	if c.Exchange.Peer.Tel != nil {
@@ -99,14 +100,14 @@ func (c *Call) Context() context.Context { return &c.ends }
 // Cancel ends the context of the handler with a cause.
 func (c *Call) Cancel(why error) { c.ends.end(why) }
 
-// leavePlace removes the request from the place of its exchange.
+// leavePlace removes the request from the place that its exchange occupies.
 func (c *Call) leavePlace() {
 	if c.Exchange.Place != nil {
 		c.Exchange.Place.Release()
 	}
 }
 
-// serveOnReader serves an admitted call in the goroutine that brings it, if the call must be served there.
+// serveOnReader serves an admitted call in the calling goroutine if OnReader is set.
 func (c *Call) serveOnReader() {
 	switch {
 	case !c.OnReader:
@@ -125,7 +126,7 @@ func (c *Call) Run() {
 	c.serve()
 }
 
-// serve handles and answers the request, even if the handler panics or ends its goroutine.
+// serve handles and answers the request, even if the handler panics or ends the goroutine.
 func (c *Call) serve() { c.Op.Labelled(c.Context(), c.serveIn) }
 
 // serveIn does the work of serve in the context of the handler.
@@ -140,14 +141,14 @@ func (c *Call) serveIn(ctx context.Context) {
 	if c.Pace != nil && c.Refused == nil {
 		begun := c.Arrived
 		if !c.OnReader {
-			begun = time.Now() // the call may have waited
+			begun = time.Now() // the call may have waited in the queue
 		}
 		defer c.timed(begun)
 	}
 	result, err = c.callHandler(ctx)
 }
 
-// timed adds the handler's running time to its pace.
+// timed adds the running time of the handler to its pace.
 func (c *Call) timed(since time.Time) { c.Pace.add(time.Since(since)) }
 
 // callHandler calls the handler, and returns ErrPanicked if it panics.
@@ -157,7 +158,7 @@ func (c *Call) callHandler(ctx context.Context) (result any, err error) {
 		return nil, c.Refused
 	case c.keepsPlace: // its handler concludes it, or has given it up
 	case c.Exchange.Work.Err() != nil:
-		// The handler's context is derived from Work, and may end a moment later.
+		// The handler's context is derived from Work, but may end a moment after it.
 		return nil, context.Cause(c.Exchange.Work)
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -183,7 +184,7 @@ func (c *Call) Conclude(result any, err error) {
 	}
 	buf := GetBuffer()
 	frame, rest, wrong := []byte(nil), []byte(nil), error(ErrInternal)
-	defer func() { // even if user code that encodes ends the goroutine
+	defer func() { // deferred, because user code in Encode may end the goroutine
 		if frame == nil {
 			frame = AppendError((*buf)[:0], c.ID, ErrInternal)
 		}
@@ -192,8 +193,8 @@ func (c *Call) Conclude(result any, err error) {
 	frame, rest, wrong = c.Handler.Encode((*buf)[:0], result, err)
 }
 
-// GiveUp ends a request without an answer. withdraw informs the client, unless the client has cancelled the request:
-// then the reason is the cancellation instead of why. With a nil withdraw, why is the reason in any case.
+// GiveUp ends a request without an answer because of why. If the client has cancelled the request, the cancellation
+// replaces why; otherwise withdraw informs the client. If withdraw is nil, GiveUp uses why and informs nobody.
 func (c *Call) GiveUp(why error, withdraw func()) {
 	defer c.Exchange.Calls.Release()
 	cancelled := c.Exchange.Calls.Finish(c)
@@ -207,14 +208,14 @@ func (c *Call) GiveUp(why error, withdraw func()) {
 	c.leave(why)
 }
 
-// reply sends the answer, in a frame that carries err unless that is nil, and ends the operation. Sending and ending
-// are functions of their own, because they are the deepest point of a call: in one function with a larger frame, the
-// stacks of the waiting goroutines had to grow after each garbage collection, for 4 % of a tiny call on a pipe with 64
+// reply sends the answer, in a frame that carries err unless err is nil, and ends the operation. send and end are
+// separate functions, because they are the deepest point of a call. In one function with a larger frame, the stacks of
+// the waiting goroutines had to grow after each garbage collection, which cost 4 % of a tiny call on a pipe with 64
 // callers.
 func (c *Call) reply(buf *[]byte, frame, rest []byte, result any, err error) {
 	defer c.Cancel(nil)
 	defer c.breakOff()
-	c.leavePlace() // before the client sees the answer, and sends its next request
+	c.leavePlace() // before the client sees the answer and sends its next request
 	lost := c.send(frame, rest, err)
 	if instead, ok := errors.AsType[*AnsweredInstead](lost); ok {
 		result, err, lost, c.Refused = nil, instead.Err, nil, instead.Err
@@ -239,14 +240,14 @@ func (c *Call) send(frame, rest []byte, err error) (lost error) {
 	return lost
 }
 
-// end ends the operation of a request whose answer was sent or lost.
+// end ends the operation of a request after its answer was sent or lost.
 func (c *Call) end(result any, err, lost error) { c.Op.End(c.Handler.Outcome(result, err, lost)) }
 
-// breakOff ends the operation, if it has not ended, of a request in which user code has failed.
+// breakOff ends the operation of a request in which user code has failed, unless the operation has ended.
 func (c *Call) breakOff() { c.Op.End(BrokenOff) }
 
-// sending returns the context for sending the answer. For a refused or inline call it is Work: the reading goroutine
-// sends the answer, and must not wait for a client that reads nothing when the connection ends.
+// sending returns the context for sending the answer. For a refused or inline call it is Work. Then the reading
+// goroutine sends the answer, and must stop when the connection ends, even if the client reads nothing.
 func (c *Call) sending() context.Context {
 	if c.Refused != nil || c.Inline {
 		return c.Exchange.Work
@@ -262,7 +263,7 @@ func (c *Call) leave(why error) {
 	_ = c.Out.Answer(c.Exchange.Life, Answer{})
 }
 
-// DescribeTrace adds the trace context in the params of a message to its description for telemetry.
+// DescribeTrace adds the trace context in the params of a message to in, the message's description for telemetry.
 func DescribeTrace(in *instrument.Incoming, p *jsonrpc.Params) {
 	in.Traceparent, in.Tracestate, in.Baggage = Text(p.Traceparent), Text(p.Tracestate), Text(p.Baggage)
 	in.Meta = p.Meta

@@ -10,8 +10,8 @@ import (
 // InfoKey is the key in the context of a handler for the value of [Handler.Value].
 type InfoKey struct{}
 
-// informed is the Work context of a call's exchange with a value for InfoKey. It is the call itself, because
-// [context.WithValue] would be one more allocation.
+// informed is a call as a context: the Work context of the call's exchange, with a value for InfoKey.
+// [context.WithValue] would cost an allocation.
 type informed Call
 
 // Deadline implements [context.Context].
@@ -31,9 +31,10 @@ func (c *informed) Value(key any) any {
 	return c.Exchange.Work.Value(key)
 }
 
-// endable is a context like the one of [context.WithCancelCause]. It makes that context only when a handler first waits
-// for its end, which few do: making the context and removing it from its parent took six allocations and an eighth of a
-// tiny call on a pipe (one caller, one processor, 2026-11). An endable is a part of the call.
+// endable is a context that behaves like one of [context.WithCancelCause]. It creates the real context only when a
+// handler first waits for its end, which few handlers do. Creating the context and removing it from its parent took six
+// allocations and an eighth of a tiny call on a pipe (one caller, one processor, 2026-11). An endable is a part of the
+// call.
 type endable struct {
 	parent context.Context // immutable
 
@@ -41,7 +42,7 @@ type endable struct {
 	ended atomic.Bool                 // stored with mu held
 
 	mu  sync.Mutex
-	why error // guarded by mu; why it ended, if it ended before made was stored
+	why error // guarded by mu; the cause, if the endable ended before made was stored
 }
 
 // madeContext is the real context behind an endable.
@@ -50,7 +51,7 @@ type madeContext struct {
 	cancel context.CancelCauseFunc
 }
 
-// end ends the context with a cause, unless it has ended.
+// end ends the context with a cause, unless the context has already ended.
 func (e *endable) end(why error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -58,7 +59,7 @@ func (e *endable) end(why error) {
 	case m != nil:
 		m.cancel(why)
 	case e.ended.Load():
-	case e.parent.Err() != nil: // then the parent's error and cause count
+	case e.parent.Err() != nil: // the parent's error and cause count
 		e.makeLocked()
 	default:
 		e.why = why
@@ -66,7 +67,7 @@ func (e *endable) end(why error) {
 	}
 }
 
-// get returns the real context of e, and makes it if necessary.
+// get returns the real context of e, and creates it if necessary.
 func (e *endable) get() context.Context {
 	if m := e.made.Load(); m != nil {
 		return m
@@ -79,10 +80,10 @@ func (e *endable) get() context.Context {
 	return e.makeLocked()
 }
 
-// makeLocked makes the context. mu is held.
+// makeLocked creates the real context. mu is held.
 func (e *endable) makeLocked() context.Context {
 	m := new(madeContext)
-	if e.ended.Load() { // before its parent, if that has ended too
+	if e.ended.Load() { // e ended first, even if its parent has ended too
 		m.Context, m.cancel = context.WithCancelCause(context.WithoutCancel(e.parent))
 		m.cancel(e.why)
 	} else {
@@ -109,8 +110,8 @@ func (e *endable) Err() error {
 	return e.parent.Err()
 }
 
-// Value implements [context.Context]. [context.Cause] reads the cause by Value, so a context that has ended answers
-// itself.
+// Value implements [context.Context]. [context.Cause] calls Value to get the cause. So once e has ended, Value needs
+// the real context.
 func (e *endable) Value(key any) any {
 	if e.ended.Load() {
 		return e.get().Value(key)

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// seenOf describes a context: whether and why it has ended, its values, and the same for a derived context.
+// seenOf describes a context: whether and why it has ended, its values, and the same for a child context.
 func seenOf(ctx context.Context) string {
 	closed := false
 	select {
@@ -27,13 +27,13 @@ func seenOf(ctx context.Context) string {
 	return fmt.Sprint(closed, ctx.Err(), context.Cause(ctx), known, other, at, bound)
 }
 
-// known is a handler with a value, and without other methods.
+// known is a handler that implements only Value.
 type known struct{ Handler }
 
 func (known) Value() any { return "known" }
 
-// An endable behaves like a context of context.WithCancelCause, for any operations in any order.
-func TestContextOfACallCanBeCancelled(t *testing.T) {
+// An endable behaves like a context of context.WithCancelCause for any sequence of operations.
+func TestCallContextCanBeCancelled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		left := rapid.SampledFrom([]time.Duration{time.Hour, -time.Hour}).Draw(t, "time left")
 		outer, endOuter := context.WithTimeout(context.Background(), left)
@@ -55,7 +55,7 @@ func TestContextOfACallCanBeCancelled(t *testing.T) {
 			"its error":       func() { same(t, e.Err(), want.Err()) },
 			"its cause":       func() { same(t, context.Cause(e), context.Cause(want)) },
 			"its value":       func() { same(t, e.Value(InfoKey{}) != nil && e.Value("other") == nil, true) },
-			"one below": func() {
+			"a child context": func() {
 				child, end := context.WithCancel(e)
 				other, endOther := context.WithCancel(want)
 				same(t, seenOf(child), seenOf(other))
@@ -77,7 +77,7 @@ func same[V comparable](t *rapid.T, got, want V) {
 	}
 }
 
-func TestContextOfACallWakesExistingWaiters(t *testing.T) {
+func TestCallContextWakesExistingWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		why := errors.New("why")
 		for range 100 {
@@ -87,7 +87,7 @@ func TestContextOfACallWakesExistingWaiters(t *testing.T) {
 				all.Go(func() {
 					<-e.Done()
 					if e.Err() != context.Canceled || context.Cause(e) != why {
-						t.Errorf("want it cancelled because of %v, got %v because of %v", why, e.Err(), context.Cause(e))
+						t.Errorf("want Canceled with the cause %v, got %v with the cause %v", why, e.Err(), context.Cause(e))
 					}
 				})
 			}
@@ -97,7 +97,7 @@ func TestContextOfACallWakesExistingWaiters(t *testing.T) {
 	})
 }
 
-func TestContextOfACallAllocatesOnlyWhenWaitedFor(t *testing.T) {
+func TestCallContextAllocatesOnlyForWaiters(t *testing.T) {
 	e, parent := new(endable), t.Context()
 	if n := testing.AllocsPerRun(100, func() {
 		*e = endable{parent: parent}

@@ -13,46 +13,47 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Admission admits the requests of an exchange, and knows them until they are answered.
+// Admission admits the requests of an exchange, and tracks them until they are answered.
 type Admission interface {
-	// Admit admits a request, or returns the error that refuses it. It starts the request in a goroutine of the group,
-	// now or later, unless OnReader is set: then the caller serves the request. Admit clears OnReader of a request that
-	// has to wait, and may set it. A request in order never waits.
+	// Admit admits a request, or returns the error that refuses it. Admit starts the request in a goroutine of the group,
+	// immediately or later. If OnReader is set, the caller serves the request instead. Admit clears OnReader of a request
+	// that has to wait, and may set OnReader of others. A request with InOrder never waits.
 	Admit(c *Call) error
-	// Find returns the admitted request with an id, nil for none.
+	// Find returns the admitted request with this id, or nil.
 	Find(id jsonrpc.ID) *Call
-	// Finish removes a request, and returns why it gets no answer, nil if it gets one.
+	// Finish removes a request. It returns the reason why the request gets no answer, or nil if it gets one.
 	Finish(c *Call) error
-	// Cancel cancels the request with an id: the client gets no answer, and why is the cause.
+	// Cancel cancels the request with this id. The client gets no answer, and why is the cause of the handler's context.
 	Cancel(id jsonrpc.ID, why error)
 	// Release releases the place of a request.
 	Release()
 }
 
-// liveFrames bounds the frames of a client's running and waiting requests, in units of the FrameLimit. Further requests
-// are refused instead of left unread, because cancellations and answers that handlers wait for follow them on the same
-// stream.
+// liveFrames limits the total size of the frames of a client's running and waiting requests, as a multiple of
+// FrameLimit. Requests beyond the limit are refused. They cannot stay unread, because cancellations and answers for
+// waiting handlers follow them on the same stream.
 const liveFrames = 4
 
-// Calls admits the requests of one client: it bounds the number of running requests, the number of waiting requests and
-// the bytes of their frames, and refuses an id that is in use.
+// Calls admits the requests of one client. It limits the number of running requests, the number of waiting requests and
+// the total size of their frames, and refuses an id that is in use.
 type Calls struct {
-	limit    int // of running requests
-	queue    int // of waiting requests
-	capacity int // maximum bytes of all frames together, if there are several
+	limit    int // maximum number of running requests
+	queue    int // maximum number of waiting requests
+	capacity int // maximum total size of all frames in bytes; a single frame may exceed it
 	group    *Group
 	total    *quota.Limiter // limits the running requests of all clients
 
 	mu      sync.Mutex
 	live    map[jsonrpc.ID]*Call // guarded by mu; running and waiting requests
 	running int                  // guarded by mu
-	waiting []*Call              // guarded by mu; in the order of their arrival
-	bytes   int                  // guarded by mu; size of the frames of live
-	closed  error                // guarded by mu; refuses requests; nil before Close
+	waiting []*Call              // guarded by mu; in order of arrival
+	bytes   int                  // guarded by mu; total size of the frames of live
+	closed  error                // guarded by mu; the error that refuses requests; nil before Close
 	idle    broadcast.Signal     // guarded by mu; sent when no request runs
 }
 
-// NewCalls returns an Admission for one client. limit bounds its running requests, and queue its waiting requests.
+// NewCalls returns an Admission for one client. limit and queue are the maximum numbers of
+// running and waiting requests.
 func NewCalls(limit, queue, frameLimit int, g *Group, total *quota.Limiter) *Calls {
 	return &Calls{
 		limit: limit, queue: queue, capacity: liveFrames * frameLimit, group: g, total: total,
@@ -60,7 +61,7 @@ func NewCalls(limit, queue, frameLimit int, g *Group, total *quota.Limiter) *Cal
 	}
 }
 
-// Confine bounds the number of running and waiting requests together.
+// Confine limits the number of running and waiting requests together.
 func (t *Calls) Confine(n int) {
 	t.limit = min(t.limit, n)
 	t.queue = min(t.queue, n-t.limit)
@@ -83,7 +84,7 @@ func (t *Calls) Admit(c *Call) error {
 		if !c.OnReader {
 			t.group.Start(c)
 		}
-	case t.running == 0: // no request would start it
+	case t.running == 0: // no running request would ever start it
 		return ErrOverloaded
 	case len(t.waiting) < t.queue && !c.InOrder:
 		c.OnReader = false
@@ -97,7 +98,7 @@ func (t *Calls) Admit(c *Call) error {
 	return nil
 }
 
-// Each calls see for all requests, and returns how many are running and waiting, and the size of their frames.
+// Each calls see for all requests. It returns how many are running and waiting, and the total size of their frames.
 func (t *Calls) Each(see func(c *Call, waiting, cancelled bool)) (running, waiting, bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,7 +112,8 @@ func (t *Calls) Each(see func(c *Call, waiting, cancelled bool)) (running, waiti
 	return t.running, len(t.waiting), t.bytes
 }
 
-// Usage yields the number of running and waiting requests, the size of their frames, and the bounds of these.
+// Usage yields the number of running requests, the number of waiting requests and the size of their frames, each with
+// its limit.
 func (t *Calls) Usage(yield YieldUsage) {
 	t.mu.Lock()
 	running, waiting, bytes := t.running, len(t.waiting), t.bytes
@@ -121,7 +123,7 @@ func (t *Calls) Usage(yield YieldUsage) {
 	yield(names.MemoryFrame, bytes, t.capacity)
 }
 
-// YieldUsage gets the used amount and the limit of a resource.
+// YieldUsage receives how much of a resource is in use, and the limit of the resource.
 type YieldUsage = func(kind string, used, limit int)
 
 // Find implements [Admission].
@@ -131,14 +133,14 @@ func (t *Calls) Find(id jsonrpc.ID) *Call {
 	return t.live[id]
 }
 
-// Busy reports whether the number of running requests is above but.
+// Busy reports whether more than but requests are running.
 func (t *Calls) Busy(but int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.running > but
 }
 
-// Release implements [Admission]: the next waiting request gets the place.
+// Release implements [Admission]. The next waiting request gets the place.
 func (t *Calls) Release() {
 	defer t.total.StartWaiting()
 	t.mu.Lock()
@@ -158,7 +160,7 @@ func (t *Calls) Release() {
 	t.catchUp()
 }
 
-// Drain waits until no request runs or patience has passed, and reports whether none runs.
+// Drain waits until no request is running or patience has passed. It reports whether no request is running.
 func (t *Calls) Drain(patience time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -172,7 +174,7 @@ func (t *Calls) All() []*Call {
 	return slices.Collect(maps.Values(t.live))
 }
 
-// catchUp starts waiting requests as long as there are places. mu is held.
+// catchUp starts waiting requests while there are free places. mu is held.
 func (t *Calls) catchUp() {
 	for len(t.waiting) > 0 && t.running < t.limit && t.total.AcquireFor(t, t.running) {
 		t.running++
@@ -180,7 +182,7 @@ func (t *Calls) catchUp() {
 	}
 }
 
-// StartWaiting starts waiting requests as long as there are places.
+// StartWaiting starts waiting requests while there are free places.
 func (t *Calls) StartWaiting() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -195,7 +197,7 @@ func (t *Calls) next() {
 	t.group.Start(c)
 }
 
-// Finish implements [Admission]. The id of the request is free again.
+// Finish implements [Admission]. It releases the id of the request.
 func (t *Calls) Finish(c *Call) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -234,13 +236,13 @@ func (t *Calls) withdraw(c *Call) bool {
 	return true
 }
 
-// remove removes c, which is live. mu is held.
+// remove removes c from the live requests. mu is held.
 func (t *Calls) remove(c *Call) {
 	delete(t.live, c.ID)
 	t.bytes -= c.Size
 }
 
-// Close gives up the waiting requests with the cause why, and refuses new ones with refusal.
+// Close gives up the waiting requests with the cause why, and refuses all later requests with refusal.
 func (t *Calls) Close(why, refusal error) {
 	t.mu.Lock()
 	left := t.waiting

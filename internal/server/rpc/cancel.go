@@ -9,10 +9,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// cancelled cancels the request that a notifications/cancelled names. A notification that names no request in flight is
-// ignored, because it may have crossed the answer. op is the operation of the notification, which has the revision of
-// the request; nil without telemetry.
-// (specification 2026-07-28, basic/patterns/cancellation)
+// cancelled cancels the request that notifications/cancelled names. It ignores a notification that names no request in
+// flight, because the notification may have crossed the answer. op is the operation of the notification, which records
+// the revision of the request; op is nil without telemetry. (specification 2026-07-28, basic/patterns/cancellation)
 func (x *Exchange) cancelled(m *jsonrpc.Message, op *instrument.Op) error {
 	var p mcp.CancelledParams
 	if _, err := mcp.Decode(m.Middle(), &p); err != nil || p.RequestID.IsZero() {
@@ -31,7 +30,8 @@ func (x *Exchange) cancelled(m *jsonrpc.Message, op *instrument.Op) error {
 	return nil
 }
 
-// Cancellation returns the cause of the context of a request that the client has cancelled. reason is the client's.
+// Cancellation returns the cause for the context of a request that the client has cancelled. reason is the client's
+// text.
 func Cancellation(reason string) error {
 	if reason == "" {
 		return ErrCancelled
@@ -39,5 +39,5 @@ func Cancellation(reason string) error {
 	return fmt.Errorf("%w: %s", ErrCancelled, reason)
 }
 
-// ErrCancelled is in the cause of the context of a request that the client has cancelled.
+// ErrCancelled is wrapped in the cause of the context of a request that the client has cancelled.
 var ErrCancelled = errors.New("cancelled by the client")

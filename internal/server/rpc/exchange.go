@@ -12,47 +12,47 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Engine is the shared state of exchanges: of one connection, or of an HTTP handler. It is immutable once a reader
+// Engine is the state that the exchanges of one connection or one HTTP handler share. It is immutable once a reader
 // reads.
 type Engine struct {
 	Calls      Admission
 	Group      *Group  // runs everything that is not a request
-	Reader     *Reader // reads the frames of a connection; nil if the frames come in any other way
-	FrameLimit int     // bounds the answers to a batch, in bytes
-	NullID     bool    // errors without an id have the id null as long as no revision is agreed on
+	Reader     *Reader // reads the frames of a connection; nil if the frames do not come from a connection
+	FrameLimit int     // limits the answers to a batch, in bytes
+	NullID     bool    // errors without an id have the id null until the client agrees on a revision
 }
 
 // Exchange carries the messages between one client and the server. It is immutable, and any number of goroutines may
-// bring messages. The goroutine that brings a message handles the message or hands it to the group.
+// pass it messages. The goroutine that passes a message handles the message or hands it to the group.
 type Exchange struct {
 	*Engine
 	Peer   *Peer // the client, for telemetry
 	Server Server
-	Asks   *Asks // requests of the server that the client has not answered; nil for a client that cannot be asked
+	Asks   *Asks // unanswered requests of the server; nil if the server cannot send requests
 	Out    Sink  // for answers, unless a request has a sink of its own
-	Place  Place // occupied by the requests; nil for none
+	Place  Place // the place that the requests occupy; nil for none
 
 	Work context.Context // parent of the handlers' contexts; ends when the server stops working for the client
-	Life context.Context // for sending; ends when the client can receive nothing more
+	Life context.Context // for sending; ends when the client can no longer receive
 }
 
-// Server is the server behind an exchange.
+// Server handles the messages that the core does not handle.
 type Server interface {
-	// NewCall returns a call with its handler, for a request of the client.
+	// NewCall returns a call with its handler for a request of the client.
 	NewCall() *Call
-	// Notified handles a valid notification of any method but notifications/cancelled. After an error, the client may
+	// Notified handles a valid notification of any method except notifications/cancelled. After an error, the client may
 	// send the notification again.
 	Notified(m *jsonrpc.Message) error
 	// Describe describes a notification for telemetry.
 	Describe(m *jsonrpc.Message) instrument.Incoming
-	// Version returns the revision on which client and server have agreed, empty for none.
+	// Version returns the revision that client and server have agreed on, or the empty string.
 	Version() mcp.Version
-	// Cancellation returns the error for a request that the client cancelled. reason is the text in the client's
-	// notification, empty for none.
+	// Cancellation returns the error for a request that the client has cancelled. reason is the text in the client's
+	// notification; it may be empty.
 	Cancellation(reason string) error
-	// CountRefused counts a message that the core has refused with an answer. recorded means that a log record exists.
+	// CountRefused counts a message that the core refuses with an answer. recorded means that a log record exists.
 	CountRefused(reason string, a Answer, recorded bool)
-	// Elsewhere returns the other processes that know the client, nil for none.
+	// Elsewhere returns the other processes that know the client, or nil.
 	Elsewhere() Elsewhere
 }
 
@@ -60,19 +60,19 @@ type Server interface {
 type Elsewhere interface {
 	// Cancel cancels a request that another process may be answering.
 	Cancel(ctx context.Context, id jsonrpc.ID, reason string) error
-	// Deliver delivers a response to a request of another process, and reports whether there is such a request. After an
+	// Deliver delivers a response to a request of another process. It reports false if there is no such request. After an
 	// error, the client may send the response again.
 	Deliver(ctx context.Context, m *jsonrpc.Message) (bool, error)
 }
 
-// Place is a place that requests occupy until they are answered, even if the client disconnects earlier.
+// Place is a place that a client's requests occupy until they are answered, even if the client disconnects earlier.
 type Place interface {
 	// Retain adds a request to the place.
 	Retain()
 	// Release removes an answered request from the place.
 	Release()
-	// Wait gives the place to others while a request waits for its client; back takes the place again. Wait reports
-	// false if too many requests wait.
+	// Wait gives the place to other requests while a request waits for its client. back takes the place again. Wait
+	// reports false if too many requests are waiting.
 	Wait() (back func(), ok bool)
 }
 
@@ -85,26 +85,26 @@ type Sink interface {
 	Answer(ctx context.Context, a Answer) error
 	// Ask sends a request of the server. The core calls Ask only if Reach allows it.
 	Ask(ctx context.Context, frame []byte) error
-	// Reach returns the present abilities of the sink.
+	// Reach returns what the sink can do at this moment.
 	Reach() Reach
 }
 
-// Reach describes the abilities of a sink.
+// Reach describes what a sink can do.
 type Reach struct {
 	Asks    bool // the server can send requests to the client
-	Read    bool // the client reads the frames, as far as the server knows
+	Read    bool // as far as the server knows, the client reads the frames
 	Batched bool // the answers go into a batch
-	// Resumable reports whether the client has read earlier frames, and can resume after the last one.
+	// Resumable reports whether the client has read earlier frames and can resume after the last of them.
 	Resumable bool
 }
 
-// Mute is the part of a sink that cannot send requests of the server.
+// Mute is the part of a sink that cannot send the server's requests.
 type Mute struct{}
 
 func (Mute) Ask(context.Context, []byte) error { return ErrNoStream }
 func (Mute) Reach() Reach                      { return Reach{Read: true} }
 
-// AnsweredInstead is the error of a sink that has sent the client Err in place of the answer.
+// AnsweredInstead is the error of a sink that has sent Err to the client in place of the answer.
 type AnsweredInstead struct{ Err error }
 
 func (e *AnsweredInstead) Error() string { return e.Err.Error() }
@@ -114,8 +114,8 @@ type Answer struct {
 	Frame   []byte     // the frame, or its beginning; nil for no answer
 	Rest    []byte     // follows Frame, and Closing follows Rest; nil for a frame in one piece
 	Err     error      // the error in the frame; nil for a result
-	Refused bool       // no handler has handled the request
-	ID      jsonrpc.ID // of the request; zero if it is unknown
+	Refused bool       // the request never reached a handler
+	ID      jsonrpc.ID // id of the request; zero if it is unknown
 }
 
 // Closing ends a frame that has a Rest.
@@ -137,8 +137,8 @@ func (a *Answer) Size() int {
 	return len(a.Frame) + len(a.Rest) + len(Closing)
 }
 
-// WaitForClient gives the place of the exchange to others while a request waits for its client; back takes the place
-// again. WaitForClient reports false if too many requests wait.
+// WaitForClient gives the place of the exchange to other requests while a request waits for its client. back takes the
+// place again. WaitForClient reports false if too many requests are waiting.
 func (x *Exchange) WaitForClient() (back func(), ok bool) {
 	if x.Place == nil {
 		return func() {}, true
@@ -146,7 +146,7 @@ func (x *Exchange) WaitForClient() (back func(), ok bool) {
 	return x.Place.Wait()
 }
 
-// Receive handles one frame of the client. The exchange keeps the frame.
+// Receive handles one frame of the client. The exchange retains the frame.
 func (x *Exchange) Receive(frame []byte) {
 	m, err := jsonrpc.Parse(frame)
 	if err == nil {
@@ -175,7 +175,7 @@ func (x *Exchange) route(m *jsonrpc.Message, out Sink) {
 	}
 }
 
-// Request handles a request with the call c, which answers to out.
+// Request handles a request with the call c. The answer goes to out.
 func (x *Exchange) Request(c *Call, m *jsonrpc.Message, out Sink) {
 	w := x.Peer.decodeTimer()
 	params, err := m.Params()
@@ -191,8 +191,8 @@ func (x *Exchange) Request(c *Call, m *jsonrpc.Message, out Sink) {
 	x.Begin(c, m, &params, took, out)
 }
 
-// Begin is like Request, for a request whose params the caller has decoded. took is the decoding time, zero if it was
-// not measured.
+// Begin is like Request, for a request whose params the caller has already decoded. took is the decoding time, zero if
+// it was not measured.
 func (x *Exchange) Begin(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, took time.Duration, out Sink) {
 	begun := false
 	defer func() {
@@ -222,8 +222,8 @@ func (x *Exchange) Begin(c *Call, m *jsonrpc.Message, p *jsonrpc.Params, took ti
 	c.serve()
 }
 
-// Notification handles a notification. It returns the violation of an invalid notification, or the error of a valid one
-// that the client may send again.
+// Notification handles a notification. It returns the violation if the notification is invalid. For a valid
+// notification it may return an error, after which the client may send the notification again.
 func (x *Exchange) Notification(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := jsonrpc.ViolationOf(m, err)
@@ -236,13 +236,13 @@ func (x *Exchange) Notification(m *jsonrpc.Message) error {
 	return x.Server.Notified(m)
 }
 
-// Response delivers a response to the handler that waits for it, and counts a response that no handler waits for. It
-// returns errors as Notification does.
+// Response delivers a response to the handler that waits for it, and counts a response that no handler waits for. Its
+// errors are the same as those of Notification.
 func (x *Exchange) Response(m *jsonrpc.Message) error {
 	if err := m.Check(); err != nil {
 		v := jsonrpc.ViolationOf(m, err)
 		x.Peer.Violation(v, m.Frame, m.Size(), 0)
-		_, _ = x.deliver(m.ID, m) // the client sends no other response
+		_, _ = x.deliver(m.ID, m) // best effort: the client sends no other response
 		return v
 	}
 	if delivered, err := x.deliver(m.ID, m); delivered || err != nil {
@@ -257,7 +257,7 @@ func (x *Exchange) Response(m *jsonrpc.Message) error {
 	return nil
 }
 
-// refuse counts a frame that breaks the protocol, and answers a frame that may have been a request.
+// refuse counts a frame that violates the protocol. It answers the frame if the frame may have been a request.
 func (x *Exchange) refuse(v *jsonrpc.Violation, frame []byte, out Sink) {
 	x.Peer.Violation(v, frame, len(frame), 0)
 	switch {
@@ -265,12 +265,12 @@ func (x *Exchange) refuse(v *jsonrpc.Violation, frame []byte, out Sink) {
 		x.answerViolation(v, out)
 		return
 	case v.Response && !v.ID.IsZero():
-		_, _ = x.deliver(v.ID, jsonrpc.Broken(frame)) // the client sends no other response
+		_, _ = x.deliver(v.ID, jsonrpc.Broken(frame)) // best effort: the client sends no other response
 	}
 	_ = out.Answer(x.Work, Answer{})
 }
 
-// answerViolation answers a frame that breaks the protocol, with its id if that could be read.
+// answerViolation answers a frame that violates the protocol. The answer has the frame's id if the id was readable.
 func (x *Exchange) answerViolation(v *jsonrpc.Violation, out Sink) {
 	err := &mcp.Error{Code: CodeOf(v.Reason), Message: v.Error()}
 	id := v.ID
@@ -284,13 +284,12 @@ func (x *Exchange) answerViolation(v *jsonrpc.Violation, out Sink) {
 	if v.Reason == jsonrpc.FrameTooLarge {
 		reason = names.RefusalTooLarge
 	}
-	x.Server.CountRefused(reason, a, true) // the violation has a record
+	x.Server.CountRefused(reason, a, true) // a log record of the violation exists
 	_ = out.Answer(x.Work, a)              // best effort
 }
 
-// WantsNull reports whether an error without an id has the id null, as in JSON-RPC: until revision 2025-06-18. In the
-// schemas of later revisions, the id is absent.
-// (specification 2025-11-25, basic/index, "Error Responses")
+// WantsNull reports whether an error without an id has the id null, as in JSON-RPC. Revisions until 2025-06-18 use
+// null. In the schemas of later revisions, the id is absent. (specification 2025-11-25, basic/index, "Error Responses")
 func (x *Exchange) WantsNull() bool {
 	if v := x.Server.Version(); v != "" {
 		return v < mcp.Version20251125
@@ -298,8 +297,8 @@ func (x *Exchange) WantsNull() bool {
 	return x.NullID
 }
 
-// expectsAnswer reports whether the client expects an answer to a frame that breaks the protocol: it does not if the
-// frame looks like a response, or like a notification, with a method and without an id.
+// expectsAnswer reports whether the client expects an answer to a frame that violates the protocol. A frame that looks
+// like a response expects none, and neither does one that looks like a notification: it has a method and no id.
 func expectsAnswer(v *jsonrpc.Violation) bool {
 	switch {
 	case v.Response:
@@ -310,7 +309,7 @@ func expectsAnswer(v *jsonrpc.Violation) bool {
 	return v.Reason != jsonrpc.InvalidParams && v.Reason != jsonrpc.InvalidVersion
 }
 
-// CodeOf returns the code of the answer to a frame that breaks the protocol. (JSON-RPC 2.0, section 5.1)
+// CodeOf returns the error code for the answer to a frame that violates the protocol. (JSON-RPC 2.0, section 5.1)
 func CodeOf(r jsonrpc.Reason) int64 {
 	switch r {
 	case jsonrpc.InvalidJSON, jsonrpc.TooDeep:
@@ -321,7 +320,7 @@ func CodeOf(r jsonrpc.Reason) int64 {
 	return mcp.CodeInvalidRequest
 }
 
-// Violation counts and logs a frame that breaks the protocol. head is the frame, or its beginning.
+// Violation counts and logs a frame that violates the protocol. head is the frame, or its beginning.
 func (o *Observer) Violation(v *jsonrpc.Violation, head []byte, size, limit int) {
 	o.Tel.Violation(instrument.Violation{
 		Reason: v.Reason.String(), Size: size, Limit: limit, Direction: telemetry.DirectionReceived, Head: head,

@@ -17,7 +17,7 @@ var (
 	// ErrPanicked is the error of a handler that panicked or ended its goroutine. A log record has the details.
 	ErrPanicked = &mcp.Error{Code: mcp.CodeInternalError, Message: "internal error"}
 	ErrBusy     = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"} // of one client
-	// ErrOverloaded means too many requests of all clients together.
+	// ErrOverloaded means that all clients together have too many requests.
 	ErrOverloaded = &mcp.Error{Code: mcp.CodeInternalError, Message: "too many requests at once"}
 	// ErrTooOften means that one client exceeds a rate.
 	ErrTooOften = &mcp.Error{Code: mcp.CodeInternalError,
@@ -26,16 +26,16 @@ var (
 		Message: "a request with this id is still being answered"}
 )
 
-// ErrTimeLimit is wrapped in the cause of a handler's context that has reached a time limit of the server.
+// ErrTimeLimit is wrapped in the cause of a handler's context that exceeded a time limit of the server.
 var ErrTimeLimit = errors.New("time limit of the server exceeded")
 
-// Failure is an error whose cause the client does not see.
+// Failure is an error that hides its cause from the client.
 type Failure struct {
 	Wire  *mcp.Error
 	Cause error
 }
 
-// Fail returns a Failure with an error for the client and its cause.
+// Fail returns a Failure with an error for the client and the hidden cause.
 func Fail(wire *mcp.Error, cause error) *Failure { return &Failure{wire, cause} }
 
 func (f *Failure) Error() string   { return f.Cause.Error() }
@@ -65,7 +65,8 @@ func WireError(err error) *mcp.Error {
 	return ErrInternal
 }
 
-// CauseOf returns the error of a handler: the cause of ctx if err is the error of ctx, which has ended, or else err.
+// CauseOf returns the error of a handler. If err is the error of ctx, which has ended, CauseOf returns the cause of
+// ctx.
 func CauseOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return context.Cause(ctx)
@@ -73,7 +74,7 @@ func CauseOf(ctx context.Context, err error) error {
 	return err
 }
 
-// ResultOf describes for telemetry the end of an operation with an error, nil for none.
+// ResultOf describes the end of an operation with an error for telemetry. A nil error describes success.
 func ResultOf(err error) instrument.Result {
 	if err == nil {
 		return instrument.Result{}
@@ -82,7 +83,7 @@ func ResultOf(err error) instrument.Result {
 	return instrument.Result{Code: e.Code, HasCode: true, Message: e.Message, Err: err}
 }
 
-// AppendError appends an error response. It omits a zero id, and data that is not JSON.
+// AppendError appends an error response. It omits an id that is zero, and data that is not JSON.
 func AppendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
 	w := &jsonrpc.WireError{Code: e.Code, Message: e.Message, Data: e.Data}
 	frame, err := jsonrpc.AppendError(dst, id, w)
@@ -93,7 +94,7 @@ func AppendError(dst []byte, id jsonrpc.ID, e *mcp.Error) []byte {
 	return frame
 }
 
-// MaxKept is the size of the largest buffer that is kept, in bytes.
+// MaxKept is the size of the largest buffer that the pool keeps, in bytes.
 const MaxKept = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -101,7 +102,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // GetBuffer returns a buffer for an answer.
 func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
 
-// PutBuffer returns buf, in which frame was made, to the pool.
+// PutBuffer returns buf to the pool. frame was built in buf.
 func PutBuffer(buf *[]byte, frame []byte) {
 	if cap(frame) <= MaxKept {
 		*buf = frame[:0]

@@ -16,13 +16,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// harbor is a server as another package would write it, with its own methods, notification and question, which the core
-// does not know.
+// harbor is a server as another package would write it. The core does not know its methods, notification and question.
 type harbor struct {
 	exchange *rpc.Exchange
 	client   *client
 	total    *quota.Limiter
-	tides    map[string]string // by place; owned by the goroutine that calls receive
+	tides    map[string]string // tide at each place; owned by the goroutine that calls receive
 	waiting  *tideCall         // the latest tide/wait
 	ended    error             // cause of the context of the latest tide/forever
 }
@@ -38,7 +37,8 @@ func newHarbor(t *testing.T) *harbor {
 	return h
 }
 
-// receive passes messages to the server, and returns the frames that the server has sent when it is idle again.
+// receive passes messages to the server and waits until the server is idle. It returns the frames that the server has
+// sent.
 func (h *harbor) receive(frames ...string) string {
 	for _, frame := range frames {
 		h.exchange.Receive([]byte(frame))
@@ -157,7 +157,7 @@ func (c *client) Answer(_ context.Context, a rpc.Answer) error { return c.add(a.
 func (c *client) Ask(_ context.Context, frame []byte) error    { return c.add(frame) }
 func (c *client) Reach() rpc.Reach                             { return rpc.Reach{Asks: true, Read: true} }
 
-func TestFeatureOfAnotherPackage(t *testing.T) {
+func TestCoreServesFeatureOfAnotherPackage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarbor(t)
 		for _, step := range []struct{ name, frame, want string }{
@@ -176,7 +176,7 @@ func TestFeatureOfAnotherPackage(t *testing.T) {
 				`{"jsonrpc":"2.0","id":1,"method":"where"}`},
 			{"the client's answer", `{"jsonrpc":"2.0","id":1,"result":{"at":"sea"}}`,
 				`{"jsonrpc":"2.0","id":5,"result":"{\"at\":\"sea\"}"}`},
-			{"a request for ever", `{"jsonrpc":"2.0","id":6,"method":"tide/forever","params":{"place":"Bergen"}}`, ""},
+			{"an endless request", `{"jsonrpc":"2.0","id":6,"method":"tide/forever","params":{"place":"Bergen"}}`, ""},
 			{"its cancellation",
 				`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6,"reason":"fog"}}`, ""},
 		} {
@@ -185,7 +185,7 @@ func TestFeatureOfAnotherPackage(t *testing.T) {
 			}
 		}
 		if !errors.Is(h.ended, rpc.ErrCancelled) || !strings.Contains(h.ended.Error(), "fog") {
-			t.Errorf("the request for ever has ended because of %v, want the client's reason", h.ended)
+			t.Errorf("the endless request ended because of %v, want the client's reason", h.ended)
 		}
 	})
 }
@@ -206,7 +206,7 @@ func TestOrderedRequestKeepsPlaceUntilConcluded(t *testing.T) {
 			t.Errorf("the server sent %s, want %s", got, want)
 		}
 		if used := h.total.Usage().Used; used != 0 {
-			t.Errorf("%d places are held behind the last request, want none", used)
+			t.Errorf("%d places are held after the last request, want none", used)
 		}
 	})
 }

@@ -10,13 +10,13 @@ import (
 // Group runs the tasks of a connection in goroutines, and waits for them.
 type Group = workers.Pool[Task, struct{}]
 
-// Task is something to run in a goroutine, which Run may end by [runtime.Goexit].
+// Task is something to run in a goroutine. Run may end the goroutine with [runtime.Goexit].
 type Task interface{ Run() }
 
 const (
-	// MaxSpare bounds the goroutines of a connection that wait for tasks.
+	// MaxSpare limits the goroutines of a connection that wait for tasks.
 	MaxSpare = 4
-	// maxBurst is the factor by which more goroutines may wait for a moment after a burst of requests.
+	// maxBurst is how many times more goroutines may wait for a moment after a burst of requests.
 	maxBurst = 16
 )
 
@@ -25,14 +25,14 @@ func NewGroup(spare int) *Group {
 	return workers.New(spare, spare*maxBurst, func(t Task, _ *struct{}) { t.Run() })
 }
 
-// Wait waits until no task is left or patience has passed, and returns how many are left.
+// Wait waits until no task is left or patience has passed. It returns the number of tasks that are left.
 func Wait(g *Group, patience time.Duration) (left int) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return g.Wait(ctx)
 }
 
-// CloseGroup refuses new tasks and, if no task is left, waits for the end of the goroutines.
+// CloseGroup refuses new tasks. If no task is left, it waits for the end of the goroutines.
 func CloseGroup(g *Group) {
 	if g.Close() == 0 {
 		g.Join()

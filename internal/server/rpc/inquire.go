@@ -14,13 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Question is a request of the server to a client.
+// Question is a request that the server sends to a client.
 type Question interface {
-	// Method returns the method.
+	// Method returns the method of the request.
 	Method() string
 	// Params returns the encoded params, nil for none.
 	Params() json.RawMessage
-	// Take checks the answer, until ctx ends, and stores it.
+	// Take validates the answer and stores it. ctx limits the validation.
 	Take(ctx context.Context, answer json.RawMessage) error
 	// Meta returns the _meta for notifications about the request.
 	Meta() mcp.Meta
@@ -31,16 +31,16 @@ type Inquirer struct {
 	Exchange *Exchange
 	Out      Sink
 	Version  mcp.Version
-	Context  context.Context // context of the request that asks, or of the connection; its end ends the wait
+	Context  context.Context // of the request that asks, or of the connection; when it ends, the wait ends
 }
 
-// ErrAnswered is the error of a question for a request that has been answered.
+// ErrAnswered is the error of a question that a handler asks after its own request has been answered.
 var ErrAnswered = errors.New("the request has been answered")
 
-// ErrUnsupported is the error of a question that the client cannot be asked.
+// ErrUnsupported means that the server cannot send the question to the client.
 var ErrUnsupported = errors.New("the client cannot be asked")
 
-// Settle is how long handlers may take to return after the end of their contexts, and how long a last send may take.
+// Settle is how long handlers may take to return after their contexts end, and how long a last send may take.
 const Settle = time.Second
 
 // RefusalError is the error with which a client answers a request of the server.
@@ -70,7 +70,7 @@ func (q *Inquirer) Ask(ctx context.Context, it Question) (json.RawMessage, error
 	return answer, err
 }
 
-// answerTo sends a request and returns the result of the answer.
+// answerTo sends a request, waits for the answer and returns its result.
 func (q *Inquirer) answerTo(ctx context.Context, op *instrument.Op, it Question) (json.RawMessage, error) {
 	if q.Context.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", it.Method(), q.ending())
@@ -113,13 +113,13 @@ func (q *Inquirer) answerTo(ctx context.Context, op *instrument.Op, it Question)
 	return result, err
 }
 
-// isRefusal reports whether err is an error of the client, which was decoded.
+// isRefusal reports whether err is a decoded error response of the client.
 func isRefusal(err error) bool {
 	_, ok := errors.AsType[*RefusalError](err)
 	return ok
 }
 
-// Lateness returns why the answer to a request is late. ctx is the request's context, which has ended.
+// Lateness returns the reason why the answer to a request is late. ctx is the context of the request, which has ended.
 func Lateness(ctx context.Context) string {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return names.DropLateTimeout
@@ -127,7 +127,7 @@ func Lateness(ctx context.Context) string {
 	return names.DropLateCancelled
 }
 
-// ending returns why q.Context has ended.
+// ending returns the reason why q.Context has ended.
 func (q *Inquirer) ending() error {
 	if why := context.Cause(q.Context); why != context.Canceled {
 		return why
@@ -149,7 +149,7 @@ func (q *Inquirer) send(ctx context.Context, op *instrument.Op, id int64, it Que
 	return nil
 }
 
-// resultIn returns the result in a response to a request of the method.
+// resultIn returns the result in the response to a request with this method.
 func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 	switch {
 	case !m.Checked():
@@ -164,7 +164,7 @@ func resultIn(m *jsonrpc.Message, method string) (json.RawMessage, error) {
 	return nil, &RefusalError{Method: method, Code: e.Code, Message: e.Message, Data: e.Data}
 }
 
-// withdraw cancels a request of the server. It waits at most [Settle] for a client that reads nothing.
+// withdraw cancels a request of the server. If the client reads nothing, withdraw waits at most [Settle].
 // (specification 2025-11-25, basic/utilities/cancellation)
 func (q *Inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64, it Question) {
 	ctx, cancel := context.WithTimeout(within.Values(q.Exchange.Life, ctx), Settle)
@@ -173,7 +173,7 @@ func (q *Inquirer) withdraw(ctx context.Context, asked *instrument.Op, id int64,
 		mcp.CancelledParams{RequestID: mcp.RequestID(q.Exchange.Asks.WireID(id)), Reason: "no longer needed"})
 }
 
-// Withdraw sends notifications/cancelled with p for the operation asked. meta goes into its _meta.
+// Withdraw sends notifications/cancelled with the params p for the operation asked. meta goes into its _meta.
 func (x *Exchange) Withdraw(ctx context.Context, out Sink, v mcp.Version, asked *instrument.Op, meta mcp.Meta,
 	p mcp.CancelledParams) {
 	params, err := mcp.AppendParams(nil, p)
@@ -202,7 +202,7 @@ func (x *Exchange) Withdraw(ctx context.Context, out Sink, v mcp.Version, asked 
 	op.End(instrument.Result{})
 }
 
-// Violation is the error for an answer of the client that breaks the protocol.
+// Violation is the error for an answer of the client that violates the protocol.
 type Violation struct{ Cause error }
 
 func (v *Violation) Error() string { return v.Cause.Error() }
@@ -212,7 +212,7 @@ func (v *Violation) Unwrap() error { return v.Cause }
 // ErrorType returns the value of the attribute error.type.
 func (v *Violation) ErrorType() string { return names.ErrorViolation }
 
-// EndOf describes for telemetry the end of a request of the server. ctx is the request's context.
+// EndOf describes the end of a request of the server for telemetry. ctx is the context of the request.
 func EndOf(ctx context.Context, err error) instrument.Result {
 	if err == nil {
 		return instrument.Result{}

@@ -16,7 +16,7 @@ func (p *Peer) Notify(ctx context.Context, out Sink, v mcp.Version, method strin
 	return p.Send(ctx, out, v, instrument.Request{Method: method}, meta, params)
 }
 
-// Send is like Notify, but takes the telemetry's description of the notification in r.
+// Send is like Notify, but r already describes the notification for telemetry.
 func (p *Peer) Send(ctx context.Context, out Sink, v mcp.Version, r instrument.Request, meta mcp.Meta,
 	params json.RawMessage) error {
 	return p.SendFrame(ctx, out, v, r, func(op *instrument.Op) ([]byte, error) {
@@ -24,7 +24,7 @@ func (p *Peer) Send(ctx context.Context, out Sink, v mcp.Version, r instrument.R
 	})
 }
 
-// SendFrame is like Send, but frameOf makes the frame.
+// SendFrame is like Send, but frameOf builds the frame.
 func (p *Peer) SendFrame(ctx context.Context, out Sink, v mcp.Version, r instrument.Request,
 	frameOf func(*instrument.Op) ([]byte, error)) error {
 	r.Notification, r.Beside = true, true

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ErrNoStream is the error of a sink for a notification if the client has opened no stream for it. The sender need not
-// know, because the client does not want the notification.
+// ErrNoStream is the error of a sink for a notification if the client has opened no stream for it. Senders may ignore
+// this error, because the client does not want the notification.
 var ErrNoStream = errors.New("the client has opened no stream for the notification")
 
 // SendCounted sends a notification without a span, and counts it.
@@ -41,7 +41,7 @@ func (x *Exchange) Observe(m *jsonrpc.Message, handle func(*instrument.Op) error
 	return err
 }
 
-// decodeTimer measures how long decoding takes, if telemetry records that.
+// decodeTimer measures how long decoding takes, if telemetry records it.
 type decodeTimer struct{ begun time.Time }
 
 func (o *Observer) decodeTimer() (w decodeTimer) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Pace records how long a handler runs. It decides whether the reading goroutine may run the handler the next time. The
-// zero value has no runs. If two goroutines add a run at the same time, one run may be lost.
+// Pace records how long a handler runs. The record decides whether the reading goroutine may run the handler the next
+// time. A zero Pace has no runs. If two goroutines add a run at the same time, one run may be lost.
 type Pace struct{ packed atomic.Uint64 }
 
 func (p *Pace) load() record {
@@ -21,7 +21,7 @@ func (p *Pace) store(r record) {
 // add adds a run.
 func (p *Pace) add(took time.Duration) { p.store(p.load().add(took)) }
 
-// stalled notes that a run has kept the reader from reading.
+// stalled records that a run has kept the reader from reading.
 func (p *Pace) stalled() { p.store(p.load().stalled()) }
 
 // quick reports whether the next run is likely to be quick.
@@ -29,20 +29,20 @@ func (p *Pace) quick() bool { return p.load().quick() }
 
 // record is the state of a pace.
 type record struct {
-	mean      uint32 // time of the latest runs, in nanoseconds
-	runs      uint16 // number of runs since the start or the last stall, up to the number that matters
-	doublings uint16 // of the number of runs until the handler is trusted
+	mean      uint32 // mean time of the latest runs, in nanoseconds
+	runs      uint16 // number of runs since the start or the last stall; counting stops when more runs change nothing
+	doublings uint16 // how often the number of runs until the handler is trusted has doubled
 }
 
 const (
 	quickRun   = 50 * time.Microsecond
 	window     = 16   // number of runs in the mean
 	FirstTrust = 32   // runs until a new handler is trusted
-	maxDouble  = 7    // doublings
+	maxDouble  = 7    // maximum number of doublings
 	lapse      = 1024 // trusted runs that undo one doubling
 )
 
-// trust returns how many runs are needed.
+// trust returns how many runs the handler needs before it is trusted.
 func (r record) trust() uint16 { return FirstTrust << r.doublings }
 
 // quick reports whether most runs are quick.

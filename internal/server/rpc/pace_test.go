@@ -19,23 +19,24 @@ func TestHandlerIsTrustedAfterEnoughQuickRuns(t *testing.T) {
 		quick bool
 	}{
 		{"new", nil, false},
-		{"one run short of it", []runs{{FirstTrust - 1, us}}, false},
+		{"one run too few", []runs{{FirstTrust - 1, us}}, false},
 		{"enough", []runs{{FirstTrust, us}}, true},
-		{"as long as it may be", []runs{{FirstTrust, quickRun}}, true},
+		{"the longest quick run", []runs{{FirstTrust, quickRun}}, true},
 		{"not quick", []runs{{10 * FirstTrust, quickRun + us}}, false},
 		{"very slow", []runs{{10 * FirstTrust, time.Hour}}, false},
 		{"a slow start", []runs{{1, time.Hour}, {FirstTrust - 1, us}}, false},
 		{"a slow start long ago", []runs{{1, time.Hour}, {200, us}}, true},
 		{"one run of a tenth of a millisecond", []runs{{FirstTrust, us}, {1, 100 * us}}, true},
 		{"one run of any length", []runs{{FirstTrust, us}, {1, time.Hour}}, false},
-		{"which was forgotten", []runs{{FirstTrust, us}, {1, time.Hour}, {40, us}}, true},
+		{"one long run, forgotten after 40 quick ones", []runs{{FirstTrust, us}, {1, time.Hour}, {40, us}}, true},
 		{"one run in ten is slow", []runs{{FirstTrust, us}, {1, time.Hour}, {9, us}, {1, time.Hour}, {9, us}}, false},
 		{"stalled", []runs{{FirstTrust, us}, {1, -1}, {2*FirstTrust - 1, us}}, false},
 		{"stalled and forgiven", []runs{{FirstTrust, us}, {1, -1}, {2 * FirstTrust, us}}, true},
 		{"stalled twice", []runs{{FirstTrust, us}, {2, -1}, {4*FirstTrust - 1, us}}, false},
 		{"stalled again and again", []runs{{100, -1}, {FirstTrust<<maxDouble - 1, us}}, false},
-		{"which has an end", []runs{{100, -1}, {FirstTrust << maxDouble, us}}, true},
-		{"good for long", []runs{{FirstTrust, us}, {1, -1}, {2*FirstTrust + lapse, us}, {1, -1}, {2 * FirstTrust, us}}, true},
+		{"trusted after the maximum of doublings", []runs{{100, -1}, {FirstTrust << maxDouble, us}}, true},
+		{"one doubling undone",
+			[]runs{{FirstTrust, us}, {1, -1}, {2*FirstTrust + lapse, us}, {1, -1}, {2 * FirstTrust, us}}, true},
 	} {
 		p := new(Pace)
 		for _, r := range tt.runs {
@@ -93,7 +94,7 @@ func TestRunsEarnAndLoseTrust(t *testing.T) {
 	})
 }
 
-func TestSlowRunsKeepDoublings(t *testing.T) {
+func TestSlowRunsUndoNoDoubling(t *testing.T) {
 	var r record
 	for range 3 {
 		r = r.stalled()
@@ -102,6 +103,6 @@ func TestSlowRunsKeepDoublings(t *testing.T) {
 		r = r.add(Patience)
 	}
 	if r.doublings != 3 {
-		t.Errorf("behind three stalls and many slow runs, %d doublings are left, want 3", r.doublings)
+		t.Errorf("after three stalls and many slow runs, %d doublings are left, want 3", r.doublings)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Observer has the telemetry of the connections over one kind of network. It is immutable.
+// Observer holds the telemetry of all connections over one kind of network. It is immutable.
 type Observer struct {
 	Tel     *instrument.Server
 	Network instrument.Network
@@ -22,18 +22,18 @@ func (o *Observer) Failed(ctx context.Context, name string) func(*usercode.Failu
 	return func(f *usercode.Failure) { o.Tel.HandlerPanic(ctx, name, f.Value, f.Stack) }
 }
 
-// Guard calls user code that answers no request in a goroutine of its own, and reports its failure.
+// Guard calls user code that answers no request, in a new goroutine, and reports its failure.
 func (o *Observer) Guard(ctx context.Context, method string, f func()) {
 	if failure := usercode.Apart(f); failure != nil {
 		o.Failed(ctx, method)(failure)
 	}
 }
 
-// BrokenOff is the deferred end of an operation in which user code may fail.
+// BrokenOff is the result of an operation in which user code has failed. Deferred calls end operations with it.
 var BrokenOff = instrument.Result{ErrorType: names.ErrorPanic}
 
-// Peer is a client as telemetry describes it. It has no revision, because each message of a connection may have one of
-// its own.
+// Peer describes a client for telemetry. It has no revision, because each message of a connection may have a different
+// one.
 type Peer struct {
 	Observer
 	Untrusted bool // telemetry ignores the client's trace context and baggage
@@ -41,7 +41,7 @@ type Peer struct {
 	session atomic.Pointer[sessionPeer] // nil before the client opens a session with an id
 }
 
-// sessionPeer describes the client of a session with an id, in the revision of the session.
+// sessionPeer describes the client of a session with an id. It has the revision of the session.
 type sessionPeer struct {
 	version mcp.Version
 	peer    *instrument.Peer
@@ -53,7 +53,7 @@ func (p *Peer) EnterSession(v mcp.Version, id string) {
 	p.session.Store(&sessionPeer{v, p.Tel.Peer(facts, id)})
 }
 
-// Seen returns the description of the client for a message of a revision, nil if the revision is unknown.
+// Seen returns the description of the client for a message of revision v, or nil if v is empty.
 func (p *Peer) Seen(v mcp.Version) *instrument.Peer {
 	s := p.session.Load()
 	switch {

@@ -15,16 +15,16 @@ import (
 )
 
 // Reader reads the frames of a connection, in one goroutine at a time. That goroutine also serves requests that are
-// likely to be quick: starting a goroutine for a request wakes a thread, which costs more than most requests. If such a
-// request turns out to be slow, or asks the client, another goroutine reads on.
+// likely to be quick, because starting a goroutine for a request wakes a thread, which costs more than most requests.
+// If such a request turns out to be slow, or asks the client, another goroutine continues to read.
 type Reader struct {
 	x       *Exchange
 	receive func(context.Context) ([]byte, error)
-	life    *keepalive.Watch // is notified of each frame; nil for none
+	life    *keepalive.Watch // gets each frame as a sign of life; nil for none
 	ctx     context.Context  // ends the reading
-	done    chan ReadResult  // gets the end of the reading
+	done    chan ReadResult  // receives the result when the reading ends
 
-	buffered func() bool // reports whether input is buffered that receive has not returned yet; true if unknown
+	buffered func() bool // reports whether there is buffered input that receive has not returned yet; true if unknown
 
 	turn   atomic.Uint64 // number of the goroutine that reads; changes when another one takes over
 	latest time.Time     // arrival of the latest request; owned by the goroutine that reads
@@ -40,17 +40,18 @@ type Reader struct {
 const (
 	// Patience is about how long a request that seemed quick may keep the reader from reading.
 	Patience = time.Millisecond
-	// If requests arrive less than steady apart, checking the reader with a timer costs less than starting a goroutine
+	// If requests arrive less than steady apart, it costs less to check the reader with a timer than to start a goroutine
 	// for each request.
 	steady = 250 * time.Microsecond
 )
 
 // errReceive ends the reading if receive has ended its goroutine.
-var errReceive = errors.New("receive: it called runtime.Goexit")
+var errReceive = errors.New("receive called runtime.Goexit")
 
-// Read handles the frames that receive returns, until ctx ends or there are no more frames, which is not an error.
-// receive returns a [*FrameTooLargeError] for a frame above the limit. buffered reports whether input is
-// buffered that receive has not returned yet; nil if that is unknown. life is notified of each frame.
+// Read handles the frames that receive returns, until ctx ends or there are no more frames. The end of the frames is
+// not an error. receive returns a [*FrameTooLargeError] for a frame above the limit. buffered reports whether there is
+// buffered input that receive has not returned yet; it is nil if that is unknown. life gets each frame as a sign of
+// life.
 func (x *Exchange) Read(ctx context.Context, receive func(context.Context) ([]byte, error), buffered func() bool,
 	life *keepalive.Watch) ReadResult {
 	if buffered == nil {
@@ -64,7 +65,7 @@ func (x *Exchange) Read(ctx context.Context, receive func(context.Context) ([]by
 	return end
 }
 
-// ReadResult is the end of the reading.
+// ReadResult describes how the reading has ended.
 type ReadResult struct {
 	Err      error
 	Panicked any // a panic of the reading goroutine, with its stack; nil for none
@@ -78,7 +79,7 @@ func (r *Reader) Run() {
 	dealing := false
 	defer func() {
 		if r.turn.Load() != mine {
-			return // a panic continues
+			return // the panic continues
 		}
 		if v := recover(); v != nil {
 			r.done <- ReadResult{Panicked: fmt.Sprintf("%v\n\n%s", v, debug.Stack())}
@@ -113,7 +114,7 @@ func (r *Reader) Run() {
 	}
 }
 
-// ending returns the error of the reading after err of receive, nil for the end of the frames.
+// ending returns the error of the reading after receive has returned err. It returns nil for the end of the frames.
 func (r *Reader) ending(err error) error {
 	switch {
 	case r.ctx.Err() != nil:
@@ -125,14 +126,14 @@ func (r *Reader) ending(err error) error {
 }
 
 // wants reports whether the reading goroutine should serve a request. That goroutine calls wants for each request. A
-// nil reader wants none.
+// nil reader serves none.
 func (r *Reader) wants(c *Call) bool {
 	if r == nil {
 		return false
 	}
 	gap := c.Arrived.Sub(r.latest)
 	r.latest = c.Arrived
-	// if the clock stands still, as in a synctest bubble, there are no checks
+	// while the clock stands still, as in a synctest bubble, there are no checks
 	if c.Pace == nil || gap <= 0 || gap > steady {
 		return false
 	}
@@ -142,7 +143,7 @@ func (r *Reader) wants(c *Call) bool {
 	return !r.buffered() && c.Pace.quick()
 }
 
-// answer serves an admitted request in the goroutine that reads, which the handler may end.
+// answer serves an admitted request in the reading goroutine. The handler may end this goroutine.
 func (r *Reader) answer(c *Call) {
 	r.mu.Lock()
 	r.running, r.used = c, true
@@ -160,7 +161,7 @@ func (r *Reader) answer(c *Call) {
 	c.Run()
 }
 
-// Release starts another reading goroutine if the current one serves c.
+// Release starts another reading goroutine if the current one is serving c.
 func (r *Reader) Release(c *Call) {
 	if r == nil {
 		return
@@ -172,14 +173,14 @@ func (r *Reader) Release(c *Call) {
 	}
 }
 
-// startAnother starts another reading goroutine. The current one reads no more. mu is held.
+// startAnother starts another reading goroutine. The current goroutine stops reading. mu is held.
 func (r *Reader) startAnother() {
 	if r.running != nil {
 		r.running.Pace.stalled()
 	}
 	r.running = nil
 	r.turn.Add(1)
-	r.x.Group.Start(r) // it is not closed while a goroutine reads
+	r.x.Group.Start(r) // the group is open while a goroutine reads
 }
 
 // startChecks sets the timer. mu is held.
@@ -193,7 +194,8 @@ func (r *Reader) startChecks() {
 	}
 }
 
-// check starts another reading goroutine if none has read for Patience, and stops the checks if no request needs them.
+// check starts another reading goroutine if the current one has not read for Patience. It stops the checks if no
+// request needs them.
 func (r *Reader) check() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -212,7 +214,7 @@ func (r *Reader) check() {
 	r.timer.Reset(next)
 }
 
-// stopChecks stops the checks after the reading has ended.
+// stopChecks stops the checks. The reading has ended.
 func (r *Reader) stopChecks() {
 	r.mu.Lock()
 	r.used = false
@@ -228,8 +230,8 @@ func (r *Reader) stopChecks() {
 type FrameTooLargeError struct {
 	Size  int    // of the frame, in bytes
 	Limit int    // in bytes
-	Head  []byte // the beginning of the frame, as much as was kept
-	Tail  []byte // the end of the frame, as much as was kept
+	Head  []byte // beginning of the frame, as far as it was kept
+	Tail  []byte // end of the frame, as far as it was kept
 }
 
 // Error returns the size of the frame and the limit.
@@ -237,7 +239,7 @@ func (e *FrameTooLargeError) Error() string {
 	return fmt.Sprintf("frame of %d bytes is above the limit of %d", e.Size, e.Limit)
 }
 
-// skipped answers a frame above the limit, if its ends show that it was a request with an id.
+// skipped answers a skipped frame above the limit, if its ends show that the frame was a request with an id.
 func (x *Exchange) skipped(e *FrameTooLargeError) {
 	v := jsonrpc.TooLarge(e.Head, e.Tail)
 	v.Cause = e
@@ -245,7 +247,7 @@ func (x *Exchange) skipped(e *FrameTooLargeError) {
 	switch {
 	case v.ID.IsZero():
 	case v.Response:
-		_, _ = x.deliver(v.ID, jsonrpc.Broken(e.Head)) // there will be no other
+		_, _ = x.deliver(v.ID, jsonrpc.Broken(e.Head)) // best effort: the client sends no other response
 	default:
 		x.answerViolation(v, x.Out)
 	}

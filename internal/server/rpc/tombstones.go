@@ -8,17 +8,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// maxStones bounds the abandoned requests whose late answers are recognized.
+// maxStones limits the number of abandoned requests whose late answers are recognized.
 const maxStones = 256
 
-// Tombstone stands for a request of the server that was given up.
+// Tombstone describes a request of the server that was given up.
 type Tombstone struct {
 	Reason string         // why a late answer is dropped
 	Since  time.Time      // when the request was given up
 	Ref    instrument.Ref // the span of the request
 }
 
-// tombstones has the latest maxStones tombstones of a client. Asks.mu guards it.
+// tombstones holds the latest maxStones tombstones of a client. Asks.mu guards it.
 type tombstones struct {
 	byID  map[int64]Tombstone
 	order []int64
@@ -43,7 +43,7 @@ func (t *Asks) AddTombstone(id int64, s Tombstone) {
 	t.tombstones.put(id, s)
 }
 
-// stray describes for telemetry why no request waits for a response.
+// stray describes, for telemetry, why no request waits for a response.
 func (x *Exchange) stray(id jsonrpc.ID) instrument.Drop {
 	d := instrument.Drop{Reason: names.DropUnexpected, ID: id.String()}
 	if x.Asks == nil {

@@ -1,6 +1,5 @@
-// Package storeguard calls the user's stores. Most calls of the server do not belong to a request. So each call runs in
-// its own goroutine, and a panic of the store is an error like any other. The server calls this module's stores in
-// memory directly.
+// Package storeguard calls the user's stores. Most store calls do not belong to a request. So each call runs in a new
+// goroutine, and a panic of the store becomes an error. The server calls the in-memory stores of this module directly.
 package storeguard
 
 import (
@@ -12,10 +11,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// Apart calls f in a goroutine of its own, and reports and returns its failure. name is the method of the store.
+// Apart calls f in a new goroutine. If f fails, Apart reports and returns the failure. name is the method of the store.
 type Apart func(ctx context.Context, name string, f func()) error
 
-// Events wraps events so that each call returns, with an error if the store's code fails.
+// Events wraps events. Each call of the wrapper returns, with an error if the store's code panics or ends the
+// goroutine.
 func (a Apart) Events(events store.Events) store.Events {
 	if _, own := events.(identity.Own); own || events == nil {
 		return events
@@ -26,7 +26,8 @@ func (a Apart) Events(events store.Events) store.Events {
 	return guardedEvents{a, events}
 }
 
-// Sessions wraps sessions so that each call returns, with an error if the store's code fails.
+// Sessions wraps sessions. Each call of the wrapper returns, with an error if the store's code panics or ends the
+// goroutine.
 func (a Apart) Sessions(sessions store.Sessions) store.Sessions {
 	if _, own := sessions.(identity.Own); own || sessions == nil {
 		return sessions
@@ -34,7 +35,7 @@ func (a Apart) Sessions(sessions store.Sessions) store.Sessions {
 	return guardedSessions{a, sessions}
 }
 
-// Tasks wraps tasks so that each call returns, with an error if the store's code fails.
+// Tasks wraps tasks. Each call of the wrapper returns, with an error if the store's code panics or ends the goroutine.
 func (a Apart) Tasks(tasks store.Tasks) store.Tasks {
 	if _, own := tasks.(identity.Own); own {
 		return tasks
@@ -160,7 +161,7 @@ func (g guardedTasks) Watch(ctx context.Context, changed func(id string, revisio
 	return func() { _ = g.apart(context.Background(), "store.Tasks.Watch", end) }, nil // reported by apart
 }
 
-// asked calls ask. It returns the value that ask has assigned to err, or the failure of ask.
+// asked calls ask, which assigns the store's error to err. asked returns that error, or the failure of ask.
 func (a Apart) asked(ctx context.Context, name string, err *error, ask func()) error {
 	if failed := a(ctx, name, ask); failed != nil {
 		return failed
@@ -168,8 +169,8 @@ func (a Apart) asked(ctx context.Context, name string, err *error, ask func()) e
 	return *err
 }
 
-// guardedSeq returns the sequence that a store returns. If the store fails, the sequence ends with an error. The body
-// of a loop over the sequence runs in the goroutine of the store.
+// guardedSeq wraps the sequence that a store returns. If the store fails, the sequence ends with an error. The body of
+// a loop over the sequence runs in the goroutine of the store.
 func guardedSeq[T any](ctx context.Context, apart Apart, name string, ask func() iter.Seq2[T, error]) iter.Seq2[T,
 	error] {
 	return func(yield func(T, error) bool) {

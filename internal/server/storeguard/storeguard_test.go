@@ -92,7 +92,7 @@ func TestPanicOrGoexitInStoreBecomesError(t *testing.T) {
 				reflect.TypeFor[store.Tasks]():        apart.Tasks(bad),
 			} {
 				if !reflect.TypeOf(store).Implements(kind) {
-					t.Fatalf("%T is no %v", store, kind)
+					t.Fatalf("%T does not implement %v", store, kind)
 				}
 				for m := range kind.Methods() {
 					asked++

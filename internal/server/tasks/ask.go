@@ -12,9 +12,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// CanAsk reports whether the handler asks the client through the task, with Ask. Otherwise the handler asks through
-// the request. If the client then has to send the request again, the call no longer becomes a task by itself, because
-// the handler is about to return. ctx is the context of the handler.
+// CanAsk reports whether the handler asks the client through the task, with Ask. Otherwise the handler asks through the
+// request. If the client then has to send the request again, this call never becomes a task by itself, because the
+// handler is about to return. ctx is the context of the handler.
 func (r *Run) CanAsk(ctx context.Context) (bool, error) {
 	unlock, err := r.lock(ctx) // another goroutine may be creating the task
 	if err != nil {
@@ -29,9 +29,9 @@ func (r *Run) CanAsk(ctx context.Context) (bool, error) {
 	return r.record != nil, nil
 }
 
-// Ask sends requests to the client, all at once, each under a name that the caller has chosen, and returns the
-// responses under the same names. It waits until all responses have arrived or ctx or the task ends. If a client of
-// 2025-11-25 refuses, the error is a [*rpc.RefusalError]. Several goroutines may call Ask concurrently.
+// Ask sends several requests to the client at once. The caller has chosen a name for each request, and gets the
+// response under the same name. Ask waits until all responses have arrived, or until ctx or the task ends. If a client
+// of 2025-11-25 refuses, the error is a [*rpc.RefusalError]. Ask is safe for concurrent use.
 func (r *Run) Ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
 	if r.Legacy != nil {
 		return r.askLegacy(ctx, requests)
@@ -39,8 +39,8 @@ func (r *Run) Ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputRes
 	return r.ask(ctx, requests)
 }
 
-// ask adds requests to the task, under keys that the task uses only once, and waits until the client has responded to
-// each. (tasks extension, "Task Update Requests")
+// ask adds requests to the task under new keys, and waits until the client has responded to each request. (tasks
+// extension, "Task Update Requests")
 func (r *Run) ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
 	names := slices.Sorted(maps.Keys(requests))
 	keys := make([]string, len(names))
@@ -76,7 +76,7 @@ func (r *Run) ask(ctx context.Context, requests mcp.InputRequests) (mcp.InputRes
 	return named, nil
 }
 
-// await waits until the client has responded to the requests under the keys, and returns all responses of the task.
+// await waits until the client has responded to the requests under these keys. It returns all responses of the task.
 func (r *Run) await(ctx context.Context, keys []string) (mcp.InputResponses, error) {
 	for {
 		r.mu.Lock()
@@ -95,7 +95,7 @@ func (r *Run) await(ctx context.Context, keys []string) (mcp.InputResponses, err
 	}
 }
 
-// collect removes the requests under the keys from the task, and their responses.
+// collect removes the requests under these keys, and their responses, from the task.
 func (r *Run) collect(keys []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), storeTimeout)
 	defer cancel()

@@ -46,7 +46,7 @@ func (e *errand) more() bool {
 	return e.running
 }
 
-// restart continues in another goroutine if start was called, after user code has ended this goroutine.
+// restart continues in another goroutine, if start was called, after user code has ended the current goroutine.
 func (e *errand) restart() {
 	if e.more() {
 		e.mu.Lock()

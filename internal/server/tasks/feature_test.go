@@ -34,7 +34,7 @@ type bakery struct {
 
 // recipe configures one kind of bake call.
 type recipe struct {
-	waits bool          // bake does not become a task at once
+	waits bool          // the call does not become a task immediately
 	after time.Duration // time after which the call becomes a task
 	ttl   time.Duration
 	bake  func(ctx context.Context, r *tasks.Run) (string, error)
@@ -295,7 +295,7 @@ func TestCustomCallBecomesTask(t *testing.T) {
 			t.Errorf("a call that cannot be bound was answered with %s, want an error", got)
 		}
 		if failed := b.is(b.bake("burnt"), mcp.TaskFailed); failed.Error.Code != mcp.CodeInternalError {
-			t.Errorf("a handler that panics fails its task with %v, want an internal error", failed.Error)
+			t.Errorf("the task of a panicking handler failed with %v, want an internal error", failed.Error)
 		}
 		id = b.bake("rye")
 		b.ask(mcp.MethodCancelTask, `"taskId":%q`, id)
@@ -304,7 +304,7 @@ func TestCustomCallBecomesTask(t *testing.T) {
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
 		b.keeper.Each(func(tool string, _ *store.Task) {
-			t.Errorf("%s runs, want no handler behind the end of its task", tool)
+			t.Errorf("%s runs, want no handler after the end of its task", tool)
 		})
 	})
 }
@@ -363,7 +363,7 @@ func TestLegacyTaskRequestsInput(t *testing.T) {
 			t.Errorf("the status of the task is %s, %v, want completed", status, err)
 		}
 		if _, err := b.keeper.Get(t.Context(), baker, id); err == nil {
-			t.Error("a client that knows tasks of another kind sees the task, want it unknown")
+			t.Error("a client of another kind of tasks can see the task, want it unknown")
 		}
 	})
 }
@@ -407,8 +407,8 @@ func TestShutdownFailsUnfinishedTasks(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		err := b.keeper.Shutdown(ctx)
-		if !errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(err.Error(), "ignore the end of their contexts: 1") {
-			t.Errorf("Shutdown returned %v, want the end of its context and one handler that ignores that", err)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(err.Error(), "their contexts have ended: 1") {
+			t.Errorf("Shutdown returned %v, want the end of its context and one handler that still runs", err)
 		}
 		for _, id := range []string{id, ignores} {
 			if failed := b.is(id, mcp.TaskFailed); !strings.Contains(failed.StatusMessage, "closed for today") {

@@ -20,23 +20,23 @@ import (
 
 // Options configure a [Keeper].
 type Options struct {
-	// Store keeps the tasks. Its methods must return in bounded time.
+	// Store stores the tasks. Its methods must return in bounded time.
 	Store store.Tasks
-	// Free removes all tasks from a store that only this server uses. It is nil for a store that servers share; then each
-	// running task has a lease.
+	// Free removes all tasks from a store that only this server uses. It is nil for a store that several servers share;
+	// there, each running task has a lease.
 	Free func()
 
-	PollInterval time.Duration // interval at which clients are asked to poll a task
+	PollInterval time.Duration // interval at which clients should poll a task
 	MaxRunning   int           // maximum number of concurrent runs
 	MaxKept      int           // maximum number of tasks of this server in the store
 	MaxKeptBytes int           // maximum total weight of these tasks
 	MaxResult    int           // maximum size of a task's result, in bytes
 	Lease        time.Duration // time without a renewal after which other servers fail a task
-	Stopping     *mcp.Error    // error of calls and tasks that Shutdown ends
+	Stopping     *mcp.Error    // error of the calls and tasks that Shutdown ends
 }
 
-// Keeper keeps the tasks of a server. It runs the tasks that this server creates, and answers for all tasks in the
-// store.
+// Keeper manages the tasks of a server. It runs the tasks that this server has created, and answers requests about all
+// tasks in the store.
 type Keeper struct {
 	Options Options // immutable once the first task was created
 
@@ -49,10 +49,10 @@ type Keeper struct {
 	mu        sync.Mutex
 	runs      map[string]*Run                  // guarded by mu; by task id, even if the call has not become a task yet
 	listeners map[string]map[listener]struct{} // guarded by mu; by task id
-	claims    map[question]*wait               // guarded by mu; the wait that asks the client each question of a task
+	claims    map[question]*wait               // guarded by mu; for each question of a task, the wait that asks the client
 	places    quota.Shares                     // guarded by mu; limits the number of runs
 	unwatch   func()                           // guarded by mu; stops watching the store; nil if not watching
-	closed    bool                             // guarded by mu; no more runs start
+	closed    bool                             // guarded by mu; no new runs start
 }
 
 // New returns a Keeper.
@@ -64,7 +64,7 @@ func New(o Options) *Keeper {
 	}
 }
 
-// expired is the type of ErrExpired, which is a time limit.
+// expired is the type of ErrExpired. It counts as a time limit.
 type expired struct{}
 
 func (expired) Error() string        { return "the task has expired" }
@@ -79,10 +79,10 @@ var (
 	errResult = &mcp.Error{Code: mcp.CodeInternalError, Message: "the result of the task is too large to store"}
 )
 
-// storeTimeout bounds store calls that no client waits for.
+// storeTimeout limits store calls that no client waits for.
 const storeTimeout = 10 * time.Second
 
-// lease returns the end of a lease that starts at the given time, or zero for a store that only this server uses.
+// lease returns the end of a lease that starts at the given time. It is zero for a store that only this server uses.
 func (k *Keeper) lease(at time.Time) time.Time {
 	if k.Options.Free != nil {
 		return time.Time{}
@@ -90,11 +90,12 @@ func (k *Keeper) lease(at time.Time) time.Time {
 	return at.Add(k.Options.Lease)
 }
 
-// renewal returns the time between two renewals of a lease.
+// renewal returns the time between two renewals of the lease.
 func (k *Keeper) renewal() time.Duration { return k.Options.Lease / 3 }
 
-// orphaned reports whether the server that runs the task is dead. For its own tasks a server always reports false:
-// wall clocks jump, processes pause, and stores become unreachable. It renews the lease instead.
+// orphaned reports whether the server that runs the task is dead. It is always false for this server's own tasks,
+// because wall clocks jump, processes pause, and stores become unreachable. The server renews the lease of such a task
+// instead.
 func (k *Keeper) orphaned(t *store.Task, at time.Time) bool {
 	if !lapsed(t, at) {
 		return false
@@ -113,9 +114,9 @@ func (k *Keeper) run(id string) *Run {
 	return k.runs[id]
 }
 
-// change applies f to a task and saves the new revision. If another server has saved a revision in the meantime,
-// change calls f again with that revision. known is the starting revision; if it is nil, change loads the task. f
-// reports whether it has changed anything.
+// change applies f to a task and saves the new revision. f reports whether it has changed anything. If another server
+// saves a revision at the same time, change calls f again with that revision. known is the revision to start from; if
+// known is nil, change loads the task.
 func (k *Keeper) change(ctx context.Context, id string, known *store.Task, f func(*store.Task) bool) (*store.Task,
 	error) {
 	for {
@@ -139,7 +140,7 @@ func (k *Keeper) change(ctx context.Context, id string, known *store.Task, f fun
 	}
 }
 
-// load loads a task. If the task's server is dead, load fails the task.
+// load loads a task. If the server of the task is dead, load marks the task as failed.
 func (k *Keeper) load(ctx context.Context, id string) (*store.Task, error) {
 	t, err := k.Options.Store.Load(ctx, id)
 	if err != nil || !k.orphaned(t, now()) {
@@ -189,14 +190,14 @@ func (k *Keeper) watch(ctx context.Context) {
 	}
 	stop, err := k.Options.Store.Watch(ctx, k.saved)
 	if err != nil {
-		return // the next task tries again
+		return // best effort: the next task tries again
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.unwatch = stop
 }
 
-// saved reports a revision that any server has saved to the task's run and listeners.
+// saved passes a revision that any server has saved to the task's run and listeners.
 func (k *Keeper) saved(id string, revision int64) {
 	k.mu.Lock()
 	r := k.runs[id]
@@ -263,9 +264,9 @@ func (k *Keeper) Usage(yield rpc.YieldUsage) {
 	yield(names.MemoryTaskResult, bytes.Used, bytes.Limit)
 }
 
-// Shutdown rejects new runs and waits for the running ones. If ctx ends first, Shutdown cancels the contexts of their
-// handlers, which fails the tasks, and returns the cause of ctx. After [rpc.Settle] it also fails the tasks of
-// handlers that ignore the cancellation; the error contains the number of these.
+// Shutdown refuses new runs and waits for the current runs. If ctx ends first, Shutdown cancels the contexts of the
+// handlers, which fails their tasks, and returns the cause of ctx. If a handler ignores the cancellation, Shutdown
+// marks its task as failed after [rpc.Settle]; the error contains the number of such handlers.
 func (k *Keeper) Shutdown(ctx context.Context) error {
 	k.mu.Lock()
 	k.closed = true
@@ -292,9 +293,9 @@ func (k *Keeper) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// stopWatching undoes watch.
+// stopWatching ends watch.
 func (k *Keeper) stopWatching() {
-	k.turn.Lock() // watch holds turn at most until its store call times out
+	k.turn.Lock() // watch holds turn no longer than the timeout of its store call
 	defer k.turn.Unlock()
 	k.mu.Lock()
 	unwatch := k.unwatch
@@ -305,7 +306,7 @@ func (k *Keeper) stopWatching() {
 	}
 }
 
-// disown fails the tasks of runs that Shutdown no longer waits for.
+// disown marks the tasks of runs that Shutdown no longer waits for as failed.
 func (k *Keeper) disown(runs []*Run) {
 	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()

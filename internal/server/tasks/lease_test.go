@@ -22,7 +22,7 @@ type countingStore struct {
 	store.Tasks
 	saves  atomic.Int64
 	broken atomic.Bool
-	deaf   atomic.Bool // the store cannot be watched
+	deaf   atomic.Bool // Watch fails
 }
 
 var errBroken = errors.New("the database is gone")
@@ -49,7 +49,7 @@ func (s *countingStore) Watch(ctx context.Context, changed func(string, int64)) 
 	return s.Tasks.Watch(ctx, changed)
 }
 
-// inTwoServers runs a test with two servers that share a store. view is the first server's access to the store.
+// inTwoServers runs a test with two servers that share a store. The first server uses the store through view.
 func inTwoServers(t *testing.T, test func(t *testing.T, one, other *bakery, view *countingStore)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestTaskOfLostServerFails(t *testing.T) {
 		other.is(lost, mcp.TaskWorking)
 		time.Sleep(12 * time.Second)
 		if v := other.is(lost, mcp.TaskFailed); v.Error == nil || v.Error.Code != mcp.CodeInternalError ||
-			!strings.Contains(v.Error.Message, "is gone") {
-			t.Errorf("the task is %+v, want it failed because its server is gone", v)
+			!strings.Contains(v.Error.Message, "has ended") {
+			t.Errorf("the task is %+v, want status failed because its server has ended", v)
 		}
 		other.is(unwanted, mcp.TaskCancelled)
 		view.broken.Store(false) // the store was only unreachable
@@ -170,13 +170,13 @@ func TestWatchIncludesTasksOfOtherServers(t *testing.T) {
 	})
 }
 
-// leapingStore presents the tasks as if the server's wall clock had leapt forward.
+// leapingStore presents the tasks as if the server's wall clock had jumped forward.
 type leapingStore struct {
 	store.Tasks
 	leap atomic.Int64 // nanoseconds
 }
 
-// moved returns the task with its lease moved by d.
+// moved returns a copy of the task with its lease moved by d.
 func moved(r *store.Task, d time.Duration) *store.Task {
 	r = new(*r)
 	if !r.Lease.IsZero() {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// ledger records which account owns each task that this server has created and that has not expired. It bounds the
-// number and the size of the tasks, so that no account uses up the store. It works with any store.
+// ledger records the owner of each task that this server has created and that has not expired. It limits the number and
+// the size of the tasks, so that no account fills the store. It works with any store.
 type ledger struct {
 	mu      sync.Mutex
 	tasks   quota.Shares      // guarded by mu; limits the number of tasks
@@ -17,7 +17,7 @@ type ledger struct {
 	entries map[string]*entry // guarded by mu; by task id
 }
 
-// entry is a task in the ledger.
+// entry describes one task in the ledger.
 type entry struct {
 	who      quota.Account
 	weight   int         // weight of the revision, in bytes
@@ -29,7 +29,7 @@ func newLedger(tasks, bytes int) *ledger {
 	return &ledger{tasks: quota.NewShares(tasks), bytes: quota.NewShares(bytes), entries: map[string]*entry{}}
 }
 
-// add adds a new task, and reports false if there is no capacity for it.
+// add adds a new task. It reports false if the limits leave no room for the task.
 func (l *ledger) add(who quota.Account, r *store.Task) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,8 +62,8 @@ func (l *ledger) remove(id string) {
 	}
 }
 
-// save calls save to save the next revision of a task, or returns [store.ErrFull] if the task may not grow that much.
-// A task of another server is in that server's ledger, so save does not limit it.
+// save calls save to save the next revision of a task. It returns [store.ErrFull] if the task may not grow that much. A
+// task of another server belongs to the ledger of that server, so save does not limit it.
 func (l *ledger) save(r *store.Task, save func() error) error {
 	e, grows, ok := l.reserve(r)
 	if !ok {
@@ -76,7 +76,8 @@ func (l *ledger) save(r *store.Task, save func() error) error {
 	return err
 }
 
-// reserve reserves the bytes by which a task grows. A task may always grow by store.TaskSlack, so that it can fail.
+// reserve reserves the bytes by which a task grows. A task may always grow by store.TaskSlack, so that it can be marked
+// as failed.
 func (l *ledger) reserve(r *store.Task) (e *entry, grows int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +92,7 @@ func (l *ledger) reserve(r *store.Task) (e *entry, grows int, ok bool) {
 	return e, grows, true
 }
 
-// settle releases the reservation. If the revision was saved and is the latest, settle records its weight.
+// settle releases the reservation. If the revision was saved and is the latest one, settle records its weight.
 func (l *ledger) settle(e *entry, r *store.Task, reserved int, saved bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

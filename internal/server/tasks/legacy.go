@@ -12,26 +12,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// The files legacy.go, news.go and wait.go implement the tasks of 2025-11-25, which clients request with the call.
-// Handlers and records are the same as for the extension.
-// (specification 2025-11-25, basic/utilities/tasks)
+// The files legacy.go, news.go and wait.go implement the tasks of 2025-11-25. A client requests such a task in the
+// call. Handlers and records are the same as for the extension. (specification 2025-11-25, basic/utilities/tasks)
 
-// Legacy is the request of a client of 2025-11-25 for a task, together with the session's knowledge of the task.
+// Legacy is a request of a client of 2025-11-25 for a task, together with what the session knows about the task.
 type Legacy struct {
 	TTL      *int64          // requested lifetime of the task in ms; nil if the client does not request one
 	Token    jsonrpc.ID      // progress token; zero for none
-	Answered context.Context // ends when the client has the answer to the call
+	Answered context.Context // ends when the client has received the answer to the call
 	Session  Session         // nil for a client without a session
 
 	meta mcp.Meta // _meta of all messages about the task
 
-	introduced bool     // guarded by Run.mu; the client has got the task's id
+	introduced bool     // guarded by Run.mu; the client has received the task's id
 	change     int64    // guarded by Run.mu; the latest known change of the task
 	told       int64    // guarded by Run.mu; the latest change that the session was notified of
 	progress   progress // guarded by Run.mu
 }
 
-// initLegacy prepares the run for a task of 2025-11-25, which is created at once.
+// initLegacy prepares the run for a task of 2025-11-25, which is created immediately.
 func (r *Run) initLegacy() error {
 	meta, err := mcp.Meta(nil).With(mcp.MetaRelatedTask, mcp.RelatedTask{TaskID: r.id})
 	if err != nil {
@@ -46,8 +45,9 @@ func (r *Run) initLegacy() error {
 	return nil
 }
 
-// legacyTTL returns the lifetime of a task. asked is the requested time in ms, or nil. most is the server's maximum,
-// and zero means no maximum. The result is not below least, unless the maximum is, so that the client can see the task.
+// legacyTTL returns the lifetime of a task. asked is the requested lifetime in ms, or nil. most is the server's
+// maximum; zero means no maximum. The lifetime is at least least, so that the client can see the task, but never above
+// most.
 func legacyTTL(asked *int64, most, least time.Duration) time.Duration {
 	if asked == nil {
 		return most
@@ -98,7 +98,7 @@ func (l *Legacy) relateParams(params json.RawMessage) (json.RawMessage, error) {
 	return json.RawMessage(with), err
 }
 
-// Related returns the _meta for notifications about a request of the server: the related-task metadata in the
+// Related returns the _meta for notifications about a request of the server. It is the related-task metadata in the
 // request's params, or nil.
 func Related(params json.RawMessage) mcp.Meta {
 	meta, _ := mcp.Object(params).Lookup("_meta")
@@ -110,7 +110,7 @@ func Related(params json.RawMessage) mcp.Meta {
 	return related
 }
 
-// settleLegacy marks a task as failed if its tool reports a failure. The tool's result remains the result of the task.
+// settleLegacy marks a task as failed if its tool reports a failure. The result of the task is still the tool's result.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Execution Errors")
 func (r *Run) settleLegacy(t *store.Task, answer *mcp.CallToolResult) {
 	if r.Legacy == nil || answer == nil || !answer.IsError || t.Status != mcp.TaskCompleted {
@@ -119,7 +119,7 @@ func (r *Run) settleLegacy(t *store.Task, answer *mcp.CallToolResult) {
 	t.Status, t.Message = mcp.TaskFailed, shortened(answer.Text())
 }
 
-// maxStatusMessage bounds the excerpt of a failed result that becomes the status message, in bytes.
+// maxStatusMessage limits the excerpt of a failed result that becomes the status message, in bytes.
 const maxStatusMessage = 1 << 10
 
 func shortened(s string) string {

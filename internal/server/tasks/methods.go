@@ -23,8 +23,8 @@ func (k *Keeper) Get(ctx context.Context, c Client, id string) (any, error) {
 	return &mcp.GetTaskResult{DetailedTask: k.show(t)}, nil
 }
 
-// Update answers tasks/update: it passes the responses to open requests to the handler and ignores all others. (tasks
-// extension, "Task Update Requests")
+// Update answers tasks/update. It passes the responses to open requests to the handler and ignores all other responses.
+// (tasks extension, "Task Update Requests")
 func (k *Keeper) Update(ctx context.Context, c Client, id string, responses mcp.InputResponses) error {
 	t, err := k.find(ctx, c, id)
 	if err != nil {
@@ -34,8 +34,8 @@ func (k *Keeper) Update(ctx context.Context, c Client, id string, responses mcp.
 	return clientError(err)
 }
 
-// Cancel answers tasks/cancel: it ends the context of the handler, which decides how the task ends. A finished task
-// does not change. (tasks extension, "Task Cancellation")
+// Cancel answers tasks/cancel. It ends the context of the handler, and the handler decides how the task ends. A
+// finished task does not change. (tasks extension, "Task Cancellation")
 func (k *Keeper) Cancel(ctx context.Context, c Client, id string) (any, error) {
 	t, err := k.find(ctx, c, id)
 	switch {
@@ -55,9 +55,8 @@ func (k *Keeper) Cancel(ctx context.Context, c Client, id string) (any, error) {
 }
 
 // List answers tasks/list with one page of the tasks that are visible to the client, oldest first. It examines at most
-// size tasks after the place behind, so a page may have fewer. next is the place for the next page, or nil after the
-// last page.
-// (specification 2025-11-25, basic/utilities/tasks, "Task Listing")
+// size tasks after the place behind, so a page may have fewer tasks. next is the place for the next page, or nil after
+// the last page. (specification 2025-11-25, basic/utilities/tasks, "Task Listing")
 func (k *Keeper) List(ctx context.Context, c Client, behind store.TaskPlace, size int) (page []*mcp.LegacyTask,
 	next *store.TaskPlace, err error) {
 	found, err := k.Options.Store.List(ctx, c.Principal, behind, size+1)
@@ -84,7 +83,7 @@ func (k *Keeper) List(ctx context.Context, c Client, behind store.TaskPlace, siz
 	return page, next, nil
 }
 
-// find returns a task that is visible to the client. Other clients get the error for an unknown task.
+// find returns a task that is visible to the client. For all other tasks it returns the error for an unknown task.
 func (k *Keeper) find(ctx context.Context, c Client, id string) (*store.Task, error) {
 	t, err := k.load(ctx, id)
 	switch {
@@ -96,7 +95,7 @@ func (k *Keeper) find(ctx context.Context, c Client, id string) (*store.Task, er
 	return t, nil
 }
 
-// sees reports whether a task is visible to the client.
+// sees reports whether the client may see a task.
 func (c Client) sees(t *store.Task) bool {
 	return t.Principal == c.Principal && t.Version.Era() == c.Version.Era()
 }
@@ -115,7 +114,8 @@ func clientError(err error) error {
 	return err
 }
 
-// respond adds the responses to open requests to a task, and reports whether there were any.
+// respond adds responses to a task. It ignores responses to requests that are not open, and reports whether it has
+// added any.
 func respond(t *store.Task, responses mcp.InputResponses) bool {
 	open, taken := maps.Clone(t.Requests), maps.Clone(t.Responses)
 	for key, response := range responses {
@@ -157,7 +157,7 @@ func (k *Keeper) show(r *store.Task) mcp.DetailedTask {
 	return t
 }
 
-// timeFormat is the ISO 8601 format of times.
+// timeFormat is the ISO 8601 format of the times in messages.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // showLegacy converts a task for a client of 2025-11-25.
@@ -175,7 +175,7 @@ func (k *Keeper) legacyResult(t *store.Task) any {
 	return &mcp.LegacyTaskResult{LegacyTask: k.showLegacy(t)}
 }
 
-// cancelLegacy answers tasks/cancel: it cancels the task at once and ignores the later result of its handler.
+// cancelLegacy answers tasks/cancel. It cancels the task immediately and ignores the later result of the handler.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Cancellation")
 func (k *Keeper) cancelLegacy(ctx context.Context, t *store.Task) (any, error) {
 	over := false

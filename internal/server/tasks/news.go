@@ -10,7 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// introduce records that the client has got the task's id. From now on the session gets notifications about the task.
+// introduce records that the client has received the task's id. From now on the session gets notifications about the
+// task.
 func (r *Run) introduce() {
 	r.mu.Lock()
 	r.Legacy.introduced = true
@@ -30,7 +31,7 @@ func (r *Run) news(t *store.Task) {
 	r.notifyStatus()
 }
 
-// notifyStatus notifies the session unless it was already notified of the latest change. It does not wait.
+// notifyStatus notifies the session, unless the session already knows the latest change. It does not wait.
 func (r *Run) notifyStatus() {
 	r.mu.Lock()
 	l := r.Legacy
@@ -68,9 +69,9 @@ type progress struct {
 	due         bool // the client has not been notified yet
 }
 
-// report records progress and notifies the session, if the client has asked for progress. The notification has the
-// latest progress at the time of sending.
-// (specification 2025-11-25, basic/utilities/tasks, "Task Progress Notifications")
+// report records progress. If the client has asked for progress, report notifies the session; the notification has the
+// latest progress at the time of sending. (specification 2025-11-25, basic/utilities/tasks, "Task Progress
+// Notifications")
 func (r *Run) report(value, total float64, message string) {
 	if r.Legacy == nil || r.Legacy.Token.IsZero() {
 		return
@@ -93,12 +94,12 @@ type Progress struct {
 	Meta    mcp.Meta
 	Token   jsonrpc.ID
 
-	Value, Total float64 // Total is zero or negative if unknown
+	Value, Total float64 // Total is zero or negative if it is unknown
 	Message      string
 }
 
-// DueProgress returns the progress that the client has not been notified of. It reports false if there is no
-// such progress, or if the task has ended.
+// DueProgress returns progress that the client has not been notified of. It reports false if there is none, or if the
+// task has ended.
 func (k *Keeper) DueProgress(id string) (Progress, bool) {
 	r := k.run(id)
 	if r == nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// The functions of this file change a task that is about to be saved. They replace maps and never change one, because
-// revisions share them.
+// The functions of this file change a task that is about to be saved. They replace maps instead of changing them,
+// because revisions share maps.
 
-// now returns the time for a record, in whole milliseconds, so that JSON preserves it.
+// now returns the current time in whole milliseconds, so that JSON preserves it in a record.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
 // lapsed reports whether the lease of a running task has expired. A task without a lease belongs to the only server of
@@ -38,7 +38,7 @@ func fail(t *store.Task, e *mcp.Error, at time.Time) {
 	t.Error = e
 }
 
-// abandon ends a task whose handler is gone.
+// abandon ends a task that has lost its handler.
 func abandon(t *store.Task, e *mcp.Error, at time.Time) {
 	if t.CancelRequested {
 		end(t, mcp.TaskCancelled, "", at)
@@ -47,7 +47,7 @@ func abandon(t *store.Task, e *mcp.Error, at time.Time) {
 	fail(t, e, at)
 }
 
-// statusFor returns the status of a running task with the open requests.
+// statusFor returns the status of a running task with these open requests.
 func statusFor(open mcp.InputRequests) mcp.TaskStatus {
 	if len(open) > 0 {
 		return mcp.TaskInputRequired

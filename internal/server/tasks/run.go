@@ -20,13 +20,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// Run handles a call that is a task or may become one. Before the call becomes a task, the run ends with the request;
-// after that, with the task.
+// Run handles a call that is a task or may become one. The run ends with the request until the call becomes a task, and
+// with the task after that.
 type Run struct {
 	Handler Handler
 	Keeper  *Keeper
 	Peer    *rpc.Peer     // sender of the call
-	Account quota.Account // account that the run and the kept task are charged to
+	Account quota.Account // account that pays for the run and the kept task
 	Client  Client        // client that may see the task
 	Tool    string        // name of the tool
 	Legacy  *Legacy       // set if the client of 2025-11-25 requests a task; nil for the extension
@@ -36,7 +36,7 @@ type Run struct {
 
 	id      string          // id of the task, if the call becomes one: at least 128 random bits
 	request context.Context // context of the call
-	untie   func() bool     // lets the handler outlive the request
+	untie   func() bool     // detaches the handler's context from the request
 	ctx     context.Context // context of the handler, without the span
 	cancel  context.CancelCauseFunc
 	within  context.Context // context of the handler
@@ -58,13 +58,13 @@ type Run struct {
 	moved   broadcast.Signal // guarded by mu; sent after each later revision
 	message *string          // guarded by mu; status message that waits to be saved; nil for none
 	told    time.Time        // guarded by mu; time of the last saved status message
-	asking  bool             // guarded by mu; the handler asks the client by another round of the request
+	asking  bool             // guarded by mu; the handler asks the client, which then sends the request again
 	timer   *time.Timer      // guarded by mu; starts the errand: first to create the task, then to renew the lease
-	still   bool             // guarded by mu; the timer is no longer set
+	still   bool             // guarded by mu; the timer is no longer reset
 }
 
-// Do handles the call. It returns the created task, or the handler's answer if the handler returns before a task was
-// created.
+// Do handles the call. It returns the created task. If the handler returns before a task was created, Do returns the
+// handler's answer.
 func (r *Run) Do(ctx context.Context) (answer any, err error) {
 	r.init(ctx)
 	if r.Legacy != nil {
@@ -100,7 +100,7 @@ func (r *Run) init(ctx context.Context) {
 	r.tie()
 }
 
-// tie makes the handler's context end with the request's.
+// tie makes the handler's context end when the request's context ends.
 func (r *Run) tie() {
 	r.untie = context.AfterFunc(r.request, func() { r.cancel(context.Cause(r.request)) })
 }
@@ -113,8 +113,8 @@ func (r *Run) lock(ctx context.Context) (unlock func(), err error) {
 	return r.turn.Unlock, nil
 }
 
-// start starts the handler, and first creates the task unless Waits is set. If it returns a result or an error, it has
-// not started the handler, and the result or error answers the request.
+// start starts the handler. Unless Waits is set, it creates the task first. If start returns a result or an error, it
+// has not started the handler, and the result or error answers the request.
 func (r *Run) start() (*mcp.CallToolResult, error) {
 	if err := r.Keeper.enter(r); err != nil {
 		return nil, err
@@ -146,14 +146,14 @@ func (r *Run) start() (*mcp.CallToolResult, error) {
 	return nil, nil
 }
 
-// bind checks the arguments. If user code ends the goroutine, bind releases the place of the run.
+// bind validates the arguments. If user code ends the goroutine, bind releases the place of the run.
 func (r *Run) bind() (err error) {
 	usercode.Pass(func() { err = r.Handler.Bind(r.request) }, func() { r.Keeper.leave(r) })
 	return err
 }
 
-// Begin turns the call into a task, unless it already is one. After Begin, requests about the task find the task. The
-// error is the cause of ctx or of the request's end, [rpc.ErrAnswered], or the reason why a task cannot be created now.
+// Begin turns the call into a task, unless it already is one. From then on, requests about the task find it. The error
+// is the cause of ctx or of the request's context, [rpc.ErrAnswered], or the reason why the task cannot be created now.
 // (tasks extension, "Task Creation")
 func (r *Run) Begin(ctx context.Context) error {
 	unlock, err := r.lock(ctx)
@@ -200,7 +200,7 @@ func (r *Run) newTask(at time.Time) *store.Task {
 	return t
 }
 
-// save saves the first revision, if the ledger has capacity for the task.
+// save saves the first revision of the task if the limits of the ledger allow it.
 func (r *Run) save(ctx context.Context, t *store.Task) error {
 	if !r.Keeper.ledger.add(r.Account, t) {
 		return rpc.Fail(rpc.ErrBusy, store.ErrFull)
@@ -216,7 +216,7 @@ func (r *Run) save(ctx context.Context, t *store.Task) error {
 	return rpc.Fail(rpc.ErrInternal, fmt.Errorf("create the task: %w", err))
 }
 
-// Run implements [rpc.Task]: it calls the handler. User code may end the goroutine.
+// Run implements [rpc.Task] and calls the handler. User code may end the goroutine.
 func (r *Run) Run() {
 	var result *mcp.CallToolResult
 	err := error(rpc.ErrPanicked)
@@ -306,12 +306,13 @@ func (r *Run) payload(result *mcp.CallToolResult, err error) (json.RawMessage, e
 	case err != nil:
 		return nil, rpc.Fail(rpc.ErrInternal, fmt.Errorf("encode the result of %s: %w", mcp.MethodCallTool, err))
 	case len(raw) > limit:
-		return nil, rpc.Fail(errResult, fmt.Errorf("result of %d bytes is above the limit of %d", len(raw), limit))
+		return nil, rpc.Fail(errResult, fmt.Errorf("result of %d bytes exceeds the limit of %d bytes", len(raw), limit))
 	}
 	return raw, nil
 }
 
-// settle sets the outcome of a task. If the client has requested cancellation, an error counts as cancelled.
+// settle sets the outcome of a task. If the client has requested cancellation, an error means that the task was
+// cancelled.
 func settle(t *store.Task, payload json.RawMessage, err error, at time.Time) {
 	switch {
 	case err == nil:
@@ -325,7 +326,7 @@ func settle(t *store.Task, payload json.RawMessage, err error, at time.Time) {
 }
 
 // saveOutcome saves a final status, unless another server has ended the task. If the store fails, saveOutcome retries
-// for the duration of a lease.
+// for as long as a lease lasts.
 func (r *Run) saveOutcome(settle func(*store.Task)) (*store.Task, error) {
 	known, giveUp := r.latest(), time.Now().Add(r.Keeper.Options.Lease)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
@@ -347,7 +348,7 @@ func (r *Run) saveOutcome(settle func(*store.Task)) (*store.Task, error) {
 	}
 }
 
-// created returns the answer to a call that became a task.
+// created returns the answer to a call that has become a task.
 func (r *Run) created() any {
 	if r.Legacy != nil {
 		return &mcp.LegacyCreateTaskResult{Task: r.Keeper.showLegacy(r.first)}

@@ -18,7 +18,7 @@ func (r *Run) ID() string {
 	return r.id
 }
 
-// latest returns the latest known revision of the task, or nil before the call becomes a task. The caller must not
+// latest returns the latest known revision of the task. It is nil before the call becomes a task. The caller must not
 // change it.
 func (r *Run) latest() *store.Task {
 	r.mu.Lock()
@@ -26,14 +26,14 @@ func (r *Run) latest() *store.Task {
 	return r.record
 }
 
-// saved starts the errand if the saved revision is newer than the known one.
+// saved starts the errand if the store has a newer revision than the latest known one.
 func (r *Run) saved(revision int64) {
 	if t := r.latest(); t == nil || t.Revision < revision {
 		r.errand.start()
 	}
 }
 
-// learn records a revision of the task if it is newer than the known one.
+// learn records a revision of the task if it is newer than the latest known one.
 func (r *Run) learn(t *store.Task) {
 	r.mu.Lock()
 	if t.Revision <= r.record.Revision {
@@ -52,7 +52,7 @@ func (r *Run) learn(t *store.Task) {
 	}
 }
 
-// messagePause is the minimum time between two saved status messages, so that a handler may report at any rate.
+// messagePause is the minimum time between two saved status messages. So a handler may report as often as it likes.
 const messagePause = 250 * time.Millisecond
 
 // sync saves a pending status message, renews the lease, and loads revisions of other servers. Before the call becomes
@@ -97,7 +97,7 @@ func (r *Run) sync() {
 	r.setTimer(next)
 }
 
-// renew sets the lease and the status message, and reports whether there is anything to save. message may be nil.
+// renew sets the lease and the status message. It reports whether there is anything to save. message may be nil.
 func (r *Run) renew(t *store.Task, message *string, at time.Time) bool {
 	lease := r.Keeper.lease(at)
 	if t.Status.Terminal() || message == nil && lease.Sub(t.Lease) < r.Keeper.renewal() {
@@ -135,8 +135,8 @@ func (r *Run) setTimer(d time.Duration) {
 	r.timer = time.AfterFunc(max(d, 0), r.errand.start)
 }
 
-// SetMessage sets the status message of the task. It does not wait until the message is saved. The error is the
-// cancellation cause of the handler's context.
+// SetMessage sets the status message of the task. It does not wait until the message is saved. The error is the cause
+// of the handler's context, if that has ended.
 func (r *Run) SetMessage(message string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,9 +15,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// A task of 2025-11-25 asks its client with a request of the server, on the stream of a tasks/result that waits for
-// the task in any process. The answer reaches the handler as a response in the store.
-// (specification 2025-11-25, basic/utilities/tasks, "Input Required Status")
+// A task of 2025-11-25 asks its client with a request of the server. The request is sent on the stream of a
+// tasks/result that waits for the task, in any process. The client's answer is stored as a response, and the handler
+// reads it from the store. (specification 2025-11-25, basic/utilities/tasks, "Input Required Status")
 
 // askLegacy implements Ask for a task of 2025-11-25.
 func (r *Run) askLegacy(ctx context.Context, requests mcp.InputRequests) (mcp.InputResponses, error) {
@@ -41,15 +41,14 @@ func (r *Run) askLegacy(ctx context.Context, requests mcp.InputRequests) (mcp.In
 	return responses, nil
 }
 
-// response is the client's answer in the store, for a handler that may be in another process. Exactly one member is
-// set.
+// response is the client's answer in the store. The handler may run in another process. Exactly one member is set.
 type response struct {
 	Result json.RawMessage `json:"result,omitzero"`
 	Error  *mcp.Error      `json:"error,omitzero"`  // the client refuses
 	Broken string          `json:"broken,omitzero"` // why the answer is invalid
 }
 
-// responseOf converts the results of Asker.Ask, and reports false if the client has not answered.
+// responseOf converts the results of Asker.Ask to a response. It reports false if the client has not answered.
 func responseOf(answer json.RawMessage, err error) (response, bool) {
 	if err == nil {
 		return response{Result: answer}, true
@@ -63,7 +62,7 @@ func responseOf(answer json.RawMessage, err error) (response, bool) {
 	return response{}, false
 }
 
-// openResponse returns the result in a response, or its error.
+// openResponse returns the result or the error in a response.
 func openResponse(raw json.RawMessage, method string) (json.RawMessage, error) {
 	var r response
 	switch err := json.Unmarshal(raw, &r); {
@@ -77,10 +76,9 @@ func openResponse(raw json.RawMessage, method string) (json.RawMessage, error) {
 	return r.Result, nil
 }
 
-// Result answers tasks/result with the answer to the original call, as soon as there is one. It may wait longer than
-// the request timeout, because an unfinished task is not a failure. While it waits, it asks the client the questions of
-// the task.
-// (specification 2025-11-25, basic/utilities/tasks, "Result Retrieval")
+// Result answers tasks/result with the answer to the original call as soon as the answer exists. Result may wait longer
+// than the request timeout, because an unfinished task is not a failure. While it waits, it asks the client the
+// questions of the task. (specification 2025-11-25, basic/utilities/tasks, "Result Retrieval")
 func (k *Keeper) Result(request *rpc.Call, a Asker, c Client, id string) (any, error) {
 	t, err := k.find(request.Context(), c, id)
 	if err == nil && !t.Status.Terminal() {
@@ -114,7 +112,7 @@ type wait struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 
-	questions map[string]context.CancelFunc // cancels each question, open or answered; by key in the task
+	questions map[string]context.CancelFunc // cancels each question, open or answered; keys are the keys of the task
 	asking    sync.WaitGroup                // goroutines that ask questions
 }
 
@@ -145,7 +143,7 @@ func (w *wait) wait() (*store.Task, error) {
 			return t, err
 		}
 		w.ask(t)
-		pause := k.Options.Lease // a dead server sends no changes
+		pause := k.Options.Lease // a dead server reports no changes
 		if !t.Expires.IsZero() {
 			pause = min(pause, time.Until(t.Expires))
 		}
@@ -171,8 +169,8 @@ func (w *wait) changed(string) {
 	}
 }
 
-// ask asks the client the open questions of the task that no other wait asks, and withdraws questions that are no
-// longer open.
+// ask asks the client all open questions of the task, except those that another wait asks. It withdraws questions that
+// are no longer open.
 func (w *wait) ask(t *store.Task) {
 	for key, cancel := range w.questions {
 		if _, open := t.Requests[key]; !open {
@@ -203,7 +201,7 @@ func (w *wait) withdraw() {
 }
 
 // askOne asks the client one question and passes the response to the task. Without a response, the next tasks/result
-// asks again.
+// request asks again.
 func (w *wait) askOne(ctx context.Context, key string, r mcp.InputRequest) {
 	defer w.keeper.unclaim(question{w.id, key}, w)
 	w.request.Exchange.Asks.Pause(w.request)
@@ -212,7 +210,7 @@ func (w *wait) askOne(ctx context.Context, key string, r mcp.InputRequest) {
 	if response, answered := responseOf(answer, err); answered {
 		w.respond(key, response)
 	}
-	if errors.Is(err, rpc.ErrClosed) { // the client sends no more answers, so the task cannot finish
+	if errors.Is(err, rpc.ErrClosed) { // the client will send no more answers, so the task cannot finish
 		w.cancel(w.keeper.Options.Stopping)
 	}
 }
@@ -233,7 +231,8 @@ func (w *wait) respond(key string, r response) {
 	}
 }
 
-// claim makes w the wait that asks a question. It reports false if another wait asks it and has a client that reads.
+// claim makes w the wait that asks a question. It reports false if another wait already asks it and has a client that
+// reads.
 func (k *Keeper) claim(q question, w *wait) bool {
 	k.mu.Lock()
 	holder := k.claims[q]
@@ -250,7 +249,7 @@ func (k *Keeper) claim(q question, w *wait) bool {
 	return true
 }
 
-// unclaim releases a question and wakes the other waits, so that one of them can ask it.
+// unclaim releases a question and wakes the other waits, so that one of them asks it.
 func (k *Keeper) unclaim(q question, w *wait) {
 	k.mu.Lock()
 	var others []listener
@@ -264,7 +263,7 @@ func (k *Keeper) unclaim(q question, w *wait) {
 	}
 }
 
-// asked adapts a request of a task to [rpc.Question]. The handler checks the answer.
+// asked adapts a request of a task to [rpc.Question]. The handler validates the answer.
 type asked struct{ request mcp.InputRequest }
 
 func (q asked) Method() string                              { return q.request.Method }

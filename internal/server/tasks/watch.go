@@ -22,7 +22,7 @@ const (
 	WatchedCost = 256
 )
 
-// Watch sends the states of tasks to one subscription. It skips states that a later one replaces before they are sent.
+// Watch sends the states of tasks to one subscription. It skips a state that a later state replaces before it is sent.
 // (tasks extension, "Task Status Notifications")
 type Watch struct {
 	keeper *Keeper
@@ -34,7 +34,7 @@ type Watch struct {
 	mu    sync.Mutex
 	sent  map[string]int64 // guarded by mu; latest change sent for each unfinished task
 	due   []string         // guarded by mu; tasks to examine
-	timer *time.Timer      // guarded by mu; makes all tasks due, because a dead server sends no changes
+	timer *time.Timer      // guarded by mu; makes all tasks due, because a dead server reports no changes
 	over  bool             // guarded by mu
 }
 
@@ -53,8 +53,8 @@ func (k *Keeper) Watchable(ctx context.Context, c Client, ids []string) ([]strin
 	return known, nil
 }
 
-// NewWatch returns a watch of tasks, which ends with ctx. send sends the params of notifications/tasks, and reports
-// false if the subscription is over; a task of the group calls send. NewWatch may wait for the store.
+// NewWatch returns a watch of tasks that ends with ctx. send sends the params of notifications/tasks, and reports false
+// if the subscription has ended; it is called in a goroutine of the group. NewWatch may wait for the store.
 func (k *Keeper) NewWatch(ctx context.Context, g *rpc.Group, ids []string, send func(json.RawMessage) bool) *Watch {
 	w := &Watch{keeper: k, ctx: ctx, ids: ids, send: send, sent: map[string]int64{}}
 	w.errand = errand{group: g, do: w.sendDue}
@@ -123,7 +123,7 @@ func (w *Watch) sendDue() {
 	}
 }
 
-// next removes and returns a due task, with the latest change that was sent.
+// next removes a due task and returns it, with the number of the latest change that was sent.
 func (w *Watch) next() (id string, known int64, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,7 +137,7 @@ func (w *Watch) next() (id string, known int64, ok bool) {
 	return "", 0, false
 }
 
-// noteSent records the sent state. After a final state it forgets the task.
+// noteSent records the state that was sent. After a final state it forgets the task.
 func (w *Watch) noteSent(t *store.Task) {
 	if t.Status.Terminal() {
 		w.forget(t.ID)
@@ -157,7 +157,7 @@ func (w *Watch) forget(id string) {
 	w.keeper.unlisten(id, w)
 }
 
-// Stop ends the watch. w may be nil; otherwise it must have started. No call of send starts after Stop.
+// Stop ends the watch. After Stop returns, no call of send starts. w may be nil; otherwise Start must have been called.
 func (w *Watch) Stop() {
 	if w == nil {
 		return

@@ -14,7 +14,7 @@ const (
 	typeStream = "text/event-stream"
 )
 
-// usual is the value that the specification requires from clients.
+// usual is the value that the specification requires clients to send.
 const usual = typeJSON + ", " + typeStream
 
 // accepted parses the header Accept. A client without the header accepts both types.

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
-// account returns the account that a request is charged to.
+// account returns the account that pays for a request.
 func (h *Handler) account(r *http.Request) quota.Account {
 	if h.cfg.Account != nil {
 		return quota.Account{Name: h.cfg.Account(r)}
@@ -19,7 +19,7 @@ func (h *Handler) account(r *http.Request) quota.Account {
 	return quota.Account{From: network(r.RemoteAddr)}
 }
 
-// client returns the client of a request that is charged to who.
+// client returns the client of a request. who is the account that pays for the request.
 func (h *Handler) client(r *http.Request, who quota.Account) Client {
 	return Client{Observer: h.observer(r), Principal: h.cfg.Principal(r), Account: who}
 }
@@ -29,7 +29,8 @@ func (h *Handler) client(r *http.Request, who quota.Account) Client {
 const network64 = 64
 
 // network returns the address that identifies an account. It is the zero address if the remote address does not
-// identify one client: for a Unix socket, and for the loopback, where a proxy may send the requests of many clients.
+// identify one client: for a Unix socket, and for the loopback, because a proxy there may forward the requests of many
+// clients.
 func network(remote string) netip.Addr {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {

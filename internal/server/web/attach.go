@@ -8,7 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// session loads the principal's session with that id from the store and returns it held, or nil if it does not exist.
+// session loads the principal's session with this id from the store and returns it held. It returns nil if there is no
+// such session.
 func (f *fleet) session(r *http.Request, id, principal string) (*session, error) {
 	ctx, cancel := bounded(r.Context())
 	defer cancel()
@@ -35,7 +36,7 @@ func (f *fleet) known(id string) int64 {
 	return 0
 }
 
-// take returns the session of a record, held, or nil if it does not belong to the principal.
+// take returns the session of a record, held, or nil if the session does not belong to the principal.
 func (f *fleet) take(r *http.Request, id, principal string, raw []byte, revision int64) (*session, error) {
 	if s := f.h.sessions.find(id, principal, false); s != nil {
 		err := s.shared.update(r.Context(), raw, revision)
@@ -90,7 +91,7 @@ func (f *fleet) attach(r *http.Request, id string, record sessionRecord, revisio
 	return s, nil
 }
 
-// await waits until a session that another goroutine is attaching is complete.
+// await waits until another goroutine has completed the attachment of the session.
 func (sh *shared) await() error {
 	sh.saving.Lock()
 	defer sh.saving.Unlock()

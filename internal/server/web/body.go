@@ -16,7 +16,7 @@ import (
 // bodyWindow is the period over which BodyRate is measured.
 const bodyWindow = 10 * time.Second
 
-// bodyPatience returns the time limit for the first bytes of a body; zero or negative means no limit.
+// bodyPatience returns the time limit for the first bytes of a body. Zero or a negative value means no limit.
 func (c *Options) bodyPatience() time.Duration {
 	switch {
 	case c.BodyRate < 0:
@@ -27,8 +27,8 @@ func (c *Options) bodyPatience() time.Duration {
 	return min(c.BodyTimeout, bodyWindow)
 }
 
-// readBody reads the body of a request into p.frame, which the caller then owns. If that fails, it refuses the
-// request.
+// readBody reads the body of a request into p.frame, which belongs to the caller afterwards. After an error, readBody
+// refuses the request.
 func (h *Handler) readBody(p *post) (ok bool) {
 	patience := h.cfg.bodyPatience()
 	if patience > 0 {
@@ -53,14 +53,14 @@ func (h *Handler) readBody(p *post) (ok bool) {
 		h.refuse(p.w, p.r, bodyRefusal(err))
 		return false
 	}
-	if patience > 0 { // after a refusal, the deadline still bounds how long net/http reads the rest
+	if patience > 0 { // after a refusal, the deadline limits how long net/http reads the rest
 		p.allow(time.Time{})
 	}
 	p.closeBody()
 	return true
 }
 
-// closeBody closes a body that has been read completely. Otherwise net/http looks for more of an HTTP/1 body before it
+// closeBody closes a body that was read completely. Without this, net/http looks for more of an HTTP/1 body before it
 // sends headers, which costs a fortieth of its allocations for a request.
 func (p *post) closeBody() {
 	if p.pump == nil && p.r.ProtoMajor == 1 {
@@ -76,7 +76,7 @@ func (p *post) body() io.Reader {
 	return p.r.Body
 }
 
-// allow sets the read deadline of the body; the zero time means none.
+// allow sets the deadline for reading the body. The zero time means no deadline.
 func (p *post) allow(until time.Time) {
 	if p.pump != nil {
 		p.pump.until = until
@@ -85,7 +85,7 @@ func (p *post) allow(until time.Time) {
 	_ = p.ctl.SetReadDeadline(until)
 }
 
-// noDeadlines warns the operator, once, if err shows that the response writer supports no deadlines.
+// noDeadlines warns the operator if err shows that the response writer supports no deadlines. It warns only once.
 func (h *Handler) noDeadlines(r *http.Request, err error) {
 	if errors.Is(err, http.ErrNotSupported) && !h.warned.Swap(true) {
 		o := h.observer(r)
@@ -142,10 +142,11 @@ func (u *upload) grow(from, to int) (grown func(), err error) {
 	}, nil
 }
 
-// roomWait is the longest time a body waits for memory.
+// roomWait is how long a body waits for memory at most.
 const roomWait = 5 * time.Second
 
-// await waits for memory. The wait does not count towards the body's time limit, because the server reads nothing.
+// await waits for memory. This time does not count towards the time limit of the body, because the server reads
+// nothing.
 func (u *upload) await(n int) bool {
 	if u.cfg.BodyRate >= 0 {
 		u.extend(roomWait + bodyWindow)
@@ -165,7 +166,7 @@ func bodyRefusal(err error) refusal {
 		return tooBusy(ErrNoRoom)
 	case errors.Is(err, grow.ErrLimit):
 		f.reason, f.status = names.RefusalTooLarge, http.StatusRequestEntityTooLarge
-		f.err.Message = "the body is above the limit of this server"
+		f.err.Message = "the body exceeds the size limit of this server"
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		f.status, f.err.Message = http.StatusRequestTimeout, "the body did not arrive in time"
 	}

@@ -11,9 +11,9 @@ var threeDigits = func() string {
 	return string(all)
 }()
 
-// decimal formats a number. It does not allocate for numbers of up to three digits, the usual length of a short
-// answer. [strconv.Itoa] allocates from 100 on: that was one of the fifteen allocations of this package for a tiny
-// call over HTTP.
+// decimal formats a number. It does not allocate for a number of up to three digits, which is the usual length of a
+// short answer. [strconv.Itoa] allocates from 100 on, which was one of the fifteen allocations of this package for a
+// tiny call over HTTP.
 func decimal(n int) string {
 	if n < 100 || n > 999 {
 		return strconv.Itoa(n)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDecimalIsTheTextOfANumber(t *testing.T) {
+func TestDecimalFormatsNumbers(t *testing.T) {
 	for n := -1200; n < 12_000; n++ {
 		if got := decimal(n); got != strconv.Itoa(n) {
 			t.Fatalf("%d: got %q", n, got)
@@ -16,6 +16,6 @@ func TestDecimalIsTheTextOfANumber(t *testing.T) {
 			decimal(n)
 		}
 	}); n > 0 {
-		t.Errorf("the texts of numbers below 1000 take %v allocations, want none", n)
+		t.Errorf("formatting a number below 1000 takes %v allocations, want none", n)
 	}
 }

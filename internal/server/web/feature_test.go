@@ -180,7 +180,7 @@ func TestHandlerServesCustomServer(t *testing.T) {
 				`{"jsonrpc":"2.0","id":2,"result":"b"}`},
 			{"a notification", "POST", "", `{"jsonrpc":"2.0","method":"b"}`, 202, ""},
 			{"the end of the session", "DELETE", "", "", 204, ""},
-			{"a request behind it", "POST", "", `{"jsonrpc":"2.0","id":3,"method":"b"}`, 404,
+			{"a request after the end", "POST", "", `{"jsonrpc":"2.0","id":3,"method":"b"}`, 404,
 				`{"jsonrpc":"2.0","error":{"code":-32001,"message":"session not found"}}`},
 		} {
 			r := httptest.NewRequestWithContext(t.Context(), step.method, "/", strings.NewReader(step.body))
@@ -243,7 +243,7 @@ func TestSessionEventsCountAgainstItsAccount(t *testing.T) {
 			t.Error(err)
 		}
 		if kept("bob")+kept("two") != 0 {
-			t.Error("behind the sessions events are kept, want none")
+			t.Error("events are kept after the end of the sessions, want none")
 		}
 	})
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// fleet represents the processes that share a store of sessions. It keeps the handler's process registered as alive,
-// and exchanges signals with the others. Each handler counts as a process of its own.
+// fleet represents the processes that share a store of sessions. It registers the handler's process as alive, and
+// exchanges signals with the others. Each handler counts as a separate process.
 type fleet struct {
 	h      *Handler
 	store  store.Sessions
@@ -35,10 +35,10 @@ type fleet struct {
 	at atomic.Int64 // position of the latest signal to all processes
 }
 
-// fleetTimeout bounds each call of the store.
+// fleetTimeout limits each call of the store.
 const fleetTimeout = 5 * time.Second
 
-// newFleet joins the processes that share the store of h. leave ends the membership.
+// newFleet joins the processes that share the store of h. The method leave ends the membership.
 func newFleet(h *Handler) *fleet {
 	f := &fleet{h: h, store: h.cfg.Sessions, self: rand.Text()}
 	f.outbox.f = f
@@ -60,7 +60,7 @@ func (f *fleet) leave(ctx context.Context) {
 	_ = f.store.Beat(ctx, f.self, 0) // on failure, the lease expires
 }
 
-// ttl returns how long the store keeps an idle session with the given timeout. It is a little longer than the timeout,
+// ttl returns how long the store keeps an idle session with the timeout lasts. It is a little longer than the timeout,
 // so that the process that used the session last can end it first.
 func ttl(lasts time.Duration) time.Duration {
 	if lasts < 0 {
@@ -104,7 +104,7 @@ func (f *fleet) beat(ctx context.Context) error {
 	return nil
 }
 
-// prove renews the lease of this process if it is more than half over.
+// prove renews the lease of this process if more than half of it has passed.
 func (f *fleet) prove(ctx context.Context) error {
 	if last := f.beaten.Load(); last != nil && time.Since(*last) < f.h.cfg.Lease/2 {
 		return nil
@@ -143,7 +143,7 @@ const (
 	signalLost      signalKind = "lost"      // the store has lost signals to all processes
 )
 
-// maxReason bounds the cancellation reason that is passed on, in bytes.
+// maxReason limits the length of a cancellation reason that is passed on, in bytes.
 const maxReason = 1 << 10
 
 // tell sends a signal to a process; an empty process means all.
@@ -158,8 +158,9 @@ func (f *fleet) tell(ctx context.Context, process string, sig signal) error {
 	return f.store.Publish(ctx, process, raw)
 }
 
-// receive calls take once for each signal to a process, or to all processes if process is empty. It calls take with
-// nil if signals are missing between two. A store that has lost signals yields earlier ones again; receive skips them.
+// receive calls take once for each signal to a process, or for each signal to all processes if process is empty. If
+// signals are missing, it calls take with nil in their place. A store that has lost signals yields earlier ones again;
+// receive skips them.
 func (f *fleet) receive(ctx context.Context, process string, take func(context.Context, *signal, int64)) {
 	at, latest := int64(0), int64(0)
 	for pause := time.Duration(0); ctx.Err() == nil; pause = min(2*pause+10*time.Millisecond, time.Second) {
@@ -175,7 +176,7 @@ func (f *fleet) receive(ctx context.Context, process string, take func(context.C
 				take(ctx, nil, max(m.Position-1, latest))
 			}
 			if m.Previous < at && process == "" {
-				// The store has lost signals that this process has received. Processes that have not received them see no gap.
+				// The store has lost signals that this process received. A process that did not receive them sees no gap.
 				f.outbox.add(signal{Kind: signalLost})
 			}
 			at, pause = m.Position, 0
@@ -218,7 +219,7 @@ func (f *fleet) hear(ctx context.Context, sig *signal, position int64) {
 	}
 }
 
-// broadcast handles signals for the clients of all processes, and reports false for any other signal.
+// broadcast handles signals for the clients of all processes. It reports false for any other signal.
 func (f *fleet) broadcast(sig *signal, position int64) bool {
 	switch sig.Kind {
 	case signalAnnounced:
@@ -265,7 +266,7 @@ func (f *fleet) fetch(ctx context.Context, sig *signal, _ int64) {
 	}
 }
 
-// unreachable reports whether the store knows that a process is dead.
+// unreachable reports whether a process is dead according to the store.
 func (f *fleet) unreachable(ctx context.Context, process string) bool {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -273,15 +274,15 @@ func (f *fleet) unreachable(ctx context.Context, process string) bool {
 	return err == nil && !alive
 }
 
-// forget ends this process's part of a session that is over.
+// forget ends this process's part of a session that has ended.
 func (f *fleet) forget(id string) {
 	if s := f.h.sessions.known(id); s != nil {
 		f.h.end(s)
 	}
 }
 
-// refresh renews the idle timer of a session in the store and loads a newer record. It reports false if the session is
-// over.
+// refresh renews the idle timer of a session in the store and loads a newer record. It reports false if the session has
+// ended.
 func (f *fleet) refresh(ctx context.Context, s *session) bool {
 	ctx, cancel := bounded(ctx)
 	defer cancel()

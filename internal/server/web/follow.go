@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// board is the sink for messages that belong to no request, in a session with a store that processes share. Readers of
-// the stream read it from the store. Only the process that had the last reader writes to it.
+// board is the sink for messages that belong to no request, in a session whose store several processes share. A reader
+// of this stream reads it from the store. Only the process of the latest reader writes to it.
 type board struct {
 	rpc.Mute
 	s *session
@@ -35,10 +35,10 @@ func (b board) Notify(ctx context.Context, frame []byte) error {
 	return b.s.append(ctx, sh.f.events, store.Event{Data: frame}) // the store assigns the sequence number
 }
 
-// Answer does nothing: requests have streams of their own.
+// Answer does nothing, because each request has its own stream.
 func (b board) Answer(context.Context, rpc.Answer) error { return nil }
 
-// streamNote is the information about a stream that its process leaves for others in the store.
+// streamNote describes a stream. Its process leaves the note in the store for other processes.
 type streamNote struct {
 	Process string `json:"process"`
 	asked
@@ -50,7 +50,7 @@ type asked struct {
 	Batch    bool         `json:"batch,omitzero"` // the answers form one array
 }
 
-// open stores a new stream and its note; the store assigns the number.
+// open stores a new stream with its note. The store assigns the number.
 func (f *fleet) open(ctx context.Context, t *stream) error {
 	ctx, cancel := bounded(context.WithoutCancel(ctx))
 	defer cancel()
@@ -86,7 +86,7 @@ func askedBy(m *jsonrpc.Message, frame []byte) asked {
 	return a
 }
 
-// listen connects a client to a stream of a session, whichever process writes the stream.
+// listen connects a client to a stream of a session, no matter which process writes the stream.
 func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *session) {
 	resp := f.h.streamTo(w)
 	lastEventID := r.Header.Get(headerLastEventID)
@@ -96,7 +96,7 @@ func (f *fleet) listen(w http.ResponseWriter, r *http.Request, s *session) {
 		return
 	}
 	if t := s.stream(behind.Stream); t != nil {
-		// makes readers in other processes leave
+		// ends the readers in other processes
 		_ = f.tell(r.Context(), "", signal{Kind: signalReading, Session: s.id, Stream: behind.Stream})
 		err := t.resume(r.Context(), resp, behind.Sequence)
 		switch {
@@ -132,8 +132,8 @@ type follower struct {
 	s      *session
 	r      *response
 	stream int64
-	fresh  bool  // the client knows no event of the stream
-	number int64 // number of this reader in the session in this process
+	fresh  bool  // the client has no event of the stream yet
+	number int64 // number of this reader among the session's readers in this process
 	leave  context.CancelFunc
 	note   streamNote // zero if the stream has ended or belongs to no request
 
@@ -179,8 +179,8 @@ func (c *follower) prepare(ctx context.Context, behind store.EventID) (missed []
 	return missed, err
 }
 
-// inspect determines whether the stream continues after the missed events, and sets over or note. A stream that does
-// not continue must have its final event.
+// inspect determines whether the stream continues after the missed events, and sets over or note. If the stream does
+// not continue and its final event is missing, inspect returns errEventsGone.
 func (c *follower) inspect(ctx context.Context, behind store.EventID, missed []store.Event) ([]store.Event, error) {
 	complete := func() bool {
 		c.over = len(missed) > 0 && missed[len(missed)-1].Final
@@ -203,7 +203,7 @@ func (c *follower) inspect(ctx context.Context, behind store.EventID, missed []s
 	return missed, err
 }
 
-// serve writes the missed events and then new ones until the client, the stream or a newer reader ends the response.
+// serve writes the missed events, then new events, until the client, the stream or a newer reader ends the response.
 func (c *follower) serve(ctx context.Context, missed []store.Event) {
 	var watching sync.WaitGroup
 	defer func() {
@@ -250,8 +250,8 @@ func (c *follower) write(e store.Event) bool {
 		c.r.event(sse.Event{ID: e.ID.String(), HasID: true, Data: e.Data, HasData: true}) == nil
 }
 
-// watch waits for the end of the response. Until then it calls ask at each tick, so that the stream ends even if its
-// process has died.
+// watch waits for the end of the response. Until then it calls ask at each tick, so that the stream ends even if the
+// stream's process has died.
 func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
 	tick := time.NewTicker(c.f.h.cfg.Lease / 3)
 	defer tick.Stop()
@@ -267,8 +267,8 @@ func (c *follower) watch(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-// ask asks the stream's process to end the stream if that process has already finished it (see ended). If the process
-// is dead, ask ends the stream itself.
+// ask requests the end of a stream from its process, which sends the end if it has already finished the stream (see
+// ended). If the process is dead, ask ends the stream itself.
 func (c *follower) ask(ctx context.Context) {
 	sig := signal{Kind: signalFollowed, Session: c.s.id, Stream: c.stream}
 	switch process := c.note.Process; {
@@ -278,7 +278,7 @@ func (c *follower) ask(ctx context.Context) {
 	case c.f.unreachable(ctx, process):
 		c.conclude(ctx)
 	default:
-		_ = c.f.tell(ctx, process, sig) // on failure, the next tick tries again
+		_ = c.f.tell(ctx, process, sig) // best effort: the next tick tries again
 	}
 }
 
@@ -293,7 +293,7 @@ var (
 	}
 )
 
-// conclude ends a stream whose process is dead. The store refuses the final event if it has an event that this
+// conclude ends a stream after its process has died. The store refuses the final event if it has an event that this
 // follower has not read yet.
 func (c *follower) conclude(ctx context.Context) {
 	ctx, cancel := bounded(ctx)
@@ -302,7 +302,7 @@ func (c *follower) conclude(ctx context.Context) {
 		Data: c.note.fail(errAbandoned), Final: true})
 }
 
-// fail returns an error as the answer to each of the requests.
+// fail answers each of the requests with an error.
 func (a *asked) fail(e *mcp.Error) (data []byte) {
 	for i, id := range a.Requests {
 		if i > 0 {
@@ -316,8 +316,8 @@ func (a *asked) fail(e *mcp.Error) (data []byte) {
 	return data
 }
 
-// ended handles the signal that a client in another process waits for the end of a stream. If this process has
-// finished the stream, the store has lost the end, as a lagging replica does; ended then appends an end.
+// ended handles a signal from a client in another process that waits for the end of a stream. If this process has
+// finished the stream, the store has lost the end; a lagging replica does that. Then ended appends an end.
 func (f *fleet) ended(ctx context.Context, sig *signal) {
 	if s := f.h.sessions.known(sig.Session); s != nil && s.stream(sig.Stream) != nil {
 		return
@@ -330,7 +330,7 @@ func (f *fleet) ended(ctx context.Context, sig *signal) {
 		return
 	}
 	_ = f.events.Append(ctx, sig.Session, store.Event{ID: store.EventID{Stream: sig.Stream},
-		Data: note.fail(errAnswerLost), Final: true}) // on failure, the next signal tries again
+		Data: note.fail(errAnswerLost), Final: true}) // best effort: the next signal tries again
 }
 
 // reader is a reader of a stream in the store.
@@ -340,7 +340,7 @@ type reader struct {
 	first  bool               // all processes know this reader; earlier readers have left
 }
 
-// reads registers a new reader of a stream, ends the previous one, and returns the number of the new one.
+// reads registers a new reader of a stream and ends the previous one. It returns the number of the new reader.
 func (sh *shared) reads(stream int64, leave context.CancelFunc) int64 {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -352,7 +352,8 @@ func (sh *shared) reads(stream int64, leave context.CancelFunc) int64 {
 	return sh.reader
 }
 
-// claims returns the announcements of readers that this process has not received back: the store may have lost them.
+// claims returns the announcements of this process's readers that the store has not delivered back to this process. The
+// store may have lost them.
 func (sh *shared) claims() (all []signal) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -393,7 +394,7 @@ func (f *fleet) read(sig *signal) {
 	s.shared.readElsewhere(sig.Stream)
 }
 
-// yielding is the task that detaches a stream's reader. It is a task of its own because the reader may be slow.
+// yielding is the task that detaches a stream's reader. It is a separate task because the reader may be slow.
 type yielding struct{ t *stream }
 
 func (y yielding) Run() { y.t.yield() }

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// gate counts the HTTP requests in progress and limits the POSTs that are processed after their body has been read.
+// gate counts the HTTP requests in progress. It limits the POSTs that are processed after their body has arrived.
 type gate struct {
 	room *quota.Memory // memory for bodies
 
@@ -24,8 +24,8 @@ type gate struct {
 	moved  broadcast.Signal // guarded by mu; sent when a request ends or frees its place
 }
 
-// visit holds the resources of one HTTP request: its place and the memory of its body. The calls that it started keep
-// both until they are answered, even if the HTTP request has ended.
+// visit holds the resources of one HTTP request: its place and the memory of its body. The calls that the request has
+// started keep both until they are answered, even if the HTTP request has ended.
 type visit struct {
 	gate *gate
 	who  quota.Account
@@ -105,7 +105,7 @@ func (v *visit) vacate() {
 	v.gate.moved.Send()
 }
 
-// linger frees the place of a POST that takes long. back reserves the place again unless the visit has ended.
+// linger releases the place of a POST that takes long. back reserves the place again unless the visit has ended.
 func (v *visit) linger() (back func()) {
 	g := v.gate
 	g.mu.Lock()
@@ -165,12 +165,12 @@ func (g *gate) waitPosts(ctx context.Context) {
 	g.wait(ctx, func() bool { return g.places.Used == 0 })
 }
 
-// waitAll waits until no request or background work is left, and reports false if ctx ends first.
+// waitAll waits until no request or background work is left. It reports false if ctx ends first.
 func (g *gate) waitAll(ctx context.Context) bool {
 	return g.wait(ctx, func() bool { return g.inside.Load() == 0 })
 }
 
-// wait waits until done returns true, and reports false if ctx ends first. It calls done with mu held.
+// wait waits until done returns true. It reports false if ctx ends first. It calls done with mu held.
 func (g *gate) wait(ctx context.Context, done func() bool) bool {
 	return g.moved.Await(ctx, &g.mu, done) == nil
 }

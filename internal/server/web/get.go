@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// get opens a stream for reading: the stream of a session for messages that belong to no request, the rest of an
-// interrupted stream, or the stream of HTTP+SSE. A second reader of a stream replaces the first, because the
-// connection of the first may have broken unnoticed.
-// (specification 2025-11-25, basic/transports, "Listening for Messages from the Server")
+// get opens a stream for reading: the session's stream for messages that belong to no request, the rest of an
+// interrupted stream, or the stream of HTTP+SSE. A second reader of a stream replaces the first reader, because the
+// connection of the first reader may have broken unnoticed. (specification 2025-11-25, basic/transports, "Listening for
+// Messages from the Server")
 func (h *Handler) get(w http.ResponseWriter, r *http.Request) {
 	id, versions := r.Header.Get(headerSession), r.Header[HeaderVersion]
 	old := id == "" && len(versions) == 0 && h.hasSSE() && strings.Contains(r.Header.Get("Accept"), typeStream)
@@ -67,7 +67,7 @@ func (h *Handler) listen(w http.ResponseWriter, r *http.Request, s *session) {
 	t.serve(r.Context(), resp)
 }
 
-// streamTo returns a response that will be a stream.
+// streamTo returns a response that will become a stream.
 func (h *Handler) streamTo(w http.ResponseWriter) *response {
 	return &response{cfg: &h.cfg, w: w, ctl: *http.NewResponseController(w), accept: accept{stream: true}}
 }
@@ -81,8 +81,9 @@ func (t *stream) serve(ctx context.Context, r *response) {
 	t.detach(r)
 }
 
-// read connects a response to the general stream, or to the stream of the event lastEventID, after that event. On an
-// error read has written nothing: the event or later ones are missing, or the store failed.
+// read connects a response to the general stream if lastEventID is empty or there is no store of events. Otherwise it
+// connects the response to the stream of that event, after the event. If read returns an error, it has written nothing:
+// the event or later ones are missing, or the store has failed.
 func (s *session) read(ctx context.Context, r *response, lastEventID string) (*stream, error) {
 	if lastEventID == "" || s.cfg.Events == nil {
 		s.general.listen(r)

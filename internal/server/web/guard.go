@@ -19,7 +19,8 @@ type guard struct {
 	hosts   []string
 }
 
-// CheckHosts returns an error for an entry that cannot match any request's host: such a list would reject all clients.
+// CheckHosts returns an error for an entry that cannot match the host of any request. A list of such entries would
+// reject all clients.
 func CheckHosts(allowed []string) error {
 	for _, h := range allowed {
 		if h != "*" && !hostname.Plain(h) && !hostname.Plain(hostname.Host(h)) {
@@ -45,8 +46,7 @@ func forbidden(reason, why string) *refusal {
 		err: &mcp.Error{Code: mcp.CodeInvalidRequest, Message: why}}
 }
 
-// originAllowed reports whether the origin of a request is the requested host or is listed. A request without an
-// origin is allowed.
+// originAllowed reports whether a request has no origin, the requested host as its origin, or a listed origin.
 func (g *guard) originAllowed(r *http.Request) bool {
 	origins := r.Header["Origin"]
 	if len(origins) == 0 || slices.Contains(g.origins, "*") {
@@ -73,7 +73,7 @@ func (g *guard) originAllowed(r *http.Request) bool {
 
 // hostAllowed reports whether the server accepts the host of a request. At a loopback address it accepts all names of
 // the loopback, which no DNS entry can redirect. Without a list, it rejects other names only at a loopback address,
-// because an attacker's web page can point its own name there (DNS rebinding).
+// because an attacker's web page can make its own name point there (DNS rebinding).
 func (g *guard) hostAllowed(r *http.Request) bool {
 	local, overTCP := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	here := !overTCP || hostname.LoopbackAddr(local)
@@ -86,7 +86,7 @@ func (g *guard) hostAllowed(r *http.Request) bool {
 	return slices.ContainsFunc(g.hosts, func(allowed string) bool { return allowed == "*" || sameHost(allowed, r.Host) })
 }
 
-// sameHost reports whether a listed host matches the requested host. An entry without a port matches every port.
+// sameHost reports whether a listed host matches the requested host. A listed host without a port matches every port.
 func sameHost(allowed, host string) bool {
 	if _, port, err := net.SplitHostPort(allowed); err == nil {
 		_, named, err := net.SplitHostPort(host)

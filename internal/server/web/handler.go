@@ -35,7 +35,7 @@ type Handler struct {
 	life context.Context // context of all sessions
 	kill context.CancelFunc
 
-	warned atomic.Bool // the operator was warned that a response writer has no deadlines
+	warned atomic.Bool // the operator was warned that a response writer supports no deadlines
 
 	stray atomic.Int64 // number of handlers of closed sessions that ignore the end of their contexts
 }
@@ -93,7 +93,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// notAllowed refuses an HTTP method. The allowed methods depend on whether legacy clients get sessions.
+// notAllowed refuses an HTTP method. The response lists the allowed methods, which depend on whether legacy clients get
+// sessions.
 func (h *Handler) notAllowed(w http.ResponseWriter, r *http.Request) {
 	allowed := http.MethodPost
 	if h.hasSessions() {
@@ -107,7 +108,7 @@ func (h *Handler) notAllowed(w http.ResponseWriter, r *http.Request) {
 // hasSessions reports whether legacy clients get sessions.
 func (h *Handler) hasSessions() bool { return !h.cfg.Stateless && len(h.cfg.Legacy) > 0 }
 
-// observer returns the observer for clients with r's HTTP version.
+// observer returns the observer for clients that use r's HTTP version.
 func (h *Handler) observer(r *http.Request) rpc.Observer {
 	_, unix := r.Context().Value(http.LocalAddrContextKey).(*net.UnixAddr)
 	switch {

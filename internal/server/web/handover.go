@@ -9,7 +9,7 @@ import (
 )
 
 // handOver passes a message for an HTTP+SSE session to the process that has the session's stream. It returns
-// [store.ErrNoSession] if the principal has no session with that id.
+// [store.ErrNoSession] if the principal has no session with this id.
 func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) error {
 	ctx, cancel := bounded(r.Context())
 	defer cancel()
@@ -31,8 +31,8 @@ func (f *fleet) handOver(r *http.Request, id, principal string, frame []byte) er
 	return err
 }
 
-// handed is the queue of messages that a client sent to other processes, in order. A task of the session's group
-// processes them, because the session answers some at once and the client may read slowly.
+// handed is the queue of messages that the client sent to other processes, in order. A task of the session's group
+// processes them, because the session answers some of them immediately and the client may read slowly.
 type handed struct {
 	s *session
 
@@ -42,8 +42,8 @@ type handed struct {
 	taking bool     // guarded by mu; the task is running
 }
 
-// maxHanded bounds the number of queued messages; FrameLimit bounds their total size. Further messages are dropped:
-// the client sends more than it reads.
+// maxHanded limits the number of queued messages; FrameLimit limits their total size. Messages beyond these limits are
+// dropped: the client sends more than it reads.
 const maxHanded = 1024
 
 func (h *handed) add(frame []byte) {

@@ -27,12 +27,12 @@ func headerMismatch(format string, args ...any) error {
 	return rpc.Fail(&mcp.Error{Code: mcp.CodeHeaderMismatch, Message: err.Error()}, err)
 }
 
-// Headers are the headers of an HTTP request with a modern message; they mirror parts of the message. Headers is nil
+// Headers are the headers of an HTTP request with a modern message, which mirror parts of the message. Headers is nil
 // for other messages. (specification 2026-07-28, basic/transports/streamable-http, "Server Validation")
 type Headers http.Header
 
-// single returns the value of a header that must be present exactly once. If a header is repeated, a proxy may have
-// used another of its values.
+// single returns the value of a header that must be present exactly once. A repeated header is an error, because a
+// proxy may have used another of its values.
 func (h Headers) single(name string) (string, error) {
 	switch values := h[name]; len(values) {
 	case 0:
@@ -65,8 +65,8 @@ func (h Headers) CheckMethod(method string) error {
 	return nil
 }
 
-// CheckName compares Mcp-Name with the target of the request. If the params lack the target, the header must be absent,
-// too. A method without a target passes.
+// CheckName compares Mcp-Name with the target of the request. If the params have no target, the header must be absent.
+// A method without a target passes.
 func (h Headers) CheckName(about mcp.Target, p *jsonrpc.Params, params json.RawMessage) error {
 	var raw []byte
 	switch member := about.Member(); member {

@@ -18,8 +18,8 @@ type unkept struct {
 	bytes  int           // guarded by the stream's mu; total size of the events' data
 }
 
-// maxUnkept bounds the number of unconfirmed events of a stream; FrameLimit bounds their total size. Beyond the bounds
-// an answer still waits, and a notification is refused.
+// maxUnkept limits the number of unconfirmed events of a stream; FrameLimit limits their total size. Beyond these
+// limits, an answer still waits for the store, but a notification is refused.
 const maxUnkept = 1024
 
 // affords reports whether a notification of n bytes may wait for the store. mu is held.
@@ -62,13 +62,13 @@ func (t *stream) put(ctx context.Context, e store.Event) error {
 	case err != nil && !errors.Is(err, errEventsGone):
 		return err
 	case len(kept) > 0 && kept[0].Final == e.Final && bytes.Equal(kept[0].Data, e.Data):
-		return nil // an earlier attempt succeeded, and its reply was lost
+		return nil // an earlier attempt succeeded, but its reply was lost
 	}
 	var note streamNote
 	raw, err := t.s.shared.f.events.Note(ctx, t.s.id, t.number)
 	switch {
 	case errors.Is(err, store.ErrNoStream):
-		return errGone // another process considered this one dead and has ended the stream for the client
+		return errGone // another process took this process for dead and has ended the stream for the client
 	case err != nil:
 		return err
 	case json.Unmarshal(raw, &note) != nil || note.Process != t.s.shared.f.self:
@@ -93,7 +93,7 @@ func (f filling) Run() {
 	}
 }
 
-// fill stores the waiting events, and reports whether none is left.
+// fill stores the queued events. It reports whether none is left.
 func (t *stream) fill() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

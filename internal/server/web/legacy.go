@@ -26,8 +26,8 @@ func (h *Handler) postAlone(p *post) {
 	h.serveLegacy(p, v)
 }
 
-// serveLegacy answers a stateless legacy message in revision v, which may be empty. A closed connection does not
-// cancel the message.
+// serveLegacy answers a stateless legacy message in revision v, which may be empty. The message is not cancelled when
+// its connection closes.
 func (h *Handler) serveLegacy(p *post, v mcp.Version) {
 	x := h.newStateless(p, context.WithoutCancel(p.r.Context()), Terms{Version: v}, len(h.cfg.Legacy) == 0)
 	h.serveStateless(p, x)
@@ -54,7 +54,7 @@ func (h *Handler) initialize(p *post) {
 		s.release()
 	}()
 	p.lead(func() { p.begin(s.conn.Serving(p.r), out) }, func() {})
-	if !out.isOver() { // a relay has passed the request on
+	if !out.isOver() { // a relay has forwarded the request
 		select {
 		case <-out.done():
 		case <-p.r.Context().Done():
@@ -62,7 +62,7 @@ func (h *Handler) initialize(p *post) {
 	}
 }
 
-// full refuses a new session because there are too many.
+// full refuses a new session because the limit of sessions is reached.
 func (h *Handler) full(w http.ResponseWriter, r *http.Request) {
 	h.refuse(w, r, tooBusy(ErrTooManySessions))
 }
@@ -102,7 +102,7 @@ func (o *opening) Answer(ctx context.Context, a rpc.Answer) error {
 		if err != nil {
 			e := ErrStore
 			if errors.Is(err, errRecordTooLarge) {
-				e = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "name, version and capabilities of the client are too large"}
+				e = &mcp.Error{Code: mcp.CodeInvalidParams, Message: "the client's name, version and capabilities are too large"}
 			}
 			a = rpc.Answer{Frame: rpc.AppendError(nil, a.ID, e), Err: e, Refused: true}
 			return cmp.Or(o.reply.Answer(ctx, a), error(&rpc.AnsweredInstead{Err: rpc.Fail(e, err)}))
@@ -146,9 +146,9 @@ func (h *Handler) postSession(p *post) {
 	respond()
 }
 
-// session returns the held session of an HTTP request. If there is none, it refuses the request and returns nil. sse
-// selects a session of HTTP+SSE instead of Streamable HTTP.
-// (specification 2025-11-25, basic/transports, "Session Management")
+// session returns the session of an HTTP request, held. If there is no such session, it refuses the request and returns
+// nil. sse selects sessions of HTTP+SSE instead of Streamable HTTP. (specification 2025-11-25, basic/transports,
+// "Session Management")
 func (h *Handler) session(w http.ResponseWriter, r *http.Request, id string, sse bool) *session {
 	var s *session
 	var err error
@@ -180,8 +180,8 @@ func (h *Handler) unavailable(w http.ResponseWriter, r *http.Request) {
 	h.refuse(w, r, refusal{reason: names.RefusalStore, status: http.StatusServiceUnavailable, err: ErrStore})
 }
 
-// codeSessionNotFound is the error code in the body of a 404, on which a legacy client opens a new session. The
-// specification defines no code; other servers send this one.
+// codeSessionNotFound is the error code in the body of a 404, which makes a legacy client open a new session. The
+// specification defines no code; other servers use this one.
 const codeSessionNotFound = -32001
 
 // delete ends a session at the client's request.

@@ -14,7 +14,7 @@ type news struct {
 	before int64            // guarded by mu; up to this position, anything may have changed
 }
 
-// maxNews bounds the number of recorded notices.
+// maxNews limits the number of recorded notices.
 const maxNews = 4096
 
 func (n *news) note(one Notice, position int64) {
@@ -48,8 +48,8 @@ func (n *news) behind(position int64) (some []Notice, known bool) {
 	return some, position >= n.before
 }
 
-// catchUp sends a session the changes since it was created. Its client may have received some of them from another
-// process.
+// catchUp sends a session all changes since the session was created. Its client may have received some of them from
+// another process.
 func (f *fleet) catchUp(s *session) {
 	some, known := f.news.behind(s.shared.heard)
 	if !known {
@@ -94,8 +94,8 @@ func (f *fleet) completed(sig *signal) {
 // IsShared reports whether a store keeps the sessions.
 func (h *Handler) IsShared() bool { return h.fleet != nil }
 
-// The methods below are only for a handler with a store of sessions. They do not wait. This process also receives its
-// own signals from the store, so that all processes see the same order.
+// The methods below are for a handler with a store of sessions. They do not wait. This process also receives its own
+// signals from the store, so that all processes see them in the same order.
 
 // Announce sends notices to the clients of all processes.
 func (h *Handler) Announce(some []Notice) {
@@ -107,7 +107,7 @@ func (h *Handler) Log(level mcp.LoggingLevel, frame []byte) {
 	h.fleet.outbox.add(signal{Kind: signalLogged, Level: level, Frame: frame})
 }
 
-// Complete notifies the client, in whichever process, that an elicitation is done.
+// Complete notifies the client that an elicitation is done. Any process may serve the client.
 func (h *Handler) Complete(elicitation string) {
 	h.fleet.outbox.add(signal{Kind: signalCompleted, Elicitation: elicitation})
 }
@@ -122,7 +122,7 @@ type outbox struct {
 	sending bool     // guarded by mu; the task is running
 }
 
-// maxOutbox bounds the number of queued signals. If the queue is full, or log messages exceed MaxLogBytes, a new log
+// maxOutbox limits the number of queued signals. If the queue is full, or if log messages exceed MaxLogBytes, a new log
 // message is dropped; any other new signal replaces the oldest one.
 const maxOutbox = 1024
 

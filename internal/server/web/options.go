@@ -10,13 +10,13 @@ import (
 )
 
 // Options configures a handler. New sets no defaults. mcpserver.HTTPOptions and mcpserver.Options document the fields
-// that they share with Options.
+// with the same names.
 type Options struct {
 	Legacy, Modern []mcp.Version  // revisions of the server
 	FrameLimit     int            // in bytes
-	NullID         bool           // until a revision is agreed on, errors without an id have the id null
+	NullID         bool           // errors without an id have the id null until the client agrees on a revision
 	Total          *quota.Limiter // limits the requests of all clients; nil for no limit
-	MaxLogBytes    int            // maximum size of the log messages that wait for other processes
+	MaxLogBytes    int            // maximum total size of the log messages that wait to be sent to other processes
 
 	AllowedOrigins []string
 	AllowedHosts   []string
@@ -38,7 +38,7 @@ type Options struct {
 	Retry          time.Duration
 	Lease          time.Duration
 
-	Account   func(*http.Request) string // nil to use the principal or the address
+	Account   func(*http.Request) string // nil means that the principal or the address identifies the account
 	Principal func(*http.Request) string
 
 	Events   store.Events   // nil for none

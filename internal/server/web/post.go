@@ -24,7 +24,7 @@ type post struct {
 	frame     []byte
 	m         jsonrpc.Message
 	params    *jsonrpc.Params    // nil until parsed
-	broken    *jsonrpc.Violation // the violation if the frame is not one message; a batch has one, too
+	broken    *jsonrpc.Violation // the violation if the frame is not one message; set for a batch, too
 	version   mcp.Version        // from the header; empty if absent
 }
 
@@ -72,7 +72,7 @@ func (h *Handler) dispatch(p *post) {
 	switch {
 	case p.broken != nil && p.broken.Reason != jsonrpc.BatchFrame:
 		h.violation(p, p.broken)
-	case h.isSSE(p.r): // before the version header: the client reads answers from its SSE stream
+	case h.isSSE(p.r): // checked before the version header: the client reads answers from its SSE stream
 		h.postSSE(p)
 	case p.version != "" && p.version.Era() == mcp.Modern:
 		h.modern(p)
@@ -83,7 +83,7 @@ func (h *Handler) dispatch(p *post) {
 	}
 }
 
-// undeclared handles a message with headers that name neither a modern revision nor a session.
+// undeclared handles a message with neither a modern revision nor a session in its headers.
 func (h *Handler) undeclared(p *post) {
 	legacy := len(h.cfg.Legacy) > 0
 	if p.broken == nil && p.m.Kind == jsonrpc.Request {
@@ -115,9 +115,8 @@ func (h *Handler) undeclared(p *post) {
 	}
 }
 
-// knownVersion reports whether the server supports the revision in the header of a legacy message, and refuses the
-// message otherwise.
-// (specification 2025-11-25, basic/transports, "Protocol Version Header")
+// knownVersion reports whether the server supports the revision in the header of a legacy message. If not, it refuses
+// the message. (specification 2025-11-25, basic/transports, "Protocol Version Header")
 func (h *Handler) knownVersion(p *post) bool {
 	if p.version == "" || slices.Contains(h.cfg.Legacy, p.version) {
 		return true
@@ -126,7 +125,8 @@ func (h *Handler) knownVersion(p *post) bool {
 	return false
 }
 
-// refuseVersion refuses a message with an unsupported revision. A server with modern revisions uses the modern error.
+// refuseVersion refuses a message with an unsupported revision. A server with modern revisions answers with the modern
+// error.
 func (h *Handler) refuseVersion(p *post) {
 	e := h.server.Unsupported(p.version)
 	if len(h.cfg.Modern) == 0 {

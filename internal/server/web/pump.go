@@ -8,12 +8,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// pump reads a body with a deadline if the response writer supports none, for example behind middleware that has no
-// method Unwrap. It reads in its own goroutine and buffer, so the goroutine that waits for it can leave at the
+// pump reads a body with a deadline if the response writer supports none, for example behind middleware without a
+// method Unwrap. It reads in a separate goroutine and buffer, so that the goroutine that waits for it can leave at the
 // deadline. Only the goroutine of the request uses it.
 //
-// An abandoned read ends soon after the handler has returned, because net/http then interrupts it in HTTP/1 and
-// HTTP/2.
+// An abandoned read ends soon after the handler has returned, because net/http then interrupts it in HTTP/1 and HTTP/2.
 type pump struct {
 	until time.Time     // the deadline; zero for none
 	want  chan struct{} // capacity 1; asks for another read; closed by stop
@@ -33,7 +32,7 @@ const pumpSize = 4 << 10 // maximum bytes of one read
 
 func newPump(body io.Reader, until time.Time) *pump {
 	p := &pump{until: until, want: make(chan struct{}, 1), got: make(chan gulp, 1)}
-	go func() { // ends with stop, or after the read in progress
+	go func() { // ends after stop, or after the read in progress
 		buf := make([]byte, pumpSize)
 		for range p.want {
 			p.fill(body, buf)

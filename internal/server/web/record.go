@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// sessionRecord is the content of a session in a [store.Sessions], as JSON. In records of older processes, a new field
-// has its zero value. An older process that replaces a record drops the new field.
+// sessionRecord is the content of a session in a [store.Sessions], as JSON. Records of older processes lack new fields,
+// which then have their zero values. An older process that replaces a record drops new fields.
 type sessionRecord struct {
 	Principal string    `json:"principal,omitzero"`
 	Created   time.Time `json:"created"`
@@ -18,7 +18,7 @@ type sessionRecord struct {
 	State
 }
 
-// maxRecord bounds the size of a session's record in bytes: it contains data from the client.
+// maxRecord limits the size of a session's record in bytes, because the record contains data from the client.
 const maxRecord = 1 << 20
 
 var errRecordTooLarge = errors.New("the session's record is too large")

@@ -32,7 +32,7 @@ type refusal struct {
 	told   bool // another log record already reports the error
 }
 
-// refuse answers an HTTP request with a refusal, counts it and logs it. The handler sends all its refusals with
+// refuse answers an HTTP request with a refusal, counts it and logs it. Every refusal of the handler passes through
 // refuse.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, f refusal) {
 	o := h.observer(r)
@@ -47,9 +47,9 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, f refusal) {
 	_, _ = w.Write(rpc.AppendError(nil, f.id, f.err)) // ignore the error: the client has disconnected
 }
 
-// turnAway refuses a request before its body is read. net/http then reads and discards part of the body. If the writer
-// supports deadlines, net/http has as much time as the handler would have had. Otherwise it has no limit, and a slow
-// client occupies a connection but no capacity of this handler.
+// turnAway refuses a request before its body is read. net/http then reads and discards a part of the body. If the
+// writer supports deadlines, net/http gets as much time as the handler would have had. Otherwise it has no limit, and a
+// slow client occupies a connection but no capacity of this handler.
 func (h *Handler) turnAway(w http.ResponseWriter, r *http.Request, f refusal) {
 	if d := h.cfg.bodyPatience(); r.ContentLength != 0 && d > 0 {
 		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(d)); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// reply is the sink of a response to one stateless message: JSON if there is only the answer, or a stream of events if
-// a notification comes first.
+// reply is the sink for the response to one stateless message. The response is JSON if it consists of the answer alone,
+// and a stream of events if a notification precedes the answer.
 type reply struct {
 	rpc.Mute
 	response
@@ -47,8 +47,8 @@ func (r *reply) Answer(_ context.Context, a rpc.Answer) error {
 func message(frame []byte) sse.Event { return sse.Event{Data: frame, HasData: true} }
 
 // StatusOf returns the HTTP status of a response that consists of one answer. Legacy clients get most errors with
-// status 200, in the body only: they would take a 404 for the end of their session.
-// (specification 2026-07-28, basic/transports/streamable-http, "Protocol Version Header" and "Server Validation")
+// status 200, because they would interpret a 404 as the end of their session. (specification 2026-07-28,
+// basic/transports/streamable-http, "Protocol Version Header" and "Server Validation")
 func StatusOf(a rpc.Answer, modern bool) int {
 	e, ok := errors.AsType[*mcp.Error](a.Err)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/sse"
 )
 
-// response is the response to one HTTP request: one JSON document, a status alone, or a stream of events. The first
-// write decides which. No goroutine writes after the request's goroutine has closed the response.
+// response is the response to one HTTP request: one JSON document, a status without a body, or a stream of events. The
+// first write decides which. No goroutine writes after the request's goroutine has closed the response.
 type response struct {
 	cfg    *Options
 	w      http.ResponseWriter
@@ -148,7 +148,7 @@ func (r *response) write(b []byte) error {
 	return err
 }
 
-// send flushes the response and clears the write deadline. With HTTP/2 the deadline would also end an idle stream. If
+// send flushes the response and clears the write deadline. Over HTTP/2, the deadline would also end an idle stream. If
 // the writer cannot flush, net/http sends the data at the end. mu is held.
 func (r *response) send() error {
 	err := r.ctl.Flush()
@@ -200,7 +200,7 @@ type ending struct {
 	ended chan struct{} // guarded by mu; closed at the end; nil until done is called
 }
 
-// come records the end, and reports false if it was already recorded.
+// come records the end. It reports false if the end was already recorded.
 func (e *ending) come() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -17,21 +17,21 @@ type Server interface {
 	Observer(instrument.Network) rpc.Observer
 	// NewStateless returns a request with its Exchange and its Call.
 	NewStateless() *Stateless
-	// Prepare initializes x, the exchange of a stateless request, for the client c and the terms t. The handler has set
-	// the engine, the sink and the contexts of x.
+	// Prepare initializes x, the exchange of a stateless request, for the client c and the terms t. The handler has
+	// already set the engine, the sink and the contexts of x.
 	Prepare(x *rpc.Exchange, r *http.Request, c Client, t Terms)
-	// Open opens the connection of a session. The context life bounds the session. stop ends the contexts of its
-	// handlers; its reason is nil if the client ended the session.
+	// Open opens the connection of a session. life limits the life of the session. stop ends the contexts of the session's
+	// handlers; its reason is nil if the client has ended the session.
 	Open(life context.Context, o *Opening) (c Conn, stop func(reason error))
 	// Unsupported returns the error for a revision that the server does not support.
 	Unsupported(mcp.Version) *mcp.Error
 
 	// IsNotice reports whether this server may send the notice to its clients.
 	IsNotice(Notice) bool
-	// Announce sends notices that come from another process, to the sessions in to and to all subscriptions of the
-	// handler.
+	// Announce sends notices that come from another process. It sends them to the sessions in to and to all subscriptions
+	// of the handler.
 	Announce(some []Notice, to []Conn)
-	// AnnounceAll sends each subscription of the handler every notice that it subscribed to.
+	// AnnounceAll sends each subscription of the handler all notices that it subscribed to.
 	AnnounceAll()
 
 	// EndStreams ends the subscriptions when Shutdown starts.
@@ -63,10 +63,10 @@ type Opening struct {
 	Requests int       // maximum number of running and waiting requests
 	Since    time.Time // when the session was opened; zero for now
 
-	// Introduce reserves bytes of memory for the client's introduction, releases the previous reservation, and reports
+	// Introduce reserves memory in bytes for the client's introduction, in place of the previous reservation. It reports
 	// whether there is enough memory.
 	Introduce func(bytes int) bool
-	// Quit ends the session for a reason and does not wait for the end.
+	// Quit ends the session for a reason. It does not wait for the end.
 	Quit func(reason error)
 }
 
@@ -83,26 +83,26 @@ type Conn interface {
 	Watch()
 	// Heard records that the client has sent a message.
 	Heard()
-	// Busy reports whether a handler is running and does not wait for the client.
+	// Busy reports whether any handler is doing more than waiting for the client.
 	Busy() bool
 	// HoldNotices delays notices until ResumeNotices.
 	HoldNotices()
 	ResumeNotices()
 
-	// Because sets the reason for the end of the session. Later calls have no effect.
+	// Because sets the reason for the end of the session. Only the first call has an effect.
 	Because(reason error)
 	// Why returns the reason for the end of the session, or nil if the client ended it.
 	Why() error
 	// Leave ends the requests of the session because of reason.
 	Leave(reason error)
-	// Close waits for handlers after their contexts have ended, and returns the number of handlers that ignore the end.
+	// Close waits for handlers whose contexts have ended. It returns the number of handlers that still run.
 	Close() (left int)
 
 	// The methods below are for sessions in a store.
 
-	// Share makes the session known to other processes; from now on the handler sends its notices. If passing is set, the
-	// session continues in other processes when this connection ends. others is nil for a session that lives in this
-	// process only.
+	// Share makes the session known to other processes. From now on the handler sends its notices. If passing is set, the
+	// session continues in other processes when this connection ends. others is nil for a session that only this process
+	// serves.
 	Share(others Others, passing bool)
 	// SetPassing changes the passing flag of Share.
 	SetPassing(bool)
@@ -110,22 +110,22 @@ type Conn interface {
 	SetAway(bool)
 	// State returns the session's state for the store.
 	State() State
-	// SetState restores a state that State returned. Values that client and server agreed on never change.
+	// SetState restores a state that State returned. It does not change values that client and server have agreed on.
 	SetState(*State)
-	// Restore opens a session of another process from its state. The server's hosts may refuse it.
+	// Restore opens a session of another process from its state. A host of the server may refuse the session.
 	Restore(ctx context.Context, st *State) error
 	// Watched returns the URIs of the watched resources, sorted.
 	Watched() []string
-	// Rewatch informs the server of resources that the client started or stopped watching in another process. before is
-	// the earlier result of Watched.
+	// Rewatch notifies the server of resources that the client has started or stopped to watch in another process. before
+	// is the earlier result of Watched.
 	Rewatch(ctx context.Context, before []string)
-	// Announce sends the notices that the client subscribed to.
+	// Announce sends those of the notices that the client has subscribed to.
 	Announce(some []Notice)
 	// AnnounceAll sends every notice that the client may have subscribed to.
 	AnnounceAll()
-	// Log sends a log message if the client asked for its level.
+	// Log sends a log message if the client has asked for its level.
 	Log(level mcp.LoggingLevel, frame []byte)
-	// Complete notifies the client that an elicitation is done, if this session sent the elicitation.
+	// Complete notifies the client that an elicitation is done, if this session has sent the elicitation.
 	Complete(elicitation string)
 }
 

@@ -26,11 +26,11 @@ var (
 type session struct {
 	conn   Conn
 	id     string
-	holder any                // owner of its events in a memory store: the account; nil for none
-	stop   func(reason error) // ends the contexts of handlers; the reason is nil if the client ended the session
+	holder any                // owner of the session's events in a memory store: the account; nil for none
+	stop   func(reason error) // ends the contexts of handlers; the reason is nil if the client has ended the session
 	cfg    *Options
-	// general is the stream for messages that belong to no request; nil in HTTP+SSE, and if a store has the events of all
-	// processes.
+	// general is the stream for messages that belong to no request. It is nil in HTTP+SSE, and if a store holds the events
+	// of all processes.
 	general  *stream
 	channel  *response // carries all messages to the client in HTTP+SSE; nil in other sessions
 	shared   *shared   // nil if only this process knows the session
@@ -43,17 +43,17 @@ type session struct {
 	met   bool  // guarded by mu; the client has sent a request after the one that opened the session
 	ended bool  // guarded by mu
 	last  int64 // guarded by mu; number of the newest stream
-	// streams holds the streams that are still written to, by number; the number is negative until the store assigns one;
-	// guarded by mu.
+	// streams holds the streams that are still written to, by number. The number is negative until the store assigns one.
+	// It is guarded by mu.
 	streams map[int64]*stream
 }
 
-// fewest is the lowest limit for the requests of a session that run or wait. It applies even if the limit for running
-// handlers is lower, because handlers that wait for the client's answers occupy no place.
+// fewest is the minimum of the limit for a session's running and waiting requests. It applies even if the limit for
+// running handlers is lower, because a handler that waits for the client's answer occupies no place.
 const fewest = 4
 
-// newSession returns a held session that is not open yet, or nil if there are too many. The session writes all
-// messages to channel, or to its own streams if channel is nil.
+// newSession returns a session that is held and not open yet, or nil if the limit of sessions is reached. The session
+// writes all messages to channel, or to its own streams if channel is nil.
 func (h *Handler) newSession(r *http.Request, channel *response) *session {
 	id := rand.Text() // at least 128 bits, as letters and digits
 	c := h.client(r, h.account(r))
@@ -97,7 +97,7 @@ func (h *Handler) makeSession(id string, c Client, since time.Time, channel *res
 		},
 		Quit: func(reason error) { h.quit(s, reason) },
 	})
-	s.idle = time.AfterFunc(time.Hour, func() { // the runtime may keep a stopped timer for long, so it has only the id
+	s.idle = time.AfterFunc(time.Hour, func() { // only the id, because the runtime may keep a stopped timer for long
 		if s := h.sessions.known(id); s != nil && s.expired() {
 			h.expire(s)
 		}
@@ -107,7 +107,7 @@ func (h *Handler) makeSession(id string, c Client, since time.Time, channel *res
 	return s
 }
 
-// expire ends an idle session. A shared session lives on if another process has used it.
+// expire ends an idle session. A shared session continues if another process has used it.
 func (h *Handler) expire(s *session) {
 	if s.shared != nil {
 		deleted, _ := s.shared.delete(h.life, s.patience())
@@ -119,8 +119,8 @@ func (h *Handler) expire(s *session) {
 	h.end(s)
 }
 
-// quit ends a session for a reason of the server, as if the client had ended it. It deletes a shared session from the
-// store in a goroutine of its own.
+// quit ends a session for a reason of the server. The effect is the same as if the client had ended it. quit deletes a
+// shared session from the store in a separate goroutine.
 func (h *Handler) quit(s *session, reason error) {
 	s.conn.Because(reason)
 	if s.shared == nil {
@@ -135,11 +135,11 @@ func (h *Handler) quit(s *session, reason error) {
 	}()
 }
 
-// evict ends sessions that the table has evicted. A shared session lives on if another process has used it.
+// evict ends sessions that the table has evicted. A shared session continues if another process has used it.
 func (h *Handler) evict(evicted []*session) {
 	for _, s := range evicted {
 		if s.shared != nil {
-			const blur = 10 * time.Millisecond // tolerance for the store's different clock
+			const blur = 10 * time.Millisecond // tolerance for the clock of the store
 			_, _ = s.shared.delete(h.life, max(time.Since(*s.shared.used.Load())-blur, 1))
 		}
 		s.conn.Because(ErrEvicted)
@@ -158,14 +158,14 @@ func (h *Handler) end(s *session) {
 	s.ended = true
 	s.idle.Stop()
 	h.gate.detain()
-	go func() { // ends soon: every wait in shut is bounded
+	go func() { // ends soon, because every wait in shut is bounded
 		defer h.gate.release()
 		h.stray.Add(int64(s.shut()))
 	}()
 }
 
-// shut ends everything that belongs to the session and returns the number of handlers that ignore the end of their
-// contexts.
+// shut ends everything that belongs to the session. It returns the number of handlers that still run although their
+// contexts have ended.
 func (s *session) shut() (left int) {
 	s.conn.Exchange().Asks.Close()
 	s.conn.Leave(s.conn.Why())
@@ -190,8 +190,8 @@ func (s *session) shut() (left int) {
 	return left
 }
 
-// agree publishes a session after client and server have agreed on a revision. ok is false if the table is closed; err
-// comes from the store.
+// agree publishes a session after client and server have agreed on a revision. ok is false if the table is closed. err
+// is an error of the store.
 func (h *Handler) agree(ctx context.Context, s *session) (ok bool, err error) {
 	x := s.conn.Exchange()
 	x.Peer.EnterSession(x.Server.Version(), s.id)
@@ -225,8 +225,8 @@ func (s *session) enter(t *stream, number int64) {
 	s.streams[number] = t
 }
 
-// stream returns the stream with that number. It returns nil if there was none, or if the session is shared and this
-// process writes no more to the stream.
+// stream returns the stream with this number. It returns nil if there was none, or if the session is shared and this
+// process no longer writes to the stream.
 func (s *session) stream(number int64) *stream {
 	if number == 0 {
 		return s.general
@@ -242,7 +242,7 @@ func (s *session) stream(number int64) *stream {
 	return nil
 }
 
-// forget removes a stream that nothing more is written to.
+// forget removes a stream that is complete.
 func (s *session) forget(t *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -259,7 +259,7 @@ func (s *session) closeStreams() {
 	}
 }
 
-// hold keeps the session from expiring until release, and reports false if the session has ended.
+// hold keeps the session from expiring until release. It reports false if the session has ended.
 func (s *session) hold() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -298,7 +298,7 @@ func (s *session) rest() {
 	}
 }
 
-// lasts returns the idle time after which the session expires; zero or negative means never. mu is held.
+// lasts returns the idle time after which the session expires. Zero or a negative value means never. mu is held.
 func (s *session) lasts() time.Duration {
 	if !s.met {
 		return s.cfg.ConfirmTimeout
@@ -320,8 +320,8 @@ func (s *session) isHeld() bool {
 	return !s.ended && (s.held > 0 || s.conn.Busy())
 }
 
-// expired reports whether the session is idle. If a handler is busy, it restarts the expiry timer and reports false. A
-// handler that waits for an answer from the client does not count as busy.
+// expired reports whether the session is idle. If a handler is busy, expired restarts the expiry timer and reports
+// false. A handler that waits for an answer from the client is not busy.
 func (s *session) expired() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

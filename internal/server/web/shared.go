@@ -12,17 +12,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// shared is the additional state of a session that a store keeps. A process has it while it serves the session.
+// shared is the additional state of a session in a store. It exists in a process while the process serves the session.
 type shared struct {
 	f     *fleet
 	s     *session
 	heard int64 // position of the latest signal to all processes when the session was created
 
-	used     atomic.Pointer[time.Time] // when this process last recorded in the store that the session is in use
+	used     atomic.Pointer[time.Time] // when this process last recorded the use of the session in the store
 	revision atomic.Int64              // revision of the record in this process; 0 until the store has one
 	deleted  atomic.Bool               // this process has deleted the session from the store
 
-	saving  sync.Mutex    // held while this process loads or replaces the record and informs its handlers
+	saving  sync.Mutex    // held while this process loads or replaces the record and informs its hosts
 	record  sessionRecord // guarded by saving
 	refused error         // guarded by saving; why a host in this process refused the session
 
@@ -33,7 +33,7 @@ type shared struct {
 	reader  int64            // guarded by mu; number of the newest reader
 }
 
-// share makes s a session that the store keeps with this record.
+// share makes s a session in the store, with this record.
 func (f *fleet) share(s *session, record sessionRecord) {
 	s.shared = &shared{f: f, s: s, heard: record.Heard, record: record, readers: map[int64]reader{}}
 	s.shared.handed.s = s
@@ -69,8 +69,8 @@ func (sh *shared) create(ctx context.Context) error {
 	return nil
 }
 
-// update loads a record if it is newer than the revision in this process. It waits while another goroutine attaches
-// the session.
+// update loads a record if it is newer than the revision in this process. If another goroutine is attaching the
+// session, update waits for it.
 func (sh *shared) update(ctx context.Context, raw []byte, revision int64) error {
 	sh.used.Store(new(time.Now()))
 	if revision <= sh.revision.Load() {
@@ -102,7 +102,7 @@ func (sh *shared) set(raw []byte, revision int64) error {
 	return nil
 }
 
-// enter restores a session of the store in this process and passes it to the hosts. saving is held.
+// enter restores a session of the store in this process and presents it to the hosts. saving is held.
 func (sh *shared) enter(ctx context.Context, revision int64) error {
 	if err := sh.s.conn.Restore(ctx, &sh.record.State); err != nil {
 		return err
@@ -111,10 +111,10 @@ func (sh *shared) enter(ctx context.Context, revision int64) error {
 	return nil
 }
 
-// maxConflicts bounds the retries of a change that conflicts with changes of other processes.
+// maxConflicts limits the retries of a change that conflicts with changes of other processes.
 const maxConflicts = 10
 
-// Amend implements [Others]: it changes the session here and in the store, and notifies the other processes.
+// Amend implements [Others]. It changes the session here and in the store, and notifies the other processes.
 func (sh *shared) Amend(ctx context.Context, change func()) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -154,8 +154,8 @@ func (sh *shared) replace(ctx context.Context, change func()) error {
 	}
 }
 
-// delete deletes the session from the store if it has been unused for the given time, and notifies the other
-// processes. It reports whether the store deleted the session.
+// delete deletes the session from the store if it has been unused for the duration unused, and notifies the other
+// processes. It reports whether the store has deleted the session.
 func (sh *shared) delete(ctx context.Context, unused time.Duration) (bool, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
@@ -186,7 +186,7 @@ func (sh *shared) Cancel(ctx context.Context, id jsonrpc.ID, reason string) erro
 	return nil
 }
 
-// Deliver passes a response to the process that sent the request. It reports false if this process sent it.
+// Deliver passes a response to the process that sent the request. It reports false if this process sent the request.
 func (sh *shared) Deliver(ctx context.Context, m *jsonrpc.Message) (bool, error) {
 	process, ok := rpc.ProcessOf(m.ID)
 	if !ok || process == sh.f.self {

@@ -23,8 +23,8 @@ func (h *Handler) hasSSE() bool {
 	return !h.cfg.NoSSE && h.hasSessions() && slices.Contains(h.cfg.Legacy, mcp.Version20241105)
 }
 
-// getSSE opens a session of HTTP+SSE, which lasts as long as its one stream.
-// (specification 2024-11-05, basic/transports, "HTTP with SSE")
+// getSSE opens a session of HTTP+SSE. The session lasts as long as its only stream. (specification 2024-11-05,
+// basic/transports, "HTTP with SSE")
 func (h *Handler) getSSE(w http.ResponseWriter, r *http.Request) {
 	resp := h.streamTo(w)
 	s := h.newSession(r, resp)
@@ -55,8 +55,8 @@ func (h *Handler) getSSE(w http.ResponseWriter, r *http.Request) {
 	h.end(s)
 }
 
-// endpoint returns the URL for the messages of a session. It consists only of a query, which is relative to the
-// stream's URL, so that it works behind any proxy.
+// endpoint returns the URL for the messages of a session. It has only a query, so it is relative to the stream's URL
+// and works behind any proxy.
 func endpoint(u *url.URL, session string) []byte {
 	query := u.Query()
 	query.Set(sessionParameter, session)
@@ -85,7 +85,7 @@ func (h *Handler) postSSE(p *post) {
 		return
 	}
 	accepted := func() {
-		p.w.Header()["Content-Length"] = []string{"0"} // so that flushing sends the whole response
+		p.w.Header()["Content-Length"] = []string{"0"} // makes flushing send the whole response
 		p.w.WriteHeader(http.StatusAccepted)
 	}
 	p.lead(func() {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/rpc"
 )
 
-// statelessCalls is the table of running stateless requests. The goroutine of its HTTP request serves each request.
+// statelessCalls is the table of running stateless requests. Each request runs in the goroutine of its HTTP request.
 type statelessCalls struct {
 	total *quota.Limiter // limits the requests of all clients
 
@@ -62,14 +62,14 @@ func (h *Handler) StatelessCalls(yield func(*rpc.Call) bool) {
 	}
 }
 
-// Finish returns an error if c gets no answer because its client has closed the response. A modern client cancels in
-// this way; the context of a legacy request does not end with the connection.
+// Finish returns an error if c gets no answer because its client has closed the response. Closing the response is how a
+// modern client cancels. The context of a legacy request does not end with the connection.
 func (t *statelessCalls) Finish(c *rpc.Call) error {
 	t.mu.Lock()
 	delete(t.live, c)
 	t.moved.Send()
 	t.mu.Unlock()
-	if c.Exchange.Work.Err() == context.Canceled { // after a middleware's deadline, the client still waits
+	if c.Exchange.Work.Err() == context.Canceled { // not after a middleware's deadline: then the client still waits
 		return rpc.ErrCancelled
 	}
 	return nil
@@ -85,7 +85,7 @@ func (t *statelessCalls) close(why error) {
 	}
 }
 
-// wait waits until no request is left or ctx ends. A subscription may stay a moment longer than its HTTP request.
+// wait waits until no request is left or ctx ends. A subscription may run a moment longer than its HTTP request.
 func (t *statelessCalls) wait(ctx context.Context) {
 	_ = t.moved.Await(ctx, &t.mu, func() bool { return len(t.live) == 0 })
 }
@@ -97,7 +97,8 @@ func (t *statelessCalls) size() int64 {
 	return int64(len(t.live))
 }
 
-// Find and Cancel do nothing: request ids are unique only within one client, and this table has many clients.
+// Find and Cancel do nothing, because request ids are unique only within one client, and this table serves many
+// clients.
 
 func (t *statelessCalls) Find(jsonrpc.ID) *rpc.Call { return nil }
 func (t *statelessCalls) Cancel(jsonrpc.ID, error)  {}

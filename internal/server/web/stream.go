@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// ErrNotResumable is the error of [CloseStream] if the client could not resume the stream.
+// ErrNotResumable is the error of [CloseStream] if the client would be unable to resume the stream.
 var ErrNotResumable = errors.New("the client cannot resume the stream")
 
 // CloseStream closes the stream on which a client waits for an answer to out. See mcpserver.RequestInfo.CloseStream.
@@ -30,7 +30,7 @@ func CloseStream(ctx context.Context, out rpc.Sink, retry time.Duration) error {
 }
 
 // stream is a stream of a legacy session. It is the sink for the messages in the response to one POST, or for all
-// messages that belong to no request. It outlives the connections on which a client reads its events.
+// messages that belong to no request. It outlives the connections on which the client reads its events.
 type stream struct {
 	s      *session
 	number int64        // guarded by mu and the session's mu; negative until a store assigns one
@@ -40,7 +40,7 @@ type stream struct {
 	mu     sync.Mutex
 	reader *response // guarded by mu; nil while the client does not read
 	begun  bool      // guarded by mu; the stream has events, so the response is not JSON
-	primed bool      // guarded by mu; its reader knows the id of an event
+	primed bool      // guarded by mu; the reader knows the id of an event
 	// wasRead is set once a client has read the stream; guarded by mu.
 	wasRead bool
 	over    bool   // guarded by mu
@@ -71,8 +71,8 @@ func (t *stream) Reach() rpc.Reach {
 	return rpc.Reach{Asks: true, Read: t.reader != nil, Resumable: t.wasRead && t.events != nil}
 }
 
-// Ask sends a request to the client and makes the response a stream. A disconnected client gets the request when it
-// reconnects.
+// Ask sends a request to the client, which turns the response into a stream. A disconnected client gets the request
+// when it reconnects.
 func (t *stream) Ask(ctx context.Context, frame []byte) error {
 	t.mu.Lock()
 	deaf := t.reader != nil && !t.reader.accept.stream
@@ -115,8 +115,8 @@ func (t *stream) Answer(ctx context.Context, a rpc.Answer) error {
 	return err
 }
 
-// endWithout ends the stream without an answer. Other processes that follow the stream find the end in the store. mu
-// is held.
+// endWithout ends the stream without an answer. Other processes that follow the stream find its end in the store. mu is
+// held.
 func (t *stream) endWithout(ctx context.Context) {
 	if t.s.shared != nil && t.begun && t.events != nil {
 		t.latest++
@@ -143,19 +143,19 @@ func (t *stream) begin(ctx context.Context) {
 
 func (t *stream) primes() bool { return t.events != nil && t.s.primes() }
 
-// primes reports whether a new stream starts with an empty event. Its id lets the client resume if the connection
-// breaks. Only revision 2025-11-25 has such events.
-// (specification 2025-11-25, basic/transports, "Sending Messages to the Server")
+// primes reports whether a new stream starts with an empty event. The id of this event lets the client resume if the
+// connection breaks. Only revision 2025-11-25 has such events. (specification 2025-11-25, basic/transports, "Sending
+// Messages to the Server")
 func (s *session) primes() bool {
 	return s.cfg.Events != nil && s.conn.Exchange().Server.Version() == mcp.Version20251125
 }
 
-// priming returns the empty first event, with the id of the event after which the stream starts.
+// priming returns the empty first event. Its id is the id of the event after which the stream starts.
 func (s *session) priming(id string) sse.Event {
 	return sse.Event{ID: id, HasID: true, Retry: s.cfg.Retry, HasData: true}
 }
 
-// openBehind opens r as a stream that starts after the event with this id. The client does not know the id yet.
+// openBehind opens r as a stream that starts after the event with this id. The client does not know this id yet.
 func (s *session) openBehind(id string, r *response) error {
 	if s.primes() {
 		return r.event(s.priming(id))
@@ -189,7 +189,7 @@ func (t *stream) append(ctx context.Context, frame []byte, final bool) error {
 	return nil
 }
 
-// write writes an event to the reader, and detaches the reader if that fails. mu is held.
+// write writes an event to the reader. If that fails, it detaches the reader. mu is held.
 func (t *stream) write(e sse.Event) error {
 	err := t.reader.event(e)
 	if err != nil {
@@ -265,8 +265,8 @@ func (t *stream) id(sequence int64) string {
 	return store.EventID{Stream: t.number, Sequence: sequence}.String()
 }
 
-// resume connects a client to the stream after the event with the number behind. On an error resume has not written to
-// r: events are missing, or the store failed.
+// resume connects a client to the stream after the event with the number behind. If resume returns an error, it has
+// written nothing to r: events are missing, or the store has failed.
 func (t *stream) resume(ctx context.Context, r *response, behind int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -295,7 +295,7 @@ func (t *stream) listen(r *response) {
 	t.attach(r, func() error { return t.s.openBehind(t.id(t.latest), r) }, nil)
 }
 
-// attach connects a client to the stream: it calls open, then writes the missed events. mu is held.
+// attach connects a client to the stream. It calls open, then writes the missed events. mu is held.
 func (t *stream) attach(r *response, open func() error, missed []store.Event) {
 	if t.reader != nil {
 		t.leave()
@@ -324,8 +324,8 @@ var (
 	errNoSuchEvent = errors.New("unknown event id")
 )
 
-// follows reports whether an event is the next one after the sequence number behind. shared means that processes share
-// the store.
+// follows reports whether an event directly follows the sequence number behind. shared means that several processes
+// share the store.
 func follows(e store.Event, behind int64, shared bool) bool {
 	if shared && e.ID.Stream == 0 {
 		return e.Previous == behind
@@ -350,7 +350,7 @@ func replay(ctx context.Context, from store.Events, shared bool, session string,
 	return events, nil
 }
 
-// append adds an event of the session to a store. Only the memory store counts the memory of an account.
+// append adds an event of the session to a store. Only the memory store charges its memory to an account.
 func (s *session) append(ctx context.Context, events store.Events, e store.Event) error {
 	if m, ok := events.(interface {
 		AppendFor(_ identity.Mark, account any, session string, e store.Event) error

@@ -7,9 +7,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/quota"
 )
 
-// sessions is the table of an HTTP handler's sessions. A session occupies a place from the time before it is opened,
-// and memory from its introduction on. A session is a newcomer until its client sends a second request. Opening a
-// newcomer costs an attacker only one request, so the table evicts newcomers when it needs their place or memory.
+// sessions is the table of an HTTP handler's sessions. A session occupies a place from before its opening, and memory
+// from its introduction on. A session is a newcomer until its client sends a second request. A newcomer costs an
+// attacker only one request, so the table evicts newcomers when it needs their place or memory.
 type sessions struct {
 	mu            sync.Mutex
 	byID          map[string]*session // guarded by mu; nil while the session is being opened
@@ -19,8 +19,8 @@ type sessions struct {
 	closed        bool                // guarded by mu
 }
 
-// reserve reserves a place for a session. ok is false if all places are taken or the table is closed. The caller must
-// end the evicted newcomers.
+// reserve reserves a place for a session. ok is false if no place is free or the table is closed. The caller must end
+// the evicted newcomers.
 func (t *sessions) reserve(id string, who quota.Account) (evicted []*session, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,8 +34,8 @@ func (t *sessions) reserve(id string, who quota.Account) (evicted []*session, ok
 	return evicted, ok
 }
 
-// introduce reserves memory for the introduction of a session, releases its previous reservation, and reports false if
-// there is not enough memory. The caller must end the evicted newcomers.
+// introduce reserves memory for the introduction of a session, in place of its previous reservation. It reports false
+// if there is not enough memory. The caller must end the evicted newcomers.
 func (t *sessions) introduce(s *session, bytes int) (evicted []*session, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,13 +53,14 @@ func (t *sessions) introduce(s *session, bytes int) (evicted []*session, ok bool
 	return evicted, ok
 }
 
-// onePlace and weightOfSession return the share of places and of introductions that a session occupies.
+// onePlace and weightOfSession return how much of the places and of the memory for introductions a session occupies.
 func onePlace(*session) int          { return 1 }
 func weightOfSession(s *session) int { return s.weight } // sessions.mu must be held
 
 // clear makes room for n more units of a shared resource for an account. If necessary it removes newcomers from the
-// table, oldest first. It prefers newcomers of the same account, so that an account pays for its own sessions. Other
-// newcomers count as free capacity. If evicting newcomers cannot free enough, clear evicts none. mu is held.
+// table, oldest first. It removes newcomers of the same account first, so that an account pays for its own sessions. In
+// the account's share, other newcomers count as free capacity. If removing newcomers cannot free enough, clear removes
+// none. mu is held.
 func (t *sessions) clear(
 	of *quota.Shares, who quota.Account, n int, takes func(*session) int,
 ) (evicted []*session, ok bool) {
@@ -93,7 +94,7 @@ func (t *sessions) clear(
 	return evicted, true
 }
 
-// open publishes a session with a reserved place, and reports false if the table is closed.
+// open publishes a session with a reserved place. It reports false if the table is closed.
 func (t *sessions) open(s *session) (ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,8 +105,8 @@ func (t *sessions) open(s *session) (ok bool) {
 	return !t.closed
 }
 
-// attach returns the held session with that id. If there is none, attach calls fresh and adds its result. It returns
-// nil if there is no place. The caller must end the evicted newcomers.
+// attach returns the session with this id, held. If there is none, attach calls fresh and adds its result. It returns
+// nil if no place is free. The caller must end the evicted newcomers.
 func (t *sessions) attach(
 	id string, who quota.Account, fresh func() *session,
 ) (s *session, isFresh bool, evicted []*session) {
@@ -131,7 +132,7 @@ func (t *sessions) attach(
 	return s, true, evicted
 }
 
-// known returns the session with that id, or nil.
+// known returns the session with this id, or nil.
 func (t *sessions) known(id string) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -150,7 +151,7 @@ func (t *sessions) all() (open []*session) {
 	return open
 }
 
-// find returns the principal's session with that id, held, or nil. The session stops being a newcomer.
+// find returns the principal's session with this id, held, or nil. The session is no longer a newcomer.
 func (t *sessions) find(id, principal string, sse bool) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -186,14 +187,14 @@ func (t *sessions) drop(s *session) {
 	t.meet(s)
 }
 
-// greet marks a session as no newcomer, because its client has sent a request through another process.
+// greet records that a session is not a newcomer, because its client has sent a request through another process.
 func (t *sessions) greet(s *session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.meet(s)
 }
 
-// meet marks a session as no newcomer. mu is held.
+// meet records that a session is not a newcomer. mu is held.
 func (t *sessions) meet(s *session) {
 	if s.newcomer != nil {
 		t.newcomers.Remove(s.newcomer)
@@ -201,7 +202,7 @@ func (t *sessions) meet(s *session) {
 	}
 }
 
-// close rejects new sessions from now on and returns the open ones.
+// close rejects new sessions and returns the open ones.
 func (t *sessions) close() (open []*session) {
 	t.mu.Lock()
 	t.closed = true

@@ -10,9 +10,9 @@ const (
 	KeyGenAIToolName = "gen_ai.tool.name"
 	// Name of the prompt.
 	KeyGenAIPromptName = "gen_ai.prompt.name"
-	// Set on tool calls, like by other GenAI instrumentation.
+	// Operation in the terms of the GenAI conventions. Set on tool calls.
 	KeyGenAIOperationName = "gen_ai.operation.name"
-	// Set on tool calls of clients: an MCP server runs the tool, and no model or agent does.
+	// Type of the tool. Set on tool calls of clients: the tool runs in an MCP server, not in a model or agent.
 	KeyGenAIToolType = "gen_ai.tool.type"
 	// Arguments of the tool call, as returned by the redactor of WithContentCapture: a map, up to 8 KiB. A member
 	// named … marks omitted members. JSON as a string with WithContentAsText.
@@ -32,13 +32,13 @@ const (
 	KeyMCPResourceURI = "mcp.resource.uri"
 	// Negotiated version of the protocol.
 	KeyMCPProtocolVersion = "mcp.protocol.version"
-	// Id of the session, with versions and transports that have one.
+	// Id of the session. Only some versions and transports have sessions with an id.
 	KeyMCPSessionID = "mcp.session.id"
-	// pipe for a child process, tcp or quic for a network; absent in memory.
+	// pipe for a child process, tcp or quic for a network; absent for a connection in memory.
 	KeyNetworkTransport = "network.transport"
 	// Protocol under MCP, such as http.
 	KeyNetworkProtocolName = "network.protocol.name"
-	// Version of the protocol under MCP, once known.
+	// Version of the protocol under MCP, as soon as it is known.
 	KeyNetworkProtocolVersion = "network.protocol.version"
 	// Name of the dialled server.
 	KeyServerAddress = "server.address"
@@ -53,7 +53,7 @@ const (
 	KeySessionID = "session.id"
 	// Hash of the user's id, 64 hexadecimal digits: see telemetry.ContextWithConversation.
 	KeyUserHash = "user.hash"
-	// Address of the sender of an HTTP request; the proxy's, if there is one.
+	// Address of the sender of an HTTP request. Behind a proxy, the address of the proxy.
 	KeyClientAddress = "client.address"
 	// Port of the sender of an HTTP request.
 	KeyClientPort = "client.port"
@@ -70,15 +70,16 @@ const (
 	KeyExceptionMessage = "exception.message"
 	// Stack of the goroutine in which a handler panicked, up to 16 KiB.
 	KeyExceptionStacktrace = "exception.stacktrace"
-	// Configured name of the client, which names the server it connects to.
+	// Configured name of the client. It names the server to which the client connects.
 	KeyMCPClientName = "mcp_client.name"
-	// Configured group of the client, if any. Metrics distinguish 32 groups in a process. If there are more client
-	// names than places, the name becomes _OTHER, and the group identifies the clients; without a group it is _OTHER
-	// too.
+	// Configured group of the client, if any. Metrics distinguish 32 groups in a process. If the limit of client
+	// names is reached, the name becomes _OTHER, and the group identifies the clients. The group of clients without
+	// a group is then _OTHER, too.
 	KeyMCPClientGroup = "mcp_client.group"
-	// Distinguishes clients of one name: configured, or 16 random hexadecimal digits. On spans and log records only.
+	// Id that distinguishes clients with the same name: configured, or 16 random hexadecimal digits. On spans and
+	// log records only.
 	KeyMCPClientInstanceID = "mcp_client.instance.id"
-	// Identifies one logical call, over retries and rounds: 32 hexadecimal digits.
+	// Id of one logical call, the same for all its retries and rounds: 32 hexadecimal digits.
 	KeyMCPClientCorrID = "mcp_client.corr_id"
 	// Duration of the event's operation.
 	KeyMCPClientDuration = "mcp_client.duration"
@@ -95,7 +96,7 @@ const (
 	KeyMCPClientResponseSize = "mcp_client.response.size"
 	// Number of retries of sending.
 	KeyMCPClientSendRetries = "mcp_client.send.retries"
-	// Why sending was retried.
+	// Reason for a retry of sending.
 	KeyMCPClientRetryReason = "mcp_client.retry.reason"
 	// Direction of the message, from the client's view.
 	KeyMCPClientDirection = "mcp_client.direction"
@@ -107,12 +108,12 @@ const (
 	KeyMCPClientFrameSize = "mcp_client.frame.size"
 	// Limit that the frame exceeded.
 	KeyMCPClientFrameLimit = "mcp_client.frame.limit"
-	// Hash of the first 64 bytes of the frame, 8 hexadecimal digits: it identifies frames with equal beginnings and
+	// Hash of the first 64 bytes of the frame, 8 hexadecimal digits. It identifies frames with equal beginnings and
 	// reveals no content.
 	KeyMCPClientFrameHeadHash = "mcp_client.frame.head_hash"
-	// Number of suppressed records like this one since the last written one.
+	// Number of suppressed records of this kind since the last written one.
 	KeyMCPClientSuppressed = "mcp_client.suppressed"
-	// Why a message was dropped.
+	// Reason for dropping a message.
 	KeyMCPClientDropReason = "mcp_client.drop.reason"
 	// Time between the end of the call and its late response.
 	KeyMCPClientDropAge = "mcp_client.drop.age"
@@ -120,23 +121,22 @@ const (
 	KeyMCPClientTombstoneCount = "mcp_client.tombstone.count"
 	// State of the connection.
 	KeyMCPClientConnectionState = "mcp_client.connection.state"
-	// Name that the server sent in the negotiation, up to 128 bytes. Metrics distinguish 256 in a process, by name
-	// and version.
+	// Name that the server sent in the negotiation, up to 128 bytes. Metrics distinguish up to 256 servers in a
+	// process, by name and version.
 	KeyMCPClientServerName = "mcp_client.server.name"
 	// Version that the server sent in the negotiation, up to 128 bytes.
 	KeyMCPClientServerVersion = "mcp_client.server.version"
-	// State the connection left.
+	// State before the transition.
 	KeyMCPClientConnectionFrom = "mcp_client.connection.from"
-	// State the connection entered.
+	// State after the transition.
 	KeyMCPClientConnectionTo = "mcp_client.connection.to"
-	// Why the connection changed its state.
+	// Reason for the transition.
 	KeyMCPClientConnectionReason = "mcp_client.connection.reason"
-	// Numbers the connections over the life of the client, from 1.
+	// Number of the connection in the life of the client, from 1.
 	KeyMCPClientConnectionEpoch = "mcp_client.connection.epoch"
-	// Numbers the attempts to connect since the connection was last ready, from 1; 0 when a ready connection is
-	// lost.
+	// Number of the attempt since the connection was last ready, from 1; 0 when a ready connection is lost.
 	KeyMCPClientConnectionAttemptNumber = "mcp_client.connection.attempt.number"
-	// Whether the client was ready before.
+	// Whether the client has been ready before.
 	KeyMCPClientConnectionAttemptKind = "mcp_client.connection.attempt.kind"
 	// Time until the next attempt.
 	KeyMCPClientConnectionBackoffDelay = "mcp_client.connection.backoff.delay"
@@ -146,7 +146,7 @@ const (
 	KeyMCPClientProcessStderrLine = "mcp_client.process.stderr.line"
 	// Fault that a fault plan injected into the message: see package chaos. The last one, if there were several.
 	KeyMCPClientFaultKind = "mcp_client.fault.kind"
-	// Numbers the requests of a call that bring input for the server, from 1.
+	// Number of the round in a call, from 1. In each round, a request brings input that the server asked for.
 	KeyMCPClientMRTRRound = "mcp_client.mrtr.round"
 	// Purpose of a stream that outlives requests: messages of the server, all messages from the server, or
 	// subscriptions.
@@ -157,7 +157,7 @@ const (
 	KeyMCPClientToolDefinitionPart = "mcp_client.tool.definition.part"
 	// Kind of loop in tool calls that return nothing new: see mcpclient.UseLoopDetection.
 	KeyMCPClientLoopKind = "mcp_client.loop.kind"
-	// Why the client may have missed changes.
+	// Reason why the client may have missed changes.
 	KeyMCPClientGapCause = "mcp_client.gap.cause"
 	// Number of calls in the loop, including this one if it was made.
 	KeyMCPClientLoopCalls = "mcp_client.loop.calls"
@@ -168,8 +168,8 @@ const (
 	KeyMCPClientToolChangeParts = "mcp_client.tool.change.parts"
 	// Step of an authorization.
 	KeyMCPClientAuthStep = "mcp_client.auth.step"
-	// Entries of the flight recorder, the oldest first, one a line, with times relative to the record: sizes, names
-	// and ids, up to 16 KiB.
+	// Entries of the flight recorder, oldest first, one per line: sizes, names, ids, and times relative to the
+	// record. Up to 16 KiB.
 	KeyMCPClientFlightRecordText = "mcp_client.flight_record.text"
 	// Number of entries in the text.
 	KeyMCPClientFlightRecordEntries = "mcp_client.flight_record.entries"
@@ -177,10 +177,11 @@ const (
 	KeyMCPClientFlightRecordOmitted = "mcp_client.flight_record.omitted"
 	// Configured name of the server.
 	KeyMCPServerName = "mcp_server.name"
-	// Distinguishes servers of one name: configured, or 16 random hexadecimal digits. On spans and log records only.
+	// Id that distinguishes servers with the same name: configured, or 16 random hexadecimal digits. On spans and
+	// log records only.
 	KeyMCPServerInstanceID = "mcp_server.instance.id"
-	// Name that the client sent in the handshake or in each request, up to 128 bytes. Metrics distinguish 256 for
-	// each server, by name and version.
+	// Name that the client sent in the handshake or in each request, up to 128 bytes. Metrics distinguish up to 256
+	// clients of each server, by name and version.
 	KeyMCPServerClientName = "mcp_server.client.name"
 	// Version that the client sent with its name, up to 128 bytes.
 	KeyMCPServerClientVersion = "mcp_server.client.version"
@@ -204,24 +205,24 @@ const (
 	KeyMCPServerFrameSize = "mcp_server.frame.size"
 	// Limit that the frame exceeded.
 	KeyMCPServerFrameLimit = "mcp_server.frame.limit"
-	// Hash of the first 64 bytes of the frame, 8 hexadecimal digits: it identifies frames with equal beginnings and
+	// Hash of the first 64 bytes of the frame, 8 hexadecimal digits. It identifies frames with equal beginnings and
 	// reveals no content.
 	KeyMCPServerFrameHeadHash = "mcp_server.frame.head_hash"
-	// Number of suppressed records like this one since the last written one.
+	// Number of suppressed records of this kind since the last written one.
 	KeyMCPServerSuppressed = "mcp_server.suppressed"
-	// Why a message was dropped.
+	// Reason for dropping a message.
 	KeyMCPServerDropReason = "mcp_server.drop.reason"
 	// Final status of a task.
 	KeyMCPServerTaskStatus = "mcp_server.task.status"
 	// Decision of a proxy's policy about a message: see mcpproxy.Policy. The last one, if there were several.
 	KeyMCPServerPolicyDecision = "mcp_server.policy.decision"
-	// Number of replaced texts in the message.
+	// Number of texts that were replaced in the message.
 	KeyMCPServerPolicyRedactions = "mcp_server.policy.redactions"
-	// Why a request was refused before a handler saw it.
+	// Reason for refusing a request before it reached a handler.
 	KeyMCPServerRefusalReason = "mcp_server.refusal.reason"
-	// Kind of a server's limited resource.
+	// Kind of resource that the server limits.
 	KeyMCPServerCapacityKind = "mcp_server.capacity.kind"
-	// Kind of a server's limited memory.
+	// Kind of memory that the server limits.
 	KeyMCPServerMemoryKind = "mcp_server.memory.kind"
 	// Purpose of a stream that outlives requests: messages of the server, all messages from the server, or
 	// subscriptions.
@@ -230,8 +231,8 @@ const (
 	KeyMCPServerTraceAdvice = "mcp_server.trace.advice"
 	// Time between the end of the request and its late response.
 	KeyMCPServerDropAge = "mcp_server.drop.age"
-	// Entries of the flight recorder, the oldest first, one a line, with times relative to the record: sizes, names
-	// and ids, up to 16 KiB.
+	// Entries of the flight recorder, oldest first, one per line: sizes, names, ids, and times relative to the
+	// record. Up to 16 KiB.
 	KeyMCPServerFlightRecordText = "mcp_server.flight_record.text"
 	// Number of entries in the text.
 	KeyMCPServerFlightRecordEntries = "mcp_server.flight_record.entries"

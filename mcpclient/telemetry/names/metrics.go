@@ -13,8 +13,8 @@ const (
 	MetricMCPClientSessionDuration = "mcp.client.session.duration"
 	// Duration of a session from the server's view. In s.
 	MetricMCPServerSessionDuration = "mcp.server.session.duration"
-	// Time at which this process started to count, with its first client or server, in seconds since 1970. Queries
-	// use it to distinguish a new counter from one that Prometheus sees for the first time. In s.
+	// Time at which this process created its first client or server and started to count, in seconds since 1970.
+	// Queries use it to distinguish a new counter from one that Prometheus sees for the first time. In s.
 	MetricMCPClientStartTime = "mcp_client.start_time"
 	// Requests that wait for a connection or for their answer. In {request}.
 	MetricMCPClientActiveRequests = "mcp_client.active_requests"
@@ -22,19 +22,19 @@ const (
 	MetricMCPClientActiveHandlers = "mcp_client.active_handlers"
 	// Panics of handlers. In {panic}.
 	MetricMCPClientHandlerPanics = "mcp_client.handler.panics"
-	// Notifications sent, and notifications received that were handled or had no handler. In {notification}.
+	// Notifications sent and received. Dropped notifications are not included. In {notification}.
 	MetricMCPClientNotificationMessages = "mcp_client.notification.messages"
-	// Notifications received that did not reach their handlers. In {notification}.
+	// Received notifications that did not reach their handlers. In {notification}.
 	MetricMCPClientNotificationDrops = "mcp_client.notification.drops"
-	// Frames that broke the protocol. In {violation}.
+	// Frames that violated the protocol. In {violation}.
 	MetricMCPClientProtocolViolations = "mcp_client.protocol.violations"
-	// Responses that no call waited for. In {response}.
+	// Responses for which no call waited. In {response}.
 	MetricMCPClientResponseDrops = "mcp_client.response.drops"
 	// Sizes of frames. In By.
 	MetricMCPClientMessageSize = "mcp_client.message.size"
 	// Time to decode a result. In s.
 	MetricMCPClientMessageDecodeDuration = "mcp_client.message.decode.duration"
-	// Time a message waited before it was written. In s.
+	// Time for which a message waited before it was written. In s.
 	MetricMCPClientSendQueueWait = "mcp_client.send.queue.wait"
 	// Messages that wait to be written. In {message}.
 	MetricMCPClientSendQueueLength = "mcp_client.send.queue.length"
@@ -48,7 +48,7 @@ const (
 	MetricMCPClientConnectionState = "mcp_client.connection.state"
 	// Ready clients, by the name and version of their servers and the negotiated protocol version. In {connection}.
 	MetricMCPClientServerInfo = "mcp_client.server.info"
-	// Duration of an attempt to connect, negotiation included. In s.
+	// Duration of an attempt to connect, including the negotiation. In s.
 	MetricMCPClientConnectionAttemptDuration = "mcp_client.connection.attempt.duration"
 	// Delay before an attempt to connect. In s.
 	MetricMCPClientConnectionBackoff = "mcp_client.connection.backoff"
@@ -59,7 +59,7 @@ const (
 	// Lookups of results in the client's cache. A hit sends no request, and no other metric counts it. In {lookup}.
 	MetricMCPClientCacheLookups = "mcp_client.cache.lookups"
 	// Total size of the tools in the server's latest list: name, description and inputSchema, as compact JSON. For
-	// clients of one name, the largest list. In By.
+	// several clients with the same name, the largest list. In By.
 	MetricMCPClientToolListSize = "mcp_client.tool.list.size"
 	// Total size of the tools in the server's latest list, in estimated tokens of o200k_base: see package
 	// mcp/contextcost. In {token}.
@@ -75,14 +75,14 @@ const (
 	// Size of tool results, including errors that tools report, as JSON: see telemetry.WithContextCost. Calls that
 	// became tasks are not included. In By.
 	MetricMCPClientToolResultSize = "mcp_client.tool.result.size"
-	// Tool calls in a loop, because they returned nothing new too often: see mcpclient.UseLoopDetection. Calls that
-	// were therefore not sent are not included. In {call}.
+	// Tool calls in a loop of calls that return nothing new: see mcpclient.UseLoopDetection. Calls that were not
+	// sent because of the loop are not included. In {call}.
 	MetricMCPClientToolLoops = "mcp_client.tool.loops"
-	// Times at which the client may have missed changes of lists or resources. The client then clears its caches and
-	// calls the handlers of changes. In {gap}.
+	// Gaps in which the client may have missed changes of lists or resources. After a gap, the client clears its
+	// caches and calls the handlers of changes. In {gap}.
 	MetricMCPClientChangeGap = "mcp_client.change.gap"
-	// Time at which a process with servers started to count, with its first client or server, in seconds since 1970.
-	// In s.
+	// Time at which a process with servers created its first client or server and started to count, in seconds since
+	// 1970. In s.
 	MetricMCPServerStartTime = "mcp_server.start_time"
 	// Requests that the server is answering. In {request}.
 	MetricMCPServerActiveRequests = "mcp_server.active_requests"
@@ -90,13 +90,14 @@ const (
 	MetricMCPServerHandlerPanics = "mcp_server.handler.panics"
 	// Notifications sent and received. In {notification}.
 	MetricMCPServerNotificationMessages = "mcp_server.notification.messages"
-	// Frames that broke the protocol. In {violation}.
+	// Frames that violated the protocol. In {violation}.
 	MetricMCPServerProtocolViolations = "mcp_server.protocol.violations"
-	// Responses that no request waited for. In {response}.
+	// Responses for which no request waited. In {response}.
 	MetricMCPServerResponseDrops = "mcp_server.response.drops"
-	// Notifications that were not sent: the client accepted none, or an equal one was waiting. In {notification}.
+	// Notifications that were not sent, for example because the client accepts none or an equal one was waiting. In
+	// {notification}.
 	MetricMCPServerNotificationDrops = "mcp_server.notification.drops"
-	// Requests to clients without an answer yet. In {request}.
+	// Requests to clients that are not answered yet. In {request}.
 	MetricMCPServerActiveAsks = "mcp_server.active_asks"
 	// Open sessions in this process. Protocol versions from 2026-07-28 have none. In {session}.
 	MetricMCPServerSessionActive = "mcp_server.session.active"
@@ -116,23 +117,22 @@ const (
 	// Messages that a proxy's policy changed or blocked, by decision, with the tool if the message names one: see
 	// mcpproxy.Policy. In {decision}.
 	MetricMCPServerPolicyDecisions = "mcp_server.policy.decisions"
-	// Time a message waited before it was written. HTTP has no queue. In s.
+	// Time for which a message waited before it was written. HTTP has no queue. In s.
 	MetricMCPServerSendQueueWait = "mcp_server.send.queue.wait"
 	// Requests received, by the name and version of the client. In {request}.
 	MetricMCPServerClientRequests = "mcp_server.client.requests"
 	// Messages that wait to be written, over all connections. HTTP has no queue. In {message}.
 	MetricMCPServerSendQueueLength = "mcp_server.send.queue.length"
-	// Requests that the server refused before a handler saw them, by reason. Refused MCP requests have a span and a
-	// duration in addition. In {request}.
+	// Requests that the server refused before they reached a handler, by reason. A refused MCP request also has a
+	// span and a duration. In {request}.
 	MetricMCPServerRequestRefused = "mcp_server.request.refused"
-	// Used amount of a limited resource. For several connections, sessions or handlers, the amount of the fullest.
-	// In {item}.
+	// Used amount of a limited resource. Of several connections, sessions or handlers, the fullest counts. In
+	// {item}.
 	MetricMCPServerCapacityUsage = "mcp_server.capacity.usage"
-	// Limit of a resource, which bounds mcp_server.capacity.usage. In {item}.
+	// Limit of a resource: the maximum of mcp_server.capacity.usage. In {item}.
 	MetricMCPServerCapacityLimit = "mcp_server.capacity.limit"
-	// Used amount of limited memory. For several connections, sessions or handlers, the amount of the fullest. In
-	// By.
+	// Used amount of limited memory. Of several connections, sessions or handlers, the fullest counts. In By.
 	MetricMCPServerMemoryUsage = "mcp_server.memory.usage"
-	// Limit of memory, which bounds mcp_server.memory.usage. In By.
+	// Limit of memory: the maximum of mcp_server.memory.usage. In By.
 	MetricMCPServerMemoryLimit = "mcp_server.memory.limit"
 )
