@@ -26,7 +26,7 @@ type Authorizer struct {
 
 	ctx    context.Context // canceled by Close
 	cancel context.CancelCauseFunc
-	runs   sync.WaitGroup // goroutines of runs
+	runs   sync.WaitGroup // counts the goroutines of runs
 
 	mu          sync.Mutex
 	server      *url.URL             // URL of the MCP server; nil before the first request; guarded by mu
@@ -74,8 +74,8 @@ func (a *Authorizer) Close() error {
 
 // Authorize adds the token to a request, if there is one, and a proof for this request if the token uses DPoP. In the
 // background, it renews a token that is about to expire. It renews an expired token before it returns, within the
-// context of the request; if the renewal needs a person, it sends the expired token. It returns an error for requests
-// to an origin other than the MCP server's.
+// context of the request; if the renewal needs a person, it sends the expired token. It returns an error for a request
+// to another origin than the origin of the MCP server.
 func (a *Authorizer) Authorize(req *http.Request) error {
 	s, err := a.current(req)
 	if err != nil || s == nil {

@@ -36,7 +36,7 @@ func newClient(c *Credentials, signer *assertion.Signer, s *metadata.Server) (*c
 	}
 	if algs := s.TokenAuthSigningAlgs; method == methodPrivateKeyJWT && algs != nil &&
 		!slices.Contains(algs, signer.Alg()) {
-		return nil, fmt.Errorf("client signs with %s, the token endpoint supports %s", signer.Alg(),
+		return nil, fmt.Errorf("client signs with %s, but the token endpoint supports only %s", signer.Alg(),
 			quoteShort(strings.Join(algs, ", ")))
 	}
 	return &client{id: c.ClientID, secret: newSecret(c.ClientSecret), method: method, signer: signer}, nil
@@ -56,7 +56,7 @@ func chooseMethod(declared string, supported []string, hasSecret, hasKey bool) (
 	able = append(able, methodNone)
 	if declared != "" {
 		if !slices.Contains(able, declared) {
-			return "", fmt.Errorf("client lacks the credentials for token endpoint authentication %s", quoteShort(declared))
+			return "", fmt.Errorf("client lacks the credentials for the authentication method %s", quoteShort(declared))
 		}
 		return declared, nil
 	}
@@ -68,7 +68,7 @@ func chooseMethod(declared string, supported []string, hasSecret, hasKey bool) (
 			return m, nil
 		}
 	}
-	return "", fmt.Errorf("client can authenticate with %s, the token endpoint supports %s", strings.Join(able, ", "),
+	return "", fmt.Errorf("client can authenticate with %s, the token endpoint only with %s", strings.Join(able, ", "),
 		quoteShort(strings.Join(supported, ", ")))
 }
 

@@ -34,11 +34,11 @@ func TestAuthorizedTokenServesLaterRequests(t *testing.T) {
 	}
 	for _, r := range b.requests(mcpHost, "/mcp") {
 		if len(r.form) > 0 {
-			t.Errorf("the server was asked with %v in the URL, want the token in the header only", r.form)
+			t.Errorf("the request has %v in its URL, want the token only in the header", r.form)
 		}
 	}
 	if r := b.person.asked[0]; r.Resource != mcpURL || r.Issuer != b.as.issuer || r.RedirectURI != redirect {
-		t.Errorf("want the request to name the server, got %v", r)
+		t.Errorf("want the prompt to name the server, got %v", r)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestMetadataIsFoundAtAllSpecifiedLocations(t *testing.T) {
 			host, _, _ = strings.Cut(host, "/")
 			for _, path := range []string{"/authorize", "/token"} {
 				if got := b.only(host, b.as.prefix+path).form.Get("resource"); got != b.mcp.resource {
-					t.Errorf("%s: want resource %q, as it was published, got %q", path, b.mcp.resource, got)
+					t.Errorf("%s: want the published resource %q, got %q", path, b.mcp.resource, got)
 				}
 			}
 		})
@@ -191,7 +191,7 @@ func TestMatchingIssuerIsAccepted(t *testing.T) {
 			b.as.redirects = func(q url.Values) { q.Set("iss", b.as.issuer) }
 		},
 		"iss-not-advertised": func(*bench) {},
-		"not advertised but there": func(b *bench) {
+		"sent but not advertised": func(b *bench) {
 			b.as.redirects = func(q url.Values) { q.Set("iss", b.as.issuer) }
 		},
 	} {
@@ -300,15 +300,15 @@ func TestInvalidTokenResponseIsAnErrorWithoutItsText(t *testing.T) {
 
 func TestTokenResponsesOfAllFormatsAreAccepted(t *testing.T) {
 	for name, c := range map[string]struct{ contentType, body string }{
-		"form":                 {"application/x-www-form-urlencoded", "access_token=T&token_type=bearer&scope=a"},
-		"json called text":     {"text/plain", `{"access_token":"T","token_type":"bearer"}`},
-		"expiry as a string":   {"application/json", `{"access_token":"T","token_type":"Bearer","expires_in":"3600"}`},
-		"expiry as 3600.0":     {"application/json", `{"access_token":"T","token_type":"Bearer","expires_in":3600.0}`},
-		"expiry as 3.6e3":      {"application/json", `{"access_token":"T","token_type":"Bearer","expires_in":3.6e3}`},
-		"expiry as 1e400":      {"application/json", `{"access_token":"T","token_type":"Bearer","expires_in":1e400}`},
-		"expiry unreadable":    {"application/json", `{"access_token":"T","token_type":"Bearer","expires_in":["soon"]}`},
-		"no type":              {"application/json", `{"access_token":"T"}`},
-		"more than we ask for": {"application/json", `{"access_token":"T","token_type":"BEARER","id_token":"I","x":[1,{}]}`},
+		"form":               {"application/x-www-form-urlencoded", "access_token=T&token_type=bearer&scope=a"},
+		"JSON as text/plain": {"text/plain", `{"access_token":"T","token_type":"bearer"}`},
+		"expiry as a string": {"application/json", `{"access_token":"T","token_type":"Bearer","expires_in":"3600"}`},
+		"expiry as 3600.0":   {"application/json", `{"access_token":"T","token_type":"Bearer","expires_in":3600.0}`},
+		"expiry as 3.6e3":    {"application/json", `{"access_token":"T","token_type":"Bearer","expires_in":3.6e3}`},
+		"expiry as 1e400":    {"application/json", `{"access_token":"T","token_type":"Bearer","expires_in":1e400}`},
+		"expiry unreadable":  {"application/json", `{"access_token":"T","token_type":"Bearer","expires_in":["soon"]}`},
+		"no type":            {"application/json", `{"access_token":"T"}`},
+		"unknown members":    {"application/json", `{"access_token":"T","token_type":"BEARER","id_token":"I","x":[1,{}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -341,7 +341,7 @@ func TestRequestToAnotherServerGetsNoToken(t *testing.T) {
 			t.Errorf("%s: want no error for a response that is not a refusal, got %v", target, err)
 		}
 		if _, err := a.Review(&http.Response{StatusCode: 401, Request: req, Header: http.Header{}}, 1); err == nil {
-			t.Errorf("%s: want no authorization for it, got one", target)
+			t.Errorf("%s: want no authorization, got one", target)
 		}
 	}
 	other, err := http.NewRequest(http.MethodPost, "http://"+mcpHost+"/messages?session=1", nil)
@@ -349,7 +349,7 @@ func TestRequestToAnotherServerGetsNoToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := a.Authorize(other); err != nil || !strings.HasPrefix(other.Header.Get("Authorization"), "Bearer ") {
-		t.Errorf("want the token at another path of the server, as HTTP+SSE has it, got %v, %v", err, other.Header)
+		t.Errorf("want the token also at another path of the server, as for HTTP+SSE, got %v, %v", err, other.Header)
 	}
 }
 
@@ -379,7 +379,7 @@ func TestScopeParameterFollowsTheSpecification(t *testing.T) {
 		{"offline-access-not-supported", func(b *bench) {
 			b.mcp.document, b.as.metadata = supports("mcp:basic", "offline_access"), supports("mcp:basic")
 		}, nil, "mcp:basic"},
-		{"offline_access alone is not asked for", func(b *bench) { b.as.metadata = supports("offline_access") }, nil, ""},
+		{"offline_access is not requested alone", func(b *bench) { b.as.metadata = supports("offline_access") }, nil, ""},
 		{"offline_access disabled", func(b *bench) {
 			b.mcp.document, b.as.metadata = supports("mcp:basic"), supports("mcp:basic", "offline_access")
 		}, func(o *auth.Options) { o.NoOfflineAccess = true }, "mcp:basic"},

@@ -28,7 +28,7 @@ func (f *flow) discoverResource(ctx context.Context) error {
 		err = refuse(StepDiscoverResource, "metadata of the MCP server names no authorization server")
 	}
 	if errors.Is(err, metadata.ErrNotFound) && f.demand.metadataURL == "" {
-		r, err = nil, nil // a server of 2025-03-26, or a server that relies on the client's configuration
+		r, err = nil, nil // the server is of 2025-03-26, or relies on the client's configuration
 	}
 	if err != nil {
 		err = failed(StepDiscoverResource, err)
@@ -68,7 +68,7 @@ func (f *flow) fetchServer(ctx context.Context) (*metadata.Server, error) {
 		return f.fetch.Server(ctx, named[0])
 	}
 	if !slices.Contains(named, bound) {
-		return nil, refuse(StepDiscoverServer, "client is registered with %s, the MCP server names %s", quoteShort(bound),
+		return nil, refuse(StepDiscoverServer, "client is registered with %s, but the MCP server names %s", quoteShort(bound),
 			quoteShort(strings.Join(named, ", ")))
 	}
 	return f.fetch.Server(ctx, bound)
@@ -90,8 +90,8 @@ func (f *flow) boundIssuer() string {
 	}
 }
 
-// own returns the URL of an MCP server in normalized form, including its query, which may distinguish tenants. It is
-// a part of the store's key: a stored token serves only this URL, whatever identifier the server publishes.
+// own returns the URL of an MCP server in normalized form, including its query, which may distinguish tenants. The
+// store's key contains this URL, so a stored token serves only this URL, whatever identifier the server publishes.
 func own(u *url.URL) string {
 	c := url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}
 	if c.Path == "/" {

@@ -30,15 +30,15 @@ func TestTokensAreBoundToAKeyIfTheServerRequiresIt(t *testing.T) {
 			withDPoP(b)
 			b.as.nonce, b.mcp.nonce = "as-nonce", "rs-nonce"
 		}, auth.DPoPAuto, true},
-		{"not asked for", func(*bench) {}, auth.DPoPAuto, false},
+		{"not required", func(*bench) {}, auth.DPoPAuto, false},
 		{"by the metadata of the MCP server", func(b *bench) {
 			b.mcp.document = func(doc object) { doc["dpop_bound_access_tokens_required"] = true }
 		}, auth.DPoPAuto, true},
-		{"both schemes, and the authorization server can", func(b *bench) {
+		{"both schemes, supported by the authorization server", func(b *bench) {
 			withDPoP(b)
 			b.mcp.schemes = []string{"Bearer", "DPoP"}
 		}, auth.DPoPAuto, true},
-		{"both schemes, and the authorization server cannot", func(b *bench) {
+		{"both schemes, unsupported by the authorization server", func(b *bench) {
 			b.mcp.schemes = []string{"DPoP", "Bearer"}
 		}, auth.DPoPAuto, false},
 		{"always", func(*bench) {}, auth.DPoPAlways, true},
@@ -77,7 +77,7 @@ func TestTokenWithoutTheRequiredBindingIsRejected(t *testing.T) {
 		"bound without a proof": {func(b *bench) {
 			b.as.response = func(out object) { out["token_type"] = "DPoP" }
 		}, "not a bearer token"},
-		"no algorithm of ours": {func(b *bench) {
+		"no common algorithm": {func(b *bench) {
 			withDPoP(b)
 			b.as.metadata = func(doc object) { doc["dpop_signing_alg_values_supported"] = []string{"RS256"} }
 		}, "ES256"},
@@ -120,7 +120,7 @@ func TestNewTokenIsObtainedWhenServerStartsToRequireDPoP(t *testing.T) {
 	b.mcp.set(func(s *mcpServer) { s.schemes, s.bound = []string{"DPoP"}, true })
 	b.ok(a, "tools/list")
 	if b.refreshes() != 0 || b.person.times() != 2 {
-		t.Errorf("want no refresh of a token that is not bound and a new authorization, got %d and %d", b.refreshes(),
+		t.Errorf("want a new authorization instead of a refresh of the unbound token, got %d and %d", b.refreshes(),
 			b.person.times())
 	}
 }
@@ -155,7 +155,7 @@ func TestEachRequestHasItsOwnProof(t *testing.T) {
 		}
 	}
 	if n := len(proofs); n != 7 {
-		t.Errorf("want each message sent again once after a new nonce and not otherwise, got %d requests with a proof", n)
+		t.Errorf("want each message sent again only once after a new nonce, got %d requests with a proof", n)
 	}
 	if slices.Sort(proofs); len(slices.Compact(proofs)) != 7 {
 		t.Error("want no proof sent twice")

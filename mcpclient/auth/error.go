@@ -10,11 +10,12 @@ import (
 )
 
 var (
-	// ErrNoInteraction matches, with errors.Is, the error if a person must authorize and [Options.Interact] is nil.
+	// ErrNoInteraction matches, with errors.Is, the error that reports that a person must authorize while
+	// [Options.Interact] is nil.
 	ErrNoInteraction = errors.New("a person must authorize, and Options.Interact is nil")
 
-	// ErrOtherResource matches, with errors.Is, the error if the metadata of the MCP server names a resource other
-	// than the server's URL. [Options.Resource] allows a resource above that URL.
+	// ErrOtherResource matches, with errors.Is, the error that reports that the metadata of the MCP server names a
+	// resource other than the server's URL. [Options.Resource] allows a resource above that URL.
 	ErrOtherResource = metadata.ErrOtherResource
 
 	// ErrClosed matches, with errors.Is, all errors caused by [Authorizer.Close].
@@ -74,7 +75,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Permanent reports whether a retry fails in the same way unless something changes. It returns false for network
-// failures, for answers such as HTTP 503 and if the caller stopped waiting.
+// failures, for answers such as HTTP 503, and if the caller stopped waiting.
 func (e *Error) Permanent() bool { return e.permanent }
 
 // ErrorType returns a value of low cardinality for telemetry: a code of the OAuth specifications, or

@@ -17,7 +17,7 @@ import (
 
 type object = map[string]any
 
-// authServer is a strict authorization server whose switches make it misbehave.
+// authServer is a strict authorization server. Its switches make it misbehave.
 type authServer struct {
 	w      *world
 	host   string
@@ -167,8 +167,8 @@ func (s *authServer) serveAuthorize(rw http.ResponseWriter, req *http.Request) {
 	http.Redirect(rw, req, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// intercepted calls raw without holding the lock, because raw may sleep: in a bubble no time passes while a goroutine
-// waits for a mutex.
+// intercepted calls raw without holding the lock, because raw may sleep: in a bubble, time does not pass while a
+// goroutine waits for a mutex.
 func (s *authServer) intercepted(rw http.ResponseWriter) bool {
 	raw := s.raw
 	if raw == nil {
@@ -411,7 +411,7 @@ func (s *mcpServer) serve(rw http.ResponseWriter, req *http.Request) {
 	reply(rw, http.StatusOK, object{"jsonrpc": "2.0", "id": 1, "result": object{}})
 }
 
-// challenge writes a refusal that repeats the token in its description, as no server should.
+// challenge writes a refusal. Its description repeats the token, which no server should do.
 func (s *mcpServer) challenge(rw http.ResponseWriter, status int, code, scope, token string) {
 	for _, scheme := range s.schemes {
 		params := []string{`realm="mcp"`}

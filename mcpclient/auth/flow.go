@@ -19,7 +19,7 @@ type flow struct {
 	demand demand
 	last   *session // session before the flow; may be nil
 
-	// The flow sets the following fields in this order.
+	// The flow sets the following fields in the order of their declaration.
 	resource        *metadata.Resource // nil if the MCP server has no metadata (2025-03-26)
 	id              string             // identifier of the MCP server for the parameter resource
 	server          *metadata.Server
@@ -86,7 +86,7 @@ func (f *flow) checkAllowed() error {
 		return failed(StepAuthorize, ErrNoInteraction)
 	}
 	if f.a.budget.exhausted(time.Now()) {
-		return refuse(StepAuthorize, "limit of %d authorizations in %v reached: the server keeps refusing their tokens",
+		return refuse(StepAuthorize, "limit of %d authorizations in %v is reached: the server keeps refusing their tokens",
 			budgetSize, budgetPeriod)
 	}
 	return nil
@@ -146,8 +146,9 @@ func (f *flow) refreshable() bool {
 	return p.token.AccessToken != f.demand.used || p.source != refreshed || p.accepted.Load()
 }
 
-// fits reports whether a token like the token of s would satisfy the demand: bound to a key if required, and with the
-// demanded scopes. Scopes that were requested but not granted count as present unless the server demands a step-up.
+// fits reports whether a token with the properties of s's token would satisfy the demand: it must be bound to a key if
+// required, and have the demanded scopes. Scopes that were requested but not granted count as present unless the server
+// demands a step-up.
 func (f *flow) fits(s *session) bool {
 	have := s.requested
 	if f.demand.stepUp {
@@ -228,8 +229,8 @@ func (f *flow) discard(ctx context.Context, err error) {
 	f.keep(ctx, f.key, f.client, &Record{RequestedScopes: f.requestedBefore})
 }
 
-// forget removes a client that was registered before this flow if err is the server's answer that it does not know
-// the client. It reports whether it removed the client.
+// forget removes a client that was registered before this flow if err means that the server does not know the client.
+// It reports whether it removed the client.
 func (f *flow) forget(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Code != "invalid_client" || !f.reused {

@@ -53,7 +53,7 @@ func (JWTBearer) interactive() bool { return false }
 
 func (g JWTBearer) check() error {
 	if g.Assertion == nil {
-		return errors.New("JWTBearer without Assertion")
+		return errors.New("JWTBearer.Assertion is not set")
 	}
 	return nil
 }

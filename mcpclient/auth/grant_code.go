@@ -59,7 +59,7 @@ func checkPKCE(s *metadata.Server, legacy bool) error {
 	return refuse(StepDiscoverServer, "authorization server does not support PKCE with S256")
 }
 
-// askPerson sends the person to the authorization server and returns the code from the redirect.
+// askPerson sends the person to the authorization server, waits for the redirect and returns its code.
 func (f *flow) askPerson(ctx context.Context, redirectURI, verifier string) (string, error) {
 	state := rand.Text()
 	conf := oauth2.Config{
@@ -87,8 +87,8 @@ func (f *flow) askPerson(ctx context.Context, redirectURI, verifier string) (str
 	return r.Code, err
 }
 
-// interactionError returns the error for an interaction without a redirect. It is permanent if the interaction timed
-// out.
+// interactionError returns the error for an interaction that ended without a redirect. The error is permanent if the
+// interaction timed out.
 func (f *flow) interactionError(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errTooLong) {
 		return refuse(StepAuthorize, "%w", errTooLong)
@@ -96,13 +96,13 @@ func (f *flow) interactionError(ctx context.Context, err error) error {
 	return failed(StepAuthorize, err)
 }
 
-// checkRedirect compares the redirect with the request: the state, and the issuer by simple string comparison before
-// any other parameter. (specification 2026-07-28, basic/authorization, "Authorization Response Validation"; RFC 9207
-// §2.4)
+// checkRedirect compares the redirect with the request: first the state, then the issuer by simple string comparison,
+// then the other parameters. (specification 2026-07-28, basic/authorization, "Authorization Response Validation"; RFC
+// 9207 §2.4)
 func checkRedirect(s *metadata.Server, state string, r Redirect) error {
 	switch {
 	case subtle.ConstantTimeCompare([]byte(r.State), []byte(state)) != 1:
-		return refuse(StepAuthorize, "redirect of another request: the state differs")
+		return refuse(StepAuthorize, "the redirect belongs to another request: its state differs")
 	case !r.HasIssuer && s.IssParameter:
 		return refuse(StepAuthorize, "redirect does not name its authorization server")
 	case r.HasIssuer && r.Issuer != s.Issuer:

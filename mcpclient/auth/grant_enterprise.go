@@ -56,11 +56,11 @@ func (EnterpriseManaged) interactive() bool { return false }
 func (g EnterpriseManaged) check() error {
 	switch {
 	case g.IDToken == nil:
-		return errors.New("EnterpriseManaged without IDToken")
+		return errors.New("EnterpriseManaged.IDToken is not set")
 	case g.Client == nil || g.Client.ClientID == "":
-		return errors.New("EnterpriseManaged without the identity provider's ClientID")
+		return errors.New("EnterpriseManaged.Client.ClientID is not set: name this client at the identity provider")
 	case g.Issuer == "" && g.TokenEndpoint == "":
-		return errors.New("EnterpriseManaged without Issuer and TokenEndpoint")
+		return errors.New("EnterpriseManaged has neither Issuer nor TokenEndpoint")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func TestClientCredentialsWorkWithSecret(t *testing.T) {
 		}
 		all := b.requests(asHost, "/token")
 		if n := len(all); n != 22 {
-			t.Errorf("want a token, one of more scopes, and a new one after each expiry, got %d", n)
+			t.Errorf("want a token, a token with more scopes, and a new token after each expiry, got %d", n)
 		}
 		for i, scope := range []string{"mcp:basic", "mcp:basic mcp:write", "mcp:basic mcp:write"} {
 			form := all[i].form
@@ -73,7 +73,7 @@ func TestClientCredentialsWorkWithPrivateKey(t *testing.T) {
 		t.Errorf("want an assertion of the client for the issuer, got %v with %v", form, c)
 	}
 	if form.Get("client_secret") != "" || b.only(asHost, "/token").header.Get("Authorization") != "" {
-		t.Error("want nothing but the assertion")
+		t.Error("want no other authentication than the assertion")
 	}
 }
 
@@ -202,7 +202,7 @@ func TestIdentityProviderIsDiscoveredWithoutTokenEndpoint(t *testing.T) {
 		g.TokenEndpoint, g.Client.ClientSecret = "", "idp-secret"
 	})), "tools/list")
 	if got := b.only(idpHost, "/token").form.Get("client_secret"); got != "idp-secret" {
-		t.Errorf("want the client authenticated as the metadata say, got secret %q", got)
+		t.Errorf("want the authentication method of the metadata, got secret %q", got)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestIdentityProvidersRefusalIsReturned(t *testing.T) {
 	p.answer = func(out object) { out["issued_token_type"] = "urn:ietf:params:oauth:token-type:access_token" }
 	if e := b.fails(b.authorizer(enterprise(nil)), "tools/list"); !e.Permanent() ||
 		len(b.requests(asHost, "/token")) != 0 {
-		t.Errorf("want a permanent error if it is another kind of token, got %v", e)
+		t.Errorf("want a permanent error for another kind of token, got %v", e)
 	}
 	b, _ = newEnterprise(t)
 	signedOut := errors.New("nobody is signed in")
@@ -275,7 +275,7 @@ func TestClientCredentialsTokensAreNotLoadedFromTheStore(t *testing.T) {
 	b.ok(b.authorizer(workload("bob"), shared), "tools/list")
 	all := b.requests(asHost, "/token")
 	if len(all) != 2 || all[1].form.Get("assertion") != "bob for "+b.as.issuer {
-		t.Errorf("want a token of its own for each, got %d requests", len(all))
+		t.Errorf("want a separate token for each client, got %d requests", len(all))
 	}
 }
 
@@ -376,7 +376,7 @@ func TestTokenIsUsedUntilItExpiresAfterARefusedRenewal(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if e := b.fails(a, "tools/list"); !e.Permanent() || e.Code != "invalid_grant" {
-			t.Errorf("want the server's permanent refusal when it has expired, got %v", e)
+			t.Errorf("want the server's permanent refusal after the expiry, got %v", e)
 		}
 	})
 }

@@ -32,7 +32,7 @@ func (consentingPerson) Authorize(_ context.Context, r auth.InteractionRequest) 
 	return auth.Redirect{Code: "c", State: r.State}, nil
 }
 
-// refusedBy returns a server's 401 with this challenge to a request of the authorizer.
+// refusedBy returns a 401 with this challenge as the server's response to a request of the authorizer.
 func refusedBy(req *http.Request, challenge string) *http.Response {
 	return &http.Response{StatusCode: http.StatusUnauthorized, Request: req,
 		Header: http.Header{"Www-Authenticate": {challenge}}}
@@ -115,7 +115,7 @@ func TestServerURLQueryIsNotInErrorsOrLogs(t *testing.T) {
 	}
 }
 
-// overtakenStore lets another process run after the first Load.
+// overtakenStore runs another process after the first Load.
 type overtakenStore struct {
 	auth.TokenStore
 	behind func()
@@ -130,8 +130,8 @@ func (s *overtakenStore) Load(ctx context.Context, k auth.StoreKey) (*auth.Recor
 	return r, err
 }
 
-// Two processes find the same token expired. The server refuses the refresh token of the second process, which then
-// uses the token that the first process has stored.
+// Two processes find the same token expired. The first refreshes it. The server refuses the refresh token of the
+// second, which then uses the token that the first has stored.
 func TestTokenRefreshedByAnotherProcessIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -44,7 +44,7 @@ func TestRefreshTimeIsBounded(t *testing.T) {
 		}
 	}
 	if !refreshTime(now, time.Time{}, time.Minute).IsZero() {
-		t.Error("want no refresh of a token that does not say when it expires")
+		t.Error("want no refresh of a token with unknown expiry")
 	}
 }
 
@@ -80,7 +80,7 @@ func TestQuotableTextHasNoSecretsAndOnlyPrintableCharacters(t *testing.T) {
 			rapid.String().Draw(t, "after")
 		got := quotable(text, 20, []string{"", secret})
 		if strings.Contains(got, secret) || len(got) > 20 || !strings.HasPrefix(text, got) {
-			t.Fatalf("%q: want a beginning of it without %q, got %q", text, secret, got)
+			t.Fatalf("%q: want a prefix without %q, got %q", text, secret, got)
 		}
 		if strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Fatalf("%q: want printable ASCII, got %q", text, got)
@@ -126,7 +126,7 @@ func TestBudgetLimitsAttemptsInEveryWindow(t *testing.T) {
 		}
 		for i := range max(0, len(taken)-budgetSize) {
 			if d := taken[i+budgetSize].Sub(taken[i]); d < budgetPeriod {
-				t.Fatalf("want %d in %v at most, got one more within %v", budgetSize, budgetPeriod, d)
+				t.Fatalf("want at most %d in %v, got one more within %v", budgetSize, budgetPeriod, d)
 			}
 		}
 	})

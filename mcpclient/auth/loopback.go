@@ -21,8 +21,8 @@ const (
 	freePortTries = 16
 )
 
-// families maps a host name of the redirect URI to the addresses that a browser may connect to. If one were left out,
-// another program could listen there and receive the authorization code.
+// families maps a host name of the redirect URI to the addresses to which a browser may connect. Loopback listens at
+// each of them: at an address that it left out, another program could listen and receive the authorization code.
 var families = map[string][]string{"127.0.0.1": {"127.0.0.1"}, "localhost": {"127.0.0.1", "::1"}}
 
 // Loopback is the [Interaction] of RFC 8252 §7.3, for programs on the same machine as the person's browser. It opens
@@ -33,8 +33,8 @@ var families = map[string][]string{"127.0.0.1": {"127.0.0.1"}, "localhost": {"12
 // Loopback rejects a redirect with a wrong state and continues to wait, because any page in the browser could have
 // sent it.
 type Loopback struct {
-	// Port is the port of the redirect URI. 0 means a free port, different each time, which authorization servers
-	// must allow (RFC 8252 §7.3). For servers that do not, register a fixed port.
+	// Port is the port of the redirect URI. 0 means a free port, different each time, which authorization servers must
+	// allow (RFC 8252 §7.3). For servers that do not allow this, register a fixed port.
 	Port int
 
 	// Path is the path of the redirect URI. Empty means /callback.
@@ -79,7 +79,7 @@ func (l *Loopback) Authorize(ctx context.Context, r InteractionRequest) (Redirec
 	c := l.remove(r.RedirectURI)
 	if c == nil {
 		return Redirect{}, errors.New(
-			"loopback: no listener for this redirect URI: RedirectURI did not return it last, or its context has ended")
+			"loopback: no listener for this redirect URI; call RedirectURI before each Authorize, and keep its context alive")
 	}
 	defer c.close()
 	c.expect(r.State)
@@ -113,7 +113,7 @@ func (l *Loopback) check() error {
 	case l.Port < 0 || l.Port > 65535:
 		return fmt.Errorf("port is %d, want 0 to 65535", l.Port)
 	case l.Path != "" && !strings.HasPrefix(l.Path, "/") || strings.ContainsAny(l.Path, "?#"):
-		return fmt.Errorf("path is %q, want one that begins with / and has no query", l.Path)
+		return fmt.Errorf("path is %q, want a path that begins with / and has no query", l.Path)
 	case families[l.hostname()] == nil:
 		return fmt.Errorf("host name is %q, want 127.0.0.1 or localhost", l.Hostname)
 	}

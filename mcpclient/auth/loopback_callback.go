@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// callbackTimeout bounds the time in which a browser must send its request, and in which it must read the page.
+// callbackTimeout bounds how long a browser may take to send its request, and how long it may take to read the page.
 const callbackTimeout = 10 * time.Second
 
 // callback is a server that waits for one redirect.
@@ -66,12 +66,12 @@ func (c *callback) close() {
 func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !fromLoopback(r):
-		http.Error(w, "not for this host", http.StatusMisdirectedRequest)
+		http.Error(w, "this server answers only requests to its loopback address", http.StatusMisdirectedRequest)
 	case r.URL.Path != c.path:
 		http.NotFound(w, r)
 	case r.Method != http.MethodGet:
 		w.Header().Set("Allow", http.MethodGet)
-		http.Error(w, "only GET", http.StatusMethodNotAllowed)
+		http.Error(w, "only GET is allowed", http.StatusMethodNotAllowed)
 	default:
 		c.answer(w, r.URL.Query())
 	}

@@ -37,7 +37,7 @@ func TestLocalhostListensAtIPv4AndIPv6(t *testing.T) {
 		at := net.JoinHostPort(a, u.Port())
 		status, _, _ := visit(t, "http://"+at+u.Path+"?code=c&state=wrong", func(r *http.Request) { r.Host = u.Host })
 		if status != http.StatusBadRequest {
-			t.Errorf("at %s: got %d, want the listener's answer to a stranger", at, status)
+			t.Errorf("at %s: got status %d, want the listener's refusal", at, status)
 		}
 	}
 	for name, listens := range map[string]bool{"": false, "127.0.0.1": false, "localhost": true} {
@@ -67,7 +67,7 @@ func TestPortInUseAtOneAddressIsAnError(t *testing.T) {
 		}
 		port := taken.Addr().(*net.TCPAddr).Port
 		if uri, err := (&auth.Loopback{Hostname: "localhost", Port: port}).RedirectURI(t.Context()); err == nil {
-			t.Errorf("%s has the port %d: listens at %s, want an error", a, port, uri)
+			t.Errorf("%s: port %d is in use, but Loopback listens at %s, want an error", a, port, uri)
 		}
 		_ = taken.Close()
 	}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// listen listens at one port of all loopback addresses that the machine has, and returns the port. Port 0 means a
+// listen listens at the same port of all given addresses that the machine has, and returns the port. Port 0 means a
 // free port.
 func listen(addresses []string, port int) (listeners []net.Listener, at int, err error) {
 	for range freePortTries {

@@ -70,7 +70,7 @@ func TestLoopbackReturnsTheRedirectAndShowsAPage(t *testing.T) {
 			shown = url
 			status, page, header := visit(t, uri+query)
 			if status != http.StatusOK || !strings.Contains(page, "You can close this window") {
-				t.Errorf("%s: the page is %d %s, want that the window can be closed", query, status, page)
+				t.Errorf("%s: the page is %d %s, want the text that the window can be closed", query, status, page)
 			}
 			checkPage(t, page, header)
 			return nil
@@ -136,7 +136,7 @@ func TestLoopbackRejectsOtherRequests(t *testing.T) {
 			{"neither code nor error", "/callback?state=s", 400, nil},
 			{"two codes", "/callback?code=a&code=b&state=s", 400, nil},
 			{"another path", "/favicon.ico", 404, nil},
-			{"a path below", "/callback/?code=evil&state=s", 404, nil},
+			{"a longer path", "/callback/?code=evil&state=s", 404, nil},
 			{"another method", "/callback?code=evil&state=s", 405, func(r *http.Request) { r.Method = http.MethodPost }},
 			{"another host", "/callback?code=evil&state=s", 421, func(r *http.Request) { r.Host = "evil.example:" + at.Port() }},
 			{"another port", "/callback?code=evil&state=s", 421, func(r *http.Request) { r.Host = "127.0.0.1:1" }},
@@ -204,7 +204,7 @@ func TestLoopbackFixedPortServesOneAuthorizationAtATime(t *testing.T) {
 		second <- uri
 	}()
 	third, cancelThird := context.WithCancelCause(t.Context())
-	cause := errors.New("the third has left")
+	cause := errors.New("the third caller has left")
 	cancelThird(cause)
 	if _, err := l.RedirectURI(third); !errors.Is(err, cause) {
 		t.Errorf("error is %v, want the context's cause", err)
@@ -215,7 +215,7 @@ func TestLoopbackFixedPortServesOneAuthorizationAtATime(t *testing.T) {
 	}
 	if _, err := l.Authorize(t.Context(),
 		auth.InteractionRequest{URL: "https://as.example", RedirectURI: "http://127.0.0.1:1/"}); err == nil {
-		t.Error("an authorization for a URI without a listener succeeded, want an error")
+		t.Error("got success for a URI without a listener, want an error")
 	}
 	l.Show = func(context.Context, string) error { visit(t, uri+"?code=c"); return nil }
 	if got, err := l.Authorize(t.Context(),
@@ -247,7 +247,7 @@ func TestLoopbackReportsAPortInUse(t *testing.T) {
 	for range 2 {
 		if _, err := l.RedirectURI(t.Context()); err == nil ||
 			!strings.Contains(err.Error(), "in use") && runtime.GOOS == "linux" {
-			t.Errorf("error is %v, want that the address is in use", err)
+			t.Errorf("error is %v, want an error that the address is in use", err)
 		}
 	}
 }
@@ -313,7 +313,7 @@ func TestLoopbackOpensTheBrowser(t *testing.T) {
 	_, err := l.Authorize(t.Context(),
 		auth.InteractionRequest{URL: "https://as.example/a?b=c&d=$(e)'\"", RedirectURI: uri})
 	if err == nil || !strings.Contains(err.Error(), "exit status 1") || strings.Contains(err.Error(), "as.example") {
-		t.Errorf("error is %v, want that the opener failed, without the URL", err)
+		t.Errorf("error is %v, want the opener's failure without the URL", err)
 	}
 	args, err := os.ReadFile(file)
 	if err != nil {

@@ -40,10 +40,10 @@ type Options struct {
 	// own URL. (RFC 9728 §3.3)
 	Resource string
 
-	// Credentials belong to a client that was registered beforehand. ClientID is required; with a ClientSecret,
-	// Issuer is required too. With Issuer, the credentials are used only at that authorization server, and an MCP
-	// server that does not name it is an error. Without Issuer, they are used at the first authorization server that
-	// the MCP server names. If TokenAuthMethod is empty, the method is chosen from the authorization server's
+	// Credentials belong to a client that was registered beforehand. ClientID is required; with a ClientSecret, Issuer is
+	// required too. With Issuer, the credentials are used only at that authorization server; if the MCP server does not
+	// name that authorization server, the authorization fails. Without Issuer, they are used at the first authorization
+	// server that the MCP server names. If TokenAuthMethod is empty, the method is chosen from the authorization server's
 	// metadata: client_secret_basic, client_secret_post, private_key_jwt or none. (specification 2026-07-28,
 	// basic/authorization/client-registration, "Pre-registration")
 	Credentials *Credentials
@@ -138,8 +138,8 @@ func (k PrivateKey) MarshalJSON() ([]byte, error) { return marshalLogValue(k.Log
 type DPoPMode int
 
 const (
-	DPoPAuto   DPoPMode = iota // if the MCP server requires it in its challenge or its metadata
-	DPoPAlways                 // always; fails with an authorization server that does not support it
+	DPoPAuto   DPoPMode = iota // bind tokens if the MCP server requires it in its challenge or its metadata
+	DPoPAlways                 // always bind tokens; fail if the authorization server does not support that
 	DPoPNever
 )
 
@@ -202,7 +202,7 @@ func (o *Options) settings() (*settings, error) {
 	if u := o.ClientMetadataURL; u != "" {
 		if p, err := url.Parse(u); err != nil || p.Scheme != "https" || p.Host == "" || p.Path == "" || p.Path == "/" ||
 			p.Fragment != "" || p.User != nil {
-			return nil, errors.New("client metadata URL is not an https URL with a path")
+			return nil, errors.New("ClientMetadataURL must be an https URL with a path and without a fragment")
 		}
 	}
 	switch o.Registration.ApplicationType {
@@ -214,7 +214,7 @@ func (o *Options) settings() (*settings, error) {
 		return nil, fmt.Errorf("unknown DPoP mode %d", o.DPoP)
 	}
 	if o.InteractionTimeout < 0 {
-		return nil, errors.New("negative interaction timeout")
+		return nil, errors.New("InteractionTimeout is negative")
 	}
 	if o.PrivateKey != nil {
 		signer, err := assertion.PrivateKey(o.PrivateKey.PEM, o.PrivateKey.Algorithm, o.PrivateKey.ID)
@@ -234,17 +234,17 @@ func checkResource(resource string) error {
 		return nil
 	}
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "" {
-		return errors.New("option Resource is not an http or https URL without user and fragment")
+		return errors.New("Options.Resource must be an http or https URL without user information and fragment")
 	}
 	return nil
 }
 
-// check returns an error if the user's credentials are invalid. A secret must name its authorization server, because
-// an MCP server can change the authorization server that it names and can name its own.
+// check returns an error if the user's credentials are invalid. A secret must come with the issuer of its authorization
+// server: otherwise an MCP server could name its own authorization server and receive the secret.
 func (c *Credentials) check() error {
 	switch {
 	case c.ClientID == "":
-		return errors.New("credentials without ClientID")
+		return errors.New("Credentials.ClientID is not set")
 	case c.ClientSecret != "" && c.Issuer == "":
 		return errors.New("credentials with ClientSecret but without Issuer: " +
 			"name the authorization server that may receive them")

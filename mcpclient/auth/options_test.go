@@ -28,7 +28,7 @@ func TestTransportGetsItsTokenFromTheAuthorizer(t *testing.T) {
 	}
 	f, err := conn.Receive(t.Context())
 	if err != nil || f.Err != nil || !strings.Contains(string(f.Data), "result") {
-		t.Errorf("want the answer of a server that wants a token, got %s, %v, %v", f.Data, f.Err, err)
+		t.Errorf("want an answer of the server that requires a token, got %s, %v, %v", f.Data, f.Err, err)
 	}
 	if err := conn.Close(t.Context()); err != nil {
 		t.Error(err)
@@ -45,7 +45,7 @@ func TestNewRejectsInvalidOptions(t *testing.T) {
 		want string
 	}{
 		{"credentials", auth.Options{Credentials: &auth.Credentials{ClientSecret: "s"}}, "ClientID"},
-		{"secret for any server", auth.Options{Credentials: &auth.Credentials{ClientID: "c", ClientSecret: "s"}}, "Issuer"},
+		{"secret without issuer", auth.Options{Credentials: &auth.Credentials{ClientID: "c", ClientSecret: "s"}}, "Issuer"},
 		{"document over http", auth.Options{ClientMetadataURL: "http://client.example/metadata.json"},
 			"https URL with a path"},
 		{"document without a path", auth.Options{ClientMetadataURL: "https://client.example/"}, "https URL with a path"},
@@ -57,7 +57,7 @@ func TestNewRejectsInvalidOptions(t *testing.T) {
 		{"algorithm", auth.Options{PrivateKey: &auth.PrivateKey{PEM: newKey(t), Algorithm: "RS256"}}, "private key"},
 		{"assertion", auth.Options{Grant: auth.JWTBearer{}}, "Assertion"},
 		{"ID token", auth.Options{Grant: auth.EnterpriseManaged{}}, "IDToken"},
-		{"person for a machine", auth.Options{Grant: auth.ClientCredentials{}, Interact: &auth.Loopback{}}, "Interact"},
+		{"Interact without a person", auth.Options{Grant: auth.ClientCredentials{}, Interact: &auth.Loopback{}}, "Interact"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, err := auth.New(&c.o)

@@ -9,7 +9,8 @@ import (
 // recordFormat is the version of the record format. Each encoded record contains it.
 const recordFormat = 1
 
-// The stored types contain every secret in plain text, unlike the printed forms.
+// The stored types contain each secret in plain text, unlike the types that they store, which hide their secrets when
+// printed.
 type (
 	storedRecord struct {
 		Format          int                `json:"format"`

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// failures are failures that a client may meet.
+// failures are failures that a client may encounter.
 var failures = map[string]func(*bench){
 	"tokens revoked":       func(b *bench) { b.as.revoke(false) },
 	"everything revoked":   func(b *bench) { b.as.revoke(true) },

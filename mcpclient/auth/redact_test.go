@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// secretMark is part of every secret below and of nothing else.
+// secretMark is part of every secret in this file and of no other text.
 const secretMark = "hush-hush"
 
 func secrets() (auth.Token, auth.Credentials, auth.Record, auth.InteractionRequest, auth.Redirect) {

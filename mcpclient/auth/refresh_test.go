@@ -63,7 +63,7 @@ func TestTokenIsRefreshedShortlyBeforeItExpires(t *testing.T) {
 					t.Errorf("%v after the authorization: want one refresh, got %d", c.due, n)
 				}
 				if n := b.person.times(); n != 1 {
-					t.Errorf("want the person left alone, got asked %d times", n)
+					t.Errorf("want no prompt, got %d", n)
 				}
 				if r := b.requests(asHost, "/token")[1]; r.form.Get("resource") != mcpURL {
 					t.Errorf("want the resource parameter in the refresh, got %v", r.form)
@@ -131,7 +131,7 @@ func TestTokenRefusedBeforeItExpiresIsRefreshed(t *testing.T) {
 		b.as.revoke(false)
 		b.ok(a, "tools/list")
 		if b.person.times() != 1 || b.refreshes() != 1 {
-			t.Errorf("want one refresh and the person left alone, got %d and %d", b.refreshes(), b.person.times())
+			t.Errorf("want one refresh and no prompt, got %d and %d", b.refreshes(), b.person.times())
 		}
 	})
 }
@@ -147,7 +147,7 @@ func TestRefusedRefreshedTokenLeadsToANewAuthorization(t *testing.T) {
 		})
 		b.ok(a, "tools/list")
 		if b.refreshes() != 1 || b.person.times() != 2 {
-			t.Errorf("want one refresh and then the person, got %d and %d", b.refreshes(), b.person.times())
+			t.Errorf("want one refresh and then one prompt, got %d and %d", b.refreshes(), b.person.times())
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestNetworkErrorsDoNotInvalidateTheToken(t *testing.T) {
 			synctest.Wait()
 		}
 		if n := b.refreshes(); n != 1 {
-			t.Errorf("a token that is still good: want one try to refresh it within half a second, got %d", n)
+			t.Errorf("a valid token: want one attempt to refresh it within half a second, got %d", n)
 		}
 		time.Sleep(2 * time.Minute)
 		if e := b.fails(a, "tools/list"); e.Permanent() || e.Step != auth.StepRefresh {
@@ -175,7 +175,7 @@ func TestNetworkErrorsDoNotInvalidateTheToken(t *testing.T) {
 		time.Sleep(time.Second)
 		b.ok(a, "tools/list")
 		if n := b.person.times(); n != 1 {
-			t.Errorf("want the person left alone, got asked %d times", n)
+			t.Errorf("want no prompt, got %d", n)
 		}
 	})
 }

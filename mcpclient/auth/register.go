@@ -43,7 +43,7 @@ func (f *flow) identify(ctx context.Context) error {
 	return f.loadPrevious(ctx)
 }
 
-// useClient sets the client of the flow to the client with these credentials.
+// useClient sets the client of the flow to the client that has these credentials.
 func (f *flow) useClient(c *Credentials) error {
 	client, err := newClient(c, f.a.o.signer, f.server)
 	if err != nil {
@@ -54,8 +54,8 @@ func (f *flow) useClient(c *Credentials) error {
 }
 
 // loadPrevious finds the client and the session of earlier flows: in the store, to which other processes may have
-// written, or else in memory. For grants that need no person, it takes no tokens from the store, which may be shared
-// by others.
+// written, or else in memory. If the grant needs no person, it does not use stored tokens, because other programs may
+// share the store.
 func (f *flow) loadPrevious(ctx context.Context) error {
 	r, err := f.a.o.Store.Load(ctx, f.key)
 	if err != nil {
@@ -156,8 +156,9 @@ type registrationResponse struct {
 	ErrorDescription string   `json:"error_description"`
 }
 
-// register ensures that the flow has a client that may use redirectURI, which is empty if the grant has none. It does
-// not use a registration without exactly this URI, because servers differ in which URIs they treat as equal.
+// register ensures that the flow has a client that may use redirectURI, which is empty if the grant has no redirect. It
+// reuses a registration only if that contains exactly this URI, because servers differ in which URIs they treat as
+// equal.
 func (f *flow) register(ctx context.Context, redirectURI string) error {
 	if f.client != nil {
 		if r := f.client.registered; r == nil || redirectURI == "" || slices.Contains(r.RedirectURIs, redirectURI) {
@@ -171,7 +172,7 @@ func (f *flow) register(ctx context.Context, redirectURI string) error {
 	}
 	if err == nil {
 		f.reused = false
-		if f.previous == nil { // do not overwrite a stored token with the registration alone
+		if f.previous == nil { // otherwise the stored token would be overwritten
 			f.keep(ctx, f.key, f.client, &Record{RequestedScopes: f.requestedBefore})
 		}
 	}
@@ -227,7 +228,7 @@ func (r *registrationResponse) credentials(issuer, redirectURI string) *Credenti
 		RedirectURIs: r.RedirectURIs,
 	}
 	if redirectURI != "" && !slices.Contains(c.RedirectURIs, redirectURI) {
-		c.RedirectURIs = append(c.RedirectURIs, redirectURI) // some servers do not repeat it
+		c.RedirectURIs = append(c.RedirectURIs, redirectURI) // some servers do not repeat the URI
 	}
 	if n := number(r.SecretExpiresAt); n > 0 {
 		c.SecretExpiry = time.Unix(int64(min(n, 1<<40)), 0)

@@ -129,7 +129,7 @@ func TestRegistrationDescribesTheClient(t *testing.T) {
 				}
 			}
 			if c.methods == nil && got["token_endpoint_auth_method"] != nil {
-				t.Errorf("want the server left to choose how to authenticate, got %v", got["token_endpoint_auth_method"])
+				t.Errorf("want no authentication method in the request, got %v", got["token_endpoint_auth_method"])
 			}
 			if g, _ := got["grant_types"].([]any); !slices.Contains(g, any("refresh_token")) ||
 				!slices.Contains(g, any("authorization_code")) {
@@ -174,7 +174,7 @@ func TestUnsupportedClientAuthenticationIsRejected(t *testing.T) {
 		b.as.metadata = func(doc object) { doc["token_endpoint_auth_methods_supported"] = []string{"client_secret_basic"} }
 		e := b.fails(b.authorizer(func(o *auth.Options) { o.Credentials = &c }), "tools/list")
 		if !e.Permanent() || e.Step != auth.StepRegister || b.person.times() != 0 {
-			t.Errorf("%s: want a permanent error before anybody is asked, got %v", name, e)
+			t.Errorf("%s: want a permanent error before any prompt, got %v", name, e)
 		}
 	}
 }
@@ -191,8 +191,8 @@ func TestTokenEndpointDeterminesClientAuthentication(t *testing.T) {
 		{"token-endpoint-auth-none", []string{"none"}, "none", "none"},
 		{"basic before post", []string{"client_secret_post", "client_secret_basic"}, "", "basic"},
 		{"post only", []string{"client_secret_post", "private_key_jwt"}, "", "post"},
-		{"a secret for a server that wants none", []string{"none"}, "", "none"},
-		{"server does not say", nil, "", "basic"},
+		{"a secret for a server with method none", []string{"none"}, "", "none"},
+		{"no methods in the metadata", nil, "", "basic"},
 		{"registration decides", []string{"client_secret_basic", "client_secret_post"}, "client_secret_post", "post"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -381,6 +381,6 @@ func TestDeclinedAuthorizationKeepsTheRecord(t *testing.T) {
 	b.ok(a, "tools/list")
 	b.ok(b.authorizer(shared), "tools/list")
 	if n := len(b.requests(asHost, "/token")); n != 1 {
-		t.Errorf("want the token of before the declined step-up to stay in use, got %d token requests", n)
+		t.Errorf("want the old token to stay in use after the declined step-up, got %d token requests", n)
 	}
 }

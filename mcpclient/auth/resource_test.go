@@ -70,13 +70,13 @@ func TestServerAtAnotherPathGetsNoForeignToken(t *testing.T) {
 				len(tokens), b.person.times())
 		}
 		if !errors.Is(err, auth.ErrOtherResource) || !strings.Contains(err.Error(), "Options.Resource") {
-			t.Errorf("resource %s: error is %v, want one that names the option", resource, err)
+			t.Errorf("resource %s: error is %v, want an error that names the option", resource, err)
 		}
 	}
 }
 
-// Servers with a common parent resource, which the user allows, still share no stored token: each path needs its own
-// authorization.
+// Two servers have a common parent resource, which the user allows. They still share no stored token: each path needs
+// its own authorization.
 func TestStoredTokenBelongsToOneServerURL(t *testing.T) {
 	b := newBench(t)
 	parent := "http://" + mcpHost
@@ -85,7 +85,7 @@ func TestStoredTokenBelongsToOneServerURL(t *testing.T) {
 	options := func(o *auth.Options) { o.Store, o.Resource = shared, parent }
 	b.ok(b.authorizer(options), "tools/list")
 	if got := b.only(asHost, "/token").form.Get("resource"); got != parent {
-		t.Errorf("the token is for %q, want the resource as it was published, %q", got, parent)
+		t.Errorf("the token is for %q, want the published resource %q", got, parent)
 	}
 	b.ok(b.authorizer(options, func(o *auth.Options) { o.Interact = nil }), "tools/list")
 	addHostileServer(b, parent)

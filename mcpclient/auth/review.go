@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth/internal/challenge"
 )
 
-// maxAttempts bounds how often one message is sent: without a token, with a stored token, with a refreshed token and
+// maxAttempts bounds how often one message is sent: without a token, with a stored token, with a refreshed token, and
 // with a new token. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
 const maxAttempts = 4
 
@@ -42,8 +42,8 @@ func (d demand) covered(o demand) bool {
 
 // Review handles the MCP server's answer to a request. After HTTP 401, and after 403 with insufficient_scope, it gets
 // another token, and waits for a person if necessary, within the context of the request. If that context ends, the
-// authorization continues and serves the next request. All other refusals are errors, and so are refusals that a new
-// token did not resolve.
+// authorization continues and serves the next request. Review returns an error for all other refusals, and for refusals
+// that a new token did not resolve.
 func (a *Authorizer) Review(resp *http.Response, attempt int) (again bool, err error) {
 	req := resp.Request
 	nonce, used := resp.Header.Get("DPoP-Nonce"), sentToken(req)
@@ -61,13 +61,13 @@ func (a *Authorizer) Review(resp *http.Response, attempt int) (again bool, err e
 	refusal := readRefusal(resp, used)
 	switch {
 	case attempt >= maxAttempts:
-		return false, refusal.error("refused %d times", attempt)
+		return false, refusal.error("the server refused the request %d times", attempt)
 	case req.Method == http.MethodDelete:
-		return false, refusal.error("the client does not start an authorization just to delete a session")
+		return false, refusal.error("the client does not start an authorization to delete a session")
 	case resp.StatusCode == http.StatusUnauthorized && refusal.code == "use_dpop_nonce" && nonce != "" && used != "":
 		return true, nil
 	case resp.StatusCode == http.StatusForbidden && refusal.code != "insufficient_scope":
-		return false, refusal.error("access is forbidden")
+		return false, refusal.error("the server forbids the access")
 	}
 	err = a.satisfy(req.Context(), refusal)
 	return err == nil, err
@@ -183,13 +183,13 @@ func (a *Authorizer) checkHopeless(s *session, r *refusal) error {
 		return nil
 	case s.token == nil:
 		if s.refused != "" && s.refused == r.used {
-			return r.error("the token just issued is refused")
+			return r.error("the server refused a token that was just issued")
 		}
 		return nil
 	case r.stepUp:
 		return a.checkStepUp(s, r, now)
 	case s.source == granted && !s.accepted.Load() && !s.expired(now):
-		err := r.error("the token just issued is refused")
+		err := r.error("the server refused a token that was just issued")
 		a.session = s.withoutToken()
 		a.session.refused = r.used
 		a.failed, a.pauseEnd = &run{err: err}, now.Add(failurePause)

@@ -58,7 +58,7 @@ func TestStepUpsAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		arrange func(*bench)
-		want    string // part of the error
+		want    string // a part of the error's text
 		most    int    // largest number of prompts
 	}{
 		{"scope-retry-limit", func(b *bench) {
@@ -66,7 +66,7 @@ func TestStepUpsAreBounded(t *testing.T) {
 			b.mcp.needs["tools/list"] = []string{"mcp:admin"}
 			b.as.grants = func([]string) []string { return []string{"other"} }
 		}, "", 3},
-		{"granted and still not enough", func(b *bench) {
+		{"granted but still insufficient", func(b *bench) {
 			b.mcp.needs["tools/list"] = []string{"a"}
 			b.mcp.insists = true
 		}, "insufficient_scope", 3},
@@ -78,7 +78,7 @@ func TestStepUpsAreBounded(t *testing.T) {
 					s.needs["tools/list"] = []string{fmt.Sprintf("scope%d", n)}
 				})
 			}
-		}, "refused 4 times", 3},
+		}, "refused the request 4 times", 3},
 		{"no scope", func(b *bench) { b.mcp.needs["tools/list"] = []string{""} }, "", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestForbiddenIsAPermanentError(t *testing.T) {
 	}
 }
 
-func TestFirst401CanAnswerAnyMessage(t *testing.T) {
+func TestAuthorizationStartsAtTheFirst401OfAnyMethod(t *testing.T) {
 	b := newBench(t)
 	b.mcp.anonymous = []string{"server/discover", "initialize"}
 	a := b.authorizer()

@@ -13,11 +13,11 @@ import (
 // errTooLong is the cancellation cause of a run that timed out.
 var errTooLong = errors.New("the user did not authorize in time")
 
-// run is an authorization or a renewal in progress. An Authorizer has at most one. It continues after its waiters
-// have left, because a person may be in the middle of it.
+// run is an authorization or a renewal in progress. An Authorizer has at most one. A run continues after its waiters
+// have left, because a person may be about to authorize.
 type run struct {
 	demand demand
-	renew  bool // renew an expired or expiring token with a token like it
+	renew  bool // the run replaces an expired or expiring token by a token like it
 	done   chan struct{}
 	err    error // outcome; read it only after done is closed
 }
@@ -33,14 +33,14 @@ func (a *Authorizer) start(ctx context.Context, r *run) *run {
 		defer cancel()
 		defer context.AfterFunc(a.ctx, cancel)()
 		s, err := (*session)(nil), error(refuse(StepAuthorize, "%w", usercode.ErrExited))
-		defer func() { a.finish(r, s, err) }() // also if user code calls runtime.Goexit
+		defer func() { a.finish(r, s, err) }() // runs even if user code calls runtime.Goexit
 		s, err = a.execute(ctx, flow, r.renew)
 	})
 	return r
 }
 
-// untraced is the context of a request without its [httptrace.ClientTrace], which must not see the connections of the
-// flow.
+// untraced is the context of a request without its [httptrace.ClientTrace], because the trace must not report the
+// connections of the flow.
 type untraced struct{ context.Context }
 
 // Value implements [context.Context].

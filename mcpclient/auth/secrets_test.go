@@ -37,7 +37,7 @@ func (l *printout) logger() *slog.Logger {
 	))
 }
 
-// print prints v in every way, also from within an unexported field, where fmt calls no methods.
+// print prints v in every way, including from an unexported field, where fmt calls no methods.
 func (l *printout) print(v any) {
 	type secretParameters struct{ inside any }
 	l.printOpen(v)
@@ -45,7 +45,7 @@ func (l *printout) print(v any) {
 	l.printOpen(&secretParameters{v})
 }
 
-// printOpen prints v, also from within another value whose fields fmt may call methods on.
+// printOpen prints v, alone and inside of another value on which fmt may call methods.
 func (l *printout) printOpen(v any) {
 	type open struct{ Inside any }
 	for _, v := range []any{v, open{v}, []any{v}, map[string]any{"a": v}} {
@@ -98,15 +98,15 @@ func TestOutputsContainNoSecret(t *testing.T) {
 		arrange func(*bench)
 		options func(*auth.Options)
 	}{
-		{"all is well", func(*bench) {}, nil},
+		{"success", func(*bench) {}, nil},
 		{"tokens bound to a key", withDPoP, nil},
-		{"machine", func(*bench) {}, machine},
-		{"machine with a key", func(b *bench) { b.as.noDescription = true }, func(o *auth.Options) {
+		{"client credentials", func(*bench) {}, machine},
+		{"client credentials with a key", func(b *bench) { b.as.noDescription = true }, func(o *auth.Options) {
 			machine(o)
 			o.PrivateKey = &auth.PrivateKey{PEM: key}
 			o.Credentials.TokenAuthMethod = "private_key_jwt"
 		}},
-		{"workload", func(b *bench) { b.as.noDescription = true }, workload("workload-jwt")},
+		{"JWT bearer", func(b *bench) { b.as.noDescription = true }, workload("workload-jwt")},
 		{"enterprise", func(b *bench) {
 			b.hosts[idpHost] = &provider{w: b}
 		}, enterprise(func(g *auth.EnterpriseManaged) { g.Client.ClientSecret = "idp-secret" })},
@@ -147,7 +147,7 @@ func TestOutputsContainNoSecret(t *testing.T) {
 				q.Set("error_description", q.Get("code")+q.Get("state"))
 			}
 		}, nil},
-		{"the token is refused with its own text", func(b *bench) { b.mcp.rejects = func(string) bool { return true } }, nil},
+		{"a refusal repeats the token", func(b *bench) { b.mcp.rejects = func(string) bool { return true } }, nil},
 		{"the store is broken", func(*bench) {}, func(o *auth.Options) { o.Store = brokenStore{} }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

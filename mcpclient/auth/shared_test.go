@@ -61,7 +61,7 @@ func TestTokenRefreshedEarlyByAnotherProcessIsUsed(t *testing.T) {
 	b.ok(first, "tools/list")
 	b.ok(second, "tools/list")
 	if b.refreshes() != 1 || b.person.times() != 1 {
-		t.Errorf("want the one refresh to serve both, got %d and the person asked %d times", b.refreshes(), b.person.times())
+		t.Errorf("want one refresh for both, got %d and the person asked %d times", b.refreshes(), b.person.times())
 	}
 }
 
@@ -77,14 +77,14 @@ func TestRefusedTokenAndClientAreRemovedFromTheStore(t *testing.T) {
 		registrations := 1
 		if clientToo {
 			b.as.set(func(s *authServer) { clear(s.clients) })
-			registrations++ // before the person declines
+			registrations++ // the client registers before the person declines
 		}
 		b.person.declines = errors.New("not now")
 		b.fails(a, "tools/list")
 		b.person.declines = nil
 		b.ok(b.authorizer(shared), "tools/list")
 		if n := b.refreshes(); n != 1 {
-			t.Errorf("client forgotten too %t: want the dead refresh token tried once, got %d times", clientToo, n)
+			t.Errorf("client forgotten too %t: want the revoked refresh token sent once, got %d times", clientToo, n)
 		}
 		if n := len(b.requests(asHost, "/register")); n != registrations {
 			t.Errorf("client forgotten too %t: want %d registrations, got %d", clientToo, registrations, n)

@@ -50,10 +50,10 @@ type StoreKey struct {
 	Client   string // client id if it was registered beforehand, else a name that distinguishes registrations
 }
 
-// TokenStore stores the tokens and registrations of an [Authorizer], so that it need not prompt a person again. Its
-// methods may be called from any goroutine, and several processes may share the stored data. [NewMemoryStore] and
-// [NewFileStore] return stores. Other stores write the output of [EncodeRecord] to a place that only the user can
-// read.
+// TokenStore stores the tokens and registrations of an [Authorizer], so that the Authorizer need not prompt a person
+// again. The methods may be called from any goroutine, and several processes may share the stored data.
+// [NewMemoryStore] and [NewFileStore] return stores. Other stores write the output of [EncodeRecord] to a place that
+// only the user can read.
 type TokenStore interface {
 	// Load returns the record of key, which the caller may change. It returns nil and no error if there is no record.
 	Load(ctx context.Context, key StoreKey) (*Record, error)

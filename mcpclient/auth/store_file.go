@@ -21,13 +21,13 @@ import (
 const (
 	recordSuffix = ".json"
 
-	recordLimit = 1 << 20   // bytes of a file; far more than any record needs
+	recordLimit = 1 << 20   // maximum size of a file in bytes, far more than any record needs
 	abandoned   = time.Hour // age after which a partly written file is removed
 )
 
 // FileStore is a [TokenStore] with one file per key, in a directory that only the user can read. The files are not
 // encrypted. Each write replaces the whole file atomically, so several goroutines and processes may share the
-// directory. If two save the same key, the last write wins.
+// directory. If two processes save the same key, the last write wins.
 type FileStore struct{ dir string }
 
 // storedFile is the content of a file. It contains the key for people who inspect the file, because the file name is
@@ -59,7 +59,7 @@ func (e *CorruptError) Unwrap() error { return e.Err }
 // the user's profile belongs to the user. It removes files that a crashed process left partly written.
 func NewFileStore(dir string) (*FileStore, error) {
 	if dir == "" {
-		return nil, errors.New("file store: no directory")
+		return nil, errors.New("file store: the directory is not set")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("file store: %w", err)
@@ -69,7 +69,7 @@ func NewFileStore(dir string) (*FileStore, error) {
 		return nil, fmt.Errorf("file store: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
-		return nil, fmt.Errorf("file store: directory %s is open to others (mode %04o, want 0700)", dir, mode)
+		return nil, fmt.Errorf("file store: other users can access directory %s (mode %04o, want 0700)", dir, mode)
 	}
 	s := &FileStore{dir: dir}
 	s.sweep()

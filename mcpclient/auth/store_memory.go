@@ -8,7 +8,7 @@ import (
 // MemoryStore is a [TokenStore] in memory. It is safe for concurrent use.
 type MemoryStore struct {
 	mu      sync.Mutex
-	records map[StoreKey]*Record // guarded by mu, including the records
+	records map[StoreKey]*Record // guarded by mu, as are the records themselves
 }
 
 // NewMemoryStore returns an empty store.

@@ -186,7 +186,7 @@ func TestDecodeRecordErrorsContainNoText(t *testing.T) {
 	} {
 		r, err := auth.DecodeRecord([]byte(data))
 		if err == nil || strings.Contains(err.Error(), "hush") {
-			t.Errorf("%s: %v, %v, want an error without a word of it", name, r, err)
+			t.Errorf("%s: %v, %v, want an error without any text of the data", name, r, err)
 		}
 	}
 	if _, err := auth.EncodeRecord(nil); err == nil {
@@ -266,12 +266,12 @@ func TestCorruptFileIsReportedAndReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, data := range map[string][]byte{
-		"empty":       nil,
-		"cut":         whole[:len(whole)/2],
-		"of another":  []byte(strings.Replace(string(whole), `"resource": "r"`, `"resource": "x"`, 1)),
-		"of a future": []byte(strings.Replace(string(whole), `"format": 1`, `"format": 99`, 1)),
-		"huge":        []byte(strings.Repeat(" ", 2<<20) + string(whole)),
-		"zeroes":      make([]byte, 100),
+		"empty":             nil,
+		"cut":               whole[:len(whole)/2],
+		"of another":        []byte(strings.Replace(string(whole), `"resource": "r"`, `"resource": "x"`, 1)),
+		"of a later format": []byte(strings.Replace(string(whole), `"format": 1`, `"format": 99`, 1)),
+		"huge":              []byte(strings.Repeat(" ", 2<<20) + string(whole)),
+		"zeroes":            make([]byte, 100),
 	} {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
@@ -341,7 +341,7 @@ func TestFilesOfACrashedProcessAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if names := list(t, dir); len(names) != 1 || names[0] != "2.part" {
-		t.Errorf("files are %q, want the young one only", names)
+		t.Errorf("files are %q, want only the new file", names)
 	}
 }
 
@@ -354,7 +354,7 @@ func TestFileStoreHonoursTheContext(t *testing.T) {
 		"Load": err, "Save": s.Save(ctx, auth.StoreKey{}, fullRecord()), "Delete": s.Delete(ctx, auth.StoreKey{}),
 	} {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: error is %v, want the context's", name, err)
+			t.Errorf("%s: error is %v, want the context's cause", name, err)
 		}
 	}
 	if names := list(t, dir); len(names) != 0 {
@@ -368,13 +368,13 @@ func TestFileStoreReturnsErrorsOfTheFileSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Save(t.Context(), auth.StoreKey{}, fullRecord()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Save without the directory: %v, want that it does not exist", err)
+		t.Errorf("Save without the directory: %v, want an error that the directory does not exist", err)
 	}
 	s, _ = newFileStore(t)
 	big := &auth.Record{Token: &auth.Token{AccessToken: strings.Repeat("x", 2<<20)}}
 	err := s.Save(t.Context(), auth.StoreKey{}, big)
 	if err == nil || !strings.Contains(err.Error(), "exceeds the limit") {
-		t.Errorf("Save of 2 MiB: %v, want that it exceeds the limit", err)
+		t.Errorf("Save of 2 MiB: %v, want an error about the limit", err)
 	}
 }
 

@@ -30,7 +30,7 @@ type tokenRequest struct {
 	issuer   string // audience of a client assertion
 	client   *client
 	form     url.Values // grant_type and its parameters
-	key      *dpop.Key  // nil means no proof
+	key      *dpop.Key  // key for the DPoP proof; nil means no proof
 	trusted  bool       // the user chose the endpoint, so it may be on a private address
 }
 
@@ -222,9 +222,9 @@ func number(v any) float64 {
 	return n
 }
 
-// checkToken checks a new token. With a proof in the request, the token must be bound to the key: a server that
-// answers with a bearer token would remove the binding, and the MCP server that requires it would refuse the token
-// (RFC 9449 §5).
+// checkToken checks a new token. If the request had a proof, the token must be bound to the key. A bearer token from
+// the server would remove the binding, and an MCP server that requires the binding would refuse the token (RFC 9449
+// §5).
 func checkToken(step Step, t *Token, key *dpop.Key) error {
 	if strings.ContainsFunc(t.AccessToken, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return refuse(step, "authorization server issued a token with characters that a header cannot contain")

@@ -45,9 +45,9 @@ type Content struct {
 
 // Redactor decides how much of a content is recorded: the text that it returns, or nothing if ok is false.
 //
-// The goroutine of the call calls it with the context of the span, only for recorded spans. Any number of goroutines
-// may call it at the same time, and it must be quick. Of its result, 8 KiB are recorded; of an error's text, 256
-// bytes. Arguments or results that are a JSON object or array are recorded as structured values; beyond 8 KiB,
+// A Redactor is called in the goroutine of the call, with the context of the span, and only for recorded spans. It may
+// be called concurrently, and must be quick. At most 8 KiB of its result are recorded; for an error's text, at most 256
+// bytes. Arguments or results that are a JSON object or array are recorded as structured values; if they exceed 8 KiB,
 // members are omitted and a member "…" marks the omission. Other text is recorded as text. If the Redactor panics or
 // ends its goroutine, nothing is recorded, and the failure is logged and counted as a panic of a handler.
 //

@@ -37,8 +37,9 @@ func ConversationKeys() []string {
 // the calls that their servers make in turn. Other members of the baggage stay, including members for empty fields of
 // c: an agent that calls another agent sets only Agent.
 //
-// The error names a field that is not UTF-8 or longer than 256 bytes, or reports that the baggage would exceed 64
-// members or 8,192 bytes, the limits of its specification. The returned context is then ctx itself.
+// If a field is not UTF-8 or longer than 256 bytes, the error names the field. There is also an error if the baggage
+// would exceed 64 members or 8,192 bytes, the limits of its specification. With an error, the returned context is ctx
+// itself.
 func ContextWithConversation(ctx context.Context, c Conversation) (context.Context, error) {
 	values := []string{c.ID, c.Agent, c.Session, c.userHash()}
 	all := baggage.FromContext(ctx).Members()
@@ -55,7 +56,7 @@ func ContextWithConversation(ctx context.Context, c Conversation) (context.Conte
 		}
 		all = append(all, m)
 	}
-	b, err := baggage.New(all...) // of members with one key, the last counts
+	b, err := baggage.New(all...) // if several members have the same key, the last one counts
 	if err != nil {
 		return ctx, fmt.Errorf("telemetry: the baggage cannot hold the conversation: %w", err)
 	}

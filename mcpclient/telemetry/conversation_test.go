@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// membersOf returns the baggage of ctx in the form for the other end of a connection.
+// membersOf returns the members of ctx's baggage that the other end of a connection gets.
 func membersOf(t interface{ Fatal(...any) }, ctx context.Context) map[string]string {
 	b, err := baggage.Parse(baggage.FromContext(ctx).String())
 	if err != nil {
@@ -52,7 +52,7 @@ func TestConversationIsInBaggage(t *testing.T) {
 		t.Errorf("the baggage: got %q, want %q", got, want)
 	}
 	if got := baggage.FromContext(ctx).Member("tenant").String(); got != "tenant=acme;p=1" {
-		t.Errorf("another member: got %q, want it as it was", got)
+		t.Errorf("another member: got %q, want it unchanged", got)
 	}
 
 	ctx, err = telemetry.ContextWithConversation(ctx, telemetry.Conversation{Agent: "searcher", User: "ada@example.com"})
@@ -63,7 +63,7 @@ func TestConversationIsInBaggage(t *testing.T) {
 	// echo -n ada@example.com | sha256sum
 	want["user.hash"] = "b5fc85e55755f9e0d030a10ab4429b6b2944855f9a0d60077fe832becbc41d72"
 	if got := membersOf(t, ctx); !maps.Equal(got, want) {
-		t.Errorf("the baggage of an agent below: got %q, want %q", got, want)
+		t.Errorf("the baggage of a called agent: got %q, want %q", got, want)
 	}
 }
 
@@ -76,20 +76,20 @@ func TestInvalidConversationIsError(t *testing.T) {
 	}{
 		{"too long", "", telemetry.Conversation{ID: strings.Repeat("i", 257)},
 			"telemetry: gen_ai.conversation.id has 257 bytes, more than 256"},
-		{"no UTF-8", "", telemetry.Conversation{Agent: "\xff"}, "telemetry: gen_ai.agent.name: invalid value"},
+		{"invalid UTF-8", "", telemetry.Conversation{Agent: "\xff"}, "telemetry: gen_ai.agent.name: invalid value"},
 		{"no room", "tenant=" + large, telemetry.Conversation{Session: strings.Repeat("s", 200)},
 			"telemetry: the baggage cannot hold the conversation: "},
 	} {
 		before := carrying(t, at.before)
 		ctx, err := telemetry.ContextWithConversation(before, at.c)
 		if err == nil || !strings.HasPrefix(err.Error(), at.want) || ctx != before {
-			t.Errorf("%s: got error %v, want one that begins with %q, and the context as it was", at.name, err, at.want)
+			t.Errorf("%s: got error %v, want an error that begins with %q, and the context unchanged", at.name, err, at.want)
 		}
 	}
 }
 
-// For any conversation, either the baggage arrives with it and with all earlier members, or there is an error and the
-// baggage is unchanged. The user's id appears nowhere.
+// For any conversation, either the other end gets the conversation and all earlier members of the baggage, or there is
+// an error and the baggage is unchanged. The user's id appears nowhere.
 func TestConversationKeepsOtherBaggage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := map[string]string{}
@@ -149,7 +149,7 @@ func TestLogLinesHaveConversation(t *testing.T) {
 		want string
 	}{
 		{"in a conversation", ctx, `"a":1,"g":{"b":2,"c":3},"gen_ai.conversation.id":"c-1","gen_ai.agent.name":"planner"}`},
-		{"in none", t.Context(), `"a":1,"g":{"b":2,"c":3}}`},
+		{"without a conversation", t.Context(), `"a":1,"g":{"b":2,"c":3}}`},
 	} {
 		b.Reset()
 		log.InfoContext(at.ctx, "m", "c", 3)

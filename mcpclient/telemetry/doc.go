@@ -9,8 +9,8 @@
 //
 // The other packages:
 //
-//   - Package telemetry/names has a constant for each name. The contract as data, with the type, unit, values and
-//     stability of each name, is schema.json: see docs/telemetry.md.
+//   - Package telemetry/names has a constant for each name. The contract as data is schema.json, with the type, unit,
+//     values and stability of each name: see docs/telemetry.md.
 //   - Package telemetry/otlp sets up the OpenTelemetry SDK; package telemetry/telemetrytest records and checks the
 //     telemetry of a test.
 //
@@ -18,8 +18,8 @@
 //
 //   - The package imports the OpenTelemetry API and never the SDK. Package telemetry/otlp sets up the SDK.
 //   - mcp.client.* and mcp.server.* describe the sender and the receiver of a message, as in the semantic conventions.
-//     A client that answers a request of its server records mcp.server.operation.duration. mcp_client.* and mcp_server.*
-//     are our own and describe the process: all our own names for a client start with mcp_client.
+//     A client that answers a request of its server records mcp.server.operation.duration. mcp_client.* and
+//     mcp_server.* are our own and describe the process: all our own names for a client start with mcp_client.
 //   - If a client sends a faulty request (unknown method, invalid params), the error is on the client's span and not on
 //     the server's span.
 //   - No span lives as long as a connection or a session. Attempts, transitions and the state gauge show a connection.
@@ -29,7 +29,8 @@
 //     their span: callers over HTTP without a principal (see HTTPOptions of package mcpserver), and callers for which
 //     [WithPublicEndpointFn] returns true.
 //   - Only baggage with the keys of [WithBaggageKeys] crosses a network. [ContextWithConversation] adds the
-//     conversation, agent and user to the baggage; package telemetry/otlp copies chosen members to spans and log records.
+//     conversation, agent and user to the baggage; package telemetry/otlp copies chosen members to spans and log
+//     records.
 //   - Names on metrics are limited: tools beyond [WithToolNameLimit], unknown methods and rare error codes are _OTHER
 //     on metrics, while spans have the real name.
 package telemetry

@@ -25,7 +25,7 @@ func ExampleNew() {
 	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: bare}))
 	tel := telemetry.New(telemetry.WithLogger(logger), telemetry.WithSlowThreshold(time.Second))
 
-	// What follows is what a client does with it.
+	// The rest of the example does what a client does with the Telemetry.
 	c := instrument.NewClient(tel, "files", instrument.Network{Transport: "pipe"}, instrument.WithInstanceID("pod-7"))
 	defer c.Close()
 	_, op := c.StartRequest(context.Background(), instrument.Request{
@@ -37,7 +37,7 @@ func ExampleNew() {
 	// level=WARN mcp_client.name=files mcp_client.instance.id=pod-7 event.name=mcp_client.request.exception mcp.method.name=tools/call gen_ai.tool.name=read jsonrpc.request.id=7 error.type=timeout mcp_client.error.kind=timeout exception.type=context.deadlineExceededError mcp_client.safe_to_retry=false exception.message="context deadline exceeded"
 }
 
-// An agent with its own span for the execution of a tool gets no second span.
+// An agent already has a span for the execution of a tool. The call adds no second span.
 func ExampleWithOuterToolSpan() {
 	callTool := func(ctx context.Context) { /* client.CallTool(ctx, ...) */ }
 

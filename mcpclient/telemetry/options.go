@@ -67,17 +67,17 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 	}
 }
 
-// WithPropagators sets the propagator, which writes the trace context into messages and reads it from them. Nil and
-// the default mean the global propagator, even if the program sets that later. Its keys become members of the _meta
-// of messages, without a prefix, as in the semantic conventions: traceparent, tracestate and baggage of the W3C's
-// formats, b3, uber-trace-id, or others. Both ends need one in common.
+// WithPropagators sets the propagator, which writes the trace context into messages and reads it from them. Nil and the
+// default mean the global propagator, even if the program sets that later. Its keys become members of the _meta of
+// messages, without a prefix, as in the semantic conventions: traceparent, tracestate and baggage of the W3C's formats,
+// b3, uber-trace-id, or others. Client and server need at least one format in common.
 //
 //   - The keys that the propagator writes, and all keys of its Fields, belong to the propagator: a program's own member
 //     of _meta under such a key is not sent, since it would name another trace. The W3C's three keys always belong to
 //     the propagator.
-//   - All other keys do not: progressToken, and names with a prefix, which belong to the protocol, to extensions and to
-//     programs. Names that the protocol forbids in _meta are dropped.
-//   - Beyond the three keys, at most 64 keys with 8 KiB in total are written, and read.
+//   - All other keys do not belong to the propagator: progressToken, and names with a prefix, which belong to the
+//     protocol, to extensions and to programs. Names that the protocol forbids in _meta are dropped.
+//   - In addition to the three keys, at most 64 keys with 8 KiB in total are written, and read.
 //   - HTTP headers and the environment of a child process repeat only the keys of Fields.
 //   - The propagator sees only the baggage that the other end may have: see [WithBaggageKeys].
 //   - If Fields has only the three keys, or none, the propagator does not read other keys.
@@ -201,10 +201,10 @@ func WithProfileLabels() Option {
 	return func(c *config) { c.ProfileLabels = true }
 }
 
-// WithNotificationSpans sets the methods whose sent or handled notifications have a span and a sample of the
-// duration. All notifications are counted. The default, and nil, is all methods except progress, message and
-// cancelled. A cancelled notification has a span if the cancelled call has one. If wanted panics, there is no span,
-// and the failure is logged and counted as a panic of a handler.
+// WithNotificationSpans sets the methods for which a sent or handled notification has a span and a sample of the
+// duration. All notifications are counted. The default, and nil, is all methods except progress, message and cancelled.
+// A cancelled notification has a span if the cancelled call has one. If wanted panics, there is no span, and the
+// failure is logged and counted as a panic of a handler.
 func WithNotificationSpans(wanted func(method string) bool) Option {
 	return func(c *config) {
 		if wanted != nil {
@@ -245,15 +245,16 @@ func WithBaggageKeys(keys ...string) Option {
 // client, see [WithBaggageKeys].
 //
 // Choose a key with few values. Each client and server distinguishes the first 32 values; others, and values longer
-// than 128 bytes, are _OTHER. Labels share the places for the names of tools, and take at most half of them: beyond
-// that all values become _OTHER, before names of tools do. If names of clients fold, there is no label.
+// than 128 bytes, are _OTHER. The labels share the bound on the series of these metrics with the names of tools: once
+// half of the series are in use, every new series has the label _OTHER. If the names of clients become _OTHER, there is
+// no label.
 func WithBaggageLabel(key string) Option {
 	return func(c *config) { c.Label = key }
 }
 
 // WithOuterToolSpan marks the current span of ctx as the caller's own execute_tool span of the GenAI conventions. A
 // tool call under it sets its attributes on that span and starts no span of its own; the caller sets the status. The
-// mark counts only while that span is the current one.
+// mark has an effect only while that span is the current span.
 func WithOuterToolSpan(ctx context.Context) context.Context {
 	return settings.WithOuterSpan(ctx)
 }

@@ -46,11 +46,11 @@ func WithFilter(filter func(ctx context.Context, info SpanInfo) bool) Option {
 // before the span: a server finds the request in it, by RequestFrom of package mcpserver, and the baggage of a
 // trusted sender.
 //
-// A span has at most 32 attributes of the program, those of the call first; the SDK limits their number and length
-// further. If the schema has the same key, its value counts. Metrics never have attributes of the program: use
-// [WithBaggageLabel] for that. attributes is called for every message that passes the filter, in the goroutine that
-// sends or handles it, by many goroutines at the same time, and must be quick. If it panics, the span lacks these
-// attributes, and the failure is logged and counted as a panic of a handler.
+// A span has at most 32 attributes of the program; the attributes of the call come first. The SDK limits their number
+// and length further. If the schema has the same key, the schema's value counts. Metrics never have attributes of the
+// program: use [WithBaggageLabel] for that. attributes is called for every message that passes the filter, in the
+// goroutine that sends or handles it, by many goroutines at the same time, and must be quick. If it panics, the span
+// lacks these attributes, and the failure is logged and counted as a panic of a handler.
 func WithSpanAttributesFn(attributes func(ctx context.Context, info SpanInfo) []attribute.KeyValue) Option {
 	return func(c *config) {
 		c.SpanAttributes = nil

@@ -13,7 +13,7 @@ func TestNewWithoutOptionsReturnsSharedTelemetry(t *testing.T) {
 		t.Error("want the same Telemetry for the same globals")
 	}
 	if New(WithLogger(nil)) == New() {
-		t.Error("with options: want one of its own")
+		t.Error("with options: want a separate Telemetry")
 	}
 	common := New().source().Settings()
 	globals := func(p propagation.TextMapPropagator) config {

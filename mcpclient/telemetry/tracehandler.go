@@ -26,7 +26,7 @@ func NewTraceHandler(next slog.Handler, baggageKeys ...string) slog.Handler {
 type traceHandler struct {
 	next slog.Handler
 	keys []string // baggage keys
-	open []group  // groups not yet given to next, outermost first
+	open []group  // groups that were not passed to next yet, the outermost first
 }
 
 // A group is one WithGroup and the attributes that followed it.

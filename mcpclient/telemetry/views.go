@@ -14,27 +14,27 @@ type FlightEntry struct {
 
 	// Kind is the kind of the event:
 	//
-	//	request       was sent, and is Pending or ended
-	//	handler       answers a request of the peer, or has answered it
-	//	notification  was sent or received; without progress, log messages and cancellation
-	//	attempt       to connect ended; Attempt numbers it
-	//	transition    of the connection, From a state To another, after the time Elapsed in the first
-	//	backoff       started, for the time Elapsed
-	//	violation     of the protocol by a frame of Size; Limit is the exceeded limit, if any
-	//	drop          of a response that no call waited for, the time Elapsed after the end of its call
-	//	lost          notification, which reached no handler
-	//	panic         of a handler
-	//	exit          of the server's process PID, with Code or by the signal in Reason
-	//	stream        that serves no single request opened, or was Closed
-	//	session       ended
-	//	task          ended, with the status in Reason
-	//	failure       of a server's connection
+	//	request       a request was sent; it is Pending or has ended
+	//	handler       a request of the peer is being answered, or was answered
+	//	notification  a notification was sent or received, except progress, log messages and cancellations
+	//	attempt       an attempt to connect ended; Attempt is its number
+	//	transition    the connection changed its state from From to To; Elapsed is the time in From
+	//	backoff       the wait before the next attempt started; Elapsed is its length
+	//	violation     a frame of Size broke the protocol; Limit is the exceeded limit, if any
+	//	drop          a response arrived that no call waited for, the time Elapsed after the end of its call
+	//	lost          a notification reached no handler
+	//	panic         a handler panicked
+	//	exit          the server's process PID ended, with Code or by the signal in Reason
+	//	stream        a stream that serves no single request opened, or was Closed
+	//	session       a session ended
+	//	task          a task ended, with the status in Reason
+	//	failure       a server's connection failed
 	Kind string `json:"kind"`
 
 	Direction string `json:"direction,omitempty"` // direction of the message: sent or received
 	Method    string `json:"method,omitempty"`
 	Target    string `json:"target,omitempty"` // tool or prompt
-	ID        string `json:"id,omitempty"`     // id of the request; of a peer's id, up to 16 bytes
+	ID        string `json:"id,omitempty"`     // id of the request; at most 16 bytes of an id from the peer
 	TraceID   string `json:"trace_id,omitempty"`
 	CorrID    string `json:"corr_id,omitempty"`
 
@@ -42,7 +42,7 @@ type FlightEntry struct {
 	Failed  bool          `json:"failed,omitempty"`
 	Reason  string        `json:"reason,omitempty"` // error.type of a failure, or another word
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
-	// Count is the number of equal events in a row, if more than one; the other fields describe the last.
+	// Count is the number of equal events in a row, 0 for a single event. The other fields describe the last of them.
 	Count int `json:"count,omitempty"`
 
 	BytesSent     int `json:"bytes_sent,omitempty"`
@@ -68,7 +68,7 @@ type FlightEntry struct {
 // metrics of the semantic conventions. The error of a quantile is at most 6.25 % or 1 µs, whichever is larger.
 type Operation struct {
 	Direction string            `json:"direction"`        // sent or received
-	Method    string            `json:"method"`           // as on metrics
+	Method    string            `json:"method"`           // method, as on metrics
 	Target    string            `json:"target,omitempty"` // tool or prompt, as on metrics
 	Count     uint64            `json:"count"`            // ended requests
 	Failed    uint64            `json:"failed"`           // failed requests

@@ -19,8 +19,8 @@ type reworded struct {
 func (e reworded) Error() string { return e.text }
 func (e reworded) Unwrap() error { return e.error }
 
-// notReached returns the error for a failure to connect to host, without the intermediate steps that net/http
-// names.
+// notReached returns the error for a failed connection to host. Its text leaves out the intermediate steps that
+// net/http reports.
 func notReached(host string, err error) error {
 	text := err.Error()
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Err != nil {
@@ -41,7 +41,8 @@ func notReached(host string, err error) error {
 	return reworded{"cannot connect to " + host + ": " + text, err}
 }
 
-// advice returns a hint for a response that is not an answer of an MCP server, or "".
+// advice returns a hint for the user of the client, or "". It hints at credentials after HTTP 401, and at a wrong URL
+// if the response does not come from an MCP endpoint.
 func (e *RequestError) advice() string {
 	const endpoint = "; check that this is the URL of the MCP endpoint, which often ends in /mcp"
 	switch {
@@ -64,13 +65,13 @@ func (e *RequestError) advice() string {
 
 const credentials = "set credentials with HTTP.Authorizer or HTTP.Header"
 
-// MayBeSession reports whether a server that refuses a request with 401 may have forgotten the session: it
-// answered the handshake, and the refusal has no challenge.
+// MayBeSession reports whether the server may have refused a request with 401 because it has forgotten the session: the
+// server answered the handshake, and the refusal has no challenge.
 func (e *RequestError) MayBeSession() bool {
 	return e.Status == http.StatusUnauthorized && e.found && !e.challenge
 }
 
-// judged reports whether an Authorizer has returned an error that decides whether the failure is permanent.
+// judged reports whether the error of the Authorizer decides whether the failure is permanent.
 func (e *RequestError) judged() bool {
 	_, ok := errors.AsType[interface {
 		error
@@ -86,7 +87,7 @@ func (s Stdio) notStarted(err error) error {
 		text = e.Path + ": " + e.Err.Error()
 	}
 	if s.Dir != "" {
-		if _, missing := os.Stat(s.Dir); missing != nil { // the error of the system does not mention it
+		if _, missing := os.Stat(s.Dir); missing != nil { // the system's error does not name the directory
 			text = "its working directory: " + missing.Error()
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The received frame is one allocation. Work of the other end does not count.
+// Each received frame is one allocation. The allocations of the other end of the connection are not counted.
 func TestRoundTripAllocatesLittleMoreThanTheFrame(t *testing.T) {
 	conn, err := transport.Stdio{Command: "cat"}.Dial(t.Context(), transport.Config{})
 	if err != nil {

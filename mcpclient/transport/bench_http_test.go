@@ -20,8 +20,8 @@ import (
 )
 
 // BenchmarkHTTP makes a request and gets its answer. peer=floor is net/http alone: http.Client.Do, io.ReadAll and one
-// pass of encoding/json; peer=http is the transport. Client and server share the process, so time and allocations are
-// those of both.
+// pass of encoding/json; peer=http is the transport. Client and server share the process, so time and allocations
+// include both.
 func BenchmarkHTTP(b *testing.B) {
 	for _, size := range []int{200, 10_000, 1 << 20, 16<<20 - 200} {
 		for _, form := range []string{"json", "sse"} {
@@ -39,7 +39,7 @@ func BenchmarkHTTP(b *testing.B) {
 }
 
 // BenchmarkHTTPRatio makes tiny calls alternately with and without the transport, and reports the ratio of their CPU
-// times: the median over many turns, which other load hardly affects.
+// times. The ratio is the median over many turns, which other load hardly affects.
 func BenchmarkHTTPRatio(b *testing.B) {
 	const size, turn = 200, 500
 	for _, form := range []string{"json", "sse"} {
@@ -143,7 +143,8 @@ func checkAnswer(data []byte, id int64) error {
 	return nil
 }
 
-// httpCaller returns a function that makes a call with the transport. As in a client, one goroutine receives for all.
+// httpCaller returns a function that makes a call with the transport. As in a client, one goroutine receives the
+// answers of all callers.
 func httpCaller(b testing.TB, url string) func(id int64) error {
 	conn := dialHTTP(b, &transport.HTTP{URL: url}, transport.Config{})
 	var mu sync.Mutex

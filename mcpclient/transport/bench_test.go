@@ -39,7 +39,7 @@ func roundTrip(b *testing.B, t transport.Transport, ctx context.Context, size in
 	b.ReportAllocs()
 	for b.Loop() {
 		for err := conn.Send(ctx, m); err != nil; err = conn.Send(ctx, m) {
-			if !errors.Is(err, transport.ErrBusy) { // the frame just received does not count as sent yet
+			if !errors.Is(err, transport.ErrBusy) { // the frame that was just received may still occupy the queue
 				b.Fatal(err)
 			}
 			runtime.Gosched()
@@ -96,7 +96,7 @@ func BenchmarkLifetime(b *testing.B) {
 	}
 }
 
-// BenchmarkCloseResisted closes a connection to a child that ignores everything but force, with a deadline in 100 ms.
+// BenchmarkCloseResisted closes a connection with a deadline in 100 ms. The child ignores everything but SIGKILL.
 func BenchmarkCloseResisted(b *testing.B) {
 	h := newHarness(b)
 	var total time.Duration

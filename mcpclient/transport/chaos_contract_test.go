@@ -22,7 +22,7 @@ func TestHTTPWithEmptyFaultPlanPassesTransportTests(t *testing.T) {
 	})
 }
 
-// unbroken wraps a subject in a plan without faults.
+// unbroken wraps the transport of a subject with an empty plan of faults.
 func unbroken(t *testing.T, s transporttest.Subject) transporttest.Subject {
 	w, err := chaos.Wrap(s.Transport, &chaos.Plan{})
 	if err != nil {

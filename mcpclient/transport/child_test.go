@@ -19,9 +19,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The children of these tests are this binary. Each connects to the test that has started it, and carries out commands.
+// The child processes of these tests run this test binary. Each connects to the test that has started it, and carries
+// out commands.
 
-// driverEnv holds the address of the test that drives this process, if it is a child.
+// driverEnv holds the address of the test that drives this process. It is set only in children.
 const driverEnv = "MCPOTEL_TEST_DRIVER"
 
 func TestMain(m *testing.M) {
@@ -42,18 +43,19 @@ type command struct {
 type op string
 
 const (
-	opWrite  op = "write"  // Data to standard output
-	opStderr op = "stderr" // Data to standard error, N times
-	opRead   op = "read"   // a frame from standard input
-	opEcho   op = "echo"   // all of standard input to standard output from now on
-	opExit   op = "exit"   // with status N
-	opKill   op = "kill"   // this process by signal N
+	opWrite  op = "write"  // write Data to standard output
+	opStderr op = "stderr" // write Data to standard error, N times
+	opRead   op = "read"   // read a frame from standard input
+	opEcho   op = "echo"   // from now on, copy standard input to standard output
+	opExit   op = "exit"   // exit with status N
+	opKill   op = "kill"   // kill this process with signal N
 	opResist op = "resist" // ignore the end of standard input, and SIGTERM
 	opMute   op = "mute"   // close standard output
 	opFork   op = "fork"   // start another child that resists, in its own session if N is 1
 )
 
-// A reply is a child's answer after a command. The first reply comes unasked, with the number 0 and the process id.
+// A reply is a child's answer to a command. The child sends the first reply, with the number 0 and the process id,
+// without a command.
 type reply struct {
 	Seq  int
 	Data []byte
@@ -69,7 +71,7 @@ type child struct {
 
 	reads, writes, errors chan command
 	hangUp                chan struct{} // closed when standard input has ended
-	resist                chan struct{} // closed when the child must ignore that end
+	resist                chan struct{} // closed when the child must ignore the end of standard input
 }
 
 func playChild(address string) int {
@@ -151,7 +153,7 @@ func fork(session bool) string {
 	return ""
 }
 
-// write carries out the commands to write to f, one after another.
+// write executes the commands that write to f, one after another.
 func (c *child) write(commands chan command, f *os.File) {
 	for cmd := range commands {
 		r := reply{Seq: cmd.Seq}
@@ -165,8 +167,8 @@ func (c *child) write(commands chan command, f *os.File) {
 	}
 }
 
-// read carries out the commands to read, and ends the process when standard input has ended and nothing is left to
-// read.
+// read executes the commands that read standard input. It ends the process after standard input has ended and
+// everything was read.
 func (c *child) read() {
 	in := bufio.NewReader(os.Stdin)
 	hangUp := c.hangUp
@@ -200,7 +202,7 @@ func (c *child) watchStdin() {
 	close(c.hangUp)
 }
 
-// ready polls standard input for events; a hang-up is reported for none.
+// ready polls standard input for events, and reports whether one is ready. poll reports a hang-up even if events is 0.
 func ready(events int16, timeout int) bool {
 	fds := []unix.PollFd{{Fd: 0, Events: events}}
 	n, err := unix.Poll(fds, timeout)

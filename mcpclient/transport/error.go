@@ -55,9 +55,9 @@ func (e *ExitError) Error() string {
 	return text
 }
 
-// Permanent reports whether another [Transport.Dial] will return the same error: the executable does not exist or
-// may not be executed, or an error in the chain of err has a method Permanent() bool that returns true. If there
-// is such a method, it alone decides.
+// Permanent reports whether another [Transport.Dial] will return the same error. If an error in the chain of err has a
+// method Permanent() bool, that method decides. Otherwise Permanent reports whether the executable does not exist or
+// may not be executed.
 func Permanent(err error) bool {
 	type judge interface {
 		error

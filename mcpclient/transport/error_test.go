@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// verdict is an error with a method Permanent.
+// verdict is an error with a method Permanent, which returns the verdict.
 type verdict bool
 
 func (v verdict) Error() string   { return fmt.Sprint("verdict ", bool(v)) }
@@ -59,7 +59,7 @@ func TestErrorTexts(t *testing.T) {
 		}
 	}
 	if err := (&RequestError{Err: cause}); !errors.Is(err, cause) {
-		t.Errorf("want a RequestError to wrap its cause, got one that does not")
+		t.Errorf("want a RequestError to wrap its cause, but it does not")
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A server in the same process answers each frame with the same one.
+// A server in the same process sends each frame back.
 func ExampleInMemory() {
 	server := transport.InMemory(func(ctx context.Context, p *transport.Peer) {
 		for {
@@ -43,7 +43,7 @@ func ExampleInMemory() {
 	// Output: {"jsonrpc":"2.0","method":"hello"} <nil>
 }
 
-// A server as a child process. Closing it takes a second at most.
+// A server runs as a child process. Closing the connection takes a second at most.
 func ExampleStdio() {
 	server := transport.Stdio{
 		Command: "npx",
@@ -66,7 +66,7 @@ func ExampleStdio() {
 	}
 }
 
-// A server at a URL. Whether there is one shows when the first message is sent.
+// A server at a URL. Dial does not contact the server, so an unreachable server shows only at the first message.
 func ExampleHTTP() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /mcp", func(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +113,7 @@ func ExampleStreamsFrom() {
 	// Output: the socket does not exist: true another attempt may help: false
 }
 
-// A server at the other ends of two pipes, which may as well be those of a process or of a session of SSH.
+// A server at the other ends of two pipes. The pipes could also belong to a process or to an SSH session.
 func ExampleStreams() {
 	requests, toServer := io.Pipe()
 	answers, toClient := io.Pipe()

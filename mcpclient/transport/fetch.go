@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// fetcher implements Receive for a connection that reads one stream, whose reads cannot be cancelled. It is part
-// of the connection.
+// fetcher implements Receive for a connection over one stream that has no cancellable reads. It is part of the
+// connection.
 type fetcher struct {
 	next            func() (Frame, error) // waits for the next frame, or returns the error that ended the stream
 	uninterruptible bool                  // next may still wait after the connection is closed
@@ -51,7 +51,7 @@ func (f *fetcher) Receive(ctx context.Context) (Frame, error) {
 	return f.awaitFetch(ctx)
 }
 
-// awaitFetch waits for the result of the goroutine. It is a function of its own to save stack in Receive, because an
+// awaitFetch waits for the result of the goroutine. It is a separate function so that Receive needs less stack while an
 // idle connection waits in next.
 func (f *fetcher) awaitFetch(ctx context.Context) (Frame, error) {
 	select {
@@ -92,7 +92,7 @@ func aboveLimit(e *oversize.Error, skip bool) (Frame, error) {
 	return Frame{Err: skipped(e)}, nil
 }
 
-// endedBy returns the error of a connection that a frame above the limit has ended.
+// endedBy returns the final error of a connection that received a frame above the limit.
 func endedBy(e *oversize.Error) *FrameTooLargeError {
 	return &FrameTooLargeError{Size: e.Size, Limit: e.Limit, Head: e.Head}
 }
@@ -102,7 +102,7 @@ func skipped(e *oversize.Error) *RequestError {
 	return &RequestError{Reason: ReasonTooLarge, Size: e.Size, Limit: e.Limit, Head: e.Head, Tail: e.Tail}
 }
 
-// offer implements Send for a connection that writes one stream, until life ends.
+// offer implements Send for a connection over one stream. It returns ErrClosed after life has ended.
 func offer(ctx, life context.Context, out *ndjson.Writer, frame []byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

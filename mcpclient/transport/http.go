@@ -18,14 +18,14 @@ type HTTPMode uint8
 
 // The modes.
 const (
-	// ModeAuto is Streamable HTTP, with a fallback to HTTP+SSE for servers that have only that.
+	// ModeAuto is Streamable HTTP, with a fallback to HTTP+SSE for servers that speak only HTTP+SSE.
 	// (specification 2026-07-28, basic/transports/streamable-http, "Backward Compatibility")
 	ModeAuto HTTPMode = iota
 
-	// ModeStreamable is only Streamable HTTP, in all revisions from 2025-03-26 on.
+	// ModeStreamable is Streamable HTTP without a fallback, in all revisions from 2025-03-26 on.
 	ModeStreamable
 
-	// ModeSSE is only HTTP+SSE, of revision 2024-11-05.
+	// ModeSSE is HTTP+SSE, the transport of revision 2024-11-05, without Streamable HTTP.
 	ModeSSE
 )
 
@@ -47,26 +47,27 @@ const (
 // has a network connection, otherwise after three failures in a row. [Conn.Close] ends the session on the server
 // with DELETE, which takes at most 40 % of the time for Close.
 //
-// A request is sent again only if the server has not acted on it: after a redirect with status 307 or 308 to the
-// same scheme, host and port; with other credentials after 401, or after 403 with a challenge; and up to three
-// times in all if HTTP/2 rejected it unread. net/http may repeat a request that it could not write, and no other
-// request, whatever the header contains.
+// A request is sent again only if the server has not acted on it: after a redirect with status 307 or 308 to the same
+// scheme, host and port; with other credentials after 401, or after 403 with a challenge; and up to three times in all
+// if HTTP/2 rejected it unread. net/http may repeat a request that it could not write. It repeats no other request,
+// whatever the header contains.
 //
-// A stream that has ended is reopened after the delay that the server suggests, between 100 ms and 10 min, plus up
-// to a fifth; for streams that end within 10 s the minimum doubles up to 1 s. Without a suggestion the delay is 1
-// s, minus up to a fifth, and doubles up to 30 s as long as the stream brings nothing.
+// A stream that has ended is reopened after a delay. A delay that the server suggests is bounded to between 100 ms and
+// 10 min, and up to a fifth is added; the lower bound doubles, up to 1 s, for each stream in a row that ends within 10
+// s. Without a suggestion the delay is 1 s, minus up to a fifth, and doubles up to 30 s as long as the stream delivers
+// nothing.
 type HTTP struct {
 	// URL is the address of the server, with scheme http or https. Its possible secrets (user, password, query)
 	// appear in no error and no log record.
 	URL string
 
-	// Client sends the requests; only its CheckRedirect is replaced. If it is nil, all such connections of the
-	// program to the same scheme, host and port share one client. That client is a copy of [http.DefaultTransport]
-	// at the time of the first dial, with up to 1024 idle network connections and without a timeout; the last
-	// connection closes it. A client with a Timeout also ends streams after that time. A RoundTripper that repeats
-	// requests may run a tool twice. If Client has neither Jar nor Timeout, its RoundTripper is called directly.
-	// Requests to an [*http.Transport] share their header, so a protocol that is registered with it must not
-	// modify the header, as [http.RoundTripper] demands.
+	// Client sends the requests; only its CheckRedirect is replaced. If Client is nil, all connections of the program to
+	// the same scheme, host and port that have no Client share one. The shared client is a copy of [http.DefaultTransport]
+	// at the time of the first dial, with up to 1024 idle network connections and without a timeout; the last connection
+	// closes it. A client with a Timeout also ends streams after that time. A RoundTripper that repeats requests may run a
+	// tool twice. If Client has neither Jar nor Timeout, its RoundTripper is called directly. Requests to an
+	// [*http.Transport] share their header, so a protocol that is registered with it must not modify the header, as
+	// [http.RoundTripper] demands.
 	Client *http.Client
 
 	// Header is added to every request, except for the fields that the protocol itself sets. It is never logged.
@@ -80,11 +81,11 @@ type HTTP struct {
 	Mode HTTPMode
 
 	// MaxInFlight is the maximum of concurrent requests; a request counts until its stream is over. Further requests wait
-	// in line, first in first out, until one is answered or they are cancelled. The line holds up to 32 MiB, or the frame
-	// limit if that is larger, with 512 bytes added to each request; when it is full, Send returns [ErrBusy]. Messages
-	// that a server may need to answer requests do not wait: initialize, subscriptions, and up to MaxInFlight
-	// notifications and responses, above which Send returns ErrBusy. A stream that does not end after its answer may stay
-	// open for a short time, unless its place is needed. Zero means 1,024.
+	// in line, first in first out, until they get a place or are cancelled. The line holds up to 32 MiB, or the frame
+	// limit if that is larger; each request counts 512 bytes more than its size. When the line is full, Send returns
+	// [ErrBusy]. Some messages do not wait, because a server may need them before it can answer requests: initialize,
+	// subscriptions, and up to MaxInFlight notifications and responses, above which Send returns ErrBusy. A stream that
+	// does not end after its answer may stay open for a short time, unless its place is needed. Zero means 1,024.
 	MaxInFlight int
 
 	// NoListening, if true, prevents the GET stream of a legacy session for requests and notifications of the
@@ -123,7 +124,7 @@ func (h *HTTP) Dial(ctx context.Context, cfg Config) (Conn, error) {
 		err = h.checkHeader()
 	}
 	if err == nil && h.Mode > ModeSSE {
-		err = fmt.Errorf("unknown mode %d", h.Mode)
+		err = fmt.Errorf("unknown HTTP.Mode %d", h.Mode)
 	}
 	if err != nil {
 		return nil, permanentError{err}

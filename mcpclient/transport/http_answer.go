@@ -22,7 +22,7 @@ const (
 	excerptOf = 200     // bytes of any other body that an error quotes
 )
 
-// postTo posts the message to a URL and handles the response. With shared, the answer arrives on the stream of
+// postTo posts the message to a URL and handles the response. If shared is true, the answer arrives on the stream of
 // HTTP+SSE instead of in the response.
 func (ex *exchange) postTo(w *worker, to *url.URL, shared bool) {
 	c := ex.conn
@@ -187,7 +187,7 @@ func notFollowed(from, to *url.URL) error {
 	return fmt.Errorf("a redirect to %q is not followed%s", clip(place), advice)
 }
 
-// deliverWhole delivers data, the complete body of a response. It reports true if the request still has no answer.
+// deliverWhole delivers data, the complete body of a response. It returns true if the request still has no answer.
 func (ex *exchange) deliverWhole(data []byte) bool {
 	f := Frame{Data: data, Request: ex.m.ID}
 	if ex.offer(f) {
@@ -226,7 +226,7 @@ func (ex *exchange) fail(e *RequestError) {
 	if ex.errand != nil && ex.errand.needed && passing(e) {
 		ex.errand.failed = e
 	}
-	// must be known before the failure is delivered
+	// over is computed before the failure is delivered, so that the receiver's reaction does not change it.
 	over := e.Reason == ReasonUnreachable && ex.ctx.Err() == nil && c.requests.missed(true) && !c.old.isInUse()
 	if ex.m.Kind == KindRequest || e.Reason == ReasonSessionGone {
 		if !ex.deliver(Frame{Request: ex.m.ID, Err: e}) {
@@ -267,8 +267,8 @@ func excerpt(req *http.Request, body []byte) string {
 	return strconv.Quote(clip(text))
 }
 
-// leastSecret is the minimum length of a secret. Only so many bytes of a secret are compared, because the body may
-// be cut off in the middle of one.
+// leastSecret is the minimum length of a secret. Only the first leastSecret bytes of a secret are searched for, because
+// the body may be cut off in the middle of the secret.
 const leastSecret = 8
 
 // secretsOf returns the possible secrets of a request: password, query values, and header fields that the user has

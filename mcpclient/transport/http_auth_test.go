@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// auth is an Authorizer with functions of a test.
+// auth is an Authorizer that calls functions of a test.
 type auth struct {
 	authorize func(*http.Request) error
 	review    func(*http.Response, int) (bool, error)
@@ -72,15 +72,15 @@ func TestHTTPAuthorizerGetsCredentials(t *testing.T) {
 			t.Errorf("want every response reviewed, %q, got %q", want, log)
 		}
 		if !slices.Equal(authorizing, []bool{true, false}) {
-			t.Errorf("want it told of one authorization, got %v", authorizing)
+			t.Errorf("want one pair of calls of Authorizing, got %v", authorizing)
 		}
 		if authorized != 1 {
-			t.Errorf("want it told once that there is another authorization, got %d times", authorized)
+			t.Errorf("want one call of Authorized, got %d", authorized)
 		}
 	})
 }
 
-// The server may have acted before a 403: proxies also inspect responses.
+// The server may have acted before a 403, because some proxies reject a request only when they inspect its response.
 func TestHTTPAuthorizerDoesNotRepeatRequestAfter403(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sends := 0
@@ -94,7 +94,7 @@ func TestHTTPAuthorizerDoesNotRepeatRequestAfter403(t *testing.T) {
 		send(t, conn, call(1))
 		if e := receiveError(t, conn, 1); e.Reason != transport.ReasonUnauthorized || e.Status != 403 || e.Unsent ||
 			sends != 1 {
-			t.Errorf("want the request refused once, and not unsent, got %v at send %d, unsent %v", e, sends, e.Unsent)
+			t.Errorf("want it refused after one send, and not unsent, got %v at send %d, unsent %v", e, sends, e.Unsent)
 		}
 	})
 }
@@ -143,14 +143,14 @@ func TestHTTPAuthorizerErrorIsTemporaryUnauthorized(t *testing.T) {
 				e := receiveError(t, conn, 1)
 				if e.Reason != transport.ReasonUnauthorized || !e.Unsent || e.Status != c.status || !errors.Is(e, reason) ||
 					e.Permanent() {
-					t.Errorf("want it unauthorized because of the authorizer, for now, got %v", e)
+					t.Errorf("want a temporary ReasonUnauthorized with the authorizer's error, got %v", e)
 				}
 			})
 		})
 	}
 }
 
-// The authorizer's work for a request ends with the request.
+// The context that the authorizer gets has the values of the sender's context, and ends with the request.
 func TestHTTPAuthorizerContextEndsWithRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newBubble(t, answer(401, "")).transport()
@@ -179,7 +179,7 @@ func TestHTTPAuthorizerContextEndsWithRequest(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		if err := <-done; err == nil {
-			t.Error("want the context ended, got it alive")
+			t.Error("want the context to have ended, but it has not")
 		}
 		receiveNothing(t, conn)
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A server announces large answers and sends hardly anything.
+// A server announces large answers but sends only a few bytes.
 func TestHTTPContentLengthDoesNotPreallocate(t *testing.T) {
 	for name, sent := range map[string]int{"nothing": 0, "little": 10_000} {
 		t.Run(name, func(t *testing.T) {
@@ -33,9 +33,9 @@ func TestHTTPContentLengthDoesNotPreallocate(t *testing.T) {
 					}
 					synctest.Wait()
 				})
-				// The connections and the test's server need much less than this too.
+				// The limit includes the memory for the connections and the test's server.
 				if got > calls*(512<<10) {
-					t.Errorf("%d answers of %d bytes announced, %d sent: %d KiB were allocated for each, want hardly any",
+					t.Errorf("%d answers of %d bytes announced, %d sent: %d KiB were allocated for each, want at most 512 KiB",
 						calls, size, sent, got>>10/calls)
 				}
 			})
@@ -43,7 +43,7 @@ func TestHTTPContentLengthDoesNotPreallocate(t *testing.T) {
 	}
 }
 
-// Streams that do not end after their answers use only places that MaxInFlight has left.
+// Lingering streams, which stay open after their answers, are closed when MaxInFlight would be exceeded.
 func TestHTTPLingeringStreamsCountAsInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 4

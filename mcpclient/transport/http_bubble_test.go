@@ -10,14 +10,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// bubble is a server and a network for a bubble of testing/synctest: they wait only on channels.
+// bubble is a server and a network for a bubble of testing/synctest. Both wait only on channels.
 type bubble struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	server http.Server
 
 	mu   sync.Mutex
-	down error // why no client can connect
+	down error // error of new connections; nil while clients can connect
 	ends []net.Conn
 }
 

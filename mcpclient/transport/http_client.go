@@ -9,8 +9,9 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// idleConns is the maximum of idle network connections to one origin, shared by all of its users. It equals the
-// requests that one user may have in flight; with fewer, concurrent callers would close and reopen connections.
+// idleConns is the maximum of idle network connections to one origin, shared by all of its users. It equals the number
+// of requests that one user may have in flight; with a lower maximum, concurrent callers would close and reopen
+// connections.
 const idleConns = maxInFlight
 
 // maxHeader bounds the header of a response, in bytes, because net/http reads it into memory at once. A limit of
@@ -24,8 +25,8 @@ func clientOf(user *http.Client) *http.Client {
 	return &client
 }
 
-// knownOf returns the user's *http.Transport if requests pass through nothing else, and nil otherwise. net/http
-// changes neither the header nor the URL of a request.
+// knownOf returns the user's *http.Transport if the client passes requests to it unchanged, and nil otherwise. An
+// http.Transport changes neither the header nor the URL of a request.
 func knownOf(client *http.Client) *http.Transport {
 	known, ok := client.Transport.(*http.Transport)
 	if !ok || known == nil || !isBare(client) {
@@ -34,20 +35,21 @@ func knownOf(client *http.Client) *http.Transport {
 	return known
 }
 
-// isBare reports whether the client adds nothing to its transport. It follows no redirects.
+// isBare reports whether the client adds nothing to its transport: no cookies and no timeout. Redirects are never
+// followed.
 func isBare(client *http.Client) bool { return client.Jar == nil && client.Timeout <= 0 }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// originClient is the HTTP client that all connections to one origin share unless the user provides a client. An
-// http.Transport takes more memory than the rest of a connection, and idle clients do not each need a network
-// connection.
+// originClient is the HTTP client that all connections to one origin share unless the user provides a client. Sharing
+// saves memory, because an http.Transport takes more memory than the rest of a connection. Sharing also saves network
+// connections, because idle clients do not each need one.
 type originClient struct {
 	origin
 	client http.Client
 	pool   *http.Transport // nil if the program has replaced http.DefaultTransport by another type
-	idle   keepAlive       // of the network connections in pool
-	users  int             // connections that use this client; guarded by origins.mu
+	idle   keepAlive       // keep-alive time of the network connections in pool
+	users  int             // number of connections that use this client; guarded by origins.mu
 	target *url.URL        // URL of the latest user, to share it with the next; guarded by origins.mu
 
 	workers *pool // goroutines for the exchanges of all users, nil before the first; guarded by origins.mu
@@ -60,7 +62,7 @@ type origin struct {
 
 var origins struct {
 	mu      sync.Mutex
-	clients map[origin]*originClient // with at least one user; guarded by mu
+	clients map[origin]*originClient // the shared clients that have at least one user; guarded by mu
 }
 
 // joinOrigin returns the shared client for the origin of a URL, and the URL itself, which must not be changed. The

@@ -30,7 +30,7 @@ func (d *doors) number() int {
 	return len(slices.Compact(slices.Sorted(slices.Values(d.seen))))
 }
 
-// ask makes a call.
+// ask makes a call and waits for the answer.
 func ask(t *testing.T, conn transport.Conn) {
 	t.Helper()
 	send(t, conn, modernCall(1))
@@ -47,21 +47,21 @@ func TestHTTPConnectionsToOneOriginShareIdleConnections(t *testing.T) {
 	if n := d.number(); n != 1 {
 		t.Errorf("two connections, one after the other: want one network connection, got %d", n)
 	}
-	for range 2 { // however often it is closed
+	for range 2 { // Close may be called more than once
 		if err := a.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
 	ask(t, b)
 	if n := d.number(); n != 1 {
-		t.Errorf("once the other is closed: want the same network connection, got %d", n)
+		t.Errorf("after one connection is closed: want the same network connection, got %d", n)
 	}
 	if err := b.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	ask(t, dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{}))
 	if n := d.number(); n != 2 {
-		t.Errorf("once all were closed: want a new network connection, got %d in all", n)
+		t.Errorf("after all connections are closed: want a new network connection, got %d in all", n)
 	}
 }
 
@@ -72,18 +72,18 @@ func TestHTTPConnectionsToOtherOriginsShareNothing(t *testing.T) {
 	b := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
 	ask(t, a)
 	ask(t, b)
-	if err := b.Close(t.Context()); err != nil { // the last to that origin
+	if err := b.Close(t.Context()); err != nil { // b is the last connection to its origin
 		t.Error(err)
 	}
 	ask(t, a)
 	ask(t, dialHTTP(t, &transport.HTTP{URL: strings.ToUpper(url[:4]) + url[4:]}, transport.Config{}))
 	if n, m := one.number(), other.number(); n != 1 || m != 2 {
-		t.Errorf("want one network connection, and one before and one after the close, got %d and %d", n, m)
+		t.Errorf("want 1 network connection of the first origin and 2 of the second, got %d and %d", n, m)
 	}
 }
 
 // If a program replaces http.DefaultTransport, later connections use the new transport.
-func TestHTTPConnectionsFollowTheDefaultTransport(t *testing.T) {
+func TestHTTPConnectionsUseAReplacedDefaultTransport(t *testing.T) {
 	d := new(doors)
 	url := serve(t, d.ServeHTTP)
 	ask(t, dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{}))

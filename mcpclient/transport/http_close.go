@@ -14,7 +14,7 @@ type ending struct {
 	deleted chan struct{} // closed after the attempt to delete the session
 	gone    chan struct{} // closed when all goroutines have ended
 	abandon context.CancelFunc
-	parted  sync.Once // leaves the shared HTTP client once
+	parted  sync.Once // ensures that the connection leaves the shared HTTP client only once
 }
 
 func newEnding() *ending {

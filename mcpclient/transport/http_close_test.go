@@ -30,7 +30,7 @@ func closeWithin(t *testing.T, conn transport.Conn, d time.Duration) (time.Durat
 	return time.Since(start), err
 }
 
-// hanging returns a server with sessions that does not answer requests with this HTTP method.
+// hanging returns a server with sessions that leaves requests with this HTTP method unanswered.
 func hanging(method string) http.HandlerFunc {
 	s := new(legacyServer)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +115,7 @@ func TestHTTPCloseWithACancelledContextReturnsAtOnce(t *testing.T) {
 			synctest.Wait()
 			start := time.Now()
 			if err := conn.Close(endedContext()); err != nil || time.Since(start) != 0 {
-				t.Errorf("%s hangs: want it at once, got %v and error %v", method, time.Since(start), err)
+				t.Errorf("%s hangs: want it to return at once, got %v and error %v", method, time.Since(start), err)
 			}
 			if _, err := conn.Receive(t.Context()); err != transport.ErrClosed {
 				t.Errorf("receive: want %v, got %v", transport.ErrClosed, err)
@@ -231,7 +231,7 @@ func TestHTTPGoroutinesEndWhenIdle(t *testing.T) {
 			synctest.Wait()
 		}
 		if n := exchangeGoroutines(); n == 0 || n > 50 {
-			t.Errorf("50 requests at once, three times: want at most 50 goroutines kept for more, got %d", n)
+			t.Errorf("50 requests at once, three times: want at most 50 goroutines, got %d", n)
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -253,14 +253,14 @@ func TestHTTPIdleConnectionHasNoGoroutine(t *testing.T) {
 			receive(t, conn)
 			synctest.Wait()
 			if n := waitingGoroutines(); n != 1 {
-				t.Errorf("behind call %d: want one goroutine for the next, got %d", id, n)
+				t.Errorf("after call %d: want one goroutine for the next, got %d", id, n)
 			}
 			time.Sleep(5 * time.Millisecond)
 		}
 		time.Sleep(15 * time.Millisecond)
 		synctest.Wait()
 		if n := waitingGoroutines(); n != 0 {
-			t.Errorf("20 ms behind the last call: want no goroutine, got %d", n)
+			t.Errorf("20 ms after the last call: want no goroutine, got %d", n)
 		}
 	})
 }
@@ -268,7 +268,8 @@ func TestHTTPIdleConnectionHasNoGoroutine(t *testing.T) {
 // exchangeGoroutines returns the number of goroutines for exchanges.
 func exchangeGoroutines() int { return strings.Count(allStacks(), "workers.(*Pool[...]).work(") }
 
-// waitingGoroutines returns the number of these goroutines in bubbles. Others may be left from earlier tests.
+// waitingGoroutines returns the number of exchange goroutines in bubbles. Goroutines outside of bubbles may be left
+// from earlier tests and are not counted.
 func waitingGoroutines() (n int) {
 	for stack := range strings.SplitSeq(allStacks(), "\n\n") {
 		head, rest, _ := strings.Cut(stack, "\n")

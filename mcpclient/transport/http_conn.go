@@ -9,9 +9,9 @@ import (
 	"sync"
 )
 
-// httpConn is a connection to a server at a URL. It implements [Conn] and holds the mutex and the end that its
-// parts share. An exchange is one message with everything that follows from it; it runs in one goroutine of the
-// pool. Other goroutines read the streams that serve no single request.
+// httpConn is a connection to a server at a URL. It implements [Conn]. Its parts share its mutex and the state of its
+// end. An exchange is one outgoing message and the response to it; it runs in one goroutine of the pool. Other
+// goroutines read the streams that serve no single request.
 //
 // Each part owns its state:
 //
@@ -65,8 +65,8 @@ func newHTTPConn(h *HTTP, cfg Config, target *url.URL) *httpConn {
 	return c
 }
 
-// Send passes a copy of the message to a goroutine of the pool. The exchange keeps the values of ctx but not its
-// end; Cancel ends an exchange.
+// Send passes a copy of the message to a goroutine of the pool. The exchange keeps the values of ctx but does not end
+// with ctx; Cancel ends it.
 func (c *httpConn) Send(ctx context.Context, m Message) error {
 	return c.SendFor(ctx, m, nil)
 }
@@ -83,8 +83,8 @@ func (c *httpConn) SendFor(ctx context.Context, m Message, answer func(Frame) bo
 	return err
 }
 
-// accept creates an exchange for m. The caller runs the exchange, unless it is nil: then the request waits in line
-// and runs when a place is free.
+// accept creates an exchange for m and returns it for the caller to run. It returns nil if the request must wait in
+// line; then the request runs when a place is free.
 func (c *httpConn) accept(ctx context.Context, m Message, answer func(Frame) bool) (*exchange, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,8 +146,8 @@ func (c *httpConn) remove(ex *exchange) *exchange {
 	return c.flight.remove(ex)
 }
 
-// Cancel ends the exchange of the request. For a legacy server it sends the notice first, because closing the
-// stream of a request does not cancel it in those revisions.
+// Cancel ends the exchange of the request. For a legacy server it sends the notice first, because in legacy revisions
+// closing the stream of a request does not cancel the request.
 // (specification 2025-11-25, basic/transports, "Sending Messages to the Server"; 2026-07-28, "Cancellation")
 func (c *httpConn) Cancel(id int64, notice Message) {
 	if c.cancelInLine(id) {
@@ -162,7 +162,7 @@ func (c *httpConn) Cancel(id int64, notice Message) {
 	}
 }
 
-// cancelLegacy sends the notice, and ends the exchange, if it still exists, when the notice has been answered. If
+// cancelLegacy sends the notice. When the server has answered the notice, it ends the exchange if that still runs. If
 // there is no space for the notice, the notice is lost.
 func (c *httpConn) cancelLegacy(ex *exchange, notice Message) {
 	if ex != nil && !ex.mayHaveLeft() {
@@ -212,10 +212,9 @@ func (c *httpConn) failLocked(why error) {
 	}
 }
 
-// takeBack ends the requests that have no network connection yet; the server has not seen them. Receive returns
-// each of them as unsent, and then the reason for the end of the connection. takeBack waits for a dialling request
-// only if it is known to use net/http, which returns at once; a RoundTripper of the user may not return. c.mu is
-// held.
+// takeBack ends the requests that have no network connection yet; the server has not seen them. Receive returns each of
+// them as unsent, and then the reason for the end of the connection. takeBack waits for a dialling request only if
+// net/http sends it, because net/http returns at once; another RoundTripper might never return. c.mu is held.
 func (c *httpConn) takeBack() {
 	r := new(recall)
 	c.inbox.recall = r

@@ -37,9 +37,9 @@ type httpForm struct {
 	json bool // one frame, as the answer to each request
 }
 
-// httpSubject is a transport whose server may send any number of frames unasked. Because only clients begin exchanges
-// in HTTP, each dial is followed by a request, the poll; in JSON, another poll follows each answer. Each dial has its
-// own server, so that the server can end.
+// httpSubject is a transport whose server may send any number of frames without a request. In HTTP only clients begin
+// exchanges, so each dial is followed by a request, the poll; if the server answers in JSON, another poll follows each
+// answer. Each dial has its own server, so that the server can end.
 type httpSubject struct {
 	t     *testing.T
 	form  httpForm
@@ -48,7 +48,8 @@ type httpSubject struct {
 
 const pollID = 1 << 40
 
-// poll is the request whose answer carries the frames of the server. The server recognizes it by its version.
+// poll returns the request whose answer carries the frames of the server. The server recognizes the poll by its
+// protocol version.
 func poll() transport.Message {
 	return transport.Message{
 		Data: []byte(`{"jsonrpc":"2.0","id":1099511627776,"method":"poll"}`),
@@ -87,8 +88,8 @@ func (s *httpSubject) accept(ctx context.Context) (transporttest.Peer, error) {
 	}
 }
 
-// pollingConn polls again when a poll was answered or has failed. The frames of the contract are not answers in the
-// sense of JSON-RPC.
+// pollingConn sends another poll after a poll was answered or has failed. The frames of the contract are not JSON-RPC
+// answers.
 type pollingConn struct {
 	transport.Conn
 	peer *httpPeer
@@ -106,7 +107,7 @@ func (c *pollingConn) Receive(ctx context.Context) (transport.Frame, error) {
 			return f, nil
 		case skipped || f.Err == nil:
 			return f, nil
-		case f.Err.Reason != transport.ReasonMalformed: // which follows every frame in JSON
+		case f.Err.Reason != transport.ReasonMalformed: // ReasonMalformed follows every frame in JSON
 			c.poll()
 		}
 	}
@@ -126,11 +127,11 @@ func (c *pollingConn) Close(ctx context.Context) error {
 type httpPeer struct {
 	form   httpForm
 	server *httptest.Server
-	closed chan struct{} // by the client
+	closed chan struct{} // closed when the client has closed the connection
 	once   sync.Once
 
 	parts  chan part     // parts of frames to write
-	wrote  chan error    // the answer
+	wrote  chan error    // result of writing a part
 	wanted chan struct{} // the test wants to receive
 	got    chan []byte
 }
@@ -206,7 +207,7 @@ func (p *httpPeer) stream(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case <-p.closed:
-			panic(http.ErrAbortHandler) // an empty answer would count as an answer
+			panic(http.ErrAbortHandler) // without the panic, the client would get an empty answer
 		}
 	}
 }
@@ -247,7 +248,7 @@ func (p *httpPeer) put(ctx context.Context, part part) error {
 	case err := <-p.wrote:
 		return err
 	case <-ctx.Done():
-		go func() { <-p.wrote }() // it may still be written
+		go func() { <-p.wrote }() // the part may still be written
 		return context.Cause(ctx)
 	}
 }

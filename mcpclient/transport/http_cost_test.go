@@ -11,15 +11,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The transport adds little to the allocations of net/http on both sides. The floor has its own header and URL for each
-// call, and is legacy; a modern call has two more fields, for which the server allocates a little. A user's client with
-// an http.Transport costs as much as ours; with an unknown one, each request has its own header, URL and context.
+// A call allocates little more than a call with net/http alone, client and server together. The floor has its own
+// header and URL for each call, and uses the legacy era; a modern call has two more header fields, for which the server
+// allocates a little. A user's client with an http.Transport allocates as much as the shared client. With an unknown
+// client, each request has its own header, URL and context.
 func TestHTTPCallAllocatesLittleMoreThanNetHTTP(t *testing.T) {
 	if heap.Raced {
 		t.Skip("the race detector allocates too")
 	}
 	measured := func(one func(int64) error) float64 {
-		for id := range int64(10) { // until the reused memory exists
+		for id := range int64(10) { // warm up the memory that calls reuse
 			if err := one(id + 1); err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +42,7 @@ func TestHTTPCallAllocatesLittleMoreThanNetHTTP(t *testing.T) {
 			caller func(int64) error
 			most   float64
 		}{
-			{"whose answer is received", httpCaller(t, url), 1},
+			{"with an answer from Receive", httpCaller(t, url), 1},
 			{"of the modern era", takingCaller(t, url, nil, modernCall), 5},
 			{"of the legacy era", takingCaller(t, url, nil, call), 0},
 			{"by a client of net/http, modern", takingCaller(t, url, plain, modernCall), 5},

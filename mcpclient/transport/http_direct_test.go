@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// An answer that is one JSON text, or the first message of its stream, is offered to the sender's callback. Receive
-// delivers it only if the callback refuses it.
+// If an answer is one JSON text, or the first message of its stream, the transport offers it to the sender's callback.
+// Receive delivers the answer only if the callback refuses it.
 func TestFirstAnswerIsOfferedToSendCallback(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":1,"result":{}}`
 	for _, test := range []struct {
@@ -43,13 +43,13 @@ func TestFirstAnswerIsOfferedToSendCallback(t *testing.T) {
 					t.Errorf("offered %s of request %d, want %s of request 1", f.Data, f.Request, answer)
 				}
 			}
-			if test.takes && test.offered { // the next call shows that nothing was left behind
+			if test.takes && test.offered { // the next call gets its own answer, not the previous one
 				m = modernCall(2)
 				send(t, conn, m)
 			}
 			f, err := conn.Receive(t.Context())
 			if err != nil || f.Request != m.ID {
-				t.Errorf("received the answer to request %d, %v; want that to request %d", f.Request, err, m.ID)
+				t.Errorf("received the answer to request %d, %v; want the answer to request %d", f.Request, err, m.ID)
 			}
 			if len(offers) > 0 {
 				t.Error("an answer was offered twice")
@@ -58,7 +58,7 @@ func TestFirstAnswerIsOfferedToSendCallback(t *testing.T) {
 	}
 }
 
-// Two paths could change the order: progress would arrive after the answer.
+// If the answer went directly to the callback, it would overtake the progress notification, which goes to Receive.
 func TestAnswerDoesNotOvertakeEarlierMessages(t *testing.T) {
 	const progress, answer = `{"jsonrpc":"2.0","method":"notifications/progress"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`
 	conn := dialHTTP(t, &transport.HTTP{URL: serve(t, closing(event(progress)+event(answer)))}, transport.Config{})

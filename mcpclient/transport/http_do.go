@@ -14,8 +14,8 @@ func (q *requester) private() bool {
 	return q.known != nil && q.authorizer == nil && q.target.User == nil
 }
 
-// do sends one request. It skips http.Client where the client adds nothing to its transport: http.Client copies
-// the header for redirects, which it does not follow here.
+// do sends one request. It bypasses http.Client if the client adds nothing to its transport, because http.Client copies
+// the header for redirects, and redirects are not followed here.
 func (q *requester) do(req *http.Request) (*http.Response, error) {
 	by := q.transport()
 	if by == nil || req.URL.User != nil {

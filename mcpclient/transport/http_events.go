@@ -15,7 +15,8 @@ import (
 
 const maxResumes = 5 // attempts to resume a stream in a row without an event
 
-// lasting is the duration after which an idle stream counts as useful: proxies close idle streams.
+// lasting is the duration after which even a stream without events counts as useful, because proxies close idle
+// streams.
 const lasting = 10 * time.Second
 
 // cursor is a position in a stream, and the history of the attempts to read it.
@@ -142,8 +143,8 @@ func tooLargeFrame(e *oversize.Error, request int64) (f Frame, complete bool) {
 	return f, false
 }
 
-// linger waits for a stream to end after it has delivered its answer. The exchange is settled but keeps its place,
-// unless another request needs it.
+// linger waits for the end of a stream that has delivered its answer. The exchange is settled but keeps its place,
+// unless another request needs the place.
 func (ex *exchange) linger(resp *http.Response) {
 	ex.conn.lingering.add(ex)
 	ex.conn.settle(ex)

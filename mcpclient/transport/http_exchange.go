@@ -27,7 +27,7 @@ const (
 
 // exchange is one outgoing message and the response to it.
 type exchange struct {
-	ctx     context.Context    // has the sender's values, for round trippers that trace requests, but not its end
+	ctx     context.Context    // has the values of the sender's context, for tracing, but does not end with it
 	stop    context.CancelFunc // ends ctx without delivering a failure
 	reach   reach              // progress of the current HTTP request
 	watched context.Context    // ctx with the httptrace of reach; nil before the first request
@@ -63,10 +63,10 @@ type errand struct {
 	tries  int           // attempts so far, without the last
 }
 
-// A message that the server needs is retried after firstPause, then after twice the previous pause, up to
-// lastPause, within the limit of its errand. A server ignores a repeated message. Without the response a handler
-// of the server hangs. Without notifications/initialized a server sends no notifications or requests in the
-// session, and some servers answer nothing.
+// The server needs a message with errand.needed: without a response, a handler of the server hangs; without
+// notifications/initialized, a server sends no notifications or requests in the session, and some servers answer
+// nothing. Such a message is retried after firstPause, then after twice the previous pause, up to lastPause, within the
+// limit of its errand. A server ignores a repeated message.
 const (
 	firstPause = 100 * time.Millisecond
 	lastPause  = 5 * time.Second
@@ -161,7 +161,7 @@ func (ex *exchange) finish() {
 	if ex.errand == nil {
 		return
 	}
-	if ex.errand.open != nil { // notifications/initialized was refused, or lost each time; the session may work anyway
+	if ex.errand.open != nil { // the server never accepted notifications/initialized; the session may still work
 		ex.conn.listen(ex.session, true, ex.errand.open)
 	}
 	if ex.errand.after != nil {

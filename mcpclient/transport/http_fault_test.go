@@ -25,7 +25,7 @@ func answer(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// raw returns a handler that writes these bytes and cuts the connection.
+// raw returns a handler that writes response, byte for byte, and cuts the connection.
 func raw(response string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // unread data would reset the closed connection, and the response would be lost
@@ -57,8 +57,8 @@ func TestHTTPInvalidResponseFailsOnlyItsRequest(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		answer http.HandlerFunc
-		want   transport.RequestError // its Reason, Unsent, Status and RetryAfter
-		text   string                 // in the error
+		want   transport.RequestError // only Reason, Unsent, Status and RetryAfter count
+		text   string                 // part of the error's text
 	}{
 		{"400 without a body", answer(400, ""), transport.RequestError{Reason: transport.ReasonStatus, Status: 400}, ""},
 		{"404 without a session", answer(404, "404 page not found"),
@@ -96,7 +96,7 @@ func TestHTTPInvalidResponseFailsOnlyItsRequest(t *testing.T) {
 			transport.RequestError{Reason: transport.ReasonBusy, Status: 503}, ""},
 		{"503 with a negative number", answer(503, "", "Retry-After", "-1"),
 			transport.RequestError{Reason: transport.ReasonBusy, Status: 503}, ""},
-		{"503 with an age", answer(503, "", "Retry-After", "18446744073709551615"),
+		{"503 with a huge number of seconds", answer(503, "", "Retry-After", "18446744073709551615"),
 			transport.RequestError{Reason: transport.ReasonBusy, Unsent: true, Status: 503, RetryAfter: 10 * time.Minute}, ""},
 		{"503 with a date in the past", answer(503, "", "Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT"),
 			transport.RequestError{Reason: transport.ReasonBusy, Unsent: true, Status: 503}, ""},
@@ -105,7 +105,7 @@ func TestHTTPInvalidResponseFailsOnlyItsRequest(t *testing.T) {
 		{"204", answer(204, ""), transport.RequestError{Reason: transport.ReasonMalformed, Status: 204}, "empty"},
 		{"200 without a body", answer(200, "", "Content-Type", "application/json"),
 			transport.RequestError{Reason: transport.ReasonMalformed, Status: 200}, "empty"},
-		{"200 with a chunked body of nothing",
+		{"200 with an empty chunked body",
 			raw("HTTP/1.1 200 OK\r\n" + jsonType + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
 			transport.RequestError{Reason: transport.ReasonMalformed, Status: 200}, "empty"},
 		{"HTML", answer(200, page, "Content-Type", "text/html; charset=utf-8"),
@@ -116,7 +116,7 @@ func TestHTTPInvalidResponseFailsOnlyItsRequest(t *testing.T) {
 			transport.RequestError{Reason: transport.ReasonLost, Status: 200}, "unexpected EOF"},
 		{"cut chunk", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Transfer-Encoding: chunked\r\n\r\n100\r\n{\"jsonrpc\":"),
 			transport.RequestError{Reason: transport.ReasonLost, Status: 200}, "unexpected EOF"},
-		{"cut in front of the body", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 100\r\n\r\n"),
+		{"cut before the body", raw("HTTP/1.1 200 OK\r\n" + jsonType + "Content-Length: 100\r\n\r\n"),
 			transport.RequestError{Reason: transport.ReasonLost, Status: 200}, "unexpected EOF"},
 		{"cut in the header", raw("HTTP/1.1 200 OK\r\nContent-Ty"), transport.RequestError{Reason: transport.ReasonLost},
 			"malformed MIME"},
@@ -138,11 +138,11 @@ func TestHTTPInvalidResponseFailsOnlyItsRequest(t *testing.T) {
 		{"301 to a slash", answer(301, "", "Location", "/mcp/"),
 			transport.RequestError{Reason: transport.ReasonStatus, Status: 301},
 			`/mcp/" is not followed; if that is the MCP endpoint, use it as the URL`},
-		{"a coding that is not accepted", answer(200, "x", "Content-Type", "application/json", "Content-Encoding", "br"),
+		{"an unaccepted content encoding", answer(200, "x", "Content-Type", "application/json", "Content-Encoding", "br"),
 			transport.RequestError{Reason: transport.ReasonMalformed, Status: 200},
 			`content encoding "br", but the client accepts only gzip`},
-		{"307 to nowhere", answer(307, ""), transport.RequestError{Reason: transport.ReasonStatus, Status: 307}, ""},
-		{"307 to itself for ever", answer(307, "", "Location", ""+"?again"),
+		{"307 without a Location", answer(307, ""), transport.RequestError{Reason: transport.ReasonStatus, Status: 307}, ""},
+		{"endless 307", answer(307, "", "Location", ""+"?again"),
 			transport.RequestError{Reason: transport.ReasonStatus, Status: 307}, "not followed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -174,14 +174,14 @@ func TestHTTPInvalidResponseFailsOnlyItsRequest(t *testing.T) {
 	}
 }
 
-// An answer in JSON-RPC is delivered, whatever the status, and ends the request.
+// A JSON-RPC answer is delivered whatever its HTTP status, and ends the request.
 func TestHTTPJSONRPCResponsesOfAnyStatusAreDelivered(t *testing.T) {
 	const id = 7
 	for _, c := range []struct {
 		name    string
 		answer  http.HandlerFunc
 		want    string
-		failure transport.RequestReason // that follows, 0 for none
+		failure transport.RequestReason // reason of the failure that follows; 0 for none
 	}{
 		{"an error at 400", answer(400, someError, "Content-Type", "application/json"), someError, 0},
 		{"an error at 500", answer(500, someError, "Content-Type", "application/json; charset=utf-8"), someError, 0},
@@ -207,7 +207,7 @@ func TestHTTPJSONRPCResponsesOfAnyStatusAreDelivered(t *testing.T) {
 			transport.ReasonMalformed},
 		{"a notification", answer(200, `{"jsonrpc":"2.0","method":"x"}`, "Content-Type", "application/json"),
 			`{"jsonrpc":"2.0","method":"x"}`, transport.ReasonMalformed},
-		{"a batch without it", answer(200, "["+result(8)+"]", "Content-Type", "application/json"), "[" + result(8) + "]",
+		{"a batch of other ids", answer(200, "["+result(8)+"]", "Content-Type", "application/json"), "[" + result(8) + "]",
 			transport.ReasonMalformed},
 		{"events with a wrong id", answer(200, event(result(8)), "Content-Type", "text/event-stream"), result(8),
 			transport.ReasonLost},
@@ -219,7 +219,7 @@ func TestHTTPJSONRPCResponsesOfAnyStatusAreDelivered(t *testing.T) {
 			receiveData(t, conn, c.want, id)
 			if c.failure != 0 {
 				if got := receiveError(t, conn, id); got.Reason != c.failure {
-					t.Errorf("want a failure behind the frame for reason %v, got %v", c.failure, got)
+					t.Errorf("want a failure with reason %v after the frame, got %v", c.failure, got)
 				}
 			}
 			receiveNothing(t, conn)
@@ -243,11 +243,11 @@ func TestHTTPRetryAfterMayBeADate(t *testing.T) {
 	conn := dialHTTP(t, &transport.HTTP{URL: url}, transport.Config{})
 	send(t, conn, call(1))
 	if e := receiveError(t, conn, 1); e.RetryAfter < 8*time.Minute || e.RetryAfter > 9*time.Minute {
-		t.Errorf("Retry-After in nine minutes: want that, got %v", e.RetryAfter)
+		t.Errorf("Retry-After in nine minutes: got %v", e.RetryAfter)
 	}
 }
 
-// The sender of a notification gets neither a failure nor an invalid answer.
+// A server may send an error or an invalid answer to a notification. Receive reports neither.
 func TestHTTPResponsesToNotificationsAreIgnored(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
 		"202":          answer(202, ""),
@@ -306,7 +306,7 @@ func TestHTTPHeadersOfAnswersAreBounded(t *testing.T) {
 	receiveData(t, conn, `{"jsonrpc":"2.0","id":1,"result":{}}`, 1)
 	send(t, conn, call(3))
 	if e := receiveError(t, conn, 3); e.Err == nil || !strings.Contains(e.Err.Error(), "header") {
-		t.Errorf("a header of 1.5 MiB: got %v, want an error that speaks of headers", e.Err)
+		t.Errorf("a header of 1.5 MiB: got %v, want an error about headers", e.Err)
 	}
 }
 
@@ -363,7 +363,7 @@ func TestHTTPFrameLimitIsExact(t *testing.T) {
 				}
 				e, whole := receiveError(t, conn, id+1), sized(id+1, limit+int(id))
 				if e.Reason != transport.ReasonTooLarge || e.Size != len(whole) || e.Limit != limit {
-					t.Errorf("want it too large with %d bytes, got %+v", len(whole), e)
+					t.Errorf("want ReasonTooLarge with %d bytes, got %+v", len(whole), e)
 				}
 				if len(e.Head) != 1<<10 || !strings.HasPrefix(whole, string(e.Head)) || len(e.Tail) != 1<<10 ||
 					!strings.HasSuffix(whole, string(e.Tail)) {

@@ -7,7 +7,7 @@ const maxInFlight = 1024
 // places but runs nothing. Callers hold httpConn.mu, which guards it.
 type flight struct {
 	first   *exchange // list of the running exchanges, the latest first
-	max     int32     // bound for placed, and for notices
+	max     int32     // maximum of placed, and of notices
 	placed  int32     // running exchanges that occupy a place
 	active  int32     // running exchanges that are not settled
 	notices int32     // active exchanges of notifications and responses
@@ -61,8 +61,8 @@ func (f *flight) settle(ex *exchange) {
 	}
 }
 
-// remove removes the settled ex from the running exchanges. It returns the exchange that gets its place, nil if
-// none; the caller runs it.
+// remove removes the settled ex from the running exchanges. It returns the exchange that gets the free place, or nil.
+// The caller runs the returned exchange.
 func (f *flight) remove(ex *exchange) *exchange {
 	if takesPlace(&ex.m) {
 		f.placed--
@@ -78,8 +78,8 @@ func (f *flight) remove(ex *exchange) *exchange {
 	return f.admit()
 }
 
-// admit assigns a free place to the first exchange in line and returns it, nil if there is no place or nobody
-// waits.
+// admit assigns a free place to the first exchange in line and returns it. It returns nil if there is no free place or
+// no waiting exchange.
 func (f *flight) admit() *exchange {
 	ex := f.line.head()
 	if ex == nil || f.placed >= f.max {

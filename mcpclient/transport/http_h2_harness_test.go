@@ -21,13 +21,13 @@ const (
 	h2ProtocolError, h2InternalError, h2RefusedStream = 1, 2, 7
 )
 
-// h2Server implements just enough of HTTP/2 to answer a POST, and to do two things that net/http's server cannot: reset
-// a stream with any error, and send GOAWAY without processing a stream.
+// h2Server implements just enough of HTTP/2 to answer a POST, and two features that net/http's server lacks: it resets
+// a stream with any error, and it sends GOAWAY without processing a stream.
 type h2Server struct {
 	handle func(s *h2Stream, m sent)
 
 	mu   sync.Mutex
-	seen map[int64]int // guarded by mu; how often each message has arrived
+	seen map[int64]int // number of arrivals of each message; guarded by mu
 	open []net.Conn    // guarded by mu
 	done bool          // guarded by mu
 }
@@ -38,7 +38,7 @@ type h2Stream struct {
 	id   uint32
 }
 
-// serveH2 starts such a server, and returns the transport for it.
+// serveH2 starts an h2Server, and returns the transport for it.
 func serveH2(t *testing.T, handle func(s *h2Stream, m sent)) (*h2Server, *transport.HTTP) {
 	t.Helper()
 	like := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -72,7 +72,7 @@ func serveH2(t *testing.T, handle func(s *h2Stream, m sent)) (*h2Server, *transp
 		Mode: transport.ModeStreamable}
 }
 
-// close ends all connections, including later ones.
+// close closes all connections and rejects later ones.
 func (s *h2Server) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *h2Server) close() {
 	}
 }
 
-// came records a connection, and reports whether to serve it.
+// came records a connection, and reports whether the server is still open.
 func (s *h2Server) came(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +149,7 @@ func (s *h2Stream) reset(code uint32) {
 	writeH2(s.conn, h2Reset, 0, s.id, binary.BigEndian.AppendUint32(nil, code))
 }
 
-// goAway reports that the server has not processed this request and will process no other on this connection.
+// goAway reports to the client that this request and all later ones on this connection are not processed.
 func (s *h2Stream) goAway() {
 	writeH2(s.conn, h2GoAway, 0, 0, binary.BigEndian.AppendUint64(nil, uint64(s.id-2)<<32))
 }

@@ -41,7 +41,7 @@ func dialHTTP(t testing.TB, h *transport.HTTP, cfg transport.Config) transport.C
 	return conn
 }
 
-// serveTLS starts a server whose certificate no client knows.
+// serveTLS starts a server with a certificate that no client trusts.
 func serveTLS(t testing.TB) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -125,10 +125,10 @@ func writeFlushed(w http.ResponseWriter, text string) {
 	w.(http.Flusher).Flush()
 }
 
-// event returns an event with these data.
+// event returns an event with this data.
 func event(data string) string { return "data: " + data + "\n\n" }
 
-// send fails the test if the message is not accepted.
+// send sends a message, and fails the test if the connection does not accept it.
 func send(t testing.TB, conn transport.Conn, m transport.Message) {
 	t.Helper()
 	if err := conn.Send(t.Context(), m); err != nil {
@@ -148,7 +148,7 @@ func receive(t testing.TB, conn transport.Conn) transport.Frame {
 	return f
 }
 
-// receiveData fails the test if the next frame is not this one.
+// receiveData fails the test unless the next frame is want, for this request.
 func receiveData(t testing.TB, conn transport.Conn, want string, request int64) {
 	t.Helper()
 	f := receive(t, conn)
@@ -157,7 +157,7 @@ func receiveData(t testing.TB, conn transport.Conn, want string, request int64) 
 	}
 }
 
-// receiveError returns the failure of this request, which the next frame must report.
+// receiveError returns the failure of this request. It fails the test unless the next frame reports that failure.
 func receiveError(t testing.TB, conn transport.Conn, request int64) *transport.RequestError {
 	t.Helper()
 	f := receive(t, conn)
@@ -177,7 +177,7 @@ func receiveNothing(t testing.TB, conn transport.Conn) {
 	}
 }
 
-// receiveEnd returns why the connection is over.
+// receiveEnd returns the error that ended the connection.
 func receiveEnd(t testing.TB, conn transport.Conn) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
@@ -189,7 +189,7 @@ func receiveEnd(t testing.TB, conn transport.Conn) error {
 	return err
 }
 
-// startSession initializes a session that does not listen.
+// startSession initializes a session without a GET stream.
 func startSession(t testing.TB, conn transport.Conn) {
 	t.Helper()
 	send(t, conn, initialize(1))

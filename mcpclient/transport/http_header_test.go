@@ -16,7 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// headersOf sends messages to a server, and returns the headers that it got, without the fields that net/http adds.
+// headersOf sends messages to a server, and returns the headers that the server received, without the fields that
+// net/http adds.
 func headersOf(t *testing.T, h *transport.HTTP, messages ...transport.Message) []http.Header {
 	t.Helper()
 	var got []http.Header
@@ -119,7 +120,7 @@ func TestHTTPHeadersContainPropagatorFields(t *testing.T) {
 	}
 }
 
-// No content of a message can inject a header field.
+// A value in a message cannot inject a header field.
 func TestHTTPHeadersCannotBeInjected(t *testing.T) {
 	evil := "x\r\nX-Evil: 1"
 	m := modernCall(1)
@@ -129,7 +130,7 @@ func TestHTTPHeadersCannotBeInjected(t *testing.T) {
 	legacy.ProtocolVersion = evil
 	for _, h := range headersOf(t, &transport.HTTP{}, m, legacy) {
 		if _, ok := h["X-Evil"]; ok {
-			t.Errorf("want no field that a value brought in, got %v", h)
+			t.Errorf("want no injected field, got %v", h)
 		}
 	}
 }
@@ -200,13 +201,14 @@ func TestHTTPInfoHasAddressAndPort(t *testing.T) {
 		}
 	}
 	if got := (&transport.HTTP{URL: "\x00"}).Name(); got != "http" {
-		t.Errorf("a URL that is none: want a name all the same, got %q", got)
+		t.Errorf("an invalid URL: want a default name, got %q", got)
 	}
 }
 
 type ctxKey struct{}
 
-// The request has the values of the sender's context, for round trippers that trace requests, but does not end with it.
+// The request has the values of the sender's context, for round trippers that trace requests, but does not end with
+// that context.
 func TestHTTPDoesNotModifyUserClient(t *testing.T) {
 	release := make(chan struct{})
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -233,7 +235,7 @@ func TestHTTPDoesNotModifyUserClient(t *testing.T) {
 		t.Errorf("want the value of the sender's context, got %v", values)
 	}
 	if client.CheckRedirect != nil {
-		t.Error("want the user's client untouched, got its redirects changed")
+		t.Error("want the user's client unchanged, but its CheckRedirect was set")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A server may repeat the request in the text of its error, and the error may get into a log.
+// A server may repeat parts of the request in the text of its error, and the error may get into a log.
 func TestHTTPErrorOmitsResponseTextWithSecrets(t *testing.T) {
 	const secret = "s3cret-token-value"
 	for _, status := range []int{200, 500} {
@@ -31,7 +31,7 @@ func TestHTTPErrorOmitsResponseTextWithSecrets(t *testing.T) {
 			send(t, conn, modernCall(1))
 			e := receiveError(t, conn, 1)
 			if strings.Contains(e.Error(), secret[:8]) || !strings.Contains(e.Error(), "repeats") {
-				t.Errorf("%d with %s in it: got %q, want the text left out", status, name, e)
+				t.Errorf("%d with %s in the body: got %q, want an error without the body", status, name, e)
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func TestHTTPAuthorizerGetsResponseWithRequest(t *testing.T) {
 	}
 }
 
-// A server that ends its stream at once and demands an immediate resume is not obeyed forever.
+// A server ends its stream at once and demands an immediate resume. The client limits the rate of resumes.
 func TestHTTPResumeRateIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Int64

@@ -13,12 +13,12 @@ import (
 // acted on it.
 // (RFC 2068, section 19.7.1.1; RFC 9112, section 9.3)
 type keepAlive struct {
-	timeout atomic.Int64 // a time.Duration; 0 if the server sends none
+	timeout atomic.Int64 // timeout that the server sent, a time.Duration; 0 for none
 	used    atomic.Int64 // time of the latest response, in Unix nanoseconds
 }
 
-// keepAliveMargin is the time before the server's timeout at which an idle connection is no longer used; half of
-// the timeout if that is shorter.
+// keepAliveMargin is how long before the server's timeout the client stops using an idle connection. If half of the
+// timeout is shorter, half of the timeout counts instead.
 const keepAliveMargin = time.Second
 
 // expired reports whether the server may be closing the idle connections.

@@ -23,7 +23,7 @@ func TestIdleConnectionIsNotReusedNearKeepAliveTimeout(t *testing.T) {
 		var k keepAlive
 		k.note(&http.Response{Header: http.Header{"Keep-Alive": {header}}}, begun)
 		if k.expired(begun.Add(c.still)) {
-			t.Errorf("%q: after %v the connection is used no more", header, c.still)
+			t.Errorf("%q: after %v the connection is not used any more", header, c.still)
 		}
 		if c.over > 0 && !k.expired(begun.Add(c.over)) {
 			t.Errorf("%q: after %v the connection is still used", header, c.over)
@@ -31,7 +31,7 @@ func TestIdleConnectionIsNotReusedNearKeepAliveTimeout(t *testing.T) {
 		if c.over > 0 {
 			k.note(&http.Response{Header: http.Header{}}, begun.Add(time.Hour))
 			if k.expired(begun.Add(time.Hour + c.still)) {
-				t.Errorf("%q: the connection is used no more %v after another response", header, c.still)
+				t.Errorf("%q: the connection is not used any more %v after another response", header, c.still)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func takesPlace(m *Message) bool {
 type line struct {
 	first, last *exchange           // linked by next and previous
 	waiting     map[int64]*exchange // by id; nil while empty
-	space       int                 // bytes that the waiting requests take, with lineEach
+	space       int                 // bytes that the waiting requests take, including lineEach for each
 }
 
 // head returns the first exchange in line, nil if the line is empty. l may be nil.

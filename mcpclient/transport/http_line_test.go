@@ -65,7 +65,7 @@ func TestHTTPRequestsAreQueuedForSlot(t *testing.T) {
 				clear(one.Data)
 			}
 			if got := d.seen(); !slices.Equal(got, []int64{1}) || conn.Info().Queued != 4 {
-				t.Fatalf("want one request on its way and 4 in line, got %v and %d", got, conn.Info().Queued)
+				t.Fatalf("want one request at the server and 4 in line, got %v and %d", got, conn.Info().Queued)
 			}
 			conn.Cancel(3, notification("notifications/cancelled"))
 			for _, id := range []int64{1, 2, 4, 5} {
@@ -74,11 +74,11 @@ func TestHTTPRequestsAreQueuedForSlot(t *testing.T) {
 				receiveData(t, conn, result(id), id)
 			}
 			if got := d.seen(); !slices.Equal(got, []int64{1, 2, 4, 5}) {
-				t.Errorf("want those that were not cancelled, in the order in which they were sent, got %v", got)
+				t.Errorf("want the requests that were not cancelled, in the order of sending, got %v", got)
 			}
 			want, left := []time.Duration{time.Second, 2 * time.Second, 3 * time.Second}, conn.Info().Queued
 			if !slices.Equal(waits, want) || left != 0 {
-				t.Errorf("want waits of %v and none in line, got %v and %d", want, waits, left)
+				t.Errorf("want waits of %v and no request in line, got %v and %d", want, waits, left)
 			}
 		})
 	}
@@ -94,16 +94,16 @@ func TestHTTPMessagesNeededByServerBypassQueue(t *testing.T) {
 		listen.Method = "subscriptions/listen"
 		send(t, conn, listen)
 		send(t, conn, notification("notifications/a"))
-		d.seen() // it has been answered
+		d.seen() // the notification has been answered
 		send(t, conn, transport.Message{
 			Data: []byte(`{"jsonrpc":"2.0","id":0,"result":{}}`), Kind: transport.KindResponse, ProtocolVersion: "2025-11-25",
 		})
 		if got := d.seen(); len(got) != 4 || slices.Contains(got, 2) {
-			t.Errorf("want all but the second request to have come, got %v", got)
+			t.Errorf("want all messages except the second request at the server, got %v", got)
 		}
 		send(t, conn, initialize(4))
 		if got := d.seen(); !slices.Contains(got, 4) {
-			t.Errorf("want initialize to have come, got %v", got)
+			t.Errorf("want initialize at the server, got %v", got)
 		}
 	})
 }
@@ -123,14 +123,14 @@ func TestHTTPSendIsBusyWhenQueueIsFull(t *testing.T) {
 		if err != transport.ErrBusy || accepted != 32 {
 			t.Fatalf("want 31 messages of some more than 1 MiB to find space in 32 MiB, got %v for message %d", err, accepted)
 		}
-		send(t, conn, call(100)) // there is space for a small one
+		send(t, conn, call(100)) // there is still space for a small message
 		conn.Cancel(5, transport.Message{})
 		send(t, conn, large)
 		d.seen()
 	})
 }
 
-// A message larger than the whole space is accepted if no other waits.
+// A message larger than the whole queue is accepted if no other message waits.
 func TestHTTPEmptyQueueAcceptsMessageOfAnySize(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, conn, _ := atDesk(t, 1, transport.Config{})
@@ -139,7 +139,7 @@ func TestHTTPEmptyQueueAcceptsMessageOfAnySize(t *testing.T) {
 		huge.Data = make([]byte, 33<<20)
 		send(t, conn, huge)
 		if err := conn.Send(t.Context(), call(3)); err != transport.ErrBusy {
-			t.Errorf("behind it: want %v, got %v", transport.ErrBusy, err)
+			t.Errorf("a second message: want %v, got %v", transport.ErrBusy, err)
 		}
 	})
 }
@@ -170,11 +170,11 @@ func TestHTTPQueueEndsWithItsConnection(t *testing.T) {
 				}()
 				for _, id := range d.seen() {
 					if id > 2 && id < 6 {
-						t.Errorf("request %d has come, want those in line dropped", id)
+						t.Errorf("request %d arrived at the server, want the requests in line to be dropped", id)
 					}
 				}
 				if n := conn.Info().Queued; n != 0 && name != "unreachable" {
-					t.Errorf("want none in line, got %d", n)
+					t.Errorf("want no request in line, got %d", n)
 				}
 			})
 		})

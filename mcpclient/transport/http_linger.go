@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// lingerWait is the minimum time before a stream that has delivered its answer is ended; the maximum is twice that. If
-// the stream ends by itself in that time, its network connection can be reused.
+// lingerWait is the minimum time for which a stream may stay open after it has delivered its answer; the maximum is
+// twice that time. If the stream ends by itself in that time, its network connection can be reused.
 const lingerWait = 250 * time.Millisecond
 
-// lingerBriefly is the time to wait instead while requests wait for a place. It is long enough for servers that end
-// their streams, so that those connections can still be reused.
+// lingerBriefly replaces lingerWait while requests wait for a place. It is long enough for servers that end their
+// streams, so that those connections can still be reused.
 const lingerBriefly = 10 * time.Millisecond
 
 // lingering holds the exchanges that have delivered their answer and wait for the end of their stream. They share
@@ -22,7 +22,7 @@ type lingering struct {
 	sweeps     *time.Timer
 }
 
-// add adds ex; it is stopped after one to two lingerWait.
+// add adds ex. A sweep stops ex after one to two times lingerWait.
 func (l *lingering) add(ex *exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +43,8 @@ func (l *lingering) remove(ex *exchange) {
 	delete(l.old, ex)
 }
 
-// cut stops one exchange, if there is any, because its place is needed; older ones first.
+// cut stops one exchange, if there is any, because its place is needed. It prefers those that were added before the
+// last sweep.
 func (l *lingering) cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

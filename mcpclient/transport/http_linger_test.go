@@ -30,7 +30,7 @@ func TestHTTPStreamsDoNotLingerWhileRequestsAreQueued(t *testing.T) {
 			receiveData(t, conn, result(id+1), id+1)
 		}
 		if took := time.Since(begun); took > requests*12*time.Millisecond {
-			t.Errorf("want no request to wait long for a stream that has no more to say, got %v for %d answers", took, requests)
+			t.Errorf("want no request to wait long for a lingering stream, got %v for %d answers", took, requests)
 		}
 	})
 }

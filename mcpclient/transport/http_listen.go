@@ -56,7 +56,7 @@ const listeningWait = 500 * time.Millisecond
 
 // listen opens the GET stream of session s, for notifications and requests of the server, in the background. It is
 // called during an exchange. It calls opened, possibly more than once, when the server has accepted or refused the
-// stream, or after listeningWait. With late, messages may have been lost before the stream opens, and listen
+// stream, or after listeningWait. late is true if messages may have been lost before the stream opens; then listen
 // reports a gap.
 func (c *httpConn) listen(s *session, late bool, opened func()) {
 	c.mu.Lock()
@@ -88,8 +88,8 @@ func (c *httpConn) listen(s *session, late bool, opened func()) {
 	})
 }
 
-// streamEnded releases the session's stream when it has ended for good. Most servers have no such stream, so it
-// ends at once; its context, with the contexts that net/http derives, takes half a KiB.
+// streamEnded releases the session's stream when no goroutine reads it any more. Most servers have no such stream, so
+// this saves half a KiB for most sessions: the stream's context and the contexts that net/http derives from it.
 func (c *httpConn) streamEnded(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +103,7 @@ func (c *httpConn) streamEnded(s *session) {
 type listening struct {
 	conn    *httpConn
 	session *session
-	ctx     context.Context // of the session's stream
+	ctx     context.Context // context of the session's stream
 	cur     cursor          // position in the stream
 	wasOpen bool            // the stream has been open before
 	gap     string          // why messages may be lost, a Gap constant of package names; empty if none are

@@ -13,7 +13,7 @@ import (
 type pool struct {
 	*workers.Pool[*exchange, worker]
 	origin *originClient // nil for the pool of a single connection
-	users  int           // connections; guarded by origins.mu
+	users  int           // number of connections; guarded by origins.mu
 }
 
 // worker holds the buffers of one goroutine of a pool, which uses them for one exchange after the other.

@@ -13,7 +13,7 @@ func TestConnectionsOfOneClientShareWorkerPool(t *testing.T) {
 		t.Error("want one pool for two connections")
 	}
 	if own := joinPool(nil); own == a || own == joinPool(nil) {
-		t.Error("want a pool for each connection that has a client of its own")
+		t.Error("want a separate pool for each connection with its own client")
 	}
 	a.leave()
 	if joinPool(o) != b {
@@ -22,7 +22,7 @@ func TestConnectionsOfOneClientShareWorkerPool(t *testing.T) {
 	b.leave()
 	b.leave()
 	if joinPool(o) == b {
-		t.Error("want another pool behind the last connection")
+		t.Error("want another pool after the last connection has left")
 	}
 }
 
@@ -37,6 +37,6 @@ func TestWorkerAppliesFrameLimitOfEachConnection(t *testing.T) {
 		}
 	}
 	if got[0] != got[1] || got[1] == got[2] || got[2] == got[3] {
-		t.Error("want a reader used again where the bound is the same, and only there")
+		t.Error("want a reader reused only for the same frame bound")
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// behaviours lists everything that a server and a network can do to an answer. Each behaviour leads to exactly one
+// behaviours lists the possible behaviours of a server and a network for an answer. Each behaviour leads to exactly one
 // outcome of the request.
 var behaviours = map[string]http.HandlerFunc{
 	"json":  func(w http.ResponseWriter, r *http.Request) { answerJSON(w, 200, result(readSent(r).ID)) },
@@ -47,7 +47,7 @@ var behaviours = map[string]http.HandlerFunc{
 	},
 }
 
-// With every behaviour of the server, a request that is not cancelled has exactly one outcome.
+// For every behaviour of the server, a request that is not cancelled has exactly one outcome.
 func TestHTTPRequestHasExactlyOneOutcome(t *testing.T) {
 	names := make([]string, 0, len(behaviours))
 	for name := range behaviours {

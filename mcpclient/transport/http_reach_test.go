@@ -40,9 +40,9 @@ func TestFinishedExchangeReleasesTheBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, gone := ex.reach.ReadCloser.(closedBody); !gone {
-		t.Errorf("want the body let go of, got %T", ex.reach.ReadCloser)
+		t.Errorf("want the body released, got %T", ex.reach.ReadCloser)
 	}
 	if _, err := ex.reach.Read(nil); err != http.ErrBodyReadAfterClose {
-		t.Errorf("who still reads it: want %v, got %v", http.ErrBodyReadAfterClose, err)
+		t.Errorf("a later Read: want %v, got %v", http.ErrBodyReadAfterClose, err)
 	}
 }

@@ -16,7 +16,7 @@ type inbox struct {
 	wake       func()        // wakes a resting receiver, nil if none rests
 	streams    int32         // open streams that serve no single request
 	delivering int32         // frames that wait to be received, or were received just now
-	recall     *recall       // requests ended by the end of the connection; nil before
+	recall     *recall       // requests that the end of the connection has ended; nil before that
 }
 
 // recall holds the requests that httpConn.takeBack ends. Guarded by conn.mu.
@@ -43,10 +43,10 @@ func (r *recall) next() (f Frame, ok bool) {
 // delivery is a frame that waits for Receive.
 type delivery struct {
 	frame   Frame
-	session *session // if the session is dropped, so is the frame
+	session *session // session of the frame; a dropped session drops the frame
 }
 
-// Receive waits for a frame of any stream. A stream whose frame is not received yet waits with it.
+// Receive waits for a frame of any stream. A stream waits until its frame has been received.
 func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
 	if ctx.Err() != nil {
 		return Frame{}, context.Cause(ctx)
@@ -67,8 +67,8 @@ func (c *httpConn) ReceiveOrRest(wake func()) (Frame, error) {
 	return f, err
 }
 
-// receive returns the next frame, or the error that ended the connection. It reports false if enough is closed
-// first, or, if wake is not nil, if the receiver may rest.
+// receive returns the next frame, or the error that ended the connection. ok is false if enough is closed first, or if
+// wake is not nil and the receiver may rest.
 func (b *inbox) receive(enough <-chan struct{}, wake func()) (_ Frame, _ error, ok bool) {
 	for {
 		frames, news, over := b.attend(wake)

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// resting puts the receiver to rest and returns a channel that is closed when it is woken.
+// resting puts the receiver to rest and returns a channel that is closed when the receiver is woken.
 func resting(t *testing.T, conn transport.Conn) <-chan struct{} {
 	t.Helper()
 	woken := make(chan struct{})
@@ -36,7 +36,7 @@ func isClosed(c <-chan struct{}) bool {
 func TestHTTPRestingReceiverIsWokenByFrameOrEnd(t *testing.T) {
 	for name, test := range map[string]struct {
 		happens func(t *testing.T, b *bubble, conn transport.Conn)
-		frame   bool // the receiver gets a frame, not the end
+		frame   bool // the receiver gets a frame, not the end of the connection
 	}{
 		"an answer": {func(t *testing.T, _ *bubble, conn transport.Conn) { send(t, conn, modernCall(1)) }, true},
 		"a close":   {func(_ *testing.T, _ *bubble, conn transport.Conn) { _ = conn.Close(endedContext()) }, false},
@@ -52,7 +52,7 @@ func TestHTTPRestingReceiverIsWokenByFrameOrEnd(t *testing.T) {
 				woken := resting(t, conn)
 				synctest.Wait()
 				if isClosed(woken) {
-					t.Fatal("want no one woken before it happens")
+					t.Fatal("want the receiver to rest before the event")
 				}
 				test.happens(t, b, conn)
 				<-woken
@@ -65,7 +65,7 @@ func TestHTTPRestingReceiverIsWokenByFrameOrEnd(t *testing.T) {
 	}
 }
 
-// The receiver waits as long as a frame may arrive, even if none does.
+// The receiver waits as long as a frame may arrive, even if no frame does.
 func TestHTTPReceiverWaitsWhileRequestsAreInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -83,11 +83,11 @@ func TestHTTPReceiverWaitsWhileRequestsAreInFlight(t *testing.T) {
 		conn.Cancel(1, transport.Message{})
 		synctest.Wait()
 		if len(rested) > 0 {
-			t.Fatalf("a call is on its way: want it to wait, got %v", <-rested)
+			t.Fatalf("a call is in flight: want the receiver to wait, got %v", <-rested)
 		}
 		conn.Cancel(2, transport.Message{})
 		if err := <-rested; err != seam.ErrResting {
-			t.Errorf("none is any more: want %v, got %v", seam.ErrResting, err)
+			t.Errorf("no call is in flight any more: want %v, got %v", seam.ErrResting, err)
 		}
 	})
 }
@@ -115,15 +115,15 @@ func TestHTTPReceiverWaitsWhileAStreamIsOpen(t *testing.T) {
 		}()
 		synctest.Wait()
 		if len(got) > 0 {
-			t.Fatalf("want it to wait for the stream, got %v", <-got)
+			t.Fatalf("want the receiver to wait for the stream, got %v", <-got)
 		}
 		close(say)
 		if err := <-got; err != nil {
-			t.Errorf("want what the stream says, got %v", err)
+			t.Errorf("want the frame of the stream, got %v", err)
 		}
 		synctest.Wait()
 		if len(got) > 0 {
-			t.Fatalf("want it to wait for the stream again, got %v", <-got)
+			t.Fatalf("want the receiver to wait for the stream again, got %v", <-got)
 		}
 		close(end)
 		if err := <-got; err != seam.ErrResting {
@@ -150,7 +150,7 @@ func TestHTTPReceiverIsWokenByLaterStream(t *testing.T) {
 	})
 }
 
-// However receivers and calls interleave, each answer is received, by one goroutine at a time.
+// In every interleaving of receivers and calls, each answer is received, by one goroutine at a time.
 func TestHTTPRestingReceiversMissNoFrame(t *testing.T) {
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		id := readSent(r).ID

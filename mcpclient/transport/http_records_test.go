@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// TestRefusedResponseIsRetried: the handler of the server waits for it.
+// TestRefusedResponseIsRetried checks the retry of a response, because a handler of the server waits for it.
 func TestRefusedResponseIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := new(legacyServer)
@@ -65,7 +65,7 @@ func TestRefusalOfANotificationIsLogged(t *testing.T) {
 		synctest.Wait()
 		send(t, conn, transport.Message{Data: []byte(`{"jsonrpc":"2.0","id":"a","result":{}}`), Kind: transport.KindResponse,
 			ProtocolVersion: "2025-11-25"})
-		time.Sleep(2 * time.Minute) // it is retried for a minute
+		time.Sleep(2 * time.Minute) // the client retries the notification for a minute
 		synctest.Wait()
 		for _, r := range j.records {
 			if e := r["exception.message"]; !strings.Contains(e, "405") && !strings.Contains(e, "503") {

@@ -12,11 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Over HTTP/2, net/http itself repeats a request that was reset with PROTOCOL_ERROR, which proxies send if they do not
-// understand their server's answer. Only a request that the server reports as unprocessed may arrive twice.
+// Over HTTP/2, net/http itself repeats a request that was reset with PROTOCOL_ERROR. Some proxies send that error if
+// they do not understand the answer of their server. Only a request that the server reports as unprocessed may arrive
+// twice.
 func TestHTTP2RepeatsOnlyUnprocessedRequests(t *testing.T) {
 	for name, c := range map[string]struct {
-		times  int // how often the request arrives
+		times  int // number of arrivals of the request
 		handle func(s *h2Stream, n int)
 		want   *transport.RequestError // nil for an answer
 	}{
@@ -65,13 +66,13 @@ func TestHTTP2RepeatsOnlyUnprocessedRequests(t *testing.T) {
 				t.Errorf("want %v, unsent %v, got %v, unsent %v", c.want.Reason, c.want.Unsent, e, e.Unsent)
 			}
 			if n := server.times(2); n != c.times {
-				t.Errorf("want the request to come %d times, got %d", c.times, n)
+				t.Errorf("want the request to arrive %d times, got %d", c.times, n)
 			}
 		})
 	}
 }
 
-// With an Idempotency-Key, net/http may repeat a POST. A user who sets the header for all requests does not mean that.
+// With an Idempotency-Key, net/http may repeat a POST. A user who sets the key for all requests does not want repeats.
 func TestHTTPDoesNotRepeatWrittenRequest(t *testing.T) {
 	for _, name := range []string{"Idempotency-Key", "x-idempotency-key"} {
 		var seen atomic.Int32
@@ -90,7 +91,7 @@ func TestHTTPDoesNotRepeatWrittenRequest(t *testing.T) {
 			receiveData(t, conn, result(1), 1)
 			send(t, conn, modernCall(2))
 			if e := receiveError(t, conn, 2); e.Reason != transport.ReasonLost || e.Unsent || seen.Load() != 1 {
-				t.Errorf("%s: want the request lost, not unsent and seen once, got %v, unsent %v, seen %d times", name, e, e.Unsent,
+				t.Errorf("%s: want it lost, not unsent, and seen once, got %v, unsent %v, seen %d times", name, e, e.Unsent,
 					seen.Load())
 			}
 		}
@@ -115,8 +116,8 @@ func TestHTTPReportsUnsentRequests(t *testing.T) {
 	}
 }
 
-// However a server ends its streams and whatever delay it suggests, in the long run they are opened at most once a
-// second.
+// Streams are opened at most about once a second in the long run, no matter how the server ends them and which delay it
+// suggests.
 func TestHTTPReopeningShortStreamsBacksOff(t *testing.T) {
 	n := 0
 	numbered := func(data string) http.HandlerFunc {
@@ -143,14 +144,15 @@ func TestHTTPReopeningShortStreamsBacksOff(t *testing.T) {
 				}()
 				time.Sleep(time.Minute)
 				if got := len(l.seen()); got > 65 || got < 45 {
-					t.Errorf("want some 60 requests in a minute, got %d", got)
+					t.Errorf("want about 60 requests in a minute, got %d", got)
 				}
 			})
 		})
 	}
 }
 
-// If the server repeatedly ends the stream of a request, it is resumed equally slowly, until the caller gives up.
+// If the server repeatedly ends the stream of a request, the client resumes it at most about once a second, until the
+// caller gives up.
 func TestHTTPResumingShortStreamsBacksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
@@ -172,7 +174,7 @@ func TestHTTPResumingShortStreamsBacksOff(t *testing.T) {
 		time.Sleep(time.Minute)
 		conn.Cancel(2, transport.Message{})
 		if n > 65 || n < 45 {
-			t.Errorf("want some 60 requests in a minute, got %d", n)
+			t.Errorf("want about 60 requests in a minute, got %d", n)
 		}
 	})
 }

@@ -30,8 +30,8 @@ type outgoing struct {
 	reach  *reach // progress of the request, set up by the watch of ctx; nil for none
 }
 
-// roundTrip calls tryRoundTrip. An exchange has a reach of its own and handles panics of the user's client and
-// authorizer itself. For all other requests, roundTrip turns such a panic into an error.
+// roundTrip calls tryRoundTrip. An exchange has its own reach, and handles panics of the user's client and authorizer
+// itself. For all other requests, roundTrip turns such a panic into an error.
 func (q *requester) roundTrip(o outgoing) (*http.Response, *RequestError) {
 	if o.reach != nil {
 		return q.tryRoundTrip(o, o.reach)
@@ -44,7 +44,7 @@ func (q *requester) roundTrip(o outgoing) (*http.Response, *RequestError) {
 	return q.guardedRoundTrip(o, r)
 }
 
-// guardedRoundTrip is a function of its own because its closure allocates.
+// guardedRoundTrip is a separate function because its closure allocates.
 func (q *requester) guardedRoundTrip(o outgoing, r *reach) (resp *http.Response, failure *RequestError) {
 	if err := q.hooks.failed.guard("HTTP", func() { resp, failure = q.tryRoundTrip(o, r) }); err != nil {
 		r.leave()
@@ -115,11 +115,11 @@ func (q *requester) request(o *outgoing, r *reach) *http.Request {
 	return req
 }
 
-// forbidRepeats prevents net/http from repeating a message on which the server may have acted. net/http repeats a
-// request that it could not write to an idle connection, which is safe. But with Idempotency-Key it also repeats
-// requests that were written, and so it does in HTTP/2 after PROTOCOL_ERROR, which some proxies send for a request
-// that the server has answered. In these cases net/http gets no second body, and tryRoundTrip repeats the requests
-// that the server has rejected unread.
+// forbidRepeats prevents net/http from repeating a message on which the server may have acted. A request that net/http
+// could not write to an idle connection may be repeated safely. But net/http also repeats requests that it has written:
+// requests with Idempotency-Key, and HTTP/2 requests after PROTOCOL_ERROR, which some proxies send for a request that
+// the server has answered. For such requests, forbidRepeats withholds the second body from net/http, and tryRoundTrip
+// repeats the requests that the server has rejected unread.
 func (q *requester) forbidRepeats(req *http.Request) {
 	if q.wouldRepeat(req) {
 		req.GetBody = nil

@@ -38,8 +38,8 @@ func (s *session) drop() {
 	}
 }
 
-// streaming returns the context of the session's stream, for one more goroutine that reads it. Exchanges do not
-// share that context: a context that many others are derived from keeps a table of them as long as it lives.
+// streaming returns the context of the session's stream, and counts one more goroutine that reads the stream. Exchanges
+// do not share that context: a context that many others are derived from keeps a table of them as long as it lives.
 // httpConn.mu is held.
 func (s *session) streaming() context.Context {
 	s.listening++
@@ -53,15 +53,16 @@ func (s *session) streaming() context.Context {
 	return s.stream.ctx
 }
 
-// begun reports whether the session has an id or a negotiated version. Requests sent before that, such as a slow
+// begun reports whether the session has an id or a negotiated version. Requests that are sent earlier, such as a slow
 // probe, outlive initialize. httpConn.mu is held.
 func (s *session) begun() bool { return s.id != "" || s.version != "" }
 
-// dropped reports whether the session was dropped. A nil session, that of the stream of HTTP+SSE, never is.
+// dropped reports whether the session was dropped. The stream of HTTP+SSE has a nil session, which is never dropped.
 func (s *session) dropped() bool { return s != nil && s.gone.Load() }
 
 // shut makes new messages wait until open is called, for at most initializedWait. It is called when
-// notifications/initialized is sent: before that, a server need not answer other messages.
+// notifications/initialized is sent, because a server need not answer other messages before it has received that
+// notification.
 func (s *session) shut() (open func()) {
 	gate := make(chan struct{})
 	s.gate = gate

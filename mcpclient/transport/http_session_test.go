@@ -16,12 +16,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// legacyServer is a server with sessions that answers everything and logs the requests.
+// legacyServer is a server with sessions that answers every request and logs the requests.
 type legacyServer struct {
 	mu   sync.Mutex
 	log  []string // method, message, session id
-	lost bool     // it has forgotten its sessions
-	n    int      // sessions
+	lost bool     // the server has forgotten its sessions
+	n    int      // number of sessions
 
 	listen func(w http.ResponseWriter, r *http.Request) // nil: 405
 }
@@ -118,7 +118,7 @@ func TestHTTP404ReportsSessionGoneOnce(t *testing.T) {
 		s.forget()
 		send(t, conn, call(3))
 		send(t, conn, call(4))
-		synctest.Wait() // both have received their 404
+		synctest.Wait() // both requests have received their 404
 		receiveGone(t, conn)
 		// The 404 of the other request does not concern the next session.
 		send(t, conn, initialize(5))
@@ -139,7 +139,8 @@ func TestHTTP404ReportsSessionGoneOnce(t *testing.T) {
 	})
 }
 
-// A 401 without challenge and body ends a session that the server has served, but not the session that follows at once.
+// A 401 without a challenge and body ends a session in which the server has answered a request. A second such 401, at
+// the start of the next session, does not end that session.
 func TestHTTPEmpty401AfterSuccessEndsOneSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, refuses := new(legacyServer), false
@@ -229,7 +230,7 @@ func TestHTTPSessionIDMustBeVisibleASCII(t *testing.T) {
 	}
 }
 
-// Nothing overtakes notifications/initialized, unless its answer takes too long.
+// No message overtakes notifications/initialized, unless its answer takes too long.
 func TestHTTPMessagesDoNotOvertakeInitialized(t *testing.T) {
 	for _, c := range []struct{ answer, leaves time.Duration }{{time.Second, time.Second}, {time.Hour, 2 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -262,7 +263,7 @@ func TestHTTPMessagesDoNotOvertakeInitialized(t *testing.T) {
 	}
 }
 
-// A server may send a request at once, and loses it while there is no stream.
+// A server may send a request at once. The request is lost if no stream is open.
 func TestHTTPMessagesWaitForTheListeningStream(t *testing.T) {
 	for _, c := range []struct{ opens, leaves time.Duration }{{200 * time.Millisecond, 200 * time.Millisecond},
 		{time.Hour, 500 * time.Millisecond}} {
@@ -308,7 +309,7 @@ func TestHTTPInitializeDoesNotEndTheProbe(t *testing.T) {
 	})
 }
 
-// A notification without a response does not stay in flight forever.
+// A notification that is never answered does not stay in flight forever.
 func TestHTTPNotificationsTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -383,11 +384,11 @@ func TestHTTPModernCancelOnlyClosesStream(t *testing.T) {
 	})
 }
 
-// A server that has not received notifications/initialized sends nothing unsolicited during the session.
+// A server that has not received notifications/initialized sends no requests or notifications during the session.
 func TestHTTPInitializedNotificationIsRetriedUntilAccepted(t *testing.T) {
 	for name, c := range map[string]struct {
 		fails  int // failures, alternately a bad gateway and a cut connection
-		status int // of the server itself
+		status int // status of the server after the failures
 		posts  int // expected number of POSTs
 	}{"at once": {0, 202, 1}, "the fourth time": {3, 202, 4}, "never": {1000, 202, 17}, "refused": {0, 400, 1}} {
 		t.Run(name, func(t *testing.T) {
@@ -420,7 +421,7 @@ func TestHTTPInitializedNotificationIsRetriedUntilAccepted(t *testing.T) {
 				time.Sleep(2 * time.Minute)
 				receiveData(t, conn, result(9), 0)
 				if posts != c.posts || slices.Contains(gaps, "stream") != (c.fails > 0 || c.status != 202) {
-					t.Errorf("it was sent %d times, want %d; gaps: %q", posts, c.posts, gaps)
+					t.Errorf("the notification was sent %d times, want %d; gaps: %q", posts, c.posts, gaps)
 				}
 				if err := conn.Close(t.Context()); err != nil {
 					t.Error(err)

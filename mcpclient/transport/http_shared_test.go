@@ -16,11 +16,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// A user's transport must not change a request, but some do.
+// A user's RoundTripper must not change a request, but some do.
 func TestRequestsToUserTransportShareNoState(t *testing.T) {
 	url1 := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Mcp-Name"); got != "t" || r.Header.Get("X-Key") != "k" || r.URL.Path != "/mcp" {
-			t.Errorf("want a request as it should be, got name %q and header %v", got, r.Header)
+			t.Errorf("want an unchanged request, got name %q and header %v", got, r.Header)
 		}
 		answerJSON(w, http.StatusOK, result(readSent(r).ID))
 	})
@@ -120,7 +120,7 @@ func paramOf(id int64) string {
 	return fmt.Sprint(id)
 }
 
-// squeeze returns a handler whose body is compressed if the client allows it.
+// squeeze returns a handler that compresses its body if the client accepts gzip.
 func squeeze(contentType string, write func(io.Writer)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -135,18 +135,18 @@ func squeeze(contentType string, write func(io.Writer)) http.HandlerFunc {
 	}
 }
 
-// With our own client, the transport requests and decompresses gzip; with any other client, net/http does.
+// With the shared client, the transport requests and decompresses gzip. With any other client, net/http does both.
 func TestCompressedAnswersAreReadByEveryClient(t *testing.T) {
 	text := func(s string) func(io.Writer) { return func(w io.Writer) { _, _ = io.WriteString(w, s) } }
 	for name, h := range map[string]struct {
-		user   string // in the URL
+		user   string // user information in the URL
 		client *http.Client
 		header http.Header
 	}{
-		"of our own":            {},
-		"a password in the URL": {user: "user:secret@"},
-		"the user's":            {client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}},
-		"refused by the user":   {header: http.Header{"Accept-Encoding": {"identity"}}},
+		"the shared client":                 {},
+		"a password in the URL":             {user: "user:secret@"},
+		"a user's client":                   {client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}},
+		"gzip refused by the user's header": {header: http.Header{"Accept-Encoding": {"identity"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dial := func(handler http.HandlerFunc) transport.Conn {
@@ -166,7 +166,7 @@ func TestCompressedAnswersAreReadByEveryClient(t *testing.T) {
 			conn = dial(squeeze("application/json", text(strings.Repeat(" ", 1<<20))))
 			send(t, conn, modernCall(1))
 			if _, err := conn.Receive(t.Context()); err == nil {
-				t.Error("the limit is of what the answer is, and not of what it is compressed to; want an error")
+				t.Error("want an error: the frame limit applies to the decompressed answer")
 			}
 		})
 	}
@@ -178,6 +178,6 @@ func TestAnswerWithInvalidCompressionIsLost(t *testing.T) {
 			"gzip"))}, transport.Config{})
 	send(t, conn, modernCall(1))
 	if e := receiveError(t, conn, 1); e.Reason != transport.ReasonLost {
-		t.Errorf("want it lost, got %v", e)
+		t.Errorf("want the request lost, got %v", e)
 	}
 }

@@ -72,7 +72,7 @@ func (o *oldServer) mayBe(status int, body []byte) bool {
 	return false
 }
 
-// isHandshake reports whether ex is a first request, whose answer reveals the server's transport.
+// isHandshake reports whether ex is a request that opens a connection. Its answer reveals the server's transport.
 func (ex *exchange) isHandshake() bool { return ex.initialize || ex.m.Method == methodDiscover }
 
 // postToOld posts the message to a server that was just detected to speak HTTP+SSE.

@@ -18,12 +18,12 @@ import (
 type oldServer struct {
 	endpoint string // "" means /messages?session=1
 	accepted int    // status for messages; 0 means 202
-	opens    bool   // answers a POST with a stream, like a GET
-	body     string // of the answer to messages
+	opens    bool   // whether a POST is answered with a stream, like a GET
+	body     string // body of the answer to a posted message
 
 	mu  sync.Mutex
 	log []string
-	out chan string // events
+	out chan string // events for the stream
 }
 
 func newOldServer() *oldServer { return &oldServer{out: make(chan string, 100)} }
@@ -40,7 +40,7 @@ func (s *oldServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			endpoint = "/messages?session=1"
 		}
 		answerEvents(w, ": hello\n\nevent: endpoint\ndata: "+endpoint+"\n\n")
-		if r.Method != http.MethodGet { // no further events on such a stream
+		if r.Method != http.MethodGet { // a stream that answers a POST has no further events
 			<-r.Context().Done()
 			return
 		}
@@ -112,12 +112,12 @@ func TestHTTPFallsBackToSSE(t *testing.T) {
 	})
 }
 
-// Messages that the server withheld before it got notifications/initialized are a gap on the old transport too.
+// Over HTTP+SSE too, the client reports a gap if the server accepted notifications/initialized only after a failure.
 func TestHTTPLateInitializedOverSSECausesGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, posts := newOldServer(), 0
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
-			if posts++; posts == 4 { // after POST, GET and POST
+			if posts++; posts == 4 { // the first three are POST, GET and POST
 				w.WriteHeader(502)
 				return
 			}
@@ -168,7 +168,7 @@ func TestHTTPFallsBackToSSEServerThatAnswersWithStream(t *testing.T) {
 	}
 }
 
-// In a session of Streamable HTTP, an event of that name means nothing.
+// In a session of Streamable HTTP, an event named endpoint has no meaning.
 func TestHTTPEndpointEventAfterTheFirstAnswerIsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBubble(t, func(w http.ResponseWriter, r *http.Request) {
@@ -222,20 +222,20 @@ func TestHTTPModeStreamableHasNoFallback(t *testing.T) {
 	})
 }
 
-// If the server does not speak HTTP+SSE, the first answer counts, as without the fallback.
+// If the server does not speak HTTP+SSE, the request gets its first answer, as without the fallback.
 func TestHTTPFailedFallbackReportsTheFirstAnswer(t *testing.T) {
 	modern := `{"jsonrpc":"2.0","id":1,"error":{"code":-32022,"message":"no","data":{"supported":["2026-07-28"]}}}`
 	for _, c := range []struct {
 		name string
 		post http.HandlerFunc
-		get  http.HandlerFunc // nil if it must not be tried
-		want string           // the delivered answer; "" for an error with the status
+		get  http.HandlerFunc // nil if the client must not send a GET
+		want string           // the delivered answer; "" for an error with the status of the answer
 		took time.Duration
 	}{
 		{"GET is not allowed", answer(400, "no"), answer(405, ""), "", 0},
-		{"GET answers something", answer(404, ""), answer(200, "{}", "Content-Type", "application/json"), "", 0},
-		{"the stream says nothing", answer(405, ""), events(":\n\n"), "", 3 * time.Second},
-		{"the stream says something else", answer(405, ""), events(event(note)), "", 3 * time.Second},
+		{"GET answers with JSON", answer(404, ""), answer(200, "{}", "Content-Type", "application/json"), "", 0},
+		{"the stream has no event", answer(405, ""), events(":\n\n"), "", 3 * time.Second},
+		{"the stream has another event", answer(405, ""), events(event(note)), "", 3 * time.Second},
 		{"the stream ends", answer(405, ""), closing(""), "", 0},
 		{"GET does not answer", answer(405, ""), func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "",
 			3 * time.Second},
@@ -288,7 +288,7 @@ func TestHTTPEndpointOfAnotherOriginIsRefused(t *testing.T) {
 				conn := dialHTTP(t, h, transport.Config{})
 				send(t, conn, initialize(1))
 				if e := receiveError(t, conn, 1); e.Reason != transport.ReasonMalformed || !strings.Contains(e.Error(), "origin") {
-					t.Errorf("endpoint %s: want it refused because of its origin, got %v", endpoint, e)
+					t.Errorf("endpoint %s: want the endpoint refused because of its origin, got %v", endpoint, e)
 				}
 			})
 		}
@@ -357,7 +357,7 @@ func TestHTTPSSEConnectionEndsWithItsStream(t *testing.T) {
 		close(s.out)
 		receiveData(t, conn, note, 0)
 		if end := receiveEnd(t, conn); !errors.Is(end, io.EOF) {
-			t.Errorf("want an end that is io.EOF, got %v", end)
+			t.Errorf("want io.EOF, got %v", end)
 		}
 		if err := conn.Send(t.Context(), call(2)); !errors.Is(err, transport.ErrClosed) {
 			t.Errorf("send: want an error that is ErrClosed, got %v", err)
@@ -380,7 +380,7 @@ func TestHTTPSSEReportsUnreachableServer(t *testing.T) {
 	})
 }
 
-// A server that is remembered for HTTP+SSE may have been upgraded.
+// The transport remembers that a server speaks only HTTP+SSE. The server may be upgraded later.
 func TestHTTPForgetsSSEAfterServerUpgrade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old, now := newOldServer(), new(legacyServer)
@@ -416,7 +416,7 @@ func TestHTTPForgetsSSEAfterServerUpgrade(t *testing.T) {
 			}
 		}
 		if gets != 1 {
-			t.Errorf("want the old transport tried once more, got %d times", gets)
+			t.Errorf("want one more attempt with HTTP+SSE, got %d", gets)
 		}
 	})
 }

@@ -17,15 +17,15 @@ import (
 
 const note = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 
-// get is one GET request that a server has received.
+// get is a GET request that a server has received.
 type get struct {
-	at      time.Duration // since the test began
+	at      time.Duration // time since the test began
 	last    string        // Last-Event-ID
 	session string
 }
 
-// listener serves each GET request of a bubble with the next script, and the last script serves all further ones. It
-// serves everything else like a server with sessions.
+// listener serves the GET requests of a bubble: each with the next script, and all further ones with the last script.
+// It serves everything else like a server with sessions.
 type listener struct {
 	legacyServer
 	start   time.Time
@@ -73,7 +73,7 @@ func cutting(stream string) http.HandlerFunc {
 	}
 }
 
-// listen starts a session on a bubble with these scripts.
+// listen starts a session in a bubble with these scripts.
 func listen(t *testing.T, cfg transport.Config, scripts ...http.HandlerFunc) (transport.Conn, *listener, *bubble) {
 	l := newListener(scripts...)
 	b := newBubble(t, l.ServeHTTP)
@@ -107,17 +107,17 @@ func TestHTTPListensOnlyIfTheServerHasAStream(t *testing.T) {
 		answer http.HandlerFunc
 		gets   int
 	}{
-		"405":           {false, answer(405, ""), 1},
-		"404 at once":   {false, answer(404, ""), 1},
-		"400":           {false, answer(400, ""), 1},
-		"401":           {false, answer(401, ""), 1},
-		"not events":    {false, answer(200, "{}", "Content-Type", "application/json"), 1},
-		"202":           {false, answer(202, ""), 1},
-		"not wanted":    {true, events(""), 0},
-		"500":           {false, answer(500, ""), 5},
-		"503":           {false, answer(503, ""), 5},
-		"503 in an age": {false, answer(503, "", "Retry-After", "3600"), 1},
-		"cut":           {false, raw(""), 6}, // net/http itself repeats one, because the first used an existing connection
+		"405":                         {false, answer(405, ""), 1},
+		"404 at once":                 {false, answer(404, ""), 1},
+		"400":                         {false, answer(400, ""), 1},
+		"401":                         {false, answer(401, ""), 1},
+		"not events":                  {false, answer(200, "{}", "Content-Type", "application/json"), 1},
+		"202":                         {false, answer(202, ""), 1},
+		"not wanted":                  {true, events(""), 0},
+		"500":                         {false, answer(500, ""), 5},
+		"503":                         {false, answer(503, ""), 5},
+		"503 with a long Retry-After": {false, answer(503, "", "Retry-After", "3600"), 1},
+		"cut":                         {false, raw(""), 6}, // net/http repeats the first attempt
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestHTTPListensOnlyIfTheServerHasAStream(t *testing.T) {
 				h.NoListening = c.no
 				conn := dialHTTP(t, h, transport.Config{})
 				startSession(t, conn)
-				time.Sleep(16 * time.Second) // 0, 1, 3, 7 and 15 s
+				time.Sleep(16 * time.Second) // attempts after 0, 1, 3, 7 and 15 s
 				if got := l.seen(); len(got) != c.gets {
 					t.Errorf("want %d requests for the stream in 16 s, got %v", c.gets, got)
 				}
@@ -145,37 +145,37 @@ func TestHTTPReopensTheListeningStream(t *testing.T) {
 		want    []get // requests within 10 s
 	}{
 		{
-			"behind the last event, after a second",
+			"after the last event, one second later",
 			[]http.HandlerFunc{closing("id: 7\n" + event(note)), events("")},
 			[]get{{0, "", ""}, {time.Second, "7", ""}},
 		},
 		{
-			"after the time the server wants",
+			"after the delay that the server suggests",
 			[]http.HandlerFunc{cutting("retry: 3500\n\n"), cutting(""), events("")},
 			[]get{{0, "", ""}, {3500 * time.Millisecond, "", ""}, {7 * time.Second, "", ""}},
 		},
 		{
-			"never without a pause",
+			"with a minimum delay",
 			[]http.HandlerFunc{closing("retry: 0\n\n"), events("")},
 			[]get{{0, "", ""}, {100 * time.Millisecond, "", ""}},
 		},
 		{
-			"ever more slowly if nothing comes",
+			"with growing delays if no event arrives",
 			[]http.HandlerFunc{closing("")},
 			[]get{{0, "", ""}, {time.Second, "", ""}, {3 * time.Second, "", ""}, {7 * time.Second, "", ""}},
 		},
 		{
-			"as quickly as before once something has come",
+			"with the first delay again after an event",
 			[]http.HandlerFunc{closing(""), closing(""), closing("id: a\n\n"), events("")},
 			[]get{{0, "", ""}, {time.Second, "", ""}, {3 * time.Second, "", ""}, {4 * time.Second, "a", ""}},
 		},
 		{
-			"from the beginning if the id is reset",
+			"without Last-Event-ID if the id is reset",
 			[]http.HandlerFunc{closing("id: 7\n\nid:\n\n"), events("")},
 			[]get{{0, "", ""}, {time.Second, "", ""}},
 		},
 		{
-			"from the beginning if the id cannot be sent",
+			"without Last-Event-ID if the id is invalid in a header",
 			[]http.HandlerFunc{closing("id: 7\n\nid: \x01\n\n"), events("")},
 			[]get{{0, "", ""}, {time.Second, "", ""}},
 		},
@@ -214,7 +214,7 @@ func TestHTTPListeningDetectsLostSession(t *testing.T) {
 	})
 }
 
-// An outage is detected after a while even if no request is sent.
+// The client detects an outage after a while even if it sends no request.
 func TestHTTPListeningDetectsUnreachableServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn, _, b := listen(t, transport.Config{}, events(""))
@@ -222,7 +222,7 @@ func TestHTTPListeningDetectsUnreachableServer(t *testing.T) {
 		b.crash(down)
 		end := receiveEnd(t, conn)
 		if took := time.Since(start); !errors.Is(end, down) || took < 5600*time.Millisecond || took > 7*time.Second {
-			t.Errorf("want the connection over at the third failure, after 1, 3 and 7 s or a fifth less, got %v after %v", end,
+			t.Errorf("want the connection to end at the third failure, after 7 s or up to a fifth less, got %v after %v", end,
 				took)
 		}
 	})
@@ -268,10 +268,10 @@ func seq[T any](c <-chan T) func(func(T) bool) {
 	}
 }
 
-// If the client does not receive, a stream holds one frame and reads no further.
+// If the client does not receive, each stream holds one frame and reads no further.
 func TestHTTPStreamsBufferOneFrameEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const size = 64 << 10 // more than any buffer between
+		const size = 64 << 10 // larger than every buffer in between
 		wrote := make(chan int, 100)
 		conn, _, _ := listen(t, transport.Config{}, func(w http.ResponseWriter, r *http.Request) {
 			answerEvents(w, ":\n")
@@ -297,7 +297,6 @@ func TestHTTPStreamsBufferOneFrameEach(t *testing.T) {
 	})
 }
 
-// Streams do not wait for each other.
 func TestHTTPStreamsDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 20
@@ -327,8 +326,8 @@ func TestHTTPStreamsDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-// inTurn returns a function that compares requests with the expected ones, in order: the time between two may differ by
-// up to a fifth, which is random.
+// inTurn returns a function that compares requests with the expected ones, in order. The time between two requests may
+// differ by up to a fifth, because the delays are partly random.
 func inTurn() func(got, want get) bool {
 	var before, planned time.Duration
 	return func(got, want get) bool {
@@ -348,10 +347,10 @@ func TestHTTPResumesBrokenStreams(t *testing.T) {
 		rest   []http.HandlerFunc
 		want   []get
 		frames []string
-		reason transport.RequestReason // of the failure after the frames, 0 for none
+		reason transport.RequestReason // reason of the failure after the frames; 0 for none
 	}{
 		{
-			"after the time the server wants",
+			"after the delay that the server suggests",
 			closing("id: 1\nretry: 500\ndata:\n\n"), []http.HandlerFunc{events(final)},
 			[]get{{500 * time.Millisecond, "1", "session-1"}}, []string{result(2)}, 0,
 		},
@@ -363,12 +362,12 @@ func TestHTTPResumesBrokenStreams(t *testing.T) {
 				result(2)}, 0,
 		},
 		{
-			"in front of an event that was cut off",
+			"before an event that was cut off",
 			cutting("id: 1\n" + event(progress) + "id: 2\ndata: {"), []http.HandlerFunc{events(final)},
 			[]get{{time.Second, "1", "session-1"}}, []string{progress, result(2)}, 0,
 		},
 		{
-			"through errors that pass",
+			"after temporary errors",
 			cutting("id: 1\n\n"), []http.HandlerFunc{answer(500, ""), answer(502, ""), answer(503, ""), closing(""),
 				events(final)},
 			[]get{{1 * time.Second, "1", "session-1"}, {3 * time.Second, "1", "session-1"}, {7 * time.Second, "1", "session-1"},
@@ -376,14 +375,14 @@ func TestHTTPResumesBrokenStreams(t *testing.T) {
 			[]string{result(2)}, 0,
 		},
 		{
-			"not for ever",
+			"only a limited number of times",
 			cutting("id: 1\nretry: 1000\n\n"), []http.HandlerFunc{closing("")},
 			[]get{{1 * time.Second, "1", "session-1"}, {2 * time.Second, "1", "session-1"}, {3 * time.Second, "1", "session-1"},
 				{4 * time.Second, "1", "session-1"}, {5 * time.Second, "1", "session-1"}},
 			nil, transport.ReasonLost,
 		},
 		{
-			"as long as there is progress",
+			"as long as events arrive",
 			cutting("id: 1\nretry: 1000\n\n"), []http.HandlerFunc{closing(""), closing("id: 2\n\n"), closing(""), closing(""),
 				closing(""), closing(""), events(final)},
 			[]get{{1 * time.Second, "1", "session-1"}, {2 * time.Second, "1", "session-1"}, {3 * time.Second, "2", "session-1"},
@@ -391,15 +390,15 @@ func TestHTTPResumesBrokenStreams(t *testing.T) {
 					"session-1"}, {7 * time.Second, "2", "session-1"}},
 			[]string{result(2)}, 0,
 		},
-		{"not without an id", cutting("retry: 1\n\n"), []http.HandlerFunc{events(final)}, nil, nil, transport.ReasonLost},
-		{"not against the server's will", cutting("id: 1\n\n"), []http.HandlerFunc{answer(405, "")},
+		{"no resume without id", cutting("retry: 1\n\n"), []http.HandlerFunc{events(final)}, nil, nil, transport.ReasonLost},
+		{"no resume after 405", cutting("id: 1\n\n"), []http.HandlerFunc{answer(405, "")},
 			[]get{{time.Second, "1", "session-1"}}, nil, transport.ReasonLost},
-		{"not without a permission", cutting("id: 1\n\n"), []http.HandlerFunc{answer(401, "")},
+		{"no resume after 401", cutting("id: 1\n\n"), []http.HandlerFunc{answer(401, "")},
 			[]get{{time.Second, "1", "session-1"}}, nil, transport.ReasonLost},
-		{"not as something else", cutting("id: 1\n\n"),
+		{"no resume with another content type", cutting("id: 1\n\n"),
 			[]http.HandlerFunc{answer(200, result(2), "Content-Type", "application/json")}, []get{{time.Second, "1",
 				"session-1"}}, nil, transport.ReasonLost},
-		{"not in a session that is gone", cutting("id: 1\n\n"), []http.HandlerFunc{answer(404, "")},
+		{"no resume after the session is gone", cutting("id: 1\n\n"), []http.HandlerFunc{answer(404, "")},
 			[]get{{time.Second, "1", "session-1"}}, nil, transport.ReasonSessionGone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -512,7 +511,7 @@ func TestHTTPConnectionIsReusedAfterStreamEnds(t *testing.T) {
 			synctest.Wait()
 		}
 		if dials != 1 {
-			t.Errorf("streams that end behind their answer: want one connection, got %d", dials)
+			t.Errorf("streams that end after their answer: want one connection, got %d", dials)
 		}
 		linger = time.Hour
 		for id := range int64(2) {

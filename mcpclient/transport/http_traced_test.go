@@ -12,7 +12,7 @@ import (
 // ownFields lists the header fields that differ between messages.
 var ownFields = []string{"Traceparent", "Tracestate", "Baggage", "B3", "Mcp-Param-Even", "Mcp-Param-Third"}
 
-// tracedCall returns a call with header fields that depend on its id, and these fields.
+// tracedCall returns a call whose header fields depend on its id, and the expected fields.
 func tracedCall(id int64) (transport.Message, map[string]string) {
 	m, n := modernCall(id), fmt.Sprint(id)
 	want := map[string]string{}
@@ -36,7 +36,8 @@ func tracedCall(id int64) (transport.Message, map[string]string) {
 	return m, want
 }
 
-// Some of these calls have fewer fields than the previous ones, which a reused header would keep.
+// Some calls have fewer fields than the previous call. A header that was reused without care would still have the old
+// fields.
 func TestEachHTTPRequestHasTraceHeadersOfItsMessage(t *testing.T) {
 	const callers, calls = 8, 50
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {

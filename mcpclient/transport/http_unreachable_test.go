@@ -17,7 +17,7 @@ func TestHTTPUnreachableServerEndsConnection(t *testing.T) {
 	for name, c := range map[string]struct{ url, text string }{
 		"closed port":  {"http://" + closedPort(t) + "/mcp?key=secret", "refused"},
 		"unknown host": {"http://host.invalid/?key=secret", "host.invalid"},
-		"TLS that is none": {
+		"https to a plain HTTP server": {
 			strings.Replace(serve(t, answer(200, "")), "http:", "https:", 1), "the server speaks plain HTTP there",
 		},
 		"unknown authority":  {serveTLS(t), "certificate"},
@@ -30,7 +30,7 @@ func TestHTTPUnreachableServerEndsConnection(t *testing.T) {
 				send(t, conn, call(1))
 				e := receiveError(t, conn, 1)
 				if e.Reason != transport.ReasonUnreachable || !e.Unsent || e.Permanent() {
-					t.Errorf("want it unreachable, unsent and not for ever, got %+v", e)
+					t.Errorf("want a temporary ReasonUnreachable with Unsent, got %+v", e)
 				}
 				end := receiveEnd(t, conn)
 				for _, err := range []error{e, end} {
@@ -39,7 +39,7 @@ func TestHTTPUnreachableServerEndsConnection(t *testing.T) {
 					}
 				}
 				if again := receiveEnd(t, conn); again != end {
-					t.Errorf("want the same end each time, got %v and %v", end, again)
+					t.Errorf("want the same error each time, got %v and %v", end, again)
 				}
 				if err := conn.Send(t.Context(), call(2)); !errors.Is(err, transport.ErrClosed) {
 					t.Errorf("send: want an error that is ErrClosed, got %v", err)
@@ -81,9 +81,9 @@ func TestHTTPDialAfterUnreachableConnectsAgain(t *testing.T) {
 	})
 }
 
-// When a server restarts, some requests still dial and some wait in line. Receive returns each of these as unsent, and
-// then the reason for the end of the connection. Here one request is connected, three dial without success, two still
-// dial and two wait in line.
+// When a server restarts, some requests still dial and some wait in line. Receive returns each of these requests as
+// unsent, and then the reason for the end of the connection. In this test one request is connected, three fail to dial,
+// two still dial and two wait in line.
 func TestHTTPUnreachableFailsEveryUnsentRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("no more connections")
@@ -122,7 +122,7 @@ func TestHTTPUnreachableFailsEveryUnsentRequest(t *testing.T) {
 				break
 			}
 			if !untold[f.Request] {
-				t.Errorf("request %d: want no word, got %v", f.Request, f.Err)
+				t.Errorf("request %d: want no further report, got %v", f.Request, f.Err)
 			}
 			if f.Err.Reason != transport.ReasonUnreachable || !f.Err.Unsent || !errors.Is(f.Err, down) {
 				t.Errorf("request %d: want it unsent because of %v, got %v", f.Request, down, f.Err)
@@ -130,12 +130,12 @@ func TestHTTPUnreachableFailsEveryUnsentRequest(t *testing.T) {
 			delete(untold, f.Request)
 		}
 		if len(untold) > 0 {
-			t.Errorf("want a word about each request that has not left, got none about %v", untold)
+			t.Errorf("want a report of each unsent request, got none of %v", untold)
 		}
 	})
 }
 
-// While another request is connected, the server is reachable, and a later request may succeed.
+// While another request is connected, the server counts as reachable, and a later request may succeed.
 func TestHTTPThreeConsecutiveUnreachableRequestsEndConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("no more connections")

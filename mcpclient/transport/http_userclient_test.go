@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// dialWith returns a connection that uses a user's client and has answered two calls.
+// dialWith returns a connection that uses a user's client and has made two calls.
 func dialWith(t *testing.T, url string, client *http.Client) transport.Conn {
 	t.Helper()
 	conn := dialHTTP(t, &transport.HTTP{URL: url, Client: client}, transport.Config{})
@@ -31,7 +31,7 @@ func answerAll(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, http.StatusOK, result(readSent(r).ID))
 }
 
-// A RoundTripper that changes a request does not affect the next request.
+// A RoundTripper that changes a request must not affect the next request.
 func TestHTTPToleratesUserClientThatChangesRequests(t *testing.T) {
 	const want = "application/json, text/event-stream"
 	url := serve(t, answerAll)
@@ -40,7 +40,7 @@ func TestHTTPToleratesUserClientThatChangesRequests(t *testing.T) {
 		Client: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			if r.Header.Get("Accept") != want || r.Header.Get("X-Own") != "mine" || r.Header.Get("Mcp-Name") == "" ||
 				r.Header.Get("X-Left") != "" || r.URL.String() != url {
-				t.Errorf("want a request as it should be, got %v to %v", r.Header, r.URL)
+				t.Errorf("want an unchanged request, got %v to %v", r.Header, r.URL)
 			}
 			sent := r.Clone(r.Context())
 			r.Header["Accept"][0], r.Header["X-Own"][0], r.Header["Mcp-Name"][0] = "*/*", "yours", "other"
@@ -130,11 +130,11 @@ func TestHTTPUserClientWithoutTransportUsesDefaultTransport(t *testing.T) {
 	http.DefaultTransport = nil
 	send(t, conn, modernCall(2))
 	if e := receiveError(t, conn, 2); e.Reason != transport.ReasonLost || calls.Load() != 1 {
-		t.Errorf("want one call by the new transport and none without any, got %d and %v", calls.Load(), e)
+		t.Errorf("want one call by the new default transport and a failure without one, got %d and %v", calls.Load(), e)
 	}
 }
 
-// Observing RoundTrippers give each request a value and a context of their own.
+// Instrumented RoundTrippers give each request a context of their own, with a value.
 func TestContextsDerivedByUserClientStartNoGoroutine(t *testing.T) {
 	var more int
 	dialWith(t, serve(t, answerAll), &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -163,8 +163,8 @@ func (c countedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// A server that gets header and body in two writes is woken twice. With an unknown client, only the first request takes
-// two.
+// A server that gets header and body in two writes is woken twice. A request takes one write; with an unknown client,
+// the first request takes two.
 func TestHTTPSendsARequestWithOneWrite(t *testing.T) {
 	var writes atomic.Int32
 	dial := new(net.Dialer).DialContext
@@ -179,10 +179,10 @@ func TestHTTPSendsARequestWithOneWrite(t *testing.T) {
 	http.DefaultTransport = counting()
 	wrapped := counting()
 	for name, client := range map[string]*http.Client{
-		"no client of the user's": nil,
-		"a client of net/http":    {Transport: counting()},
-		"an unknown client":       {Transport: roundTripper(wrapped.RoundTrip)},
-		"one with a time limit":   {Transport: counting(), Timeout: time.Hour},
+		"the shared client":       nil,
+		"a user's http.Transport": {Transport: counting()},
+		"an unknown RoundTripper": {Transport: roundTripper(wrapped.RoundTrip)},
+		"a client with a Timeout": {Transport: counting(), Timeout: time.Hour},
 	} {
 		conn := dialWith(t, serve(t, answerAll), client)
 		writes.Store(0)
@@ -196,8 +196,8 @@ func TestHTTPSendsARequestWithOneWrite(t *testing.T) {
 	wrapped.CloseIdleConnections()
 }
 
-// A client that has used net/http so far may send a request in another way. The transport cannot observe that request,
-// so it may have reached the server. The next request is observed again.
+// A RoundTripper that has used net/http so far may send a request in another way. The transport cannot observe that
+// request, so the request may have reached the server. The next request is observed again.
 func TestHTTPUnobservedRequestMayHaveReachedServer(t *testing.T) {
 	var elsewhere, read atomic.Bool
 	client := roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -207,7 +207,7 @@ func TestHTTPUnobservedRequestMayHaveReachedServer(t *testing.T) {
 		if read.Load() {
 			_, _ = io.Copy(io.Discard, r.Body)
 		}
-		return nil, errors.New("lost on another way")
+		return nil, errors.New("lost outside of net/http")
 	})
 	conn := dialWith(t, serve(t, answerAll), &http.Client{Transport: client})
 	elsewhere.Store(true)
@@ -224,6 +224,6 @@ func TestHTTPUnobservedRequestMayHaveReachedServer(t *testing.T) {
 	read.Store(false)
 	send(t, conn, modernCall(1))
 	if e := receiveError(t, conn, 1); e.Reason != transport.ReasonLost || e.Unsent {
-		t.Errorf("want the first such request not to be taken for unsent, got %v, unsent %v", e, e.Unsent)
+		t.Errorf("want the first unobserved request not to count as unsent, got %v, unsent %v", e, e.Unsent)
 	}
 }

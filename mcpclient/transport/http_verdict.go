@@ -18,9 +18,9 @@ type phase uint8
 
 const (
 	unconnected phase = iota // no connection could be made
-	unwritten                // part of it was never sent
+	unwritten                // a part of the request was never sent
 	turnedAway               // the server rejected it without processing it (RFC 9113, section 8.7)
-	written                  // the server may have all of it, and there was no response
+	written                  // the server may have the whole request, and sent no response
 	refused                  // the status of the response is not 2xx
 )
 
@@ -30,18 +30,18 @@ type addressee uint8
 const (
 	theServer    addressee = iota
 	theSession             // the request had a session id
-	theServed              // likewise, and an earlier request with that id and the same credentials was answered
+	theServed              // the session had answered an earlier request with the same credentials
 	theOldServer           // the request was for the endpoint of a server of HTTP+SSE
 )
 
 // evidence is the evidence in a response that refuses a request.
 type evidence struct {
 	status    int
-	wait      bool // it has a valid Retry-After
-	challenge bool // it has WWW-Authenticate
-	failure   bool // its body is a JSON-RPC error, so it comes from an MCP server and not from a proxy
-	silent    bool // it has no body
-	unknown   bool // it may mean that the session, or the endpoint, is unknown; see unknownTo
+	wait      bool // the response has a valid Retry-After
+	challenge bool // the response has WWW-Authenticate
+	failure   bool // the body is a JSON-RPC error, so the response comes from an MCP server and not from a proxy
+	silent    bool // the response has no body
+	unknown   bool // the response may mean that the session or the endpoint is unknown; see unknownTo
 }
 
 // verdictOf returns why a request failed, and whether it certainly had no effect. s counts only if p is refused.
@@ -106,9 +106,9 @@ func evidenceOf(resp *http.Response, body []byte) (s evidence, wait time.Duratio
 	return s, wait
 }
 
-// unknownTo reports whether the refusal of a request with a session id means that the server does not know the
-// session: 404, as the specification requires, unless a modern server reports an unknown method with it; 400 with
-// a text of a known server; or 401 with a text about the session, as servers built on rmcp before 1.0 answer.
+// unknownTo reports whether the refusal of a request with a session id means that the server does not know the session.
+// These refusals do: 404, as the specification requires, unless a modern server reports an unknown method with it; 400
+// with a text of a known server; and 401 with a text about the session, which servers built on rmcp before 1.0 send.
 func unknownTo(status int, m *jsonrpc.Message, failure bool, body []byte) bool {
 	var code int64
 	text := string(body[:min(len(body), excerptOf)])
@@ -127,7 +127,7 @@ func unknownTo(status int, m *jsonrpc.Message, failure bool, body []byte) bool {
 	return false
 }
 
-// Texts, in lower case, of a 400 for an unknown session.
+// Texts, in lower case, with which servers answer 400 for an unknown session.
 var (
 	// JSON-RPC errors without an id, from servers built on the SDK for TypeScript and its examples. The rest of
 	// the text varies.
@@ -138,8 +138,8 @@ var (
 	unknownSessionText = "invalid session id"
 )
 
-// isUnknownSession reports whether text is one of these. general means that text is the message of a JSON-RPC
-// error without an id.
+// isUnknownSession reports whether text, the text of a 400, means an unknown session. general is true if text is the
+// message of a JSON-RPC error without an id.
 func isUnknownSession(text string, general bool) bool {
 	if !general {
 		return strings.TrimSpace(text) == unknownSessionText

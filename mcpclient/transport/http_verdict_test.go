@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// verdicts lists all cases in which a refused request has had no effect, or has a reason other than ReasonStatus. Any
-// other combination is just an HTTP status and proves nothing.
+// verdicts lists all cases in which a refused request had no effect, or has a reason other than ReasonStatus. Any other
+// combination is only an HTTP status and proves nothing.
 var verdicts = []struct {
-	to     addressee // all for any addressee
+	to     addressee // anyone means any addressee
 	status int
-	needs  string // evidence that the response must have, one word is enough; empty for none
+	needs  string // evidence that the response must have, at least one of the words; empty for none
 	not    string // evidence that the response must not have
 	why    RequestReason
 	unsent bool
@@ -51,7 +51,7 @@ func TestVerdictForEveryStatus(t *testing.T) {
 				why, unsent := verdictOf(refused, to, s)
 				wantWhy, wantUnsent := expected(to, status, heard)
 				if why != wantWhy || unsent != wantUnsent {
-					t.Errorf("%d to %d that says %v: got %v, unsent %v, want %v, %v", status, to, heard, why, unsent, wantWhy,
+					t.Errorf("%d to %d with evidence %v: got %v, unsent %v, want %v, %v", status, to, heard, why, unsent, wantWhy,
 						wantUnsent)
 				}
 			}
@@ -76,7 +76,7 @@ func expected(to addressee, status int, heard []string) (RequestReason, bool) {
 	return ReasonStatus, false
 }
 
-// A request that was not refused is judged by its progress alone.
+// If there was no response, only the progress of the request decides.
 func TestVerdictWithoutAResponse(t *testing.T) {
 	for p, want := range map[phase]RequestError{
 		unconnected: {Reason: ReasonUnreachable, Unsent: true},
@@ -169,7 +169,7 @@ func TestRefusalEvidenceIsParsed(t *testing.T) {
 	}
 }
 
-// Texts that a peer controls in part are not mistaken for net/http's own.
+// Texts that contain parts from the peer are not mistaken for errors of net/http itself.
 func TestHTTP2ErrorsOfUnprocessedRequests(t *testing.T) {
 	for text, want := range map[string]bool{
 		"http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after " +

@@ -82,7 +82,7 @@ type memoryConn struct {
 	out, in *lane
 	limit   int
 	skip    bool
-	end     context.CancelFunc // of accept's context
+	end     context.CancelFunc // cancels the context of accept
 	ended   chan struct{}      // closed when accept has returned
 
 	mu     sync.Mutex
@@ -138,7 +138,7 @@ func (c *memoryConn) hangUp() {
 	defer c.mu.Unlock()
 	if !c.closed {
 		c.closed = true
-		c.in.abandon(ErrClosed) // first, so that the peer's reaction to the other is not received
+		c.in.abandon(ErrClosed) // before out, so that the client does not receive the peer's reaction
 		c.out.finish(io.EOF)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 func message(data string) transport.Message { return transport.Message{Data: []byte(data)} }
 
-// dialMemory opens an in-memory connection with this server.
+// dialMemory opens an in-memory connection to the server accept.
 func dialMemory(t *testing.T, cfg transport.Config, accept func(context.Context, *transport.Peer)) transport.Conn {
 	t.Helper()
 	conn, err := transport.InMemory(accept).Dial(t.Context(), cfg)
@@ -24,7 +24,7 @@ func dialMemory(t *testing.T, cfg transport.Config, accept func(context.Context,
 	return conn
 }
 
-// echo sends back what it receives until the client hangs up.
+// echo sends back each frame that it receives, until the client closes the connection.
 func echo(ctx context.Context, p *transport.Peer) {
 	for {
 		data, err := p.Receive(ctx)
@@ -102,7 +102,7 @@ func TestInMemoryCloseReportsAServerThatDoesNotReturn(t *testing.T) {
 			}
 			close(release)
 			if err := conn.Close(t.Context()); err != nil {
-				t.Errorf("close once it has returned: want no error, got %v", err)
+				t.Errorf("close after the server has returned: want no error, got %v", err)
 			}
 		}
 	})
@@ -122,7 +122,7 @@ func TestInMemoryFramesAreCopied(t *testing.T) {
 	}
 	frame, err := conn.Receive(t.Context())
 	if err != nil || string(frame.Data) != "reply" || string(request) != "request" {
-		t.Errorf("want neither end to see what the other does to its bytes, got %q, %q and %v", frame.Data, request, err)
+		t.Errorf("want no end to see changes by the other end, got %q, %q and %v", frame.Data, request, err)
 	}
 	if err := conn.Close(t.Context()); err != nil {
 		t.Errorf("close: want no error, got %v", err)

@@ -13,7 +13,7 @@ import (
 // goroutine, and wait only on channels.
 type lane struct {
 	maxFrames int                 // maximum of queued frames; zero means no limit
-	maxBytes  int                 // maximum of queued bytes, with laneOverhead; an empty lane accepts any frame
+	maxBytes  int                 // maximum of queued bytes, laneOverhead included; an empty lane accepts any frame
 	waited    func(time.Duration) // called with the time that each frame waited; may be nil
 
 	mu      sync.Mutex

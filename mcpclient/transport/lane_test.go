@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A lane is compared with a slice.
+// The test compares a lane with a slice.
 func TestLaneIsABoundedQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := &lane{
@@ -46,7 +46,7 @@ func TestLaneIsABoundedQueue(t *testing.T) {
 			},
 			"take": func(t *rapid.T) {
 				if len(model) == 0 && !closed {
-					t.Skip("would wait")
+					t.Skip("put would wait")
 				}
 				got, err := l.take(context.Background())
 				if len(model) == 0 {
@@ -81,7 +81,7 @@ func TestLaneIsABoundedQueue(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				if got := l.len(); got != len(model) {
-					t.Fatalf("want %d frames to wait, got %d", len(model), got)
+					t.Fatalf("want %d frames in the lane, got %d", len(model), got)
 				}
 			},
 		})

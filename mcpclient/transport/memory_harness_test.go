@@ -34,7 +34,7 @@ func (h *memoryHarness) accept(ctx context.Context) (transporttest.Peer, error) 
 	}
 }
 
-// memoryPeer reads one frame ahead of the test, to learn that the connection is closed.
+// memoryPeer reads one frame ahead of the test, so that it notices when the connection is closed.
 type memoryPeer struct {
 	*transport.Peer
 	frames chan []byte

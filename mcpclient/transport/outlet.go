@@ -44,8 +44,8 @@ func (o *outlet) interrupt() {
 	o.woken.Send()
 }
 
-// interruption returns a channel that the next interruption closes, for code that waits for something other than
-// the pipe. If there was an interruption already, it clears that and reports false.
+// interruption returns a channel that the next interruption closes, for code that waits for something other than the
+// pipe. If an interruption is pending, it clears that interruption and returns false.
 func (o *outlet) interruption() (_ <-chan struct{}, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,7 +78,7 @@ func (o *outlet) wasInterrupted() bool {
 	return o.forget()
 }
 
-// forget is wasInterrupted with mu held.
+// forget is wasInterrupted for callers that hold mu.
 func (o *outlet) forget() bool {
 	if !o.interrupted {
 		return false

@@ -33,7 +33,7 @@ func TestCutOutletReturnsRemainingDataThenEOF(t *testing.T) {
 	o.cut()
 	got, err := io.ReadAll(o)
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("want %d bytes and the end though the other end is open, got %d and %v", len(want), len(got), err)
+		t.Errorf("want %d bytes and io.EOF although the other end is open, got %d and %v", len(want), len(got), err)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestCutOutletReturnsAtMostPipeCapacity(t *testing.T) {
 			break
 		}
 		if err != nil || total > pipeSize {
-			t.Fatalf("want the end after %d bytes, got %d and error %v", pipeSize, total, err)
+			t.Fatalf("want io.EOF after %d bytes, got %d and error %v", pipeSize, total, err)
 		}
 	}
 	if total != pipeSize {
@@ -117,6 +117,6 @@ func TestCutOutletStaysCutAfterInterrupt(t *testing.T) {
 		t.Errorf("want nothing and %v, got %d and %v", ndjson.ErrInterrupted, n, err)
 	}
 	if got, err := io.ReadAll(o); string(got) != "r" || err != nil {
-		t.Errorf("want what was there and the end, got %q and %v", got, err)
+		t.Errorf("want the remaining data and io.EOF, got %q and %v", got, err)
 	}
 }

@@ -9,7 +9,7 @@ const (
 	// defaultGrace bounds Close when its context has no deadline.
 	defaultGrace = 5 * time.Second
 
-	// settle is a short wait for a consequence of an end: the last byte after the end of a process, the return of
+	// settle is a short wait for an event that follows an end: the last byte after the end of a process, or the return of
 	// a function after the end of its context.
 	settle = 50 * time.Millisecond
 )
@@ -20,7 +20,7 @@ type patience struct {
 	budget time.Duration
 }
 
-// patienceOf returns the time until the deadline of ctx; none if ctx has ended, and grace if ctx has no deadline.
+// patienceOf returns the time until the deadline of ctx, no time if ctx has ended, and grace if ctx has no deadline.
 func patienceOf(ctx context.Context, grace time.Duration) patience {
 	now := time.Now()
 	deadline, ok := ctx.Deadline()

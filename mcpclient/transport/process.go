@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// process is a child with its descendants, as far as the system keeps them together: a process group on Unix, a
-// job on Windows. The files process_*.go have the parts that differ between systems: start, terminate, kill and
-// reap, and their state, descent.
+// process is a child with its descendants, as far as the system keeps them together: in a process group on Unix, in a
+// job on Windows. The files process_*.go contain the parts that differ between systems: the methods start, terminate,
+// kill and reap, and their state, descent.
 type process struct {
 	cmd *exec.Cmd
 	pid int

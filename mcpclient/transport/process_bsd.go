@@ -9,8 +9,8 @@ type descent struct{}
 
 func (descent) attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// reap kills the group after its leader was reaped. The group's id is not reused while the group has members; if
-// it has none, a new group could get the id for a moment.
+// reap kills the group after it has reaped the group's leader. The system does not reuse the group's id while the group
+// has members. If the group has none left, a new group could get the id between the two steps.
 func (p *process) reap() {
 	_ = p.cmd.Wait() // the status is in cmd.ProcessState
 	p.mu.Lock()

@@ -9,7 +9,7 @@ import (
 
 // descent is the state that Linux needs in addition to the process group.
 type descent struct {
-	pidfd int // of the child, -1 if the kernel does not support pidfds
+	pidfd int // pidfd of the child, -1 if the kernel does not support pidfds
 }
 
 func (d *descent) attributes() *syscall.SysProcAttr {

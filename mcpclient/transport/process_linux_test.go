@@ -33,7 +33,7 @@ func TestExitedDoesNotReapTheProcess(t *testing.T) {
 	p.awaitExit()
 	for range 2 {
 		if !exited(p.pid) {
-			t.Errorf("want exited to say so as often as asked")
+			t.Errorf("want exited to return true every time")
 		}
 	}
 	if err := syscall.Kill(p.pid, 0); err != nil {
@@ -55,17 +55,17 @@ func TestNoSignalIsSentAfterReaping(t *testing.T) {
 	}
 	p.wait()
 	other, says := startCat(t)
-	p.pid = other.pid // as if another process had the id now
+	p.pid = other.pid // as if another process had got the id
 	p.terminate()
 	p.kill()
 	if !says("alive") {
-		t.Error("want a process that has the id now to live, got it dead")
+		t.Error("want no signal to the process that has the id now, but it is dead")
 	}
 	other.kill()
 	other.wait()
 }
 
-// startCat starts cat; says sends it a word and reports whether it sends the word back.
+// startCat starts cat. says sends a word to cat and reports whether cat sends the word back.
 func startCat(t *testing.T) (p *process, says func(word string) bool) {
 	t.Helper()
 	cmd := exec.Command("cat")

@@ -16,9 +16,9 @@ type descent struct {
 	job windows.Handle
 }
 
-// start puts the child into a job that ends with its last handle. A descendant that is created between the start
-// and the assignment stays outside of the job. The child has a console process group of its own, so a Ctrl-C for
-// this process does not reach it.
+// start puts the child into a job that ends when its last handle is closed. A descendant that is created between the
+// start and the assignment stays outside of the job. The child has its own console process group, so a Ctrl-C for this
+// process does not reach it.
 func (p *process) start() (err error) {
 	if p.job, err = windows.CreateJobObject(nil, nil); err != nil {
 		return fmt.Errorf("create job: %w", err)

@@ -21,11 +21,11 @@ const (
 type lines struct {
 	logger   *slog.Logger
 	callback func(line string) // may be nil
-	config   *Config           // its Failed is called for panics; may be nil
+	config   *Config           // for Config.Failed; may be nil
 
 	mu   sync.Mutex
-	kept [maxKept]string // a ring
-	n    int             // count of all lines so far that were kept
+	kept [maxKept]string // ring of the last lines
+	n    int             // number of lines that were put into kept so far
 }
 
 // readAll reads r to its end.

@@ -35,7 +35,7 @@ func TestStandardErrorIsReadDespiteAFailingCallback(t *testing.T) {
 		}
 		l.readAll(strings.NewReader("a\nb\n"))
 		if diff := cmp.Diff([]string{"a", "b"}, heard); diff != "" || told != 1 {
-			t.Errorf("%s: told of %d failures, want 1; lines (-want +got):\n%s", name, told, diff)
+			t.Errorf("%s: %d failures were reported, want 1; lines (-want +got):\n%s", name, told, diff)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestStandardErrorIsSplitIntoLines(t *testing.T) {
 		{"a line of the largest size", long + "\na\n", []string{long, "a"}},
 		{"a line one byte longer", long + "y\na\n", []string{long, "y", "a"}},
 		{"a line of two pieces", long + long + "\n", []string{long, long}},
-		{"an empty line behind a long one", long + "\n\n", []string{long, ""}},
+		{"an empty line after a long one", long + "\n\n", []string{long, ""}},
 	} {
 		for _, r := range []io.Reader{
 			strings.NewReader(tt.text), iotest.OneByteReader(strings.NewReader(tt.text)),

@@ -79,7 +79,7 @@ func (s Stdio) Name() string {
 func (s Stdio) Network() Network { return Network{Transport: "pipe"} }
 
 // Dial starts the child and returns as soon as it runs, before it is known whether the child is an MCP server. The
-// error is permanent, in the sense of [Permanent], if the executable does not exist, may not be executed or is no
+// error is permanent, in the sense of [Permanent], if the executable does not exist, may not be executed or is not an
 // executable.
 func (s Stdio) Dial(ctx context.Context, cfg Config) (Conn, error) {
 	if ctx.Err() != nil {
@@ -122,7 +122,7 @@ func (s Stdio) cmd(std streams, cfg *Config) *exec.Cmd {
 	return cmd
 }
 
-// withTraceContext returns a copy of env whose trace context is replaced by that in cfg.
+// withTraceContext returns a copy of env with the trace context of cfg in place of its own.
 // (OpenTelemetry specification, "Environment Variables as Context Propagation Carriers")
 func withTraceContext(env []string, cfg *Config) []string {
 	names := map[string]string{"TRACEPARENT": cfg.Traceparent, "TRACESTATE": cfg.Tracestate, "BAGGAGE": cfg.Baggage}
@@ -158,8 +158,8 @@ func variable(key string) string {
 // streams holds one end of each pipe to the child's standard streams.
 type streams struct{ in, out, err *os.File }
 
-// openStreams creates the pipes. Our ends are in non-blocking mode, and must stay so: their Fd method must not be
-// called.
+// openStreams creates the pipes. The ends of this process are in non-blocking mode. They must stay in that mode, so
+// their Fd method must not be called.
 func openStreams() (ours, theirs streams, err error) {
 	defer func() {
 		if err != nil {

@@ -30,8 +30,8 @@ func (c *stdioConn) Close(ctx context.Context) error {
 	return err
 }
 
-// begin makes Receive return and Send fail, and discards the child's further output: the child may have to write
-// it before it reads the end of its standard input.
+// begin makes Receive return and Send fail. It discards the child's further output, because a child that is blocked on
+// output does not read the end of its standard input.
 func (c *stdioConn) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

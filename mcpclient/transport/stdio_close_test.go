@@ -33,9 +33,9 @@ func TestCloseLeavesNoDescendantInTheGroup(t *testing.T) {
 		if err := conn.Close(h.within(200 * time.Millisecond)); err != nil {
 			t.Errorf("close: want no error, got %v", err)
 		}
-		mustClose(t, child.gone, "the child to be dead after close")
+		mustClose(t, child.gone, "the child to end with the close")
 		for _, p := range all {
-			mustClose(t, p.gone, "the descendants to be dead after close")
+			mustClose(t, p.gone, "the descendants to end with the close")
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestCloseSendsSIGTERMBeforeSIGKILL(t *testing.T) {
 	conn, child := h.dial(h.stdio(), transport.Config{})
 	h.do(child, command{Op: opFork})
 	h.do(h.next(), command{Op: opResist})
-	// Unread input keeps the child from seeing the end, so only SIGTERM ends it.
+	// Unread input prevents the child from reaching the end of its input, so only SIGTERM ends the child.
 	if err := conn.Send(t.Context(), transport.Message{Data: []byte("unread")}); err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +86,9 @@ func TestChildBlockedOnOutputSeesEndOfInput(t *testing.T) {
 	h := newHarness(t)
 	conn, child := h.dial(h.stdio(), transport.Config{})
 	h.do(child, command{Op: opEcho})
-	// If the system refuses large pipes, the child waits earlier, and Send stays busy.
+	// If the system refuses large pipes, the child blocks earlier, and Send keeps returning ErrBusy.
 	ctx := h.within(patience / 10)
-	for sent := 0; sent < pipes+6*size && ctx.Err() == nil; { // then the child waits for us to read
+	for sent := 0; sent < pipes+6*size && ctx.Err() == nil; { // then the child blocks until the test reads
 		switch err := conn.Send(ctx, transport.Message{Data: bytes.Repeat([]byte("e"), size)}); {
 		case err == nil:
 			sent += size
@@ -127,7 +127,7 @@ func TestChildThatNeverReadsDoesNotBlock(t *testing.T) {
 		return took
 	})
 	if took > soon {
-		t.Errorf("want send and cancel not to wait, got %v at best", took)
+		t.Errorf("want send and cancel to return at once, got %v at best", took)
 	}
 }
 
@@ -164,6 +164,6 @@ func TestCallbackThatDoesNotReturnIsReported(t *testing.T) {
 	if err := conn.Close(h.within(100 * time.Millisecond)); err == nil {
 		t.Error("close: want an error as long as the callback does not return, got none")
 	}
-	mustClose(t, child.gone, "the child to be dead all the same")
+	mustClose(t, child.gone, "the child to end nevertheless")
 	close(release)
 }

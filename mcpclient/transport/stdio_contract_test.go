@@ -25,7 +25,8 @@ func TestStdioWithEmptyFaultPlanPassesTransportTests(t *testing.T) {
 	})
 }
 
-// TestStdioReceiveIsInterruptible: the suite tests interruptions only if a connection supports them, so Stdio must.
+// TestStdioReceiveIsInterruptible checks that Stdio supports interruptions, because the contract tests skip them
+// otherwise.
 func TestStdioReceiveIsInterruptible(t *testing.T) {
 	h := newHarness(t)
 	conn, err := h.stdio().Dial(t.Context(), transport.Config{})

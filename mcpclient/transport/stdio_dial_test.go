@@ -41,7 +41,7 @@ func TestCommandThatCannotRunIsAPermanentError(t *testing.T) {
 			t.Errorf("%s: want no connection and a permanent error, got %v and %v", tt.name, conn, err)
 		}
 		if tt.is != nil && !errors.Is(err, tt.is) {
-			t.Errorf("%s: want an error that is %q, got %q", tt.name, tt.is, err)
+			t.Errorf("%s: want the error %q, got %q", tt.name, tt.is, err)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestChildGetsItsArgumentsDirectoryAndEnvironment(t *testing.T) {
 		{"environment of this process", transport.Stdio{Command: "printenv", Args: []string{"MCPOTEL_TEST_VARIABLE"}},
 			"inherited"},
 		{"environment of its own", transport.Stdio{Command: "env", Env: []string{"A=1", "A=2"}}, "A=2"},
-		{"empty environment and one word more", transport.Stdio{Command: "env", Args: []string{"B=3"}, Env: []string{}},
+		{"empty environment and one argument", transport.Stdio{Command: "env", Args: []string{"B=3"}, Env: []string{}},
 			"B=3"},
 	} {
 		conn, err := tt.s.Dial(t.Context(), transport.Config{})

@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// soon bounds the best time of an operation that does not wait, such as Receive after the child's end: 50 ms by
-// contract, the rest for a busy machine.
+// soon bounds the best time of an operation that should not wait, such as Receive after the child's end. The contract
+// allows 50 ms; the rest is for a busy machine.
 const soon = 1 * time.Second
 
 // exitOf receives until the connection is over and returns the final ExitError.
@@ -63,11 +63,11 @@ func TestErrorHasExitStatusAndLastStderrLines(t *testing.T) {
 		t.Errorf("want the text %q, got %q", text, exit.Error())
 	}
 	if diff := cmp.Diff(exit, conn.Info().Exit); diff != "" {
-		t.Errorf("want Info to know how the process ended (-receive +info):\n%s", diff)
+		t.Errorf("want the same ExitError in Info (-receive +info):\n%s", diff)
 	}
 }
 
-// A busy machine may take longer than Receive waits for the last words, so there are several tries.
+// On a busy machine, reading standard error may take longer than Receive waits for it, so the test tries several times.
 func TestReceiveWaitsForLastStderrLines(t *testing.T) {
 	for range 20 {
 		h := newHarness(t)
@@ -77,7 +77,7 @@ func TestReceiveWaitsForLastStderrLines(t *testing.T) {
 		conn, child := h.dial(s, transport.Config{})
 		h.do(child, command{Op: opStderr, Data: []byte("one\ntwo\n")})
 		h.do(child, command{Op: opExit})
-		mustClose(t, child.gone, "the child to be gone")
+		mustClose(t, child.gone, "the child to end")
 		time.AfterFunc(10*time.Millisecond, func() { close(release) })
 		_, err := conn.Receive(t.Context())
 		exit, ok := errors.AsType[*transport.ExitError](err)
@@ -85,7 +85,7 @@ func TestReceiveWaitsForLastStderrLines(t *testing.T) {
 			return
 		}
 	}
-	t.Error("want receive to wait for the last words that are still to be read, got none in 20 tries")
+	t.Error("want receive to wait for the unread last lines, got none in 20 tries")
 }
 
 func TestErrorHasSignalThatEndedTheChild(t *testing.T) {
@@ -101,7 +101,7 @@ func TestErrorHasSignalThatEndedTheChild(t *testing.T) {
 			t.Errorf("kill -%d: want code -1 and signal %s, got %d and %q", tt.n, tt.name, exit.Code, exit.Signal)
 		}
 		if err := conn.Send(t.Context(), message("{}")); !errors.Is(err, transport.ErrClosed) {
-			t.Errorf("kill -%d: want a later send to be closed, got %v", tt.n, err)
+			t.Errorf("kill -%d: want ErrClosed from a later send, got %v", tt.n, err)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestExitOfGroupLeaderEndsConnection(t *testing.T) {
 		dies bool // whether the grandchild dies too
 	}{
 		{"a grandchild in the group that holds the streams", 0, true},
-		{"a grandchild out of reach that holds the streams", 1, false},
+		{"a grandchild outside of the group that holds the streams", 1, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var h *harness
@@ -174,18 +174,18 @@ func TestExitOfGroupLeaderEndsConnection(t *testing.T) {
 			}
 			mustClose(t, transport.Watched(conn), "the child's streams to be cut after its end")
 			if err := conn.Send(t.Context(), message("{}")); !errors.Is(err, transport.ErrClosed) {
-				t.Errorf("send: want ErrClosed though the grandchild could read it, got %v", err)
+				t.Errorf("send: want ErrClosed although the grandchild could read the frame, got %v", err)
 			}
 			if err := conn.Close(h.within(patience)); err != nil {
 				t.Errorf("close: want no error, got %v", err)
 			}
 			if tt.dies {
-				mustClose(t, grandchild.gone, "the grandchild to be dead after close")
+				mustClose(t, grandchild.gone, "the grandchild to end with the close")
 				return
 			}
 			select {
 			case <-grandchild.gone:
-				t.Error("want a process that left the group to be out of reach, got it dead")
+				t.Error("want a process that left the group to survive, but it is dead")
 			default:
 				_, _ = grandchild.tell(h.within(patience), command{Op: opExit})
 			}
@@ -199,7 +199,7 @@ func TestEscapedProcessDoesNotKeepTheConnectionOpen(t *testing.T) {
 	h.do(child, command{Op: opFork, N: 1})
 	grandchild := h.next()
 	h.do(grandchild, command{Op: opResist})
-	go func() { // until no process has the other end
+	go func() { // read until no process holds the other end
 		_, _ = grandchild.tell(h.within(patience),
 			command{Op: opWrite, Data: []byte(strings.Repeat("z", 1000) + "\n"), N: 1 << 30})
 	}()

@@ -45,7 +45,7 @@ func newHarness(t testing.TB) *harness {
 	return h
 }
 
-// serve creates a peer for every connection, in the order of arrival. It ends with the listener.
+// serve creates a peer for every connection, in the order of arrival, until the listener is closed.
 func (h *harness) serve() {
 	var conns []net.Conn
 	for {
@@ -88,7 +88,7 @@ func (h *harness) stdio() transport.Stdio {
 	)}
 }
 
-// dial starts a child and accepts it. It is killed with the test.
+// dial starts a child and accepts its connection. The child is killed at the end of the test.
 func (h *harness) dial(s transport.Stdio, cfg transport.Config) (transport.Conn, *childPeer) {
 	h.t.Helper()
 	conn, err := s.Dial(h.within(patience), cfg)
@@ -99,7 +99,7 @@ func (h *harness) dial(s transport.Stdio, cfg transport.Config) (transport.Conn,
 	return conn, h.next()
 }
 
-// next returns the next child, and fails the test if none starts.
+// next returns the next child, and fails the test if no child starts.
 func (h *harness) next() *childPeer {
 	h.t.Helper()
 	p, err := h.accept(h.within(patience))
@@ -109,11 +109,11 @@ func (h *harness) next() *childPeer {
 	return p
 }
 
-// do makes the child do something that must succeed.
+// do sends a command to the child, and fails the test if the command fails.
 func (h *harness) do(p *childPeer, cmd command) {
 	h.t.Helper()
 	if _, err := p.tell(h.within(patience), cmd); err != nil {
-		h.t.Fatalf("%s: want the child to do it, got %v", cmd.Op, err)
+		h.t.Fatalf("%s: want the child's reply, got %v", cmd.Op, err)
 	}
 }
 
@@ -124,7 +124,7 @@ func (h *harness) within(d time.Duration) context.Context {
 	return ctx
 }
 
-// cancelled returns a context that has ended.
+// cancelled returns a cancelled context.
 func cancelled() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -143,10 +143,10 @@ func (h *harness) accept(ctx context.Context) (*childPeer, error) {
 	}
 }
 
-// childPeer is a child as the test sees it.
+// childPeer is the test's view of a child.
 type childPeer struct {
 	pid  int
-	gone chan struct{} // closed when the child has gone: no process holds its end of the connection
+	gone chan struct{} // closed when no process holds the child's end of the connection to the test any more
 
 	mu       sync.Mutex // guards the fields below
 	commands *gob.Encoder
@@ -170,7 +170,7 @@ func (p *childPeer) readReplies(replies *gob.Decoder) {
 
 var errGone = errors.New("the child is gone")
 
-// tell makes the child do something and waits for its reply.
+// tell sends a command to the child and waits for the reply.
 func (p *childPeer) tell(ctx context.Context, cmd command) (reply, error) {
 	p.mu.Lock()
 	p.last++

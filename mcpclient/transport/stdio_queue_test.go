@@ -24,13 +24,13 @@ func TestStdioReportsQueueOfChildThatDoesNotRead(t *testing.T) {
 	accepted := 0
 	for err := error(nil); !errors.Is(err, transport.ErrBusy); accepted++ {
 		if err = conn.Send(t.Context(), m); err != nil && !errors.Is(err, transport.ErrBusy) {
-			t.Fatalf("send: want no error but ErrBusy, got %v", err)
+			t.Fatalf("send: want ErrBusy in the end, got %v", err)
 		}
 	}
 	accepted-- // the last one was refused
 	full, queued := time.Now(), conn.Info().Queued
 	if queued == 0 || queued >= accepted || len(reports) != 0 {
-		t.Fatalf("pipe full: want some of %d frames queued and none reported, got %d and %d", accepted, queued, len(reports))
+		t.Fatalf("pipe full: want some of %d frames queued, no wait reported, got %d, %d", accepted, queued, len(reports))
 	}
 	h.do(child, command{Op: opStderr}) // some time passes
 	least := time.Since(full)
@@ -57,8 +57,8 @@ func TestStdioReportsQueueOfChildThatDoesNotRead(t *testing.T) {
 	}
 }
 
-// The queue is measured in bytes: for a child that does not read, it holds as much as the frame limit, or the user's
-// SendQueue, in frames of any size.
+// The send queue is measured in bytes. If the child does not read, the queue holds as many bytes as the frame limit, or
+// the user's SendQueue, in frames of any size.
 func TestStdioIsBusyOnlyWhenItsQueueIsFull(t *testing.T) {
 	const size = 300
 	for name, tt := range map[string]struct {
@@ -78,7 +78,7 @@ func TestStdioIsBusyOnlyWhenItsQueueIsFull(t *testing.T) {
 			for ; err == nil && accepted < 2*tt.want+4<<20; accepted += size {
 				err = conn.Send(t.Context(), m)
 			}
-			// In addition to the queue, there are the pipe and the frames being written.
+			// Accepted bytes are in the queue, in the pipe, or in the frames that are being written.
 			if most := 2*tt.want + 2<<20; !errors.Is(err, transport.ErrBusy) || accepted < tt.want || accepted > most {
 				t.Errorf("accepted %d bytes, then %v; want from %d to %d bytes, then %v", accepted, err, tt.want, most,
 					transport.ErrBusy)
@@ -112,6 +112,6 @@ func TestStdioSendToExitedChildQueuesNothing(t *testing.T) {
 		t.Errorf("close: want no error, got %v", err)
 	}
 	if got := conn.Info().Queued; got != 0 || len(reports) != 0 {
-		t.Errorf("child gone: want no frame queued and none reported, got %d and %d", got, len(reports))
+		t.Errorf("child gone: want no frame queued and no wait reported, got %d and %d", got, len(reports))
 	}
 }

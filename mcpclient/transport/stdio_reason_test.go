@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/ndjson"
 )
 
-// After a child has closed its standard output, Receive waits a quarter of a second for its exit. A reading caller with
-// an earlier deadline must be able to leave.
+// After a child has closed its standard output, Receive waits a quarter of a second for the child's exit. A caller with
+// an earlier deadline must be able to interrupt that wait.
 func TestInterruptEndsWaitForChildExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := closedOutput(t)
@@ -39,10 +39,10 @@ func TestInterruptEndsWaitForChildExit(t *testing.T) {
 		}
 		_, err := c.next()
 		if took := time.Since(begun); !errors.Is(err, io.EOF) || took != statusWait {
-			t.Errorf("the end: got %v after %v, want %v after %v in all", err, took, io.EOF, statusWait)
+			t.Errorf("not interrupted: got %v after %v, want %v after %v in all", err, took, io.EOF, statusWait)
 		}
 		if _, again := c.next(); again != err {
-			t.Errorf("behind the end: got %v, want %v", again, err)
+			t.Errorf("after the end: got %v, want %v", again, err)
 		}
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/oversize"
 )
 
-// statusWait is how long Receive waits for a child to end that has closed its standard output. A child that ends takes
-// a millisecond, or more on an overloaded machine; Receive waits the whole time only if the child keeps running.
+// statusWait is how long Receive waits for the exit of a child that has closed its standard output. An exit takes a
+// millisecond, or more on an overloaded machine; Receive waits the whole time only if the child keeps running.
 const statusWait = 250 * time.Millisecond
 
 // reader is the state of Receive, guarded by reading.
@@ -23,7 +23,7 @@ type reader struct {
 	skip    bool
 	over    error // result of every Receive from now on; nil while the stream works
 
-	end   error     // error of in, whose cause is not known yet; nil for none
+	end   error     // error of in while its cause is still unknown; nil for none
 	until time.Time // deadline for the cause of end
 }
 
@@ -98,9 +98,9 @@ func (c *stdioConn) await(done <-chan struct{}) bool {
 	}
 }
 
-// reason returns the final error, given the error of the reader. The output of a child usually ends before its
-// status is known and before its standard error was read to the end, so without waits for both. After the child's
-// end, watch bounds that wait to settle.
+// reason returns the final error, given the error of the reader. The output of a child usually ends before its status
+// is known and before its standard error was read to the end, so [stdioConn.without] waits for both. After the child's
+// exit, watch bounds that wait to settle.
 func (c *stdioConn) reason(err error) error {
 	switch exit := c.exit(); {
 	case c.life.Err() != nil:

@@ -26,7 +26,7 @@ func TestStderrGoesToLoggerAndCallbackByLine(t *testing.T) {
 	h.do(child, command{Op: opStderr, Data: []byte("a line\r\nanother \xff\n")})
 	frame, err := conn.Receive(t.Context())
 	if err != nil || string(frame.Data) != "{}" {
-		t.Errorf("receive: want {} and nothing of standard error, got %q and %v", frame.Data, err)
+		t.Errorf("receive: want {} without standard error, got %q and %v", frame.Data, err)
 	}
 	for _, want := range []string{"half a line", "another \uFFFD"} {
 		if got := <-lines; got != want {
@@ -40,10 +40,10 @@ func TestStderrGoesToLoggerAndCallbackByLine(t *testing.T) {
 	}
 	want := []map[string]string{record("half a line"), record("another \uFFFD")}
 	if diff := cmp.Diff(want, j.records); diff != "" {
-		t.Errorf("want one record a line (-want +got):\n%s", diff)
+		t.Errorf("want one record for each line (-want +got):\n%s", diff)
 	}
 	if got := conn.Info().LastWords; got != "another \uFFFD" {
-		t.Errorf("last words: want those of the latest line, got %q", got)
+		t.Errorf("last words: want the latest line, got %q", got)
 	}
 }
 

@@ -85,7 +85,7 @@ func (s *givenStreams) Dial(ctx context.Context, cfg Config) (Conn, error) {
 		return nil, context.Cause(ctx)
 	}
 	if s.dialed.Swap(true) {
-		return nil, permanentError{errors.New("the streams have been used by an earlier connection")}
+		return nil, permanentError{errors.New("an earlier connection has used the streams; open new ones with StreamsFrom")}
 	}
 	return newStreamConn(cfg, s.r, s.w), nil
 }
@@ -229,8 +229,8 @@ func (c *streamConn) shut() {
 	c.tasks.Wait()
 }
 
-// isOfTheLibrary reports whether a stream is one of the standard library, which neither panics nor ends its
-// goroutine.
+// isOfTheLibrary reports whether the type of a stream is from the standard library. Such a stream neither panics nor
+// ends its goroutine.
 func isOfTheLibrary(stream any) bool {
 	switch stream.(type) {
 	case *os.File, *net.TCPConn, *net.UnixConn, *tls.Conn, *io.PipeReader, *io.PipeWriter:
@@ -239,7 +239,7 @@ func isOfTheLibrary(stream any) bool {
 	return false
 }
 
-// guardedReader returns a stream that returns an error where r panics or ends its goroutine.
+// guardedReader wraps r. The wrapper returns an error if r panics or ends its goroutine.
 func guardedReader(cfg *Config, r io.ReadCloser) io.ReadCloser {
 	if isOfTheLibrary(r) {
 		return r
@@ -247,7 +247,7 @@ func guardedReader(cfg *Config, r io.ReadCloser) io.ReadCloser {
 	return guardedStream{cfg: cfg, read: r.Read, close: r.Close}
 }
 
-// guardedWriter does the same for w.
+// guardedWriter wraps w in the same way as guardedReader.
 func guardedWriter(cfg *Config, w io.WriteCloser) io.WriteCloser {
 	if isOfTheLibrary(w) {
 		return w

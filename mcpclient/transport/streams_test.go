@@ -19,8 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-// linePeer is the server's end of streams. It reads two frames ahead of the test, to detect the end of the connection,
-// and then ends.
+// linePeer is the server's end of streams. It reads two frames ahead of the test, so that it notices the end of the
+// connection, and then ends.
 type linePeer struct {
 	out    io.Writer
 	close  func() error
@@ -124,7 +124,7 @@ func socketPair(t *testing.T) (ours, theirs net.Conn) {
 	return ours, theirs
 }
 
-// redialled is a transport with new streams for each connection.
+// redialled is a transport that opens new streams for each connection.
 type redialled struct {
 	transport.Transport
 	dial func() transport.Transport
@@ -140,7 +140,7 @@ func (r redialled) Dial(ctx context.Context, cfg transport.Config) (transport.Co
 	return r.dial().Dial(ctx, cfg)
 }
 
-// pair joins two streams to one, of a type that the transport does not know.
+// pair joins two streams to one stream. The transport does not know its type, so it treats a pair as user code.
 type pair struct {
 	io.Reader
 	io.Writer
@@ -161,7 +161,7 @@ func TestStreamsPassTransportTests(t *testing.T) {
 			theirR, ourW := pipePair(t)
 			return transport.Streams(ourR, ourW), newLinePeer(t, theirR, theirW)
 		},
-		"streams of another kind": func(t *testing.T) (transport.Transport, *linePeer) {
+		"streams of an unknown type": func(t *testing.T) (transport.Transport, *linePeer) {
 			ourR, theirW := pipePair(t)
 			theirR, ourW := pipePair(t)
 			p := pair{ourR, ourW, func() error { return errors.Join(ourW.Close(), ourR.Close()) }}
@@ -282,14 +282,14 @@ func TestCloseReportsAReadThatDoesNotEnd(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := conn.Close(ctx); err == nil {
-		t.Error("close: want an error about a Read that goes on")
+		t.Error("close: want an error about the Read that does not end")
 	}
 	if err := <-received; !errors.Is(err, transport.ErrClosed) {
 		t.Errorf("receive: want %v, got %v", transport.ErrClosed, err)
 	}
 	close(s.free)
 	if err := conn.Close(t.Context()); err != nil {
-		t.Errorf("close, once the Read has ended: %v", err)
+		t.Errorf("close after the end of the Read: %v", err)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestPanicOrGoexitInStreamFailsConnection(t *testing.T) {
 			}
 			for _, name := range []string{"Read", "Write", "Close"} {
 				if _, ok := told.Load(name); !ok {
-					t.Errorf("nothing was told of %s", name)
+					t.Errorf("the failure of %s was not reported", name)
 				}
 			}
 		})

@@ -50,16 +50,15 @@ type Config struct {
 	// telemetry schema and at debug level. Nil drops them. A client always sets it.
 	Logger *slog.Logger
 
-	// QueueWait, if not nil, is called after an accepted frame has left, with the time that it waited in the
-	// outbound queue, by transports that measure it. A frame that leaves during its Send, as most do with [Stdio],
-	// has not waited and is not reported, and neither is a frame that is lost with the connection. QueueWait may
-	// be called from any goroutine, including one that is sending, and must return quickly.
+	// QueueWait, if not nil, is called after an accepted frame has left, with the time that the frame waited in the
+	// outbound queue. Only some transports measure that time. QueueWait is not called for a frame that leaves during its
+	// Send, as most do with [Stdio], nor for a frame that is lost with the connection. It may be called from any
+	// goroutine, including one that is sending, and must return quickly.
 	QueueWait func(time.Duration)
 
-	// Stream, if not nil, is called when a stream has opened that serves no single request. kind is "get" for the
-	// stream of a legacy session, "sse" for the stream of HTTP+SSE. The returned function is called when the
-	// stream has ended, with nil if it ended normally. Both may be called from any goroutine and must return
-	// quickly.
+	// Stream, if not nil, is called when a stream has opened that serves no single request. kind is "get" for the stream
+	// of a legacy session, "sse" for the stream of HTTP+SSE. The returned function is called when the stream has ended,
+	// with nil if it ended normally. Both functions may be called from any goroutine and must return quickly.
 	Stream func(kind string) (ended func(error))
 
 	// Missed, if not nil, is called when notifications or requests of the server may be lost: their stream was
@@ -78,9 +77,9 @@ type Config struct {
 	// involve a person, and with false when it continues. The calls of each message come in pairs.
 	Authorizing func(bool)
 
-	// Authorized, if not nil, is called when the server has refused a message and new credentials were obtained
-	// since. They may belong to another principal, for whom earlier results may not be meant. Authorized may be
-	// called from any goroutine and must return quickly.
+	// Authorized, if not nil, is called when the client has new credentials after the server refused a message. The new
+	// credentials may belong to another principal, who may not be allowed to see earlier results. Authorized may be called
+	// from any goroutine and must return quickly.
 	Authorized func()
 
 	// Failed, if not nil, is called when user code that the transport calls has panicked or ended its goroutine. name
@@ -101,7 +100,7 @@ func (c *Config) failed() failed {
 	return c.Failed
 }
 
-// failed is a [Config.Failed]; it may be nil.
+// failed is the type of [Config.Failed]; it may be nil.
 type failed func(name string, value any, stack []byte)
 
 // guard calls user code as [Config.guard] does.
@@ -161,20 +160,19 @@ type Network struct {
 // Conn is one connection to a server. Receive is for one goroutine at a time; the other methods may be called from
 // any goroutine.
 type Conn interface {
-	// Send accepts m into a bounded outbound queue and does not wait for the peer. nil means that m was accepted:
-	// the frame leaves as a whole, never inside another, unless the connection ends before. Frames on a shared
-	// stream leave in the order of acceptance; frames of [HTTP], each a request of its own, in any order.
+	// Send accepts m into a bounded outbound queue and does not wait for the peer. nil means that m was accepted: the
+	// frame leaves as a whole, never inside another, unless the connection ends before. Frames on a shared stream leave in
+	// the order of acceptance; frames of [HTTP], each a request of its own, in any order.
 	//
-	// An error means that no byte of m has left and none will. [ErrBusy] means that the queue is full; an empty
-	// queue accepts a frame of any size. The queue should be bounded in bytes, and have room for at least one
-	// frame of the frame limit: a client tries three times, about 10 ms apart, unless its user lets calls wait for
-	// room. An error that wraps [ErrClosed] means that the connection is closed or the peer is gone; Receive
-	// returns the reason. Send returns it at the latest after Receive has returned the end of the connection. A
-	// connection that breaks in the middle of a frame has accepted the frame: Send returns nil, and Receive
-	// returns the error.
+	// An error means that no byte of m has left and none will. [ErrBusy] means that the queue is full; an empty queue
+	// accepts a frame of any size. The queue should be bounded in bytes, and have room for at least one frame of the frame
+	// limit: a client tries three times, about 10 ms apart, unless its user lets calls wait for room. An error that wraps
+	// [ErrClosed] means that the connection is closed or the peer is gone; Receive returns the reason. After Receive has
+	// returned the end of the connection, every Send returns such an error. If the connection breaks in the middle of a
+	// frame, the frame counts as accepted: Send returns nil, and Receive returns the error.
 	//
-	// ctx bounds the acceptance: if it has ended, nothing is sent and Send returns its cause. Its values serve the
-	// whole exchange, if a request has a stream of its own, as in HTTP.
+	// ctx bounds the acceptance: if it has ended, nothing is sent and Send returns its cause. If each request has its own
+	// stream, as in HTTP, the values of ctx are used for the whole exchange.
 	//
 	// The connection must not keep m.Data after Send has returned; it must copy the data if it needs them longer.
 	Send(ctx context.Context, m Message) error
@@ -186,14 +184,14 @@ type Conn interface {
 	// must not be kept.
 	Cancel(id int64, notice Message)
 
-	// Receive asks for one frame and waits for it. A connection delivers frames only when asked: it may read ahead
-	// into a bounded buffer, but it removes no frame from the buffer, parses none and reads no further until it is
-	// asked. At most one frame is kept from a Receive whose ctx ended. Receive is for one goroutine at a time. The
-	// frame belongs to the caller.
+	// Receive asks for one frame and waits for it. A connection delivers frames only when asked: it may read ahead into a
+	// bounded buffer, but until it is asked it removes no frame from the buffer, parses no frame and reads no further. At
+	// most one frame is kept from a Receive whose ctx ended. Receive is for one goroutine at a time. The frame belongs to
+	// the caller.
 	//
-	// ctx bounds the wait. When it ends, Receive returns its cause and nothing is lost: the next Receive
-	// continues. A ctx that has ended before asks for nothing. A ctx that cannot end, such as
-	// [context.Background], is the cheapest to wait with; [Conn.Close] ends that wait too.
+	// ctx bounds the wait. When it ends, Receive returns its cause and nothing is lost: the next Receive continues. If ctx
+	// has ended before the call, Receive does not ask for a frame. A ctx that cannot end, such as [context.Background], is
+	// the cheapest to wait with; [Conn.Close] ends that wait too.
 	//
 	// Every other error means that the connection is over, and every later Receive returns the same error:
 	//   - [io.EOF], possibly wrapped: the peer has closed the stream;
@@ -221,7 +219,7 @@ type Conn interface {
 
 // Info is a snapshot of a connection.
 type Info struct {
-	PID    int // of the server process, 0 if there is none
+	PID    int // id of the server process, 0 if there is none
 	Queued int // frames accepted by Send that have not left yet; 0 if unknown
 	// LastWords is the last line on the standard error of the server process, cut after 1 KiB; empty if there is
 	// none. The server wrote this text.
@@ -229,6 +227,6 @@ type Info struct {
 
 	Exit *ExitError // how the server process ended, nil if it runs or there is none
 
-	SessionID   string // of a legacy session over HTTP
+	SessionID   string // id of a legacy session over HTTP, empty for none
 	HTTPVersion string // "1.1" or "2", empty before the first response
 }

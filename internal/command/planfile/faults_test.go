@@ -48,15 +48,15 @@ func TestFaultPlanErrorsNameTheLine(t *testing.T) {
 		"faults:\n- kind: latency\n  delay: soon\n": "line 3: not understood: str `soon`",
 		"faults: [\n":           "line 1: did not find expected node content",
 		"faults: []\n---\n{}\n": "the file has more than one document",
-		"faults:\n- kind: drop\n- kind: latncy\n": "line 3: fault 2, latncy: kind: is none of latency, drip, drop, " +
+		"faults:\n- kind: drop\n- kind: latncy\n": "line 3: fault 2, latncy: kind: want one of latency, drip, drop, " +
 			"duplicate, reorder, truncate, garbage, oversize, error, busy, expire, freeze, cut, death, refuse " +
 			"(did you mean latency?)",
 		"faults:\n- kind: latency\n":                "line 2: fault 1, latency: delay: is missing",
 		"faults:\n- kind: drop\n  probability: 2\n": "line 2: fault 1, drop: probability: 2 is not between 0 and 1",
 		"faults:\n- kind: drop\n  tool: '['\n": `line 2: fault 1, drop: tool: "[" is not a valid pattern; want one such as read_*: ` +
 			"syntax error in pattern",
-		"faults:\n\n- kind: drop\n  on: response\n": `line 3: fault 1, drop: on: "response" is not for this kind; ` +
-			"it is for answer, request, notification",
+		"faults:\n\n- kind: drop\n  on: response\n": `line 3: fault 1, drop: on: "response" does not apply to this kind; ` +
+			"want answer, request, notification",
 	} {
 		if _, _, err := Faults([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %q", text, err, want)

@@ -1,6 +1,7 @@
 // Package names has a constant for every name in the schema of the telemetry: metrics, attributes and events, and the
-// words that are values of attributes. Each constant is the name in one word. It is for programs that query, filter
-// or test telemetry. A name that leaves the schema leaves this package too, so the compiler finds its uses.
+// words that are values of attributes. The identifier of a constant is the name in one word: KeyMCPClientName is
+// mcp_client.name. The package is for programs that query, filter or test telemetry. A name that leaves the schema
+// leaves this package too, so the compiler finds its uses.
 //
 // Each name is written only here: the rows of package schema and the instruments refer to these constants. A new name
 // is added here first and then to its row; "go generate ./..." copies the row's description above the constant.

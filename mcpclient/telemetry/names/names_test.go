@@ -16,12 +16,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-var update = flag.Bool("update", false, "write the descriptions of the constants anew")
+var update = flag.Bool("update", false, "rewrite the comments of the constants from the schema")
 
-// row is the form that a row of the schema demands of a constant.
+// row is the value and the comment that a row of the schema requires of its constant.
 type row struct{ value, comment string }
 
-// rows returns the constants that the schema demands, by name.
+// rows returns the rows of the schema by the name of the constant that each requires.
 func rows() map[string]row {
 	all := map[string]row{}
 	add := func(prefix, name, brief string) {
@@ -43,7 +43,7 @@ func rows() map[string]row {
 	return all
 }
 
-// sources returns the files of the package.
+// sources returns the source files of the package.
 func sources(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
@@ -53,7 +53,7 @@ func sources(t *testing.T) []string {
 	return slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") })
 }
 
-// written is a constant of this package in its file.
+// written is a constant of this package, as written in its file.
 type written struct {
 	name, value, comment string
 	from, to             int // lines of the comment
@@ -103,11 +103,11 @@ func TestConstantsMatchSchema(t *testing.T) {
 			delete(missing, c.name)
 			switch {
 			case !ok:
-				t.Errorf("%s: %s is called as a row of the schema, got none for %q", file, c.name, c.value)
+				t.Errorf("%s: %s has the name of a schema constant, but the schema has no row for %q", file, c.name, c.value)
 			case c.value != want.value:
 				t.Errorf("%s: %s is %q, want %q", file, c.name, c.value, want.value)
 			case c.comment != want.comment && !*update:
-				t.Errorf("%s: %s has the comment of its row; run go generate ./...; got\n%swant\n%s",
+				t.Errorf("%s: the comment of %s differs from its row; run go generate ./...; got\n%swant\n%s",
 					file, c.name, c.comment, want.comment)
 			case c.comment != want.comment:
 				after = after[:c.from] + strings.ReplaceAll(want.comment, "\n", "\n\t") + after[c.to:]
@@ -120,11 +120,11 @@ func TestConstantsMatchSchema(t *testing.T) {
 		}
 	}
 	for name, want := range missing {
-		t.Errorf("each row of the schema has a constant, got none for %s = %q", name, want.value)
+		t.Errorf("a row of the schema has no constant; add %s = %q", name, want.value)
 	}
 }
 
-// TestWordsMatchSchemaEnumerations compares the words with the enumerations, both ways.
+// TestWordsMatchSchemaEnumerations compares the words with the enumerations, in both directions.
 func TestWordsMatchSchemaEnumerations(t *testing.T) {
 	source, err := os.ReadFile("words.go")
 	if err != nil {
@@ -157,19 +157,19 @@ func TestEachSpanNameHasRow(t *testing.T) {
 	got := map[string]bool{}
 	for _, c := range constants(t, source, "Span") {
 		if want := "Span" + inOneWord(c.value); c.name != want {
-			t.Errorf("%q is called %s, want %s", c.value, c.name, want)
+			t.Errorf("%q has the constant %s, want %s", c.value, c.name, want)
 		}
 		got[c.value] = true
 	}
 	for _, s := range schema.Current.Spans {
 		own, _, _ := strings.Cut(s.NameForm, " ")
 		if !strings.HasPrefix(own, "{") && !got[own] {
-			t.Errorf("a span that is not named after its method has a constant, got none for %s", own)
+			t.Errorf("span %s has no constant, although it is not named after its method", own)
 		}
 		delete(got, own)
 	}
 	for name := range got {
-		t.Errorf("%s is the name of a span, got no row", name)
+		t.Errorf("span %s has a constant but no row", name)
 	}
 }
 
@@ -178,7 +178,7 @@ var initials = map[string]string{
 	"mcp": "MCP", "ai": "AI", "id": "ID", "uri": "URI", "pid": "PID", "rpc": "RPC", "jsonrpc": "JSONRPC", "mrtr": "MRTR",
 }
 
-// inOneWord returns a name as a part of an identifier: mcp_client.corr_id is MCPClientCorrID. It omits the
+// inOneWord converts a name to a part of an identifier: mcp_client.corr_id becomes MCPClientCorrID. It omits the
 // placeholder at the end of a key.
 func inOneWord(name string) string {
 	var b strings.Builder

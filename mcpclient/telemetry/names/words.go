@@ -10,7 +10,7 @@ const (
 	ErrorTimeout        = "timeout"            // no answer in time
 	ErrorCancelled      = "cancelled"          // the caller cancelled the call before the answer
 	ErrorConnectionLost = "connection_lost"    // the connection ended before the answer
-	ErrorTransportBusy  = "transport_busy"     // no attempt to send found room
+	ErrorTransportBusy  = "transport_busy"     // the send queue was full at each attempt to send
 	ErrorViolation      = "protocol_violation" // the answer breaks the protocol
 	ErrorNotReady       = "not_ready"          // there was no connection to send on
 	ErrorShutdown       = "shutdown"           // this end was stopped
@@ -29,13 +29,13 @@ const (
 	DropLateLost      = "late_lost"      // response: the call failed with its connection
 	DropDuplicate     = "duplicate"      // response: the call was already answered
 	DropUnknownID     = "unknown_id"     // response: no call ever had this id
-	DropUnexpected    = "unexpected"     // response: it arrived when none was possible
+	DropUnexpected    = "unexpected"     // response: it arrived when no response was possible
 	DropNotReady      = "not_ready"      // both: the connection was not negotiated yet
 	DropQueueFull     = "queue_full"     // notification: its handlers were too slow
 	DropCoalesced     = "coalesced"      // notification: an equal one was waiting already
 	DropUnsubscribed  = "unsubscribed"   // notification: it belongs to no open subscription
 	DropNoStream      = "no_stream"      // notification: the client has no open stream for it
-	DropRateLimited   = "rate_limited"   // notification: the client was sent too many of its kind
+	DropRateLimited   = "rate_limited"   // notification: too many of its kind were sent to the client
 )
 
 // Values of mcp_client.retry.reason: why sending was retried.

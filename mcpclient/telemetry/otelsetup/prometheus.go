@@ -24,7 +24,7 @@ const (
 	portKey = "OTEL_EXPORTER_PROMETHEUS_PORT"
 )
 
-// scraped is a metric reader that serves metrics over HTTP. It owns the server, which ends with it.
+// scraped is a metric reader that serves metrics over HTTP. It owns the HTTP server, which Shutdown ends.
 type scraped struct {
 	sdkmetric.Reader
 	server *http.Server

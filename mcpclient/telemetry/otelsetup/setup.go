@@ -18,9 +18,9 @@ import (
 
 const configFile = "OTEL_CONFIG_FILE"
 
-// Setup is [otlp.Setup] with two additions: it reads a configuration file if OTEL_CONFIG_FILE names one, and
-// otherwise supports the exporter prometheus. An error is about the file, a variable or an option; Setup leaves
-// nothing running then. ctx bounds only Setup.
+// Setup is [otlp.Setup] with two additions: it reads a configuration file if OTEL_CONFIG_FILE names one, and otherwise
+// supports the exporter prometheus. Setup returns an error if the file, a variable or an option is invalid; then
+// nothing is left running. ctx bounds only Setup.
 func Setup(ctx context.Context, opts ...otlp.Option) (*otlp.Providers, error) {
 	if strings.TrimSpace(os.Getenv(configFile)) == "" {
 		return otlp.Setup(ctx, append([]otlp.Option{otlp.WithMetricReader("prometheus", newPrometheus)}, opts...)...)

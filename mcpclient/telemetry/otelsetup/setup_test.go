@@ -135,7 +135,7 @@ func TestConfigurationFileReplacesVariables(t *testing.T) {
 			len(points), len(records))
 	}
 	if spans[0].TraceID != spans[1].TraceID || spans[0].Service() != "from-file" {
-		t.Errorf("got %+v, want both ends in one trace of the file's service", spans)
+		t.Errorf("got %+v, want the spans of client and server in one trace, with the service of the file", spans)
 	}
 	if fields := p.Propagator().Fields(); len(fields) != 1 || fields[0] != "b3" {
 		t.Errorf("the propagator writes %q, want b3", fields)
@@ -145,7 +145,7 @@ func TestConfigurationFileReplacesVariables(t *testing.T) {
 func TestSetupReportsInvalidFile(t *testing.T) {
 	cleanEnv(t)
 	for name, text := range map[string]string{
-		"no YAML":          "a: [",
+		"not YAML":         "a: [",
 		"no such exporter": strings.Replace(file, "otlp_http", "carrier_pigeon", 1),
 	} {
 		configured(t, text)
@@ -190,7 +190,7 @@ func TestPrometheusEndpointHasDashboardMetrics(t *testing.T) {
 		`service_name="scraped"`, " # {", `trace_id="`, // an exemplar
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("what is scraped lacks %q", want)
+			t.Errorf("the scraped metrics lack %q", want)
 		}
 	}
 	if _, err := otelsetup.Setup(t.Context(), otlp.WithGlobals(false)); err == nil ||
@@ -201,11 +201,11 @@ func TestPrometheusEndpointHasDashboardMetrics(t *testing.T) {
 		t.Error(err)
 	}
 	if len(sink.Snapshot().PointsOf("mcp.client.operation.duration")) == 0 {
-		t.Error("the other exporter of the list has got nothing")
+		t.Error("the other exporter of the list got no metrics")
 	}
 	if resp, err := http.Get(fmt.Sprintf("http://localhost:%s/metrics", port)); err == nil {
 		resp.Body.Close()
-		t.Error("metrics are served behind the shutdown")
+		t.Error("metrics are served after the shutdown")
 	}
 }
 

@@ -29,7 +29,7 @@ func conversing(t *testing.T) context.Context {
 	return baggage.ContextWithBaggage(ctx, b)
 }
 
-// copied fails the test unless the attributes have the conversation and nothing else of the baggage.
+// copied fails the test unless the attributes have the conversation and no other member of the baggage.
 func copied(t *testing.T, what string, got map[string]any) {
 	t.Helper()
 	want := map[string]any{"gen_ai.conversation.id": "c-1", "gen_ai.agent.name": "planner"}

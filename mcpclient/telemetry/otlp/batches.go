@@ -46,7 +46,7 @@ func inParts[T any](ctx context.Context, batch []T, limit int, size func(*T) int
 	if lost == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %d not delivered: %w", lost, len(batch), errors.Join(errs...))
+	return fmt.Errorf("%d of %d items were not delivered: %w", lost, len(batch), errors.Join(errs...))
 }
 
 // errorsHave reports whether one of the errors has the same text as err.

@@ -123,10 +123,10 @@ func TestLargeBatchesReachReceiverWithDefaultLimits(t *testing.T) {
 			}
 			shutdown(t, p)
 			if got.spans != items || got.records != items {
-				t.Errorf("%d spans and %d records arrive, want %d of each", got.spans, got.records, items)
+				t.Errorf("%d spans and %d records arrived, want %d of each", got.spans, got.records, items)
 			}
 			if got.largest > maxBatch || got.largest < maxBatch/3 {
-				t.Errorf("the largest message has %d bytes, want at most %d and not many less", got.largest, maxBatch)
+				t.Errorf("the largest message has %d bytes, want at most %d and at least a third of that", got.largest, maxBatch)
 			}
 		})
 	}
@@ -141,7 +141,7 @@ func TestPartsKeepOrderAndLimit(t *testing.T) {
 	}{
 		{"small", []int{1, 2, 3}, "[[1 2 3]]"},
 		{"just full", []int{5, 5, 1}, "[[5 5] [1]]"},
-		{"one above the limit goes alone", []int{1, 99, 2, 3}, "[[1] [99] [2 3]]"},
+		{"one above the limit is sent alone", []int{1, 99, 2, 3}, "[[1] [99] [2 3]]"},
 		{"all above the limit", []int{11, 12}, "[[11] [12]]"},
 		{"one", []int{11}, "[[11]]"},
 	} {
@@ -167,11 +167,11 @@ func TestFailedPartIsCountedAndOthersAreSent(t *testing.T) {
 				return refused
 			}
 			return nil
-		}, []int{1, 3}, "1 of 3 not delivered: refused"},
+		}, []int{1, 3}, "1 of 3 items were not delivered: refused"},
 		{"all are refused", []int{1, 2, 3}, func(context.CancelFunc, int) error { return refused }, nil,
-			"3 of 3 not delivered: refused"},
+			"3 of 3 items were not delivered: refused"},
 		{"the context ends", []int{1, 2, 3}, func(end context.CancelFunc, n int) error { end(); return nil }, []int{1},
-			"2 of 3 not delivered: context canceled"},
+			"2 of 3 items were not delivered: context canceled"},
 		{"one part", []int{1}, func(context.CancelFunc, int) error { return refused }, nil, "refused"},
 	} {
 		ctx, end := context.WithCancel(t.Context())
@@ -204,7 +204,7 @@ func everyValue(r *rand.Rand) []attribute.KeyValue {
 	}
 }
 
-// everySpan returns spans with everything that a span may have.
+// everySpan returns spans with all parts that a span may have.
 func everySpan(r *rand.Rand) []sdktrace.ReadOnlySpan {
 	recorder := tracetest.NewSpanRecorder()
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("scope",

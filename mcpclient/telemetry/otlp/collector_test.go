@@ -53,7 +53,7 @@ func (s logsService) Export(ctx context.Context,
 	return &collogs.ExportLogsServiceResponse{}, s.answer(ctx, logs)
 }
 
-// run starts a collector that reacts with a, until the test ends.
+// run starts a collector that reacts with a. The collector ends with the test.
 func run(t *testing.T, a answer, opts ...grpc.ServerOption) (endpoint string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,7 +70,7 @@ func run(t *testing.T, a answer, opts ...grpc.ServerOption) (endpoint string) {
 	return l.Addr().String()
 }
 
-// runHTTP is run for a collector over HTTP.
+// runHTTP is like run, for a collector over HTTP.
 func runHTTP(t *testing.T, a answer) (url string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +98,7 @@ func TestWithEndpointUsesNeitherHeadersNorTLS(t *testing.T) {
 	got := make(chan signal, 10)
 	p := setup(t, WithEndpoint(run(t, func(ctx context.Context, sig signal) error {
 		if md, _ := metadata.FromIncomingContext(ctx); len(md.Get("authorization")) > 0 {
-			t.Errorf("the headers of %s hold the secret of the environment", sig)
+			t.Errorf("the headers of %s contain the secret from the environment", sig)
 		}
 		got <- sig
 		return nil

@@ -71,8 +71,8 @@ func colourful(w io.Writer, getenv func(string) string) bool {
 	return ok && getenv("NO_COLOR") == "" && term.IsTerminal(int(f.Fd()))
 }
 
-// readable removes the event's name, which the line has already, superfluous digits, and the text of a flight record,
-// which is pages long.
+// readable removes three things that make a line hard to read: the event's name, which is already the line's message,
+// superfluous digits, and the text of a flight record, which is pages long.
 func readable(groups []string, a slog.Attr) slog.Attr {
 	switch {
 	case len(groups) == 0 && a.Key == names.KeyEventName, strings.HasSuffix(a.Key, ".flight_record.text"):

@@ -106,7 +106,7 @@ func parse(t *testing.T, b []byte) map[string]any {
 	return m
 }
 
-// A stringer hides its text from a handler that only looks at strings.
+// A stringer hides its text from a handler that checks only strings.
 type stringer struct{ text string }
 
 func (s stringer) String() string { return s.text }
@@ -130,7 +130,7 @@ func TestPeerTextsCannotControlTerminal(t *testing.T) {
 		for _, colour := range []bool{false, true} {
 			want, got := controls(colour, "benign"), controls(colour, text)
 			if got != want {
-				t.Errorf("colour %v: %q puts %q on the terminal, want only our own %q", colour, text, got, want)
+				t.Errorf("colour %v: %q puts %q on the terminal, want only the console's own %q", colour, text, got, want)
 			}
 		}
 	})

@@ -26,8 +26,8 @@
 //	                                  ottrace, and what is registered
 //	                                  with contrib's autoprop; or none
 //	OTEL_EXPORTER_OTLP_PROTOCOL       grpc, http/protobuf               grpc
-//	OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, _METRICS_PROTOCOL, _LOGS_PROTOCOL: the same for one signal,
-//	and http/json for traces, for which alone the SDK has it
+//	OTEL_EXPORTER_OTLP_TRACES_PROTOCOL, _METRICS_PROTOCOL, _LOGS_PROTOCOL: the same for one signal;
+//	traces also support http/json, since the SDK has it only for traces
 //	OTEL_EXPORTER_OTLP_ENDPOINT       http://host:port, https://...     https://localhost:4317,
 //	                                                                    with HTTP https://localhost:4318
 //	OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, _METRICS_ENDPOINT, _LOGS_ENDPOINT: the same for one signal
@@ -45,9 +45,9 @@
 //	OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG (read here with [WithTailSampling], as its ratio)
 //	OTEL_METRICS_EXEMPLAR_FILTER
 //	OTEL_EXPORTER_OTLP_INSECURE, _COMPRESSION, _TIMEOUT, _CERTIFICATE, _CLIENT_CERTIFICATE,
-//	_CLIENT_KEY, all also for one signal (over HTTP read here, and a file that cannot be read is an error of
-//	Setup); OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE,
-//	OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION ([WithHistograms] wins)
+//	_CLIENT_KEY, and each also for one signal (over HTTP, Setup reads them, and returns an error if it cannot
+//	read a file); OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE,
+//	OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION ([WithHistograms] overrides it)
 //
 // The SDK reads these variables as numbers. Setup checks them for the exported signals, since the SDK ignores some
 // invalid values and ends the program at others. Setup rejects a value outside its range, or with a space:

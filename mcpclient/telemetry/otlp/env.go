@@ -59,7 +59,7 @@ func (s signal) spoken() []protocol {
 	return []protocol{overGRPC, overHTTP}
 }
 
-// readEnv reads the variables with getenv. If direct, the program has set an endpoint, and the variables for
+// readEnv reads the variables with getenv. direct is true if the program has set an endpoint; then the variables for
 // exporters and protocols are ignored. added lists the exporters that the program has added. The error names all
 // invalid variables.
 func readEnv(getenv func(string) string, direct bool, added map[signal][]string) (settings, error) {

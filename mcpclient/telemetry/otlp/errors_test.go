@@ -21,20 +21,20 @@ func TestErrorLinesAreLimitedAndCounted(t *testing.T) {
 		return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	}
 	if got := burst(8); len(got) != errorBurst || got[4] != "opentelemetry: error 4" {
-		t.Errorf("of 8 errors at once %q are shown, want the first %d", got, errorBurst)
+		t.Errorf("8 errors at once: %q are shown, want the first %d", got, errorBurst)
 	}
 	now = now.Add(errorRefill - 1)
 	if got := burst(1); got[0] != "" {
-		t.Errorf("just before the refill %q is shown, want nothing", got)
+		t.Errorf("just before the refill: %q is shown, want nothing", got)
 	}
 	now = now.Add(1)
 	if got := burst(2); len(got) != 1 || got[0] != "opentelemetry: error 0 (4 more not shown)" {
-		t.Errorf("after the refill %q is shown, want one line that counts 4", got)
+		t.Errorf("after the refill: %q is shown, want one line with the count 4", got)
 	}
 	now = now.Add(time.Hour)
 	if got := burst(100); len(got) != errorBurst || !strings.HasSuffix(got[0], "(1 more not shown)") ||
 		got[1] != "opentelemetry: error 1" {
-		t.Errorf("after an hour %q are shown, want %d lines, the first of which counts 1", got, errorBurst)
+		t.Errorf("after an hour: %q are shown, want %d lines, the first with the count 1", got, errorBurst)
 	}
 }
 

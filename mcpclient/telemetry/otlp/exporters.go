@@ -17,9 +17,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// A destination is the receiver of the exporter otlp for one signal. The SDK's exporters read OTEL_EXPORTER_OTLP_*
-// and connect when they first send. For a direct endpoint, options override the environment: credentials (which would
-// override "insecure") and headers.
+// A destination is the receiver of the exporter otlp for one signal. The SDK's exporters read OTEL_EXPORTER_OTLP_* and
+// connect when they first send. For a direct endpoint, options override the headers and the credentials of the
+// environment; the credentials would otherwise override "insecure".
 type destination struct {
 	protocol protocol
 	direct   string // host:port; empty if the environment decides
@@ -34,7 +34,7 @@ func newSpanExporter(ctx context.Context, d destination) (sdktrace.SpanExporter,
 		}
 		encoding, limit := otlptracehttp.EncodingProtobuf, maxBatch
 		if d.protocol == overJSON {
-			encoding, limit = otlptracehttp.EncodingJSON, maxBatch/2 // names of fields, quotes and escapes
+			encoding, limit = otlptracehttp.EncodingJSON, maxBatch/2 // JSON is larger than protobuf
 		}
 		e, err := otlptracehttp.New(ctx, otlptracehttp.WithHTTPClient(client), otlptracehttp.WithEncoding(encoding),
 			otlptracehttp.WithRetry(otlptracehttp.RetryConfig(retries)))
@@ -92,7 +92,7 @@ func newLogExporter(ctx context.Context, d destination) (sdklog.Exporter, error)
 type spanExporter struct {
 	sdktrace.SpanExporter
 	link  *link
-	limit int // estimated size of one message in bytes
+	limit int // maximum of the estimated size of one message, in bytes
 }
 
 func (e spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {

@@ -26,11 +26,11 @@ import (
 func TestEachProtocolExportsAllSignals(t *testing.T) {
 	const all, ofTraces = "OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
 	for name, env := range map[string]map[string]string{
-		"grpc":                   {},
-		"http/protobuf":          {all: "http/protobuf"},
-		"http/protobuf, gzip":    {all: "http/protobuf", "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip"},
-		"http/json for traces":   {all: "http/protobuf", ofTraces: "http/json"},
-		"spans alone go by HTTP": {ofTraces: "http/protobuf"},
+		"grpc":                 {},
+		"http/protobuf":        {all: "http/protobuf"},
+		"http/protobuf, gzip":  {all: "http/protobuf", "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip"},
+		"http/json for traces": {all: "http/protobuf", ofTraces: "http/json"},
+		"only spans over HTTP": {ofTraces: "http/protobuf"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cleanEnv(t)
@@ -58,7 +58,7 @@ func TestEachProtocolExportsAllSignals(t *testing.T) {
 					len(got.Records))
 			}
 			if got.Spans[0].TraceID != sc.TraceID().String() || len(got.RecordsOf("work.done")) != 1 {
-				t.Errorf("got span %+v and record %+v, want those that were made", got.Spans[0], got.Records[0])
+				t.Errorf("got span %+v and record %+v, want the test's span and record", got.Spans[0], got.Records[0])
 			}
 		})
 	}
@@ -95,14 +95,14 @@ func TestHTTPExportersReadTLSHeadersAndTimeout(t *testing.T) {
 	record(t, p)
 	shutdown(t, p)
 	if got := seen.Load(); got != 3 {
-		t.Errorf("%d signals came by TLS with their header, want 3", got)
+		t.Errorf("%d signals arrived over TLS with their header, want 3", got)
 	}
 
 	t.Setenv("OTEL_EXPORTER_OTLP_CERTIFICATE", "")
 	stranger := setup(t)
 	record(t, stranger)
 	if err := stranger.Shutdown(patient(t)); err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("Shutdown = %v, want a collector that is not trusted to get nothing", err)
+		t.Errorf("Shutdown = %v, want an error about the untrusted collector", err)
 	}
 }
 
@@ -156,16 +156,16 @@ func TestHTTPExportIsRetriedUntilShutdown(t *testing.T) {
 		name      string
 		try       fakeTransport
 		closing   bool
-		temporary bool   // the error
-		status    int    // of the response, 0 for an error
+		temporary bool   // whether the error is temporary
+		status    int    // status of the response, 0 for an error
 		loss      string // a part of the error
 	}{
-		{"it is taken", fakeTransport{status: 200}, false, false, 200, ""},
-		{"it is taken at last", fakeTransport{status: 202}, true, false, 202, ""},
+		{"accepted", fakeTransport{status: 200}, false, false, 200, ""},
+		{"accepted at the last try", fakeTransport{status: 202}, true, false, 202, ""},
 		{"busy", fakeTransport{status: 503}, false, false, 503, ""}, // the exporter retries
-		{"busy at last", fakeTransport{status: 503}, true, false, 0, "Service Unavailable"},
-		{"away", fakeTransport{err: refused}, false, true, 0, "refused"},
-		{"away at last", fakeTransport{err: refused}, true, false, 0, "refused"},
+		{"busy at the last try", fakeTransport{status: 503}, true, false, 0, "Service Unavailable"},
+		{"unreachable", fakeTransport{err: refused}, false, true, 0, "refused"},
+		{"unreachable at the last try", fakeTransport{err: refused}, true, false, 0, "refused"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			l, closed := newLink(), false
@@ -216,12 +216,12 @@ func TestConsoleExporterWritesToConsole(t *testing.T) {
 		if json.Unmarshal([]byte(line), &s) == nil && strings.Contains(s.Name, "evil") {
 			spans++
 			if !strings.Contains(s.Name, "\u009b2J \U000e0041 \x1b") {
-				t.Errorf("the line of the span says %q, want the name as it is", s.Name)
+				t.Errorf("the span's line has the name %q, want the unchanged name", s.Name)
 			}
 		}
 	}
 	if spans != 1 {
-		t.Errorf("%d lines are the span, want 1:\n%s", spans, text)
+		t.Errorf("%d lines describe the span, want 1:\n%s", spans, text)
 	}
 }
 
@@ -292,7 +292,7 @@ func TestFailedSetupShutsDownCreatedSignals(t *testing.T) {
 			}
 			closed := errors.Is(reader.Collect(t.Context(), new(metricdata.ResourceMetrics)), sdkmetric.ErrReaderShutdown)
 			if got := map[signal]bool{traces: spans.ended, metrics: closed, logs: records.ended}; !got[sig] {
-				t.Errorf("the exporter that was made goes on: %v", got)
+				t.Errorf("the exporter that was created still runs: %v", got)
 			}
 		})
 	}
@@ -309,7 +309,7 @@ func (e *endedSpans) Shutdown(context.Context) error { e.ended = true; return ni
 
 func TestWithSDKUsesGivenProviders(t *testing.T) {
 	cleanEnv(t)
-	t.Setenv("OTEL_TRACES_EXPORTER", "nonsense") // is not read
+	t.Setenv("OTEL_TRACES_EXPORTER", "nonsense") // must be ignored
 	t.Setenv("OTEL_CONFIG_FILE", "otel.yaml")
 	spans, logs := tracetest.NewInMemoryExporter(), new(countedLogs)
 	tp := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
@@ -332,6 +332,6 @@ func TestWithSDKUsesGivenProviders(t *testing.T) {
 	}
 	sdk.Shutdown = nil
 	if _, err := Setup(t.Context(), WithGlobals(false), WithSDK(sdk)); err == nil {
-		t.Error("Setup takes an SDK that cannot be shut down, want an error")
+		t.Error("Setup accepts an SDK without Shutdown, want an error")
 	}
 }

@@ -23,7 +23,7 @@ func TestGlobalsAreSetUnlessDisabled(t *testing.T) {
 	t.Cleanup(func() { otel.SetTextMapPropagator(propagation.NewCompositeTextMapPropagator()) })
 	if otel.GetTracerProvider() != p.TracerProvider() || otel.GetMeterProvider() != p.MeterProvider() ||
 		otel.GetLoggerProvider() != p.LoggerProvider() {
-		t.Error("the global providers are not those of Setup")
+		t.Error("the global providers are not the providers of Setup")
 	}
 	if got := otel.GetTextMapPropagator().Fields(); !slices.Contains(got, "traceparent") {
 		t.Errorf("the global propagator writes %q, want traceparent", got)

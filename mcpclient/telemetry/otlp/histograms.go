@@ -19,9 +19,9 @@ const (
 	// servers on the same machine, and cost a third more series.
 	FineHistograms
 
-	// ExponentialHistograms have up to 160 buckets that adapt to the values, at most 4.4 % wide within a factor of
-	// 1,000, for every histogram of this module. The backend must support native histograms: Prometheus 3 with
-	// scrape_native_histograms, or with its OTLP receiver.
+	// ExponentialHistograms apply to every histogram of this module. They have up to 160 buckets that adapt to the values:
+	// while the values are within a factor of 1,000, each bucket is at most 4.4 % wide. The backend must support native
+	// histograms: Prometheus 3 with scrape_native_histograms, or with its OTLP receiver.
 	ExponentialHistograms
 )
 
@@ -41,8 +41,8 @@ var fineOperations = []float64{.0001, .00025, .0005, .001, .005,
 // process for OTLP. With [WithSDK], see [Histograms.View].
 func WithHistograms(h Histograms) Option { return func(c *config) { c.histograms = h } }
 
-// View returns a view that gives this module's histograms the form, for a program with its own MeterProvider. For
-// [ConventionHistograms] it matches nothing.
+// View returns a view that gives this module's histograms the form h, for a program with its own MeterProvider. For
+// [ConventionHistograms] the view matches nothing.
 func (h Histograms) View() sdkmetric.View {
 	return func(i sdkmetric.Instrument) (sdkmetric.Stream, bool) {
 		s := sdkmetric.Stream{Name: i.Name, Description: i.Description, Unit: i.Unit}

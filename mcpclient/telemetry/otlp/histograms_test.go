@@ -69,11 +69,11 @@ func TestWithHistogramsSetsAggregation(t *testing.T) {
 		{"the conventions'", telemetry.ScopeName, operation, []otlp.Option{otlp.WithHistograms(otlp.ConventionHistograms)},
 			explicit(.01)},
 		{"fine", telemetry.ScopeName, operation, []otlp.Option{otlp.WithHistograms(otlp.FineHistograms)}, explicit(.0001)},
-		{"fine, a metric that is fine already", telemetry.ScopeName, queue,
+		{"fine, a metric with fine buckets by default", telemetry.ScopeName, queue,
 			[]otlp.Option{otlp.WithHistograms(otlp.FineHistograms)}, explicit(1e-6)},
 		{"exponential", telemetry.ScopeName, operation, []otlp.Option{otlp.WithHistograms(otlp.ExponentialHistograms)},
 			exponential},
-		{"exponential, another library's", "another", operation,
+		{"exponential, a metric of another library", "another", operation,
 			[]otlp.Option{otlp.WithHistograms(otlp.ExponentialHistograms)}, explicit(.01)},
 	} {
 		t.Run(c.about, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestWithHistogramsSetsAggregation(t *testing.T) {
 	}
 }
 
-// TestFineHistogramsIncludeConventionBuckets keeps queries for a bucket of the conventions valid.
+// TestFineHistogramsIncludeConventionBuckets: queries for a bucket of the conventions must stay valid.
 func TestFineHistogramsIncludeConventionBuckets(t *testing.T) {
 	for _, name := range []string{names.MetricMCPClientOperationDuration, names.MetricMCPServerOperationDuration,
 		names.MetricGenAIExecuteToolDuration} {

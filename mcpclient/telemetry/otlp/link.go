@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-var errAbandoned = errors.New("abandoned at shutdown")
+var errAbandoned = errors.New("the export was abandoned at shutdown")
 
 // A link stands between one signal's exporter and the collector, to keep a shutdown short when the collector is down.
 // Without it, an exporter waits seconds to retry after a refused connection, and the SDK's shutdown waits with it
@@ -21,7 +21,7 @@ var errAbandoned = errors.New("abandoned at shutdown")
 //   - at lastTry, ends an export that is only waiting to retry, and from then on makes a failed try the last;
 //   - at abandon, ends and refuses every export, so that no work of the SDK outlives the shutdown.
 type link struct {
-	life context.Context // ends with abandon
+	life context.Context // context that abandon ends
 	end  context.CancelCauseFunc
 
 	// whole means that each batch includes the data of earlier batches, as with cumulative metrics: if one is delivered,
@@ -93,7 +93,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	resp, err := t.next.RoundTrip(req)
 	failure := err
 	if err == nil && resp.StatusCode/100 != 2 {
-		failure = fmt.Errorf("the collector answers %s", resp.Status)
+		failure = fmt.Errorf("the collector answered %s", resp.Status)
 	}
 	closing := t.tried(failure)
 	switch {

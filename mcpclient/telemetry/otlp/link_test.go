@@ -13,7 +13,7 @@ import (
 
 var errDown = status.Error(codes.Unavailable, "down")
 
-// try is one try of an exporter with the given outcome.
+// try makes one try of an export. The try has the given outcome.
 func try(ctx context.Context, l *link, outcome error) error {
 	return l.intercept(ctx, "/Export", nil, nil, nil,
 		func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return outcome })
@@ -23,7 +23,7 @@ func TestLinkAllowsRetriesWhileProgramRuns(t *testing.T) {
 	l := newLink()
 	err := l.do(t.Context(), func(ctx context.Context) error { return try(ctx, l, errDown) })
 	if status.Code(err) != codes.Unavailable {
-		t.Errorf("error = %v, want the collector's with its code Unavailable", err)
+		t.Errorf("error = %v, want the collector's error with its code Unavailable", err)
 	}
 	if err := l.loss(); err != nil {
 		t.Errorf("loss = %v before the shutdown, want none", err)
@@ -35,7 +35,7 @@ func TestFailureAfterLastTryIsNotRetried(t *testing.T) {
 	l.lastTry()
 	err := l.do(t.Context(), func(ctx context.Context) error { return try(ctx, l, errDown) })
 	if err == nil || err.Error() != "down" {
-		t.Errorf("error = %v, want the collector's words, down", err)
+		t.Errorf("error = %v, want the collector's text, down", err)
 	}
 	if code := status.Code(err); code != codes.Unknown {
 		t.Errorf("code = %v, want Unknown, which no exporter retries", code)
@@ -54,7 +54,7 @@ func TestLaterCumulativeExportReplacesFailedOne(t *testing.T) {
 		_ = l.do(t.Context(), func(context.Context) error { return context.Canceled })
 		_ = l.do(t.Context(), func(context.Context) error { return nil })
 		if lost := l.loss() != nil; lost == whole {
-			t.Errorf("batches that have all: %v: want a loss only if not, got %v", whole, l.loss())
+			t.Errorf("batches that include earlier data: %v: want a loss only if false, got %v", whole, l.loss())
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestLastTryEndsWaitForRetry(t *testing.T) {
 			t.Errorf("error = %v, want %v", err, errAbandoned)
 		}
 		if err := l.do(t.Context(), func(ctx context.Context) error { return ctx.Err() }); err != nil {
-			t.Errorf("the export after it gets %v, want its own chance", err)
+			t.Errorf("a later export returns %v, want nil", err)
 		}
 	})
 }
@@ -112,7 +112,7 @@ func TestLastTryWaitsForRunningTry(t *testing.T) {
 		l.lastTry()
 		answer <- nil
 		if err := <-result; err != nil {
-			t.Errorf("error = %v, want none: the collector took it", err)
+			t.Errorf("error = %v, want none, because the collector accepted the data", err)
 		}
 	})
 }

@@ -13,7 +13,7 @@ func TestLoggerWithoutExporterIsDisabled(t *testing.T) {
 	cleanEnv(t)
 	t.Setenv("OTEL_SDK_DISABLED", "true")
 	if setup(t).Logger().Enabled(t.Context(), slog.LevelError) {
-		t.Error("the logger is enabled for errors though there is no exporter")
+		t.Error("the logger is enabled for errors although there is no exporter")
 	}
 }
 

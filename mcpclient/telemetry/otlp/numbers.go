@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// A number is a variable that the SDK reads as an integer. The SDK ignores some invalid values, and ends the program
-// at others: it allocates a queue of any size.
+// A number is a variable that the SDK reads as an integer. The SDK ignores some invalid values. Other invalid values
+// end the program, because the SDK allocates a queue of any size.
 type number struct {
 	key      string
-	signals  []signal // the variable matters if one of them is exported
+	signals  []signal // the SDK reads the variable if one of these signals is exported
 	min, max int
 	meaning  string // description of the value, for the error
 }

@@ -37,7 +37,7 @@ func TestSetupAcceptsNumbersInRange(t *testing.T) {
 	}
 }
 
-// The SDK reads the variables of a signal only if that is exported.
+// The SDK reads the variables of a signal only if the signal is exported.
 func TestNumericVariablesOfDisabledSignalsAreIgnored(t *testing.T) {
 	for _, n := range numbers {
 		env := map[string]string{n.key: "x"}
@@ -79,6 +79,6 @@ func TestSamplerArgumentMustBeRatio(t *testing.T) {
 	}
 	env := map[string]string{"OTEL_TRACES_SAMPLER": "always_on", "OTEL_TRACES_SAMPLER_ARG": "x"}
 	if _, err := read(env, false); err != nil {
-		t.Errorf("the argument of a sampler that has none: error %v, want none", err)
+		t.Errorf("an argument for a sampler without one: error %v, want none", err)
 	}
 }

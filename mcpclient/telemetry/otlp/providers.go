@@ -75,9 +75,9 @@ func (p *Providers) LoggerProvider() log.LoggerProvider { return p.logs }
 // Propagator returns the propagator that OTEL_PROPAGATORS configures.
 func (p *Providers) Propagator() propagation.TextMapPropagator { return p.propagator }
 
-// Logger returns the logger that writes to the console and exports records, each from its own level. The trace ids
-// come from the context of the record; a record without a context belongs to no trace. The attribute event.name
-// becomes the event name of the exported record.
+// Logger returns the logger that writes records to the console and exports them. The console and the export each have
+// their own lowest level. The trace ids come from the context of the record; a record without a context belongs to no
+// trace. The attribute event.name becomes the event name of the exported record.
 func (p *Providers) Logger() *slog.Logger { return p.logger }
 
 // ForceFlush exports the recorded data and waits for the export, until the context's deadline or, if it has none, at

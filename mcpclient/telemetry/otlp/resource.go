@@ -13,9 +13,9 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// newResource describes this process. The environment comes last and overrides the rest. The arguments of the process
-// are omitted on purpose, and with them resource.WithProcess: people pass tokens in argv. A resource that comes with
-// an error lacks only the parts that could not be detected.
+// newResource describes this process. The environment comes last and overrides the rest. newResource does not use
+// resource.WithProcess, which would add the arguments of the process, because people pass tokens in argv. If it returns
+// both a resource and an error, only the parts that could not be detected are missing.
 func newResource(ctx context.Context, c *config) (*resource.Resource, error) {
 	info, _ := debug.ReadBuildInfo()
 	return resource.New(ctx,

@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc/backoff"
 )
 
-// retries configures the retries of exporters. The SDK's default would retry after up to half a minute, and gRPC
-// would reconnect after up to two: a collector would get nothing for that time after a short outage.
+// retries configures the retries of exporters. By default, the SDK would retry after up to half a minute, and gRPC
+// would reconnect after up to two minutes: after a short outage, a collector would get nothing for that time.
 // OTEL_EXPORTER_OTLP_TIMEOUT and OTEL_BSP_EXPORT_TIMEOUT bound an export; the limit here is higher than users set.
 var retries = otlptracegrpc.RetryConfig{
 	Enabled:         true,

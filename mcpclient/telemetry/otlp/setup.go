@@ -21,10 +21,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/tailsampling"
 )
 
-// Setup builds the providers and the logger from the options and the environment (see the package comment). It makes
-// no connection, so a collector that is down causes neither an error nor a delay; bounded queues hold spans, metrics
-// and log records until the collector accepts them. An error is about the configuration and names every invalid
-// variable; Setup leaves nothing running then. ctx bounds only Setup itself.
+// Setup builds the providers and the logger from the options and the environment (see the package comment). It makes no
+// connection, so a collector that is down causes neither an error nor a delay; bounded queues hold spans, metrics and
+// log records until the collector accepts them. Setup returns an error if the configuration is invalid; the error names
+// every invalid variable, and nothing is left running. ctx bounds only Setup itself.
 //
 // The caller should call [Providers.Shutdown] before the program ends, or the data of the last seconds is lost.
 func Setup(ctx context.Context, opts ...Option) (*Providers, error) {
@@ -114,9 +114,9 @@ type beginning struct {
 	ctx       context.Context
 	res       *resource.Resource
 	exporters []string
-	to        destination            // for the exporter otlp
-	show      *console               // for the exporter console
-	tail      *tailsampling.Sampling // nil if a sampler of the SDK decides
+	to        destination            // destination for the exporter otlp
+	show      *console               // console for the exporter console
+	tail      *tailsampling.Sampling // tail sampling; nil if a sampler of the SDK decides
 }
 
 func (p *Providers) startTraces(b *beginning) error {

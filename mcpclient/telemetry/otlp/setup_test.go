@@ -35,10 +35,10 @@ func TestShutdownDeliversAllSignals(t *testing.T) {
 	}
 	r := records[0]
 	if r.TraceID != sc.TraceID().String() || r.SpanID != sc.SpanID().String() {
-		t.Errorf("log record is of trace %s span %s, want %v", r.TraceID, r.SpanID, sc)
+		t.Errorf("log record has trace %s and span %s, want %v", r.TraceID, r.SpanID, sc)
 	}
 	if diff := cmp.Diff(map[string]any{"pieces": int64(3)}, r.Attributes); diff != "" {
-		t.Errorf("attributes of the log record: event.name moves to the record, the others stay (-want +got):\n%s", diff)
+		t.Errorf("attributes of the log record, without event.name, which becomes the event name (-want +got):\n%s", diff)
 	}
 	if x := points[0].Exemplars; len(x) != 1 || x[0].SpanID != sc.SpanID().String() {
 		t.Errorf("exemplars of the point = %v, want one of span %v", x, sc.SpanID())
@@ -67,7 +67,7 @@ func TestTheEnvironmentConfiguresSetup(t *testing.T) {
 		"service.name": "from-env", "service.version": "v9", "deployment.environment.name": "test",
 	} {
 		if res[key] != want {
-			t.Errorf("resource %s = %v, want %v: the environment wins", key, res[key], want)
+			t.Errorf("resource %s = %v, want %v from the environment", key, res[key], want)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestResourceDescribesProcessWithoutArguments(t *testing.T) {
 	}
 	for key := range maps.Keys(res) {
 		if strings.HasPrefix(key, "process.command") || key == "process.executable.path" || key == "process.owner" {
-			t.Errorf("the resource tells %s", key)
+			t.Errorf("the resource has %s", key)
 		}
 	}
 	if name, _ := res["service.name"].(string); !strings.HasPrefix(name, "unknown_service:") {
@@ -158,7 +158,7 @@ func TestPartiallyInvalidResourceAttributesAreAccepted(t *testing.T) {
 	record(t, p)
 	shutdown(t, p)
 	if got := sink.Snapshot().Spans[0].Resource["good"]; got != "1" {
-		t.Errorf("resource attribute good = %v, want 1 in spite of its broken neighbour", got)
+		t.Errorf("resource attribute good = %v, want 1 although the next attribute is invalid", got)
 	}
 }
 

@@ -24,7 +24,7 @@ func deadPort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// eachWay runs f with a collector that reacts with a, over each protocol; a nil a means no collector.
+// eachWay runs f over each protocol, with a collector that reacts with a. If a is nil, there is no collector.
 func eachWay(t *testing.T, a answer, f func(t *testing.T, to []Option)) {
 	t.Run("grpc", func(t *testing.T) {
 		cleanEnv(t)
@@ -58,7 +58,7 @@ func TestUnreachableCollectorCausesNoDelay(t *testing.T) {
 		record(t, p)
 		err := p.Shutdown(context.Background())
 		if took := time.Since(began); took > soon {
-			t.Errorf("a run without collector took %v, want less than %v", took, soon)
+			t.Errorf("a run without a collector took %v, want less than %v", took, soon)
 		}
 		for _, sig := range []string{"traces: ", "metrics: ", "logs: "} {
 			if err == nil || !strings.Contains(err.Error(), sig) {
@@ -75,7 +75,7 @@ func TestShutdownDoesNotWaitForRetry(t *testing.T) {
 	tried := make(chan struct{}, 1000)
 	unavailable := func(context.Context, signal) error {
 		tried <- struct{}{}
-		return status.Error(codes.Unavailable, "go away")
+		return status.Error(codes.Unavailable, "try later")
 	}
 	eachWay(t, unavailable, func(t *testing.T, to []Option) {
 		p := setup(t, append(to, WithExportInterval(time.Millisecond))...)
@@ -88,9 +88,9 @@ func TestShutdownDoesNotWaitForRetry(t *testing.T) {
 		if took := time.Since(began); took > soon {
 			t.Errorf("Shutdown took %v while an export waited for its next try, want less than %v", took, soon)
 		}
-		if err == nil || !strings.Contains(err.Error(), "go away") && !strings.Contains(err.Error(), "503") &&
+		if err == nil || !strings.Contains(err.Error(), "try later") && !strings.Contains(err.Error(), "503") &&
 			!strings.Contains(err.Error(), errAbandoned.Error()) {
-			t.Errorf("Shutdown = %v, want the collector's words or %q", err, errAbandoned)
+			t.Errorf("Shutdown = %v, want the collector's text or %q", err, errAbandoned)
 		}
 	})
 }
@@ -116,7 +116,7 @@ func TestHangingSpanExportLeavesTimeForLogs(t *testing.T) {
 	defer cancel()
 	err := p.Shutdown(ctx)
 	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Shutdown = %v, want %v of the spans", err, context.DeadlineExceeded)
+		t.Errorf("Shutdown = %v, want %v for the spans", err, context.DeadlineExceeded)
 	}
 	select {
 	case at := <-logged:

@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// patience bounds the wait of a test for a broken package.
+// patience bounds how long a test waits for an event that must happen.
 const patience = 20 * time.Second
 
-// cleanEnv hides the developer's environment variables.
+// cleanEnv removes the OpenTelemetry variables of the developer's environment during the test.
 func cleanEnv(t *testing.T) {
 	t.Helper()
 	for _, kv := range os.Environ() {
@@ -41,7 +41,7 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-// setup is Setup without globals and with a discarded console, unless opts override that.
+// setup calls Setup without globals and with a discarded console, unless opts override these settings.
 func setup(t *testing.T, opts ...Option) *Providers {
 	t.Helper()
 	p, err := Setup(t.Context(), append([]Option{WithGlobals(false), WithConsole(nil, nil)}, opts...)...)

@@ -26,15 +26,15 @@ func TestTailSamplingExportsFailures(t *testing.T) {
 
 	got := sink.Snapshot()
 	if spans := got.Spans; len(spans) != 1 || spans[0].Name != "failing" {
-		t.Errorf("the span that failed is exported, got %v", spans)
+		t.Errorf("want the failed span exported, got %v", spans)
 	}
 	if done := got.PointsOf("otel.sdk.processor.span.processed"); len(done) != 2 {
-		t.Errorf("a metric says what became of spans, got %v", done)
+		t.Errorf("want a metric of processed spans, got %v", done)
 	}
 	points := got.PointsOf("works")
 	if len(points) != 1 || len(points[0].Exemplars) != 1 ||
 		points[0].Exemplars[0].SpanID != failing.SpanContext().SpanID().String() {
-		t.Errorf("the exemplar leads to the span that failed and not to %v, got %v", fine.SpanID(), points)
+		t.Errorf("want an exemplar of the failed span and not of %v, got %v", fine.SpanID(), points)
 	}
 }
 
@@ -53,7 +53,7 @@ func TestQueueHoldsAllSpansOfOneFailure(t *testing.T) {
 	shutdown(t, p)
 	const room = 2090 // number of spans without attributes, at 500 bytes each
 	if got := sink.Snapshot(); len(got.SpansNamed("session")) != 1 || len(got.SpansNamed("call")) < room {
-		t.Errorf("the span that failed is exported and %d below it, got %d and %d", room,
+		t.Errorf("want the failed span and %d spans below it exported, got %d and %d", room,
 			len(got.SpansNamed("session")), len(got.SpansNamed("call")))
 	}
 }

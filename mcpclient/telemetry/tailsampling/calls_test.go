@@ -37,8 +37,8 @@ func (s *sdk) ofKind(kind trace.SpanKind) map[trace.TraceID][]tracetest.SpanStub
 	return all
 }
 
-// A client and a server have their own SDKs. At a ratio of two in a hundred, both export all failed and slow calls,
-// and the same two of the others.
+// A client and a server have their own SDKs. With a ratio of 2 %, both export all failed and slow calls, and both
+// export the same 2 % of the other calls.
 func TestBothEndsExportFailedAndSlowCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls, ratio = 4_000, .02
@@ -86,37 +86,38 @@ func TestBothEndsExportFailedAndSlowCalls(t *testing.T) {
 			}
 			around.End()
 		}
-		synctest.Wait() // handlers of calls that timed out end, too
+		synctest.Wait() // handlers of timed-out calls have ended too
 
 		sent, handled := client.ofKind(trace.SpanKindClient), server.ofKind(trace.SpanKindServer)
 		for id, do := range want {
 			if len(sent[id]) != 1 || len(handled[id]) != 1 {
-				t.Errorf("a call that was to %s has %d spans of the client's, %d of the server's, want 1 of each",
+				t.Errorf("a call with outcome %s has %d client spans and %d server spans, want 1 of each",
 					do, len(sent[id]), len(handled[id]))
 			}
 		}
 		if a, b := slices.Collect(maps.Keys(sent)), slices.Collect(maps.Keys(handled)); len(a) != len(b) {
-			t.Errorf("both ends export the same calls, got %d and %d", len(a), len(b))
+			t.Errorf("want the same calls from both ends, got %d and %d", len(a), len(b))
 		}
 		for id := range sent {
 			if len(handled[id]) == 0 {
-				t.Errorf("the client's part of trace %s is exported, the server's is not", id)
+				t.Errorf("the client's part of trace %s is exported, but the server's part is not", id)
 			}
 		}
 		others := float64(len(sent)-len(want)) / float64(calls-len(want))
 		if others < ratio/2 || others > ratio*2 {
-			t.Errorf("of the others %v are exported, got %v", ratio, others)
+			t.Errorf("want the ratio %v of the other calls, got %v", ratio, others)
 		}
 		for name, s := range map[string]*sdk{"client": client, "server": server} {
 			if st := s.Stats(); st.Evicted != 0 {
-				t.Errorf("nothing is evicted by the %s, got %+v", name, st)
+				t.Errorf("want no eviction by the %s, got %+v", name, st)
 			}
 			t.Logf("%s: %+v", name, s.Stats())
 		}
 	})
 }
 
-// Everything about a lost connection is exported on both ends: lost calls, failed attempts, and repeated requests.
+// After a connection was lost, both ends export the lost calls, the failed attempts to connect and the repeated
+// requests.
 func TestCallsOfLostConnectionAreExported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := newSDK(t, tailsampling.Options{}), newSDK(t, tailsampling.Options{})
@@ -160,10 +161,10 @@ func TestCallsOfLostConnectionAreExported(t *testing.T) {
 
 		id := around.SpanContext().TraceID()
 		if n := len(client.ofKind(trace.SpanKindClient)[id]); n < 2 {
-			t.Errorf("the call that was lost and the one that repeats it are exported, got %d", n)
+			t.Errorf("want the lost call and its repetition from the client, got %d spans", n)
 		}
 		if n := len(server.ofKind(trace.SpanKindServer)[id]); n != 2 {
-			t.Errorf("the server exports both, got %d", n)
+			t.Errorf("want both calls from the server, got %d spans", n)
 		}
 		attempts := 0
 		for _, span := range client.exported.GetSpans() {
@@ -172,7 +173,7 @@ func TestCallsOfLostConnectionAreExported(t *testing.T) {
 			}
 		}
 		if attempts < 2 {
-			t.Errorf("the attempts that failed and the one that worked are exported, got %d", attempts)
+			t.Errorf("want the failed attempts and the successful one, got %d", attempts)
 		}
 	})
 }

@@ -6,15 +6,15 @@ import "go.opentelemetry.io/otel/trace"
 const nodeBytes = 176
 
 // A forest holds the spans of unsampled traces as trees: open spans, and for each of them the held spans that have
-// ended below it. A span is open until it and all spans below it have ended. The forest has no lock, and S is all
-// that it knows of the SDK's spans. Its memory is bounded, and open spans take at most half of it.
+// ended below it. A span is open until it and all spans below it have ended. The forest has no lock, and does not
+// depend on S, the type of the SDK's spans. Its memory is bounded, and open spans take at most half of it.
 type forest[S any] struct {
 	max       int64
 	bytes     int64 // memory of all spans
 	openBytes int64 // memory of open spans
 	open      map[spanKey]*node[S]
 	nodes     list[*node[S]] // open spans, the oldest first: a parent before its children
-	held      list[*item[S]] // in the order of their ends
+	held      list[*item[S]] // held spans, in the order of their ends
 	kept      recent
 
 	dropped, evicted uint64 // as in Stats
@@ -33,7 +33,7 @@ type node[S any] struct {
 	key       spanKey
 	parent    *node[S]
 	age       element[*node[S]]
-	held      list[*item[S]] // the span itself and spans that ended below it, where nothing is open
+	held      list[*item[S]] // the span itself and the ended spans below it that have no open span between
 	own       *item[S]       // the span's own item in held, after its end
 	below     int            // number of open children
 	ended     bool
@@ -47,9 +47,9 @@ type node[S any] struct {
 type item[S any] struct {
 	span  S
 	bytes int64
-	of    *node[S]          // the open span that holds it
-	age   element[*item[S]] // in forest.held
-	place element[*item[S]] // in node.held
+	of    *node[S]          // open span that holds this item
+	age   element[*item[S]] // element of forest.held
+	place element[*item[S]] // element of node.held
 }
 
 func newForest[S any](maxBytes int64) *forest[S] {
@@ -75,8 +75,8 @@ func (f *forest[S]) start(key, parent spanKey) {
 	f.makeRoom()
 }
 
-// accompany exports the span with this key, if it is open, and all spans above it: ended ones now, the others at
-// their end.
+// accompany exports the span with this key, if it is open, and all spans above it: ended spans now, open spans at their
+// end.
 func (f *forest[S]) accompany(key spanKey) (export []S) { return f.up(f.open[key], nil) }
 
 // end records the end of a span with this size. It returns whether the span is exported, and the other spans to
@@ -111,8 +111,9 @@ func (f *forest[S]) end(key spanKey, span S, bytes int64, keep bool) (self bool,
 	return false, company
 }
 
-// close passes the held spans of n to its parent, if n is no longer open, and closes the spans above that were open
-// only for n. It appends to export the spans that a kept span above exports. Spans without a span above are dropped.
+// close passes the held spans of n to its parent, if n is no longer open, and closes the spans above n that were open
+// only because n was. It appends to export the spans that a kept span above exports. Spans without a span above are
+// dropped.
 func (f *forest[S]) close(n *node[S], export []S) []S {
 	for n.ended && n.below == 0 && !n.forgotten {
 		f.remove(n)
@@ -153,7 +154,7 @@ func (f *forest[S]) up(n *node[S], export []S) []S {
 // that ended first until everything is within the bound.
 func (f *forest[S]) makeRoom() {
 	for f.openBytes > f.max/2 && !f.nodes.empty() {
-		n := f.nodes.front() // no span above it is open: that span would be older
+		n := f.nodes.front() // no span above n is open, because such a span would be older
 		n.forgotten, n.parent = true, nil
 		f.remove(n)
 		f.evicted += uint64(len(f.release(&n.held, nil)))
@@ -183,7 +184,7 @@ func (f *forest[S]) release(items *list[*item[S]], spans []S) []S {
 	return spans
 }
 
-// let releases an item.
+// let releases the memory of one item.
 func (f *forest[S]) let(i *item[S]) {
 	i.age.remove()
 	i.place.remove()

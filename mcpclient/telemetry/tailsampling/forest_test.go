@@ -8,13 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// key identifies a span of these tests; -1 is no span.
+// key returns the key of a span in these tests; -1 means no span.
 func key(n int) (k spanKey) {
 	binary.BigEndian.PutUint64(k.span[:], uint64(n+2))
 	return k
 }
 
-// plain is a simple model of the forest: the fate of each span, without lists and bounds.
+// plain is a simple model of the forest, without lists and bounds: it records whether each span is exported.
 type plain struct{ spans []plainSpan }
 
 type plainSpan struct {
@@ -39,7 +39,7 @@ func (p *plain) open(i int) bool {
 	return false
 }
 
-// holder returns the nearest open span from i upwards, or -1.
+// holder returns the nearest open span, starting at i and going up, or -1.
 func (p *plain) holder(i int) int {
 	for i >= 0 && !p.open(i) {
 		i = p.spans[i].parent
@@ -74,7 +74,7 @@ func (p *plain) end(i int, keep bool) {
 	} else {
 		s.state = "held"
 	}
-	for j := range p.spans { // spans that are held where nothing is open move up
+	for j := range p.spans { // held spans move up from a span that has no open span at or below it
 		for x := j; p.spans[j].state == "held" && !p.open(x); x = p.spans[x].parent {
 			if up := p.spans[x].parent; up < 0 {
 				p.spans[j].state = "dropped"
@@ -105,7 +105,7 @@ func TestForestMatchesModel(t *testing.T) {
 				}
 			}
 			if got := slices.Sorted(slices.Values(exported)); !slices.Equal(got, want) {
-				t.Fatalf("exports %v, got %v", want, got)
+				t.Fatalf("want exports %v, got %v", want, got)
 			}
 		}
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
@@ -122,15 +122,16 @@ func TestForestMatchesModel(t *testing.T) {
 			end(live[len(live)-1], false)
 		}
 		if f.bytes != 0 || f.openBytes != 0 || len(f.open) != 0 || !f.held.empty() || !f.nodes.empty() {
-			t.Errorf("holds nothing when all has ended, got %d bytes, %d open", f.bytes, len(f.open))
+			t.Errorf("want an empty forest after all spans have ended, got %d bytes, %d open", f.bytes, len(f.open))
 		}
 		if got := int(f.dropped) + len(exported); got != len(p.spans) || f.evicted != 0 {
-			t.Errorf("each of %d spans is exported or dropped, got %d", len(p.spans), got)
+			t.Errorf("want each of %d spans exported or dropped, got %d", len(p.spans), got)
 		}
 	})
 }
 
-// In any case the held spans stay within the bound, nothing is exported twice, and kept spans are exported.
+// For any order of starts and ends, the held spans stay within the bound, no span is exported twice, and kept spans are
+// exported.
 func TestForestIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newForest[int](rapid.Int64Range(0, 12*nodeBytes).Draw(t, "max"))
@@ -151,7 +152,7 @@ func TestForestIsBounded(t *testing.T) {
 					company = append(company, i)
 				}
 				if keep && !self {
-					t.Errorf("span %d is kept and is not exported", i)
+					t.Errorf("span %d is kept but not exported", i)
 				}
 				for _, e := range company {
 					if exported[e] {
@@ -161,7 +162,7 @@ func TestForestIsBounded(t *testing.T) {
 				}
 			}
 			if f.bytes > f.max || f.openBytes > f.max/2 || f.openBytes != nodeBytes*int64(len(f.open)) {
-				t.Errorf("holds at most %d bytes, half of them for what is open, got %d and %d", f.max, f.bytes, f.openBytes)
+				t.Errorf("want at most %d bytes, half of them for open spans, got %d and %d", f.max, f.bytes, f.openBytes)
 			}
 		}
 		held := 0
@@ -169,18 +170,18 @@ func TestForestIsBounded(t *testing.T) {
 			held++
 		}
 		if got := len(exported) + held + len(live) + int(f.dropped+f.evicted); got != n {
-			t.Errorf("each of %d spans is somewhere, got %d", n, got)
+			t.Errorf("want each of %d spans counted, got %d", n, got)
 		}
 		f.clear()
 		if f.bytes != 0 || f.openBytes != 0 || len(f.open) != 0 || !f.held.empty() || !f.nodes.empty() {
-			t.Errorf("holds nothing when it is cleared, got %d bytes, %d open", f.bytes, len(f.open))
+			t.Errorf("want an empty forest after clear, got %d bytes, %d open", f.bytes, len(f.open))
 		}
 	})
 }
 
 func TestForestEvictsOldestEndedSpan(t *testing.T) {
 	const bytes = 2 * nodeBytes
-	f := newForest[int](nodeBytes + 3*bytes) // room for a span that is open and three that have ended below it
+	f := newForest[int](nodeBytes + 3*bytes) // room for one open span and three ended spans below it
 	f.start(key(0), key(-1))
 	for i := 1; i <= 4; i++ {
 		f.start(key(i), key(0))
@@ -189,11 +190,11 @@ func TestForestEvictsOldestEndedSpan(t *testing.T) {
 	self, company := f.end(key(0), 0, bytes, true)
 	if !self || len(company) == 0 || company[len(company)-1] != 4 || slices.Contains(company, 1) ||
 		int(f.evicted)+len(company) != 4 {
-		t.Errorf("exports itself and what ended last, got %v, %v and %d evicted", self, company, f.evicted)
+		t.Errorf("want the span itself and the spans that ended last, got %v, %v and %d evicted", self, company, f.evicted)
 	}
 }
 
-// In a chain in which each span starts before its parent ends, no span is ever closed with all below it.
+// In a chain, each span starts before its parent ends, so there is always an open span below it.
 func TestChainOfOpenSpansIsBounded(t *testing.T) {
 	const most = 100
 	f := newForest[int](2 * most * nodeBytes)
@@ -205,13 +206,13 @@ func TestChainOfOpenSpansIsBounded(t *testing.T) {
 			depth++
 		}
 		if depth > most+1 {
-			t.Fatalf("span %d holds on to %d above it, want %d at most", i, depth, most)
+			t.Fatalf("span %d keeps %d spans above it in memory, want at most %d", i, depth, most)
 		}
 	}
 }
 
-// Spans without end take half of the bound, and others are still handled.
-func TestUnendedSpansTakeAtMostHalfOfBound(t *testing.T) {
+// Spans that never end take at most half of the bound, so the forest still handles other spans.
+func TestOpenSpansTakeAtMostHalfOfBound(t *testing.T) {
 	f := newForest[int](100 * nodeBytes)
 	for i := range 1000 {
 		f.start(key(i), key(-1))
@@ -221,7 +222,7 @@ func TestUnendedSpansTakeAtMostHalfOfBound(t *testing.T) {
 		f.start(key(i+1), key(i))
 		f.end(key(i+1), i+1, nodeBytes, false)
 		if self, company := f.end(key(i), i, nodeBytes, true); !self || !slices.Equal(company, []int{i + 1}) {
-			t.Fatalf("exports %d and %d, got %v and %v", i, i+1, self, company)
+			t.Fatalf("want exports %d and %d, got %v and %v", i, i+1, self, company)
 		}
 	}
 }
@@ -241,6 +242,6 @@ func TestRecentKeepsLatestSpans(t *testing.T) {
 		}
 	}
 	if len(r.set) != remembered {
-		t.Errorf("remembers %d, got %d", remembered, len(r.set))
+		t.Errorf("want %d keys, got %d", remembered, len(r.set))
 	}
 }

@@ -50,9 +50,9 @@ func TestDefaultLimitHoldsThousandCallsInFlight(t *testing.T) {
 		inFlight = append(inFlight, start(s, i))
 	}
 	st := s.Stats()
-	t.Logf("holds %d bytes for a call in flight", st.HeldBytes/calls)
+	t.Logf("%d bytes are held for a call in flight", st.HeldBytes/calls)
 	if st.Evicted != 0 || st.HeldBytes > tailsampling.DefaultMaxBytes {
-		t.Errorf("%d calls in flight fit into %d bytes, got %+v", calls, tailsampling.DefaultMaxBytes, st)
+		t.Errorf("want %d calls in flight within %d bytes, got %+v", calls, tailsampling.DefaultMaxBytes, st)
 	}
 	for _, spans := range inFlight {
 		for _, span := range spans {
@@ -60,7 +60,7 @@ func TestDefaultLimitHoldsThousandCallsInFlight(t *testing.T) {
 		}
 	}
 	if got := len(s.exported.GetSpans()); got != 2*calls+calls/2 {
-		t.Errorf("all %d spans are exported, got %d", 2*calls+calls/2, got)
+		t.Errorf("want all %d spans exported, got %d", 2*calls+calls/2, got)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestReportedHeldBytesMatchHeap(t *testing.T) {
 		ctx, around := s.Start(context.Background(), "turn of the agent")
 		before := heap()
 		for i := range spans {
-			// each with a tracestate of its own, as a peer may have it
+			// each span has its own tracestate, like a span with a parent from a peer
 			state, err := trace.TraceState{}.Insert("vendor", strings.Repeat("x", attributes*20)+strconv.Itoa(i))
 			if err != nil {
 				t.Fatal(err)
@@ -105,7 +105,7 @@ func TestReportedHeldBytesMatchHeap(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := with - (heap() - before); got < said*3/4 || got > said*5/4 {
-		t.Errorf("%d spans that are open take %d bytes, want %d within a quarter", spans, got, said)
+		t.Errorf("%d open spans take %d bytes, want %d within a quarter", spans, got, said)
 	}
 	runtime.KeepAlive(open)
 }

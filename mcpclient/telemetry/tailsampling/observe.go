@@ -8,9 +8,9 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 )
 
-// Observe adds the metric of the SDK's own conventions for processed spans, otel.sdk.processor.span.processed:
-// evicted spans have error.type queue_full, all others, exported or not, have none. It is observed until mp is shut
-// down. Call Observe once.
+// Observe adds the metric of the SDK's own conventions for processed spans, otel.sdk.processor.span.processed. Evicted
+// spans have error.type queue_full; all other spans, exported or not, have no error.type. The metric is observed until
+// mp is shut down. Call Observe once.
 func (s *Sampling) Observe(mp metric.MeterProvider) error {
 	const component = "mcpotel_tail_sampling_span_processor"
 	done := metric.WithAttributes(semconv.OTelComponentName(component+"/0"),

@@ -40,7 +40,7 @@ type Options struct {
 	// MaxBytes bounds the memory for held spans and for the data about open spans. Zero means DefaultMaxBytes, which is
 	// enough for a thousand calls in flight if half of them have an ended span below them: an open span takes 176 bytes,
 	// in addition to the SDK's memory; a held span takes 500 bytes and its attributes, events and links. Open spans take
-	// at most half of MaxBytes; beyond, the oldest are removed.
+	// at most half of MaxBytes; if they need more, the oldest are removed.
 	MaxBytes int64
 }
 
@@ -57,7 +57,7 @@ type Stats struct {
 // Sampling is a sampler and a span processor for one SDK. Its methods are safe for concurrent use.
 type Sampling struct {
 	slow      time.Duration
-	threshold uint64 // traces with at least this randomness are sampled
+	threshold uint64 // a trace is sampled if its randomness is at least threshold
 	ot        string // the threshold in tracestate
 	ratio     float64
 
@@ -291,11 +291,11 @@ func (s sampledSpan) SpanContext() trace.SpanContext { return s.context }
 
 // Sizes in memory, without the parts that depend on the content.
 const (
-	spanBytes      = 496 // with its item
+	spanBytes      = 496 // a held span with its item
 	attributeBytes = 64
 	eventBytes     = 96
 	linkBytes      = 128
-	memberBytes    = 32 // of a tracestate
+	memberBytes    = 32 // a member of a tracestate
 )
 
 // sizeOf estimates the memory of an ended span, in bytes.

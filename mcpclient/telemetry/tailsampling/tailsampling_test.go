@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/tailsampling"
 )
 
-// An sdk is one process.
+// An sdk is the SDK of one process.
 type sdk struct {
 	trace.Tracer
 	*tailsampling.Sampling
@@ -62,7 +62,7 @@ func (s *sdk) names() (all []string) {
 func (s *sdk) expect(t *testing.T, want ...string) {
 	t.Helper()
 	if got := s.names(); !slices.Equal(got, want) {
-		t.Errorf("exports %q, got %q", want, got)
+		t.Errorf("want exports %q, got %q", want, got)
 	}
 }
 
@@ -71,7 +71,7 @@ func fail(span trace.Span) {
 	span.End()
 }
 
-func TestFailedSpanIsExportedWithRelatives(t *testing.T) {
+func TestFailedSpanIsExportedWithSpansAboveAndBelow(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	ctx, agent := s.Start(t.Context(), "agent")
 	_, fine := s.Start(ctx, "fine")
@@ -85,11 +85,11 @@ func TestFailedSpanIsExportedWithRelatives(t *testing.T) {
 	agent.End()
 	s.expect(t, "call:0", "post:", "agent:")
 	if got, want := s.Stats(), (tailsampling.Stats{Kept: 3, Dropped: 1}); got != want {
-		t.Errorf("stats are %+v, got %+v", want, got)
+		t.Errorf("want stats %+v, got %+v", want, got)
 	}
 }
 
-func TestEndedRelativesOfFailedSpanAreExported(t *testing.T) {
+func TestEndedSpansAboveFailedSpanAreExported(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	ctx, outer := s.Start(t.Context(), "outer")
 	ctx, request := s.Start(ctx, "request")
@@ -100,7 +100,7 @@ func TestEndedRelativesOfFailedSpanAreExported(t *testing.T) {
 	s.expect(t, "work:0", "request:", "outer:")
 }
 
-// The work of a task outlives its request, and so do the spans of the request.
+// The work of a task outlives its request, so the spans of the request are held until the task ends.
 func TestRequestIsHeldWhileItsTaskRuns(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{})
 	ctx, request := s.Start(t.Context(), "request")
@@ -111,7 +111,7 @@ func TestRequestIsHeldWhileItsTaskRuns(t *testing.T) {
 	fail(task)
 	s.expect(t, "task:0", "request:")
 	if got, want := s.Stats(), (tailsampling.Stats{Kept: 2, Dropped: 1}); got != want {
-		t.Errorf("stats are %+v, got %+v", want, got)
+		t.Errorf("want stats %+v, got %+v", want, got)
 	}
 }
 
@@ -129,15 +129,15 @@ func TestRequestAttributesDecideExport(t *testing.T) {
 		{"on the server", time.Second, trace.SpanKindServer, method("tools/call"), time.Minute, []string{"it:0"}},
 		{"by default", 0, trace.SpanKindServer, method("tools/call"), tailsampling.DefaultSlow, []string{"it:0"}},
 		{"not at all", -1, trace.SpanKindServer, method("tools/call"), time.Hour, nil},
-		{"a person", time.Second, trace.SpanKindClient, method("elicitation/create"), time.Hour, nil},
+		{"a request to a person", time.Second, trace.SpanKindClient, method("elicitation/create"), time.Hour, nil},
 		{"a subscription", time.Second, trace.SpanKindClient, method("subscriptions/listen"), time.Hour, nil},
 		{"sent again", time.Second, trace.SpanKindClient, method("ping", attribute.Int("mcp_client.send.retries", 1)), 0,
 			[]string{"it:0"}},
-		{"the caller's span of a call that failed", time.Second, trace.SpanKindInternal,
+		{"the caller's span of a failed call", time.Second, trace.SpanKindInternal,
 			method("tools/call", attribute.String("error.type", "timeout")), 0, []string{"it:0"}},
 		{"refused by the server", time.Second, trace.SpanKindServer, method("tools/call", code("-32602")), 0,
 			[]string{"it:0"}},
-		{"a probe that was refused", time.Second, trace.SpanKindClient, method("server/discover", code("-32601")), 0, nil},
+		{"a refused probe", time.Second, trace.SpanKindClient, method("server/discover", code("-32601")), 0, nil},
 		{"gRPC", time.Second, trace.SpanKindServer, attrs{code("OK")}, time.Hour, nil},
 	} {
 		t.Run(at.name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestSpanStartedAfterFailureIsSampledFromStart(t *testing.T) {
 	cancelled.End()
 	_, again := s.Start(ctx, "again", trace.WithLinks(trace.Link{SpanContext: first.SpanContext()}))
 	if !cancelled.SpanContext().IsSampled() || !again.SpanContext().IsSampled() {
-		t.Error("what follows is sampled, so that the other end keeps its part")
+		t.Error("want the following span sampled, so that the other end keeps its part")
 	}
 	again.End()
 	around.End()
@@ -178,11 +178,11 @@ func TestSpanStartedAfterFailureIsSampledFromStart(t *testing.T) {
 	remote := first.SpanContext().WithRemote(true)
 	_, claimed := s.Start(t.Context(), "claimed", trace.WithLinks(trace.Link{SpanContext: remote}))
 	if claimed.SpanContext().IsSampled() {
-		t.Error("a peer that names a span has nothing sampled by it")
+		t.Error("want no sampling because a peer names a kept span")
 	}
 }
 
-// A follower of a failure has the threshold zero in every trace, so that counts are right.
+// A span that follows a failure has the threshold zero in every trace, so that counts by threshold are right.
 func TestSpanStartedAfterFailureHasThresholdZero(t *testing.T) {
 	s := newSDK(t, tailsampling.Options{Ratio: 1})
 	_, first := s.Start(t.Context(), "first")
@@ -192,7 +192,8 @@ func TestSpanStartedAfterFailureHasThresholdZero(t *testing.T) {
 	s.expect(t, "first:0", "again:0")
 }
 
-// The ratio of many traces is exported, at once and with its threshold; failures in them have the threshold zero.
+// Of many traces, the part that the ratio chooses is exported at once, with its threshold. Failures in these traces
+// have the threshold zero.
 func TestSampledSpansAreExportedAtEnd(t *testing.T) {
 	const n = 8000
 	s := newSDK(t, tailsampling.Options{Ratio: .25})
@@ -204,14 +205,14 @@ func TestSampledSpansAreExportedAtEnd(t *testing.T) {
 	}
 	for _, name := range s.names() {
 		if !strings.HasSuffix(name, ":c") { // a quarter is from 0xc0000000000000 on
-			t.Fatalf("a threshold for a quarter is c, got %s", name)
+			t.Fatalf("want the threshold c for a quarter, got %s", name)
 		}
 	}
 	if got := float64(len(s.names())) / (2 * n); math.Abs(got-.25) > .02 {
-		t.Errorf("a quarter is exported, got %v", got)
+		t.Errorf("want a quarter exported, got %v", got)
 	}
 	if st := s.Stats(); st.HeldBytes != 0 || st.Kept != 0 || st.Evicted != 0 || st.Sampled+st.Dropped != 2*n {
-		t.Errorf("each of %d spans is sampled or dropped, got %+v", 2*n, st)
+		t.Errorf("want each of %d spans sampled or dropped, got %+v", 2*n, st)
 	}
 
 	s = newSDK(t, tailsampling.Options{Ratio: 1})
@@ -240,27 +241,27 @@ func TestBothEndsSampleSameTraces(t *testing.T) {
 		return ids
 	}
 	if c, s := of(client), of(server); len(c) == 0 || !slices.Equal(c, s) {
-		t.Errorf("both ends export the same traces by the same threshold, got %d and %d", len(c), len(s))
+		t.Errorf("want the same traces from both ends, with the same threshold, got %d and %d", len(c), len(s))
 	}
 }
 
 func TestValidPeerTracestateIsPassedOn(t *testing.T) {
-	id := trace.TraceID{8: 0x12, 9: 0x40} // whose randomness is 0x40000000000000
+	id := trace.TraceID{8: 0x12, 9: 0x40} // randomness 0x40000000000000
 	long := strings.Repeat("x", 234)
 	for _, at := range []struct {
 		name, ot      string
 		sampled       bool
-		passed, count string // tracestate for the next process, and of a failed span
+		passed, count string // tracestate for the next process, and tracestate of a failed span
 	}{
-		{"of no sampling", "", true, "", "th:0"},
-		{"a threshold that is met", "th:4", true, "th:4", "th:0"},
-		{"one that is not", "th:41", true, "", "th:0"},
-		{"randomness of its own", "th:8;rv:80000000000000", true, "th:8;rv:80000000000000", "th:0;rv:80000000000000"},
-		{"which is less", "th:8;rv:7fffffffffffff", true, "rv:7fffffffffffff", "th:0;rv:7fffffffffffff"},
-		{"no threshold", "th:zz", true, "", "th:0"},
+		{"no sampling fields", "", true, "", "th:0"},
+		{"a threshold below the randomness", "th:4", true, "th:4", "th:0"},
+		{"a threshold above the randomness", "th:41", true, "", "th:0"},
+		{"explicit randomness", "th:8;rv:80000000000000", true, "th:8;rv:80000000000000", "th:0;rv:80000000000000"},
+		{"too little randomness", "th:8;rv:7fffffffffffff", true, "rv:7fffffffffffff", "th:0;rv:7fffffffffffff"},
+		{"an invalid threshold", "th:zz", true, "", "th:0"},
 		{"too many digits", "th:000000000000001", true, "", "th:0"},
 		{"not sampled", "th:4;rv:80000000000000", false, "rv:80000000000000", "th:0;rv:80000000000000"},
-		{"more than there is room for", "rv:80000000000000;a:" + long, false, "rv:80000000000000;a:" + long,
+		{"no room for another entry", "rv:80000000000000;a:" + long, false, "rv:80000000000000;a:" + long,
 			"th:0;rv:80000000000000"},
 	} {
 		state, err := trace.TraceState{}.Insert("vendor", "x")
@@ -277,11 +278,11 @@ func TestValidPeerTracestateIsPassedOn(t *testing.T) {
 		s := newSDK(t, tailsampling.Options{})
 		_, span := s.Start(trace.ContextWithRemoteSpanContext(t.Context(), parent), "call")
 		if got := span.SpanContext().TraceState(); got.Get("ot") != at.passed || got.Get("vendor") != "x" {
-			t.Errorf("%s: passes on %q and what others wrote, got %q", at.name, at.passed, got)
+			t.Errorf("%s: want %q and the entries of others, got %q", at.name, at.passed, got)
 		}
 		fail(span)
 		if got := s.exported.GetSpans()[0].SpanContext.TraceState().Get("ot"); got != at.count {
-			t.Errorf("%s: a failure counts by %q, got %q", at.name, at.count, got)
+			t.Errorf("%s: want tracestate %q of a failed span, got %q", at.name, at.count, got)
 		}
 	}
 }
@@ -294,13 +295,13 @@ func TestHeldSpansAreBounded(t *testing.T) {
 		_, call := s.Start(ctx, "call", trace.WithAttributes(attribute.String("text", strings.Repeat("x", 500))))
 		call.End()
 		if held := s.Stats().HeldBytes; held > bound {
-			t.Fatalf("holds %d bytes at most, got %d", bound, held)
+			t.Fatalf("want at most %d held bytes, got %d", bound, held)
 		}
 	}
 	fail(session)
 	st := s.Stats()
 	if st.Evicted == 0 || st.Kept != uint64(len(s.names())) || st.Kept+st.Evicted != 1001 || st.HeldBytes != 0 {
-		t.Errorf("what has no room is evicted and the rest exported, got %+v and %d", st, len(s.names()))
+		t.Errorf("want spans without room evicted and all others exported, got %+v and %d", st, len(s.names()))
 	}
 }
 
@@ -312,7 +313,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"tailsampling: MaxBytes is negative":                 {MaxBytes: -1},
 	} {
 		if _, err := tailsampling.New(o); err == nil || err.Error() != want {
-			t.Errorf("error is %q, got %v", want, err)
+			t.Errorf("want error %q, got %v", want, err)
 		}
 	}
 }
@@ -322,18 +323,18 @@ func TestExemplarsReferToExportedSpans(t *testing.T) {
 	filter := s.ExemplarFilter()
 	ctx, fine := s.Start(t.Context(), "fine")
 	if filter(ctx) || filter(t.Context()) {
-		t.Error("a span that is not exported has no exemplar")
+		t.Error("want no exemplar of a span that is not exported")
 	}
 	fine.End()
 	ctx, failing := s.Start(t.Context(), "failing")
 	fail(failing)
 	if !filter(ctx) {
-		t.Error("a span that failed has an exemplar")
+		t.Error("want an exemplar of a failed span")
 	}
 	all := newSDK(t, tailsampling.Options{Ratio: 1})
 	ctx, sampled := all.Start(t.Context(), "sampled")
 	if !all.ExemplarFilter()(ctx) {
-		t.Error("a sampled span has an exemplar")
+		t.Error("want an exemplar of a sampled span")
 	}
 	sampled.End()
 }
@@ -356,7 +357,7 @@ func TestMetricCountsEvictedSpans(t *testing.T) {
 		values[reason.AsString()] = p.Value
 	}
 	if want := map[string]int64{"": 1, "queue_full": 0}; !maps.Equal(values, want) {
-		t.Errorf("processed are %v, got %v", want, values)
+		t.Errorf("want processed spans %v, got %v", want, values)
 	}
 }
 
@@ -384,7 +385,7 @@ func TestSamplingIsSafeForConcurrentUse(t *testing.T) {
 	all.Wait()
 	st := s.Stats()
 	if got := st.Sampled + st.Kept + st.Dropped + st.Evicted; got != callers*(1+2*calls) || st.HeldBytes != 0 {
-		t.Errorf("each of %d spans is counted once, got %d: %+v", callers*(1+2*calls), got, st)
+		t.Errorf("want each of %d spans counted once, got %d: %+v", callers*(1+2*calls), got, st)
 	}
 	failed := 0
 	for _, span := range s.exported.GetSpans() {
@@ -393,7 +394,7 @@ func TestSamplingIsSafeForConcurrentUse(t *testing.T) {
 		}
 	}
 	if failed != callers*calls/10 {
-		t.Errorf("all %d failures are exported, got %d", callers*calls/10, failed)
+		t.Errorf("want all %d failures exported, got %d", callers*calls/10, failed)
 	}
 }
 
@@ -411,9 +412,9 @@ func TestShutdownAndFlushReachNextProcessors(t *testing.T) {
 		t.Error(err)
 	}
 	if held := s.Stats().HeldBytes; held != 0 {
-		t.Errorf("nothing is held after the shutdown, got %d bytes", held)
+		t.Errorf("want no held spans after the shutdown, got %d bytes", held)
 	}
-	if n := len(s.exported.GetSpans()); n != 0 { // its exporter forgets all at its shutdown
-		t.Errorf("the next processor is shut down, got %d spans", n)
+	if n := len(s.exported.GetSpans()); n != 0 { // the exporter drops its spans at its shutdown
+		t.Errorf("want the next processor shut down, got %d spans", n)
 	}
 }

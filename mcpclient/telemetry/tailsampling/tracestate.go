@@ -15,7 +15,7 @@ import (
 // taken from the trace id. A trace is sampled if its randomness is at least the threshold.
 const (
 	vendor    = "ot"
-	maxVendor = 256 // bytes of the entry
+	maxVendor = 256 // maximum size of the entry, in bytes
 
 	always  = "0" // the threshold of spans that are always exported
 	unknown = ""  // no threshold, for spans that other spans represent

@@ -41,7 +41,7 @@ func unbalanced(metrics []metricdata.Metrics) (problems []string) {
 			}
 		}
 		if sum != 0 {
-			problems = append(problems, fmt.Sprintf("%s is %d when all is over", row.Name, sum))
+			problems = append(problems, fmt.Sprintf("%s is %d after all operations have ended", row.Name, sum))
 		}
 	}
 	return problems

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// seconds is a row's description and buckets, so that each test case has only one error.
+// seconds creates a histogram with its row's description and buckets, so that each test case has only one error.
 func seconds(t *testing.T, r *Recording, name string) metric.Float64Histogram {
 	t.Helper()
 	i := slices.IndexFunc(schema.Current.Metrics, func(m schema.Metric) bool { return m.Name == name })
@@ -30,7 +30,7 @@ func seconds(t *testing.T, r *Recording, name string) metric.Float64Histogram {
 	return h
 }
 
-// request starts a span like the library's.
+// request starts a span like a span of the library.
 func request(r *Recording, name string, attrs ...attribute.KeyValue) trace.Span {
 	_, span := r.tracers.Tracer(telemetry.ScopeName).Start(context.Background(), name,
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(attribute.String("mcp.method.name", "tools/list")))
@@ -41,8 +41,8 @@ func request(r *Recording, name string, attrs ...attribute.KeyValue) trace.Span 
 	return span
 }
 
-// TestProblemsReportsEachDifference emits one error at a time without the library, and expects a report of it. Names
-// of the semantic conventions are checked like ours.
+// TestProblemsReportsEachDifference emits one error at a time, without the library, and expects a report of it. Names
+// of the semantic conventions are checked like the module's own names.
 func TestProblemsReportsEachDifference(t *testing.T) {
 	debug := func(r *Recording, msg string, attrs ...slog.Attr) {
 		slog.New(&handler{log: r.logs}).LogAttrs(t.Context(), slog.LevelDebug, msg, attrs...)
@@ -123,7 +123,7 @@ func TestProblemsReportsEachDifference(t *testing.T) {
 						attribute.String("mcp.method.name", fmt.Sprint(i))))
 				}
 			}},
-		{"more series than the table says", `2 series of mcp_client.name=x, want at most 1`,
+		{"more series than the table allows", `2 series of mcp_client.name=x, want at most 1`,
 			func(r *Recording) {
 				h := seconds(t, r, "mcp_client.connection.backoff")
 				for _, method := range []string{"a", "b"} {
@@ -152,7 +152,7 @@ func TestProblemsReportsEachDifference(t *testing.T) {
 				}
 				c.Add(t.Context(), 0, sent(attribute.String("mcp_client.name", "x")))
 			}},
-		{"count that does not return to zero", `mcp_server.task.active is 1 when all is over`,
+		{"count that does not return to zero", `mcp_server.task.active is 1 after all operations have ended`,
 			func(r *Recording) {
 				c, err := r.meters.Meter(telemetry.ScopeName).Int64UpDownCounter("mcp_server.task.active")
 				if err != nil {
@@ -164,7 +164,7 @@ func TestProblemsReportsEachDifference(t *testing.T) {
 			func(r *Recording) { request(r, "tools/list", attribute.String("made.up", "x")).End() }},
 		{"name of a span", `its name is not of the form`,
 			func(r *Recording) { request(r, "tools/list everything").End() }},
-		{"late attribute of a sampler's", `at start: mcp.method.name is missing`,
+		{"late attribute that samplers need", `at start: mcp.method.name is missing`,
 			func(r *Recording) {
 				_, span := r.tracers.Tracer(telemetry.ScopeName).Start(t.Context(), "ping",
 					trace.WithSpanKind(trace.SpanKindClient))
@@ -230,7 +230,7 @@ func TestProblemsReportsEachDifference(t *testing.T) {
 			tt.emit(r)
 			problems := r.Problems()
 			if !slices.ContainsFunc(problems, func(p string) bool { return strings.Contains(p, tt.want) }) {
-				t.Errorf("a problem names what is wrong: got %q, want one with %q", problems, tt.want)
+				t.Errorf("got problems %q, want one with %q", problems, tt.want)
 			}
 		})
 	}
@@ -257,7 +257,7 @@ func TestRecorderChecksNamesAddedByProgram(t *testing.T) {
 		emit       func(*Recording)
 	}{
 		{"an attribute", "", span(nil, attribute.String("tenant.id", "acme"), attribute.Bool("empty", false))},
-		{"an attribute of a convention that we do not use", "", span(nil, attribute.String("gen_ai.request.model", "m"))},
+		{"an attribute of an unused convention", "", span(nil, attribute.String("gen_ai.request.model", "m"))},
 		{"an event", "", span(func(s trace.Span) { s.AddEvent("x") })},
 		{"an exception and its status", "", span(func(s trace.Span) {
 			s.RecordError(context.Canceled)
@@ -268,7 +268,7 @@ func TestRecorderChecksNamesAddedByProgram(t *testing.T) {
 				s.AddLink(trace.Link{SpanContext: s.SpanContext()})
 			}
 		})},
-		{"status OK of what has failed", "", span(func(s trace.Span) { s.SetStatus(codes.Ok, "") },
+		{"status OK of a failed operation", "", span(func(s trace.Span) { s.SetStatus(codes.Ok, "") },
 			attribute.String("error.type", "timeout"))},
 		{"a field of a record", "", func(r *Recording) { logged(r, slog.String("tenant.id", "acme")) }},
 		{"a child", "", func(r *Recording) {
@@ -276,13 +276,13 @@ func TestRecorderChecksNamesAddedByProgram(t *testing.T) {
 			s.End()
 		}},
 
-		{"our namespace", "mcp_client.mine is not declared", span(nil, attribute.Int("mcp_client.mine", 1))},
-		{"our server's namespace", "mcp_server.mine is not declared", span(nil, attribute.Int("mcp_server.mine", 1))},
+		{"the client's namespace", "mcp_client.mine is not declared", span(nil, attribute.Int("mcp_client.mine", 1))},
+		{"the server's namespace", "mcp_server.mine is not declared", span(nil, attribute.Int("mcp_server.mine", 1))},
 		{"the namespace of the conventions", "mcp.mine is not declared", span(nil, attribute.Int("mcp.mine", 1))},
-		{"our namespace in a record", "mcp_client.mine is not declared",
+		{"the client's namespace in a record", "mcp_client.mine is not declared",
 			func(r *Recording) { logged(r, slog.Int("mcp_client.mine", 1)) }},
-		{"our name in the wrong place", "client.port is not declared", span(nil, attribute.Int("client.port", 1))},
-		{"our name with the wrong type", "mcp_client.send.retries is a string",
+		{"a schema name in the wrong place", "client.port is not declared", span(nil, attribute.Int("client.port", 1))},
+		{"a schema name with the wrong type", "mcp_client.send.retries is a string",
 			span(nil, attribute.String("mcp_client.send.retries", "1"))},
 		{"an error without a status", "status Unset with error.type", span(nil, attribute.String("error.type", "timeout"))},
 		{"an attribute of a metric", "tenant.id is not declared", func(r *Recording) {
@@ -312,7 +312,7 @@ func TestProblemsMatchesStartAndEndPerInstance(t *testing.T) {
 		"mcp_client.request of x 1: +1 starts without", "mcp_client.request of x 2: -1 starts without",
 	} {
 		if all := r.Problems(); !slices.ContainsFunc(all, func(p string) bool { return strings.Contains(p, want) }) {
-			t.Errorf("got no %q in %q", want, all)
+			t.Errorf("want a problem with %q, got %q", want, all)
 		}
 	}
 }
@@ -327,7 +327,7 @@ func TestProblemsIgnoresMissingEndsIfRecordsAreLost(t *testing.T) {
 	debug("mcp_client.log.lost")
 	for _, problem := range r.Problems() {
 		if strings.Contains(problem, "starts without") {
-			t.Errorf("the end may be among the lost records, got %q", problem)
+			t.Errorf("want no problem, because the end may be among the lost records, got %q", problem)
 		}
 	}
 }
@@ -335,7 +335,7 @@ func TestProblemsIgnoresMissingEndsIfRecordsAreLost(t *testing.T) {
 func TestEmptyRecordingHasNoProblems(t *testing.T) {
 	r := newRecording(t, nil)
 	if problems := r.Problems(); len(problems) > 0 {
-		t.Errorf("nothing emitted is no problem, got %q", problems)
+		t.Errorf("nothing was emitted: want no problem, got %q", problems)
 	}
 	missing := r.Missing()
 	for _, want := range []string{
@@ -344,7 +344,7 @@ func TestEmptyRecordingHasNoProblems(t *testing.T) {
 		"span mcp_client.request with status Error", "span mcp_client.request with a link",
 	} {
 		if !slices.Contains(missing, want) {
-			t.Errorf("what was not emitted is missing: got no %q", want)
+			t.Errorf("want %q among the missing parts", want)
 		}
 	}
 }

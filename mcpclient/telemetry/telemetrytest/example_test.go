@@ -24,11 +24,11 @@ func failureIsSeen(t *testing.T) {
 	}
 	defer client.Close()
 	if _, err := client.ListTools(t.Context(), nil); err == nil {
-		t.Error("a server without tools has listed some")
+		t.Error("a server without tools has listed tools")
 	}
 	err = client.Call(t.Context(), "acme/reindex", nil, nil)
 	if err == nil {
-		t.Error("a server without the method has answered")
+		t.Error("a server without the method has answered it")
 	}
 	if n := rec.Count("mcp.client.operation.duration", "error.type", "-32601"); n != 1 {
 		t.Errorf("%d calls of unknown methods were measured, want one", n)

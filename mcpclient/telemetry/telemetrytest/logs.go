@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Record is one log record, with the attributes of its logger among its own.
+// Record is one log record. Its attributes include the attributes of its logger.
 type Record struct {
 	Level   slog.Level
 	Message string

@@ -19,7 +19,7 @@ type spanLog struct {
 
 // begun is a span as samplers saw it.
 type begun struct {
-	number      int // in the order of the starts
+	number      int // position in the order of the starts
 	name, scope string
 	attrs       []attribute.KeyValue
 	ended       bool

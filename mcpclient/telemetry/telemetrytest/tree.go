@@ -13,7 +13,7 @@ import (
 // Tree is a span with the spans below it.
 type Tree struct {
 	Span     sdktrace.ReadOnlySpan
-	Children []*Tree // in the order in which they started
+	Children []*Tree // spans directly below, in the order in which they started
 }
 
 // Traces returns the ended spans as trees, in the order in which their roots started. A span is the root of a tree if
@@ -85,7 +85,7 @@ func (r *Recording) drawn() string {
 		all = append(all, t.String())
 	}
 	if all == nil {
-		return "no span that has ended"
+		return "no ended span"
 	}
 	return strings.Join(all, "\n\n")
 }
@@ -97,7 +97,7 @@ type outline struct {
 }
 
 // orphan follows a root that has a parent.
-const orphan = " (its parent is not here)"
+const orphan = " (its parent was not recorded)"
 
 func (t *Tree) outline() outline {
 	o := t.outlineBelow()
@@ -115,7 +115,8 @@ func (t *Tree) outlineBelow() outline {
 	return o
 }
 
-// parseOutline reads the first tree of a text. Several roots become one outline without text, which equals no trace.
+// parseOutline reads the first tree of a text. If the text has several roots, the result is one outline without text,
+// which equals no trace.
 func parseOutline(text string) outline {
 	var all []indented
 	for line := range strings.Lines(text) {

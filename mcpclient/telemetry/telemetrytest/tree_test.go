@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// draw records the spans of a drawing, all of one trace. They end in the order of their lines, after the time in
-// brackets after the name.
+// draw records the spans of a drawing, all in one trace. A span ends when the spans below it have been drawn, and half
+// a second later if (late) follows its name.
 func draw(r *Recording, drawing string) {
 	tracer := r.TracerProvider().Tracer("test")
 	for _, o := range parseForest(drawing) {
@@ -59,7 +59,7 @@ func TestAssertOneTraceComparesWithDrawnTree(t *testing.T) {
 	}{
 		{"the same", order, order, true},
 		{"nothing", "", order, false},
-		{"beside another", order + connect, order, true},
+		{"another trace beside it", order + connect, order, true},
 		{"side by side in another order", order, `
 			INTERNAL handle order
 				CLIENT tools/call add
@@ -72,11 +72,11 @@ func TestAssertOneTraceComparesWithDrawnTree(t *testing.T) {
 		{"a root that ends late", strings.Replace(order, "order", "order (late)", 1), order, true},
 		{"twice", order + order, order, false},
 		{"a part in another trace", order + "\n\tSERVER tools/call add", order, false},
-		{"one too many", order + "\n\t    INTERNAL look", order, false},
-		{"one too few", "INTERNAL handle order\n  CLIENT tools/call price", order, false},
+		{"an extra span", order + "\n\t    INTERNAL look", order, false},
+		{"a missing span", "INTERNAL handle order\n  CLIENT tools/call price", order, false},
 		{"another kind", strings.Replace(order, "INTERNAL", "SERVER", 1), order, false},
 		{"under another parent", strings.ReplaceAll(order, "\t    SERVER", "\t  SERVER"), order, false},
-		{"two roots wanted", order + connect, order + connect, false},
+		{"two roots in the drawing", order + connect, order + connect, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAssertOneTraceShowsOtherTraces(t *testing.T) {
 		draw(r, "\tCLIENT connect")
 		r.AssertOneTrace("CLIENT tools/call add\n SERVER tools/call add\n  INTERNAL look")
 		want := "want one trace:\nCLIENT tools/call add\n  SERVER tools/call add\n    INTERNAL look\ngot:\n" +
-			"SERVER tools/call add (its parent is not here)\n  INTERNAL look\n\nCLIENT connect"
+			"SERVER tools/call add (its parent was not recorded)\n  INTERNAL look\n\nCLIENT connect"
 		if f.said != want {
 			t.Errorf("got\n%s\nwant\n%s", f.said, want)
 		}

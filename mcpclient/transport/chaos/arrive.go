@@ -27,8 +27,8 @@ func (c *conn) Receive(ctx context.Context) (transport.Frame, error) {
 	}
 }
 
-// arrive applies the plan to a frame of the server. If the frame does not pass, it was lost, delayed or already
-// delivered, or the connection is over.
+// arrive applies the plan to a frame of the server. passes is false if the frame was lost, delayed or already
+// delivered, or if the connection is over.
 func (c *conn) arrive(f transport.Frame) (_ transport.Frame, passes bool) {
 	on, r, id := c.about(&f)
 	if on == "" {
@@ -49,8 +49,8 @@ func (c *conn) arrive(f transport.Frame) (_ transport.Frame, passes bool) {
 	return f, true
 }
 
-// about returns the kind of a server's frame, and its request. For an answer it forgets the request. on is empty
-// for a frame that no fault can hit.
+// about returns the kind of a server's frame and the request to which the frame belongs. An answer removes its request
+// from the open requests. on is empty if no fault can hit the frame.
 func (c *conn) about(f *transport.Frame) (on On, r request, id int64) {
 	if f.Err != nil {
 		c.forget(f.Request)
@@ -73,8 +73,7 @@ func (c *conn) about(f *transport.Frame) (on On, r request, id int64) {
 	return OnAnswer, r, id
 }
 
-// damage applies the fault of a verdict to a frame, except for delays. id is the request that the frame answers or
-// belongs to, 0 for none.
+// damage applies every fault except delays to a frame. id is the request to which the frame belongs, 0 for none.
 func (c *conn) damage(f transport.Frame, v *verdict, id int64) (_ transport.Frame, passes bool) {
 	switch v.hit.Kind {
 	case Drop:
@@ -82,12 +81,12 @@ func (c *conn) damage(f transport.Frame, v *verdict, id int64) (_ transport.Fram
 	case Duplicate:
 		c.DeliverAt(time.Now(), transport.Frame{Data: append([]byte(nil), f.Data...), Request: f.Request})
 	case Reorder:
-		if !c.Release() { // otherwise a frame that is held is released after this one, so this one is not held
+		if !c.Release() { // a frame that was already held now follows f, so f is not held
 			c.Hold(time.Now().Add(v.hit.Delay), f)
 			return f, false
 		}
 	case Truncate:
-		if c.of.http && id != 0 { // our HTTP transport reports a malformed answer like this
+		if c.of.http && id != 0 { // transport.HTTP reports a malformed answer like this
 			return transport.Frame{Request: id, Err: &transport.RequestError{
 				Reason: transport.ReasonMalformed, Err: ErrInjected,
 			}}, true
@@ -123,7 +122,7 @@ func garbage(draw uint64) []byte {
 	return b
 }
 
-// above returns the result for a frame above the limit.
+// above returns the result of Receive for a frame above the limit.
 func (c *conn) above(f transport.Frame) (_ transport.Frame, passes bool) {
 	limit := c.cfg.FrameLimit
 	if limit <= 0 {
@@ -142,7 +141,7 @@ func (c *conn) above(f transport.Frame) (_ transport.Frame, passes bool) {
 
 // failure returns an error response in place of an answer.
 func failure(answer []byte, code int) []byte {
-	m, _ := jsonrpc.Parse(answer) // it was parsed before
+	m, _ := jsonrpc.Parse(answer) // about has parsed it without an error
 	data, _ := jsonrpc.AppendError(nil, m.ID, &jsonrpc.WireError{Code: int64(code), Message: ErrInjected.Error()})
 	return data
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// dial opens a connection with a plan to a server that is this function.
+// dial opens a connection with a plan to the server accept.
 func dial(t *testing.T, p *Plan, accept func(ctx context.Context, p *transport.Peer)) *conn {
 	t.Helper()
 	w, err := Wrap(transport.InMemory(accept), p)
@@ -28,12 +28,12 @@ func dial(t *testing.T, p *Plan, accept func(ctx context.Context, p *transport.P
 	return c.(*conn)
 }
 
-// ask is a request of a method.
+// ask returns a request with this method.
 func ask(id int64, method string, data []byte) transport.Message {
 	return transport.Message{Kind: transport.KindRequest, ID: id, Method: method, Data: data}
 }
 
-// TestDelayedMessagesAreBounded sends, and receives, more than may be late.
+// TestDelayedMessagesAreBounded sends and receives more delayed messages than the bound allows.
 func TestDelayedMessagesAreBounded(t *testing.T) {
 	large := []byte(`{"jsonrpc":"2.0","method":"x","params":{"x":"` + strings.Repeat("x", 64<<10) + `"}}`)
 	const most = leastRoom/(64<<10) + 1
@@ -54,7 +54,7 @@ func TestDelayedMessagesAreBounded(t *testing.T) {
 		}
 		if err := c.Send(t.Context(), ask(0, "x", large)); accepted == 0 || accepted > most ||
 			!errors.Is(err, transport.ErrBusy) {
-			t.Errorf("%d messages accepted, and then %v; want %d at most, and busy", accepted, err, most)
+			t.Errorf("%d messages accepted, and then %v; want %d at most, and ErrBusy", accepted, err, most)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -86,20 +86,20 @@ func TestRetainedRequestsAreBounded(t *testing.T) {
 			synctest.Wait()
 		}
 		if n := len(c.asked); n == 0 || n > mostAsked/1000 || c.askedBytes > mostAsked {
-			t.Errorf("%d requests are kept, %d bytes", n, c.askedBytes)
+			t.Errorf("%d requests are stored, with %d bytes", n, c.askedBytes)
 		}
 		for id := range int64(2000) {
 			c.Cancel(id, transport.Message{Data: []byte("{}")})
 			synctest.Wait()
 		}
 		if len(c.asked) != 0 || c.askedBytes != 0 {
-			t.Errorf("%d requests are kept when all are cancelled, %d bytes", len(c.asked), c.askedBytes)
+			t.Errorf("%d requests are stored after all were cancelled, with %d bytes", len(c.asked), c.askedBytes)
 		}
 		_ = c.Close(t.Context())
 	})
 }
 
-// TestDelayedMessagesAreSentInTimeOrder sends a slow message, a quick one and a cancellation.
+// TestDelayedMessagesAreSentInTimeOrder sends a slow message, a quick message and a cancellation.
 func TestDelayedMessagesAreSentInTimeOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := make(chan string, 10)

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// conn is a connection with faults. Receive applies the plan to the server's frames; delayed frames wait in the
-// inlet. Delayed messages of the client wait in the outbox.
+// conn is a connection with faults. Receive applies the plan to the server's frames; delayed frames wait in the inlet.
+// Delayed messages of the client wait in the outbox.
 type conn struct {
 	inlet.Conn
 	of  *wrapped
@@ -27,19 +27,19 @@ type conn struct {
 
 	mu         sync.Mutex
 	asked      map[int64]request // requests without an answer; guarded by mu
-	askedBytes int               // bytes of their names, with overhead; guarded by mu
-	free       []time.Time       // when the link of each drip rule is free again; guarded by mu
-	thaw       time.Time         // nothing passes before; guarded by mu
+	askedBytes int               // bytes of asked, counted by request.size; guarded by mu
+	free       []time.Time       // for each drip rule, the time when its link is free again; guarded by mu
+	thaw       time.Time         // end of the freeze: no message passes earlier; guarded by mu
 }
 
-// request is the part of a request that its answer needs.
+// request holds the data of a request that the plan needs when the answer arrives.
 type request struct {
 	method, tool string
 	span         trace.Span // span of the call, nil for none
 }
 
-// mostAsked bounds the kept requests, in bytes of their names and requestOverhead for each. No fault hits the
-// answers to requests above the bound.
+// mostAsked bounds the memory for open requests, in bytes: the method and tool names, plus requestOverhead for each
+// request. Answers to requests above the bound pass without faults.
 const (
 	mostAsked       = 1 << 20
 	requestOverhead = 256
@@ -47,7 +47,7 @@ const (
 
 func (r *request) size() int { return len(r.method) + len(r.tool) + requestOverhead }
 
-// Send applies the plan to requests, and delays all messages if necessary.
+// Send applies the plan to requests. Other messages are only delayed, by a freeze or behind messages that wait.
 func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -78,13 +78,13 @@ func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	return err
 }
 
-// toolOf returns the name of the tool that a message calls. A proxy sets Message.Name only for HTTP.
+// toolOf returns the name of the called tool. A proxy sets Message.Name only for HTTP, so toolOf may parse the message.
 func toolOf(m *transport.Message) string {
 	if m.Name != "" {
 		return m.Name
 	}
 	var call struct{ Params struct{ Name string } }
-	_ = json.Unmarshal(m.Data, &call) // a call without a tool name is sent unchanged
+	_ = json.Unmarshal(m.Data, &call) // on an error the name is empty
 	return call.Params.Name
 }
 
@@ -107,7 +107,7 @@ func (c *conn) instead(id int64, r *rule) bool {
 	return true
 }
 
-// pass sends a message at its time.
+// pass sends a message at time at, or at once if at is in the past and no message waits.
 func (c *conn) pass(ctx context.Context, m transport.Message, at time.Time) error {
 	c.mu.Lock()
 	if at.Before(c.thaw) {
@@ -118,12 +118,12 @@ func (c *conn) pass(ctx context.Context, m transport.Message, at time.Time) erro
 		if c.out.len() == 0 {
 			return c.Conn.Send(ctx, m)
 		}
-		at = now // behind messages that are due but still wait
+		at = now // queue the message behind the messages that are already due
 	}
 	return c.out.put(parcel{ctx: context.WithoutCancel(ctx), m: m, at: at})
 }
 
-// due returns when a delayed message is due, the zero time for at once. size is the size of the message in bytes.
+// due returns when a message leaves its delays, the zero time for a message without delay. size is in bytes.
 func (c *conn) due(v *verdict, size int) (at time.Time) {
 	if v.delay == 0 && len(v.drips) == 0 {
 		return at
@@ -153,8 +153,8 @@ func (c *conn) freeze(d time.Duration) {
 	c.Pause(until)
 }
 
-// breakOff ends the connection, and returns the error. Over HTTP it ends only the exchange of request id, if there
-// is one, and returns the frame that replaces the answer.
+// breakOff ends the connection and returns the error. Over HTTP, if id is not 0, it ends only the exchange of request
+// id, and returns the frame that replaces the answer and a nil error.
 func (c *conn) breakOff(k Kind, id int64) (transport.Frame, error) {
 	if c.of.http && id != 0 {
 		why := &transport.RequestError{Reason: transport.ReasonLost, Err: ErrInjected}
@@ -171,7 +171,7 @@ func (c *conn) breakOff(k Kind, id int64) (transport.Frame, error) {
 	return transport.Frame{}, over
 }
 
-// errKilled means that the connection will report its end itself.
+// errKilled means that the process was killed, so that the wrapped connection will report the exit.
 var errKilled = errors.New("the process was killed")
 
 func kill(pid int) error {
@@ -182,7 +182,7 @@ func kill(pid int) error {
 	return p.Kill()
 }
 
-// remember keeps a request for its answer, if there is room.
+// remember stores a request until its answer arrives, if there is room.
 func (c *conn) remember(id int64, r request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,7 +193,7 @@ func (c *conn) remember(id int64, r request) {
 	}
 }
 
-// forget removes a request and returns it.
+// forget removes an open request and returns it. It returns false if the request is unknown.
 func (c *conn) forget(id int64) (request, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,7 +209,8 @@ func (c *conn) forgetLocked(id int64) (request, bool) {
 	return r, ok
 }
 
-// Cancel removes a request that was not sent yet, and otherwise sends the notice at its time.
+// Cancel removes a request that was not sent yet. For any other request it sends the notice, behind the messages that
+// wait.
 func (c *conn) Cancel(id int64, notice transport.Message) {
 	c.forget(id)
 	if c.out.takeBack(id) {

@@ -7,19 +7,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// This file decides the fate of each message. The result depends only on the arguments.
+// This file chooses the faults of each message. The result depends only on the arguments.
 
-// event is a message, or a dial, to which a plan applies.
+// event is a message or an attempt to connect, to which a plan applies.
 type event struct {
 	on           On
 	method, tool string
-	since        time.Duration // since Wrap
+	since        time.Duration // time since Wrap
 }
 
 // tally counts the events of a rule.
 type tally struct {
 	seen uint64 // events that match the rule
-	hit  int    // events that the rule selected, whether or not another rule was applied
+	hit  int    // events to which the rule was applied
 }
 
 // verdict is the sum of the faults for one event.
@@ -31,7 +31,7 @@ type verdict struct {
 	draw  uint64        // random bits for hit
 }
 
-// judge applies the rules to an event, and counts it. tallies has one element for each rule.
+// judge returns the faults for an event, and counts the event in tallies, which has one element for each rule.
 func judge(seed uint64, rules []rule, tallies []tally, e event) (v verdict) {
 	for i := range rules {
 		r, t := &rules[i], &tallies[i]
@@ -71,8 +71,8 @@ func (r *rule) isFor(e event) bool {
 	return r.method.MatchString(e.method)
 }
 
-// hits reports whether the rule selects the event, given n earlier matching events of which already were selected.
-// draw is random.
+// hits reports whether the rule selects the event. n is the number of earlier events that match the rule, and already
+// is the number of those to which the rule was applied. draw is random.
 func (r *rule) hits(draw, n uint64, already int) bool {
 	skip := uint64(r.Skip)
 	return n >= skip && (n-skip+1)%uint64(r.Every) == 0 && (r.Limit == 0 || already < r.Limit) &&
@@ -82,7 +82,7 @@ func (r *rule) hits(draw, n uint64, already int) bool {
 // part converts random bits to a number in [0, 1).
 func part(draw uint64) float64 { return float64(draw>>11) / (1 << 53) }
 
-// chance returns 64 pseudorandom bits that depend on all arguments: splitmix64 over each of them.
+// chance returns 64 pseudorandom bits that depend on all arguments. It applies splitmix64 to each of them.
 func chance(seed uint64, parts ...uint64) uint64 {
 	x := seed
 	for _, p := range parts {

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// decide returns what a plan says to events, one after the other.
+// decide applies a plan to events, one after the other, and returns the verdicts.
 func decide(t rapid.TB, p *Plan, events []event) (all []verdict) {
 	rules, err := compile(p)
 	if err != nil {
@@ -24,7 +24,7 @@ func decide(t rapid.TB, p *Plan, events []event) (all []verdict) {
 	return all
 }
 
-// TestSkipAndEverySelectMessages tries all small numbers against what they mean, word by word.
+// TestSkipAndEverySelectMessages compares all small values of Skip, Every and Limit with a naive count.
 func TestSkipAndEverySelectMessages(t *testing.T) {
 	const n = 12
 	for skip := range 4 {
@@ -166,7 +166,7 @@ func TestSameMessagesGetTheSameFaults(t *testing.T) {
 	})
 }
 
-// keepsItsLimits checks that no fault was done more often than its plan allows, and no delay longer.
+// keepsItsLimits checks that the plan's limits hold for the number of faults and for the delays.
 func keepsItsLimits(t *rapid.T, p *Plan, all []verdict) {
 	most, least, times := time.Duration(0), map[Kind]int{}, map[Kind]int{}
 	for _, f := range p.Faults {
@@ -187,7 +187,7 @@ func keepsItsLimits(t *rapid.T, p *Plan, all []verdict) {
 	}
 	for k, n := range times {
 		if n > least[k] {
-			t.Errorf("%s was done %d times, want %d at most", k, n, least[k])
+			t.Errorf("%s hit %d times, want %d at most", k, n, least[k])
 		}
 	}
 }

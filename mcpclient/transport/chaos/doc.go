@@ -21,6 +21,6 @@
 // The faults are a function of the plan, its seed and the messages so far: the same messages in the same order get
 // the same faults. Only After, For and the delays depend on the clock.
 //
-// Each injected fault is a log record mcp_client.fault.injected at [transport.Config.Logger], and an attribute
-// mcp_client.fault.kind on the span of its request.
+// Each injected fault is logged to [transport.Config.Logger] as a record mcp_client.fault.injected, and its kind is the
+// attribute mcp_client.fault.kind on the span of its request.
 package chaos

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The first call is slow, and its server busy at first; each third one fails.
+// The first call is slow, and the server rejects it as busy at first. Every third call fails.
 func Example() {
 	server := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1"}, nil)
 	tool := func(context.Context, struct{}) (string, error) { return "sunny", nil }

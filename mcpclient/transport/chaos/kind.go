@@ -9,7 +9,7 @@ import (
 // Kind is a kind of fault.
 type Kind string
 
-// The kinds, which the package comment describes.
+// The kinds of faults. The package comment describes them.
 const (
 	Latency   Kind = names.FaultLatency
 	Drip      Kind = names.FaultDrip
@@ -34,7 +34,7 @@ type On string
 // The values of On.
 const (
 	OnRequest      On = "request"      // a request of the client to the server
-	OnAnswer       On = "answer"       // the server's answer to it
+	OnAnswer       On = "answer"       // the server's answer to a request of the client
 	OnNotification On = "notification" // any other message of the server: a notification or a request
 	onDial         On = "dial"         // an attempt to connect
 )
@@ -51,7 +51,7 @@ func Kinds() []Kind {
 // trait describes a kind.
 type trait struct {
 	kind  Kind
-	on    []On     // messages that it can hit; the first is the default
+	on    []On     // messages that the kind can hit; the first is the default
 	needs string   // required member, empty for none
 	takes []string // optional members; empty for none
 }

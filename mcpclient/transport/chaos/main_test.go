@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// echoVariable makes the test's program one that writes what it reads.
+// echoVariable is an environment variable. If it is set, the test binary copies its input to its output.
 const echoVariable = "CHAOS_TEST_ECHO"
 
 func TestMain(m *testing.M) {

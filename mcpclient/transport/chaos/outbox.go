@@ -11,17 +11,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// outbox sends messages at their time. It has a goroutine only while messages wait.
+// outbox sends delayed messages when they are due. It has a goroutine only while messages wait.
 type outbox struct {
 	to   transport.Conn
-	room int // bound in bytes, with parcelOverhead for each message; an empty outbox accepts any message
+	room int // bound of bytes; an empty outbox accepts a message of any size
 
 	mu      sync.Mutex
-	waiting []parcel // sorted by time, then in order of arrival; guarded by mu, like the fields below
+	waiting []parcel // sorted by time, then by arrival; guarded by mu, like the fields below
 	bytes   int
-	runs    bool // the goroutine runs
+	runs    bool // whether the goroutine runs
 	closed  bool
-	wake    chan struct{} // capacity 1; tells the goroutine that the first message may have changed
+	wake    chan struct{} // capacity 1; wakes the goroutine because the first message may have changed
 	done    sync.WaitGroup
 }
 
@@ -45,7 +45,7 @@ func (o *outbox) len() int {
 	return len(o.waiting)
 }
 
-// put adds a copy of a message, after messages with the same time.
+// put adds a copy of a message. The copy is sent after the messages that have the same time.
 func (o *outbox) put(p parcel) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,7 +78,7 @@ func (o *outbox) insert(p parcel) {
 	o.look()
 }
 
-// look makes the goroutine check the first message again. o.mu is held.
+// look wakes the goroutine, which checks the first message. o.mu is held.
 func (o *outbox) look() {
 	select {
 	case o.wake <- struct{}{}:
@@ -86,7 +86,7 @@ func (o *outbox) look() {
 	}
 }
 
-// takeBack removes a waiting request, and reports whether there was one.
+// takeBack removes the request with this id if it waits, and reports whether it did.
 func (o *outbox) takeBack(id int64) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -120,8 +120,9 @@ func (o *outbox) run() {
 	}
 }
 
-// sendFirst sends the first message if it is due, and returns the delay until the next step. It reports false if
-// no message waits, and the goroutine ends. It holds o.mu while it sends, so that a later message cannot overtake.
+// sendFirst sends the first message if it is due, and returns the delay until the next step. It returns false if no
+// message waits, which ends the goroutine. It holds o.mu while it sends, so that a later message cannot overtake the
+// first.
 func (o *outbox) sendFirst(now time.Time) (wait time.Duration, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -144,7 +145,7 @@ func (o *outbox) sendFirst(now time.Time) (wait time.Duration, more bool) {
 	return 0, true
 }
 
-// close drops waiting messages, and waits for the goroutine.
+// close drops waiting messages, and waits until the goroutine has ended.
 func (o *outbox) close() {
 	o.mu.Lock()
 	o.closed = true

@@ -21,22 +21,22 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// patience is how long a call may take.
+// patience is the timeout of a call.
 const patience = 2 * time.Second
 
-// rig is a client of a server whose connection a plan breaks, in a bubble.
+// rig is a client with a connection that follows a plan of faults. It runs in a bubble.
 type rig struct {
 	*mcpclient.Client
 	server *mcptest.Server
 	rec    *telemetrytest.Recording
-	ran    atomic.Int64 // how often the tool echo has run
+	ran    atomic.Int64 // number of runs of the tool echo
 }
 
 type text struct {
 	Text string `json:"text"`
 }
 
-// newRig connects a client that speaks one version.
+// newRig connects a client that supports only protocol version v.
 func newRig(t *testing.T, v mcp.Version, p *Plan) *rig {
 	t.Helper()
 	r := &rig{server: mcptest.NewServer(t, nil), rec: telemetrytest.Recorder(t)}
@@ -66,7 +66,7 @@ func newRig(t *testing.T, v mcp.Version, p *Plan) *rig {
 	return r
 }
 
-// echo calls the tool, and says how long that took.
+// echo calls the tool echo. It returns the tool's text, the duration of the call and its error.
 func (r *rig) echo(ctx context.Context, s string) (string, time.Duration, error) {
 	begun := time.Now()
 	result, err := r.CallTool(ctx, "echo", text{s}, mcpclient.WithTimeout(patience))
@@ -80,7 +80,7 @@ func (r *rig) echo(ctx context.Context, s string) (string, time.Duration, error)
 	return out.Text, time.Since(begun), nil
 }
 
-// becomes is what becomes of a call.
+// becomes is the outcome of a call.
 type becomes string
 
 const (
@@ -117,11 +117,11 @@ func outcomeOf(err error) becomes {
 	return becomes(err.Error())
 }
 
-// eras are a version of each.
+// eras has one protocol version of each era.
 var eras = []mcp.Version{mcp.Version20260728, mcp.Version20251125}
 
-// outcomes says of each kind what becomes of a call that it hits once, over a connection without HTTP, how long that
-// takes at least, and how often the tool runs.
+// outcomes lists the effect of each fault that hits a call once, over a connection without HTTP: the outcome of the
+// call, its minimum duration and the number of runs of the tool.
 var outcomes = []struct {
 	fault Fault
 	want  becomes
@@ -155,7 +155,7 @@ var outcomes = []struct {
 	{Fault{Kind: Death, On: OnAnswer}, lost, 0, 1},
 }
 
-// counted are metrics that count what a kind does, beside the outcome of the call.
+// counted lists the kinds of faults that also increase a metric by one, and that metric.
 var counted = map[Kind]string{
 	Duplicate: names.MetricMCPClientResponseDrops, Garbage: names.MetricMCPClientProtocolViolations,
 	Truncate: names.MetricMCPClientProtocolViolations,
@@ -182,13 +182,13 @@ func TestEachFaultKindHasExpectedEffectOnCall(t *testing.T) {
 						t.Errorf("%s is %d, want 1", m, r.rec.Value(m))
 					}
 					if f.Kind == Freeze && f.Delay == 0 {
-						return // for as long as the connection is open
+						return // the freeze lasts as long as the connection
 					}
 					if err := r.WaitForReady(t.Context()); err != nil {
 						t.Fatal(err)
 					}
 					if got, _, err := r.echo(t.Context(), "second"); err != nil || got != "second" {
-						t.Errorf("the call after it: %q, %v", got, err)
+						t.Errorf("the next call: %q, %v", got, err)
 					}
 				})
 			})
@@ -196,17 +196,17 @@ func TestEachFaultKindHasExpectedEffectOnCall(t *testing.T) {
 	}
 }
 
-// seen checks that the fault was recorded once, in the span of the call, which has it, too.
+// seen checks that the fault was logged once, in the span of the call, and that the span has the fault's kind.
 func (r *rig) seen(t *testing.T, f Fault) {
 	t.Helper()
 	l := r.rec.Log(names.EventMCPClientFaultInjected)
 	if l.Text(names.KeyMCPClientFaultKind) != string(f.Kind) || l.Text(names.KeyGenAIToolName) != "echo" ||
 		l.Text(names.KeyMCPClientGroup) != "tenant" {
-		t.Errorf("the record is %+v", l)
+		t.Errorf("got the log record %+v", l)
 	}
 	call := r.rec.SpansNamed("tools/call echo", trace.SpanKindClient)[0]
 	want := attribute.String(names.KeyMCPClientFaultKind, string(f.Kind))
 	if !slices.Contains(call.Attributes(), want) || call.SpanContext().SpanID() != l.Span.SpanID() {
-		t.Errorf("the span of the call: %v, want %v and the id %v", call.Attributes(), want, l.Span.SpanID())
+		t.Errorf("the call's span has %v, want %v and the id %v", call.Attributes(), want, l.Span.SpanID())
 	}
 }

@@ -18,15 +18,15 @@ type Plan struct {
 	// Seed seeds the pseudorandom choices. The same seed gives the same choices.
 	Seed uint64
 
-	// Faults are applied to each message in order. All delays that hit a message add up; of the other faults, only
-	// the first one that hits is applied.
+	// Faults are applied to each message in order. All delays (latency and drip) that hit a message add up. Of the other
+	// faults, only the first that hits is applied.
 	Faults []Fault
 }
 
 // Fault is one kind of damage. The zero value of each field except Kind selects its default.
 //
-// On, Method and Tool select the messages. Matching messages are counted over all connections of the transport,
-// and Skip, Every, Probability and Limit, in this order, select those that are hit. A request that is sent again
+// On, Method and Tool select the messages. Matching messages are counted over all connections of the transport. Skip,
+// Every, Probability and Limit, in this order, then select the messages that are hit. A request that is sent again
 // counts again. After and For are times since [Wrap].
 type Fault struct {
 	Kind Kind
@@ -35,23 +35,23 @@ type Fault struct {
 	// OnAnswer.
 	On On
 
-	// Method is a shell pattern for the method of the request, also for its answer: * matches any text, ? any
-	// character, [a-z] one of a set. Empty matches all methods except initialize and server/discover, which open a
-	// connection.
+	// Method is a shell pattern for the method of the request, or of the request that an answer belongs to: * matches any
+	// text, ? any character, [a-z] a character of the set. If it is empty, the fault matches all methods except initialize
+	// and server/discover, which open a connection.
 	Method string
 
-	// Tool is a shell pattern for names of tools. If it is not empty, only calls of these tools match.
+	// Tool is a shell pattern for tool names. If it is not empty, the fault matches only calls of these tools.
 	Tool string
 
 	Skip        int     // the first Skip messages pass
-	Every       int     // afterwards each Every-th is hit; 0 means each
-	Probability float64 // and of those this fraction, at random, above 0 and at most 1; 0 means all
-	Limit       int     // maximum of hits; 0 means no limit
+	Every       int     // afterwards every Every-th message may be hit; 0 means every message
+	Probability float64 // the chance that such a message is hit, above 0 and at most 1; 0 means 1
+	Limit       int     // maximum number of hits; 0 means no limit
 	After       time.Duration
 	For         time.Duration // duration from After; 0 means no end
 
 	Delay      time.Duration // for latency; for freeze, 0 means until the connection is closed; for reorder, 0 means 1 s
-	Jitter     time.Duration // for latency: random additional delay, up to this
+	Jitter     time.Duration // for latency: maximum of an additional random delay
 	Rate       int           // for drip, in bytes a second
 	Code       int           // for error, 0 means -32603 (internal error); for busy 429 or 503, 0 means 503
 	RetryAfter time.Duration // for busy; 0 means no Retry-After
@@ -100,7 +100,7 @@ func compile(p *Plan) ([]rule, error) {
 func (f Fault) rule() (r rule, wrong *PlanError) {
 	t, known := f.Kind.traits()
 	if !known {
-		return r, &PlanError{Member: "kind", Reason: "is none of " + joined(Kinds())}
+		return r, &PlanError{Member: "kind", Reason: "want one of " + joined(Kinds())}
 	}
 	if f.On == "" {
 		f.On = t.on[0]
@@ -184,7 +184,7 @@ func (f *Fault) sizes(t trait) *PlanError {
 // reorderFor is the default of Delay for Reorder: how long a message is held if no other follows.
 const reorderFor = time.Second
 
-// withDefaults returns the fault with defaults instead of zeros.
+// withDefaults returns the fault with each zero field set to its default.
 func (f Fault) withDefaults() Fault {
 	f.Every = max(f.Every, 1)
 	if f.Probability == 0 {
@@ -201,7 +201,7 @@ func (f Fault) withDefaults() Fault {
 	return f
 }
 
-// joined joins words with commas.
+// joined returns the words, separated by commas.
 func joined[T ~string](all []T) string {
 	words := make([]string, len(all))
 	for i, w := range all {

@@ -16,8 +16,8 @@ func TestPlanErrorNamesTheFaultAndTheReason(t *testing.T) {
 		fault Fault
 		want  string
 	}{
-		{Fault{}, "kind: is none of latency, drip, drop, duplicate"},
-		{Fault{Kind: "latencies"}, "kind: is none of latency"},
+		{Fault{}, "kind: want one of latency, drip, drop, duplicate"},
+		{Fault{Kind: "latencies"}, "kind: want one of latency"},
 		{Fault{Kind: Latency}, "delay: is missing"},
 		{Fault{Kind: Latency, Delay: -1}, "delay: is negative"},
 		{Fault{Kind: Latency, Delay: 1, Jitter: -1}, "jitter: is negative"},
@@ -49,7 +49,7 @@ func TestPlanErrorNamesTheFaultAndTheReason(t *testing.T) {
 			t.Errorf("%+v: got %v, want %s…", c.fault, err, want)
 		}
 		if _, wrapped := Wrap(transport.InMemory(nothing), p); wrapped == nil {
-			t.Errorf("%+v: Wrap takes what Check does not", c.fault)
+			t.Errorf("%+v: Wrap accepts a plan that Check rejects", c.fault)
 		}
 	}
 }
@@ -64,7 +64,8 @@ func TestOnlySessionsOverHTTPExpire(t *testing.T) {
 	}
 }
 
-// TestEachFaultKindHasTableRow checks each kind with its required members, on each message that it applies to.
+// TestEachFaultKindHasTableRow checks each kind of fault, with its required members, for each kind of message that it
+// can hit.
 func TestEachFaultKindHasTableRow(t *testing.T) {
 	for _, row := range table {
 		for _, on := range row.on {

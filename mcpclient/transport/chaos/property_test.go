@@ -17,9 +17,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestEachCallEndsOnceAndInTimeUnderAnyPlan makes calls at once, in turns, through random plans. Each ends by its
-// deadline, an answer is that of its call, the metrics have as many outcomes as there were calls, and nothing of it is
-// left: the bubble ends.
+// TestEachCallEndsOnceAndInTimeUnderAnyPlan makes several concurrent calls, in turns, with random plans. Each call must
+// end by its deadline, with its own answer if any. The metrics must count one outcome for each call. No goroutine may
+// be left, or the bubble would not end.
 func TestEachCallEndsOnceAndInTimeUnderAnyPlan(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := rapid.SampledFrom(eras).Draw(rt, "version")
@@ -35,7 +35,7 @@ func TestEachCallEndsOnceAndInTimeUnderAnyPlan(t *testing.T) {
 	})
 }
 
-// spared returns the faults, but for what would keep the first connection from being made.
+// spared returns the faults, changed so that none of them prevents the first connection.
 func spared(faults []Fault) (some []Fault) {
 	for _, f := range faults {
 		if f.Kind == Refuse || f.Method == "*" {
@@ -46,7 +46,7 @@ func spared(faults []Fault) (some []Fault) {
 	return some
 }
 
-// live makes the calls, and returns what is wrong with their outcomes.
+// live makes the calls and returns a description of each wrong outcome.
 func live(t *testing.T, v mcp.Version, p *Plan, turns, together int) (problems []string) {
 	r := newRig(t, v, p)
 	var mu sync.Mutex
@@ -71,7 +71,7 @@ func live(t *testing.T, v mcp.Version, p *Plan, turns, together int) (problems [
 		}
 		calls.Wait()
 	}
-	time.Sleep(10 * time.Second) // for what is late
+	time.Sleep(10 * time.Second) // until late messages have arrived
 	calls := uint64(turns * together)
 	if n := r.rec.Count("mcp.client.operation.duration", names.KeyMCPMethodName, mcp.MethodCallTool); n != calls {
 		wrong("%d outcomes of %d calls", n, calls)
@@ -85,8 +85,8 @@ func live(t *testing.T, v mcp.Version, p *Plan, turns, together int) (problems [
 	return problems
 }
 
-// denied reports whether the client was told that the server does not know server/discover, when it connected again:
-// then it has no revision in common with the client, and to give up is right.
+// denied reports whether a fault replaced an answer to server/discover when the client connected again. Then client and
+// server have no protocol revision in common, and the client is right to give up.
 func (r *rig) denied() bool {
 	return slices.ContainsFunc(r.rec.Logs(names.EventMCPClientFaultInjected), func(rec telemetrytest.Record) bool {
 		return rec.Text(names.KeyMCPClientFaultKind) == names.FaultError &&
@@ -94,7 +94,8 @@ func (r *rig) denied() bool {
 	})
 }
 
-// TestClientGivesUpOnServerThatRejectsEachRevision has a server do so when the client connects again.
+// TestClientGivesUpOnServerThatRejectsEachRevision replaces all answers to server/discover after the client has
+// connected once.
 func TestClientGivesUpOnServerThatRejectsEachRevision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, mcp.Version20260728, &Plan{Seed: 1, Faults: []Fault{
@@ -102,16 +103,16 @@ func TestClientGivesUpOnServerThatRejectsEachRevision(t *testing.T) {
 			{Kind: Cut, On: OnRequest, Method: mcp.MethodCallTool, Probability: 1},
 		}})
 		for range 10 {
-			_, _, _ = r.echo(t.Context(), "hello") // which cuts the connection
+			_, _, _ = r.echo(t.Context(), "hello") // the call cuts the connection
 			time.Sleep(time.Second)
 		}
 		if err := r.Err(); err == nil || !strings.Contains(err.Error(), "no protocol version in common") || !r.denied() {
-			t.Errorf("got %v, denied: %v, want no version in common, and that the server has denied it", err, r.denied())
+			t.Errorf("got %v, denied: %v, want no version in common, and a replaced answer to server/discover", err, r.denied())
 		}
 	})
 }
 
-// TestCallCancelledWhileDelayedIsNeverSent cancels a call that a plan delays.
+// TestCallCancelledWhileDelayedIsNeverSent cancels a call while a plan delays it.
 func TestCallCancelledWhileDelayedIsNeverSent(t *testing.T) {
 	for _, fault := range []Fault{
 		{Kind: Latency, Delay: time.Second, On: OnRequest}, {Kind: Freeze, Delay: time.Second},
@@ -133,7 +134,7 @@ func TestCallCancelledWhileDelayedIsNeverSent(t *testing.T) {
 	}
 }
 
-// TestRefusedConnectIsRetried refuses the first two.
+// TestRefusedConnectIsRetried refuses the first two attempts to connect.
 func TestRefusedConnectIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, mcp.Version20260728, &Plan{Faults: []Fault{{Kind: Refuse, Limit: 2}}})
@@ -141,7 +142,7 @@ func TestRefusedConnectIsRetried(t *testing.T) {
 			t.Errorf("got %q, %v", got, err)
 		}
 		if n := len(r.rec.Logs(names.EventMCPClientFaultInjected)); n != 2 {
-			t.Errorf("%d records of faults, want 2", n)
+			t.Errorf("%d faults were logged, want 2", n)
 		}
 	})
 }

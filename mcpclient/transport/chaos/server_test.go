@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestDeathFaultKillsTheProcess has a program that echoes killed by the second request.
+// TestDeathFaultKillsTheProcess connects to an echo program. The second request kills the program.
 func TestDeathFaultKillsTheProcess(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -43,21 +43,21 @@ func TestDeathFaultKillsTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Receive(ctx); err != nil {
-		t.Fatalf("the echo of the first: %v", err)
+		t.Fatalf("the first echo: %v", err)
 	}
 	if err := request(2); err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.Receive(ctx)
 	if exit, ok := errors.AsType[*transport.ExitError](err); !ok || exit.PID != c.Info().PID || exit.Code == 0 {
-		t.Errorf("after its death: %v", err)
+		t.Errorf("after the program's death: %v", err)
 	}
 	if err := c.Close(ctx); err != nil {
 		t.Error(err)
 	}
 }
 
-// overHTTP connects a client to a server over HTTP whose connection a plan breaks.
+// overHTTP connects a client to a server over HTTP, with a plan of one fault.
 func overHTTP(t *testing.T, v mcp.Version, f Fault) *mcpclient.Client {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "far", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})
@@ -92,8 +92,8 @@ func TestFaultOverHTTPHitsOneExchange(t *testing.T) {
 	for _, c := range []struct {
 		version mcp.Version
 		fault   Fault
-		want    becomes // of the first call
-		session bool    // there is a new one
+		want    becomes // outcome of the first call
+		session bool    // the client starts a new session
 	}{
 		{modern, Fault{Kind: Cut, On: OnAnswer}, lost, false},
 		{legacy, Fault{Kind: Cut, On: OnAnswer}, lost, false},
@@ -123,14 +123,14 @@ func TestFaultOverHTTPHitsOneExchange(t *testing.T) {
 			}
 			result, err := client.CallTool(t.Context(), "echo", text{"second"})
 			if err != nil {
-				t.Fatalf("the call after it: %v", err)
+				t.Fatalf("the next call: %v", err)
 			}
 			var out text
 			if err := result.Decode(&out); err != nil || out.Text != "second" {
-				t.Errorf("the call after it: %q, %v", out.Text, err)
+				t.Errorf("the next call: %q, %v", out.Text, err)
 			}
 			if renewed := client.Status().Epoch != before.Epoch; renewed != c.session {
-				t.Errorf("a new session: %v, want %v", renewed, c.session)
+				t.Errorf("new session: %v, want %v", renewed, c.session)
 			}
 		})
 	}

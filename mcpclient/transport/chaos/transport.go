@@ -16,10 +16,10 @@ import (
 // server.
 var ErrInjected = errors.New("injected by the plan of faults")
 
-// Wrap returns t with the faults of a plan. Its connections implement only [transport.Conn] and none of the
-// shortcuts of this module's connections, so calls are some microseconds slower.
+// Wrap returns t with the faults of a plan. The connections of the result implement only [transport.Conn], without the
+// shortcuts of this module's connections, so calls take some microseconds longer.
 //
-// Its error is a [*PlanError].
+// The error is a [*PlanError].
 func Wrap(t transport.Transport, p *Plan) (transport.Transport, error) {
 	rules, err := compile(p)
 	if err != nil {
@@ -77,7 +77,7 @@ func (w *wrapped) Dial(ctx context.Context, cfg transport.Config) (transport.Con
 	return c, nil
 }
 
-// roomOf bounds the delayed messages in each direction, in bytes; a single message may be larger.
+// roomOf returns the bound for delayed messages in each direction, in bytes. A single message may be larger.
 func roomOf(cfg transport.Config) int { return max(cfg.SendQueue, leastRoom) }
 
 // leastRoom is the default of roomOf.
@@ -87,11 +87,11 @@ const leastRoom = 4 << 20
 func turnedAway(r *rule) *transport.RequestError {
 	return &transport.RequestError{
 		Reason: transport.ReasonBusy, Status: r.Code, RetryAfter: r.RetryAfter, Err: ErrInjected,
-		Unsent: r.Code == http.StatusTooManyRequests || r.RetryAfter > 0, // as a client of HTTP concludes
+		Unsent: r.Code == http.StatusTooManyRequests || r.RetryAfter > 0, // the HTTP transport concludes the same
 	}
 }
 
-// forgotten returns the error of a server that no longer knows the session, or never had one.
+// forgotten returns the error of a server that does not know the session.
 func forgotten(session string) *transport.RequestError {
 	if session == "" {
 		return &transport.RequestError{Reason: transport.ReasonStatus, Status: http.StatusNotFound, Err: ErrInjected}

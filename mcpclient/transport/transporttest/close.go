@@ -42,7 +42,7 @@ func closeEndsReceive(r *rig) {
 				r.Errorf("receive during close: want an error that is ErrClosed, got %v", err)
 			}
 		case <-r.within(patience).Done():
-			r.Fatal("want close to end a receive, got one that still waits")
+			r.Fatal("want close to end a receive, but the receive still waits")
 		}
 	}
 }
@@ -73,7 +73,7 @@ func closeFlushes(r *rig) {
 	}
 	r.hearsAll(peer, wants)
 	if got, err := peer.Receive(r.within(patience)); err == nil {
-		r.Errorf("peer receives: want the end after what was accepted, got %s", show(got))
+		r.Errorf("peer receives: want the end of the stream after the accepted frames, got %s", show(got))
 	}
 	r.does("close", <-closed)
 }
@@ -130,7 +130,7 @@ func closeImpatient(r *rig) {
 	r.does("impatient close", conn.Close(ended()))
 	r.does("patient close", <-patient)
 	if took := time.Since(start); took > 2*slack {
-		r.Errorf("close with a cancelled context beside a patient one: want both to return at once, got %v", took)
+		r.Errorf("close with a cancelled context during a patient close: want both to return at once, got %v", took)
 	}
 }
 

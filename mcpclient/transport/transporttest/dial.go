@@ -99,5 +99,5 @@ func (r *rig) forgets(value weak.Pointer[[64]byte]) {
 			return
 		}
 	}
-	r.Error("want the context not to be kept, got its value still in use")
+	r.Error("want the context to be released, but its value is still in use")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-// pipes makes transports whose servers a test plays: here those in memory, there yours.
+// pipes makes transports to servers that a test plays. This example uses in-memory transports; use your own instead.
 type pipes struct{ peers chan *pipe }
 
 func (p *pipes) accept(ctx context.Context) (transporttest.Peer, error) {
@@ -30,7 +30,8 @@ func (p *pipes) serve(ctx context.Context, peer *transport.Peer) {
 	}
 }
 
-// pipe is the server's end. It reads one frame ahead of the test, to learn that the connection is closed.
+// pipe is the server's end of a connection. It reads one frame ahead of the test, so that it notices when the
+// connection is closed.
 type pipe struct {
 	*transport.Peer
 	frames chan []byte
@@ -65,7 +66,7 @@ func (p *pipe) Receive(ctx context.Context) ([]byte, error) {
 
 func (p *pipe) Exit(context.Context) error { return p.Peer.Close() }
 
-// testContract is TestContract of a package that has a transport.
+// testContract shows the test that a package with a transport has under the name TestContract.
 func testContract(t *testing.T) {
 	transporttest.TestTransport(t, func(*testing.T) transporttest.Subject {
 		p := &pipes{peers: make(chan *pipe)}

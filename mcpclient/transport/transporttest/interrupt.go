@@ -17,7 +17,7 @@ func interrupter(conn transport.Conn) func() {
 	return nil
 }
 
-// interrupted fails the test unless Receive is interrupted.
+// interrupted fails the test unless the next Receive returns seam.ErrInterrupted.
 func (r *rig) interrupted(conn transport.Conn) {
 	r.Helper()
 	if got, err := conn.Receive(context.Background()); !errors.Is(err, seam.ErrInterrupted) {

@@ -31,7 +31,7 @@ func (r *rig) nothingLeft() {
 	}
 }
 
-// Wrapper is a transport of a test that wraps another one to fulfil the contract.
+// Wrapper is a transport that a test puts around the transport under test, to fulfil the contract.
 type Wrapper interface {
 	// Unwrap returns a transport of the package under test.
 	Unwrap() transport.Transport

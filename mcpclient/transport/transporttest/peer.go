@@ -31,7 +31,7 @@ type Peer interface {
 	// Receive returns the next frame of the client. It returns [io.EOF] when the client has closed the connection.
 	Receive(ctx context.Context) ([]byte, error)
 
-	// Exit ends the peer without sending anything. Frames that it has sent stay on the wire.
+	// Exit ends the peer without sending anything. Frames that the peer has already sent stay on the wire.
 	Exit(ctx context.Context) error
 }
 
@@ -53,7 +53,7 @@ func TestTransport(t *testing.T, open func(t *testing.T) Subject) {
 	for _, p := range promises {
 		t.Run(p.name, func(t *testing.T) { check(t, p, open) })
 	}
-	t.Run("connections are looked at for what the suite knows beyond the contract", func(t *testing.T) {
+	t.Run("a connection is checked for interruptible receives", func(t *testing.T) {
 		check(t, promise{check: func(r *rig) {
 			conn, _ := r.dial(transport.Config{})
 			interruptible = interrupter(conn) != nil
@@ -80,51 +80,51 @@ type promise struct {
 
 // promises lists the contract.
 var promises = []promise{
-	{"dial gives a connection of its own each time", dialEachTime},
-	{"dial whose context has ended fails with the cause", dialEnded},
+	{"each dial opens a new connection", dialEachTime},
+	{"dial with an ended context fails with its cause", dialEnded},
 	{"dial that is cancelled midway leaves nothing", dialMidway},
-	{"the end of dial's context does not hurt the connection", dialContextEnds},
+	{"the end of dial's context does not affect the connection", dialContextEnds},
 	{"dial does not keep its context", dialForgets},
 	{"a transport has a name", named},
 
-	{"frames arrive whole and in order, waiting with a deadline", receiveWithDeadline},
-	{"frames arrive whole and in order, waiting without end", receiveWithoutEnd},
+	{"frames arrive whole and in order at a receive with a deadline", receiveWithDeadline},
+	{"frames arrive whole and in order at a receive without a deadline", receiveWithoutEnd},
 	{"a frame of exactly the limit arrives, one byte more ends the connection", receiveLimit},
-	{"a frame over the limit is skipped if so configured", receiveSkip},
-	{"the end of receive's context loses nothing", receiveResumes},
+	{"with SkipOversize a frame over the limit is skipped", receiveSkip},
+	{"the end of receive's context loses no frame", receiveResumes},
 	{"the end of receive's context loses no part of a frame", receivePartResumes},
-	{"a context that has ended asks for nothing", receiveEnded},
+	{"receive with an ended context asks for nothing", receiveEnded},
 	{"receive does not keep its context", receiveForgets},
-	{"a peer that the client does not receive from is stopped", receivePulls},
-	{"frames before the peer's end arrive, then an error that stays", receivePeerEnds},
+	{"the peer's sends block while the client does not receive", receivePulls},
+	{"frames before the peer's end arrive, then a permanent error", receivePeerEnds},
 
 	{"frames leave whole and in order", sendInOrder},
-	{"a frame larger than the outbound space leaves", sendLarge},
-	{"a send whose context has ended sends nothing", sendEnded},
-	{"send to a peer that does not read is busy and never waits", sendBusy},
+	{"a frame larger than the outbound queue is sent", sendLarge},
+	{"send with an ended context sends nothing", sendEnded},
+	{"send to a peer that does not read returns ErrBusy and never waits", sendBusy},
 	{"send does not keep the data", sendForgets},
-	{"concurrent sends never mix", sendConcurrently},
-	{"send after the peer's end is closed", sendPeerEnds},
-	{"send after close is closed", sendClosed},
+	{"concurrent sends do not mix their frames", sendConcurrently},
+	{"send after the peer's end returns ErrClosed", sendPeerEnds},
+	{"send after close returns ErrClosed", sendClosed},
 	{"cancel sends the notice", cancelNotice},
 
 	{"close is idempotent and concurrent", closeTwice},
 	{"close ends a receive", closeEndsReceive},
 	{"no frame is received after close", closeEndsReceiving},
-	{"what was accepted leaves before the close", closeFlushes},
+	{"accepted frames are sent before the close", closeFlushes},
 	{"close keeps its deadline", closeDeadline},
 	{"close keeps its deadline when the peer does not read", closeDeaf},
 	{"close keeps its deadline when the peer resists", closeResisted},
-	{"close with a cancelled context is at once", closeAtOnce},
+	{"close with a cancelled context returns at once", closeAtOnce},
 	{"an impatient close shortens a patient one", closeImpatient},
 	{"close leaves nothing", closeLeavesNothing},
 }
 
 // interruptions lists the further promises of a transport whose connections can be interrupted.
 var interruptions = []promise{
-	{"an interruption ends the next receive, and loses nothing", interruptBefore},
-	{"an interruption ends a receive that waits", interruptDuring},
+	{"an interruption ends the next receive and loses no frame", interruptBefore},
+	{"an interruption ends a waiting receive", interruptDuring},
 	{"an interruption loses no part of a frame", interruptPart},
-	{"frames arrive whole and in order whatever interrupts", interruptOften},
-	{"an interrupted connection that is closed stays so", interruptClosed},
+	{"frames arrive whole and in order despite interruptions", interruptOften},
+	{"a closed connection stays closed after an interruption", interruptClosed},
 }

@@ -168,7 +168,7 @@ func receivePulls(r *rig) {
 		r.does("peer sends", err)
 	}
 	if taken == enough {
-		r.Fatalf("want a peer to be stopped when the client does not receive, got %d frames of %d bytes taken", taken, size)
+		r.Fatalf("want the peer's sends to block while the client does not receive, got %d frames of %d bytes", taken, size)
 	}
 	for i := range taken {
 		r.receives(r.within(patience), conn, tagged(i, size))
@@ -183,7 +183,7 @@ func receivePeerEnds(r *rig) {
 	r.receives(r.within(patience), conn, frame(300))
 	_, first := conn.Receive(r.within(patience))
 	if first == nil || errors.Is(first, context.DeadlineExceeded) {
-		r.Fatalf("receive: want an error that says the peer has ended, got %v", first)
+		r.Fatalf("receive: want an error for the peer's end, got %v", first)
 	}
 	for range 3 {
 		if _, err := conn.Receive(context.Background()); err == nil || err.Error() != first.Error() {

@@ -46,7 +46,7 @@ func (r *rig) sends(conn transport.Conn, data []byte) {
 	r.does("send", r.sendWhenFree(conn, data))
 }
 
-// sendWhenFree is sends for goroutines other than the test's.
+// sendWhenFree does the same as sends, for goroutines other than the test's. It returns the error.
 func (r *rig) sendWhenFree(conn transport.Conn, data []byte) error {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -99,10 +99,10 @@ func sendBusy(r *rig) {
 		r.does("send", err)
 	}
 	if accepted == enough {
-		r.Fatalf("want send to a peer that does not read to be busy some time, got %d frames of %d bytes accepted", accepted,
+		r.Fatalf("want ErrBusy from a send to a peer that does not read, got %d frames of %d bytes accepted", accepted,
 			size)
 	}
-	conn.Cancel(1, message([]byte("[]"))) // may use room that has become free, and does not wait either
+	conn.Cancel(1, message([]byte("[]"))) // may use free room, and must not wait
 	wants := make([][]byte, accepted)
 	for i := range wants {
 		wants[i] = tagged(i, size)
@@ -112,8 +112,8 @@ func sendBusy(r *rig) {
 	r.hearsAll(peer, [][]byte{tagged(-1, size)})
 }
 
-// hearsAll fails the test unless the peer receives these frames, in this order unless the transport is unordered.
-// It ignores the frame [].
+// hearsAll fails the test unless the peer receives these frames. A transport that is not unordered must keep their
+// order. hearsAll ignores the frame [].
 func (r *rig) hearsAll(peer Peer, wants [][]byte) {
 	r.Helper()
 	for len(wants) > 0 {
@@ -132,8 +132,8 @@ func (r *rig) hearsAll(peer Peer, wants [][]byte) {
 	}
 }
 
-// sendForgets overwrites data after it was sent, as a client does that reuses its buffers. The peer starts to read
-// when the queue is full, so some of the frames have waited.
+// sendForgets overwrites data after it was sent, like a client that reuses its buffers. The peer starts to read when
+// the queue is full, so some of the frames have waited.
 func sendForgets(r *rig) {
 	const enough = 4096
 	sizes := []int{10, 5000, 100_000}
@@ -149,7 +149,7 @@ func sendForgets(r *rig) {
 		r.does("send", err)
 	}
 	if accepted == enough {
-		r.Fatalf("want send to a peer that does not read to be busy some time, got %d frames accepted", accepted)
+		r.Fatalf("want ErrBusy from a send to a peer that does not read, got %d frames accepted", accepted)
 	}
 	wants := make([][]byte, accepted)
 	for i := range wants {
@@ -169,7 +169,7 @@ func (r *rig) sendTimed(conn transport.Conn, data []byte) (time.Duration, error)
 	case err := <-result:
 		return time.Since(start), err
 	case <-r.within(patience).Done():
-		r.Fatalf("send: want it not to wait beyond its context, got no return in %v", patience)
+		r.Fatalf("send: want it to return when its context ends, but it waits for %v", patience)
 		return 0, nil
 	}
 }
@@ -182,7 +182,7 @@ func sendConcurrently(r *rig) {
 		wg.Go(func() {
 			for i := range each {
 				if err := r.sendWhenFree(conn, tagged(s*each+i, (s*each+i)*37%20_000)); err != nil {
-					r.Errorf("send: want it to be accepted some time, got %v", err)
+					r.Errorf("send: want it to be accepted in the end, got %v", err)
 				}
 			}
 		})

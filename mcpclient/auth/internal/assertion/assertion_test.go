@@ -117,7 +117,7 @@ func TestAssertionsHaveUniqueIDs(t *testing.T) {
 	a, err1 := s.Assertion("c", "a", now)
 	b, err2 := s.Assertion("c", "a", now)
 	if err1 != nil || err2 != nil || a == b {
-		t.Errorf("two assertions are the same (errors %v, %v), want each with an id of its own", err1, err2)
+		t.Errorf("two assertions are the same (errors %v, %v), want a unique id in each", err1, err2)
 	}
 }
 

@@ -29,7 +29,7 @@ func parse(data []byte) (crypto.Signer, error) {
 			return nil, errNoKey
 		}
 		if block.Type == "ENCRYPTED PRIVATE KEY" || strings.Contains(block.Headers["Proc-Type"], "ENCRYPTED") {
-			return nil, errors.New("key is encrypted")
+			return nil, errors.New("the private key is encrypted, want an unencrypted key")
 		}
 		read, known := readers[block.Type]
 		if !known {
@@ -41,7 +41,7 @@ func parse(data []byte) (crypto.Signer, error) {
 		}
 		signer, ok := key.(crypto.Signer)
 		if !ok {
-			return nil, fmt.Errorf("%T cannot sign", key)
+			return nil, fmt.Errorf("a key of type %T cannot sign", key)
 		}
 		return signer, nil
 	}
@@ -73,7 +73,7 @@ func algorithms(key crypto.Signer) ([]jose.SignatureAlgorithm, error) {
 	switch k := key.(type) {
 	case *rsa.PrivateKey:
 		if bits := k.N.BitLen(); bits < minRSA {
-			return nil, fmt.Errorf("RSA key of %d bits, want %d at least", bits, minRSA)
+			return nil, fmt.Errorf("RSA key has %d bits, want at least %d", bits, minRSA)
 		}
 		return []jose.SignatureAlgorithm{jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512}, nil
 	case *ecdsa.PrivateKey:
@@ -86,6 +86,6 @@ func algorithms(key crypto.Signer) ([]jose.SignatureAlgorithm, error) {
 	case ed25519.PrivateKey:
 		return []jose.SignatureAlgorithm{jose.EdDSA}, nil
 	default:
-		return nil, fmt.Errorf("%T is not supported", key)
+		return nil, fmt.Errorf("a key of type %T is not supported", key)
 	}
 }

@@ -22,7 +22,8 @@ const (
 type Challenge struct {
 	Scheme  string // lower case, such as bearer, dpop or basic
 	Token68 string // used by some schemes instead of parameters
-	// never nil; names in lower case, values unquoted; the first value of a repeated name
+	// Params holds the parameters by name in lower case, with unquoted values. If a name is repeated, the first value
+	// counts. Params is never nil.
 	Params map[string]string
 }
 
@@ -54,7 +55,7 @@ type parser struct {
 	open bool // the last challenge in all began in this field and accepts parameters
 }
 
-// field parses all elements of the field. An element is a parameter if its name is followed by =, else it begins a
+// field parses all elements of the field. An element is a parameter if = follows its name; otherwise it begins a
 // challenge.
 func (p *parser) field() {
 	for {

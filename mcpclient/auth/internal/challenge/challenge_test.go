@@ -27,7 +27,7 @@ func TestParse(t *testing.T) {
 			[]string{`Bearer resource_metadata="` + prm + `", scope="files:read files:write"`},
 			[]Challenge{{Scheme: "bearer", Params: params{"resource_metadata": prm, "scope": "files:read files:write"}}},
 		},
-		"names without regard to case": {
+		"names in any case": {
 			[]string{`bEARER Error="invalid_token", REALM=x`},
 			[]Challenge{{Scheme: "bearer", Params: params{"error": "invalid_token", "realm": "x"}}},
 		},
@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 			[]string{"Negotiate", "Bearer scope=a"},
 			[]Challenge{{Scheme: "negotiate", Params: params{}}, {Scheme: "bearer", Params: params{"scope": "a"}}},
 		},
-		"a parameter does not reach into the next field": {
+		"a challenge ends with its field": {
 			[]string{"Bearer", "scope=a"},
 			[]Challenge{{Scheme: "bearer", Params: params{}}},
 		},
@@ -66,7 +66,7 @@ func TestParse(t *testing.T) {
 			[]string{"Bearer resource_metadata=" + prm + "?a=b, scope=x"},
 			[]Challenge{{Scheme: "bearer", Params: params{"resource_metadata": prm + "?a=b", "scope": "x"}}},
 		},
-		"commas forgotten": {
+		"missing commas": {
 			[]string{`Bearer error="invalid_token" resource_metadata="` + prm + `" scope=x`},
 			[]Challenge{{Scheme: "bearer", Params: params{"error": "invalid_token", "resource_metadata": prm, "scope": "x"}}},
 		},
@@ -78,7 +78,7 @@ func TestParse(t *testing.T) {
 			[]string{`,, Bearer ,, scope=a,,, error=b,`},
 			[]Challenge{{Scheme: "bearer", Params: params{"scope": "a", "error": "b"}}},
 		},
-		"the first of two": {
+		"a repeated parameter": {
 			[]string{`Bearer scope="a", Scope="b"`},
 			[]Challenge{{Scheme: "bearer", Params: params{"scope": "a"}}},
 		},
@@ -86,11 +86,11 @@ func TestParse(t *testing.T) {
 			[]string{`Bearer error=x, scope="a, b`},
 			[]Challenge{{Scheme: "bearer", Params: params{"error": "x"}}},
 		},
-		"parameters of no challenge": {
+		"parameters without a challenge": {
 			[]string{`scope=a, "quoted, Bearer x", Bearer error=x`},
 			[]Challenge{{Scheme: "bearer", Params: params{"error": "x"}}},
 		},
-		"a scheme that is none takes no parameters": {
+		"an invalid scheme has no parameters": {
 			[]string{`Bearer"x" scope=a, error=b, DPoP algs=ES256`},
 			[]Challenge{{Scheme: "dpop", Params: params{"algs": "ES256"}}},
 		},
@@ -177,15 +177,15 @@ func FuzzParse(f *testing.F) {
 			}
 			for name, v := range c.Params {
 				if name != strings.ToLower(name) || len(name)+len(v) > len(a)+len(b) {
-					t.Fatalf("parameter %q=%q, want a name in lower case and no more than was there", name, v)
+					t.Fatalf("parameter %q=%q, want a name in lower case and no more text than the field has", name, v)
 				}
 			}
 			if again := Parse(http.Header{"Www-Authenticate": {c.Scheme}}); len(again) != 1 {
-				t.Fatalf("scheme %q is read as %v when it stands alone, want itself", c.Scheme, again)
+				t.Fatalf("scheme %q alone is parsed as %v, want the scheme", c.Scheme, again)
 			}
 		}
 		if whole := Parse(http.Header{"Www-Authenticate": {a}}); len(whole) > len(all) {
-			t.Fatalf("a field alone has %d challenges, with another one %d", len(whole), len(all))
+			t.Fatalf("a field has %d challenges alone, and %d with another field", len(whole), len(all))
 		}
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 const (
 	maxOrigins = 256
-	maxNonce   = 1024 // bytes
+	maxNonce   = 1024 // maximum size of a nonce, in bytes
 )
 
 // Nonces stores the latest nonce of each origin (RFC 9449 §8.2, §9), for at most 256 origins. The zero value is ready

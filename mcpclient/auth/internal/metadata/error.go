@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// ErrNotFound matches, with errors.Is, the error if no location has the document: all of them answered with a 4xx
-// status or with something other than a JSON object, such as the HTML page that some servers return for every path.
+// ErrNotFound matches, with errors.Is, the error that reports that no location has the document. Each location answered
+// with a 4xx status or with something other than a JSON object, such as the HTML page that some servers return for
+// every path.
 var ErrNotFound = errors.New("metadata not found")
 
 // ErrOtherResource matches, with errors.Is, the error for a document about a resource other than the MCP server.
@@ -18,7 +19,7 @@ var ErrOtherResource = errors.New("metadata is about another resource")
 
 // Error is the type of all errors of [Fetcher].
 type Error struct {
-	URL    string // URL of the request without its query; of several locations, the URL of the decisive error
+	URL    string // URL of the request without its query; if several locations were tried, the URL of the decisive error
 	Status int    // HTTP status; 0 if there was no response or its body could not be read completely
 	Err    error  // never nil
 }
@@ -57,7 +58,8 @@ func statusError(status int) error {
 	return fmt.Errorf("HTTP status %d", status)
 }
 
-// unreachable returns an Error for an error of http.Client. It omits the query, which the client's own text contains.
+// unreachable returns an Error for an error of http.Client. It leaves out the client's own text, which contains the
+// query.
 func unreachable(u *url.URL, err error) *Error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err

@@ -50,8 +50,8 @@ func (l *limited) Read(p []byte) (int, error) {
 }
 
 // first returns the first valid document from several locations on one host. If the host is unreachable, it does not
-// try the other locations. After a refused request it tries them, because a redirect of that one location may have
-// been refused.
+// try the other locations. If the guard refused a request, it tries them, because the refusal may concern only a
+// redirect of that one location.
 func (f *Fetcher) first(ctx context.Context, places []*url.URL, header http.Header, use func([]byte) error) error {
 	var failed []*Error
 	for _, place := range places {

@@ -90,7 +90,7 @@ func TestLoopbackNameMustResolveToLoopback(t *testing.T) {
 	g := guard{loopback: true, private: true}
 	for _, host := range []string{"localhost", "127.0.0.1", "a.localhost"} {
 		if err := g.address(host, netip.MustParseAddr("8.8.8.8")); err == nil {
-			t.Errorf("%s may be 8.8.8.8, want it refused: it is asked without TLS", host)
+			t.Errorf("%s may be 8.8.8.8, want it refused because its requests have no TLS", host)
 		}
 	}
 }

@@ -142,7 +142,7 @@ func serveDNS(c net.Conn, answer netip.Addr) {
 	for q[end] != 0 {
 		end += int(q[end]) + 1
 	}
-	end += 5 // root, type and class
+	end += 5 // skip the root label, the type and the class
 	kind := q[end-3]
 	r := append([]byte{q[0], q[1], 0x81, 0x80, 0, 1, 0, 0, 0, 0, 0, 0}, q[12:end]...)
 	data := answer.AsSlice()

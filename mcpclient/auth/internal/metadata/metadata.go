@@ -4,8 +4,8 @@
 //
 // All URLs come from servers that may be hostile. A guard prevents requests to destinations that such a server could
 // not reach itself: it allows only https and no addresses of private networks. It checks the address at the time of
-// dialling, so a name that changes its address (DNS rebinding) gains nothing. [Fetcher.Do] applies the same guard to
-// requests to token and registration endpoints.
+// dialling, so a name that changes its address later (DNS rebinding) does not bypass the check. [Fetcher.Do] applies
+// the same guard to requests to token and registration endpoints.
 package metadata
 
 import (
@@ -52,7 +52,7 @@ type Fetcher struct {
 	guard guard
 	http  *http.Client
 	limit int64
-	local *Fetcher // the Fetcher that may connect to loopback; the Fetcher itself if it may
+	local *Fetcher // Fetcher that may connect to loopback; may be the Fetcher itself
 }
 
 // New returns a Fetcher that connects only to public addresses, unless o allows more. See [Fetcher.For].

@@ -29,13 +29,14 @@ type Resource struct {
 // path, then for the root.
 //
 // The document must be about this server (RFC 9728 §3.3), because otherwise a server could obtain a token for another
-// server at its origin. above, if not empty, is a URL above the server's that the user also accepts as the resource.
+// server at its origin. above, if not empty, is a URL above the server's URL that the user also accepts as the
+// resource.
 func (f *Fetcher) Resource(ctx context.Context, resource *url.URL, above, hint string) (*Resource, error) {
 	if above != "" && !isAbove(above, resource) {
 		return nil, &Error{URL: bare(resource),
 			Err: invalid("Options.Resource, %.200q, is not above the server's URL", above)}
 	}
-	// regardless of the location of hint, because the token would be sent over plain http
+	// checked even if hint is an https URL, because the token would be sent over plain http
 	if resource.Scheme == "http" && !hostname.Loopback(resource.Hostname()) {
 		return nil, &Error{URL: bare(resource), Err: refuse("the URL is not https")}
 	}

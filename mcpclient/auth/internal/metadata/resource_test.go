@@ -20,8 +20,8 @@ func TestResourceMetadataIsFoundAtItsLocations(t *testing.T) {
 		{"at the path, without its last slash", own, "/public/mcp/", "", []string{own}},
 		{"at the path, with its query", own + "?a=b", "/public/mcp?a=b", "", []string{own + "?a=b"}},
 		{"at the root", root, "/public/mcp", "", []string{own, root}},
-		{"at the root, of a server there", root, "", "", []string{root}},
-		{"at the root, of a server at its slash", root, "/", "", []string{root}},
+		{"at the root, for a server without a path", root, "", "", []string{root}},
+		{"at the root, for a server at /", root, "/", "", []string{root}},
 		{"with an escaped path", root + "/a%2Fb", "/a%2Fb", "", []string{root + "/a%2Fb"}},
 		{"at the hint", "/custom.json?x=y", "/public/mcp", "SITE/custom.json?x=y", []string{"/custom.json?x=y"}},
 		{"no document at the hint", own, "/public/mcp", "SITE/gone.json", []string{"/gone.json", own}},
@@ -97,7 +97,7 @@ func TestErrorNamesTheURLOfTheChallenge(t *testing.T) {
 	}
 }
 
-// TestServerFailureIsTemporary: the document may exist at a location that failed.
+// TestServerFailureIsTemporary: after a failure of one location, the document may still exist there.
 func TestServerFailureIsTemporary(t *testing.T) {
 	for _, status := range []int{500, 503, 429, 408} {
 		s := newSite(t)
@@ -113,7 +113,7 @@ func TestServerFailureIsTemporary(t *testing.T) {
 	s.Close()
 	_, err := New(Options{}).Resource(t.Context(), resource, "", "")
 	if e, ok := errors.AsType[*Error](err); !ok || e.Permanent() || e.Status != 0 {
-		t.Errorf("a server that is down: error is %v, want one that is not permanent", err)
+		t.Errorf("server down: error is %v, want a temporary error", err)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestParentResourceNeedsTheUsersConsent(t *testing.T) {
 		s.URL + "?x": false, "https://elsewhere.example": false} {
 		r, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), above, "")
 		if got := err == nil && r.Resource == s.URL; got != good {
-			t.Errorf("with %q above: %+v, %v, want it good: %t", above, r, err, good)
+			t.Errorf("with %q above: %+v, %v, want success: %t", above, r, err, good)
 		}
 		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || !e.Permanent()) {
 			t.Errorf("with %q above: %v, want a permanent error", above, err)
@@ -179,12 +179,12 @@ func TestMetadataOfAnotherServerIsRejected(t *testing.T) {
 	_, err := New(Options{}).Resource(t.Context(), s.at(t, "/mcp"), "", "")
 	e, ok := errors.AsType[*Error](err)
 	if !ok || !e.Permanent() || !strings.Contains(err.Error(), `resource is "https://evil.example.com/mcp"`) {
-		t.Errorf("error is %v, want a permanent one that names the other server", err)
+		t.Errorf("error is %v, want a permanent error that names the other server", err)
 	}
 }
 
-// TestNextLocationIsTriedAfterARefusedRedirect: the refused redirect of one location does not affect the document at
-// the root.
+// TestNextLocationIsTriedAfterARefusedRedirect: a refused redirect at one location does not prevent the attempt at the
+// root.
 func TestNextLocationIsTriedAfterARefusedRedirect(t *testing.T) {
 	s := newSite(t)
 	s.page("/.well-known/oauth-protected-resource/mcp", func(w http.ResponseWriter, r *http.Request) {

@@ -101,7 +101,7 @@ func TestIssuerIsComparedByteForByte(t *testing.T) {
 	}
 }
 
-// TestDocumentOfAnotherIssuerIsSkipped: some servers return one document for all of their paths.
+// TestDocumentOfAnotherIssuerIsSkipped: some servers return the same document for all paths.
 func TestDocumentOfAnotherIssuerIsSkipped(t *testing.T) {
 	s := newSite(t)
 	s.server(oauth+"/tenant1", s.URL)
@@ -194,7 +194,7 @@ func TestLegacyServerHasNoDefaultsAfterAServerFailure(t *testing.T) {
 	s := newSite(t)
 	s.text(oauth, http.StatusBadGateway, "")
 	if got, err := New(Options{}).LegacyServer(t.Context(), s.at(t, "/mcp")); err == nil {
-		t.Errorf("LegacyServer = %+v for a server that is broken, want an error", got)
+		t.Errorf("LegacyServer = %+v for a server that fails, want an error", got)
 	}
 	s.json(oauth, map[string]any{"issuer": "https://evil.example", "token_endpoint": "https://evil.example/token"})
 	if got, err := New(Options{}).LegacyServer(t.Context(), s.at(t, "/mcp")); err == nil {

@@ -79,7 +79,8 @@ func TestAddressIsCheckedWhenDialling(t *testing.T) {
 	}
 }
 
-// TestAllowedClientsConnect shows that the previous test fails for the right reason.
+// TestAllowedClientsConnect proves that the clients of the previous test can connect, so that only the check makes them
+// fail there.
 func TestAllowedClientsConnect(t *testing.T) {
 	server, own, _ := secure(t)
 	resolveAs(t, "127.0.0.1")
@@ -99,7 +100,7 @@ func TestAllowedClientsConnect(t *testing.T) {
 		}
 	}
 	if want := "127.0.0.1:" + port; dialled != want {
-		t.Errorf("the user's dialer was given %q, want the address that was judged, %q", dialled, want)
+		t.Errorf("the user's dialer was given %q, want the checked address %q", dialled, want)
 	}
 }
 
@@ -157,7 +158,7 @@ func TestRedirectsCarryNoCredentialsAndAreBounded(t *testing.T) {
 	for i, r := range s.asked[1:] {
 		for _, name := range []string{"Authorization", "Cookie", "DPoP", "X-Api-Key", "Referer"} {
 			if v := r.Header.Get(name); v != "" {
-				t.Errorf("redirect %d carries %s: %s, want it left out", i+1, name, v)
+				t.Errorf("redirect %d carries %s: %s, want the header removed", i+1, name, v)
 			}
 		}
 		if r.Header.Get("Accept") == "" {
@@ -198,7 +199,7 @@ func TestCookieJarOfTheClientIsNotUsed(t *testing.T) {
 
 type panickingJar struct{}
 
-func (panickingJar) SetCookies(*url.URL, []*http.Cookie) { panic("a cookie was kept") }
+func (panickingJar) SetCookies(*url.URL, []*http.Cookie) { panic("a cookie was stored") }
 func (panickingJar) Cookies(*url.URL) []*http.Cookie     { panic("cookies were asked for") }
 
 func TestResponsesOverTheSizeLimitAreErrors(t *testing.T) {
@@ -210,7 +211,7 @@ func TestResponsesOverTheSizeLimitAreErrors(t *testing.T) {
 		s.text(oauth, http.StatusOK, doc)
 		f := localFetcher(t, Options{SizeLimit: limit})
 		if _, err := f.Server(t.Context(), s.URL); (err == nil) != good {
-			t.Errorf("document of %d bytes: error is %v, want it good: %v", size, err, good)
+			t.Errorf("document of %d bytes: error is %v, want success: %v", size, err, good)
 		}
 		resp, err := get(t, f, s.URL+oauth)
 		if err != nil {
@@ -218,7 +219,7 @@ func TestResponsesOverTheSizeLimitAreErrors(t *testing.T) {
 		}
 		data, err := io.ReadAll(resp.Body)
 		if (err == nil) != good || len(data) != limit {
-			t.Errorf("answer of %d bytes: %d bytes and error %v, want %d and good: %v", size, len(data), err, limit, good)
+			t.Errorf("answer of %d bytes: %d bytes and error %v, want %d and success: %v", size, len(data), err, limit, good)
 		}
 	}
 }
@@ -242,10 +243,10 @@ func TestSlowServerTimesOut(t *testing.T) {
 		start := time.Now()
 		_, err := f.Server(t.Context(), "http://127.0.0.1")
 		if took := time.Since(start); took != DefaultTimeout {
-			t.Errorf("given up after %v, want %v once for all places", took, DefaultTimeout)
+			t.Errorf("given up after %v, want %v in total for all locations", took, DefaultTimeout)
 		}
 		if e, ok := errors.AsType[*Error](err); !ok || e.Permanent() {
-			t.Errorf("error is %v, want one that is not permanent", err)
+			t.Errorf("error is %v, want a temporary error", err)
 		}
 	})
 }
@@ -261,7 +262,7 @@ func TestBodyOfARefusedRequestIsClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := newTransport(nil, guard{}).RoundTrip(req); !errors.Is(err, ErrRefused) || !body.closed {
-		t.Errorf("error %v, body closed: %v, want it refused and closed", err, body.closed)
+		t.Errorf("error %v, body closed: %v, want the request refused and the body closed", err, body.closed)
 	}
 }
 
@@ -289,7 +290,7 @@ func TestProxyMayHaveAnyAddress(t *testing.T) {
 		t.Errorf("error is %v, want the proxy's refusal", err)
 	}
 	if want := "CONNECT as.example:443"; got != want {
-		t.Errorf("the proxy was asked for %q, want %q", got, want)
+		t.Errorf("the proxy got a request for %q, want %q", got, want)
 	}
 	if _, err := get(t, New(Options{Client: client}), "https://10.0.0.1/x"); !errors.Is(err, ErrRefused) {
 		t.Errorf("error is %v, want the URL refused", err)
@@ -310,13 +311,13 @@ func TestUnresolvableNameIsNotPassedToARoundTripper(t *testing.T) {
 		e, ok := errors.AsType[*Error](err)
 		if !ok || e.Permanent() != permanent || errors.Is(err, ErrRefused) != permanent || asked.Load() == 0 ||
 			reached.Load() != 0 {
-			t.Errorf("%s: error is %v after %d questions and %d requests, want a permanent one: %t, and no request",
+			t.Errorf("%s: error is %v after %d queries and %d requests, want a permanent error: %t, and no request",
 				name, err, asked.Load(), reached.Load(), permanent)
 		}
 		asked.Store(0)
 		if _, err := get(t, New(Options{Client: client, AllowPrivateAddresses: true}), "https://"+name); err != nil ||
 			asked.Load() != 0 {
-			t.Errorf("%s: error is %v after %d questions, want none asked where private addresses are allowed", name, err,
+			t.Errorf("%s: error is %v after %d queries, want no query where private addresses are allowed", name, err,
 				asked.Load())
 		}
 		reached.Store(0)
