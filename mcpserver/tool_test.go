@@ -260,9 +260,9 @@ func TestHandleRequestRejectsInvalidMethods(t *testing.T) {
 	h := func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }
 	for name, want := range map[string]string{
 		"":                "handle request: no method",
-		"tools/list":      "handle request tools/list: the method has a handler",
-		"initialize":      "handle request initialize: the method has a handler",
-		"example.com/who": "handle request example.com/who: the method has a handler",
+		"tools/list":      "handle request tools/list: the method already has a handler",
+		"initialize":      "handle request initialize: the method already has a handler",
+		"example.com/who": "handle request example.com/who: the method already has a handler",
 	} {
 		if err := s.HandleRequest(name, h); err == nil || err.Error() != want {
 			t.Errorf("HandleRequest(%q) returned %v, want %s", name, err, want)
