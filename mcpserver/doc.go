@@ -26,8 +26,8 @@
 // that the revision does not have, and replaces content of unknown kinds by text.
 //
 // With [Server.Implement], the methods of one value provide some or all of these features; the value may keep data for
-// each session. [RequestFrom] returns the request that a handler is handling, with its client and session; through it the
-// handler reports progress and sends log messages. [RequestInfo.Elicit], [RequestInfo.CreateMessage] and
+// each session. [RequestFrom] returns the request that a handler is handling, with its client and session; through it
+// the handler reports progress and sends log messages. [RequestInfo.Elicit], [RequestInfo.CreateMessage] and
 // [RequestInfo.ListRoots] ask the client, its user or its model for input while a request is handled.
 //
 // [HTTPOptions.Principal] identifies the user of a request; package bearer does so from access tokens. A test of a
@@ -46,8 +46,8 @@
 //
 //   - Handlers run concurrently, up to [Limits.Concurrent] for a connection. Further requests wait in a queue, and
 //     the server refuses requests when the queue is full. So the server never stops reading the connection, and
-//     cancellations always arrive. There is one exception: the server may run a tool that has been fast so far before it
-//     reads the next message. This delays the next message by about a millisecond at most.
+//     cancellations always arrive. There is one exception: the server may run a tool that has been fast so far before
+//     it reads the next message. This delays the next message by about a millisecond at most.
 //   - The context of a handler ends when the client cancels the request. The server then discards the handler's result.
 //   - The client gets an error of a tool with its full text, as a result with isError, for the model to read. Return an
 //     [*mcp.Error] to reject the request itself. After any other failure (an error of another handler, a panic, output
