@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// allocations counts the allocations of decoding data into a new value, without the copy of data. Garbage collection
-// during the count adds a few to large numbers.
+// allocations counts the allocations of decoding data into a new value, without the copy of data. A garbage collection
+// during the count adds a few allocations to a large number.
 func allocations(t *testing.T, data []byte, v func() any) float64 {
 	t.Helper()
 	clone := testing.AllocsPerRun(5, func() { bytes.Clone(data) })

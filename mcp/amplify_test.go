@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// listsOf returns texts of more than 1 MiB for values of type t. Each text fills one of the lists in the type.
+// listsOf returns texts of more than 1 MiB for values of type t. Each text fills one list of the type.
 func listsOf(t reflect.Type, before, after string, depth int) (texts []string) {
 	const bytes = 3 << 19
 	for t.Kind() == reflect.Pointer {
@@ -42,8 +42,8 @@ func listsOf(t reflect.Type, before, after string, depth int) (texts []string) {
 	return texts
 }
 
-// TestDecodingALongListTakesBoundedMemory fills each list of each message with elements. Decoding allocates at most
-// 80 MiB, most of it for a short time.
+// TestDecodingALongListTakesBoundedMemory fills each list of each message with elements. Decoding allocates at most 80
+// MiB, most of which becomes garbage soon.
 func TestDecodingALongListTakesBoundedMemory(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")

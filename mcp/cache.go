@@ -5,17 +5,19 @@ import (
 	"time"
 )
 
-// CacheHint limits how long a client may keep a result and who may share it, from 2026-07-28. See
+// CacheHint limits how long a client may keep a result, and who may share the result. Results have it from 2026-07-28
+// on. See
 // https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching.
 type CacheHint struct {
 	TTLMs      *int64     `json:"ttlMs,omitzero"` // milliseconds; nil or a negative number means 0
 	CacheScope CacheScope `json:"cacheScope,omitzero"`
 }
 
-// Hint returns h. Code that holds a result as any finds its caching hint with an interface that has this method.
+// Hint returns h. If a result is stored as any, an interface with this method gives access to its cache hint.
 func (h *CacheHint) Hint() *CacheHint { return h }
 
-// TTL returns how long the result stays fresh after its arrival. Zero means that it is stale at once.
+// TTL returns the time for which the result stays fresh after its arrival. Zero means that the result is stale at
+// once.
 func (h CacheHint) TTL() time.Duration {
 	if h.TTLMs == nil || *h.TTLMs <= 0 {
 		return 0

@@ -24,7 +24,7 @@ type ServerCapabilities struct {
 	Tools     *ListCapability      `json:"tools,omitzero"`
 	Resources *ResourcesCapability `json:"resources,omitzero"`
 	Prompts   *ListCapability      `json:"prompts,omitzero"`
-	// from 2025-03-26; older revisions have no such capability
+	// from 2025-03-26; older revisions have completions without this capability
 	Completions  Object            `json:"completions,omitzero"`
 	Logging      Object            `json:"logging,omitzero"`
 	Tasks        *TasksCapability  `json:"tasks,omitzero"`      // in 2025-11-25 only

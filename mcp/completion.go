@@ -16,7 +16,7 @@ type CompleteParams struct {
 	Context  *CompleteContext `json:"context,omitzero"` // from 2025-06-18
 }
 
-// RefType is the kind of object that a [CompleteRef] refers to.
+// RefType is the kind of object that a [CompleteRef] identifies.
 type RefType string
 
 const (
@@ -24,7 +24,7 @@ const (
 	RefResource RefType = "ref/resource"
 )
 
-// CompleteRef refers to the prompt (by Name), resource or resource template (by URI) that the argument belongs to.
+// CompleteRef identifies the prompt (by Name), resource or resource template (by URI) to which the argument belongs.
 // [PromptRef] and [ResourceRef] return a CompleteRef.
 type CompleteRef struct {
 	Type  RefType `json:"type" mcp:"required"`
@@ -67,8 +67,8 @@ type CompleteResult struct {
 	Completion Completion `json:"completion" mcp:"required"`
 }
 
-// maxCompletions is the largest number of values in an answer. (specification 2026-07-28,
-// server/utilities/completion)
+// maxCompletions is the maximum number of values in an answer.
+// (specification 2026-07-28, server/utilities/completion)
 const maxCompletions = 100
 
 // decode decodes text. It keeps the first maxCompletions values; if there are more, HasMore becomes true.
@@ -102,7 +102,7 @@ func (r *CompleteResult) decode(text []byte) error {
 	return err
 }
 
-// Completion is a list of suggested values, the best match first.
+// Completion is a list of suggested values, with the best match first.
 type Completion struct {
 	Values  []string `json:"values" mcp:"required"` // at most 100; decoding drops the rest
 	Total   *int64   `json:"total,omitzero"`        // number of matching values, if known

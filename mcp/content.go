@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Content is one block of a tool result, a prompt or a model's message. It is a pointer to one of these types of this
-// package: [*TextContent], [*ImageContent], [*AudioContent], [*ResourceLink], [*EmbeddedResource]; in sampling also
-// [*ToolUseContent] and [*ToolResultContent]; and [*UnknownContent] for any newer type.
+// Content is one block of a tool result, a prompt or a model's message. It is a pointer to one of these types:
+// [*TextContent], [*ImageContent], [*AudioContent], [*ResourceLink], [*EmbeddedResource]; in sampling also
+// [*ToolUseContent] and [*ToolResultContent]; and [*UnknownContent] for any other type.
 type Content interface {
 	appendJSON(dst []byte) ([]byte, error)
 }
 
-// Values of the member type, which distinguishes the blocks of content.
+// Values of the member type, which distinguishes the kinds of blocks.
 const (
 	typeText       = "text"
 	typeImage      = "image"
@@ -85,26 +85,26 @@ type EmbeddedResource struct {
 	Meta        Meta // from 2025-06-18
 }
 
-// ResourceLink is a [Content] block from 2025-06-18: it names a resource that the client can read. The server need
-// not list the resource.
+// ResourceLink is a [Content] block from 2025-06-18: it names a resource that the client can read. The resource may be
+// missing in the server's list.
 type ResourceLink Resource
 
-// ToolUseContent is a [Content] block of sampled messages from 2025-11-25: the model asks for a call of a tool.
+// ToolUseContent is a [Content] block of sampled messages from 2025-11-25: the model requests a tool call.
 type ToolUseContent struct {
 	ID    string // identifies this use in a [ToolResultContent]
 	Name  string // name of the tool
 	Input json.RawMessage
-	Meta  Meta // send it back unchanged with the block: the model's cache may depend on it
+	Meta  Meta // return it unchanged with the block, because the model's cache may depend on it
 }
 
-// ToolResultContent is a [Content] block of sampled messages from 2025-11-25: the result of a call that the model
-// asked for.
+// ToolResultContent is a [Content] block of sampled messages from 2025-11-25: the result of a tool call that the model
+// requested.
 type ToolResultContent struct {
 	ToolUseID         string      // ID of the [ToolUseContent]
 	Content           ContentList // without tool uses and tool results
 	StructuredContent json.RawMessage
 	IsError           bool
-	Meta              Meta // send it back unchanged with the block: the model's cache may depend on it
+	Meta              Meta // return it unchanged with the block, because the model's cache may depend on it
 }
 
 // UnknownContent is a [Content] block of a type that this package does not know, kept unchanged.

@@ -37,7 +37,7 @@ func TestImageAndAudioBytesRoundTrip(t *testing.T) {
 	}
 }
 
-// TestContentWorksInUsersTypes embeds content where the user's own JSON has it, by value and by pointer.
+// TestContentWorksInUsersTypes uses content in fields of a user's own types, by value and by pointer.
 func TestContentWorksInUsersTypes(t *testing.T) {
 	type page struct {
 		Title  string       `json:"title"`
@@ -93,7 +93,7 @@ func TestNilContentListIsWrittenAsAnEmptyArray(t *testing.T) {
 	}
 }
 
-func TestTextOfAResult(t *testing.T) {
+func TestResultTextJoinsTextBlocks(t *testing.T) {
 	r := CallToolResult{Content: ContentList{Text("a"), &ImageContent{Data: "b"}, Text(""), Text("c")}}
 	if got, want := r.Text(), "a\n\nc"; got != want {
 		t.Errorf("Text() = %q, want %q", got, want)

@@ -16,30 +16,30 @@ import (
 	"github.com/mcpotel/mcpotel/internal/weigh"
 )
 
-// Decode decodes the JSON value at the start of data into v and returns the number of bytes that it read. Space
-// before the value is allowed. Decode ignores everything after the value: a caller that expects nothing there
-// compares n with len(data). If err is nil, all n bytes are valid JSON.
+// Decode decodes the JSON value at the start of data into v and returns the number of bytes that it read. Data may
+// have space before the value. Decode ignores everything after the value: if data must end with the value, compare n
+// with len(data). If err is nil, all n bytes are valid JSON.
 //
-// v is a pointer to a zero value. Its type is a type of this package, [json.RawMessage], or any type that JSON can be
-// decoded into. If v is nil, Decode only validates.
+// v is a pointer to a zero value. Its type is a type of this package, [json.RawMessage], or any type into which JSON
+// can be decoded. If v is nil, Decode only validates.
 //
-// Decode does not change data, and the decoded value shares no memory with data: for types that [DecodeInPlace] would
+// Decode does not change data, and the decoded value shares no memory with data. For types that [DecodeInPlace] would
 // leave pointing into data, Decode works on a copy.
 //
-// Integers in types of this package may have a fraction or an exponent (1.0, 1e3). A hint that is not an integer
-// (ttlMs, size, total, pollInterval) is treated as absent.
+// Integers in types of this package may have a fraction or an exponent (1.0, 1e3). If a hint (ttlMs, size, total,
+// pollInterval) is not an integer, Decode treats it as absent.
 //
 // In all other respects Decode is strict: strings are valid UTF-8, no member occurs twice, member names match the
-// protocol's spelling exactly, and values nest at most 1024 levels deep. A value of a type of this package may
-// contain at most 100,000 objects; each null counts as an object. A lone surrogate, which only an escape can express,
-// becomes U+FFFD. Decode does not look for duplicate members inside raw JSON that it keeps unchanged.
+// protocol's spelling exactly, and values nest at most 1024 levels deep. A value of a type of this package may contain
+// at most 100,000 objects; each null counts as an object. A lone surrogate, which only an escape can express, becomes
+// U+FFFD. Decode does not look for duplicate members inside raw JSON that it keeps unchanged.
 //
-// A short text can need much memory: the nine bytes {"a":1} take 400 in a value of type any. Decode therefore fails
-// if the value would need more than 128 MiB, or more than eight times the length of the text if that is larger.
-// Structs and lists of numbers are cheap; any, maps and lists of pointers are expensive.
+// A short text can need much memory: the seven bytes {"a":1} take about 400 bytes in a value of type any. Decode
+// therefore fails if the value would need more than 128 MiB and more than eight times the length of the text. Structs
+// and lists of numbers are cheap; any, maps and lists of pointers are expensive.
 //
-// An error about the value names the invalid part, for example "tools[3].name is missing". After an error, v and n
-// are undefined.
+// An error about the value names the invalid part, for example "tools[3].name is missing". After an error, v and n are
+// undefined.
 func Decode(data []byte, v any) (n int, err error) {
 	switch v.(type) {
 	case *json.RawMessage, *CallToolResult, *ListToolsResult, *GetPromptResult, *ReadResourceResult, *CallToolParams:
@@ -48,13 +48,13 @@ func Decode(data []byte, v any) (n int, err error) {
 	return DecodeInPlace(data, v)
 }
 
-// DecodeInPlace is [Decode] without a copy, for a caller that gives up ownership of data. Strings and raw JSON
-// decoded into a [*CallToolResult], [*ListToolsResult], [*GetPromptResult], [*ReadResourceResult], [*CallToolParams]
-// or [*json.RawMessage] point into data.
+// DecodeInPlace is [Decode] without a copy, for a caller that gives up ownership of data. Strings and raw JSON in a
+// [*CallToolResult], [*ListToolsResult], [*GetPromptResult], [*ReadResourceResult], [*CallToolParams] or
+// [*json.RawMessage] point into data.
 //
-// DecodeInPlace overwrites data as it removes escapes, and the overwritten text may still look like valid JSON. Do
-// not read data again, with or without an error: call functions such as [ResultTypeOf] before. A decoded string of
-// ten bytes keeps all of data in memory; use [strings.Clone] to keep only the string.
+// DecodeInPlace overwrites data as it removes escapes, and the overwritten text may still look like valid JSON. Do not
+// read data after the call, even after an error: call functions such as [ResultTypeOf] before. A decoded string of ten
+// bytes keeps all of data in memory; use [strings.Clone] to keep only the string.
 func DecodeInPlace(data []byte, v any) (n int, err error) {
 	var d decoder
 	d.b = data
@@ -89,14 +89,14 @@ func DecodeInPlace(data []byte, v any) (n int, err error) {
 	return n, applyRules(v)
 }
 
-// maxObjects bounds the objects in a decoded value of a type of this package, because two bytes of text can become a
-// struct of hundreds of bytes. No list of the protocol is as long.
+// maxObjects limits the objects in a decoded value of a type of this package, because two bytes of text can become a
+// struct of hundreds of bytes. No list of the protocol is that long.
 const maxObjects = 100_000
 
 var errTooMany = fmt.Errorf("has more than %d objects or strings in lists", maxObjects)
 
 // decodeOptions makes the JSON library replace lone surrogates. The option would also allow invalid UTF-8, but callers
-// have rejected that before. A time.Duration is a number of nanoseconds, as in [encoding].
+// have already rejected invalid UTF-8. A time.Duration is a number of nanoseconds, as in encoding/json.
 var decodeOptions = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsonv1.FormatDurationAsNano(true))
 
 // decodeValue decodes text, which is valid JSON, into v with the JSON library.
@@ -116,8 +116,8 @@ func decodeValue(text []byte, v any) error {
 	return withPath(jsonv2.Unmarshal(text, v, decodeOptions))
 }
 
-// integers makes the JSON library read the integers of this package with [jsonscan.Int], and treat a hint that is not
-// an integer as absent.
+// integers makes the JSON library read the integers of this package with [jsonscan.Int]. A hint that is not an integer
+// counts as absent.
 var integers = jsonv2.JoinUnmarshalers(
 	jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, n *int64) error {
 		if d.PeekKind() != '0' {

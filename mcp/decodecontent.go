@@ -28,8 +28,9 @@ func (d *decoder) blocks(i int, block func(i int) (Content, int, error)) (list C
 	return list, end, err
 }
 
-// more returns how many elements to add to the capacity of a list of n elements, which took done bytes of text while
-// left bytes remain. It estimates the rest of the list from the average element, but at most triples the list.
+// more returns the number of elements by which to grow the capacity of a list. The list has n elements, which took
+// done bytes of text; left bytes remain. more estimates the rest of the list from the average element, and grows the
+// list at most by 3*n.
 func more(n, done, left int) int {
 	return min(3*n, left/max(1, done/n)+n/16+1)
 }
@@ -57,7 +58,7 @@ func (d *decoder) content(i int) (c Content, end int, err error) {
 	return d.plainContent(&o, i, kind)
 }
 
-// resultContent decodes one block of a tool result. Tool uses and tool results do not belong there: they become
+// resultContent decodes one block of a tool result. Tool uses and tool results are not valid there. They become
 // unknown content, which limits nesting.
 func (d *decoder) resultContent(i int) (c Content, end int, err error) {
 	if c, end, err := d.simpleText(i); c != nil {
@@ -100,8 +101,8 @@ func (d *decoder) plainContent(o *object, i int, kind string) (c Content, end in
 	return &UnknownContent{Type: kind, Raw: d.b[i:end:end]}, end, err
 }
 
-// simpleText decodes the block at i if it begins in the most frequent way: with a type and a text and nothing between
-// them. This skips the walk over the members. It returns nil if the block begins differently.
+// simpleText decodes the block at i if it begins in the most frequent way, with a type and a text and nothing between
+// them. Such a block needs no walk over its members. simpleText returns nil for any other block.
 func (d *decoder) simpleText(i int) (c *TextContent, end int, err error) {
 	const usual = `{"type":"text","text":"`
 	quoted := i + len(usual)
@@ -122,9 +123,9 @@ func (d *decoder) simpleText(i int) (c *TextContent, end int, err error) {
 	return c, end, err
 }
 
-// openContent starts the walk over the block at i and returns the block's type. If type is the first member, as it
-// nearly always is, the walk continues after it. If not, the walk restarts at the first member, because nothing has
-// been overwritten so far.
+// openContent starts the walk over the block at i and returns the block's type. If type is the first member, as in
+// nearly every block, the walk continues after it. Otherwise the walk restarts at the first member, which is safe
+// because nothing has been overwritten yet.
 func (d *decoder) openContent(o *object, i int) (kind string, err error) {
 	*o = d.objectAt(i)
 	for o.next() {
@@ -145,7 +146,7 @@ func (d *decoder) openContent(o *object, i int) (kind string, err error) {
 	return "", err
 }
 
-// knownType returns the value of raw, a JSON string. It does not allocate for the types that are defined.
+// knownType returns the value of raw, a JSON string. It does not allocate for types that the protocol defines.
 func knownType(raw []byte) string {
 	switch string(raw) {
 	case `"text"`:
@@ -164,7 +165,7 @@ func knownType(raw []byte) string {
 }
 
 // newText returns a new block. It allocates the first block together with a list for one block, because most results
-// have only one.
+// have only one block.
 func (d *decoder) newText() *TextContent {
 	if d.textUsed {
 		return d.texts.new()

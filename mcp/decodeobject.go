@@ -4,8 +4,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// decoder decodes one value in place. A method that decodes a part of the value takes the offset of the part's start
-// and returns the offset after its end.
+// decoder decodes one value in place. A method that decodes a part of the value takes the start offset of the part and
+// returns the offset after its end.
 type decoder struct {
 	b []byte
 
@@ -28,8 +28,8 @@ type decoder struct {
 	floats      slab[float64]
 }
 
-// slab allocates values in batches. The first batch has as many values as the caller needs. The size doubles with
-// each batch up to slabBound, which limits the memory that one retained value keeps alive.
+// slab allocates values in batches. The first batch has the number of values that the caller needs. Each further batch
+// is twice as large, up to slabBound, which limits the memory that one retained value keeps alive.
 type slab[T any] struct {
 	free []T
 	size int // number of values in the last batch
@@ -51,13 +51,13 @@ func (s *slab[T]) alloc(n int) []T {
 	return taken
 }
 
-// object walks over the members of an object that the decoders know and that are not null. It fails if a member
-// occurs twice.
+// object walks over those members of an object that the decoders know and that are not null. The walk fails if a
+// member occurs twice.
 type object struct {
 	jsonscan.Object
 	member member // the current member
-	seen   uint64 // one bit for each member found so far
-	has    uint64 // one bit for each member found so far that is not null
+	seen   uint64 // one bit for each member so far
+	has    uint64 // one bit for each member so far that is not null
 }
 
 func (d *decoder) objectAt(i int) object {
@@ -86,8 +86,8 @@ func (o *object) next() bool {
 	return false
 }
 
-// end returns the offset after the object. It returns an error if the walk failed or if a member with a bit in
-// required is missing.
+// end returns the offset after the object. It returns an error if the walk failed or if a member in required is
+// missing. required has one bit for each required member.
 func (o *object) end(required uint64) (int, error) {
 	if err := o.Err(); err != nil {
 		if o.Key() != nil && !isSyntax(err) {
@@ -123,14 +123,14 @@ func (o *object) name() string {
 	return s
 }
 
-// failType fails the walk: the current value does not have the type want, or is not JSON.
+// failType makes the walk fail because the current value does not have the type want, or is not JSON.
 func (o *object) failType(want string) {
 	if o.Raw(); o.Err() == nil {
 		o.Fail(&jsonscan.TypeError{Offset: o.At(), Want: want})
 	}
 }
 
-// resultType reads the current value. It does not allocate for the types that are defined.
+// resultType reads the current value. It does not allocate for types that the protocol defines.
 func (o *object) resultType() ResultType {
 	t, ok := resultType(o.Raw())
 	if !ok {
@@ -165,8 +165,8 @@ func (d *decoder) listed(i int) (s string, end int, err error) {
 	return jsonscan.Text(d.b, i)
 }
 
-// count returns the number of strings in the array at i, so that the caller allocates once: a list that grows would
-// take twice the memory.
+// count returns the number of strings in the array at i, so that the caller allocates the list once. A growing list
+// would take twice the memory.
 func (d *decoder) count(i int) (n, end int, err error) {
 	end, err = d.array(i, func(i int) (int, error) {
 		if n++; d.strings+n > maxObjects {

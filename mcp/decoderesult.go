@@ -1,6 +1,6 @@
 package mcp
 
-// base decodes the current member if all results have it.
+// base decodes the current member if it is a member of all results.
 func (r *Result) base(o *object) {
 	switch o.member {
 	case memberMeta:
@@ -10,7 +10,7 @@ func (r *Result) base(o *object) {
 	}
 }
 
-// requiredMembers returns required for a final result and 0 for a result of another type.
+// requiredMembers returns required for a final result. For any other type of result, it returns 0.
 func (r *Result) requiredMembers(required uint64) uint64 {
 	if r.ResultType != "" && r.ResultType != ResultComplete {
 		return 0
@@ -18,7 +18,7 @@ func (r *Result) requiredMembers(required uint64) uint64 {
 	return required
 }
 
-// caching decodes the current member if it is a caching hint.
+// caching decodes the current member if it is part of a cache hint.
 func (d *decoder) caching(o *object, h *CacheHint) {
 	switch o.member {
 	case memberTTLMs:

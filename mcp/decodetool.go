@@ -11,7 +11,7 @@ import (
 func (d *decoder) listToolsResult(i int, r *ListToolsResult) (end int, err error) {
 	*r = ListToolsResult{}
 	whole := d.b
-	// decodeOptions removes escapes in place; a tool that fails is skipped in a copy
+	// decoding removes escapes in place, but a tool that fails to decode is skipped in an unchanged copy
 	if bytes.IndexByte(d.b, '\\') >= 0 {
 		whole = bytes.Clone(d.b)
 	}

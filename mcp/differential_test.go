@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// handDecoded lists the types with decoders that do not use the JSON library.
+// handDecoded lists the types whose decoders do not use the JSON library.
 var handDecoded = map[string]func() any{
 	"CallToolResult":     func() any { return new(CallToolResult) },
 	"ListToolsResult":    func() any { return new(ListToolsResult) },
@@ -24,8 +24,8 @@ var handDecoded = map[string]func() any{
 	"CallToolParams":     func() any { return new(CallToolParams) },
 }
 
-// compare decodes text with Decode and with the oracle. It reports differences that the oracle's comment does not
-// list, and returns the value if both accept the text.
+// compare decodes text with Decode and with the oracle. It reports each difference that the oracle's comment does not
+// list. If both accept the text, compare returns the value.
 func compare(text []byte, v any) (own any, difference string) {
 	want, oracleErr := oracle(bytes.Clone(text), v)
 	mine := bytes.Clone(text)
@@ -51,13 +51,14 @@ func compare(text []byte, v any) (own any, difference string) {
 	return nil, ""
 }
 
-// knownDifference reports whether text may contain something that only the oracle accepts, by the oracle's comment.
+// knownDifference reports whether text may contain something that only the oracle accepts, as the oracle's comment
+// lists.
 func knownDifference(text []byte) bool {
 	has := func(s string) bool { return bytes.Contains(text, []byte(s)) }
 	return has("null") && (has(`"audience"`) || has(`"sizes"`))
 }
 
-// samples returns golden values of the types in handDecoded, and further values in unusual JSON forms.
+// samples returns golden values of the types in handDecoded, and additional values in unusual forms of JSON.
 func samples(tb testing.TB) map[string][][]byte {
 	byType := map[string][][]byte{}
 	for _, g := range goldens(tb) {
@@ -143,7 +144,7 @@ var fragments = []string{
 	`"resultType":"complete",`,
 }
 
-// damage returns one of texts with one to three changes.
+// damage returns one of texts, with one to three changes.
 func damage(random *rand.Rand, texts [][]byte) []byte {
 	text := bytes.Clone(texts[random.IntN(len(texts))])
 	for range 1 + random.IntN(3) {
@@ -153,7 +154,7 @@ func damage(random *rand.Rand, texts [][]byte) []byte {
 			if start, end, ok := someValue(random, text); ok {
 				text = slices.Replace(text, start, end, []byte(fragments[random.IntN(len(fragments))])...)
 			}
-		case 1: // replace a value with a value of another text
+		case 1: // replace a value with a value from another text
 			other := texts[random.IntN(len(texts))]
 			if from, to, ok := someValue(random, other); ok {
 				if start, end, ok := someValue(random, text); ok {
@@ -278,8 +279,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// checkRoundTrip decodes text into a value of the named type and encodes the value. It fails if the encoded text does
-// not decode.
+// checkRoundTrip decodes text into a value of the named type and encodes the value. It fails if the encoded text
+// cannot be decoded.
 func checkRoundTrip(t *testing.T, name string, text []byte) (decoded bool) {
 	t.Helper()
 	g := golden{name: name}

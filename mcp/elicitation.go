@@ -13,7 +13,7 @@ type ElicitParams struct {
 	// RequestedSchema describes the fields of a form, in the subset of JSON Schema that [FormSchema] supports.
 	RequestedSchema json.RawMessage `json:"requestedSchema,omitzero" mcp:"object"`
 
-	URL           string `json:"url,omitzero"`           // the client opens it only after the user has agreed
+	URL           string `json:"url,omitzero"`           // the client opens the URL only after the user has agreed
 	ElicitationID string `json:"elicitationId,omitzero"` // identifies a URL elicitation; in 2025-11-25 only
 
 	Task *TaskMetadata `json:"task,omitzero"` // in 2025-11-25 only

@@ -55,7 +55,7 @@ func appendObject(dst, o []byte) ([]byte, error) {
 	return dst, errNotObject
 }
 
-// objectWriter appends the members of one object. It keeps the first error.
+// objectWriter appends the members of one object. It stores the first error.
 type objectWriter struct {
 	b     []byte
 	start int // offset of the object in b

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anything draws values of type any, as programs use them for the arguments of a tool.
+// anything generates values of type any, as programs use them for the arguments of a tool.
 func anything(level int) *rapid.Generator[any] {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"\xff", "a\x00\b\f\n\r\t\"\\/<>&\u2028\x7f", "é\xc3"}))
 	scalars := rapid.OneOf(
@@ -23,7 +23,7 @@ func anything(level int) *rapid.Generator[any] {
 	return rapid.OneOf(scalars, rapid.SliceOfN(inner, 0, 4).AsAny(), rapid.MapOfN(text, inner, 0, 20).AsAny())
 }
 
-func TestAnyValueIsEncodedAsByTheLibrary(t *testing.T) {
+func TestAppendAnyMatchesJSONLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		v := anything(3).Draw(t, "value")
 		want, wantErr := appendByLibrary([]byte("before "), v)

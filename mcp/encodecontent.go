@@ -31,7 +31,7 @@ func openContent(dst []byte, kind string) objectWriter {
 	return w
 }
 
-// closeContent ends a block with the members that most blocks share.
+// closeContent ends a block with the members that most blocks have.
 func (w *objectWriter) closeContent(a *Annotations, meta Meta) ([]byte, error) {
 	if a != nil {
 		w.value("annotations", a)

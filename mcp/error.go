@@ -71,11 +71,11 @@ var (
 	ErrInternal       error = &Error{Code: CodeInternalError, Message: "internal error"}
 )
 
-// ErrResourceNotFound matches, with [errors.Is], a server's answer that a resource does not exist, in every revision:
-// code -32002 until 2025-11-25; from 2026-07-28 code -32602 with the resource's URI in the data. No match does not
-// mean that the resource exists, because a server may send -32602 without the URI. Handlers of a server return
-// ResourceNotFound of package mcpserver instead, which is encoded for each client's revision. (specification
-// 2026-07-28, server/resources, "Error Handling")
+// ErrResourceNotFound matches, with [errors.Is], a server's answer that a resource does not exist. It matches in every
+// revision: the code is -32002 until 2025-11-25, and -32602 with the resource's URI in the data from 2026-07-28. If it
+// does not match, the resource may still be missing, because a server may send -32602 without the URI. Handlers of a
+// server return ResourceNotFound of package mcpserver instead, which the server encodes for each client's revision.
+// (specification 2026-07-28, server/resources, "Error Handling")
 var ErrResourceNotFound error = &Error{Code: CodeResourceNotFound, Message: "resource not found"}
 
 // ResourceNotFoundData is the data of an error with [CodeResourceNotFound]. From 2026-07-28, servers may send it with

@@ -31,14 +31,14 @@ func TestErrResourceNotFoundMatchesAllRevisions(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"the legacy code":              {&Error{Code: -32002}, true},
-		"wrapped":                      {fmt.Errorf("read: %w", &Error{Code: -32002, Data: uri}), true},
-		"the modern code with a URI":   {&Error{Code: -32602, Data: uri}, true},
-		"the modern code without data": {&Error{Code: -32602}, false},
-		"the modern code with other":   {&Error{Code: -32602, Data: []byte(`[1]`)}, false},
-		"an empty URI":                 {&Error{Code: -32602, Data: []byte(`{"uri":""}`)}, false},
-		"another code":                 {&Error{Code: -32603, Data: uri}, false},
-		"invalid params":               {ErrInvalidParams, false},
+		"the legacy code":                 {&Error{Code: -32002}, true},
+		"wrapped":                         {fmt.Errorf("read: %w", &Error{Code: -32002, Data: uri}), true},
+		"the modern code with a URI":      {&Error{Code: -32602, Data: uri}, true},
+		"the modern code without data":    {&Error{Code: -32602}, false},
+		"the modern code with other data": {&Error{Code: -32602, Data: []byte(`[1]`)}, false},
+		"an empty URI":                    {&Error{Code: -32602, Data: []byte(`{"uri":""}`)}, false},
+		"another code":                    {&Error{Code: -32603, Data: uri}, false},
+		"invalid params":                  {ErrInvalidParams, false},
 	} {
 		if got := errors.Is(tc.err, ErrResourceNotFound); got != tc.want {
 			t.Errorf("%s: want %v, got %v", name, tc.want, got)

@@ -3,15 +3,15 @@ package mcp
 import "encoding/json"
 
 // FormSchema is the subset of JSON Schema for the RequestedSchema of [ElicitParams]: an object without nested fields.
-// encodeOptions/json converts it from and to RequestedSchema.
+// Package encoding/json converts it from and to RequestedSchema.
 type FormSchema struct {
 	Schema     string      // URI of the dialect ($schema); from 2025-11-25
-	Properties []FormField // in the order in which to ask
+	Properties []FormField // in the order in which the client asks for them
 	Required   []string
 }
 
-// FormField is one field of a form: a string, number, integer or boolean; a choice of one string from Enum or OneOf;
-// or an array, a choice of several strings from Items.
+// FormField is one field of a form. It is a string, number, integer or boolean; a choice of one string from Enum or
+// OneOf; or an array, which is a choice of several strings from Items.
 type FormField struct {
 	Name        string     `json:"-"` // name of the property
 	Type        FormType   `json:"type" mcp:"required"`
@@ -23,7 +23,7 @@ type FormField struct {
 	Minimum     *float64   `json:"minimum,omitzero"` // smallest number
 	Maximum     *float64   `json:"maximum,omitzero"`
 	Enum        []string   `json:"enum,omitzero"` // allowed values
-	// display names for Enum; 2025-11-25 replaced it with OneOf
+	// display names for Enum; replaced by OneOf in 2025-11-25
 	EnumNames []string        `json:"enumNames,omitzero"`
 	OneOf     []FormOption    `json:"oneOf,omitzero"`    // from 2025-11-25
 	MinItems  *int64          `json:"minItems,omitzero"` // smallest number of items in an array
@@ -53,7 +53,7 @@ const (
 	FormDateTime FormFormat = "date-time"
 )
 
-// FormOption is a value to choose and its display name.
+// FormOption is a value that the user can choose, and its display name.
 type FormOption struct {
 	Const string `json:"const"`
 	Title string `json:"title"`

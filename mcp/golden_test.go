@@ -22,8 +22,8 @@ import (
 // cmpID makes cmp compare request ids.
 var cmpID = cmpopts.EquateComparable(RequestID{})
 
-// wireTypes lists the types that represent JSON of the protocol, by name. TestGoldenValuesCoverEveryType keeps the
-// list complete.
+// wireTypes lists, by name, the types that represent JSON of the protocol. TestGoldenValuesCoverEveryType checks that
+// the list is complete.
 var wireTypes = func() map[string]reflect.Type {
 	byName := map[string]reflect.Type{}
 	for _, t := range []reflect.Type{
@@ -53,7 +53,7 @@ var wireTypes = func() map[string]reflect.Type {
 	return byName
 }()
 
-// partTypes are types that occur only inside others. The golden values of those types contain them.
+// partTypes are types that occur only inside other types. The golden values of those other types contain them.
 var partTypes = []string{
 	"Annotations", "AudioContent", "CacheHint", "EmbeddedResource", "FormField", "FormItems", "FormOption",
 	"ImageContent", "TextContent", "ToolResultContent", "ToolUseContent", "UnknownContent",
@@ -96,7 +96,7 @@ func goldens(tb testing.TB) []golden {
 	return all
 }
 
-// meaning returns the JSON value for comparison. Numbers keep their digits.
+// meaning returns a JSON value that can be compared. Its numbers keep their digits.
 func meaning(tb testing.TB, text []byte) any {
 	tb.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -108,7 +108,7 @@ func meaning(tb testing.TB, text []byte) any {
 	return canonical(v)
 }
 
-// canonical replaces numbers with floats if this loses no precision, so that 1e2 equals 100.
+// canonical replaces each number with a float if the float is exact, so that 1e2 equals 100.
 func canonical(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -248,7 +248,7 @@ func exportedStructs(t *testing.T) (names []string) {
 	return names
 }
 
-// noteFields walks over v and records the fields of its structs, and which of them are set.
+// noteFields walks over v. It records the fields of all structs in v, and which of these fields are set.
 func noteFields(v reflect.Value, fields, set map[string]bool) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

@@ -9,11 +9,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/hostname"
 )
 
-// Icon is an image for a user interface, from 2025-11-25. Peers choose its source, so do not trust it: [Icon.Check]
-// reports whether the source is safe to keep and pass on, [Icon.CheckFor] whether a client may load it.
+// Icon is an image for a user interface, from 2025-11-25. Peers choose the source of an icon, so do not trust it:
+// [Icon.Check] reports whether the source is safe to keep and pass on, and [Icon.CheckFor] whether a client may load
+// it.
 //
-// Clients and servers of this module drop received icons that fail Check. They reject a tool, resource, template,
-// prompt or implementation of your own with such an icon. See
+// Clients and servers of this module drop received icons that fail Check. They reject your own tool, resource,
+// template, prompt or implementation if it has such an icon. See
 // https://modelcontextprotocol.io/specification/2026-07-28/basic/index#icons.
 type Icon struct {
 	Src      string    `json:"src" mcp:"required"` // a URI
@@ -22,7 +23,7 @@ type Icon struct {
 	Theme    IconTheme `json:"theme,omitzero"` // empty means any background
 }
 
-// IconTheme is the background that an icon is designed for.
+// IconTheme is the background for which an icon is designed.
 type IconTheme string
 
 const (
@@ -39,13 +40,13 @@ func (i Icon) Check() error {
 }
 
 // CheckFor returns an error if a client must not load the icon of the server at this URL. The client may load a data
-// URI of an image, and an https URL with the server's origin, which is the same host and port. A server without a
-// URL, such as a child process, has no origin: server is empty, and only data URIs pass.
+// URI of an image, and an https URL with the server's origin: the same host and port. A server without a URL, such as
+// a child process, has no origin. Then server is empty, and only data URIs pass.
 //
 // The code that loads the icon has further duties. Send neither cookies nor credentials. Follow redirects only within
-// the origin. Bound the size of the response and the dimensions of the image. Detect the type from the first bytes;
-// do not trust MIMEType. An SVG from either source is a document that can run scripts and fetch other resources: draw
-// it where both are disabled, such as in the img element of a browser, or reject it.
+// the origin. Bound the size of the response and the dimensions of the image. Detect the type from the first bytes; do
+// not trust MIMEType. An SVG from either source is a document that can run scripts and fetch other resources. Draw it
+// where scripts and fetches are disabled, such as in the img element of a browser, or reject it.
 func (i Icon) CheckFor(server string) error {
 	u, err := i.source()
 	switch {

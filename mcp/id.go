@@ -22,7 +22,7 @@ func (id RequestID) Int() (int64, bool) { return jsonrpc.ID(id).Int() }
 func (id RequestID) Text() (string, bool) { return jsonrpc.ID(id).Text() }
 
 // String returns the id for people and for attributes: the digits, or the text without quotes. The integer 42 and the
-// string "42" look the same; the zero RequestID is the empty string.
+// string "42" look the same. The zero RequestID is the empty string.
 func (id RequestID) String() string { return jsonrpc.ID(id).String() }
 
 // MarshalJSON encodes the id as a number or a string, and the zero RequestID as null.

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// InputRequiredResult answers tools/call, prompts/get or resources/read, from 2026-07-28, when the server needs input
-// from the client first. The client answers the InputRequests, if any, and repeats the request under another id with
+// InputRequiredResult answers tools/call, prompts/get or resources/read, from 2026-07-28, if the server first needs
+// input from the client. The client answers the InputRequests, if any, and repeats the request under another id with
 // an [InputRound]. See https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr.
 type InputRequiredResult struct {
 	Result
@@ -37,5 +37,5 @@ type InputRequest struct {
 	Params json.RawMessage `json:"params,omitzero" mcp:"object"`
 }
 
-// InputResponses are encoded results, by the keys of the requests that they answer.
+// InputResponses are encoded results. Each has the key of the request that it answers.
 type InputResponses map[string]json.RawMessage

@@ -42,10 +42,10 @@ func (l *pooledEncoder) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// maxPooledValue is the largest value, in bytes, after which an encoder and its memory are kept for reuse.
+// maxPooledValue is the size in bytes of the largest value after which the encoder and its memory are reused.
 const maxPooledValue = 256 << 10
 
-// appendValue appends v, with the JSON library if nothing faster can encode v.
+// appendValue appends v. It uses the JSON library only for values that no faster function can encode.
 func appendValue(dst []byte, v any) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok {
 		return jsonscan.AppendLine(dst, raw)

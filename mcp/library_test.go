@@ -34,17 +34,17 @@ func TestInvalidRawJSONIsNotSent(t *testing.T) {
 		{"invalid UTF-8", json.RawMessage("\"\xff\""), "invalid UTF-8"},
 		{"invalid UTF-8 in a name", json.RawMessage("{\"\xff\":1}"), "invalid UTF-8"},
 		{"a lone surrogate", json.RawMessage(`"\ud800"`), ""},
-		{"as many levels as may be", nested(jsonscan.MaxDepth - 1), ""},
-		{"a level more", nested(jsonscan.MaxDepth), jsonscan.TooDeep},
+		{"the maximum depth", nested(jsonscan.MaxDepth - 1), ""},
+		{"one level too many", nested(jsonscan.MaxDepth), jsonscan.TooDeep},
 		{"many brackets in a text", json.RawMessage(`"` + strings.Repeat("{[", jsonscan.MaxDepth) + `"`), ""},
 		{"many texts in a row", json.RawMessage("[" + strings.Repeat(`{"a":[]},`, jsonscan.MaxDepth) + "1]"), ""},
-		{"a level more, of objects",
+		{"one level of objects too many",
 			json.RawMessage(strings.Repeat(`{"a":`, jsonscan.MaxDepth) + "1" + strings.Repeat("}", jsonscan.MaxDepth)),
 			jsonscan.TooDeep},
-		{"a level more, of objects in lists", json.RawMessage(strings.Repeat(`[1,{"a":`, jsonscan.MaxDepth/2) + "{}" +
+		{"one level too many, objects in lists", json.RawMessage(strings.Repeat(`[1,{"a":`, jsonscan.MaxDepth/2) + "{}" +
 			strings.Repeat("}]", jsonscan.MaxDepth/2)), jsonscan.TooDeep},
-		{"a text that is large", json.RawMessage(`"` + strings.Repeat("x", 2*maxPooledValue) + `"`), ""},
-		{"a text that is large and wrong", json.RawMessage(`"` + strings.Repeat("x", 2*maxPooledValue) + "\xff\""),
+		{"a large text", json.RawMessage(`"` + strings.Repeat("x", 2*maxPooledValue) + `"`), ""},
+		{"a large invalid text", json.RawMessage(`"` + strings.Repeat("x", 2*maxPooledValue) + "\xff\""),
 			"invalid UTF-8"},
 	} {
 		for _, p := range []struct {
@@ -67,7 +67,7 @@ func TestInvalidRawJSONIsNotSent(t *testing.T) {
 	}
 }
 
-// The library must remove the space between tokens, because the count of levels depends on it.
+// The library must remove the space between tokens, because the count of levels relies on that.
 func TestSpacesDoNotHideExcessiveNesting(t *testing.T) {
 	deep := strings.Repeat("{ \n\"a\" : ", jsonscan.MaxDepth) + "1" + strings.Repeat(" }", jsonscan.MaxDepth)
 	for _, v := range []any{

@@ -13,7 +13,7 @@ type InitializeParams struct {
 // InitializeResult answers initialize. The client confirms it with notifications/initialized, which has [Params].
 type InitializeResult struct {
 	Result
-	// the server's choice; a client that does not support it disconnects
+	// chosen by the server; a client that does not support it disconnects
 	ProtocolVersion Version            `json:"protocolVersion" mcp:"required"`
 	Capabilities    ServerCapabilities `json:"capabilities"`
 	ServerInfo      Implementation     `json:"serverInfo"`

@@ -13,7 +13,7 @@ type SetLevelParams struct {
 
 // LoggingMessageParams are the params of notifications/message.
 //
-// Deprecated by the protocol in 2026-07-28, where the message belongs to the request that asked for it with
+// Deprecated by the protocol in 2026-07-28, where the message belongs to the request that enabled messages with
 // [MetaLogLevel]. See https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging.
 type LoggingMessageParams struct {
 	Meta   Meta            `json:"_meta,omitzero"`
@@ -73,7 +73,8 @@ func (l LoggingLevel) Defined() bool {
 	return false
 }
 
-// LoggingLevelOf returns the most severe level that is not above level, or debug if level is below info.
+// LoggingLevelOf returns the most severe level that is not more severe than level. It returns debug if level is below
+// info.
 func LoggingLevelOf(level slog.Level) LoggingLevel {
 	found := LevelDebug
 	for _, known := range levels {

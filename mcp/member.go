@@ -1,7 +1,7 @@
 package mcp
 
-// member is the name of an object member that the decoders in this package know, regardless of the object. There are
-// fewer than 64 members, so one word can record the members of an object.
+// member is the name of an object member that the decoders in this package know, in any object. There are fewer than
+// 64 members, so one word can record which members an object has.
 type member uint8
 
 const (

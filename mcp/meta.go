@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Meta is the _meta object of params, results and many of their parts: metadata of the protocol, of extensions and of
-// applications side by side. See https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta.
+// Meta is the _meta object of params, results and many of their parts. It holds metadata of the protocol, of
+// extensions and of applications. See https://modelcontextprotocol.io/specification/2026-07-28/basic/index#meta.
 type Meta = Object
 
 // Member names of [Meta] that the protocol reserves.
 const (
-	// MetaProgressToken, in a request, asks for progress notifications. Its value is a [ProgressToken].
+	// MetaProgressToken, in a request, requests progress notifications. Its value is a [ProgressToken].
 	MetaProgressToken = "progressToken"
 
 	// MetaProtocolVersion is the [Version] of a modern request. It is required.
@@ -20,16 +20,16 @@ const (
 	MetaClientInfo = "io.modelcontextprotocol/clientInfo"
 	// MetaClientCapabilities are the [ClientCapabilities] for one modern request. It is required.
 	MetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
-	// MetaLogLevel is the least severe [LoggingLevel] that the client wants during a modern request. If absent, the
+	// MetaLogLevel is the least severe [LoggingLevel] that the client wants during a modern request. Without it, the
 	// server sends no log messages.
 	MetaLogLevel = "io.modelcontextprotocol/logLevel"
 	// MetaServerInfo is the [Implementation] that answers a modern request.
 	MetaServerInfo = "io.modelcontextprotocol/serverInfo"
-	// MetaSubscriptionID is the [RequestID] of a subscriptions/listen request. It stands in each message of the
-	// subscription and in the result that ends it.
+	// MetaSubscriptionID is the [RequestID] of a subscriptions/listen request. Each message of the subscription contains
+	// it, and so does the result that ends the subscription.
 	MetaSubscriptionID = "io.modelcontextprotocol/subscriptionId"
 
-	// MetaRelatedTask is the [RelatedTask] that a message of 2025-11-25 belongs to.
+	// MetaRelatedTask is the [RelatedTask] to which a message of 2025-11-25 belongs.
 	MetaRelatedTask = "io.modelcontextprotocol/related-task"
 	// MetaModelImmediateResponse, in a [LegacyCreateTaskResult], is text for the model while the task runs.
 	MetaModelImmediateResponse = "io.modelcontextprotocol/model-immediate-response"
@@ -103,8 +103,8 @@ func checkPrefix(prefix string) error {
 	return nil
 }
 
-// ReservedMetaName reports whether the protocol reserves name: the second label of its prefix is modelcontextprotocol
-// or mcp, or it is progressToken or a name of trace context.
+// ReservedMetaName reports whether the protocol reserves name. It reserves progressToken, the names of trace context,
+// and each name whose prefix has the second label modelcontextprotocol or mcp.
 func ReservedMetaName(name string) bool {
 	switch name {
 	case MetaProgressToken, MetaTraceParent, MetaTraceState, MetaBaggage:

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Method describes a method in a range of revisions.
+// Method describes a method for a range of revisions.
 type Method struct {
 	Name      string
 	Kind      MethodKind
@@ -20,7 +20,7 @@ type Method struct {
 	Target Target
 }
 
-// MethodKind is the form in which a peer sends a method.
+// MethodKind is the form in which a peer sends a method: a request, a notification or an input request.
 type MethodKind uint8
 
 const (
@@ -41,8 +41,8 @@ const (
 	FromBoth = FromClient | FromServer
 )
 
-// Target is the kind of object that a method names in its params. Streamable HTTP sends the object's name in the
-// header Mcp-Name; telemetry uses it in span names.
+// Target is the kind of object that the params of a method name. Streamable HTTP sends the object's name in the header
+// Mcp-Name; telemetry uses the name in span names.
 type Target uint8
 
 const (
@@ -53,13 +53,13 @@ const (
 	TargetTask
 )
 
-// Member returns the member of params that names the target: name, uri or taskId; empty for [TargetNone].
+// Member returns the member of params that names the target: name, uri or taskId. It is empty for [TargetNone].
 func (t Target) Member() string {
 	return [...]string{TargetTool: "name", TargetPrompt: "name", TargetResource: "uri", TargetTask: "taskId"}[t]
 }
 
-// TargetOf returns the name, URI or ID of the target in params, a pointer to the type in [Method.Params]. It returns
-// the empty string if the method has no target and for params of any other type.
+// TargetOf returns the name, URI or id of the target in params, a pointer to the type in [Method.Params]. It returns
+// the empty string if the method has no target, and for params of any other type.
 func TargetOf(params any) string {
 	switch p := params.(type) {
 	case *CallToolParams:
@@ -91,8 +91,8 @@ func (m *Method) In(v Version) bool {
 	return v >= m.First && (m.Last == "" || v <= m.Last)
 }
 
-// Lookup returns the method with this name in revision v, and false if v does not have it. Revisions newer than this
-// package are assumed to have the methods of the newest known revision.
+// Lookup returns the method with this name in revision v. It returns false if v does not have the method. For a
+// revision newer than this package, it assumes the methods of the newest known revision.
 func Lookup(name string, v Version) (Method, bool) {
 	for i := range methods {
 		if m := &methods[i]; m.Name == name && m.In(v) {
@@ -102,5 +102,6 @@ func Lookup(name string, v Version) (Method, bool) {
 	return Method{}, false
 }
 
-// Methods returns all methods of all revisions. A name occurs more than once if its description differs by revision.
+// Methods returns all methods of all revisions. A name occurs more than once if its description depends on the
+// revision.
 func Methods() iter.Seq[Method] { return slices.Values(methods) }

@@ -104,7 +104,8 @@ func TestTargetOfReturnsTheTargetMember(t *testing.T) {
 	}
 }
 
-// TestMetaComesFirst checks a promise of AppendParams: code that adds to _meta relies on finding it first.
+// TestMetaComesFirst checks a guarantee of AppendParams: code that adds members to _meta requires that _meta comes
+// first.
 func TestMetaComesFirst(t *testing.T) {
 	for m := range Methods() {
 		if first := m.Params.Field(0); first.Type != of[Meta]() {

@@ -12,8 +12,8 @@ import (
 // Object is a JSON object kept as text, so that unknown members survive unchanged. Nil is an absent object. A non-nil
 // empty Object is encoded as {}, so Object{} declares support for a feature.
 //
-// Reads search the text, which is fast for the few members of such an object. Methods that change an Object return a
-// new Object. If a name occurs twice, the first member counts.
+// Reading an Object searches the text, which is fast because such an object has few members. Methods that change an
+// Object return a new Object. If a name occurs twice, the first member counts.
 type Object []byte
 
 // Lookup returns the value of the member with this name.
@@ -39,7 +39,7 @@ func (o Object) Decode(name string, v any) (found bool, err error) {
 	return true, nil
 }
 
-// All returns the members in their order. It stops early at invalid JSON, which a decoded Object never contains.
+// All returns the members in their order. It stops at invalid JSON, which a decoded Object never contains.
 func (o Object) All() iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		walk := jsonscan.ObjectAt(o, 0)
@@ -53,8 +53,8 @@ func (o Object) All() iter.Seq2[string, json.RawMessage] {
 	}
 }
 
-// With returns an Object whose member with this name has the JSON encoding of value. The member keeps its place or
-// becomes the last. A value of type [json.RawMessage] is used unchanged.
+// With returns a copy of o in which the member with this name has the JSON encoding of value. An existing member keeps
+// its place; a new member becomes the last. With uses a value of type [json.RawMessage] unchanged.
 func (o Object) With(name string, value any) (Object, error) {
 	if len(o) > 0 {
 		if err := jsonscan.Valid(o); err != nil {
@@ -82,7 +82,7 @@ func (o Object) With(name string, value any) (Object, error) {
 	return w.close()
 }
 
-// Without returns an Object without the member of this name. It returns o itself if the member is missing.
+// Without returns a copy of o without the member of this name. It returns o itself if the member is missing.
 func (o Object) Without(name string) Object {
 	if _, found := o.Lookup(name); !found {
 		return o

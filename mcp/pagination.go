@@ -4,7 +4,7 @@ package mcp
 // See https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination.
 type PageParams struct {
 	Meta Meta `json:"_meta,omitzero"`
-	// Cursor is the NextCursor of the previous page, nil for the first page. It is opaque to the client; an empty
-	// string is a valid cursor.
+	// Cursor is the NextCursor of the previous page. It is nil for the first page. A cursor is opaque to the client; an
+	// empty string is a valid cursor.
 	Cursor *string `json:"cursor,omitzero"`
 }

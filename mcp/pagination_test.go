@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// An empty cursor differs from an absent cursor, in both directions and in every type with a cursor. (specification
-// 2026-07-28, server/utilities/pagination)
-func TestEmptyCursorDiffersFromNone(t *testing.T) {
+// An empty cursor differs from a missing cursor, in encoding and decoding, for every type with a cursor.
+// (specification 2026-07-28, server/utilities/pagination)
+func TestEmptyCursorDiffersFromMissingCursor(t *testing.T) {
 	for _, test := range []struct {
 		v     any
 		field string

@@ -40,7 +40,7 @@ func (e *pathError) Error() string {
 
 func (e *pathError) Unwrap() error { return e.err }
 
-// maxName is the number of bytes of a name that an error shows; a peer may choose any name.
+// maxName is the number of bytes of a name that an error contains, because a peer may choose any name.
 const maxName = 128
 
 // within adds the member name to the path of err.

@@ -11,7 +11,7 @@ type ListPromptsResult struct {
 	Prompts    []*Prompt `json:"prompts" mcp:"required"`
 }
 
-// Prompt is a prompt or prompt template of a server.
+// Prompt is a prompt, or a prompt template with arguments.
 type Prompt struct {
 	Meta        Meta             `json:"_meta,omitzero"` // from 2025-06-18
 	Name        string           `json:"name" mcp:"required"`

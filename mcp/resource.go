@@ -36,7 +36,7 @@ type ListResourceTemplatesResult struct {
 	ResourceTemplates []*ResourceTemplate `json:"resourceTemplates" mcp:"required"`
 }
 
-// ResourceTemplate is a URI template and describes the resources that match it.
+// ResourceTemplate is a URI template with a description of the resources that match it.
 type ResourceTemplate struct {
 	Meta        Meta         `json:"_meta,omitzero"`             // from 2025-06-18
 	URITemplate string       `json:"uriTemplate" mcp:"required"` // RFC 6570 template
@@ -55,7 +55,7 @@ type ReadResourceParams struct {
 	InputRound
 }
 
-// ReadResourceResult answers resources/read. It can have several contents, for example the files of a directory. From
+// ReadResourceResult answers resources/read. It may have several contents, for example the files of a directory. From
 // 2026-07-28 the answer may be an [InputRequiredResult] instead.
 type ReadResourceResult struct {
 	Result
@@ -63,8 +63,8 @@ type ReadResourceResult struct {
 	Contents []*ResourceContents `json:"contents" mcp:"required"`
 }
 
-// ResourceContents holds the contents of a resource or of a part of it: Text, or Blob for binary data. Bytes returns
-// either.
+// ResourceContents holds the contents of a resource or of a part of it: Text, or Blob for binary data. The method
+// Bytes returns either of them.
 type ResourceContents struct {
 	Meta     Meta    `json:"_meta,omitzero"` // from 2025-06-18
 	URI      string  `json:"uri" mcp:"required"`

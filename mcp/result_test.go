@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestTTL(t *testing.T) {
+func TestCacheHintTTL(t *testing.T) {
 	for _, c := range []struct {
 		ms   *int64
 		want time.Duration

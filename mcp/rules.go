@@ -22,7 +22,7 @@ func applyRules(v any) error {
 	return rules.applyRules(value.Elem())
 }
 
-// checker is implemented by pointers to types with a rule that no field tag can express.
+// checker is implemented by a pointer to a type that has a rule which no field tag can express.
 type checker interface {
 	check() error
 }
@@ -47,7 +47,7 @@ var (
 	rulesCache  sync.Map // reflect.Type to *rules; bounded by the number of types in the program
 )
 
-// rulesOf returns the rules for values of type t, nil if t has no rules.
+// rulesOf returns the rules for values of type t. It returns nil if t has no rules.
 func rulesOf(t reflect.Type) *rules {
 	if cached, ok := rulesCache.Load(t); ok {
 		return cached.(*rules)

@@ -19,9 +19,9 @@ type CreateMessageParams struct {
 	MaxTokens        int64              `json:"maxTokens" mcp:"required"`
 	StopSequences    []string           `json:"stopSequences,omitzero"`
 	Metadata         json.RawMessage    `json:"metadata,omitzero" mcp:"object"` // passed to the model's provider
-	// requiredMembers the capability sampling.tools; from 2025-11-25
+	// needs the capability sampling.tools; from 2025-11-25
 	Tools []*Tool `json:"tools,omitzero"`
-	// requiredMembers the capability sampling.tools; from 2025-11-25
+	// needs the capability sampling.tools; from 2025-11-25
 	ToolChoice *ToolChoice   `json:"toolChoice,omitzero"`
 	Task       *TaskMetadata `json:"task,omitzero"` // in 2025-11-25 only
 }
@@ -42,8 +42,8 @@ type SamplingMessage struct {
 	Content SamplingContent `json:"content" mcp:"required"`
 }
 
-// SamplingContent is the content of a sampled message. Encoding writes a single block as an object, the only form
-// until 2025-06-18, and several blocks as an array. Decoding accepts both.
+// SamplingContent is the content of a sampled message. A single block is encoded as an object, which is the only form
+// until 2025-06-18. Several blocks are encoded as an array. Decoding accepts both forms.
 type SamplingContent []Content
 
 // Text joins the text blocks with line breaks. It skips all other blocks.
@@ -91,9 +91,9 @@ const (
 	StopToolUse      StopReason = "toolUse" // from 2025-11-25
 )
 
-// ModelPreferences guide the choice of a model. Priorities range from 0 (unimportant) to 1 (most important).
+// ModelPreferences guide the client's choice of a model. Priorities range from 0 (unimportant) to 1 (most important).
 type ModelPreferences struct {
-	Hints                []ModelHint `json:"hints,omitzero"` // the first match counts, before the priorities
+	Hints                []ModelHint `json:"hints,omitzero"` // the first match decides, before the priorities
 	CostPriority         *float64    `json:"costPriority,omitzero"`
 	SpeedPriority        *float64    `json:"speedPriority,omitzero"`
 	IntelligencePriority *float64    `json:"intelligencePriority,omitzero"`
@@ -104,7 +104,7 @@ type ModelHint struct {
 	Name string `json:"name,omitzero"`
 }
 
-// ToolChoice controls whether the model may or must use its tools, from 2025-11-25.
+// ToolChoice controls the model's use of its tools, from 2025-11-25.
 type ToolChoice struct {
 	Mode ToolChoiceMode `json:"mode,omitzero"` // absent means auto
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSlicesOfListedItemsHoldPointers checks that slices hold pointers to listed items, values with _meta and
-// messages. Slices of values that are only parts of another value hold values.
+// TestSlicesOfListedItemsHoldPointers checks the rule for slices. A slice holds pointers to listed items, values with
+// _meta and messages. A slice holds values if they are only parts of another value.
 func TestSlicesOfListedItemsHoldPointers(t *testing.T) {
 	s := slicesOf{t: t, seen: map[reflect.Type]bool{}}
 	for m := range Methods() {

@@ -5,7 +5,7 @@ package mcp
 // [MetaSubscriptionID]. See https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions.
 type SubscriptionsListenParams struct {
 	Meta          Meta               `json:"_meta,omitzero"`
-	Notifications SubscriptionFilter `json:"notifications"` // the server sends nothing else
+	Notifications SubscriptionFilter `json:"notifications"` // the server sends no other notifications
 }
 
 // SubscriptionsAcknowledgedParams are the params of notifications/subscriptions/acknowledged, the first notification of
@@ -15,7 +15,7 @@ type SubscriptionsAcknowledgedParams struct {
 	Notifications SubscriptionFilter `json:"notifications"` // the part of the filter that the server supports
 }
 
-// SubscriptionFilter lists the notifications that a subscription asks for.
+// SubscriptionFilter lists the notifications that a subscription requests.
 type SubscriptionFilter struct {
 	ToolsListChanged      bool     `json:"toolsListChanged,omitzero"`
 	PromptsListChanged    bool     `json:"promptsListChanged,omitzero"`

@@ -2,20 +2,20 @@ package mcp
 
 import "encoding/json"
 
-// ExtensionTasks is the name of the tasks extension, in Extensions of both sides. With it, from 2026-07-28, a server
-// may answer tools/call with a [CreateTaskResult], and the client gets the outcome with tasks/get. See
-// https://modelcontextprotocol.io/extensions/tasks/overview. The tasks of 2025-11-25 are a different protocol; their
-// types have names with Legacy.
+// ExtensionTasks is the name of the tasks extension, in Extensions of both sides. With the extension, from 2026-07-28,
+// a server may answer tools/call with a [CreateTaskResult], and the client gets the outcome with tasks/get. See
+// https://modelcontextprotocol.io/extensions/tasks/overview. The tasks of 2025-11-25 are a different protocol; the
+// names of their types begin with Legacy.
 const ExtensionTasks = "io.modelcontextprotocol/tasks"
 
-// Task is the state of a request that a server continues after its first answer.
+// Task is the state of a request that the server continues to handle after its first answer.
 type Task struct {
 	TaskID        string     `json:"taskId" mcp:"required"`
 	Status        TaskStatus `json:"status" mcp:"required"`
 	StatusMessage string     `json:"statusMessage,omitzero"` // for display
 	CreatedAt     string     `json:"createdAt"`              // ISO 8601
 	LastUpdatedAt string     `json:"lastUpdatedAt"`          // ISO 8601
-	// lifetime since creation, after which the server may delete the task; nil means unlimited
+	// lifetime after creation; then the server may delete the task; nil means unlimited
 	TTLMs          *int64 `json:"ttlMs"`
 	PollIntervalMs *int64 `json:"pollIntervalMs,omitzero"`
 }
@@ -36,7 +36,7 @@ func (s TaskStatus) Terminal() bool {
 	return s == TaskCompleted || s == TaskFailed || s == TaskCancelled
 }
 
-// DetailedTask is a task with the data that belongs to its status.
+// DetailedTask is a task with the data that its status requires.
 type DetailedTask struct {
 	Task
 	InputRequests InputRequests   `json:"inputRequests,omitzero"`       // all open requests, when input is required
@@ -62,8 +62,8 @@ type GetTaskResult struct {
 	DetailedTask
 }
 
-// UpdateTaskParams are the params of tasks/update, which sends responses to some or all InputRequests. The answer is
-// an empty [Result].
+// UpdateTaskParams are the params of tasks/update, which sends responses to some or all of the InputRequests. The
+// answer is an empty [Result].
 type UpdateTaskParams struct {
 	Meta           Meta           `json:"_meta,omitzero"`
 	TaskID         string         `json:"taskId" mcp:"required"`

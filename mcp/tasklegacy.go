@@ -1,9 +1,10 @@
 package mcp
 
-// TaskMetadata, in the params of a request of 2025-11-25 only, asks the receiver to run the request as a task. See
+// TaskMetadata, in the params of a request of 2025-11-25 only, requests that the receiver runs the request as a task.
+// See
 // https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks.
 type TaskMetadata struct {
-	TTL *int64 `json:"ttl,omitzero"` // milliseconds to keep the task after its creation
+	TTL *int64 `json:"ttl,omitzero"` // time to keep the task after its creation, in milliseconds
 }
 
 // RelatedTask is the value of [MetaRelatedTask].
@@ -11,7 +12,7 @@ type RelatedTask struct {
 	TaskID string `json:"taskId" mcp:"required"`
 }
 
-// LegacyTask is a task of 2025-11-25, at the client or the server. After completion, tasks/result returns the result
+// LegacyTask is a task of 2025-11-25, of the client or the server. After completion, tasks/result returns the result
 // of the original request.
 type LegacyTask struct {
 	TaskID        string     `json:"taskId" mcp:"required"`
@@ -19,7 +20,7 @@ type LegacyTask struct {
 	StatusMessage string     `json:"statusMessage,omitzero"` // for display
 	CreatedAt     string     `json:"createdAt"`              // ISO 8601
 	LastUpdatedAt string     `json:"lastUpdatedAt"`          // ISO 8601
-	// milliseconds to keep the task after its creation; nil means unlimited
+	// time to keep the task after its creation, in milliseconds; nil means unlimited
 	TTL          *int64 `json:"ttl"`
 	PollInterval *int64 `json:"pollInterval,omitzero"` // milliseconds
 }

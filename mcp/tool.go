@@ -15,18 +15,18 @@ type ListToolsResult struct {
 	NextCursor *string `json:"nextCursor,omitzero"` // nil on the last page; an empty string is a valid cursor
 	Tools      []*Tool `json:"tools" mcp:"required"`
 
-	Unreadable []*UnreadableTool `json:"-"` // tools that Decode could not decode and left out of Tools
+	Unreadable []*UnreadableTool `json:"-"` // tools that Decode could not decode; Tools omits them
 }
 
-// UnreadableTool is a listed tool that [Decode] cannot decode, for example a tool without a schema. Decode leaves it
-// out, so that one invalid tool does not hide the others.
+// UnreadableTool is a listed tool that [Decode] cannot decode, for example a tool without a schema. Decode omits it
+// from the tools, so that one invalid tool does not hide the others.
 type UnreadableTool struct {
 	Name string // empty if the tool has no name
 	Err  error  // names the invalid part, such as tools[3].inputSchema
 }
 
-// Tool is a function that a server offers. User interfaces show its Title, else the Title of its Annotations, else
-// its Name.
+// Tool is a function that a server offers. User interfaces show the first of these that is set: its Title, the Title
+// of its Annotations, its Name.
 type Tool struct {
 	Meta        Meta            `json:"_meta,omitzero"` // from 2025-06-18
 	Name        string          `json:"name" mcp:"required"`
@@ -44,7 +44,7 @@ type Tool struct {
 type ToolAnnotations struct {
 	Title        string `json:"title,omitzero"`
 	ReadOnlyHint *bool  `json:"readOnlyHint,omitzero"` // the tool changes nothing; absent means false
-	// the tool may destroy data, not only add it; absent means true
+	// the tool may destroy data, not only add data; absent means true
 	DestructiveHint *bool `json:"destructiveHint,omitzero"`
 	// repeating a call has no further effect; absent means false
 	IdempotentHint *bool `json:"idempotentHint,omitzero"`
@@ -52,7 +52,7 @@ type ToolAnnotations struct {
 	OpenWorldHint *bool `json:"openWorldHint,omitzero"`
 }
 
-// ToolExecution describes how clients may call a tool of a server of 2025-11-25.
+// ToolExecution describes how clients of 2025-11-25 may call a tool.
 type ToolExecution struct {
 	TaskSupport TaskSupport `json:"taskSupport,omitzero"` // absent means forbidden
 }
@@ -70,10 +70,10 @@ const (
 type CallToolParams struct {
 	Meta Meta   `json:"_meta,omitzero"`
 	Name string `json:"name" mcp:"required"` // name of the tool
-	// Arguments, when sending, is any value that encodes to a JSON object, such as a struct or a [json.RawMessage],
-	// or nil for no arguments. When received, it is a json.RawMessage with an object, or nil.
+	// Arguments is any value that encodes to a JSON object, such as a struct or a [json.RawMessage], or nil for no
+	// arguments. In received params, Arguments is a json.RawMessage with an object, or nil.
 	Arguments any `json:"arguments,omitzero"`
-	// Task asks the server to run the call as a task; in 2025-11-25 only.
+	// Task requests that the server runs the call as a task; in 2025-11-25 only.
 	Task *TaskMetadata `json:"task,omitzero"`
 	InputRound
 }
@@ -91,7 +91,7 @@ func (p *CallToolParams) UnmarshalJSON(text []byte) error {
 type CallToolResult struct {
 	Result
 	Content ContentList `json:"content" mcp:"required"`
-	// an object until 2025-11-25; from 2025-06-18
+	// from 2025-06-18; must be an object until 2025-11-25
 	StructuredContent json.RawMessage `json:"structuredContent,omitzero"`
 	// the tool failed; Content describes the failure
 	IsError bool `json:"isError,omitzero"`
@@ -110,9 +110,9 @@ func (r *CallToolResult) Err() error {
 }
 
 // Decode decodes the output of the tool into v, a pointer, by the rules of [Decode]. The output is the structured
-// content or, without it, the only text block, because older tools return JSON as text. If the tool failed, Decode
-// returns the error of [CallToolResult.Err] and does not change v. It does not check the output against the tool's
-// schema; CallToolAs of package mcpclient does.
+// content. Without structured content, it is the only text block, because older tools return JSON as text. If the tool
+// failed, Decode returns the error of [CallToolResult.Err] and does not change v. Decode does not check the output
+// against the tool's schema; CallToolAs of package mcpclient does.
 func (r *CallToolResult) Decode(v any) error {
 	if err := r.Err(); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (r *CallToolResult) Decode(v any) error {
 	return nil
 }
 
-// onlyText returns the text of a result with exactly one block, which must be text.
+// onlyText returns the text of a result that consists of exactly one text block.
 func (r *CallToolResult) onlyText() (string, bool) {
 	if len(r.Content) != 1 {
 		return "", false
@@ -143,7 +143,7 @@ func (r *CallToolResult) onlyText() (string, bool) {
 	return t.Text, true
 }
 
-// ToolError reports that a tool failed. It is not an error of the protocol: the server answered the call, and a model
+// ToolError means that a tool failed. It is not an error of the protocol: the server answered the call, and a model
 // may read the tool's message and try again in another way.
 type ToolError struct {
 	Tool   string // name of the tool; empty if unknown

@@ -17,7 +17,7 @@ func TestSupportedVersionsAreNewestFirst(t *testing.T) {
 	}
 }
 
-func TestErasOfVersions(t *testing.T) {
+func TestVersionEra(t *testing.T) {
 	for _, c := range []struct {
 		version   Version
 		era       Era

@@ -50,7 +50,7 @@ func (s *Server) appendAnswer(dst []byte, r *RequestInfo, result any, err error)
 	return append(dst, '}'), nil
 }
 
-// encode calls append. It converts a panic to an error, for example for a content block that is a nil pointer.
+// encode calls append. If append panics, for example because of a nil content block, encode returns an error.
 func (w view) encode(dst []byte, result any) (encoded []byte, err error) {
 	usercode.Run(func() { encoded, err = w.append(dst, result) }, func(f *usercode.Failure) {
 		encoded, err = dst, fmt.Errorf("panic: %v", f.Value)
@@ -96,7 +96,7 @@ func (w view) append(dst []byte, result any) ([]byte, error) {
 // (specification 2026-07-28, basic/index, "Per-response protocol fields")
 type signature struct {
 	identity json.RawMessage   // the server's implementation as JSON
-	alone    mcp.Meta          // _meta of a result without its own
+	alone    mcp.Meta          // _meta of a result that has no _meta of its own
 	constant *jsonrpc.Constant // the members of alone
 }
 
@@ -125,7 +125,7 @@ func (s *signature) append(dst []byte, raw json.RawMessage) ([]byte, error) {
 	return jsonrpc.AppendParams(dst, jsonrpc.Meta{Const: s.constant}, raw)
 }
 
-// meta returns the _meta of a result with the server's name in it.
+// meta returns m, the _meta of a result, with the server's name in it.
 func (s *signature) meta(m mcp.Meta) mcp.Meta {
 	if m == nil {
 		return s.alone
@@ -135,13 +135,13 @@ func (s *signature) meta(m mcp.Meta) mcp.Meta {
 	}
 	signed, err := m.With(mcp.MetaServerInfo, s.identity)
 	if err != nil {
-		return m // not a JSON object: encoding the result fails later
+		return m // m is not a JSON object, so encoding the result fails later
 	}
 	return signed
 }
 
-// join returns m with the server's name as the last member, nil if m already has a name or is not a JSON object. It
-// makes one allocation where [mcp.Object.With] makes nine.
+// join returns m with the server's name as the last member. It returns nil if m already has a name or is not a JSON
+// object. join makes one allocation where [mcp.Object.With] makes nine.
 func (s *signature) join(m mcp.Meta) mcp.Meta {
 	o := jsonscan.ObjectAt(m, 0)
 	for o.Next() {
@@ -158,7 +158,7 @@ func (s *signature) join(m mcp.Meta) mcp.Meta {
 	}
 	joined := make(mcp.Meta, 0, len(members)+len(s.alone))
 	joined = append(append(joined, members...), ',')
-	return append(joined, s.alone[1:]...) // without the bracket
+	return append(joined, s.alone[1:]...) // without the opening brace
 }
 
 // shownResults pools copies of results that are being encoded.

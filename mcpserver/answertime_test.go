@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// slowConn receives one frame, and takes some time to send each frame.
+// slowConn receives one frame. Each Send takes some time.
 type slowConn struct{ frames chan []byte }
 
 func (c *slowConn) Receive(context.Context) ([]byte, error) {
@@ -30,8 +30,7 @@ func (c *slowConn) Send(context.Context, []byte) error {
 
 func (c *slowConn) Close() error { return nil }
 
-// TestSpanEndsBeforeResponseIsSent: the server's span lies within the client's span, which may end as soon as the
-// answer has been sent.
+// The client's span may end as soon as the server has sent the answer. The server's span must therefore end earlier.
 func TestSpanEndsBeforeResponseIsSent(t *testing.T) {
 	for name, tt := range map[string]struct{ span, frame string }{
 		"a call": {"tools/call tool", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"tool","_meta":{` +

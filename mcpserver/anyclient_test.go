@@ -25,19 +25,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Limits for the damage that any client may do: processing time, and memory in proportion to the bytes that it sent.
+// Limits on the processing time of any client, and on the memory in proportion to the bytes that it has sent.
 const (
-	anyLeave     = time.Minute // by then, a client has disconnected, in virtual time
+	anyLeave     = time.Minute // time until a client has disconnected, in virtual time
 	anySlack     = time.Second
-	anyReal      = 10 * time.Second // for all exchanges together, on a busy machine
+	anyReal      = 10 * time.Second // for all exchanges together, on a busy machine, in real time
 	anyFrame     = 64 << 10         // the frame limit
-	anyAllocated = 64 << 20         // bytes allocated in all exchanges together, including freed ones
+	anyAllocated = 64 << 20         // bytes allocated in all exchanges together, including freed memory
 	anyPerByte   = 64               // further bytes for each byte that clients sent
 )
 
-// FuzzAnyClient connects clients to the HTTP handler that send random data at any speed and disconnect at any time. It
-// checks that each exchange ends when its client has disconnected, that the handler then still serves a correct client,
-// that nothing panics, and that the allocated memory is in proportion to the bytes received.
+// FuzzAnyClient connects clients to the HTTP handler. They send random data at any speed and disconnect at any time.
+// FuzzAnyClient checks that nothing panics, that each exchange ends when its client has disconnected, that the handler
+// then still serves a correct client, and that the allocated memory is in proportion to the bytes received.
 func FuzzAnyClient(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rapid.MakeFuzz(func(r *rapid.T) { anyClient(t, r, drawVisits(r)) })(t, data)
@@ -53,12 +53,12 @@ type visit struct {
 	At     time.Duration // time since the previous visit
 	Method string
 	Query  string
-	Header map[string]string // SESSION stands for the id of the session that was opened last
+	Header map[string]string // a value SESSION means the id of the latest session
 	Body   string
 	Length int64         // announced length; -1 for chunks
 	Parts  int           // number of parts of the body
 	Pause  time.Duration // before each part except the first
-	Leave  time.Duration // time from its start to the disconnection
+	Leave  time.Duration // time from the start of the visit to the disconnection
 	Remote string
 }
 
@@ -87,7 +87,7 @@ func drawVisit(r *rapid.T) visit {
 	}
 	var params map[string]any
 	if json.Unmarshal([]byte(requests[method]), &params) != nil {
-		r.Fatalf("the params of %s are no JSON", method)
+		r.Fatalf("the params of %s are not JSON", method)
 	}
 	modern := version == "2026-07-28" && method != mcp.MethodInitialize
 	if modern {
@@ -191,7 +191,7 @@ func anyJSON() *rapid.Generator[any] {
 			func(m map[string]any) any { return m }))
 }
 
-// changed replaces the value at position at of m, counted from the outermost object, or adds a member there.
+// changed returns m with another value at position at, counted from the outermost object, or with a new member there.
 func changed(m map[string]any, at int, member string, value any) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		if at--; at == 0 {
@@ -206,7 +206,7 @@ func changed(m map[string]any, at int, member string, value any) {
 	m[member] = value
 }
 
-// anyClient serves all visits and then the request of a correct client.
+// anyClient serves all visits, and then the request of a correct client.
 func anyClient(t *testing.T, r *rapid.T, visits []visit) {
 	began := time.Now()
 	var sent int
@@ -286,7 +286,7 @@ func strangelyUsed(t *testing.T) *mcpserver.Server {
 	return s
 }
 
-// door serves visits as net/http does.
+// door serves visits like net/http.
 type door struct {
 	h http.Handler
 
@@ -314,7 +314,7 @@ func (d *door) take(ctx context.Context, v visit) *httptest.ResponseRecorder {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if took := time.Since(begun); took > v.Leave+anySlack {
-		d.failed = fmt.Errorf("an exchange took %v whose client left after %v", took, v.Leave)
+		d.failed = fmt.Errorf("an exchange took %v although its client left after %v", took, v.Leave)
 	}
 	if id := w.Header().Get("Mcp-Session-Id"); id != "" {
 		d.session = id

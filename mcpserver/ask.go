@@ -14,19 +14,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrUnsupported means that the client cannot be asked: it has not declared the capability, its revision or the current
-// request does not allow questions, or the server cannot reach it. The server cannot reach a client in a batch, over
-// HTTP without a session, in a [LevelSetter] or [ResourceSubscriber] (the server does not read messages while one
-// runs), and a legacy client before its notifications/initialized. A handler may continue without the answer. If it
-// returns the error, and a modern client lacks a capability, the client gets -32021 with the missing capabilities.
+// ErrUnsupported means that the server cannot ask the client: the client has not declared the capability, its
+// revision or the current request does not allow questions, or the server cannot reach the client. The server
+// cannot reach a client
+//
+//   - in a batch;
+//   - over HTTP without a session;
+//   - during a [LevelSetter] or [ResourceSubscriber], because the server reads no messages while one runs;
+//   - before a legacy client has sent notifications/initialized.
+//
+// A handler may continue without the answer. If the handler returns the error and a modern client lacks a
+// capability, the client gets -32021 with the missing capabilities.
 var ErrUnsupported = rpc.ErrUnsupported
 
-// ErrInputRequired means that the client must be asked first. A handler returns the error unchanged or wrapped, and the
-// server calls the handler again when the client has answered.
+// ErrInputRequired means that the server must ask the client first. The handler returns the error, unchanged or
+// wrapped, and the server calls the handler again when the client has answered.
 var ErrInputRequired = errors.New("input required")
 
-// ClientError is the error that a client returned for a request of the server, because it refuses the request or cannot
-// handle it. Only clients of revisions before 2026-07-28 can return one.
+// ClientError is the error with which a client answered a request of the server: the client refused the request or
+// could not handle it. Only clients of revisions before 2026-07-28 can return one.
 type ClientError struct {
 	Method  string // method of the request
 	Code    int64
@@ -43,9 +49,9 @@ func (e *ClientError) Error() string {
 // [AskListRoots].
 //
 // The key identifies the question among all questions of one request. If the key is empty, the server derives a key
-// from the content of the question, so that an answer belongs to exactly this question. A handler whose questions
-// differ from run to run must set the key. A key that is used twice in one run of a handler identifies two different
-// questions.
+// from the content of the question, so that each answer belongs to exactly this question. A handler that asks
+// different questions in different runs must set the keys. If one run of a handler uses a key twice, the key
+// identifies two different questions.
 type Ask struct {
 	key      string
 	question question
@@ -56,7 +62,8 @@ type question interface {
 	Method() string
 	// check returns an error if the question itself is invalid.
 	check() error
-	// missing adds to need the capabilities that the question requires and declared lacks, and reports if there are any.
+	// missing adds to need each capability that the question requires and declared lacks, and reports whether there
+	// are any.
 	missing(v mcp.Version, declared, need *mcp.ClientCapabilities) bool
 	// params returns the params for a client of revision v.
 	params(v mcp.Version, declared *mcp.ClientCapabilities) (any, error)
@@ -67,15 +74,16 @@ type question interface {
 // AskAll asks the client that sent the request several questions at once, and returns when all answers have arrived.
 // [RequestInfo.Elicit], [RequestInfo.CreateMessage] and [RequestInfo.ListRoots] ask a single question each.
 //
-// A client of a revision before 2026-07-28 gets requests, on the connection or stream on which it waits for the answer
-// to its own request. AskAll waits for the answers until ctx ends, and then cancels the requests. If the client refuses
-// a request, AskAll returns a [*ClientError].
+// A client of a revision before 2026-07-28 gets requests, on the connection or stream on which the client waits for
+// the answer to its own request. AskAll waits for the answers until ctx ends, and then cancels the requests. If the
+// client refuses a request, AskAll returns a [*ClientError].
 //
 // A modern client gets the questions in the result of its own request, and then sends the request again with the
-// answers. AskAll therefore returns an error that wraps [ErrInputRequired], unless the request brought all answers. The
-// handler returns the error, and the server calls it again from its beginning with the answers of all rounds so far.
-// The handler wraps side effects that must not happen again in [Once]. Between the rounds, the client keeps the answers
-// and results, encrypted: see [Options.StateKeys]. Only tools, prompts and resources can ask modern clients.
+// answers. AskAll therefore returns an error that wraps [ErrInputRequired], unless the request already has all
+// answers. The handler returns this error. When the answers have arrived, the server calls the handler again from
+// its beginning, with the answers of all rounds so far. The handler wraps side effects that must happen only once
+// in [Once]. Between the rounds, the client keeps the answers and results, encrypted: see [Options.StateKeys]. Only
+// tools, prompts and resources can ask modern clients.
 //
 // AskAll returns [ErrUnsupported] if one of the questions cannot be asked, and for a nil *RequestInfo. An invalid
 // answer is also an error; a modern client gets it as -32602. AskAll may be called from several goroutines.
@@ -87,7 +95,7 @@ func (r *RequestInfo) AskAll(ctx context.Context, asks ...*Ask) error {
 	return r.call.ask(ctx, asks)
 }
 
-// ask answers the questions from the answers that the client has sent, and asks the client for the rest.
+// ask takes the answers that the client has already sent, and asks the client the other questions.
 func (c *call) ask(ctx context.Context, asks []*Ask) error {
 	if err := c.canAsk(); err != nil {
 		return err
@@ -120,13 +128,13 @@ func (c *call) modern() bool { return c.info.Version.Era() == mcp.Modern }
 func (c *call) canAsk() error {
 	switch {
 	case c.modern() && !asksInResult(c.info.Method):
-		return fmt.Errorf("%w: in revision %s, %s must be answered at once", ErrUnsupported, c.info.Version, c.info.Method)
+		return fmt.Errorf("%w: revision %s allows no questions during %s", ErrUnsupported, c.info.Version, c.info.Method)
 	case c.modern():
 		return nil
 	case c.x.conn != nil && !c.x.Terms.Confirmed.Load():
 		return errUnconfirmed
 	case c.method.inline:
-		return fmt.Errorf("%w: the server does not read its messages before it has answered %s", ErrUnsupported,
+		return fmt.Errorf("%w: the server reads no messages from it until it has answered %s", ErrUnsupported,
 			c.info.Method)
 	}
 	if c.x.conn == nil || !c.Out.Reach().Asks {
@@ -153,7 +161,7 @@ type inquiry struct {
 	encoded json.RawMessage // params; nil without params
 }
 
-// inquiries encodes asks for revision v, or returns an error if the client cannot be asked.
+// inquiries encodes asks for revision v. It returns an error if the client cannot be asked.
 func inquiries(from *engine.Sender, v mcp.Version, asks []*Ask) ([]*inquiry, error) {
 	declared := from.Declared()
 	var need mcp.ClientCapabilities
@@ -196,7 +204,8 @@ func undeclared(v mcp.Version, method string, need mcp.ClientCapabilities) error
 	return missingCapability(need, err)
 }
 
-// encodedParams returns the params of a question, encoded for revision v, nil for none.
+// encodedParams returns the params of a question, encoded for revision v. It returns nil if the question has no
+// params.
 func encodedParams(q question, v mcp.Version, declared *mcp.ClientCapabilities) (json.RawMessage, error) {
 	params, err := q.params(v, declared)
 	if params == nil || err != nil {
@@ -208,8 +217,8 @@ func encodedParams(q question, v mcp.Version, declared *mcp.ClientCapabilities) 
 	return mcp.AppendParams(nil, params)
 }
 
-// keyOf returns the user's key of an ask, or else a key derived from the params. The derivation encodes the params for
-// the newest revision, even if the client's revision is older.
+// keyOf returns the key that the user set, or else a key derived from the params. The derivation always encodes the
+// params for the newest revision, so that the key does not depend on the client's revision.
 func keyOf(a *Ask, declared *mcp.ClientCapabilities) (string, error) {
 	if a.key != "" {
 		return a.key, nil

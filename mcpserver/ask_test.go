@@ -38,7 +38,7 @@ func openedAble(t *testing.T, s *mcpserver.Server, version string) *wire {
 	return w
 }
 
-// rootsTool asks for the roots and returns the outcome as text.
+// rootsTool requests the client's roots and returns the outcome as text.
 func rootsTool(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	roots, err := mcpserver.RequestFrom(ctx).ListRoots(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func TestServerRequestTakesOneResponse(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := rec.Value("mcp_server.response.drops"); n != 6 {
-			t.Errorf("%d responses dropped, want 6: those that nobody waited for", n)
+			t.Errorf("%d responses dropped, want 6, for which no handler waited", n)
 		}
 	})
 }
@@ -178,9 +178,9 @@ func TestAnAbandonedQuestionIsCancelledAtTheClient(t *testing.T) {
 		o     mcpserver.Options
 		end   func(w *wire)
 		want  []string
-		after string // what an answer causes that arrives afterwards
+		after string // effect of an answer that arrives afterwards
 	}{
-		{"the handler has no more time", mcpserver.Options{RequestTimeout: time.Second},
+		{"the handler times out", mcpserver.Options{RequestTimeout: time.Second},
 			func(*wire) { time.Sleep(2 * time.Second) },
 			[]string{withdrawn,
 				fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":%q}],"isError":true}}`,
@@ -206,7 +206,8 @@ func TestAnAbandonedQuestionIsCancelledAtTheClient(t *testing.T) {
 	}
 }
 
-// Requests and cancellations that a server sends belong to the conversation of the request that needs the answer.
+// The baggage of a request also applies to the requests and cancellations that the server sends while it handles the
+// request.
 func TestServerRequestsAndCancellationsCarryBaggage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := mcpserver.Options{RequestTimeout: time.Second,
@@ -384,7 +385,7 @@ func TestServerRequestNeedsReachableClient(t *testing.T) {
 			t.Errorf("got %d: %s, want that it cannot ask", p.status, p.body)
 		}
 	})
-	t.Run("a request that keeps the connection from being read", func(t *testing.T) {
+	t.Run("a request that blocks reading", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			h := new(asker)
 			s := bare(t, mcpserver.Options{})
@@ -406,7 +407,7 @@ func TestServerRequestNeedsReachableClient(t *testing.T) {
 			}
 		})
 	})
-	t.Run("a method that is answered at once", func(t *testing.T) {
+	t.Run("a method without input requests", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var failed error
 			s := newServer(t, mcpserver.Options{})
@@ -429,7 +430,7 @@ func TestServerRequestNeedsReachableClient(t *testing.T) {
 	})
 }
 
-// TestServerRequestsWaitForInitialized: (specification 2025-11-25, basic/lifecycle, "Initialization")
+// (specification 2025-11-25, basic/lifecycle, "Initialization")
 func TestServerRequestsWaitForInitialized(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		if v.Era() == mcp.Modern {

@@ -24,9 +24,9 @@ func TestSamplingRequestsAreCheckedBeforeSending(t *testing.T) {
 		name, want string
 		p          *mcp.CreateMessageParams
 	}{
-		{"nothing", "no messages", nil},
+		{"nil params", "no messages", nil},
 		{"no messages", "no messages", &mcp.CreateMessageParams{MaxTokens: 1}},
-		{"nil", "messages[0] is null", &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{nil}, MaxTokens: 1}},
+		{"nil message", "messages[0] is null", &mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{nil}, MaxTokens: 1}},
 		{"no limit", "maxTokens is 0",
 			&mcp.CreateMessageParams{Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
 		{"a use without a result", `missing in request: uses ["a"]`,
@@ -34,30 +34,30 @@ func TestSamplingRequestsAreCheckedBeforeSending(t *testing.T) {
 		{"one result for two uses", `uses ["b" "a"], results ["b"]`,
 			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
 				message("assistant", use("b"), use("a")), message("user", result("b"))}}},
-		{"a result for no use", `uses [], results ["a"]`,
+		{"a result without a use", `uses [], results ["a"]`,
 			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user", result("a"))}}},
-		{"a result and more", "tool results mixed with other content",
+		{"a result with other content", "tool results mixed with other content",
 			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
 				message("assistant", use("a")), message("user", result("a"), mcp.Text("x"))}}},
-		{"a role of no one", `messages[0].role is ""`,
+		{"an empty role", `messages[0].role is ""`,
 			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("", mcp.Text("x"))}}},
-		{"a use by the user", "only the assistant uses tools",
+		{"a tool use by the user", "only the assistant uses tools",
 			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
 				message("user", use("a")), message("user", result("a"))}}},
-		{"results by the assistant", "only the user has results",
+		{"tool results by the assistant", "only the user has results",
 			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
 				message("assistant", use("a")), message("assistant", result("a"))}}},
 		{"no content", "messages[0].content is empty",
 			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user")}}},
 		{"a nil block", "messages[0].content is empty",
 			&mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{message("user", nil)}}},
-		{"a strange choice", `toolChoice.mode is "any"`,
+		{"an unknown tool choice", `toolChoice.mode is "any"`,
 			&mcp.CreateMessageParams{MaxTokens: 1, ToolChoice: &mcp.ToolChoice{Mode: "any"},
 				Messages: []*mcp.SamplingMessage{message("user", mcp.Text("x"))}}},
-		{"a priority of two", "modelPreferences.costPriority is 2", &mcp.CreateMessageParams{MaxTokens: 1,
+		{"a priority above one", "modelPreferences.costPriority is 2", &mcp.CreateMessageParams{MaxTokens: 1,
 			ModelPreferences: &mcp.ModelPreferences{CostPriority: new(2.0)}, Messages: []*mcp.SamplingMessage{message("user",
 				mcp.Text("x"))}}},
-		{"all in order", "", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
+		{"valid params", "", &mcp.CreateMessageParams{MaxTokens: 1, Messages: []*mcp.SamplingMessage{
 			message("assistant", use("b"), use("a")), message("user", result("a"), result("b"))}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestSamplingRequestsAreCheckedBeforeSending(t *testing.T) {
 	}
 }
 
-// TestServerRequestsMatchSchemaOfRevision validates the params of requests against the schema of the revision.
+// TestServerRequestsMatchSchemaOfRevision validates the params of server requests against the schema of the revision.
 func TestServerRequestsMatchSchemaOfRevision(t *testing.T) {
 	form := json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
 		`"plan":{"type":"string","oneOf":[{"const":"a","title":"A"},{"const":"b","title":"B"}],"default":"a"},` +
@@ -173,7 +173,7 @@ func TestServerRequestsMatchSchemaOfRevision(t *testing.T) {
 	}
 }
 
-// paramsIn returns the params in a frame: of a request to a client, or of the only request in a result.
+// paramsIn returns the params in a frame. The frame is a request to a client, or a result that contains one request.
 func paramsIn(t *testing.T, frame string) json.RawMessage {
 	t.Helper()
 	var m struct {

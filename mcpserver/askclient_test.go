@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// way is a revision and a transport.
+// way is a combination of revision and transport.
 type way struct {
 	version mcp.Version
 	http    bool
@@ -208,7 +208,7 @@ func TestServerRequestsNeedClientCapability(t *testing.T) {
 		name     string
 		declared mcp.ClientCapabilities
 		ask      *mcpserver.Ask
-		need     string // empty if the client may be asked
+		need     string // missing capability; empty if the client can be asked
 	}{
 		{"no roots", mcp.ClientCapabilities{}, mcpserver.AskListRoots("", nil), `{"roots":{}}`},
 		{"no sampling", mcp.ClientCapabilities{}, mcpserver.AskCreateMessage("", prompt("x"), nil), `{"sampling":{}}`},

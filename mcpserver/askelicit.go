@@ -15,19 +15,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Elicit asks the user of the client for input, in a form or at a URL. It is like [RequestInfo.AskAll] with a single
-// question.
+// Elicit asks the user of the client for input, in a form or at a URL. It is like [RequestInfo.AskAll] with a
+// single question.
 //
-// The RequestedSchema of a form is a flat object, as [mcp.FormSchema] describes it; [FormOf] makes one from a struct.
-// Elicit checks accepted content against the schema. It rejects keywords and formats that the specification does not
-// allow in forms, and an empty message. A form must not ask for secrets. For revisions before 2025-11-25, Elicit
-// rewrites the form and omits all defaults except those of booleans. Those revisions have no field with several
+// The RequestedSchema of a form is a flat object: see [mcp.FormSchema]. [FormOf] makes such a schema from a struct.
+// Elicit checks accepted content against the schema. It rejects an empty message, and keywords and formats that the
+// specification does not allow in forms. A form must not ask for secrets. For revisions before 2025-11-25, Elicit
+// rewrites the form: it keeps only the defaults of booleans. Those revisions do not support a field with several
 // choices.
 //
-// A URL must be https, or http to the local machine. It must be useless to anyone but the user and must not contain
-// private data. The server behind the URL must verify that the visitor is this user. If the user accepts, that is only
-// consent to open the URL; the server learns the outcome at the URL. See [Server.ElicitationComplete]. Elicit does not
-// send p.Task, and generates an ElicitationID if there is none.
+// A URL must be https, or http to the local machine. The URL must be useless to anyone but the user and must not
+// contain private data. The server behind the URL must verify that the visitor is this user. A user who accepts
+// only consents to open the URL; the server learns the outcome at the URL. See [Server.ElicitationComplete]. Elicit
+// does not send p.Task, and generates a missing ElicitationID.
 // (specification 2026-07-28, client/elicitation)
 func (r *RequestInfo) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	result := new(mcp.ElicitResult)
@@ -37,8 +37,8 @@ func (r *RequestInfo) Elicit(ctx context.Context, p *mcp.ElicitParams) (*mcp.Eli
 	return result, nil
 }
 
-// AskElicit returns an [Ask] with the question of [RequestInfo.Elicit]. The answer is stored in result, unless result
-// is nil.
+// AskElicit returns an [Ask] with the question of [RequestInfo.Elicit]. The server stores the answer in result,
+// unless result is nil.
 func AskElicit(key string, p *mcp.ElicitParams, result *mcp.ElicitResult) *Ask {
 	return &Ask{key, &elicitQuestion{asked: p, result: result}}
 }
@@ -46,7 +46,7 @@ func AskElicit(key string, p *mcp.ElicitParams, result *mcp.ElicitResult) *Ask {
 type elicitQuestion struct {
 	asked  *mcp.ElicitParams
 	result *mcp.ElicitResult
-	raw    *json.RawMessage // destination of the accepted content as the client sent it; nil if not needed
+	raw    *json.RawMessage // receives the accepted content as the client sent it; nil if not needed
 	form   *schema.Schema   // nil for a URL
 }
 

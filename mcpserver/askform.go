@@ -13,10 +13,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ElicitAs asks the user of the client for a T, which is a struct. The form comes from [FormOf]; each function of
-// refine may then change it, for example set a title, a default, a format or a list of values. If the user accepts,
-// ElicitAs returns the content, checked against the form. Otherwise action is the user's choice, and answer is the zero
-// T.
+// ElicitAs asks the user of the client for a T, which is a struct. [FormOf] makes the form. Each function of refine
+// may then change the form, for example set a title, a default, a format or a list of values. If the user accepts,
+// ElicitAs returns the content, checked against the form. Otherwise answer is the zero T, and action is the user's
+// choice.
 // (specification 2026-07-28, client/elicitation, "Requested Schema")
 func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.FormSchema)) (answer T,
 	action mcp.ElicitAction, err error) {
@@ -47,11 +47,12 @@ func ElicitAs[T any](ctx context.Context, message string, refine ...func(*mcp.Fo
 	return answer, result.Action, nil
 }
 
-// FormOf returns a form for a T, which is a struct of strings, numbers, booleans, times and pointers to them. The form
-// uses the JSON names of the fields. A field is required unless it is a pointer or has omitempty, omitzero or a
-// default. The tags of [AddTool] describe and constrain fields. A []string is a selection of several values from its
-// enum, or from the values in the form's Items. FormOf returns an error for any other type, because forms are flat, and
-// for pattern, multipleOf, uniqueItems and exclusive bounds, which forms do not have.
+// FormOf returns a form for a T, which is a struct of strings, numbers, booleans, times and pointers to them. The
+// form uses the JSON names of the fields. A field is required unless it is a pointer or has omitempty, omitzero or
+// a default. The tags of [AddTool] describe and constrain fields. In a []string, the user selects several values
+// from its enum, or from the values in the form's Items. FormOf returns an error for any other type, because forms
+// are flat. It also returns an error for pattern, multipleOf, uniqueItems and exclusive bounds, because forms do
+// not support them.
 func FormOf[T any]() (*mcp.FormSchema, error) {
 	t := reflect.TypeFor[T]()
 	inferred, err := schema.InferInput(t)
@@ -65,7 +66,7 @@ func FormOf[T any]() (*mcp.FormSchema, error) {
 	return form, nil
 }
 
-// formKeywords are the keywords that inferred fields of a form may have. The form omits contentEncoding.
+// formKeywords are the keywords that an inferred field may have. The form itself omits contentEncoding.
 var formKeywords = []string{"type", "title", "description", "minLength", "maxLength", "format", "minimum", "maximum",
 	"enum", "minItems", "maxItems", "items", "default", "contentEncoding"}
 
@@ -100,7 +101,7 @@ func flatForm(inferred json.RawMessage) (*mcp.FormSchema, error) {
 		switch f.Type {
 		case mcp.FormArray:
 			if !listsStrings(property) {
-				return nil, fmt.Errorf("field %s: a list must have strings with no constraint except an enum", name)
+				return nil, fmt.Errorf("field %s: a list must contain strings, with no constraint except an enum", name)
 			}
 		case mcp.FormString, mcp.FormNumber, mcp.FormInteger, mcp.FormBoolean:
 		default:
@@ -117,8 +118,8 @@ func flatForm(inferred json.RawMessage) (*mcp.FormSchema, error) {
 	return form, nil
 }
 
-// withoutNull removes null from the type and the enum of a property whose type is null or one other type, and reports
-// whether the property was nullable.
+// withoutNull removes null from the type and the enum of a nullable property, which has the type null and one other
+// type. It reports whether the property was nullable.
 func withoutNull(property json.RawMessage) (_ json.RawMessage, nullable bool, err error) {
 	var types []string
 	kind, ok := mcp.Object(property).Lookup("type")
@@ -126,7 +127,7 @@ func withoutNull(property json.RawMessage) (_ json.RawMessage, nullable bool, er
 		return property, false, nil
 	}
 	if len(types) != 2 || types[0] != "null" {
-		return nil, false, fmt.Errorf("a value of several types: %q", types)
+		return nil, false, fmt.Errorf("forms do not support a value of several types: %q", types)
 	}
 	without, err := mcp.Object(property).With("type", types[1])
 	if err != nil {

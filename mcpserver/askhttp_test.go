@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// openAble initializes a session of a client with all capabilities.
+// openAble opens the session of a client with all capabilities.
 func (w *web) openAble(version string) string {
 	w.t.Helper()
 	p := w.post(initializeAbleAs(version))
@@ -30,7 +30,7 @@ func TestServerRequestIsSentOnStreamOfHTTPCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "roots", rootsTool)
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Requests: 1},
-			KeepAlive: -1}) // the answer also needs a place
+			KeepAlive: -1}) // the answer of the client also needs a place
 		session := w.openAble("2025-06-18")
 		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
 		if m := stream.message(); m.Method != "roots/list" || m.ID != 1.0 {
@@ -42,7 +42,7 @@ func TestServerRequestIsSentOnStreamOfHTTPCall(t *testing.T) {
 				t.Errorf("a response got %d: %s, want 202", p.status, p.body)
 			}
 		}
-		w.post(fmt.Sprintf(noRoots, 1), "Mcp-Session-Id", other) // from another session, so it answers no question
+		w.post(fmt.Sprintf(noRoots, 1), "Mcp-Session-Id", other) // no effect: another session has no question
 		if p := w.post(`{"jsonrpc":"2.0","id":1,"result":{"roots":[{"uri":"file:///a"}]}}`, "Mcp-Session-Id",
 			session); p.status != http.StatusAccepted {
 			t.Errorf("the answer got %d: %s, want 202", p.status, p.body)
@@ -68,7 +68,7 @@ func TestReconnectedClientGetsMissedServerRequest(t *testing.T) {
 		session := w.openAble("2025-11-25")
 		stream := w.stream("POST", callOf(7, "roots", "{}"), "Mcp-Session-Id", session)
 		last := stream.next().ID
-		stream.next() // the retry delay
+		stream.next() // this event has only the retry delay
 		stream.over()
 		again := w.resumed(session, last)
 		if m := again.message(); m.Method != "roots/list" {
@@ -145,7 +145,7 @@ func TestSessionExpiresDespitePendingServerRequest(t *testing.T) {
 		stream := w.stream("POST", `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"roots"}}`,
 			"Mcp-Session-Id", session)
 		stream.message()
-		time.Sleep(time.Hour) // the client stays connected while its user thinks
+		time.Sleep(time.Hour) // the client stays connected while the user decides
 		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusOK {
 			t.Errorf("got %d, though the client waits", p.status)
 		}
@@ -158,9 +158,9 @@ func TestSessionExpiresDespitePendingServerRequest(t *testing.T) {
 		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusOK {
 			t.Errorf("got %d, though a handler works", p.status)
 		}
-		time.Sleep(35 * time.Minute) // by then, the second handler asks as well
+		time.Sleep(35 * time.Minute) // in this time, the second handler asks too
 		if p := w.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusNotFound {
-			t.Errorf("got %d, want the session gone with its client", p.status)
+			t.Errorf("got %d, want the session to end with its client", p.status)
 		}
 		w.end()
 	})
@@ -186,7 +186,7 @@ func TestDisconnectDuringServerRequestsFreesOnePlace(t *testing.T) {
 		session := w.openAble("2025-06-18")
 		stays := w.stream("POST", callOf(1, "roots", "{}"), "Mcp-Session-Id", session)
 		left := w.stream("POST", callOf(2, "roots", "{}"), "Mcp-Session-Id", session)
-		for _, s := range []*events{stays, left} { // read both requests of each: an unread write would keep the stream open
+		for _, s := range []*events{stays, left} { // read both requests: a write that blocks would keep the stream open
 			s.message()
 			s.message()
 		}
@@ -202,7 +202,7 @@ func TestDisconnectDuringServerRequestsFreesOnePlace(t *testing.T) {
 		}
 		slices.Sort(got)
 		if want := []int{200, 503, 503}; !slices.Equal(got, want) {
-			t.Errorf("three requests where there is room for one got %v, want %v", got, want)
+			t.Errorf("three requests for one free place got %v, want %v", got, want)
 		}
 		w.do("DELETE", "", "Mcp-Session-Id", session)
 		if m := stays.message(); m.ID != 1.0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ListRoots asks the client for the places in the file system where the server may work. It is like
-// [RequestInfo.AskAll] with a single question. (specification 2026-07-28, client/roots, which deprecates it)
+// ListRoots asks the client for its roots: the places in the file system where the server may work. It is like
+// [RequestInfo.AskAll] with a single question. (specification 2026-07-28, client/roots, which deprecates roots)
 func (r *RequestInfo) ListRoots(ctx context.Context) ([]*mcp.Root, error) {
 	var result mcp.ListRootsResult
 	if err := r.AskAll(ctx, AskListRoots("", &result)); err != nil {
@@ -18,8 +18,8 @@ func (r *RequestInfo) ListRoots(ctx context.Context) ([]*mcp.Root, error) {
 	return result.Roots, nil
 }
 
-// AskListRoots returns an [Ask] with the question of [RequestInfo.ListRoots]. The answer is stored in result, unless
-// result is nil.
+// AskListRoots returns an [Ask] with the question of [RequestInfo.ListRoots]. The server stores the answer in
+// result, unless result is nil.
 func AskListRoots(key string, result *mcp.ListRootsResult) *Ask {
 	return &Ask{key, &rootsQuestion{result}}
 }

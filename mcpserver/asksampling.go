@@ -13,11 +13,11 @@ import (
 
 // CreateMessage asks the client's model for a message. It is like [RequestInfo.AskAll] with a single question.
 //
-// Tools, a ToolChoice and blocks of tool use require the capability sampling.tools. IncludeContext is a preference,
-// which CreateMessage omits for clients without support for it. It does not send p.Task. Before 2025-11-25 a message
-// has exactly one block. CreateMessage validates the messages against the specification before it sends them, and
-// validates the answer: the model may use only the tools of p. (specification 2026-07-28, client/sampling, which
-// deprecates it)
+// Tools, a ToolChoice and blocks of tool use require the capability sampling.tools. IncludeContext is a preference;
+// CreateMessage omits it if the client does not support it. CreateMessage does not send p.Task. Before 2025-11-25 a
+// message has exactly one block. CreateMessage validates the messages against the specification before it sends
+// them, and validates the answer: the model may use only the tools of p.
+// (specification 2026-07-28, client/sampling, which deprecates sampling)
 func (r *RequestInfo) CreateMessage(ctx context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult,
 	error) {
 	result := new(mcp.CreateMessageResult)
@@ -27,8 +27,8 @@ func (r *RequestInfo) CreateMessage(ctx context.Context, p *mcp.CreateMessagePar
 	return result, nil
 }
 
-// AskCreateMessage returns an [Ask] with the question of [RequestInfo.CreateMessage]. The answer is stored in result,
-// unless result is nil.
+// AskCreateMessage returns an [Ask] with the question of [RequestInfo.CreateMessage]. The server stores the answer
+// in result, unless result is nil.
 func AskCreateMessage(key string, p *mcp.CreateMessageParams, result *mcp.CreateMessageResult) *Ask {
 	return &Ask{key, &messageQuestion{p, result}}
 }

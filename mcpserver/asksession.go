@@ -15,17 +15,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrSessionClosed is the reason for the end of a session after a [Session.Close] with a nil reason.
+// ErrSessionClosed is the default reason of [Session.Close], for a nil reason.
 var ErrSessionClosed = errors.New("the server has closed the session")
 
-// AskAll asks the client of the session several questions at once, outside of any request, for example for changed
-// roots or for a sample that a background job needs. Otherwise it behaves like [RequestInfo.AskAll]. It waits for the
-// answers until ctx or the session ends.
+// AskAll asks the client of the session several questions at once, outside of any request. For example, a server
+// may need the changed roots, or a background job may need a sample. Otherwise AskAll behaves like
+// [RequestInfo.AskAll]. It waits for the answers until ctx or the session ends.
 //
-// The requests are sent on the connection, or over HTTP on the stream that the client has opened by GET. AskAll returns
-// [ErrUnsupported] if the client has not declared the capability, has not opened such a stream, or has not sent
-// notifications/initialized, and over HTTP if another process may hold the stream (see [HTTPOptions.Sessions]). Modern
-// clients have no sessions and can be asked only during a request.
+// The server sends the requests on the connection, or over HTTP on the stream that the client has opened by GET.
+// AskAll returns [ErrUnsupported] if the client has not declared the capability, has not opened such a stream, or
+// has not sent notifications/initialized. Over HTTP, it also returns [ErrUnsupported] if another process may hold
+// the stream (see [HTTPOptions.Sessions]). Modern clients have no sessions and can be asked only during a request.
 // (specification 2025-11-25, client; basic/transports, "Listening for Messages from the Server")
 func (s *Session) AskAll(ctx context.Context, asks ...*Ask) error {
 	if s == nil || s.conn == nil {
@@ -63,9 +63,10 @@ func (c *connection) inquirer(v mcp.Version) (*inquirer, error) {
 	}, nil
 }
 
-// Close ends the session and its connection: the contexts of its handlers end, and [Server.Serve] returns reason. Over
-// HTTP, the client then gets 404 and opens another session, as for an expired session. A [Terminator] gets the reason;
-// a nil reason means [ErrSessionClosed]. Close does not wait, and does nothing if the session has ended.
+// Close ends the session and its connection: the contexts of its handlers end, and [Server.Serve] returns reason.
+// Over HTTP, the client gets 404 for its next request and opens another session, as after an expired session. A
+// [Terminator] gets the reason; a nil reason means [ErrSessionClosed]. Close does not wait, and does nothing if the
+// session has ended.
 // (specification 2025-11-25, basic/transports, "Session Management")
 func (s *Session) Close(reason error) {
 	if s == nil || s.conn == nil {
@@ -146,8 +147,7 @@ func (q *inquirer) inquire(ctx context.Context, it *inquiry) error {
 	return clientError(err)
 }
 
-// Ask sends a request and waits for the answer. It remembers the id of a URL elicitation, which ElicitationComplete may
-// complete later.
+// Ask sends a request and waits for the answer. It stores the id of a URL elicitation for ElicitationComplete.
 func (q *inquirer) Ask(ctx context.Context, it rpc.Question) (json.RawMessage, error) {
 	if id, ok := mcp.Object(it.Params()).Lookup("elicitationId"); ok {
 		name, _ := jsonrpc.Text(id)

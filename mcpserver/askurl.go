@@ -13,14 +13,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// URLElicitationRequired returns an error for a handler to return if the user must visit one or more URLs before the
-// request can succeed, and waiting for the user makes no sense. The params are as in [RequestInfo.Elicit].
+// URLElicitationRequired returns an error for a handler to return. The error means that the user must visit one or
+// more URLs before the request can succeed, and that waiting for the user makes no sense. The params are as in
+// [RequestInfo.Elicit].
 //
-// Clients of 2025-11-25 get the error -32042 and may send the request again, at once or after
-// [Server.ElicitationComplete]. A modern client gets the question in the result of the request, and sends the request
-// again when the user has agreed to open the URLs. The server then calls the handler again, and the handler checks,
-// from its own knowledge of the user, whether the visit is complete. A client that has not declared support for URLs
-// gets an error with the missing capability.
+// A client of 2025-11-25 gets the error -32042 and may send the request again, at once or after
+// [Server.ElicitationComplete]. A modern client gets the question in the result of the request. When the user has
+// agreed to open the URLs, the client sends the request again and the server calls the handler again. The handler
+// then checks, from its own knowledge of the user, whether the visit is complete. A client that has not declared
+// support for URLs gets an error with the missing capability.
 // (specification 2025-11-25, client/elicitation, "URL Elicitation Required Error")
 func URLElicitationRequired(message string, elicitations ...*mcp.ElicitParams) error {
 	e := &urlRequired{message: message}
@@ -38,7 +39,7 @@ func URLElicitationRequired(message string, elicitations ...*mcp.ElicitParams) e
 		e.elicitations = append(e.elicitations, &shown)
 	}
 	if len(e.elicitations) == 0 {
-		return errors.New("no elicitations are required")
+		return errors.New("no elicitation; pass at least one")
 	}
 	return e
 }
@@ -83,7 +84,7 @@ func (c *call) urlResult(e *urlRequired) (any, error) {
 	return nil, &mcp.Error{Code: mcp.CodeURLElicitationRequired, Message: e.message, Data: data}
 }
 
-// declined reports whether the answers in this request decline or cancel one of the elicitations.
+// declined reports whether the client's answers in this request decline or cancel one of the elicitations.
 func (r *rounds) declined(items []*inquiry) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,9 +95,9 @@ func (r *rounds) declined(items []*inquiry) bool {
 	})
 }
 
-// ElicitationComplete notifies a client of 2025-11-25 that the user has completed the visit to a URL. It notifies the
-// client that was asked with this elicitationID, if that client is still connected. Other revisions have no such
-// notification. ElicitationComplete does not wait for the client.
+// ElicitationComplete notifies a client of 2025-11-25 that the user has completed the visit to a URL. It notifies
+// the client to which the server sent this elicitationID, if that client is still connected. Other revisions have
+// no such notification. ElicitationComplete does not wait for the client.
 // (specification 2025-11-25, client/elicitation, "Completion Notifications for URL Mode Elicitation")
 func (s *Server) ElicitationComplete(elicitationID string) {
 	for _, c := range s.connections() {
@@ -111,7 +112,8 @@ func (s *Server) ElicitationComplete(elicitationID string) {
 	}
 }
 
-// complete notifies the client that an elicitation is complete, and reports whether this client was asked.
+// complete reports whether the server asked this client for the elicitation. If so, complete notifies the client
+// that the elicitation is complete.
 func (c *connection) complete(elicitationID string) bool {
 	asked := c.sites.remove(elicitationID)
 	if asked {
@@ -142,7 +144,7 @@ type sites struct {
 	ids []string // guarded by mu; oldest first
 }
 
-// maxSites is the number of URL elicitations that are remembered for one client.
+// maxSites limits the URL elicitations that the server remembers for one client.
 const maxSites = 256
 
 // add remembers an elicitation. At the limit, it drops the oldest one.
@@ -158,7 +160,7 @@ func (s *sites) add(id string) {
 	s.ids = append(s.ids, id)
 }
 
-// remove removes an elicitation, and reports whether it was present.
+// remove removes an elicitation. It returns false if the elicitation was not stored.
 func (s *sites) remove(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -108,7 +108,7 @@ func TestURLElicitationCompletes(t *testing.T) {
 		w.send(callOf(1, "tool", "{}"))
 		var p mcp.ElicitParams
 		if err := json.Unmarshal(paramsIn(t, w.taken()[0]), &p); err != nil || len(p.ElicitationID) < 26 {
-			t.Errorf("the client is asked %+v (%v), want an id that nobody guesses", p, err)
+			t.Errorf("the client got %+v (%v), want an id that cannot be guessed", p, err)
 		}
 		w.send(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}`)
 		w.expect(t, fmt.Sprintf(rootsAnswer, 1, "accept"))

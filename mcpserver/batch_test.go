@@ -20,7 +20,7 @@ func listing(n int) string {
 	return "[" + b.String()[1:] + "]"
 }
 
-// The answers to a batch are sent together, so a small batch must not cause gigabytes of answers.
+// The server sends all answers to a batch together. A small batch must not cause gigabytes of answers.
 func TestBatchResponseSizeIsLimited(t *testing.T) {
 	for _, stateless := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 )
 
 // BenchmarkToolCall measures a tool call over a pair of OS pipes, with driver and server in one process. The lower
-// bound is a server that reads a line without parsing it and writes an answer of the same size.
+// bound is a server that reads a line, does not parse it, and writes an answer of the same size.
 func BenchmarkToolCall(b *testing.B) {
 	const (
 		legacy = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":{"text":"hello, world"}}}`
@@ -49,7 +49,7 @@ func BenchmarkToolCall(b *testing.B) {
 	}
 }
 
-// drive keeps as many requests in flight as there are callers, until the benchmark ends.
+// drive keeps one request in flight for each caller, until the benchmark ends.
 func drive(b *testing.B, callers int, request string, serve func(in, out *os.File)) {
 	toServer, fromClient, err := os.Pipe()
 	if err != nil {

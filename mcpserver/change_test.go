@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// changes are the ways to announce a change to all clients, each with its notification.
+// changes are all ways to announce a change to all clients, each with the notification that clients get.
 var changes = []struct {
 	method string
 	change func(*mcpserver.Server)
@@ -83,7 +83,7 @@ func TestChangeNotificationsShareOneTrace(t *testing.T) {
 						clients[i].result("resources/subscribe", `"uri":"test://a"`)
 					}
 				}
-				for range 3 { // within changeWindow, in which changes are collected
+				for range 3 { // within changeWindow, so that one notification reports all changes
 					c.change(s)
 				}
 				time.Sleep(time.Second)
@@ -96,7 +96,7 @@ func TestChangeNotificationsShareOneTrace(t *testing.T) {
 	}
 }
 
-// If a session has no stream yet, the notification waits in a backlog.
+// A notification waits in a backlog until the session has a stream.
 func TestDelayedNotificationJoinsTraceOfItsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

@@ -22,9 +22,9 @@ type CompleteRequest struct {
 	Context  map[string]string // arguments that already have values; nil if the client sends none
 }
 
-// CompletionHandler returns the possible values of an argument, the best match first. The server sends the first 100
-// values, with the total number. An error of type [*mcp.Error] is sent to the client unchanged, any other error as
-// -32603 with a neutral message.
+// CompletionHandler returns the possible values of an argument, with the best match first. The server sends the
+// first 100 values, with the total number. The client gets an error of type [*mcp.Error] unchanged, and any other
+// error as -32603 with a neutral message.
 //
 // The handler runs in its own goroutine, and ctx ends as the context of a [ToolHandler] does.
 type CompletionHandler func(ctx context.Context, r *CompleteRequest) ([]string, error)
@@ -98,7 +98,7 @@ func (t *completions) lookup(k completionKey) CompletionHandler {
 	return t.byKey[k]
 }
 
-// offer adds the method completion/complete to the server when the first completion is added.
+// offer registers the method completion/complete when the server gets its first completion.
 func (t *completions) offer() error {
 	return t.offered.offer(&t.s.methods, feature{declare: declareCompletions, methods: []*method{
 		{Method: targeting(mcp.MethodComplete, instrument.Prompt, t.s.prompts.find), handle: t.complete,

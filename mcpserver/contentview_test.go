@@ -33,7 +33,7 @@ func rich() mcp.ContentList {
 	}
 }
 
-// richIn returns the blocks of rich that a client of revision v should get.
+// richIn returns the blocks that a client of revision v should get for rich.
 func richIn(v mcp.Version) []string {
 	newest := []string{
 		`{"type":"text","text":"t","annotations":{"priority":1,"lastModified":"2025-01-12"},"_meta":{"k":1}}`,

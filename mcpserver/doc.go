@@ -25,9 +25,9 @@
 // set it in the Capabilities of [Options]. The server adapts each message to the client's revision: it omits members
 // that the revision does not have, and replaces content of unknown kinds by text.
 //
-// [Server.Implement] takes some or all of these features from the methods of one value, which may keep data for each
-// session. [RequestFrom] returns the request that a handler is handling, with its client and session; through it the
-// handler reports progress and sends log messages. [RequestInfo.Elicit], [RequestInfo.CreateMessage] and
+// With [Server.Implement], the methods of one value provide some or all of these features; the value may keep data for
+// each session. [RequestFrom] returns the request that a handler is handling, with its client and session; through it
+// the handler reports progress and sends log messages. [RequestInfo.Elicit], [RequestInfo.CreateMessage] and
 // [RequestInfo.ListRoots] ask the client, its user or its model for input while a request is handled.
 //
 // [HTTPOptions.Principal] identifies the user of a request; package bearer does so from access tokens. A test of a
@@ -37,23 +37,23 @@
 //		_ = s.Serve(ctx, peer)
 //	}), nil)
 //
-// One connection may carry both eras of the protocol. A request with a protocol version in its _meta is handled under
-// that revision alone. initialize opens a legacy session, once for each connection, and requests without a version then
-// belong to the session. Before initialize, the server refuses requests without a version, except ping, because it
-// would have to guess the revision.
+// One connection may carry both eras of the protocol. If a request has a protocol version in its _meta, the server
+// handles the request under that revision alone. initialize opens a legacy session, once for each connection. After
+// that, requests without a version belong to the session. Before initialize, the server refuses requests without a
+// version, except ping, because it would have to guess the revision.
 //
 // Possible surprises:
 //
 //   - Handlers run concurrently, up to [Limits.Concurrent] for a connection. Further requests wait in a queue, and
 //     the server refuses requests when the queue is full. So the server never stops reading the connection, and
-//     cancellations always arrive. As an exception, the server runs a tool that has been fast so far before it reads
-//     the next message, which delays that message by about a millisecond at most.
+//     cancellations always arrive. There is one exception: the server may run a tool that has been fast so far before
+//     it reads the next message. This delays the next message by about a millisecond at most.
 //   - The context of a handler ends when the client cancels the request. The server then discards the handler's result.
-//   - An error of a tool is sent with its full text, as a result with isError, for the model to read. Return an
-//     [*mcp.Error] to reject the request itself. All other failures (an error of any other handler, a panic, output
-//     that violates its schema) are recorded in the telemetry; the client gets a neutral message.
-//   - The server discards log messages without [Options.Logging], and progress unless the client asked for it. Neither
-//     is an error.
+//   - The client gets an error of a tool with its full text, as a result with isError, for the model to read. Return an
+//     [*mcp.Error] to reject the request itself. After any other failure (an error of another handler, a panic, output
+//     that violates its schema), telemetry records the failure, and the client gets a neutral message.
+//   - Without [Options.Logging], the server discards log messages. It discards progress unless the client has requested
+//     progress. Neither is an error.
 //   - Over HTTP, every client that knows the id of a session or task may use it, unless bearer.Require or
 //     [HTTPOptions.Principal] identifies the users.
 //   - Requests to one server and rounds of one call may reach different processes, or this process after a restart. The

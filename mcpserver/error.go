@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// codeIn maps an error code to the code that a client of revision v gets. Revision 2026-07-28 reserves the codes from
-// -32020 to -32099 for itself, and replaces some codes of earlier revisions. The codes from -32000 to -32019 have no
-// meaning that a client could know. codeIn maps a replaced code to its successor, and a code without a meaning in v to
-// -32603. (specification 2026-07-28, basic/index, "Error Codes")
+// codeIn maps an error code to the code that a client of revision v gets: a replaced code to its successor, and a
+// code without a meaning in v to -32603. Revision 2026-07-28 reserves the codes from -32020 to -32099 for itself,
+// and replaces some codes of earlier revisions. In that revision, the codes from -32000 to -32019 have no meaning
+// that a client could know. (specification 2026-07-28, basic/index, "Error Codes")
 func codeIn(v mcp.Version, code int64) int64 {
 	switch {
 	case v.Era() == mcp.Legacy || code > -32000 || code < -32099:
@@ -28,8 +28,8 @@ func codeIn(v mcp.Version, code int64) int64 {
 	return mcp.CodeInternalError
 }
 
-// allowed replaces the code of err by a code that the revision allows. The text of the returned error keeps the
-// original code for the log.
+// allowed replaces the code of err if the revision does not allow the code. The text of the returned error keeps
+// the original code, for the log.
 func allowed(v mcp.Version, err error) error {
 	e, ok := errors.AsType[*mcp.Error](err)
 	if !ok {
@@ -43,8 +43,8 @@ func allowed(v mcp.Version, err error) error {
 		fmt.Errorf("%w, which %s does not allow: the client gets %d", err, v, code))
 }
 
-// missingCapability returns the error for a request of a modern client that has not declared a required capability. The
-// log gets cause. (specification 2026-07-28, basic/index, "Missing Required Capabilities")
+// missingCapability returns the error for a request of a modern client that has not declared a required capability.
+// Only the log contains cause. (specification 2026-07-28, basic/index, "Missing Required Capabilities")
 func missingCapability(need mcp.ClientCapabilities, cause error) error {
 	required, err := json.Marshal(need)
 	if err != nil {
@@ -61,7 +61,7 @@ func missingCapability(need mcp.ClientCapabilities, cause error) error {
 	}, cause)
 }
 
-// outcome describes the answer to a request for telemetry: err if it is not nil, otherwise result.
+// outcome describes the answer to a request for telemetry. The answer is err, or result if err is nil.
 func outcome(result any, err error) instrument.Result {
 	if err != nil {
 		return rpc.ResultOf(err)
@@ -83,7 +83,7 @@ func outcome(result any, err error) instrument.Result {
 	return r
 }
 
-// argumentsError is the error for invalid arguments of a call. Its message is meant for a model.
+// argumentsError is the error for invalid arguments of a call. Its message addresses a model.
 type argumentsError struct{ err error }
 
 // Error describes each invalid value, the expected value, and the violated keyword of the schema.
@@ -108,7 +108,7 @@ func (e *argumentsError) Error() string {
 
 func (e *argumentsError) Unwrap() error { return e.err }
 
-// problem describes one invalid value in the data of the error.
+// problem describes one invalid value in the data of the protocol error.
 type problem struct {
 	Instance string `json:"instance"`
 	Schema   string `json:"schema"`
@@ -116,7 +116,7 @@ type problem struct {
 	Message  string `json:"message"`
 }
 
-// refusal returns the protocol error for revisions in which invalid arguments are a protocol error.
+// refusal converts e to a protocol error, for the revisions that report invalid arguments as a protocol error.
 // (specification 2025-06-18, server/tools, "Error Handling")
 func (e *argumentsError) refusal() error {
 	wire := &mcp.Error{Code: mcp.CodeInvalidParams, Message: e.Error()}

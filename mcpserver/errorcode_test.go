@@ -48,7 +48,7 @@ func TestDisallowedErrorCodeIsLoggedButNotSent(t *testing.T) {
 func TestNullIDIsSentOnlyToOldClients(t *testing.T) {
 	for _, test := range []struct {
 		speaks []mcp.Version
-		agreed mcp.Version // "" before a revision is agreed on
+		agreed mcp.Version // empty before the revision is negotiated
 		want   bool
 	}{
 		{mcp.SupportedVersions(), "", false},

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Two processes serve one address. The first round of a call reaches one process and the second round the other, which
-// can decrypt the state that the first process has left with the client.
+// Two processes serve one address. The first round of a call reaches one process, and the second round reaches the
+// other process. The other process can decrypt the state that the first process has sent to the client.
 func ExampleOptions_stateKeys() {
 	key := []byte("a secret of exactly 32 bytes, ok") // a real program generates the key with crypto/rand
 	type name struct {

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A task tool also serves clients of 2025-11-25. They request a task with the call, and get the questions of the
-// handler while they wait for the result.
+// A task tool also serves clients of 2025-11-25. Such a client requests a task with the call. It gets the questions of
+// the handler while it waits for the result.
 func ExampleTaskTool_legacy() {
 	s := mcpserver.New(mcp.Implementation{Name: "reports", Version: "1.0"}, nil)
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "report"}, func(ctx context.Context, in Report) (string, error) {

@@ -28,19 +28,18 @@ func AskInTask(ctx context.Context, requests mcp.InputRequests) (mcp.InputRespon
 	return task.Ask(ctx, requests)
 }
 
-// ErrNoTask is the error of AskInTask if the handler must ask through the request instead.
+// ErrNoTask is the error of AskInTask if the handler must ask through its request instead.
 var ErrNoTask = errors.New("no task to ask in")
 
-// FirstTrust is the number of quick runs after which the reading goroutine itself runs a handler. Patience limits the
-// time that the handler may then take.
+// FirstTrust is the number of quick runs after which the reading goroutine itself runs a handler. Patience is the time
+// that such a run may take.
 const (
 	FirstTrust = rpc.FirstTrust
 	Patience   = rpc.Patience
 )
 
-// Taken holds the resources that the requests of an HTTP handler use: places, bytes of bodies, requests in flight,
-// sessions that are open or being opened, the memory for their introductions, and accounts. An idle handler has only
-// zeros.
+// Taken counts the resources that the requests of an HTTP handler use: places, bytes of bodies, requests in flight,
+// open and opening sessions, the memory for their introductions, and accounts. All counts of an idle handler are zero.
 type Taken struct{ Places, Bytes, Inside, Sessions, Introductions, Accounts int }
 
 // Taken returns the current usage.

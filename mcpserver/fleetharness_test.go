@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// severed is one process's view of a store of sessions and events. The flags make the store fail for this process.
+// severed is one process's access to a store of sessions and events. The flags make the store fail for this process.
 type severed struct {
 	store.Sessions
 	store.SharedEvents
@@ -22,8 +22,8 @@ type severed struct {
 	deaf atomic.Bool // the process misses signals to all processes
 	lose atomic.Bool // the next Append succeeds, but its result is lost
 	lag  atomic.Bool // appended events are lost, as after a failover to a lagging replica
-	back atomic.Bool // the store has lost the message that this process received last
-	all  atomic.Bool // before the next message to all, the earlier ones are repeated, as after a loss
+	back atomic.Bool // the store has lost the latest message that this process received
+	all  atomic.Bool // the next message to all processes follows a repetition of the earlier ones, as after a loss
 }
 
 var errCutOff = errors.New("cut off")
@@ -132,7 +132,7 @@ func (p process) change() {
 	}
 }
 
-// processes serves each server in a process of its own, with one store for all.
+// processes runs each server as a process of its own. All processes share one store.
 func processes(t *testing.T, o mcpserver.HTTPOptions, servers ...*mcpserver.Server) []process {
 	t.Helper()
 	sessions := store.NewMemorySessions()
@@ -149,14 +149,14 @@ func processes(t *testing.T, o mcpserver.HTTPOptions, servers ...*mcpserver.Serv
 	return all
 }
 
-// twoProcesses serves two servers with the usual tools.
+// twoProcesses runs two servers with the usual tools.
 func twoProcesses(t *testing.T, o mcpserver.HTTPOptions) (a, b process) {
 	t.Helper()
 	all := processes(t, o, newWebServer(t, mcpserver.Options{}), newWebServer(t, mcpserver.Options{}))
 	return all[0], all[1]
 }
 
-// isolated serves two servers in a synctest bubble.
+// isolated runs two servers in a synctest bubble.
 func isolated(t *testing.T, o mcpserver.HTTPOptions, test func(t *testing.T, a, b process)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// FuzzConnection sends arbitrary lines to a server. It checks that the server survives, answers each well-formed
-// request once, and answers no line that cannot be a request.
+// FuzzConnection sends arbitrary lines to a server. It checks that the server survives, that it answers each
+// well-formed request once, and that it answers no line that cannot be a request.
 func FuzzConnection(f *testing.F) {
 	files, err := filepath.Glob("testdata/transcripts/*.txt")
 	if err != nil || len(files) == 0 {

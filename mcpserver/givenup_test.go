@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// After a call is cancelled or times out, the server ends its stream without an answer, which is no protocol violation.
-// It is a violation if the stream ends without an answer while the caller waits.
+// After a call is cancelled or times out, the server ends its stream without an answer. This is not a protocol
+// violation. It is a violation if the stream ends without an answer while the caller still waits.
 func TestAMissingAnswerIsAViolationOnlyWhileTheCallerWaits(t *testing.T) {
 	for _, way := range []struct {
 		version mcp.Version
@@ -36,7 +36,7 @@ func TestAMissingAnswerIsAViolationOnlyWhileTheCallerWaits(t *testing.T) {
 	}
 }
 
-// testMissingAnswers gives up 40 calls and then makes one that the server ends without an answer.
+// testMissingAnswers cancels 40 calls, and then makes one call whose stream the server ends without an answer.
 func testMissingAnswers(t *testing.T, version mcp.Version, mode transport.HTTPMode) {
 	h := newStuckServer(t).HTTPHandler(nil)
 	w := serveHandler(t, withoutAnswerTo("silent", h), h)
@@ -61,7 +61,7 @@ func testMissingAnswers(t *testing.T, version mcp.Version, mode transport.HTTPMo
 		t.Errorf("violations by calls that were given up: got %d, want 0; %v", n, rec.Logs("mcp_client.protocol.violation"))
 	}
 	want := int64(0)
-	if mode != transport.ModeSSE { // there, one stream has all answers, and its end is the end of the connection
+	if mode != transport.ModeSSE { // with SSE, one stream carries all answers, and its end is the end of the connection
 		want = 1
 		if _, err := c.CallTool(t.Context(), "silent", nil); err == nil {
 			t.Error("a call that got no answer: got no error")
@@ -74,7 +74,7 @@ func testMissingAnswers(t *testing.T, version mcp.Version, mode transport.HTTPMo
 	w.end()
 }
 
-// newStuckServer returns a server with a tool wait, whose calls last until the client cancels them.
+// newStuckServer returns a server whose tool wait runs until the client cancels the call.
 func newStuckServer(t *testing.T) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "stuck", Version: "1"}, nil)
 	must(t, mcpserver.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ struct{}) (struct{}, error) {
@@ -84,7 +84,7 @@ func newStuckServer(t *testing.T) *mcpserver.Server {
 	return s
 }
 
-// withoutAnswerTo ends the stream of each request with word in its body. It passes all other requests to h.
+// withoutAnswerTo ends the stream of each request whose body contains word. It passes all other requests to h.
 func withoutAnswerTo(word string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

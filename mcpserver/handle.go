@@ -19,13 +19,13 @@ type call struct {
 	x         *exchange
 	info      RequestInfo
 	method    *method // nil for an unknown method
-	target    string  // name of the tool or prompt: the registered name, or the name in the request
+	target    string  // name of the tool or prompt: as registered, or as in the request if none is registered
 	uri       string  // URI of the resource
 	params    json.RawMessage
 	arguments json.RawMessage
 	task      json.RawMessage // params of a task of 2025-11-25; nil without a task
 
-	asked    toolRequest // request that the handler of a tool gets
+	asked    toolRequest // argument of a tool's handler
 	progress *progress   // nil if the client wants no progress
 	rounds   rounds      // rounds in which handlers ask the client
 
@@ -33,7 +33,7 @@ type call struct {
 	logger   atomic.Pointer[callLogger] // nil before the first log message
 }
 
-// of makes c the handler of a request of x, and returns the rpc.Call of c.
+// of initializes c as the handler of a request of x, and returns the rpc.Call of c.
 func (c *call) of(x *exchange) *rpc.Call {
 	c.x, c.Handler = x, c
 	return &c.Call
@@ -70,8 +70,9 @@ func (c *call) Begin(method string, raw json.RawMessage, p jsonrpc.Params) {
 	c.arrive(&p)
 }
 
-// revision returns the revision of a request, and the client as the request or the session describes it. initialize
-// always belongs to the legacy era, regardless of its _meta, unless the HTTP headers name a modern revision.
+// revision returns the revision of a request and a description of its client, from the request or from the session.
+// initialize always belongs to the legacy era, regardless of its _meta, unless the HTTP headers name a modern
+// revision.
 func (x *exchange) revision(method string, p *jsonrpc.Params) (mcp.Version, engine.Sender, error) {
 	switch {
 	case x.Headers != nil:
@@ -113,7 +114,7 @@ func (c *call) check(p *jsonrpc.Params) error {
 	return nil
 }
 
-// Handle calls the handler of the method through the middleware, if there is any.
+// Handle calls the handler of the method. Middleware wraps the call, if there is any.
 func (c *call) Handle(ctx context.Context) (result any, err error) {
 	if limit := c.x.s.cfg.RequestTimeout; limit > 0 {
 		var cancel context.CancelFunc
@@ -166,13 +167,13 @@ func (c *call) About() (string, mcp.Version) { return c.info.Method, c.info.Vers
 
 func (c *call) Value() any { return &c.info }
 
-// failed reports whether the answer to a request is an error, or the result of a tool with isError.
+// failed reports whether the answer to a request is an error or a tool result with isError.
 func failed(result any, err error) bool {
 	r, _ := result.(*mcp.CallToolResult)
 	return err != nil || r != nil && r.IsError
 }
 
-// checkHeaders returns an error if a header that mirrors a part of the params differs from it.
+// checkHeaders returns an error if a header that mirrors a part of the params differs from that part.
 func (c *call) checkHeaders(p *jsonrpc.Params) error {
 	h := c.x.Headers
 	if h == nil {

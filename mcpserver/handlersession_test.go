@@ -115,7 +115,7 @@ func TestSessionIsInitializedAndTerminatedOnce(t *testing.T) {
 					if !answered {
 						t.Error("Terminate was called while a request was being handled")
 					}
-					time.Sleep(2 * time.Second) // Serve waits for Terminate
+					time.Sleep(2 * time.Second) // Serve waits until Terminate returns
 					if ctx.Err() != nil {
 						t.Error("the context of Terminate has ended, want that there is time")
 					}
@@ -252,7 +252,7 @@ func TestSessionValuesAreAvailableInItsRequests(t *testing.T) {
 			n := r.Session().Update(key{}, func(old any) any { return old.(int) + 1 })
 			return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(fmt.Sprint(r.Session().Version(), n))}}, nil
 		}, h)
-		for range 2 { // each of two sessions has its own values
+		for range 2 { // two sessions, each with its own values
 			w := opened(t, t.Context(), s)
 			for id := range 50 {
 				w.in <- received{frame: []byte(callOf(id+1, "tool", "{}"))}
@@ -378,7 +378,7 @@ func TestSessionEndingDuringInitializeTerminatesOnce(t *testing.T) {
 		endpoint := string(sse.next().Data)
 		go w.post(initializeAs("2024-11-05"), "http://localhost/mcp"+endpoint)
 		synctest.Wait()
-		sse.leave() // which also ends the session
+		sse.leave() // also ends the session
 		time.Sleep(10 * time.Second)
 		wantLog(t, h, "h: init c", "h: terminate c: the session was rejected")
 	})

@@ -25,19 +25,19 @@ type Notification struct {
 	Session *Session        // nil for a modern client, and for a legacy client without a session
 }
 
-// NotificationHandler handles a notification. [Server.HandleNotification] describes the calls and when ctx ends.
+// NotificationHandler handles a notification. [Server.HandleNotification] describes when the server calls it.
 type NotificationHandler func(ctx context.Context, n *Notification)
 
-// HandleNotification sets the handler for notifications with the given method, which is a method of the protocol or a
-// custom one. After notifications/initialized, for example, a handler may ask the client (see [Session.AskAll]).
-// HandleNotification returns an error if the method already has a handler. It also does so for notifications/cancelled,
-// because the server itself handles cancellations.
+// HandleNotification sets the handler for notifications with the given method, which is a method of the protocol or
+// a custom one. After notifications/initialized, for example, a handler may ask the client (see [Session.AskAll]).
+// HandleNotification returns an error if the method already has a handler, and for notifications/cancelled, because
+// the server itself handles cancellations.
 //
 // In a session, the server calls h for one notification at a time, in the order of arrival and concurrently with
-// requests. Up to 256 notifications with 1 MiB in total wait in a queue; beyond that, the server drops and counts the
-// oldest one. The queue holds at most one notifications/roots/list_changed. Over HTTP without a session, the server
-// calls h before it answers with 202. ctx ends with the connection or the session. A panic of h is reported and has no
-// other effect.
+// requests. Up to 256 notifications of 1 MiB in total wait in a queue. When the queue is full, the server drops and
+// counts the oldest notification. The queue holds at most one notifications/roots/list_changed. Over HTTP without a
+// session, the server calls h before it answers with 202. ctx ends with the connection or the session. The server
+// reports a panic of h and continues.
 // (specification 2025-11-25, basic/index, "Notifications")
 func (s *Server) HandleNotification(method string, h NotificationHandler) error {
 	switch {
@@ -51,9 +51,10 @@ func (s *Server) HandleNotification(method string, h NotificationHandler) error 
 	return nil
 }
 
-// HandleRootsChanged calls h when a legacy client reports that its roots changed. h may get the new roots by
-// [Session.AskAll]. Modern clients do not report changes of roots. HandleRootsChanged calls [Server.HandleNotification]
-// for notifications/roots/list_changed. (specification 2025-11-25, client/roots, "Root List Changes")
+// HandleRootsChanged calls h when a legacy client reports that its roots changed. h can request the new roots by
+// [Session.AskAll]. Modern clients do not report changes of roots. HandleRootsChanged calls
+// [Server.HandleNotification] for notifications/roots/list_changed. (specification 2025-11-25, client/roots, "Root
+// List Changes")
 func (s *Server) HandleRootsChanged(h func(ctx context.Context, session *Session)) error {
 	if h == nil {
 		return fmt.Errorf("handle notification %s: no handler", mcp.NotificationRootsListChanged)
@@ -62,7 +63,7 @@ func (s *Server) HandleRootsChanged(h func(ctx context.Context, session *Session
 		func(ctx context.Context, n *Notification) { h(ctx, n.Session) })
 }
 
-// hearers are the handlers of notifications, by method. A lookup takes no lock.
+// hearers holds the handlers of notifications, by method. A lookup takes no lock.
 type hearers struct {
 	mu    sync.Mutex // held for changes of the table
 	table atomic.Pointer[map[string]NotificationHandler]
@@ -91,8 +92,8 @@ func (t *hearers) add(method string, h NotificationHandler) bool {
 	return true
 }
 
-// hear passes a notification to its handler, and returns false if there is none. In a session, it only queues the
-// notification.
+// hear passes a notification to its handler. It returns false if the method has no handler. In a session, hear only
+// queues the notification.
 func (x *exchange) hear(m *jsonrpc.Message) bool {
 	h := x.s.hears.lookup(m.Method)
 	if h == nil {
@@ -130,10 +131,10 @@ type heard struct {
 // Limits of the queue of notifications in one session.
 const (
 	maxHeard      = 256
-	maxHeardBytes = 1 << 20 // size of the frames; a single larger frame is allowed
+	maxHeardBytes = 1 << 20 // size of the frames; one larger frame may wait alone
 )
 
-// hearing is the queue of a client's notifications. It is also the task that calls their handlers.
+// hearing is the queue of a client's notifications, and the task that calls their handlers.
 type hearing struct {
 	x *exchange // exchange of the session
 
@@ -179,7 +180,7 @@ func (q *hearing) pop() *heard {
 	return n
 }
 
-// begin starts the task if notifications are waiting and it is not running. mu is held.
+// begin starts the task if notifications are waiting and the task is not running. mu is held.
 func (q *hearing) begin() {
 	if !q.running && len(q.waiting) > 0 {
 		q.running = q.x.Group.Start(q)
@@ -195,7 +196,7 @@ func (q *hearing) Run() {
 	}, q.resume)
 }
 
-// next returns the next notification, nil if the queue is empty or the session has ended.
+// next removes and returns the oldest notification. It returns nil if the queue is empty or the session has ended.
 func (q *hearing) next() (n *heard) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

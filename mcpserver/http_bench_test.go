@@ -19,9 +19,9 @@ import (
 )
 
 // BenchmarkHTTPToolCall measures a call of a tool over HTTP on a loopback connection, with driver and server in one
-// process. The driver sends prepared bytes and checks only the length of the answer, so that the server does nearly all
-// of the work. One lower bound is a plain net/http handler that decodes the same request and encodes the same answer
-// with encoding/json. The other ignores the request and writes a prepared answer.
+// process. The driver sends prepared bytes and checks only the length of the answer, so that the server does nearly
+// all the work. There are two lower bounds. The first is a plain net/http handler that decodes the same request and
+// encodes the same answer with encoding/json. The second ignores the request and writes a prepared answer.
 func BenchmarkHTTPToolCall(b *testing.B) {
 	const (
 		modern = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{` + bothMetas +
@@ -64,7 +64,7 @@ func answerBlindly(w http.ResponseWriter, r *http.Request) {
 			`"resultType":"complete","content":[{"type":"text","text":"hello, world"}]}}`)
 }
 
-// answerPlainly answers a call like a program that supports only this call.
+// answerPlainly answers a call like a program that supports no other call.
 func answerPlainly(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var request struct {

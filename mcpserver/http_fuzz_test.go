@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// FuzzHTTP sends arbitrary requests. SESSION in the headers is replaced by the id of an open session.
+// FuzzHTTP sends arbitrary requests. It replaces SESSION in the headers by the id of an open session.
 func FuzzHTTP(f *testing.F) {
 	const usual = "Content-Type: application/json\nAccept: application/json, text/event-stream\n"
 	modern := usual + "MCP-Protocol-Version: 2026-07-28\nMcp-Method: tools/call\nMcp-Name: query\n"

@@ -22,7 +22,7 @@ const (
 	bothMetas        = versionMeta + "," + capabilitiesMeta
 )
 
-// asked returns a modern request; params follow its _meta.
+// asked returns a modern request. In its params, the given params follow _meta.
 func asked(id int, method, meta, params string) string {
 	if params != "" {
 		params = "," + params
@@ -57,12 +57,12 @@ func TestHTTPRefusalStatusAndErrorCodes(t *testing.T) {
 		body    string
 		headers []string
 		status  int
-		code    int64 // of the error in the body, 0 for none
-		id      any   // in the body
+		code    int64 // code in the body; 0 for none
+		id      any   // id in the body
 	}{
 		{"modern call", "POST", asked(1, "tools/call", bothMetas, greeting), modernHeaders("tools/call", "greet"), 200, 0,
 			1.0},
-		{"modern call behind a byte order mark", "POST", "\ufeff" + asked(1, "tools/call", bothMetas, greeting),
+		{"modern call after a byte order mark", "POST", "\ufeff" + asked(1, "tools/call", bothMetas, greeting),
 			modernHeaders("tools/call", "greet"), 200, 0, 1.0},
 		{"modern list", "POST", asked(2, "tools/list", bothMetas, ""), modernHeaders("tools/list", ""), 200, 0, 2.0},
 		{"modern discover", "POST", asked(3, "server/discover", bothMetas, ""), modernHeaders("server/discover", ""), 200, 0,
@@ -89,14 +89,14 @@ func TestHTTPRefusalStatusAndErrorCodes(t *testing.T) {
 			-32602, 6.0},
 		{"version unknown", "POST", strings.ReplaceAll(asked(7, "tools/list", bothMetas, ""), "2026-07-28", "v999"),
 			[]string{modern, "v999", "Mcp-Method", "tools/list"}, 400, -32022, 7.0},
-		{"version unknown and old", "POST", strings.ReplaceAll(asked(7, "tools/list", bothMetas, ""), "2026-07-28",
+		{"unknown old version", "POST", strings.ReplaceAll(asked(7, "tools/list", bothMetas, ""), "2026-07-28",
 			"1900-01-01"), []string{modern, "1900-01-01", "Mcp-Method", "tools/list"}, 400, -32022, 7.0},
 		{"version of the legacy era in _meta", "POST",
 			strings.ReplaceAll(asked(7, "tools/list", bothMetas, ""), "2026-07-28", "2025-11-25"), []string{modern, "2025-11-25",
 				"Mcp-Method", "tools/list"}, 400, -32022, 7.0},
 		{"method unknown", "POST", asked(8, "nothing", bothMetas, ""), modernHeaders("nothing", ""), 404, -32601, 8.0},
-		{"method of the past", "POST", asked(9, "ping", bothMetas, ""), modernHeaders("ping", ""), 404, -32601, 9.0},
-		{"initialize of the past", "POST", asked(9, "initialize", bothMetas, ""), modernHeaders("initialize", ""), 404,
+		{"method of the legacy era", "POST", asked(9, "ping", bothMetas, ""), modernHeaders("ping", ""), 404, -32601, 9.0},
+		{"initialize in the modern era", "POST", asked(9, "initialize", bothMetas, ""), modernHeaders("initialize", ""), 404,
 			-32601, 9.0},
 		{"tool unknown", "POST", asked(9, "tools/call", bothMetas, `"name":"nobody"`), modernHeaders("tools/call", "nobody"),
 			200, -32602, 9.0},
@@ -118,7 +118,7 @@ func TestHTTPRefusalStatusAndErrorCodes(t *testing.T) {
 		{"other charset", "POST", pingRequest, []string{"Content-Type", "application/json; charset=latin1"}, 415, -32600,
 			nil},
 		{"accepts nothing", "POST", pingRequest, []string{"Accept", "text/html"}, 406, -32600, nil},
-		{"accepts no JSON with q=0", "POST", pingRequest,
+		{"refuses JSON by q=0", "POST", pingRequest,
 			[]string{"Accept", "application/json;q=0, text/event-stream; q=0.0"}, 406, -32600, nil},
 		{"other origin", "POST", pingRequest, []string{"Origin", "https://evil.example"}, 403, -32600, nil},
 		{"put", "PUT", pingRequest, nil, 405, -32600, nil},
@@ -142,7 +142,7 @@ func TestHTTPRefusalStatusAndErrorCodes(t *testing.T) {
 			-32001, nil},
 		{"legacy unknown version", "POST", callOf(1, "greet", `{"name":"x"}`),
 			[]string{"Mcp-Session-Id", session, modern, "2025-01-01"}, 400, -32022, 1.0},
-		{"legacy batch in a revision without", "POST", `[` + pingRequest + `]`, []string{"Mcp-Session-Id", session}, 400,
+		{"legacy batch, not supported", "POST", `[` + pingRequest + `]`, []string{"Mcp-Session-Id", session}, 400,
 			-32600, nil},
 		{"legacy initialize without a version", "POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`, nil,
 			200, -32602, 1.0},
@@ -154,16 +154,16 @@ func TestHTTPRefusalStatusAndErrorCodes(t *testing.T) {
 			-32600, nil},
 		{"GET with an unknown version", "GET", "", []string{"Mcp-Session-Id", session, modern, "2025-01-01"}, 400, -32022,
 			nil},
-		{"GET behind no event", "GET", "", []string{"Mcp-Session-Id", session, "Last-Event-ID", "x"}, 400, -32600, nil},
-		{"GET behind an event of the future", "GET", "", []string{"Mcp-Session-Id", session, "Last-Event-ID", "0-7"}, 400,
+		{"GET, invalid event id", "GET", "", []string{"Mcp-Session-Id", session, "Last-Event-ID", "x"}, 400, -32600, nil},
+		{"GET after an unknown event", "GET", "", []string{"Mcp-Session-Id", session, "Last-Event-ID", "0-7"}, 400,
 			-32600, nil},
-		{"GET of a stream of the future", "GET", "", []string{"Mcp-Session-Id", session, "Last-Event-ID", "999-0"}, 400,
+		{"GET of an unknown stream", "GET", "", []string{"Mcp-Session-Id", session, "Last-Event-ID", "999-0"}, 400,
 			-32600, nil},
 		{"DELETE without session", "DELETE", "", nil, 400, -32600, nil},
 		{"DELETE of an unknown session", "DELETE", "", []string{"Mcp-Session-Id", "nobody"}, 404, -32001, nil},
-		{"POST to no session of HTTP+SSE", "POST", pingRequest, []string{"http://localhost/mcp?sessionId=nobody"}, 404,
+		{"POST to an unknown HTTP+SSE session", "POST", pingRequest, []string{"http://localhost/mcp?sessionId=nobody"}, 404,
 			-32001, nil},
-		{"POST to a session of the other kind", "POST", pingRequest, []string{"http://localhost/mcp?sessionId=" + session},
+		{"HTTP+SSE POST to another session", "POST", pingRequest, []string{"http://localhost/mcp?sessionId=" + session},
 			404, -32001, nil},
 	}
 	answers, byStatus := 0, map[int]int{}
@@ -175,7 +175,7 @@ func TestHTTPRefusalStatusAndErrorCodes(t *testing.T) {
 			if p.status != http.StatusAccepted {
 				answers++
 			}
-			if p.status >= 400 && p.status < 500 && p.status != 400 && p.status != 404 { // handlers also return these
+			if p.status >= 400 && p.status < 500 && p.status != 400 && p.status != 404 { // handlers return these too
 				byStatus[p.status]++
 			}
 			if p.status != tt.status {
@@ -204,7 +204,7 @@ func TestHTTPRefusalStatusAndErrorCodes(t *testing.T) {
 				t.Errorf("code %d, want %d: %s", m.Error.Code, tt.code, m.Error.Message)
 			}
 			if p.status == http.StatusMethodNotAllowed && p.header.Get("Allow") != "POST, GET, DELETE" {
-				t.Errorf("405 with Allow %q, want what is allowed", p.header.Get("Allow"))
+				t.Errorf("405 with Allow %q, want the allowed methods", p.header.Get("Allow"))
 			}
 		})
 	}
@@ -245,7 +245,7 @@ func TestServerOfOneEraReportsItsEra(t *testing.T) {
 		{"modern only: initialize", []mcp.Version{"2026-07-28"}, "POST", initialize, nil, 400, -32022},
 		{"modern only: no version header", []mcp.Version{"2026-07-28"}, "POST", callOf(1, "greet", "{}"), nil, 400, -32020},
 		{"modern only: notification", []mcp.Version{"2026-07-28"}, "POST", initialized, nil, 400, -32020},
-		{"modern only: version of before", []mcp.Version{"2026-07-28"}, "POST", initialized,
+		{"modern only: legacy version header", []mcp.Version{"2026-07-28"}, "POST", initialized,
 			[]string{"MCP-Protocol-Version", "2025-11-25"}, 400, -32022},
 		{"modern only: GET", []mcp.Version{"2026-07-28"}, "GET", "", nil, 405, -32600},
 		{"modern only: DELETE", []mcp.Version{"2026-07-28"}, "DELETE", "", []string{"Mcp-Session-Id", "x"}, 405, -32600},
@@ -329,7 +329,7 @@ func TestMiddlewareDeadlineIsReportedToClient(t *testing.T) {
 		}), h)
 		body, headers := askedCall(1, "sleep", `{"seconds":60}`)
 		if p := w.post(body, headers...); p.status != 200 || !strings.Contains(p.body, "deadline") {
-			t.Errorf("got %d with %s, want the client told", p.status, p.body)
+			t.Errorf("got %d with %s, want an error for the client", p.status, p.body)
 		}
 		w.end()
 	})
@@ -338,7 +338,7 @@ func TestMiddlewareDeadlineIsReportedToClient(t *testing.T) {
 func TestContradictoryOptionsPanic(t *testing.T) {
 	defer func() {
 		if v := recover(); v != "mcpserver: HTTPHandler: options: Limits.Sessions is negative" {
-			t.Errorf("the panic is %v, want what is wrong", v)
+			t.Errorf("the panic is %v, want the reason", v)
 		}
 	}()
 	newServer(t, mcpserver.Options{}).HTTPHandler(&mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: -1}})

@@ -21,7 +21,7 @@ import (
 // from is the header in which a test sets the remote address of a request.
 const from = "X-From"
 
-// serveAddresses serves s; each request has the remote address that its header names.
+// serveAddresses serves s. The header of each request contains its remote address.
 func serveAddresses(t *testing.T, s *mcpserver.Server, o *mcpserver.HTTPOptions) *web {
 	t.Helper()
 	h := s.HTTPHandler(o)
@@ -42,7 +42,7 @@ type attack struct {
 	statuses map[int]int // guarded by mu; 0 means no answer
 }
 
-// attack sends n requests, and returns when all goroutines are blocked. The requests end with the test.
+// attack sends n requests, and returns when all goroutines are blocked. The requests end when the test ends.
 func (w *web) attack(t *testing.T, n int, make func(ctx context.Context, i int) *http.Request) *attack {
 	t.Helper()
 	ctx, leave := context.WithCancel(context.Background())
@@ -82,7 +82,7 @@ func (a *attack) answered(status int) int {
 	return a.statuses[status]
 }
 
-// partial is a body that stops after its first bytes until its request ends.
+// partial is a body that stops after its first bytes and blocks until its request ends.
 type partial struct {
 	ctx  context.Context
 	sent int
@@ -101,7 +101,7 @@ func (p *partial) Read(b []byte) (int, error) {
 
 func (p *partial) Close() error { return nil }
 
-// stalled returns a request that sends only a part of its announced body.
+// stalled returns a request that announces a body but sends only a part of it.
 func stalled(t *testing.T, ctx context.Context, announced int64, sent int, headers ...string) *http.Request {
 	r := request(t, ctx, "POST", "", headers...)
 	r.Body, r.ContentLength = &partial{ctx, sent}, announced
@@ -150,7 +150,7 @@ func TestIncompleteBodiesRespectMemoryLimit(t *testing.T) {
 				return stalled(t, ctx, length, frame/16*9)
 			})
 		})
-		// Each connection also needs some memory at both ends, as does the data that the test sends.
+		// Each connection also needs some memory at both ends. So does the data that the test sends.
 		const limit = room + bodies*(200<<10)
 		t.Logf("| bodies that stop halfway | %d | %.1f | %.1f | %.1f |", bodies, mib(peak), mib(limit), mib(took))
 		if peak > limit {
@@ -169,7 +169,7 @@ func TestIncompleteBodiesRespectMemoryLimit(t *testing.T) {
 		if left := took + given; left > 8<<20 {
 			t.Errorf("afterwards %d KiB are left", left>>10)
 		}
-		w.servedAtOnce(t, strings.Repeat("x", frame-1000)) // all room is free again
+		w.servedAtOnce(t, strings.Repeat("x", frame-1000)) // all memory for bodies is free again
 		w.end()
 	})
 }
@@ -190,7 +190,8 @@ func TestBodyWaitsForMemory(t *testing.T) {
 		a := w.attack(t, 8, large)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		// One or two bodies at a time take three seconds each, so some waiting ones start within five seconds.
+		// The server handles one or two bodies at a time, for three seconds each. So some of the waiting bodies start within
+		// five seconds.
 		if ok, busy := a.answered(200), a.answered(503); ok < 2 || busy < 1 || ok+busy != 8 {
 			t.Errorf("%d got their answers and %d 503, want some of both and 8 in all", ok, busy)
 		}
@@ -206,18 +207,18 @@ func TestBodyWaitsForMemory(t *testing.T) {
 // opaque models a middleware that hides all methods of a ResponseWriter except the standard ones.
 type opaque struct{ http.ResponseWriter }
 
-// A body gets no more time if the writer has no deadlines.
+// A body gets no extra time if the writer has no deadlines.
 func TestMinimumBodyRateWithoutWriterDeadlines(t *testing.T) {
 	for name, tt := range map[string]struct {
-		size, rate int // in bytes, and bytes a second
+		size, rate int // in bytes, and in bytes per second
 		status     int
 		after      time.Duration
 	}{
-		"nothing comes of a small one": {100, 0, http.StatusRequestTimeout, 10 * time.Second},
-		"nothing comes of a large one": {1 << 20, 0, http.StatusRequestTimeout, 10 * time.Second},
-		"a small one drips":            {100, 1, http.StatusRequestTimeout, 10 * time.Second},
-		"a large one is too slow":      {100_000, 4000, http.StatusRequestTimeout, 10 * time.Second},
-		"a large one is fast enough":   {100_000, 25_000, http.StatusBadRequest, 4 * time.Second}, // zeros are no JSON
+		"small body that never arrives":       {100, 0, http.StatusRequestTimeout, 10 * time.Second},
+		"large body that never arrives":       {1 << 20, 0, http.StatusRequestTimeout, 10 * time.Second},
+		"small body that arrives too slowly":  {100, 1, http.StatusRequestTimeout, 10 * time.Second},
+		"large body that arrives too slowly":  {100_000, 4000, http.StatusRequestTimeout, 10 * time.Second},
+		"large body that arrives fast enough": {100_000, 25_000, http.StatusBadRequest, 4 * time.Second}, // not JSON
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -267,13 +268,13 @@ func TestMinimumBodyRate(t *testing.T) {
 		after  time.Duration
 	}{
 		4000:  {http.StatusRequestTimeout, 10 * time.Second},
-		5000:  {http.StatusBadRequest, 20 * time.Second}, // zeros are no JSON
+		5000:  {http.StatusBadRequest, 20 * time.Second}, // not JSON
 		3334:  {http.StatusRequestTimeout, 10 * time.Second},
 		25000: {http.StatusBadRequest, 4 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
-			conn := w.dial() // an http.Client may notice the end of the connection before the response
+			conn := w.dial() // not an http.Client, which may notice the end of the connection before the response
 			start := time.Now()
 			var sending sync.WaitGroup
 			sending.Go(func() {

@@ -127,7 +127,7 @@ func TestStreamHasOneReaderAcrossProcesses(t *testing.T) {
 					t.Errorf("got %+v, want the change", m)
 				}
 				third := a.stream("GET", "", "Mcp-Session-Id", session)
-				for _, err := second.reader.Next(); err == nil; { // it may have read messages for the third
+				for _, err := second.reader.Next(); err == nil; { // the second stream may have read messages for the third
 					_, err = second.reader.Next()
 				}
 				b.change()
@@ -220,7 +220,7 @@ func TestProcessWithoutHistoryReportsEverythingChanged(t *testing.T) {
 		a := serveWeb(t, newWebServer(t, mcpserver.Options{}), o)
 		before := a.open("2025-11-25")
 		synctest.Wait()
-		for range 5000 { // more signals than are kept
+		for range 5000 { // more signals than the store keeps
 			must(t, sessions.Publish(t.Context(), "", []byte("{}")))
 		}
 		synctest.Wait()
@@ -237,7 +237,7 @@ func TestProcessWithoutHistoryReportsEverythingChanged(t *testing.T) {
 		if p := b.do("DELETE", "", "Mcp-Session-Id", after); p.status != http.StatusNoContent {
 			t.Errorf("DELETE got %d, want 204", p.status)
 		}
-		s.over() // nothing has changed since the session was opened
+		s.over() // no change since the session was opened
 		a.end()
 		b.end()
 	})
@@ -263,7 +263,7 @@ func TestCallStreamResumesInAnotherProcess(t *testing.T) {
 					}
 				}
 				second := b.resumed(session, first.ID)
-				s.over() // taken over
+				s.over() // another process has taken over
 				close(gate)
 				var e string
 				for !strings.Contains(e, `"id":5`) {
@@ -350,7 +350,7 @@ func TestStreamsOfDeadProcessEnd(t *testing.T) {
 				if c.version == "2025-11-25" {
 					s.next()
 				}
-				a.store.cut.Store(true) // as if the process were killed
+				a.store.cut.Store(true) // as if a signal had killed the process
 				s.leave()
 				start := time.Now()
 				s = b.resumed(session, first.ID)
@@ -368,7 +368,7 @@ func TestStreamsOfDeadProcessEnd(t *testing.T) {
 				if p := b.post(pingRequest, "Mcp-Session-Id", session); p.status != http.StatusOK {
 					t.Errorf("a request in the session got %d, want 200", p.status)
 				}
-				a.store.cut.Store(false) // the process was only disconnected
+				a.store.cut.Store(false) // the process was only disconnected, not killed
 				close(gate)
 				synctest.Wait()
 				s = b.resumed(session, e.ID[:len(e.ID)-1]+"0")
@@ -436,7 +436,7 @@ func TestHTTPWithSSEMessageReachesProcessOfItsStream(t *testing.T) {
 				t.Errorf("got %+v, want the answer", m)
 			}
 		}
-		go a.post(pingRequest, address) // the process that has the stream
+		go a.post(pingRequest, address) // the process that serves the stream
 		s.next()
 		s.leave()
 		time.Sleep(time.Second)

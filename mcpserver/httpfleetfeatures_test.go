@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// apart serves two servers that share a store, in a synctest bubble.
+// apart runs two servers that share a store, in a synctest bubble.
 func apart(t *testing.T, make func(t *testing.T, name string) *mcpserver.Server,
 	test func(t *testing.T, a, b process)) {
 	t.Helper()
@@ -28,7 +28,7 @@ func apart(t *testing.T, make func(t *testing.T, name string) *mcpserver.Server,
 	})
 }
 
-// ask sends a request that is answered at once.
+// ask sends a request and returns its answer, which must arrive without delay.
 func (p process) ask(session, request string) {
 	p.t.Helper()
 	if got := p.post(request, "Mcp-Session-Id", session); got.status != http.StatusOK ||
@@ -47,7 +47,7 @@ func TestResponseIsRefusedWhileTargetProcessIsUnknown(t *testing.T) {
 		s.next()
 		id, _ := s.message().ID.(string)
 		asker, _, _ := strings.Cut(id, "-")
-		if err := a.store.Sessions.Beat(t.Context(), asker, 0); err != nil { // as after the store has lost its data
+		if err := a.store.Sessions.Beat(t.Context(), asker, 0); err != nil { // as if the store had lost its data
 			t.Fatal(err)
 		}
 		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"result":{"roots":[{"uri":"file:///a"}]}}`, id)
@@ -98,7 +98,7 @@ func TestResponseReachesRequestingProcess(t *testing.T) {
 					return text
 				}
 				want := http.StatusServiceUnavailable
-				if batch { // the rest of the batch has been handled
+				if batch { // the server has handled the rest of the batch
 					want = http.StatusAccepted
 				}
 				if p := b.post(answer("nobody-1", 1), "Mcp-Session-Id", session); p.status != want {

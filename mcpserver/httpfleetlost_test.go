@@ -84,7 +84,7 @@ func TestProcessWithSignalGapReportsEverythingChanged(t *testing.T) {
 }
 
 // The store fails over to a replica that lacks a signal. One process has received the signal and notices the loss. The
-// other process sees no gap, and learns of the loss from the first one.
+// other process cannot notice a gap; the first process informs it of the loss.
 func TestProcessReportsSignalsLostByStore(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		s := b.stream("GET", "", "Mcp-Session-Id", b.open("2025-11-25"))
@@ -105,7 +105,7 @@ func TestProcessReportsSignalsLostByStore(t *testing.T) {
 	})
 }
 
-// The store fails over to a replica that lacks the signal by which a process takes over a stream.
+// The store fails over to a replica that lacks the signal with which a process takes over a stream.
 func TestStreamTakeoverSurvivesLostSignal(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		session := a.open("2025-11-25")
@@ -128,7 +128,7 @@ func TestStreamTakeoverSurvivesLostSignal(t *testing.T) {
 	})
 }
 
-// A store that has lost signals repeats the earlier ones. One of them announces that another process reads the stream.
+// A store that has lost signals repeats earlier signals. One of them announces that another process reads the stream.
 func TestRepeatedSignalsDoNotEndStreams(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{}, func(t *testing.T, a, b process) {
 		session := a.open("2025-11-25")

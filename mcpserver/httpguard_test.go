@@ -40,7 +40,7 @@ func TestOnlyAllowedOriginsAndHostsAreServed(t *testing.T) {
 		{"listed origin with another scheme", elsewhere, o, "proxy.example", []string{"http://app.example"}, false},
 		{"listed origin with the port of its scheme", elsewhere, o, "proxy.example", []string{"https://APP.example:443"},
 			true},
-		{"own origin in letters that fold", elsewhere, nil, "evis.example", []string{"https://evi\u017f.example"}, false},
+		{"own origin, folded letters", elsewhere, nil, "evis.example", []string{"https://evi\u017f.example"}, false},
 		{"any origin", elsewhere, &mcpserver.HTTPOptions{AllowedOrigins: []string{"*"}}, "mcp.example", []string{"null"},
 			true},
 
@@ -49,7 +49,7 @@ func TestOnlyAllowedOriginsAndHostsAreServed(t *testing.T) {
 		{"::1", loopback, nil, "[::1]", nil, true},
 		{"rebound name", loopback, nil, "evil.example", nil, false},
 		{"rebound name with its origin", loopback, nil, "evil.example:80", []string{"http://evil.example"}, false},
-		{"name that begins well", loopback, nil, "localhost.evil.example", nil, false},
+		{"name with localhost as its beginning", loopback, nil, "localhost.evil.example", nil, false},
 		{"no host", loopback, nil, "", nil, false},
 		{"listed host", loopback, o, "proxy.example:9", nil, true},
 		{"listed host and port", loopback, o, "mcp.example:8080", nil, true},
@@ -58,18 +58,18 @@ func TestOnlyAllowedOriginsAndHostsAreServed(t *testing.T) {
 		{"listed host in another case", loopback, o, "PROXY.example", nil, true},
 		{"other name of the loopback", loopback, nil, "app.localhost.:1", nil, true},
 		{"mapped address of the loopback", loopback, nil, "[::ffff:127.0.0.1]:1", nil, true},
-		{"letters that fold to localhost", loopback, nil, "localho\u017ft", nil, false},
+		{"name with letters that fold to localhost", loopback, nil, "localho\u017ft", nil, false},
 		{"listed host elsewhere", elsewhere, o, "proxy.example:9", nil, true},
 		{"listed host and port elsewhere", elsewhere, o, "mcp.example:8080", nil, true},
 		{"listed host and another port elsewhere", elsewhere, o, "mcp.example", nil, false},
-		{"host not listed elsewhere", elsewhere, o, "evil.example", nil, false},
-		{"host not listed without TCP", &net.UnixAddr{}, o, "evil.example", nil, false},
+		{"unlisted host elsewhere", elsewhere, o, "evil.example", nil, false},
+		{"unlisted host without TCP", &net.UnixAddr{}, o, "evil.example", nil, false},
 		{"loopback without TCP", &net.UnixAddr{}, o, "localhost", nil, true},
 		{"loopback elsewhere", elsewhere, o, "localhost", nil, false},
 		{"any host elsewhere", elsewhere, &mcpserver.HTTPOptions{AllowedHosts: []string{"*"}}, "evil.example", nil, true},
 		{"listed address", elsewhere, &mcpserver.HTTPOptions{AllowedHosts: []string{"2001:db8::1"}}, "[2001:db8:0::1]:80",
 			nil, true},
-		{"no host for a list", elsewhere, o, "", nil, false},
+		{"missing host with a list", elsewhere, o, "", nil, false},
 		{"not loopback", elsewhere, nil, "evil.example", nil, true},
 		{"IPv6 loopback", &net.TCPAddr{IP: net.IPv6loopback}, nil, "evil.example", nil, false},
 		{"no TCP", &net.UnixAddr{}, nil, "evil.example", nil, true},
@@ -96,7 +96,7 @@ func TestImpossibleAllowedHostsPanic(t *testing.T) {
 		func() {
 			defer func() {
 				if v, _ := recover().(string); !strings.Contains(v, "AllowedHosts has") {
-					t.Errorf("%q: the panic is %q, want what is wrong", host, v)
+					t.Errorf("%q: the panic is %q, want the reason", host, v)
 				}
 			}()
 			newServer(t, mcpserver.Options{}).HTTPHandler(&mcpserver.HTTPOptions{AllowedHosts: []string{"mcp.example:80",

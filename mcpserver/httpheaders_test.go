@@ -46,13 +46,13 @@ func TestHeadersMustMatchBody(t *testing.T) {
 		{"name in another case", call, []string{version, "2026-07-28", method, "tools/call", name, "QUERY"}, false},
 		{"name that looks like base64", asked(1, "tools/call", bothMetas, `"name":"=?base64?cXVlcnk=?="`),
 			[]string{version, "2026-07-28", method, "tools/call", name, "=?base64?cXVlcnk=?="}, false},
-		{"name where there is none in the body", asked(1, "tools/call", bothMetas, ""), called(), false},
+		{"name missing in the body", asked(1, "tools/call", bothMetas, ""), called(), false},
 
 		{"argument", query(`{"region":"eu"}`), called("Mcp-Param-Region", "eu"), true},
 		{"argument in base64", query(`{"region":"Hello"}`), called("Mcp-Param-Region", "=?base64?SGVsbG8=?="), true},
 		{"argument in base64 without padding", query(`{"region":"Hello"}`), called("Mcp-Param-Region", "=?base64?SGVsbG8?="),
 			false},
-		{"argument in no base64", query(`{"region":"Hello"}`), called("Mcp-Param-Region", "=?base64?SGVs!!!bG8=?="), false},
+		{"argument, bad base64", query(`{"region":"Hello"}`), called("Mcp-Param-Region", "=?base64?SGVs!!!bG8=?="), false},
 		{"argument with half a mark", query(`{"region":"=?base64?SGVsbG8="}`),
 			called("Mcp-Param-Region", "=?base64?SGVsbG8="), true},
 		{"all arguments", query(`{"dry":true,"limit":42,"region":"a"}`),
@@ -65,7 +65,7 @@ func TestHeadersMustMatchBody(t *testing.T) {
 		{"argument twice", query(`{"region":"eu"}`), called("Mcp-Param-Region", "eu", "Mcp-Param-Region", "eu"), false},
 		{"argument of another type", query(`{"region":7}`), called("Mcp-Param-Region", "7"), false},
 		{"no arguments", asked(1, "tools/call", bothMetas, `"name":"query"`), called(), true},
-		{"header that nobody knows", query(`{}`), called("Mcp-Param-Other", "x"), true},
+		{"unknown parameter header", query(`{}`), called("Mcp-Param-Other", "x"), true},
 	}
 	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
 	for _, tt := range tests {

@@ -13,15 +13,16 @@ import (
 )
 
 // TestEventStoreFaultDoesNotEndStream makes the store fail for some of the events before an answer. The client gets
-// each event once, whether it is connected at the time or reconnects to either process.
+// each event once, whether it stays connected or reconnects to either process.
 func TestEventStoreFaultDoesNotEndStream(t *testing.T) {
 	type fault struct {
 		name       string
-		from, till int // steps: 2 is the second progress report, 3 the answer, 4 the time after it
+		from, till int // steps: 2 is the second progress report, 3 is the answer, and 4 is the time after the answer
 		lose       bool
 	}
 	for _, f := range []fault{
-		{"away for an event", 2, 3, false}, {"away for the answer", 3, 4, false}, {"away for both", 2, 4, false},
+		{"disconnected for an event", 2, 3, false}, {"disconnected for the answer", 3, 4, false},
+		{"disconnected for both", 2, 4, false},
 		{"the reply to an event is lost", 2, 3, true}, {"the reply to the answer is lost", 3, 4, true},
 	} {
 		for _, reads := range []string{"reads on", "comes back to the process", "comes back to the other", "waits there"} {
@@ -56,7 +57,7 @@ func testFault(t *testing.T, from, till int, lose bool, reads string) {
 	s.next()
 	var ids []string
 	var came chan sse.Event
-	listen := func() { // reads at once, so that no writer waits
+	listen := func() { // reads immediately, so that no writer blocks
 		reader, events := s.reader, make(chan sse.Event, 10)
 		came = events
 		go func() { // ends with the stream

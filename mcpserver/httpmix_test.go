@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// ending ends a handler without returning, for example by a panic.
+// ending ends a handler without a return, for example by a panic.
 type ending func()
 
 var endings = map[string]ending{"panic": func() { panic("oops") }, "Goexit": runtime.Goexit}
@@ -106,7 +106,7 @@ func TestFailedMethodIsAnsweredWithInternalError(t *testing.T) {
 	}
 }
 
-// After any behaviour of clients and handlers, all places and bytes are free again.
+// After every behaviour of clients and handlers, all places and bytes are free again.
 func TestPlacesAndMemoryAreReleased(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

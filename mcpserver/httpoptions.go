@@ -13,18 +13,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// HTTPOptions configure an [HTTPHandler]. A nil *HTTPOptions, and the zero value of every field, mean the defaults
-// stated here. A negative duration disables a time limit.
+// HTTPOptions configure an [HTTPHandler]. A nil *HTTPOptions means the defaults, as does the zero value of each
+// field. A negative duration disables a time limit.
 type HTTPOptions struct {
-	// AllowedOrigins are web origins, such as "https://app.example.com". Their pages may call the server, in addition to
-	// pages of the server's own host; "*" allows all origins. Requests without an Origin header do not come from web pages
-	// and are always allowed.
+	// AllowedOrigins are web origins, such as "https://app.example.com", whose pages may call the server; "*" allows
+	// all origins. Pages of the server's own host may always call it. Requests without an Origin header do not come
+	// from web pages and are always allowed.
 	AllowedOrigins []string
 
-	// AllowedHosts are the host names, with or without a port, that clients may use for the server, on any address; "*"
-	// allows all names. Requests that arrive on a loopback address may always use the names and addresses of the loopback,
-	// and no others unless they are listed here: list the public name if a reverse proxy on the same machine passes it on.
-	// If AllowedHosts is empty, requests that arrive on other addresses may name any host.
+	// AllowedHosts are the host names, with or without a port, under which clients may address the server; "*" allows
+	// all names. A request that arrives on a loopback address may always use the names and addresses of the loopback.
+	// It may use no other name that is not listed here: if a reverse proxy on the same machine passes the public name
+	// on, list that name. If AllowedHosts is empty, requests that arrive on other addresses may name any host.
 	AllowedHosts []string
 
 	// Stateless serves legacy clients without sessions: the server handles each POST independently, keeps no data between
@@ -41,16 +41,17 @@ type HTTPOptions struct {
 	Timeouts HTTPTimeouts
 
 	// Account returns the account of a request, for fair sharing. All Limits except BodyRate limit each account, as do
-	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]: an account gets at most as much as is left for all others. So
-	// a single account gets half, and two accounts get a third each. [Rates] also apply per account. A request with an
-	// empty account has no share and may use everything that is free.
+	// MaxRunning, MaxKept and MaxKeptBytes of [TaskOptions]: an account gets at most as much as is left for all
+	// others. So a single account gets half, and two accounts get a third each. [Rates] also apply per account. A
+	// request with an empty account has no share and may use everything that is free.
 	//
-	// If Account is nil, the account is the Principal, or without one the remote address, for IPv6 its first 64 bits.
-	// Loopback addresses and Unix sockets have no account. Behind a reverse proxy, all clients without a principal have
-	// the address of the proxy; set Account to distinguish them.
+	// If Account is nil, the account is the Principal. Without a principal, the account is the remote address, and for
+	// IPv6 its first 64 bits; loopback addresses and Unix sockets have no account. Behind a reverse proxy, all clients
+	// without a principal have the address of the proxy; set Account to distinguish them.
 	Account func(*http.Request) string
 
-	// KeepAlive is the interval of comments on an idle stream, which keep proxies from closing it. Zero means 15 s.
+	// KeepAlive is the interval of comments on an idle stream. The comments keep proxies from closing the stream. Zero
+	// means 15 s.
 	KeepAlive time.Duration
 
 	// Retry is the delay before a client reopens a broken stream. The server sends it to clients of revisions that support
@@ -61,31 +62,31 @@ type HTTPOptions struct {
 	// Nil means [store.NewMemoryEvents] with its defaults.
 	Events store.Events
 
-	// NotResumable disables Events: messages that are sent while a client's connection is broken are lost.
+	// NotResumable disables Events: the server loses messages that it sends while a client's connection is broken.
 	NotResumable bool
 
-	// Sessions stores the sessions of legacy clients where other processes find them, so that any process may serve any
-	// session, and no session is lost with a process. Package redisstore has such a store. Nil means that only this
-	// process knows its sessions.
+	// Sessions stores the sessions of legacy clients where other processes find them, so that any process may serve
+	// any session, and the end of a process ends no session. Package redisstore has such a store. Nil means that only
+	// this process knows its sessions.
 	//
 	// With Sessions, Events must be a [store.SharedEvents], unless NotResumable is set. All processes should offer the
-	// same features and have the same options; limits such as Limits.Sessions apply to each process. A change in one
-	// process is announced to the clients of all processes. In each process, the server calls an [Initializer] when a
-	// session first reaches the process, a [Terminator] when the process no longer needs the session, and a
-	// [ResourceSubscriber] for the watched resources in between. It calls a [LevelSetter] only in the process that
-	// receives the client's request. Values of a [Session] belong to the process. The handler must be stopped with
-	// Shutdown.
+	// same features and have the same options; limits such as Limits.Sessions apply to each process. The server
+	// announces a change in one process to the clients of all processes. In each process, the server calls an
+	// [Initializer] when a session first reaches the process, a [Terminator] when the process no longer needs the
+	// session, and a [ResourceSubscriber] for the watched resources in between. It calls a [LevelSetter] only in the
+	// process that receives the client's request. Values of a [Session] belong to the process. The handler must be
+	// stopped with Shutdown.
 	Sessions store.Sessions
 
-	// Lease applies with Sessions: a process counts as dead when it has given no sign of life for this time. Other
-	// processes then answer its unfinished requests with an error, when the clients come back for the answers. Zero means
-	// 10 s.
+	// Lease is the time after which a process counts as dead if it has given no sign of life. Other processes then
+	// answer its unfinished requests with an error, when the clients return for the answers. Lease applies only with
+	// Sessions. Zero means 10 s.
 	Lease time.Duration
 
-	// Principal returns the user of a request, as the authenticating middleware has stored it in the request's context. An
-	// empty principal means that the user is unknown. A session belongs to the principal that opened it and does not exist
-	// for any other. Nil means the user that bearer.Require has authenticated, see bearer.Identity. Without principals,
-	// every client that knows the id of a session or task may use it.
+	// Principal returns the user of a request, as the authenticating middleware has stored it in the request's
+	// context. An empty principal means that the user is unknown. A session belongs to the principal that opened it;
+	// for other principals, it does not exist. Nil means the user that bearer.Require has authenticated, see
+	// bearer.Identity. Without principals, every client that knows the id of a session or task may use it.
 	Principal func(*http.Request) string
 
 	// TrustTraceContext trusts the trace context of clients without a principal. Clients with a principal are always
@@ -93,13 +94,13 @@ type HTTPOptions struct {
 	//
 	// For a trusted client, the span around a handler belongs to the client's trace and follows the client's sampling
 	// decision, and the handler's context has the client's baggage. So a call is one trace from end to end. For an
-	// untrusted client, the span links to the client's span. Its parent is the span around the HTTP handler, such as a
-	// span of otelhttp; without one, it starts a new trace, and the server decides about sampling. The server ignores the
-	// baggage of an untrusted client.
+	// untrusted client, the span links to the client's span. The span's parent is then the span around the HTTP
+	// handler, such as a span of otelhttp; without such a span, it starts a new trace, and the server decides about
+	// sampling. The server ignores the baggage of an untrusted client.
 	//
-	// A stranger who is trusted could force or suppress sampling, add spans to the traces of others, and impersonate any
-	// tenant in the baggage. A loopback address is no proof of trust, because the request may come through a proxy or from
-	// another user of the machine. Set TrustTraceContext if only your own programs can reach the server. With
+	// A stranger who is trusted could force or suppress sampling, add spans to the traces of others, and impersonate
+	// any tenant in the baggage. A loopback address is no proof of trust, because the request may come through a proxy
+	// or from another user of the machine. Set TrustTraceContext if only your own programs can reach the server. With
 	// telemetry.WithPublicEndpointFn, the server can still distrust individual requests.
 	TrustTraceContext bool
 }
@@ -107,10 +108,10 @@ type HTTPOptions struct {
 // HTTPLimits bound the memory and the concurrent work of an [HTTPHandler]. The zero value of every field is its
 // default.
 type HTTPLimits struct {
-	// Requests limits the POSTs that are handled concurrently; the server refuses further POSTs with 503. A POST counts
-	// once its body has arrived. A POST to a session counts until its handler returns, even if the client has
-	// disconnected. One session gets half of Requests, but at least four, regardless of Concurrent and Queued in [Limits].
-	// One [HTTPOptions.Account] gets half of Requests. Zero means 1,024.
+	// Requests limits the POSTs in progress; the server refuses further POSTs with 503. A POST counts once its body
+	// has arrived. A POST to a session counts until its handler returns, even if the client has disconnected. One
+	// session gets half of Requests, but at least four, regardless of Concurrent and Queued in [Limits]. One
+	// [HTTPOptions.Account] gets half of Requests. Zero means 1,024.
 	Requests int
 
 	// Waiting limits the handlers that wait for answers of legacy clients, plus the requests that wait for the result
@@ -118,37 +119,38 @@ type HTTPLimits struct {
 	// the handler returns the error, the client gets it with 429. One Account gets half of Waiting. Zero means 10,000.
 	Waiting int
 
-	// Sessions limits the legacy sessions, including those of HTTP+SSE. At the limit, the server ends the oldest
-	// session that has not been used since it was opened, preferably one of the same Account; if every session has been
-	// used, the server refuses the new session with 503. One Account gets half of Sessions. Zero means 10,000.
+	// Sessions limits the legacy sessions, including those of HTTP+SSE. At the limit, the server makes room for a new
+	// session: it ends the oldest session that was never used after it was opened, preferably one of the same Account. If
+	// all sessions have been used, the server refuses the new session with 503. One Account gets half of Sessions. Zero
+	// means 10,000.
 	Sessions int
 
-	// IntroductionBytes limits the memory for the clientInfo and capabilities that clients send in initialize, over all
-	// legacy sessions: the size of the JSON plus 128 bytes for each value in it. At the limit, the server ends or refuses
-	// sessions as with Sessions. One Account gets half of it. One client may send 64 KiB with 1,024 values; typical
-	// clients need 1 or 2 KiB. Zero means 64 MiB.
+	// IntroductionBytes limits the memory for the clientInfo and capabilities that clients send in initialize, over
+	// all legacy sessions: the size of the JSON plus 128 bytes for each value in it. At the limit, the server ends or
+	// refuses sessions as with Sessions. One Account gets half of IntroductionBytes. One client may send 64 KiB with
+	// 1,024 values; typical clients need 1 or 2 KiB. Zero means 64 MiB.
 	IntroductionBytes int
 
-	// Subscriptions limits the open subscriptions of modern clients; the server refuses further subscriptions with 429.
-	// One Account gets half of them. Zero means 10,000.
+	// Subscriptions limits the open subscriptions of modern clients; the server refuses further subscriptions with
+	// 429. One Account gets half of Subscriptions. Zero means 10,000.
 	Subscriptions int
 
-	// WatchedBytes limits the memory for watched resource URIs and tasks, over all sessions and subscriptions: the
-	// length of each URI plus 128 bytes, and 256 bytes for each task. At the limit, resources/subscribe fails, a
-	// subscription omits the resource, and a subscription to tasks is refused with 429. One Account gets half of it. One
-	// session or subscription may watch 1,024 URIs with a total of 256 KiB. Zero means 64 MiB.
+	// WatchedBytes limits the memory for watched resource URIs and tasks, over all sessions and subscriptions. A URI
+	// counts its length plus 128 bytes, and a task counts 256 bytes. At the limit, resources/subscribe fails, a new
+	// subscription omits the resource, and the server refuses a subscription to tasks with 429. One Account gets half
+	// of WatchedBytes. One session or subscription may watch 1,024 URIs with a total of 256 KiB. Zero means 64 MiB.
 	WatchedBytes int
 
-	// Bodies limits the memory for request bodies in bytes: bodies that are being read, and bodies of requests that are
-	// being handled. The first 4 KiB of each body do not count. The server reserves memory in steps as the bytes arrive,
-	// at most 16 times the size of the bytes that have arrived. A body that needs more memory than is free waits up to 5 s
-	// and then gets 503. A step takes at most a quarter of the free memory, so that small bodies still find room. One
-	// Account gets half of Bodies. Zero means 16 times [Limits.Frame]; the minimum is five times that limit.
+	// Bodies limits the memory in bytes for the bodies of requests that the server is reading or handling. The first 4
+	// KiB of each body do not count. The server reserves memory in steps as the bytes arrive, at most 16 times the
+	// size of the bytes that have arrived. A step takes at most a quarter of the free memory, so that small bodies
+	// still find room. A body that needs more memory than is free waits up to 5 s; then the server refuses it with
+	// 503. One Account gets half of Bodies. Zero means 16 times [Limits.Frame]; the minimum is five times that limit.
 	Bodies int
 
-	// BodyRate is the minimum rate of a body in bytes per second. The server measures it over windows of ten seconds: each
-	// window must bring ten times BodyRate. A slower body gets 408. Zero means 4,096; negative disables the minimum, so
-	// that [HTTPTimeouts.Body] is the only limit.
+	// BodyRate is the minimum rate of a body in bytes per second. The server measures the rate over windows of ten
+	// seconds: each window must bring ten times BodyRate. The server refuses a slower body with 408. Zero means 4,096.
+	// A negative BodyRate disables the minimum; then only [HTTPTimeouts.Body] limits the time.
 	BodyRate int
 }
 
@@ -159,17 +161,18 @@ type HTTPTimeouts struct {
 	// Zero means 30 min.
 	Session time.Duration
 
-	// Confirm is the corresponding time for a session that has not been used since it was opened. Clients confirm a
-	// session at once, by notifications/initialized. The server also ends an HTTP+SSE stream without any request after
-	// this time. Zero means 30 s. A negative Confirm, or one above Session, means Session.
+	// Confirm replaces Session as long as a session has not been used since it was opened. Clients confirm a session
+	// at once, by notifications/initialized. The server also ends an HTTP+SSE stream without any request after this
+	// time. Zero means 30 s. A negative Confirm, or one above Session, means Session.
 	Confirm time.Duration
 
 	// Body limits the time for reading the body of a request. Zero means 30 s.
 	//
-	// A middleware that replaces the http.ResponseWriter should implement Unwrap, see [http.ResponseController]. Without
-	// Unwrap, the handler cannot set deadlines. Body and [HTTPLimits.BodyRate] then still apply, at the cost of one
-	// goroutine for each body, but net/http may wait for the rest of a refused body until the client closes the
-	// connection, and Write does not apply. The handler reports this once by the warning mcp_server.http.no_deadlines.
+	// A middleware that replaces the http.ResponseWriter should implement Unwrap, see [http.ResponseController].
+	// Without Unwrap, the handler cannot set deadlines, and reports this once by the warning
+	// mcp_server.http.no_deadlines. Body and [HTTPLimits.BodyRate] then still apply, at the cost of one goroutine for
+	// each body. However, Write does not apply, and net/http may wait for the rest of a refused body until the client
+	// closes the connection.
 	Body time.Duration
 
 	// Write limits each write of a response: the server disconnects a client that does not read for this long. Zero

@@ -21,7 +21,7 @@ func (w *web) resumed(session, lastEventID string) *events {
 }
 
 func TestClientResumesStreamClosedByHandler(t *testing.T) {
-	for _, back := range []time.Duration{500 * time.Millisecond, 5 * time.Second} { // before and after the answer
+	for _, back := range []time.Duration{500 * time.Millisecond, 5 * time.Second} { // before the answer and after it
 		t.Run(back.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
@@ -29,7 +29,7 @@ func TestClientResumesStreamClosedByHandler(t *testing.T) {
 				s := w.stream("POST", callOf(7, "pause", "{}"), "Mcp-Session-Id", session, "MCP-Protocol-Version", "2025-11-25")
 				first := s.next()
 				if last := s.next(); last.Retry != 500*time.Millisecond {
-					t.Errorf("the last event is %+v, want it to say when to come back", last)
+					t.Errorf("the last event is %+v, want the retry delay", last)
 				}
 				s.over()
 				time.Sleep(back)
@@ -51,11 +51,11 @@ func TestCloseStreamIsRefusedIfClientCannotResume(t *testing.T) {
 	w := serveWeb(t, newWebServer(t, mcpserver.Options{}), nil)
 	body, headers := askedCall(1, "pause", "{}")
 	for name, p := range map[string]page{
-		"modern":            w.post(body, headers...),
-		"a revision before": w.post(callOf(1, "pause", "{}"), "Mcp-Session-Id", w.open("2025-06-18")),
+		"modern":              w.post(body, headers...),
+		"an earlier revision": w.post(callOf(1, "pause", "{}"), "Mcp-Session-Id", w.open("2025-06-18")),
 	} {
 		if p.status != 200 || !strings.Contains(p.body, mcpserver.ErrNotResumable.Error()) {
-			t.Errorf("%s: got %d with %s, want the handler told so", name, p.status, p.body)
+			t.Errorf("%s: got %d with %s, want an error for the handler", name, p.status, p.body)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestDisconnectedLegacyClientResumesWithoutLoss(t *testing.T) {
 				}
 				s = w.resumed(session, last.ID)
 				if m := s.message(); m.Method != mcp.NotificationProgress {
-					t.Errorf("got %+v, want what was missed", m)
+					t.Errorf("got %+v, want the missed message", m)
 				}
 				if m := s.message(); m.ID != 5.0 || m.Result == nil {
 					t.Errorf("got %+v, want the answer", m)
@@ -104,16 +104,16 @@ func TestResumedStreamContinues(t *testing.T) {
 		synctest.Wait()
 		s = w.resumed(session, first.ID)
 		if m := s.message(); m.Method != mcp.NotificationProgress {
-			t.Errorf("got %+v, want what was sent before", m)
+			t.Errorf("got %+v, want the earlier message", m)
 		}
 		second := w.resumed(session, first.ID)
 		if m := second.message(); m.Method != mcp.NotificationProgress {
-			t.Errorf("got %+v, want what was sent before, again", m)
+			t.Errorf("got %+v, want the earlier message again", m)
 		}
-		s.over() // taken over
+		s.over() // another stream has taken over
 		close(gate)
 		if m := second.message(); m.Method != mcp.NotificationProgress {
-			t.Errorf("got %+v, want what is sent now", m)
+			t.Errorf("got %+v, want the new message", m)
 		}
 		if m := second.message(); m.ID != 5.0 {
 			t.Errorf("got %+v, want the answer", m)
@@ -135,14 +135,14 @@ func TestResumptionFailsIfEventsAreMissing(t *testing.T) {
 		s.over()
 		p := w.do("GET", "", "Mcp-Session-Id", session, "Last-Event-ID", first.ID)
 		if p.status != 400 || !strings.Contains(p.body, "no longer stored") {
-			t.Errorf("got %d with %s, want it said that there is a gap", p.status, p.body)
+			t.Errorf("got %d with %s, want an error about the gap", p.status, p.body)
 		}
 		w.end()
 	})
 }
 
-// The stream for messages outside of requests starts with an event id, like all streams: a client that loses the stream
-// before the first message can resume it.
+// The stream for messages outside of requests starts with an event id, like all streams. So a client can resume the
+// stream even if it loses the stream before the first message.
 func TestSessionStreamBeginsWithEventID(t *testing.T) {
 	for _, test := range []struct {
 		version string

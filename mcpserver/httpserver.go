@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// httpServer is the part of an HTTP handler with the features of a server.
+// httpServer connects an HTTP handler with the features of a server.
 type httpServer struct {
 	*engine.HTTP
 	s        *Server

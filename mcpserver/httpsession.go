@@ -70,14 +70,14 @@ func (c *connection) Rewatch(ctx context.Context, before []string) {
 	after := c.watched.snapshot()
 	for _, uri := range after {
 		if h := x.s.resources.subscriber.Load(); h != nil && !slices.Contains(before, uri) {
-			// the client was already told that it watches the resource, so an error has no effect
+			// ignore the error: the client already knows that it watches the resource
 			x.Peer.Guard(ctx, mcp.MethodSubscribe, func() { _ = (*h).SubscribeResource(ctx, uri) })
 		}
 	}
 	for _, uri := range before {
 		if !slices.Contains(after, uri) {
 			c.notices.drop(notice{mcp.NotificationResourceUpdated, uri})
-			// no client could get the error
+			// ignore the error: there is no request to answer
 			x.Peer.Guard(ctx, mcp.MethodUnsubscribe, func() { _ = x.s.resources.unwatch(ctx, uri) })
 		}
 	}

@@ -66,7 +66,7 @@ func TestUnusedSSEStreamIsReplaced(t *testing.T) {
 	})
 }
 
-// One address can use up only its own share, even with requests like those of an honest client.
+// One address can use up only its own share, even if its requests look like the requests of an honest client.
 func TestOneAddressLeavesSessionsForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serveAddresses(t, newWebServer(t, mcpserver.Options{}),
@@ -119,7 +119,7 @@ func TestOneSessionLeavesPlacesForOthers(t *testing.T) {
 		if p := w.post(callOf(1, "greet", `{"name":"x"}`), "Mcp-Session-Id", other); p.status != http.StatusOK {
 			t.Errorf("another session got %d, want its answer", p.status)
 		}
-		a.leave() // handlers of a legacy client continue
+		a.leave() // the handlers of a legacy client continue
 		synctest.Wait()
 		w.servedAtOnce(t, "x")
 		w.do("DELETE", "", "Mcp-Session-Id", hog)
@@ -128,7 +128,7 @@ func TestOneSessionLeavesPlacesForOthers(t *testing.T) {
 	})
 }
 
-// The requests of a legacy client keep running after it disconnects, so disconnecting frees no places for more
+// The requests of a legacy client keep running after it disconnects. So disconnecting frees no places for more
 // requests.
 func TestRunningRequestKeepsPlaceAfterDisconnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestRunningRequestKeepsPlaceAfterDisconnect(t *testing.T) {
 				t.Fatalf("%d requests are handled at once, want at most %d", n, places)
 			}
 			if len(sessions) == 2 {
-				break // there are no more places
+				break // no place is free
 			}
 		}
 		body, headers := askedCall(1, "greet", `{"name":"x"}`)
@@ -241,7 +241,7 @@ func TestInitializeParamsSizeIsLimited(t *testing.T) {
 	})
 }
 
-// A limit for the number of sessions alone does not limit memory, because each session may have 64 KiB of introduction.
+// A limit on the number of sessions does not limit memory, because each session may have an introduction of 64 KiB.
 func TestInitializeParamsOfAllSessionsShareOneByteBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const budget, said = 2 << 20, 60_000
@@ -293,7 +293,7 @@ func TestInitializeParamsOfAllSessionsShareOneByteBudget(t *testing.T) {
 			t.Errorf("a session that was used got %d, want it alive", p.status)
 		}
 
-		stream, address := w.oldSession("http://localhost/mcp") // without an account, so it has no share
+		stream, address := w.oldSession("http://localhost/mcp") // has no account, and so no share
 		go w.post(large, address)
 		if m := stream.message(); m.Error != nil {
 			t.Errorf("initialize over HTTP+SSE got %+v, want a session", m.Error)
@@ -315,7 +315,7 @@ func TestInitializeParamsOfAllSessionsShareOneByteBudget(t *testing.T) {
 	})
 }
 
-// Unused sessions in a store expire as early as those of one process, and free their place in the store.
+// Unused sessions in a store expire as early as sessions of one process, and free their place in the store.
 func TestUnusedStoredSessionsAreEvicted(t *testing.T) {
 	isolated(t, mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 3}, KeepAlive: -1},
 		func(t *testing.T, a, b process) {

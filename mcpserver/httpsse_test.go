@@ -32,7 +32,7 @@ func TestHTTPWithSSEIsServedAtSameURL(t *testing.T) {
 		w := serveWeb(t, server, nil)
 		s, address := w.oldSession("http://localhost/some/mcp?key=1&other=a%26b")
 		if !strings.HasPrefix(address, "http://localhost/some/mcp?") || !strings.Contains(address, "key=1&other=a%26b") {
-			t.Errorf("the endpoint is %s, want the stream's own address and what belongs to it", address)
+			t.Errorf("the endpoint is %s, want the stream's own address with its parameters", address)
 		}
 		reply := func() message {
 			t.Helper()
@@ -96,7 +96,7 @@ func TestShutdownAnswersHTTPWithSSEClients(t *testing.T) {
 		synctest.Wait()
 		close(gate)
 		if m := s.message(); m.ID != 2.0 {
-			t.Errorf("got %+v, want the answer to what was being handled", m)
+			t.Errorf("got %+v, want the answer to the running request", m)
 		}
 		s.over()
 	})

@@ -66,7 +66,7 @@ func TestClientWithoutStreamGetsJSONAndNoProgress(t *testing.T) {
 	}
 	p = w.post(callOf(2, "pause", "{}"), "Mcp-Session-Id", session, "Accept", "application/json")
 	if !strings.Contains(p.body, mcpserver.ErrNotResumable.Error()) {
-		t.Errorf("closing a stream that there cannot be got %s, want the handler told so", p.body)
+		t.Errorf("closing a missing stream got %s, want an error for the handler", p.body)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestStreamOfBlockedClientIsAbandoned(t *testing.T) {
 		s := w.stream("POST", asked(1, "tools/call", bothMetas+`,"progressToken":1`, `"name":"flood"`),
 			modernHeaders("tools/call", "flood")...)
 		if err := <-reported; err == nil || time.Since(start) != 5*time.Second {
-			t.Errorf("the handler was told %v after %v, want an error after 5s", err, time.Since(start))
+			t.Errorf("the handler got %v after %v, want an error after 5s", err, time.Since(start))
 		}
 		s.leave()
 		w.end()
@@ -356,7 +356,7 @@ func TestModernDisconnectBeforeFirstEventCancels(t *testing.T) {
 	})
 }
 
-// forgetful is a store whose operations fail.
+// forgetful is a store that fails in each operation.
 type forgetful struct{ append, behind error }
 
 func (s forgetful) Append(context.Context, string, store.Event) error { return s.append }

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// A greedy client and a modest one, at different addresses.
+// Addresses of a greedy and a modest client.
 const (
 	greedy = "192.0.2.1:1"
 	modest = "192.0.2.2:1"
@@ -83,7 +83,7 @@ func TestWatchedResourcesOfOneAccountLeaveRoomForOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := serveAddresses(t, s, &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{WatchedBytes: 100 << 10}})
-		for range 3 { // the second time, everything that the first took must be free again
+		for range 3 { // in later rounds, everything that the first client took must be free again
 			granted := 0
 			var open []*events
 			for range 5 {
@@ -162,7 +162,7 @@ func TestOneAccountLeavesTasksForOthers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o.TTL = time.Minute
 				w := serveAddresses(t, newTaskServer(t, mcpserver.Options{Tasks: &o}), nil)
-				for range 3 { // when the tasks have expired, there is room again
+				for range 3 { // after the tasks have expired, there is room again
 					ids, refused := w.begin(t, 50, "compute", `{"seconds":5}`, greedy)
 					if len(ids) != 10 || refused != 40 {
 						t.Errorf("of one account %d tasks were taken and %d refused, want half of 20 taken", len(ids), refused)

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestEveryHTTPVersionWithAndWithoutTLS serves over real connections.
+// TestEveryHTTPVersionWithAndWithoutTLS uses real connections.
 func TestEveryHTTPVersionWithAndWithoutTLS(t *testing.T) {
 	forms := []struct {
 		name, proto, version string
@@ -135,7 +135,7 @@ func TestARequestIsAnsweredIfItsHandlerEndsTheGoroutine(t *testing.T) {
 	w := serveWeb(t, server, nil)
 	session := w.post(callOf(1, "exit", "{}"), "Mcp-Session-Id", w.open("2025-11-25"))
 	body, headers := askedCall(1, "exit", "{}")
-	modern := w.post(body, headers...) // the last one on its connection
+	modern := w.post(body, headers...) // the last request on its connection
 	for name, p := range map[string]page{"session": session, "modern": modern} {
 		if m := decoded(t, p.body); p.status != 200 || m.Error == nil || m.Error.Code != mcp.CodeInternalError {
 			t.Errorf("%s: got %d with %s, want an internal error", name, p.status, p.body)
@@ -143,7 +143,7 @@ func TestARequestIsAnsweredIfItsHandlerEndsTheGoroutine(t *testing.T) {
 	}
 }
 
-// TestHTTPRequestSpanBecomesParentOrLink tests spans that a middleware such as otelhttp puts into the context.
+// TestHTTPRequestSpanBecomesParentOrLink tests spans that middleware such as otelhttp stores in the context.
 func TestHTTPRequestSpanBecomesParentOrLink(t *testing.T) {
 	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
 		TraceFlags: trace.FlagsSampled})
@@ -187,8 +187,8 @@ func TestHTTPRequestSpanBecomesParentOrLink(t *testing.T) {
 	}
 }
 
-// TestTraceContextIsReadFromHTTPHeaders tests messages without a trace context: from clients with instrumented HTTP but
-// without instrumented MCP.
+// TestTraceContextIsReadFromHTTPHeaders tests messages without a trace context, from clients that instrument HTTP but
+// not MCP.
 func TestTraceContextIsReadFromHTTPHeaders(t *testing.T) {
 	const trust, inMeta, middleware = 1, 2, 4
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {

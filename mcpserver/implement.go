@@ -12,29 +12,30 @@ import (
 )
 
 // Initializer is an optional interface of a handler (see [Server.Implement]). Init prepares a session before the
-// session opens, for example by setting values with [Session.SetValue]. An error rejects the session: an error of type
-// [*mcp.Error] is sent to the client unchanged, any other as -32603 with a neutral message.
+// session opens, for example by setting values with [Session.SetValue]. An error rejects the session. The client
+// gets an error of type [*mcp.Error] unchanged, and any other error as -32603 with a neutral message.
 //
 // Only legacy clients have sessions: each successful initialize opens one, on a connection or over HTTP. Modern
 // requests and requests over stateless HTTP have no session. For them, the server does not call Init, and
 // [RequestInfo.Session] returns nil. The handler must look up per-client data for each of these requests.
 //
-// ctx is the context of the initialize request. The server does not read further messages from the connection until
-// Init returns.
+// ctx is the context of the initialize request. The server reads no further messages from the connection until Init
+// returns.
 type Initializer interface {
 	Init(ctx context.Context, s *Session) error
 }
 
-// Terminator is an optional interface of a handler (see [Server.Implement]) that cleans up after a session. The server
-// calls Terminate exactly once for each session that the handler knows. A new session reaches the handlers in the order
-// of Implement. A handler that is also an [Initializer] knows the session once its Init has succeeded, any other
-// handler once the session has reached it; that remains true if the session is rejected later. When Terminate is
-// called, all requests of the session have been answered, unless their handlers ignore the end of their contexts.
+// Terminator is an optional interface of a handler (see [Server.Implement]) that cleans up after a session. The
+// server calls Terminate exactly once for each session that the handler knows. A new session reaches the handlers
+// in the order of Implement. A handler with an [Initializer] knows the session once its Init has succeeded; any
+// other handler knows the session once the session has reached it. The handler still knows the session if the
+// server rejects it later. When the server calls Terminate, all requests of the session have been answered, unless
+// their handlers ignore the end of their contexts.
 //
-// reason is nil if the client has closed the session in the regular way. Otherwise it is [ErrShutdown],
-// [ErrSessionTimeout], the error that [Server.Serve] returns, or the reason for the rejection of the session. ctx ends
-// after [Options.DrainTimeout] or one second, whichever is longer. [Server.Serve] and [HTTPHandler.Shutdown] wait for
-// Terminate until one second after the end of ctx. The server can no longer send messages to the client.
+// reason is nil if the client has closed the session in the regular way. Otherwise reason is [ErrShutdown],
+// [ErrSessionTimeout], the error that [Server.Serve] returns, or the reason for the rejection of the session. ctx
+// ends after [Options.DrainTimeout] or one second, whichever is longer. [Server.Serve] and [HTTPHandler.Shutdown]
+// wait for Terminate until one second after the end of ctx. The server can no longer send messages to the client.
 type Terminator interface {
 	Terminate(ctx context.Context, s *Session, reason error)
 }
@@ -48,45 +49,49 @@ type ClientCapabilitiesHandler interface {
 }
 
 // CapabilityDeclarer is an optional interface of a handler (see [Server.Implement]) that changes the capabilities that
-// the server declares. The server calls DeclareCapabilities for each client that asks for them, often concurrently. c
-// holds the capabilities collected so far for clients of revision v. The method may change c, but not the maps in it.
+// the server declares. The server calls DeclareCapabilities, often concurrently, each time it declares its
+// capabilities to a client. c holds the capabilities collected so far for clients of revision v. DeclareCapabilities
+// may change c, but not the maps in it.
 type CapabilityDeclarer interface {
 	DeclareCapabilities(c *mcp.ServerCapabilities, v mcp.Version)
 }
 
-// LevelSetter is an optional interface of a handler (see [Server.Implement]). The server calls SetLevel when a legacy
-// client requests a log level for its session, before the level takes effect; [RequestInfo.Session] returns the
-// session. A handler with this interface enables log messages, as [Options.Logging] does. An error rejects the request.
-// The server does not read further messages of the client until SetLevel returns.
+// LevelSetter is an optional interface of a handler (see [Server.Implement]). The server calls SetLevel when a
+// legacy client requests a log level for its session, before the level takes effect; [RequestInfo.Session] returns
+// the session. A handler with this interface enables log messages, as [Options.Logging] does. An error rejects the
+// request. The server reads no further messages of the client until SetLevel returns.
 type LevelSetter interface {
 	SetLevel(ctx context.Context, level mcp.LoggingLevel) error
 }
 
-// Implement adds a handler: one value whose methods implement a whole server or a part of it, in place of one function
-// for each tool, resource and prompt. The server declares the capabilities that match the methods of h. h must
-// implement at least one of these interfaces:
+// Implement adds a handler: one value whose methods implement a whole server or a part of it, in place of one
+// function for each tool, resource and prompt. The server declares the capabilities that match the methods of h. h
+// must implement at least one of these interfaces:
 //
 //   - tools: [ToolLister] and [ToolCaller], only together;
-//   - resources: [ResourceReader], together with a [ResourceLister], a [ResourceTemplateLister] or both, and optionally
-//     [ResourceSubscriber] for clients that watch resources;
+//   - resources: [ResourceReader], together with a [ResourceLister], a [ResourceTemplateLister] or both, and
+//     optionally [ResourceSubscriber] for clients that watch resources;
 //   - prompts: [PromptLister] and [PromptGetter], only together;
 //   - completion: [Completer];
 //   - logging: [LevelSetter];
 //   - sessions: [Initializer], [Terminator] and [ClientCapabilitiesHandler];
 //   - other capabilities: [CapabilityDeclarer].
 //
-// Any number of goroutines call the methods concurrently. Their contexts are like the context of a [ToolHandler]:
-// [RequestFrom] returns the request, with the client, the session and its values, the HTTP request, logging and
-// progress. After a panic, or an error other than an [*mcp.Error], the client gets -32603 with a neutral message,
-// except where an interface specifies otherwise. The handler pages its lists with its own cursors. A nil result is an
+// The server calls the methods concurrently. Their contexts are like the context of a [ToolHandler]: [RequestFrom]
+// returns the request, with the client, the session and its values, the HTTP request, logging and progress. After a
+// panic, or an error other than an [*mcp.Error], the client gets -32603 with a neutral message, except where an
+// interface specifies otherwise. The handler divides its lists into pages, with its own cursors. A nil result is an
 // empty result. The server adapts a copy of each result to the client's revision, and does not change the result
 // itself. The server does not validate results of h against any schema.
 //
-// Implement may be called for several values, before or after clients connect; a client sees the capabilities of the
-// moment at which it connects. Implement returns an error, and changes nothing, if h has none of the interfaces or only
-// one half of a pair, if a method has the name of an interface method but another signature, or if another handler or
-// an added feature already handles one of the protocol methods. [AddTool] fails after Implement has added a handler for
-// tools; the same applies to the other features.
+// A program may call Implement for several values, before or after clients connect. A client sees the capabilities
+// that the server had when the client connected. Implement returns an error, and changes nothing,
+//
+//   - if h has none of the interfaces or only one half of a pair;
+//   - if a method of h has the name of an interface method but another signature;
+//   - if another handler or an added feature already handles one of the protocol methods.
+//
+// [AddTool] fails after Implement has added a handler for tools; the same applies to the other features.
 func (s *Server) Implement(h any) error {
 	if h == nil {
 		return errors.New("implement: no handler")
@@ -175,7 +180,7 @@ var contracts = []reflect.Type{
 	reflect.TypeFor[Completer](), reflect.TypeFor[LevelSetter](), reflect.TypeFor[CapabilityDeclarer](),
 }
 
-// mistaken returns an error if a method of h has the name of an interface method but the server would never call it.
+// mistaken returns an error if a method of h has the name of an interface method but the server would not call it.
 func mistaken(h any) error {
 	t := reflect.TypeOf(h)
 	for _, contract := range contracts {

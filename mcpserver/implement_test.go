@@ -266,18 +266,18 @@ func TestOneMethodHasOneHandler(t *testing.T) {
 	tests := map[string]struct {
 		first, second func(*mcpserver.Server) error
 	}{
-		"tools":                 {tool, implement(toolbox{})},
-		"tools, later":          {implement(toolbox{}), tool},
-		"resources":             {resource, implement(shelf{})},
-		"resources, later":      {implement(shelf{}), resource},
-		"prompts":               {prompt, implement(phrasebook{})},
-		"prompts, later":        {implement(phrasebook{}), prompt},
-		"completion":            {completion, implement(struct{ mcpserver.Completer }{phrasebook{}})},
-		"completion, later":     {implement(struct{ mcpserver.Completer }{phrasebook{}}), completion},
-		"level":                 {level, implement(new(leveled))},
-		"level, later":          {implement(new(leveled)), level},
-		"two handlers":          {implement(toolbox{}), implement(newEverything())},
-		"two handlers of level": {implement(new(leveled)), implement(new(leveled))},
+		"tools":                            {tool, implement(toolbox{})},
+		"tools, later":                     {implement(toolbox{}), tool},
+		"resources":                        {resource, implement(shelf{})},
+		"resources, later":                 {implement(shelf{}), resource},
+		"prompts":                          {prompt, implement(phrasebook{})},
+		"prompts, later":                   {implement(phrasebook{}), prompt},
+		"completion":                       {completion, implement(struct{ mcpserver.Completer }{phrasebook{}})},
+		"completion, later":                {implement(struct{ mcpserver.Completer }{phrasebook{}}), completion},
+		"level":                            {level, implement(new(leveled))},
+		"level, later":                     {implement(new(leveled)), level},
+		"two handlers":                     {implement(toolbox{}), implement(newEverything())},
+		"two handlers of logging/setLevel": {implement(new(leveled)), implement(new(leveled))},
 	}
 	for name, tt := range tests {
 		s := empty(t, nil)
@@ -456,7 +456,7 @@ func TestImplementedServerNotifiesSubscribers(t *testing.T) {
 		s.ToolsChanged()
 		s.ResourcesChanged()
 		s.PromptsChanged()
-		time.Sleep(time.Second) // changes are collected
+		time.Sleep(time.Second) // longer than changeWindow
 		synctest.Wait()
 		var methods []string
 		for _, f := range w.taken() {
@@ -536,7 +536,7 @@ func TestHandlerIsNotifiedOfWatchEndAfterDisconnect(t *testing.T) {
 	})
 }
 
-// holed returns resource contents that are nil.
+// holed returns contents of resources that are nil.
 type holed struct{ shelf }
 
 func (holed) ReadResource(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {

@@ -45,7 +45,7 @@ func (p *parts) methods(s *Server) (all []*method) {
 	return all
 }
 
-// unknown finds no name. Only the handler knows its names, so metrics omit them.
+// unknown finds no name: only the handler knows the names, so metrics omit them.
 func unknown([]byte) (string, bool) { return "", false }
 
 func (p *parts) listTools(ctx context.Context, c *call) (any, error) {
@@ -55,7 +55,7 @@ func (p *parts) listTools(ctx context.Context, c *call) (any, error) {
 	})
 }
 
-// withSchemas returns the tools and adds an input schema to those without one, because the protocol requires it.
+// withSchemas returns the tools, and gives each tool without an input schema one, because the protocol requires it.
 func withSchemas(tools []*mcp.Tool) []*mcp.Tool {
 	all := make([]*mcp.Tool, len(tools))
 	for i, t := range tools {
@@ -68,7 +68,7 @@ func withSchemas(tools []*mcp.Tool) []*mcp.Tool {
 	return all
 }
 
-// anyArguments is the input schema of tools without one.
+// anyArguments is the default input schema. It allows any object.
 var anyArguments = json.RawMessage(`{"type":"object"}`)
 
 func (p *parts) callTool(ctx context.Context, c *call) (any, error) {
@@ -168,7 +168,7 @@ func listed[R, T any](
 	return shown, nil
 }
 
-// hintOf fills the unset fields of a list's cache hint from the server's defaults; a legacy client gets no hint.
+// hintOf fills the unset fields of a list's cache hint with the server's defaults. A legacy client gets no hint.
 func (c *call) hintOf(h mcp.CacheHint) mcp.CacheHint {
 	if c.info.Version.Era() == mcp.Legacy {
 		return mcp.CacheHint{}

@@ -40,6 +40,6 @@ func TestImplementRefusesMethodsItWouldNeverCall(t *testing.T) {
 		}
 	}
 	if err := empty(t, nil).Implement(&byPointer{}); err != nil {
-		t.Errorf("a handler with all methods of what it has was refused: %v", err)
+		t.Errorf("a handler with complete interfaces was refused: %v", err)
 	}
 }

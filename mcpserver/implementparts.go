@@ -46,16 +46,16 @@ type ResourceReader interface {
 	ReadResource(ctx context.Context, r *ReadResourceRequest) (*mcp.ReadResourceResult, error)
 }
 
-// ResourceSubscriber is an interface of a handler, together with [ResourceReader]; see [Server.Implement]. Without a
-// ResourceSubscriber, clients cannot watch the handler's resources.
+// ResourceSubscriber is an interface of a handler, together with [ResourceReader]; see [Server.Implement]. Without
+// a ResourceSubscriber, clients cannot watch the handler's resources.
 //
-// The server calls SubscribeResource for each resource that a client starts to watch; call [Server.ResourceUpdated] to
-// notify the clients that watch a resource. An error of SubscribeResource, such as [ResourceNotFound], is sent to a
-// legacy client. For a modern client, the server omits the resource from the resources that it confirms. The server
-// calls UnsubscribeResource once when the client stops watching the resource: when the client unsubscribes, or when its
-// session or subscription ends. In the second case, ctx may have no request. Both methods should return quickly,
-// because the server may not read further messages of the client before they return. A legacy client may subscribe to a
-// resource several times, and needs to unsubscribe only once.
+// The server calls SubscribeResource for each resource that a client starts to watch; call [Server.ResourceUpdated]
+// to notify the clients that watch a resource. A legacy client gets the error of SubscribeResource, such as
+// [ResourceNotFound]. For a modern client, the server omits the resource from the resources that it confirms. The
+// server calls UnsubscribeResource once when the client stops watching the resource: when the client unsubscribes,
+// or when its session or subscription ends. At the end of a session or subscription, ctx may have no request. Both
+// methods should return quickly, because the server may read no further messages of the client before they return.
+// A legacy client may subscribe to a resource several times, and needs to unsubscribe only once.
 type ResourceSubscriber interface {
 	SubscribeResource(ctx context.Context, uri string) error
 	UnsubscribeResource(ctx context.Context, uri string) error
@@ -80,7 +80,7 @@ type Completer interface {
 	Complete(ctx context.Context, r *CompleteRequest) ([]string, error)
 }
 
-// parts are the interfaces of a handler; those that the handler does not implement are nil.
+// parts holds the interfaces of a handler. An interface that the handler does not implement is nil.
 type parts struct {
 	host
 	tools      ToolLister
@@ -115,7 +115,7 @@ func partsOf(h any) *parts {
 	return p
 }
 
-// check returns an error if an interface that must accompany another one is missing.
+// check returns an error if the handler has only one half of a pair of interfaces.
 func (p *parts) check() error {
 	listed := p.resources != nil || p.templates != nil
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// exchange extends the engine's exchange with the data that a server's features need.
+// exchange extends the engine's exchange with data for the server's features.
 type exchange struct {
 	engine.Exchange
 	s        *Server
@@ -17,7 +17,7 @@ type exchange struct {
 	audience *audience   // holds the subscriptions
 }
 
-// answering is the role of a server whose features answer requests.
+// answering is the role of a server that answers requests itself, with its features.
 type answering struct{ s *Server }
 
 // connection holds the features' state for one client, on a connection or in a session over HTTP.
@@ -83,7 +83,7 @@ func (x *exchange) NewCall() *rpc.Call { return new(call).of(x) }
 
 func (x *exchange) Cancellation(reason string) error { return rpc.Cancellation(reason) }
 
-// Notified calls the user's handler of a notification, if there is one.
+// Notified passes a notification to the user's handler, if there is one.
 func (x *exchange) Notified(m *jsonrpc.Message) error {
 	switch {
 	case m.Method == mcp.NotificationInitialized:
@@ -96,7 +96,7 @@ func (x *exchange) Notified(m *jsonrpc.Message) error {
 	return nil
 }
 
-// initialized handles notifications/initialized: first the server, then the user's handler.
+// initialized handles notifications/initialized: it confirms the session, then calls the user's handler.
 func (x *exchange) initialized(m *jsonrpc.Message) error {
 	confirm := func(*instrument.Op) error {
 		return x.Amend(x.Work, func() { x.Terms.Confirmed.Store(x.Terms.Agreed.Load() != nil) })

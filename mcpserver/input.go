@@ -16,33 +16,33 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// rounds holds the questions to the client during one request, and the client's answers: those in this request, and
-// those from the earlier rounds that the request continues.
+// rounds holds the questions to the client during one request, and the client's answers: the answers in this request,
+// and the answers of the earlier rounds that this request continues.
 type rounds struct {
 	responses, sealed []byte // inputResponses and requestState of the params, raw; nil if absent
 
 	mu      sync.Mutex
 	opened  bool                       // guarded by mu; responses and sealed have been read
-	invalid error                      // guarded by mu; why responses or sealed could not be read
+	invalid error                      // guarded by mu; error of reading responses or sealed
 	past    state                      // guarded by mu; state of the earlier rounds
 	given   mcp.InputResponses         // guarded by mu; answers in this request
 	kept    map[string]json.RawMessage // guarded by mu; answers that the handler has used in this run
-	asked   mcp.InputRequests          // guarded by mu; questions without an answer
+	asked   mcp.InputRequests          // guarded by mu; unanswered questions
 	used    map[string]bool            // guarded by mu; keys used in this run
 	begun   bool                       // guarded by mu; the handler has started
 	before  map[string]bool            // guarded by mu; keys that middleware used before the handler started
 	done    map[string]json.RawMessage // guarded by mu; results of Once
-	doing   map[string]chan struct{}   // guarded by mu; closed when a Once has ended
+	doing   map[string]chan struct{}   // guarded by mu; closed when the running Once ends, by key
 }
 
-// arrive stores the members of the params that continue earlier rounds, for methods that support rounds.
+// arrive stores the members of the params that continue earlier rounds, if the method supports rounds.
 func (c *call) arrive(p *jsonrpc.Params) {
 	if c.modern() && asksInResult(c.info.Method) {
 		c.rounds.responses, c.rounds.sealed = p.InputResponses, p.RequestState
 	}
 }
 
-// resume reads the members that continue earlier rounds, if there are any.
+// resume reads the members of the params that continue earlier rounds, if there are any.
 func (c *call) resume() error {
 	r := &c.rounds
 	if r.responses == nil && r.sealed == nil {
@@ -53,7 +53,7 @@ func (c *call) resume() error {
 	return r.open(c)
 }
 
-// open reads responses and sealed, once. mu is held.
+// open reads responses and sealed when it is first called. mu is held.
 func (r *rounds) open(c *call) error {
 	if r.opened {
 		return r.invalid
@@ -87,8 +87,7 @@ func (r *rounds) read(c *call) (past state, answers mcp.InputResponses, err erro
 	return past, answers, nil
 }
 
-// take assigns a unique key to each item and stores the answers that are present. It returns the items without an
-// answer.
+// take assigns a unique key to each item, and stores the answers that have arrived. It returns the unanswered items.
 func (r *rounds) take(ctx context.Context, c *call, items []*inquiry) (left []*inquiry, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +115,7 @@ func (r *rounds) take(ctx context.Context, c *call, items []*inquiry) (left []*i
 	return left, nil
 }
 
-// begin records that the handler starts. If it starts again, its questions get the same keys as before.
+// begin records the start of a run of the handler. In each run, the questions get the same keys.
 func (r *rounds) begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +126,7 @@ func (r *rounds) begin() {
 	r.used = maps.Clone(r.before)
 }
 
-// name returns a key that neither this run of the handler nor earlier middleware has used. mu is held.
+// name returns key, with a number appended if this run of the handler or earlier middleware has used it. mu is held.
 func (r *rounds) name(key string) string {
 	if r.used == nil {
 		r.used = map[string]bool{}
@@ -155,7 +154,7 @@ func (r *rounds) keeping(key string, answer json.RawMessage) {
 	r.kept[key] = bytes.Clone(answer)
 }
 
-// require stores the questions for the client, and returns the error for the handler to return.
+// require stores the questions for the client. It returns the error that the handler returns.
 func (r *rounds) require(items []*inquiry) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -168,19 +167,19 @@ func (r *rounds) require(items []*inquiry) error {
 	return &inputRequired{}
 }
 
-// inputRequired is the error of a handler that needs answers of the client first.
+// inputRequired is the error of a handler that needs the client's answers first.
 type inputRequired struct {
 	asks []*Ask  // questions in addition to rounds.asked
 	own  *string // the handler's new state; nil to keep the previous state
 }
 
 func (e *inputRequired) Error() string {
-	return "the client must be asked first: return this error from the handler, which is called again with the answers"
+	return "the client must be asked first: return this error from the handler; the server then calls the handler again"
 }
 
 func (e *inputRequired) Unwrap() []error { return []error{ErrInputRequired, errNoInput} }
 
-// errNoInput is the answer to a request that needs input, if the client cannot be asked.
+// errNoInput is the answer to a request that needs input from a client that cannot be asked.
 var errNoInput = &mcp.Error{Code: mcp.CodeInternalError,
 	Message: "the request needs input, but the client cannot be asked"}
 
@@ -198,7 +197,7 @@ func (r *rounds) next(own *string) state {
 	return next
 }
 
-// inputResult returns the result that asks a modern client the handler's questions.
+// inputResult returns the result that asks a modern client the questions of the handler.
 func (c *call) inputResult(e *inputRequired) (any, error) {
 	if !asksInResult(c.info.Method) {
 		return nil, e
@@ -231,12 +230,12 @@ func (c *call) inputResult(e *inputRequired) (any, error) {
 // twice, for example to place an order before the user is asked how to pay. If f returns an error, Once returns the
 // error and does not remember the call.
 //
-// The result of f is converted to JSON and back, even in the first round, because the client keeps it between the
-// rounds, encrypted. The key identifies the call among the calls of the handler. Outside of a request, and if the
-// client is asked no questions, Once just calls f.
+// Once converts the result of f to JSON and back, even in the first round, because the client keeps the result between
+// the rounds, encrypted. The key identifies the call among the calls of the handler. Outside of a request, and if the
+// handler asks no questions, Once just calls f.
 //
 // A client may repeat its first request, and may repeat a later round any number of times within [Options.StateTTL].
-// Once does not protect against such clients; make the effect itself idempotent where that matters.
+// Once does not protect against such clients; if that matters, make the effect itself idempotent.
 // (specification 2026-07-28, basic/patterns/mrtr, "Server Requirements (Basic Workflow)")
 func Once[T any](ctx context.Context, key string, f func() (T, error)) (result T, err error) {
 	r := RequestFrom(ctx)
@@ -278,8 +277,8 @@ func (r *rounds) once(ctx context.Context, c *call, key string, f func() (json.R
 	}
 }
 
-// enter returns the result for key, or a channel that is closed when another goroutine has finished the call. If both
-// are nil, the caller must call do.
+// enter returns the result for key. If another goroutine is calling f, enter returns a channel that is closed after
+// that call. If both results are nil, the caller must call do.
 func (r *rounds) enter(c *call, key string) (raw json.RawMessage, busy <-chan struct{}, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -63,7 +63,7 @@ func needed(t *testing.T, m message) *mcp.InputRequiredResult {
 	return r
 }
 
-// tells calls the tool, which must return a final result.
+// tells calls the tool and returns its final result. The call must not require input.
 func (c *caller) tells(members, want string) {
 	c.t.Helper()
 	m := c.call(members)
@@ -92,7 +92,7 @@ func (c *caller) finish() {
 	}
 }
 
-// with returns the members of a further round: answers by key, as JSON, and a state, which may be nil.
+// with returns the members of a further round. answers are JSON by key; the state may be nil.
 func with(answers, state any) string {
 	members := fmt.Sprintf(`"inputResponses":%s`, answers)
 	switch s := state.(type) {
@@ -104,7 +104,7 @@ func with(answers, state any) string {
 	return members
 }
 
-// nameAndColor asks for a name, then for a color.
+// nameAndColor asks first for a name and then for a color.
 func nameAndColor(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	var name, color mcp.ElicitResult
 	if err := mcpserver.RequestFrom(ctx).AskAll(ctx, mcpserver.AskElicit("name",
@@ -163,7 +163,7 @@ func TestModernCapabilitiesApplyToOneRequest(t *testing.T) {
 			case able && !strings.Contains(string(m.Result), `"input_required"`):
 				t.Errorf("a request with the capability got %s, %+v, want the roots asked for", m.Result, m.Error)
 			case !able && (m.Error == nil || m.Error.Code != mcp.CodeMissingClientCapability):
-				t.Errorf("a request without the capability got %s, %+v, want it refused whatever was said before", m.Result,
+				t.Errorf("a request without the capability got %s, %+v, want it refused regardless of earlier requests", m.Result,
 					m.Error)
 			}
 		}
@@ -177,7 +177,7 @@ func TestMissingInputIsRequestedAgain(t *testing.T) {
 		first := c.needs("")
 		for _, members := range []string{
 			with(`{}`, first.RequestState),
-			with(`{"wrong":{"action":"accept"},"color":7}`, first.RequestState), // the handler has not asked for these
+			with(`{"wrong":{"action":"accept"},"color":7}`, first.RequestState), // the handler has asked for neither of these
 			`"inputResponses":null,"requestState":null`,
 			with(`{"wrong":1}`, nil),
 		} {
@@ -337,11 +337,11 @@ func TestInputRequestsWithoutKeyMatchByContent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		order = []string{"b", "a", "a"} // a handler may ask in a different order
+		order = []string{"b", "a", "a"} // a handler may ask in another order
 		c.tells(with(string(raw), first.RequestState), "b a a2")
-		order = []string{"b", "a", "c"} // but an answer belongs to its question
+		order = []string{"b", "a", "c"} // an answer belongs to its question
 		if r := c.needs(with(string(raw), first.RequestState)); len(r.InputRequests) != 1 {
-			t.Errorf("the client is asked %v, want what it has not been asked yet", r.InputRequests)
+			t.Errorf("the client got the questions %v, want only new questions", r.InputRequests)
 		}
 		c.finish()
 	})
@@ -365,7 +365,7 @@ func TestOversizedRequestStateIsError(t *testing.T) {
 		c.finish()
 		if text := rec.Log("mcp_server.request.exception").Text("exception.message"); !strings.Contains(text,
 			"has more than 1048576 bytes") {
-			t.Errorf("the log says %q, want why", text)
+			t.Errorf("the log contains %q, want the reason", text)
 		}
 	})
 }

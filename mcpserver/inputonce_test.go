@@ -108,7 +108,7 @@ func TestConcurrentOnceCallsRunOneAtATime(t *testing.T) {
 				all.Wait()
 				return toldBy("%v", results)
 			})
-		w := opened(t, t.Context(), s) // the legacy era also has Once
+		w := opened(t, t.Context(), s) // Once also works in the legacy era
 		w.send(callOf(1, "tool", "{}"))
 		time.Sleep(3 * time.Second)
 		if out := w.reply(t); !strings.Contains(string(out.Result), `map[0 first:1 2 \u003cnil\u003e:4]`) &&

@@ -12,15 +12,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// RequireInput returns an error for a handler to return if it needs input of the client. In contrast to
-// [RequestInfo.Elicit], the handler spells out the requests, under keys of its choice, and a state for its next run.
-// requests may be empty if the client should only send the request again. The server then calls the handler again with
-// [RequestInfo.InputResponses] and [RequestInfo.RequestState]. The client keeps the state between the rounds,
-// encrypted.
+// RequireInput returns an error for a handler to return if it needs input from the client. Unlike
+// [RequestInfo.Elicit], RequireInput takes the requests themselves, under keys that the handler chooses, and a state
+// for the handler's next run. requests may be empty if the client should only send the request again. The server then
+// calls the handler again with [RequestInfo.InputResponses] and [RequestInfo.RequestState]. Between the rounds, the
+// client keeps the state, encrypted.
 //
-// Most handlers use [RequestInfo.Elicit] and similar functions instead, which need no state. The same handler also
-// works with legacy clients, which get the requests directly. A legacy client that cannot be asked gets an error, as
-// does a client of either era that lacks a required capability.
+// Most handlers use [RequestInfo.Elicit] and similar functions instead, which need no state. A handler with
+// RequireInput also works with legacy clients, which get the requests directly. A legacy client that cannot be asked
+// gets an error, and so does a client of either era that lacks a required capability.
 // (specification 2026-07-28, basic/patterns/mrtr, "InputRequiredResult")
 func (r *RequestInfo) RequireInput(requests mcp.InputRequests, state string) error {
 	e := &inputRequired{own: &state}
@@ -32,7 +32,7 @@ func (r *RequestInfo) RequireInput(requests mcp.InputRequests, state string) err
 		e.asks = append(e.asks, a)
 	}
 	if len(e.asks) == 0 && state == "" {
-		return errors.New("want requests for input or a state")
+		return errors.New("RequireInput needs a request or a state")
 	}
 	return e
 }
@@ -81,7 +81,7 @@ func (r *RequestInfo) InputResponses() mcp.InputResponses {
 }
 
 // RequestState returns the latest state that the handler passed to [RequestInfo.RequireInput] in an earlier round. It
-// is empty if there is no such state.
+// returns an empty string if there is no such state.
 func (r *RequestInfo) RequestState() string {
 	if r == nil || r.call == nil {
 		return ""
@@ -95,10 +95,11 @@ func (r *RequestInfo) RequestState() string {
 	return rounds.past.Own
 }
 
-// maxInputRounds limits how often a handler may ask a legacy client by RequireInput.
+// maxInputRounds limits the rounds in which a handler may ask a legacy client by RequireInput.
 const maxInputRounds = 10
 
-// comeBack is the delay before a handler that asked no questions runs again. It doubles with each round.
+// comeBack is the delay before the next run of a handler that required input without a question. The delay doubles
+// with each round.
 const comeBack = 50 * time.Millisecond
 
 // handleRounds calls the handler until it requires no more input; see inRounds.
@@ -109,8 +110,8 @@ func (c *call) handleRounds(ctx context.Context) (any, error) {
 	})
 }
 
-// inRounds calls h, a handler or middleware. For a legacy client, it asks for the required input and calls h again
-// until h requires no more input. A modern client sends the request again itself.
+// inRounds calls h, a handler or middleware. For a legacy client, inRounds asks for the required input and calls h
+// again until h requires no more input. A modern client itself sends the request again.
 func (c *call) inRounds(ctx context.Context, h func() (any, error)) (any, error) {
 	for round := 0; ; round++ {
 		result, err := h()
@@ -122,7 +123,7 @@ func (c *call) inRounds(ctx context.Context, h func() (any, error)) (any, error)
 		case !ok || c.modern():
 			return c.required(err)
 		case round == maxInputRounds:
-			return nil, rpc.Fail(errNoInput, fmt.Errorf("input was required %d times", round))
+			return nil, rpc.Fail(errNoInput, fmt.Errorf("the handler required input in more than %d rounds", round))
 		}
 		if err := c.fulfil(ctx, e, comeBack<<round); err != nil {
 			return nil, rpc.Fail(errNoInput, err)
@@ -130,7 +131,7 @@ func (c *call) inRounds(ctx context.Context, h func() (any, error)) (any, error)
 	}
 }
 
-// required converts an error that requires input to the result that asks the client. It returns any other error
+// required converts an error that requires input to the result that asks the client. It returns other errors
 // unchanged.
 func (c *call) required(err error) (any, error) {
 	if e, ok := errors.AsType[*urlRequired](err); ok {

@@ -13,7 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestHandlerManagesItsOwnRequestState serves clients of both eras with a handler that spells out its requests.
+// TestHandlerManagesItsOwnRequestState serves clients of both eras with a handler that passes its requests to
+// RequireInput.
 func TestHandlerManagesItsOwnRequestState(t *testing.T) {
 	for _, w := range everyWay(mcp.Version20250618) {
 		t.Run(w.String(), func(t *testing.T) {
@@ -35,7 +36,7 @@ func TestHandlerManagesItsOwnRequestState(t *testing.T) {
 						}
 						return nil, r.RequireInput(nil, "wait for "+fmt.Sprint(who.Content["name"]))
 					}
-					if _, err := r.ListRoots(ctx); err != nil { // both ways can be mixed
+					if _, err := r.ListRoots(ctx); err != nil { // a handler may mix both ways
 						return nil, err
 					}
 					return toldBy("%s", r.RequestState())
@@ -44,7 +45,7 @@ func TestHandlerManagesItsOwnRequestState(t *testing.T) {
 			got := callText(t, c, "tool")
 			want, logged := "wait for Ada", "[0 named2 wait for Ada0]"
 			if w.version.Era() == mcp.Modern {
-				logged = "[0 named2 wait for Ada0 wait for Ada1]" // asking is a round of its own
+				logged = "[0 named2 wait for Ada0 wait for Ada1]" // asking for the roots is a separate round
 			}
 			if got != want || fmt.Sprint(log) != logged {
 				t.Errorf("the tool answered %q after %q, want %q after %q", got, log, want, logged)

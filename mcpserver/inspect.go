@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// Servers returns the servers of this process that serve a connection or have an [HTTPHandler] that is not shut down,
-// in the order of their creation.
+// Servers returns the active servers of this process in the order of their creation. A server is active while it
+// serves a connection or has an [HTTPHandler] that is not shut down.
 func Servers() []*Server {
 	var all []*Server
 	for _, v := range running.Servers.All() {
@@ -20,7 +20,7 @@ func Servers() []*Server {
 }
 
 // Inspect returns a snapshot of the server's activity. The data of each connection and of each HTTP handler is
-// consistent, but the server collects them one after the other, because it has no lock over all its connections.
+// consistent. The server collects these data one after the other, because it has no lock over all its connections.
 func (s *Server) Inspect() inspect.Server {
 	i := inspect.Server{
 		Time: time.Now(), Server: s.info.Name, Version: s.info.Version,
@@ -57,7 +57,7 @@ func (a *audience) len() int {
 	return len(a.subs)
 }
 
-// len returns the number of entries; a nil list has none.
+// len returns the number of URIs. A nil list has none.
 func (w *watchlist) len() int {
 	if w == nil {
 		return 0

@@ -170,8 +170,8 @@ func TestInspectShowsTasksWithoutTheirIDs(t *testing.T) {
 	})
 }
 
-// With ten thousand requests on a thousand connections, an inspection lists only the oldest requests and the busiest
-// connections, with the total numbers.
+// With ten thousand requests on a thousand connections, Inspect lists only the oldest requests and the busiest
+// connections, and the total numbers.
 func TestInspectionSizeIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, release := withHold(t, mcpserver.Options{})
@@ -204,7 +204,7 @@ func TestInspectionSizeIsLimited(t *testing.T) {
 	})
 }
 
-// The memory of a handler is freed even if the program forgets to shut it down.
+// The memory of a handler is freed even if the program does not shut the handler down.
 func TestUnreferencedServerIsCollected(t *testing.T) {
 	collected := make(chan struct{})
 	func() {
@@ -253,8 +253,8 @@ func TestBrokenConnectionLogsFlightRecorder(t *testing.T) {
 	})
 }
 
-// Repeatedly broken connections do not flood the log: each record contains the number of suppressed records before it
-// and of the older entries that did not fit.
+// Connections that break repeatedly do not flood the log. Each record contains two numbers: of the suppressed records
+// before it, and of the older entries that did not fit.
 func TestFlightRecorderIsLoggedOncePerMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
@@ -281,7 +281,7 @@ func TestFlightRecorderIsLoggedOncePerMinute(t *testing.T) {
 	})
 }
 
-// Many clients connect, call and disconnect during inspections, for the race detector.
+// During inspections, many clients connect, call and disconnect. This test is for the race detector.
 func TestInspectDuringClientActivity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := bare(t, mcpserver.Options{Telemetry: telemetry.New(), Limits: mcpserver.Limits{Total: 16}})

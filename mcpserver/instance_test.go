@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A server has one instance id over all transports, and another server of the same name has another id.
+// A server has the same instance id on all transports. Another server of the same name has another id.
 func TestServerHasOneInstanceIDOnAllTransports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, given := range []string{"", "pod-7"} {

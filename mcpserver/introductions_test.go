@@ -31,19 +31,19 @@ func TestTelemetryIdentifiesClient(t *testing.T) {
 		requests      int64 // number of requests counted under this name
 	}{
 		"modern": {[]string{discovering(1, ide), discovering(2, ide)}, "ide", "1.4.0", 2},
-		"in other words": {[]string{discovering(1, `{ "version" : "1.4.0", "name":"i\u0064e" }`), discovering(2, ide)},
+		"in another encoding": {[]string{discovering(1, `{ "version" : "1.4.0", "name":"i\u0064e" }`), discovering(2, ide)},
 			"ide", "1.4.0", 2},
 		"legacy": {[]string{
 			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 				`"clientInfo":` + ide + `}}`,
 			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 			`{"jsonrpc":"2.0","id":2,"method":"ping"}`}, "ide", "1.4.0", 2},
-		"one that says nothing": {[]string{discovering(1, "")}, "", "", 0},
-		"no object":             {[]string{discovering(1, `["ide"]`)}, "", "", 0},
-		"a text":                {[]string{discovering(1, `"ide"`)}, "", "", 0},
-		"no texts":              {[]string{discovering(1, `{"name":1,"version":{"name":"x"}}`)}, "", "", 0},
-		"a version alone":       {[]string{discovering(1, `{"version":"2"}`)}, "", "2", 1},
-		"a very long one": {[]string{discovering(1, `{"name":"`+long+`","version":"1"}`),
+		"no clientInfo":                {[]string{discovering(1, "")}, "", "", 0},
+		"not an object":                {[]string{discovering(1, `["ide"]`)}, "", "", 0},
+		"a string":                     {[]string{discovering(1, `"ide"`)}, "", "", 0},
+		"members that are not strings": {[]string{discovering(1, `{"name":1,"version":{"name":"x"}}`)}, "", "", 0},
+		"only a version":               {[]string{discovering(1, `{"version":"2"}`)}, "", "2", 1},
+		"a very long name": {[]string{discovering(1, `{"name":"`+long+`","version":"1"}`),
 			discovering(2, `{"name":"`+long+`","version":"1"}`)}, long[:128], "1", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestTelemetryIdentifiesClient(t *testing.T) {
 	}
 }
 
-// A client may send another clientInfo with each request. The memory for them is limited, and so is the number of names
-// in the metrics.
+// A client may send another clientInfo with each request. The memory for them is limited, and so is the number of
+// client names in the metrics.
 func TestRequestsWithChangingClientInfoAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

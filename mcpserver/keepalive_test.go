@@ -18,7 +18,7 @@ func TestSilentClientGetsPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{KeepAlive: time.Minute})
 		w := serve(t, t.Context(), s)
-		time.Sleep(time.Hour + 30*time.Second) // without a session, the client cannot be asked
+		time.Sleep(time.Hour + 30*time.Second) // without a session, the server cannot send a ping
 		w.expect(t)
 		w.send(initialize)
 		w.taken()
@@ -34,7 +34,7 @@ func TestSilentClientGetsPings(t *testing.T) {
 		}
 		for range 10 {
 			time.Sleep(50 * time.Second)
-			w.send(initialized) // so is any other message
+			w.send(initialized) // any other message is also a sign of life
 		}
 		w.expect(t)
 		if took := elapsedUntil(w.result, "the client has not answered a ping", t); took > 3*time.Minute ||
@@ -91,7 +91,7 @@ func TestHTTPClientGetsPingsOnItsStream(t *testing.T) {
 		if m := stream.message(); m.Method != mcp.MethodPing {
 			t.Errorf("the client got %+v, want another ping", m)
 		}
-		for { // until the session ends; at most a cancellation of the ping comes before that
+		for { // until the session ends; only a cancellation of the ping may come before
 			if _, err := stream.reader.Next(); err != nil {
 				break
 			}
@@ -106,7 +106,7 @@ func TestHTTPClientGetsPingsOnItsStream(t *testing.T) {
 	})
 }
 
-// leaving records the reason for the end of a session.
+// leaving records the reason for which a session ends.
 type leaving struct{ why *error }
 
 func (l leaving) Terminate(_ context.Context, _ *mcpserver.Session, reason error) { *l.why = reason }

@@ -26,9 +26,9 @@ func lifecycle(s *Server) feature {
 // ping answers ping with an empty result. (specification 2025-11-25, basic/utilities/ping)
 func ping(context.Context, *call) (any, error) { return nil, nil }
 
-// legacyTerms returns the revision of the session. Before there is a session, the server answers only initialize and
-// ping. The specification leaves other requests to the server; this server refuses them, because it would have to guess
-// their revision.
+// legacyTerms returns the revision of the session. Before a session is open, the server answers only initialize and
+// ping. The specification lets a server decide about other requests; this server refuses them, because it would have
+// to guess their revision.
 // (specification 2025-11-25, basic/lifecycle; 2026-07-28, basic/index, "Per-request protocol fields")
 func (x *exchange) legacyTerms(method string) (mcp.Version, engine.Sender, error) {
 	if a := x.Terms.Agreed.Load(); a != nil {

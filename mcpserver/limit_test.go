@@ -21,7 +21,7 @@ type crew struct {
 	running, most int
 }
 
-// seen returns how many requests the crew handles now, and the most that it has handled at once.
+// seen returns the number of requests that the crew handles now, and the highest number so far.
 func (c *crew) seen() (running, most int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +40,7 @@ func (c *crew) work(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolR
 	return nil, nil
 }
 
-// answered returns how many results and how many errors are among frames.
+// answered returns the numbers of results and errors among frames.
 func answered(t *testing.T, frames []string) (results, busy int) {
 	t.Helper()
 	for _, f := range frames {
@@ -79,7 +79,7 @@ func TestTotalLimitBoundsAllConnectionsTogether(t *testing.T) {
 			w.send(callOf(2, "tool", "{}"))
 			time.Sleep(2 * time.Second)
 			if r, _ := answered(t, w.taken()); r != 1 {
-				t.Error("a request got no result though nobody else asked, want that all places were given back")
+				t.Error("a single request got no result, want all places free again")
 			}
 			if err := w.finish(); err != nil {
 				t.Error(err)
@@ -124,14 +124,14 @@ func TestFreedPlaceIsReservedForRefusedConnection(t *testing.T) {
 		if _, busy := answered(t, other.taken()); busy != 1 {
 			t.Error("the request that found no place was not refused")
 		}
-		time.Sleep(1500 * time.Millisecond) // by then, the hog's first requests have been answered
+		time.Sleep(1500 * time.Millisecond) // in this time, the server answers the hog's first requests
 		other.send(callOf(2, "tool", "{}"), callOf(3, "tool", "{}"))
-		time.Sleep(2200 * time.Millisecond) // one place is kept for a third client
+		time.Sleep(2200 * time.Millisecond) // one place is reserved for a third client
 		if results, busy := answered(t, other.taken()); results != 2 || busy != 0 {
 			t.Errorf("the other one got %d results and %d refusals, want 2 and none: its share", results, busy)
 		}
 		hog.taken()
-		time.Sleep(10 * time.Second) // places are no longer scarce
+		time.Sleep(10 * time.Second) // afterwards, places are no longer scarce
 		hog.taken()
 		time.Sleep(time.Second)
 		if results, _ := answered(t, hog.taken()); results != 4 {
@@ -185,7 +185,7 @@ func TestQueuedRequestsStartInOrder(t *testing.T) {
 	})
 }
 
-func TestTotalLimitOverHTTPIsA503(t *testing.T) {
+func TestTotalLimitOverHTTPReturns503(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := new(crew)
 		w := serveWeb(t, withTool(t, mcpserver.Options{Limits: mcpserver.Limits{Total: 3}}, "tool", c.work), nil)
@@ -194,7 +194,7 @@ func TestTotalLimitOverHTTPIsA503(t *testing.T) {
 		if m := listen.message(); m.Method != mcp.NotificationSubscriptionsAcknowledged {
 			t.Fatalf("the subscription got %+v", m)
 		}
-		synctest.Wait() // it has released its place
+		synctest.Wait() // the request has released its place
 		body, headers := askedCall(1, "tool", "{}")
 		first := make(chan page, 3) // the subscription takes no place
 		go func() { first <- w.post(body, headers...) }()
@@ -239,7 +239,7 @@ func TestFreedPlaceStartsQueuedRequest(t *testing.T) {
 			done = append(done, fmt.Sprint(len(long.taken())))
 		}
 		if got := strings.Join(done, " "); got != "0 2 0" {
-			t.Errorf("what waited was answered %s at a time, want 0 2 0: as soon as somebody else gave back a place", got)
+			t.Errorf("waiting requests were answered %s at a time, want 0 2 0: as soon as a place became free", got)
 		}
 		time.Sleep(time.Hour)
 		for _, w := range []*wire{long, short} {
@@ -266,7 +266,7 @@ func TestReservedPlaceStartsQueuedRequestAfterTimeout(t *testing.T) {
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
 		if got := len(long.taken()); got != 1 {
-			t.Errorf("%d requests were answered while a place was kept for somebody else, want 1", got)
+			t.Errorf("%d requests were answered while a place was reserved for another client, want 1", got)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The record names the option that makes one trace of a call. It is written once, when the first trace is linked, and
-// not again for other clients or other servers of the process.
+// The log record names the option that puts a call into one trace. The server writes the record once, when it links
+// the first trace, and not again for other clients or other servers of the process.
 func TestFirstLinkedTraceLogsOptionToJoinTraces(t *testing.T) {
 	otelhttp := func(next http.Handler) http.Handler { // the default, without WithPublicEndpoint
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,13 +36,13 @@ func TestFirstLinkedTraceLogsOptionToJoinTraces(t *testing.T) {
 		want    int
 	}{
 		{"an unknown client", nil, nil, itself, named, nil, 1},
-		{"an unknown client whose HTTP alone is instrumented", nil, nil, itself, bothMetas, header, 1},
+		{"an unknown client that instruments only HTTP", nil, nil, itself, bothMetas, header, 1},
 		{"an unknown client without a trace", nil, nil, itself, bothMetas, nil, 0},
 		{"with the option", &mcpserver.HTTPOptions{TrustTraceContext: true}, nil, itself, named, nil, 0},
 		{"with a principal", &mcpserver.HTTPOptions{Principal: func(*http.Request) string { return "alice" }}, nil, itself,
 			named, nil, 0},
 		{"below a span of the client's trace", nil, nil, otelhttp, named, header, 0},
-		{"where the program distrusts", nil, []telemetry.Option{
+		{"with WithPublicEndpointFn", nil, []telemetry.Option{
 			telemetry.WithPublicEndpointFn(func(context.Context) bool { return true })}, itself, named, nil, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 
 // page is one page of a list, with the entries encoded for the client.
 type page struct {
-	member  string // name of the result's member for the entries
+	member  string // name of the member of the result that holds the entries
 	entries []json.RawMessage
-	next    *string // cursor of the next page, nil for the last page
+	next    *string // cursor of the next page; nil on the last page
 }
 
 // appendResult appends the result of a list request.
@@ -51,7 +51,7 @@ func (p *page) appendResult(dst []byte, w view) ([]byte, error) {
 	return append(dst, '}'), nil
 }
 
-// pageOf returns the page of r that a list request asks for. show encodes an entry.
+// pageOf returns the page of r that a list request requests. show encodes an entry.
 func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Version) (json.RawMessage, error)) (*page,
 	error) {
 	var p mcp.PageParams
@@ -76,12 +76,12 @@ func pageOf[T entry](c *call, r *registry[T], member string, show func(T, mcp.Ve
 	return result, nil
 }
 
-// cursorAfter returns a cursor with the number of a page's last entry. It stays valid when entries are added or
-// removed.
+// cursorAfter returns a cursor that contains the number of a page's last entry. The cursor stays valid when entries
+// are added or removed.
 func cursorAfter(number int64) string { return dressed(strconv.FormatInt(number, 10)) }
 
-// readCursor returns the number in a cursor, 0 for nil. It reports false for a cursor that cursorAfter has not made,
-// such as an empty one.
+// readCursor returns the number in a cursor; a nil cursor means 0. It returns false for a cursor that cursorAfter has
+// not made, such as an empty one.
 func readCursor(cursor *string) (number int64, ok bool) {
 	if cursor == nil {
 		return 0, true
@@ -92,7 +92,7 @@ func readCursor(cursor *string) (number int64, ok bool) {
 
 const cursorMark = "after:"
 
-// dressed encodes the end of a page as a cursor, so that clients do not take it for an offset.
+// dressed encodes the end of a page as an opaque cursor, which clients cannot mistake for an offset.
 func dressed(place string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(cursorMark + place))
 }
@@ -109,12 +109,12 @@ func undressed(cursor string) string {
 
 var errUnknownCursor = rpc.InvalidParams("params.cursor was not issued by this server")
 
-// registry holds the entries of one kind that a server offers, by name and in the order in which they were added. It is
-// safe for concurrent use.
+// registry holds the entries of one kind that a server offers, by name and in the order of their addition. It is safe
+// for concurrent use.
 type registry[T entry] struct {
 	mu     sync.RWMutex
 	byName map[string]T // guarded by mu
-	order  []T          // guarded by mu; sorted by number. It is appended to or replaced, but not changed in place
+	order  []T          // guarded by mu; sorted by number; appended to or replaced, never changed in place
 	last   int64        // guarded by mu; the latest number
 }
 
@@ -126,7 +126,7 @@ type entry interface {
 	enroll(number int64)
 }
 
-// add adds t with the next number, and reports false if its name is taken.
+// add adds t with the next number. It returns false if an entry with this name exists.
 func (r *registry[T]) add(t T) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,7 +143,7 @@ func (r *registry[T]) add(t T) bool {
 	return true
 }
 
-// remove removes entries by name, and reports whether there were any.
+// remove removes entries by name. It returns false if none of them existed.
 func (r *registry[T]) remove(names ...string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +165,8 @@ func (r *registry[T]) lookup(name string) (T, bool) {
 	return t, ok
 }
 
-// find returns the registered name that equals name, which may be part of a frame.
+// find returns the registered name that equals name. The result shares no memory with name, which may be part of a
+// frame.
 func (r *registry[T]) find(name []byte) (string, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -176,7 +177,7 @@ func (r *registry[T]) find(name []byte) (string, bool) {
 	return t.key(), true
 }
 
-// after returns up to n entries with numbers above number, and whether there are more.
+// after returns the first n entries with numbers above number, and reports whether there are more.
 func (r *registry[T]) after(number int64, n int) (some []T, more bool) {
 	r.mu.RLock()
 	order := r.order

@@ -15,7 +15,7 @@ type item struct {
 
 func (i *item) key() string { return i.name }
 
-// TestPagesIncludeEveryUnchangedEntry reads pages while entries are added and removed.
+// TestPagesIncludeEveryUnchangedEntry reads pages while the server adds and removes entries.
 func TestPagesIncludeEveryUnchangedEntry(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r registry[*item]
@@ -56,7 +56,7 @@ func TestPagesIncludeEveryUnchangedEntry(t *testing.T) {
 			if rapid.Bool().Draw(t, "remove") && len(stable) > 0 {
 				at := rapid.IntRange(0, len(stable)-1).Draw(t, "which")
 				if !r.remove(stable[at], "nobody") || r.remove(stable[at]) {
-					t.Fatalf("removing %s twice did not say yes and no", stable[at])
+					t.Fatalf("removing %s twice did not report true and then false", stable[at])
 				}
 				stable = slices.Delete(stable, at, at+1)
 			}
@@ -84,7 +84,7 @@ func TestLaterRemovalDoesNotChangePage(t *testing.T) {
 	page, _ := r.after(0, 3)
 	r.remove("a")
 	if page[0].name != "a" || page[2].name != "c" {
-		t.Errorf("the page has become %s, %v, want what it was", page[0].name, page[2])
+		t.Errorf("the page is now %s, %v, want it unchanged", page[0].name, page[2])
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// LocalPath converts name, a client's path of a file, to a path of the operating system, for use with an [os.Root]. The
-// path is relative to the directory that the client may read. name is the value of a template's variable in
-// [ReadResourceRequest], such as the path in file:///docs/{+path}:
+// LocalPath converts name, the path of a file from a client, to a path of the operating system, for use with an
+// [os.Root]. The path is relative to the directory that the client may read. name is the value of a template's
+// variable in [ReadResourceRequest], such as the path in file:///docs/{+path}:
 //
 //	name, err := mcpserver.LocalPath(r.Variables["path"])
 //	if err != nil {
@@ -21,15 +21,17 @@ import (
 //	}
 //	file, err := root.Open(name)
 //
-// On every system, slashes separate the elements of name. LocalPath refuses a name, with an error that is
-// [fs.ErrInvalid], if it is absolute or empty, if it has an empty element or an element . or .., a backslash, a control
-// character or bytes that are not UTF-8, or if the system reserves it, such as NUL or a name with a colon on Windows.
-// It also refuses a name with a dot, slash, backslash, percent sign or control character in percent-encoding: the
-// variable has been decoded once, and a client that encodes these characters twice hopes that the handler decodes them
-// again.
+// On every system, slashes separate the elements of name. LocalPath returns an error that is [fs.ErrInvalid] if name
 //
-// LocalPath does not check symbolic links. An [os.Root] follows no link that leads out of it. A path that is only
-// joined to a directory has no such protection. (specification 2026-07-28, server/resources, "Security Considerations")
+//   - is absolute or empty, or has an empty element or an element . or ..;
+//   - contains a backslash, a control character or bytes that are not UTF-8;
+//   - is reserved by the system, such as NUL or a name with a colon on Windows;
+//   - contains a percent-encoded dot, slash, backslash, percent sign or control character. The variable has been
+//     decoded once; a client that encodes these characters twice hopes that the handler decodes them again.
+//
+// LocalPath does not check symbolic links. An [os.Root] follows no link that leads out of it. A program that only
+// joins the path to a directory has no such protection. (specification 2026-07-28, server/resources, "Security
+// Considerations")
 func LocalPath(name string) (string, error) {
 	local, err := localPath(name)
 	if err != nil {
@@ -43,22 +45,22 @@ func localPath(name string) (string, error) {
 	case !utf8.ValidString(name):
 		return "", errors.New("not UTF-8")
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return "", errors.New("a control character")
+		return "", errors.New("contains a control character")
 	case strings.Contains(name, `\`):
-		return "", errors.New("a backslash")
+		return "", errors.New("contains a backslash")
 	case name == "." || !fs.ValidPath(name):
-		return "", errors.New("not below the directory")
+		return "", errors.New("not a relative path below the directory")
 	case encodesPath(name):
-		return "", errors.New("encoded twice")
+		return "", errors.New("contains a character that is encoded twice")
 	}
 	local, err := filepath.Localize(name)
 	if err != nil {
-		return "", errors.New("no name on this system")
+		return "", errors.New("not a valid path on this system")
 	}
 	return local, nil
 }
 
-// encodesPath reports whether name has a percent-encoded character with a meaning in paths.
+// encodesPath reports whether name contains a percent-encoded character that has a meaning in paths.
 func encodesPath(name string) bool {
 	for {
 		_, rest, found := strings.Cut(name, "%")

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// badPaths are names that lead elsewhere, or that no handler needs.
+// badPaths are names that lead out of the directory, or that no handler needs.
 var badPaths = []string{
 	"", ".", "..", "../a", "a/..", "a/../b", "a/../../b", "./a", "a/.", "a//b", "/a", "//a", "a/", "/", "/etc/passwd",
 	`..\a`, `a\..\..\b`, `C:\a`,
@@ -48,7 +48,7 @@ func FuzzLocalPath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for decoded, i := got, 0; i < 3; i++ { // even if a handler decodes it again
+		for decoded, i := got, 0; i < 3; i++ { // even if a handler decodes the path again
 			if !filepath.IsLocal(decoded) || !strings.HasPrefix(filepath.Join(root, decoded), root+string(filepath.Separator)) {
 				t.Errorf("LocalPath(%q) = %q, which is %q in the end, outside of the directory", name, got, decoded)
 			}
@@ -62,7 +62,7 @@ func FuzzLocalPath(f *testing.F) {
 	})
 }
 
-// TestFileTemplateStaysInItsDirectory reads hostile URIs of clients, which the template decodes.
+// TestFileTemplateStaysInItsDirectory reads hostile URIs. The template decodes the path in them.
 func TestFileTemplateStaysInItsDirectory(t *testing.T) {
 	dir := t.TempDir()
 	must(t, os.MkdirAll(filepath.Join(dir, "docs", "sub"), 0o755))

@@ -18,16 +18,16 @@ import (
 // maxLogMessage is the maximum size in bytes of the frame of a log message.
 const maxLogMessage = 1 << 20
 
-// Log sends the client a log message that belongs to the request, on the stream of the answer and before it. It does
-// nothing unless the server logs (see [Options.Logging]) and the client wants messages of that level. A legacy client
-// sets its level by logging/setLevel for the whole session; before that, its level is [Options.LogLevel]. A
-// modern client sets its level by io.modelcontextprotocol/logLevel in the _meta of the request; without it, the client
-// gets no messages. In a task of a modern client, Log does nothing, because the client gets only the status of the
-// task. In a task of 2025-11-25, Log sends the message in the session, as [Server.Log] does.
+// Log sends the client a log message that belongs to the request, on the stream of the answer and before the answer.
+// Log does nothing unless the server logs (see [Options.Logging]) and the client wants messages of that level. A
+// legacy client sets its level by logging/setLevel for the whole session; until then, its level is [Options.LogLevel].
+// A modern client sets its level by io.modelcontextprotocol/logLevel in the _meta of the request; without it, the
+// client gets no messages. In a task of a modern client, Log does nothing, because the client gets only the status of
+// the task. In a task of 2025-11-25, Log sends the message in the session, as [Server.Log] does.
 //
-// data is any value that encodes to JSON; [encoding/json.RawMessage] is sent unchanged. logger names the part of the
-// server that logs, and may be empty. Neither may contain secrets. Log waits while the client does not read; ctx bounds
-// the wait, or the request's context if ctx cannot end.
+// data is any value that encodes to JSON; Log sends an [encoding/json.RawMessage] unchanged. logger names the part of
+// the server that logs, and may be empty. Neither may contain secrets. Log waits while the client does not read. ctx
+// bounds the wait; if ctx cannot end, the request's context does.
 //
 // Log returns an error if the protocol does not have the level, if data cannot be encoded, or if the message is larger
 // than 1 MiB. Any other error is the cause of ctx, [ErrAnswered], or the error of the connection.
@@ -53,7 +53,8 @@ func errLevel(level mcp.LoggingLevel) error {
 	return fmt.Errorf("log: unknown level %q", level)
 }
 
-// logs reports whether the client wants messages of a level. In a task, a modern client gets none, only the status.
+// logs reports whether the client wants messages of a level. A modern client gets no messages of a task, only its
+// status.
 func (r *RequestInfo) logs(level mcp.LoggingLevel) bool {
 	if r == nil || r.call == nil || r.TaskID() != "" && !r.inLegacyTask() {
 		return false
@@ -62,7 +63,8 @@ func (r *RequestInfo) logs(level mcp.LoggingLevel) bool {
 	return least != "" && level.Level() >= least.Level()
 }
 
-// leastLevel returns the least severe level that the client wants, empty if it wants no messages.
+// leastLevel returns the least severe level that the client wants. It returns an empty level if the client wants no
+// messages.
 func (c *call) leastLevel() mcp.LoggingLevel {
 	switch agreed := c.info.from.Agreed; {
 	case !c.x.s.logging.declared.Load():
@@ -77,7 +79,7 @@ func (c *call) leastLevel() mcp.LoggingLevel {
 	return c.x.s.cfg.leastLevel(c.x.Terms)
 }
 
-// leastLevel returns the level that a legacy client has set, or else the default of the server.
+// leastLevel returns the level that a legacy client has set. Without such a level, it returns the server's default.
 func (c *config) leastLevel(t *engine.Terms) mcp.LoggingLevel {
 	if set := t.Level.Load(); set != nil {
 		return *set
@@ -129,7 +131,7 @@ func (c *call) log(ctx context.Context, level mcp.LoggingLevel, logger string, d
 	return nil
 }
 
-// logFrame encodes a log message, which is the same for all revisions, with meta as its _meta.
+// logFrame encodes a log message with meta as its _meta. The frame is the same for all revisions.
 func logFrame(meta mcp.Meta, level mcp.LoggingLevel, logger string, data any) ([]byte, error) {
 	params, err := mcp.AppendParams(nil, struct {
 		Level  mcp.LoggingLevel `json:"level"`
@@ -149,8 +151,8 @@ func logFrame(meta mcp.Meta, level mcp.LoggingLevel, logger string, data any) ([
 	return frame, nil
 }
 
-// callLogger sends the log messages of one request one after the other, and none after the answer. It is created for
-// the first message, because most requests log nothing.
+// callLogger sends the log messages of one request, one at a time and none after the answer. The first message creates
+// it, because most requests log nothing.
 type callLogger struct {
 	turn lock.Mutex
 	over bool // guarded by turn
@@ -168,7 +170,7 @@ func (c *call) callLogger() *callLogger {
 	return c.logger.Load()
 }
 
-// stopLogging waits for a message that is being sent, and prevents further messages.
+// stopLogging waits for a message in progress, and prevents further messages.
 func (c *call) stopLogging() {
 	if v := c.logger.Swap(stoppedLogger); v != nil && v != stoppedLogger {
 		v.turn.Lock()
@@ -177,7 +179,7 @@ func (c *call) stopLogging() {
 	}
 }
 
-// lock locks the turn, unless ctx ends first.
+// lock locks the turn, or returns an error if ctx ends first.
 func (v *callLogger) lock(ctx context.Context) error {
 	if v == stoppedLogger {
 		return ErrAnswered
@@ -192,10 +194,10 @@ type logging struct {
 	s        *Server
 	once     sync.Once
 	declared atomic.Bool                 // the server declares logging
-	setter   atomic.Pointer[LevelSetter] // is called when a client sets its level; nil for none
+	setter   atomic.Pointer[LevelSetter] // called when a client sets its level; nil without a LevelSetter
 }
 
-// offer declares logging and registers logging/setLevel. It reports false if the user has set a handler for
+// offer declares logging and registers logging/setLevel. It returns false if the user has set a handler for
 // logging/setLevel.
 func (l *logging) offer() bool {
 	l.once.Do(func() {
@@ -213,7 +215,7 @@ func declareLogging(c *mcp.ServerCapabilities, _ mcp.Version) {
 	}
 }
 
-// setLevel answers logging/setLevel. Without a session, the level cannot be stored.
+// setLevel answers logging/setLevel. It requires a session, which stores the level.
 // (specification 2025-11-25, server/utilities/logging, "Setting Log Level")
 func (l *logging) setLevel(ctx context.Context, c *call) (any, error) {
 	var p mcp.SetLevelParams

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// allLevels lists the levels of the protocol, the least severe first.
+// allLevels lists the levels of the protocol, from the least to the most severe.
 var allLevels = []mcp.LoggingLevel{
 	mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert,
 	mcp.LevelEmergency,
@@ -128,7 +128,7 @@ func TestModernClientGetsLogMessagesPerRequest(t *testing.T) {
 		}
 		w.send(asked(4, "logging/setLevel", bothMetas, `"level":"info"`))
 		if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeMethodNotFound {
-			t.Errorf("logging/setLevel got %+v, want that there is no such method", m)
+			t.Errorf("logging/setLevel got %+v, want an unknown method", m)
 		}
 		if err := w.finish(); err != nil {
 			t.Error(err)
@@ -160,11 +160,11 @@ func TestLogMessagesNeedLoggingCapability(t *testing.T) {
 			t.Errorf("the server sent %q, want two answers", out)
 		}
 		if err := s.Log(mcp.LevelError, "", make(chan int)); err != nil {
-			t.Errorf("Log returned %v, want nil where nobody listens", err)
+			t.Errorf("Log returned %v, want nil without a listener", err)
 		}
 		w.send(setLevel("debug"))
 		if m := w.reply(t); m.Error == nil || m.Error.Code != mcp.CodeMethodNotFound {
-			t.Errorf("logging/setLevel got %+v, want that there is no such method", m)
+			t.Errorf("logging/setLevel got %+v, want an unknown method", m)
 		}
 		if err := w.finish(); err != nil {
 			t.Error(err)
@@ -184,7 +184,7 @@ func TestLogMessagesPrecedeResponse(t *testing.T) {
 					return nil, nil
 				}
 				go func() { _ = r.Log(context.WithoutCancel(ctx), mcp.LevelError, "part", "early") }()
-				time.Sleep(time.Second) // by then, the message waits for the client
+				time.Sleep(time.Second) // in this time, the message starts to wait for the client
 				return nil, nil
 			})
 		w := opened(t, t.Context(), s)
@@ -258,7 +258,7 @@ func TestLogOutsideRequestDoesNothing(t *testing.T) {
 		t.Errorf("Log returned %v, want nil", err)
 	}
 	if l := r.Logger("x"); l.Enabled(t.Context(), slog.LevelError) {
-		t.Error("the logger is enabled, want that nobody listens")
+		t.Error("the logger is enabled, want it disabled")
 	}
 }
 
@@ -313,7 +313,7 @@ func TestTheLoggerIsASlogHandler(t *testing.T) {
 				if _, there := record["level"]; there {
 					t.Errorf("%s has the level twice", f)
 				}
-				record["level"] = p.Level // the level is in the message
+				record["level"] = p.Level // the level is a member of the message
 				records = append(records, record)
 			}
 			return records
@@ -328,7 +328,7 @@ func TestTheLoggerIsASlogHandler(t *testing.T) {
 	})
 }
 
-// recursive is a value that logs while it is being logged.
+// recursive is a value that logs while slog resolves it.
 type recursive struct{ logger *slog.Logger }
 
 func (v recursive) LogValue() slog.Value {
@@ -410,7 +410,7 @@ func TestServerLogIsFilteredByLegacySessionLevels(t *testing.T) {
 			}
 		}
 		if err := s.Log("loud", "", 1); err == nil {
-			t.Error("Log returned nil for a level that there is not, want an error")
+			t.Error("Log returned nil for an unknown level, want an error")
 		}
 		if err := s.Log(mcp.LevelError, "", make(chan int)); err == nil {
 			t.Error("Log returned nil for a channel, want an error")
@@ -496,7 +496,7 @@ func TestSetLevelNeedsSessionOverHTTP(t *testing.T) {
 		}
 		p = w.post(callOf(1, "tool", "{}"), "Mcp-Protocol-Version", "2025-11-25")
 		if n := strings.Count(p.body, mcp.NotificationMessage); n != len(allLevels)-1 {
-			t.Errorf("%d messages were sent, want those from info on: %s", n, p.body)
+			t.Errorf("%d messages were sent, want the messages from level info on: %s", n, p.body)
 		}
 	})
 }
@@ -507,7 +507,7 @@ func TestUndeliveredMessagesAreResentAfterReconnect(t *testing.T) {
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{NotResumable: true, KeepAlive: -1})
 		session := w.open("2025-11-25")
 		listener := w.stream("GET", "", "Mcp-Session-Id", session)
-		// the first message fills the buffers in between
+		// The first message fills the buffers between server and client.
 		for _, data := range []string{strings.Repeat("x", 100<<10), "second", "third"} {
 			must(t, s.Log(mcp.LevelError, "", data))
 		}

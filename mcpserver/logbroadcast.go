@@ -12,11 +12,13 @@ import (
 )
 
 // Log sends a log message that belongs to no request to all legacy clients that want messages of its level. Modern
-// clients get only messages that belong to their requests: see [RequestInfo.Log], which also describes data and logger.
+// clients get only messages that belong to their requests: see [RequestInfo.Log], which also describes data and
+// logger.
 //
-// Log does not wait. The server queues up to 256 messages, of up to 1 MiB in all, for each client. When the queue is
-// full, the server drops the oldest messages, and sends the client their number. Over HTTP, the messages are sent when
-// the client listens to the stream of its session. Log does nothing unless the server logs; see [Options.Logging].
+// Log does not wait. For each client, the server queues up to 256 messages of up to 1 MiB in all. When the queue is
+// full, the server drops the oldest messages, and reports their number to the client. Over HTTP, the server sends the
+// messages when the client listens to the stream of its session. Log does nothing unless the server logs; see
+// [Options.Logging].
 //
 // Log returns an error if the protocol does not have the level, if data cannot be encoded, or if the message is larger
 // than 1 MiB.
@@ -62,7 +64,8 @@ func (c *connection) hears(level mcp.LoggingLevel) bool {
 		level.Level() >= s.cfg.leastLevel(terms).Level()
 }
 
-// tellLogs sends the queued messages. If one cannot be sent, the client gets the later ones after it has reconnected.
+// tellLogs sends the queued messages. If a message cannot be sent, the client gets the later messages after it
+// reconnects.
 func (c *connection) tellLogs() {
 	for frame := c.logs.next(); frame != nil; frame = c.logs.next() {
 		if c.exchange.Peer.SendCounted(c.exchange.Work, c.exchange.Out, mcp.NotificationMessage, frame) != nil {
@@ -82,10 +85,10 @@ type logQueue struct {
 	mu      sync.Mutex
 	frames  [][]byte // guarded by mu; shared with other clients, must not be changed
 	bytes   int      // guarded by mu; size of all frames together
-	dropped int      // guarded by mu; messages dropped since the last report of dropped messages
+	dropped int      // guarded by mu; messages dropped since the client last got a report of drops
 }
 
-// add queues a message, and returns how many older messages it dropped.
+// add queues a message, and returns the number of older messages that it dropped.
 func (q *logQueue) add(frame []byte) (dropped int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -99,7 +102,8 @@ func (q *logQueue) add(frame []byte) (dropped int) {
 	return dropped
 }
 
-// next removes and returns the next message, nil if there is none. After a drop, this is a report of dropped messages.
+// next removes and returns the next message. After a drop, next first returns a report of the dropped messages. It
+// returns nil if the queue is empty.
 func (q *logQueue) next() []byte {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,11 +11,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Logger returns a logger that sends its records to the client, as [RequestInfo.Log] does. The messages have name as
-// their logger. The level of a message is the result of [mcp.LoggingLevelOf]. Its data is an object with the members
-// that [slog.JSONHandler] writes, without the level. If the client does not want a level, the logger is not enabled for
-// it, and costs almost nothing. The logger may be used from any goroutine. It sends nothing after the request has been
-// answered.
+// Logger returns a logger that sends its records to the client, as [RequestInfo.Log] does. name is the logger of the
+// messages. [mcp.LoggingLevelOf] determines the level of a message. The data of a message is the object that
+// [slog.JSONHandler] writes, without the level. If the client does not want a level, the logger is disabled for that
+// level, and costs almost nothing. Any goroutine may use the logger. It sends nothing after the answer to the request.
 //
 // While the client does not read, methods such as [slog.Logger.InfoContext] wait until their context ends, and methods
 // without a context wait until the request ends.
@@ -24,7 +23,7 @@ func (r *RequestInfo) Logger(name string) *slog.Logger {
 }
 
 // logHandler is the slog.Handler of one request. It is immutable. It stores attributes and groups as functions that
-// apply them, so that it encodes only records that it sends.
+// apply them, and so encodes only the records that it sends.
 type logHandler struct {
 	request *RequestInfo
 	name    string
@@ -52,7 +51,7 @@ func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.request.Log(ctx, mcp.LoggingLevelOf(r.Level), h.name, json.RawMessage(bytes.TrimSpace(data.Bytes())))
 }
 
-// recordOptions omit the level, which is a member of the message.
+// recordOptions omit the level from the data, because the message has a member for the level.
 var recordOptions = &slog.HandlerOptions{
 	Level: slog.Level(math.MinInt),
 	ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {

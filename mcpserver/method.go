@@ -24,27 +24,28 @@ type handler func(ctx context.Context, c *call) (any, error)
 type method struct {
 	engine.Method
 	handle handler
-	inline bool       // the read loop answers the request before it reads on, even while others run
+	inline bool       // the read loop handles the request before it reads the next message
 	rate   rates.Kind // limits how often a client may use the method
 
-	// pace returns the pace of a target. It is nil if requests are never answered in the goroutine that reads them.
+	// pace returns the pace of a target. If pace is nil, the goroutine that reads requests never handles them.
 	pace func(target string) *rpc.Pace
 
-	own bool // the handler is the user's, and decodes the params
+	own bool // the user's handler handles the method and decodes its params
 }
 
 // named describes a method without a target.
 func named(name string) engine.Method { return engine.Method{Name: name} }
 
-// targeting describes a method whose params name a tool or prompt. find returns the name if it is registered.
+// targeting describes a method with the name of a tool or prompt in its params. find returns the name if it is
+// registered.
 func targeting(name string, kind instrument.TargetKind, find func([]byte) (string, bool)) engine.Method {
 	return engine.Method{Name: name, Kind: kind, Find: find}
 }
 
-// ofResource describes a method whose params have the URI of a resource.
+// ofResource describes a method with the URI of a resource in its params.
 func ofResource(name string) engine.Method { return engine.Method{Name: name, ByURI: true} }
 
-// about returns the description of the method, nil for a nil method.
+// about returns the engine's description of the method. It returns nil for a nil method.
 func (m *method) about() *engine.Method {
 	if m == nil {
 		return nil
@@ -52,7 +53,7 @@ func (m *method) about() *engine.Method {
 	return &m.Method
 }
 
-// methods is the table of the methods that a server answers. Reading it takes no lock.
+// methods is the table of the methods that a server answers. A lookup takes no lock.
 type methods struct {
 	mu       sync.Mutex // held to change the table
 	table    atomic.Pointer[map[string]*method]
@@ -75,8 +76,8 @@ func (t *methods) declarations() []func(*mcp.ServerCapabilities, mcp.Version) {
 	return nil
 }
 
-// add adds the methods and the declaration of a feature. If the table has one of the methods already, add reports false
-// and adds nothing.
+// add adds the methods and the declaration of a feature. If the table already has one of the methods, add returns
+// false and adds nothing.
 func (t *methods) add(f feature) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,13 +100,13 @@ func (t *methods) add(f feature) bool {
 	return true
 }
 
-// HandleRequest sets the handler for the requests of one method: a custom method, in all revisions, or a protocol
-// method that this package does not offer, in the revisions that have it. For a protocol method, declare the capability
-// in [Options.Capabilities].
+// HandleRequest sets the handler for the requests of one method. The method is a custom method, in all revisions, or a
+// protocol method that this package does not offer, in the revisions that have it. For a protocol method, declare the
+// capability in [Options.Capabilities].
 //
-// The server encodes the result as a JSON object, nil as an empty one. For modern clients it adds resultType and the
-// server's name. The client gets an error of type [*mcp.Error] unchanged, and any other error as -32603 with a neutral
-// message. HandleRequest returns an error if the method already has a handler.
+// The server encodes the result as a JSON object; a nil result is an empty object. For modern clients, the server adds
+// resultType and the server's name. The client gets an error of type [*mcp.Error] unchanged, and any other error as
+// -32603 with a neutral message. HandleRequest returns an error if the method already has a handler.
 func (s *Server) HandleRequest(name string, h RequestHandler) error {
 	switch {
 	case name == "":
@@ -127,7 +128,7 @@ func (s *Server) HandleRequest(name string, h RequestHandler) error {
 		},
 	}}})
 	if !added {
-		return fmt.Errorf("handle request %s: the method has a handler", name)
+		return fmt.Errorf("handle request %s: the method already has a handler", name)
 	}
 	return nil
 }

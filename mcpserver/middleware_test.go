@@ -61,7 +61,7 @@ func TestMiddlewareWrapsEveryRequest(t *testing.T) {
 	})
 }
 
-// unencodable panics when it is encoded.
+// unencodable panics in its encoding.
 type unencodable struct{}
 
 func (unencodable) MarshalJSON() ([]byte, error) { panic("secret") }
@@ -95,7 +95,7 @@ func TestMiddlewareMayAnswerRequest(t *testing.T) {
 		}, "internal error"},
 		"a number": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) { return 7, nil },
 			"internal error"},
-		"the end of its thread": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) {
+		"the end of its goroutine": {func(context.Context, *mcpserver.Request, mcpserver.RequestHandler) (any, error) {
 			runtime.Goexit()
 			return nil, nil
 		}, "internal error"},
@@ -235,8 +235,8 @@ func TestRepeatedHandlerReusesInputResponses(t *testing.T) {
 	})
 }
 
-// The arguments of a tool may be decoded into types of package mcp too. Without a copy, decoding unescapes their
-// strings in place.
+// Middleware may also decode the arguments of a tool into types of package mcp. Such decoding unescapes strings in
+// place, so it needs a copy.
 func TestArgumentDecodingDoesNotChangeRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const params = `{"name":"relay","arguments":{"name":"a\n\"b\"","arguments":{}}}`

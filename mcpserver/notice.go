@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// notice is a notification that only reports a change. While one waits for a client, the client does not need an equal
-// one.
+// notice is a notification that only reports a change. A client does not need a second, equal notice while the first
+// one waits in its queue.
 type notice struct {
 	method string
 	uri    string // URI of the updated resource, or id of the task; empty for a list
@@ -34,13 +34,13 @@ type queuedNotice struct {
 	parent instrument.Ref // span of the change; zero if the notification starts its own trace
 }
 
-// backlog holds notices that wait to be sent, each once, in the order in which they arrived.
+// backlog holds notices in the order of their arrival, without duplicates, until they are sent.
 type backlog struct {
 	order []queuedNotice
 	known map[notice]struct{}
 }
 
-// push adds a notice. If the backlog has it already, push reports false and keeps the first parent.
+// push adds a notice. If the backlog already has it, push returns false and keeps the first parent.
 func (b *backlog) push(n notice, parent instrument.Ref) bool {
 	if _, there := b.known[n]; there {
 		return false
@@ -53,7 +53,7 @@ func (b *backlog) push(n notice, parent instrument.Ref) bool {
 	return true
 }
 
-// pop removes and returns the first notice, false if there is none.
+// pop removes and returns the first notice. It returns false if the backlog is empty.
 func (b *backlog) pop() (n queuedNotice, ok bool) {
 	if len(b.order) == 0 {
 		return queuedNotice{}, false
@@ -70,13 +70,13 @@ func (b *backlog) drop(n notice) {
 	}
 }
 
-// notices is the queue of notices for one client. While the client does not read, the queue has one notice for all
-// changes of a list or a resource. A task of the group sends the notices.
+// notices is the queue of notices for one client. A task of the group sends the notices. While the client does not
+// read, all changes of one list or resource share one notice.
 type notices struct {
 	group *rpc.Group
 	send  func(n queuedNotice)
 
-	coalesced func(n notice) // called if an equal notice is queued already; may be nil
+	coalesced func(n notice) // called if an equal notice is already queued; may be nil
 
 	mu      sync.Mutex
 	pending backlog // guarded by mu
@@ -95,14 +95,14 @@ func (n *notices) add(one notice, parent instrument.Ref) {
 	}
 }
 
-// drop removes a notice that is not being sent yet.
+// drop removes a queued notice. It has no effect on a notice that is being sent.
 func (n *notices) drop(one notice) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.pending.drop(one)
 }
 
-// hold suspends sending. A notice that is being sent is not affected.
+// hold suspends sending. It has no effect on a notice that is being sent.
 func (n *notices) hold() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,7 +117,7 @@ func (n *notices) resume() {
 	n.begin()
 }
 
-// begin starts the task if it has something to send and is not running. mu is held.
+// begin starts the task if there is a notice to send and the task is not running. mu is held.
 func (n *notices) begin() {
 	if !n.held && !n.sending && len(n.pending.order) > 0 {
 		n.sending = n.group.Start(n)
@@ -133,7 +133,7 @@ func (n *notices) Run() {
 	}, n.dropped)
 }
 
-// dropped continues with the next notice in another goroutine, because the user's code has ended this one.
+// dropped continues in another goroutine with the next notice, after user code has ended the goroutine of Run.
 func (n *notices) dropped() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -141,7 +141,7 @@ func (n *notices) dropped() {
 	n.begin()
 }
 
-// next removes and returns the next notice, false if there is none or sending is suspended.
+// next removes and returns the next notice. It returns false if the queue is empty or sending is suspended.
 func (n *notices) next() (one queuedNotice, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -152,8 +152,9 @@ func (n *notices) next() (one queuedNotice, ok bool) {
 	return one, ok
 }
 
-// change is a notice for all clients. Its span is the parent of the spans of all its notifications, so that they are
-// one trace. The span starts with the first client that wants the notice. Only one goroutine uses a change.
+// change is a notice for all clients. Its span is the parent of the spans of all its notifications, so that all of
+// them are in one trace. The span starts with the first client that wants the notice. Only one goroutine uses a
+// change.
 type change struct {
 	notice
 	started bool
@@ -172,7 +173,7 @@ func announceAll(some []notice, announce func([]change)) {
 	}
 }
 
-// parent returns the span of the change. tel, the telemetry of a client, starts the span if it has not started.
+// parent returns the span of the change. The first call starts the span, with the telemetry of that call's client.
 func (c *change) parent(tel *instrument.Server) instrument.Ref {
 	if !c.started {
 		c.started, c.span = true, tel.StartChange(c.method, c.uri)
@@ -180,7 +181,7 @@ func (c *change) parent(tel *instrument.Server) instrument.Ref {
 	return c.span.Ref()
 }
 
-// wants reports whether the client has a session in which the server has promised this notice.
+// wants reports whether the client has a session and the server has promised such notices in it.
 func (c *connection) wants(n notice) bool {
 	a := c.exchange.Terms.Agreed.Load()
 	switch {
@@ -192,7 +193,7 @@ func (c *connection) wants(n notice) bool {
 	return lists[n.method].declared(&a.Declared)
 }
 
-// announce queues the notices that the client wants. No other client gets them.
+// announce queues the notices that this client wants. Only this client gets them.
 func (c *connection) announce(some []notice) {
 	for _, n := range some {
 		if c.wants(n) {
@@ -201,7 +202,7 @@ func (c *connection) announce(some []notice) {
 	}
 }
 
-// announceChanges queues the notices of the changes that the client wants. Other clients get them too.
+// announceChanges queues the notices of the changes that this client wants. The changes go to all clients.
 func (c *connection) announceChanges(some []change) {
 	for i := range some {
 		if n := &some[i]; c.wants(n.notice) {
@@ -224,10 +225,10 @@ func (c *connection) tell(n queuedNotice) {
 		return
 	}
 	x := c.exchange
-	_ = x.inform(x.Work, x.Out, x.Version(), n, nil) // ignore errors: the client has left
+	_ = x.inform(x.Work, x.Out, x.Version(), n, nil) // an error means that the client has left
 }
 
-// silence removes from c the notifications that a client without a session cannot get.
+// silence removes from c the notifications that the server cannot send to a client without a session.
 func silence(c *mcp.ServerCapabilities) {
 	if c.Tools != nil {
 		c.Tools.ListChanged = false
@@ -240,8 +241,8 @@ func silence(c *mcp.ServerCapabilities) {
 	}
 }
 
-// lists maps each notification of a changed list to the capability that declares it, and to the filter field by which a
-// modern client subscribes to it.
+// lists describes each notification of a changed list: the capability that declares it, and the filter field by which
+// a modern client subscribes to it.
 var lists = map[string]struct {
 	declared func(*mcp.ServerCapabilities) bool
 	wish     func(*mcp.SubscriptionFilter) *bool
@@ -260,8 +261,8 @@ var lists = map[string]struct {
 	},
 }
 
-// coalesced counts a notice as dropped because an equal one is queued. It skips log messages and task notices: these
-// only point to stored data, so nothing is lost.
+// coalesced counts a notice as dropped because an equal notice is queued. It does not count log messages and notices
+// of tasks: these only refer to stored data, so the client loses nothing.
 func (c *exchange) coalesced(n notice) {
 	if lists[n.method].declared != nil || n.method == mcp.NotificationResourceUpdated {
 		c.Peer.Tel.NotificationDropped(n.method, names.DropCoalesced)

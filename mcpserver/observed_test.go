@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// checked returns telemetry that is validated against the schema when the test ends, so that every test of this package
-// also tests the schema. It adds nothing to messages. Benchmarks get no telemetry.
+// checked returns telemetry that is validated against the schema when the test ends. So every test of this package
+// also tests the schema. The telemetry adds nothing to messages. Benchmarks get no telemetry.
 func checked(t testing.TB) *telemetry.Telemetry {
 	t.Helper()
 	if _, ok := t.(*testing.T); !ok {

@@ -18,49 +18,49 @@ import (
 // DefaultFrameLimit is the default size in bytes of the largest frame that a server accepts.
 const DefaultFrameLimit = 16 << 20
 
-// Options configure a server. A nil *Options, and the zero value of every field, mean the defaults stated here.
+// Options configure a server. A nil *Options means the defaults, as does the zero value of each field.
 type Options struct {
 	// Name is the server's name in telemetry (mcp_server.name). Zero means the implementation's name.
 	Name string
 
 	// InstanceID distinguishes servers of the same name, in this process and in others. Spans and log records have it as
-	// mcp_server.instance.id; metrics do not, so that each server does not add series. Empty means 16 random hexadecimal
-	// digits, which [Server.Inspect] returns. If you set it, for example to the name of a pod, it must be unique among the
-	// servers of the same name.
+	// mcp_server.instance.id. Metrics do not have it, because each server would add series. Empty means 16 random
+	// hexadecimal digits, which [Server.Inspect] returns. If you set InstanceID, for example to the name of a pod, it
+	// must be unique among the servers of the same name.
 	InstanceID string
 
 	// Instructions explain to the client's model how to use the server.
 	Instructions string
 
-	// Versions restricts the protocol revisions that the server speaks. Zero means all of [mcp.SupportedVersions]. Without
-	// a legacy revision, the server refuses initialize; without a modern revision, it does not know server/discover and
-	// the _meta of modern requests.
+	// Versions restricts the protocol revisions that the server speaks. Zero means all of [mcp.SupportedVersions].
+	// Without a legacy revision, the server refuses initialize. Without a modern revision, the server does not know
+	// server/discover and ignores the _meta of modern requests.
 	Versions []mcp.Version
 
-	// Capabilities are declared in addition to those that follow from the server's tools, resources and prompts:
-	// experimental capabilities, extensions, and features that the program adds later.
+	// Capabilities are declared in addition to the capabilities that the server derives from its tools, resources and
+	// prompts: experimental capabilities, extensions, and features that the program adds later.
 	Capabilities mcp.ServerCapabilities
 
 	// Limits bound the size of frames and the concurrent requests.
 	Limits Limits
 
-	// RequestTimeout bounds the handling of each request: when it has passed, the handler's context ends. Zero means no
-	// bound.
+	// RequestTimeout limits the time for handling a request. When it has passed, the handler's context ends. Zero means
+	// no limit.
 	RequestTimeout time.Duration
 
-	// DrainTimeout is how long handlers may continue after the client has sent its last message; then their contexts end.
-	// Zero means 1 s, negative means that they end at once.
+	// DrainTimeout is the time that handlers have to finish after the client has sent its last message; then their
+	// contexts end. Zero means 1 s. A negative value ends the contexts at once.
 	DrainTimeout time.Duration
 
-	// KeepAlive is how long a legacy client may be silent before the server sends it a ping. If the client stays silent
-	// for as long again, the server closes the session with [ErrSessionSilent], so that it finds a hanging client within
-	// three times KeepAlive. Every message of the client is a sign of life. Over HTTP, the server pings only clients that
-	// have opened a stream by GET; for other clients see [HTTPTimeouts]. Modern clients get no pings, because a server
-	// cannot send them requests. Zero means no pings.
+	// KeepAlive is the time of silence after which the server sends a ping to a legacy client. If the client stays silent
+	// for as long again, the server closes the session with [ErrSessionSilent]. So the server detects a client that hangs
+	// within three times KeepAlive. Every message of the client is a sign of life. Over HTTP, the server pings only
+	// clients that have opened a stream by GET; for other clients see [HTTPTimeouts]. Modern clients get no pings,
+	// because a server cannot send them requests. Zero means no pings.
 	// (specification 2025-11-25, basic/utilities/ping)
 	KeepAlive time.Duration
 
-	// Rates limit how often a client may send expensive requests, and how often handlers may notify it.
+	// Rates limit how often a client may send expensive requests, and how often handlers may send it notifications.
 	Rates Rates
 
 	// PageSize is the maximum number of entries on one page of a list. Zero means 1,000.
@@ -69,42 +69,45 @@ type Options struct {
 	// Cache sets how modern clients may cache lists and the answer to server/discover.
 	Cache Cache
 
-	// Logging makes the server declare that it sends log messages, and enables [RequestInfo.Log], [RequestInfo.Logger] and
-	// [Server.Log], which do nothing otherwise. Revision 2026-07-28 deprecates log messages in favour of telemetry.
+	// Logging enables log messages: the server declares that it sends them, and [RequestInfo.Log], [RequestInfo.Logger]
+	// and [Server.Log] send them. Otherwise these methods do nothing. Revision 2026-07-28 deprecates log messages in
+	// favour of telemetry.
 	Logging bool
 
-	// LogLevel is the least severe level of log messages for a legacy client that has not sent logging/setLevel; the
-	// protocol leaves this default to the server. Zero means [mcp.LevelInfo].
+	// LogLevel is the least severe level of log messages for a legacy client that has not sent logging/setLevel. The
+	// protocol lets the server choose this default. Zero means [mcp.LevelInfo].
 	LogLevel mcp.LoggingLevel
 
 	// Middleware wraps the handling of each request; the first function is the outermost. [New] calls each function once,
 	// with the next handler. Requests that the server refuses earlier, because of their revision or because the server is
 	// busy, do not reach the middleware. Middleware may answer a request itself, ask the client as a handler may (see
-	// [RequestInfo.AskAll]), pass on another context, inspect the result, and replace the error. It must pass on the
-	// request that it got; the server ignores changes to this request. Each round of a modern request is a request of its
-	// own. Middleware that requires input by [RequestInfo.RequireInput] is called again for clients of both eras. If a
-	// call becomes a task, the middleware gets the answer with the task. Some requests, for example initialize and ping,
-	// block the reading of the connection, so middleware should not delay them. A panic is an internal error.
+	// [RequestInfo.AskAll]), pass on another context, inspect the result, and replace the error. Middleware must pass on
+	// the request that it got; the server ignores changes to this request. The server calls the middleware for each round
+	// of a modern request. If middleware requires input by [RequestInfo.RequireInput], the server calls it again for
+	// clients of both eras. If a call becomes a task, the middleware gets the answer with the task. Middleware should not
+	// delay requests such as initialize and ping, because the server reads no further messages of the connection while it
+	// handles them. A panic is an internal error.
 	Middleware []func(next RequestHandler) RequestHandler
 
 	// StateKeys encrypt the state that modern clients keep between the rounds of a request when a handler asks them
-	// something (see [RequestInfo.AskAll]). Each key has 32 random bytes. The first key encrypts, all keys decrypt: to
-	// replace a key, insert the new key in front of it, and remove the old key after StateTTL. All processes that serve
-	// the same clients need the same keys. One key suffices for four billion rounds. Nil means a random key: then a client
-	// whose next round reaches another process, or the same process after a restart, must send the request again from its
-	// beginning.
+	// something (see [RequestInfo.AskAll]). Each key has 32 random bytes. The first key encrypts, and all keys decrypt.
+	// To replace a key, insert the new key in front of it, and remove the old key after StateTTL. All processes that
+	// serve the same clients need the same keys. One key suffices for four billion rounds. Nil means a random key. Then a
+	// client must send the request again from its beginning if its next round reaches another process, or the same
+	// process after a restart.
 	StateKeys [][]byte
 
-	// StateTTL is how long a client may take for a round. Zero means 15 min, enough for a person to fill in a form or sign
-	// in.
+	// StateTTL is the time that a client has for a round. Zero means 15 min, enough for a person to fill in a form or
+	// sign in.
 	StateTTL time.Duration
 
-	// Tasks configure tasks. The server offers tasks if Tasks is not nil or if it has a task tool, see [TaskTool].
+	// Tasks configure tasks. The server offers tasks if Tasks is not nil or if the server has a task tool, see
+	// [TaskTool].
 	Tasks *TaskOptions
 
-	// NameTargets makes telemetry record the names of the tools and prompts that clients request from the handlers of
-	// [Server.Implement], whether or not they exist, up to the limits of telemetry. Otherwise metrics record these names
-	// as "_OTHER" and span names omit them, because a client may invent any name.
+	// NameTargets lets telemetry record the names of the tools and prompts that clients request from the handlers of
+	// [Server.Implement], even names that do not exist, up to the limits of telemetry. Otherwise metrics record these
+	// names as "_OTHER" and span names omit them, because a client may invent any name.
 	NameTargets bool
 
 	// Telemetry receives spans, metrics and log records. Nil means [telemetry.New] without options: the global
@@ -120,29 +123,29 @@ type Limits struct {
 	// [DefaultFrameLimit].
 	Frame int
 
-	// Concurrent is the maximum number of requests of one connection, or of one session over HTTP, that are handled at
-	// once. Zero means 64. [HTTPLimits.Requests] bounds the requests of modern clients over HTTP instead.
+	// Concurrent is the maximum number of requests that the server handles at once for one connection, or for one session
+	// over HTTP. Zero means 64. [HTTPLimits.Requests] limits the requests of modern clients over HTTP instead.
 	Concurrent int
 
-	// Queued is the maximum number of requests that wait while Concurrent requests are handled. The server answers more
-	// requests with an error. It also refuses a request that arrives while others run or wait, if all their frames
-	// together are larger than four times Frame. Zero means 1,024, negative means none.
+	// Queued is the maximum number of requests that wait while Concurrent requests run. The server answers further
+	// requests with an error. It also refuses a request that arrives while others run or wait, if the frames of all these
+	// requests together are larger than four times Frame. Zero means 1,024, negative means none.
 	Queued int
 
-	// Total is the maximum number of requests that are handled at once over all connections, sessions and HTTP requests of
-	// the server, in addition to the bound on each of them. When all places are taken, a connection or session with a
-	// request in handling may queue more requests, up to Queued. The server answers the requests of all others with an
-	// error, over HTTP with the status 503. For two seconds after such a refusal, a connection that holds more than its
-	// share of places gets no more of them. Pings, requests that open a session, changes of the log level, open
-	// subscriptions and calls that have become tasks do not count. A handler that waits for an answer of its client keeps
-	// its place, unless the client is modern: see [Options.RequestTimeout]. Zero means no bound.
+	// Total is the maximum number of requests that the server handles at once over all connections, sessions and HTTP
+	// requests, in addition to the limit for each of them. When all places are taken, a connection or session with a
+	// running request may queue more requests, up to Queued. The server answers the requests of all others with an error,
+	// over HTTP with the status 503. For two seconds after such a refusal, a connection that holds more than its share of
+	// places gets no more of them. Pings, requests that open a session, changes of the log level, open subscriptions and
+	// calls that have become tasks do not count. A handler that waits for an answer of a legacy client keeps its place:
+	// see [Options.RequestTimeout]. Zero means no limit.
 	Total int
 }
 
 // Cache sets how modern clients may cache lists and the answer to server/discover.
 // (specification 2026-07-28, server/utilities/caching)
 type Cache struct {
-	// TTL is how long a client may use a cached answer, in whole milliseconds. Zero means not at all.
+	// TTL is the time during which a client may use a cached answer, in whole milliseconds. Zero disables caching.
 	TTL time.Duration
 
 	// Scope defines with whom a client may share cached answers. Zero means [mcp.CachePublic] in the answers to requests
@@ -239,7 +242,8 @@ func (c *config) forEngine(s *Server) *engine.Options {
 	}
 }
 
-// cacheHint returns the hint in results that a modern client may cache. principal is empty for none.
+// cacheHint returns the cache hint for the results that a modern client may cache. An empty principal means no
+// principal.
 // (specification 2026-07-28, server/utilities/caching)
 func (c *config) cacheHint(principal string) mcp.CacheHint {
 	scope := c.Cache.Scope

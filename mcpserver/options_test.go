@@ -66,7 +66,7 @@ func TestModernListsCarryTTL(t *testing.T) {
 	})
 }
 
-// TestCacheScopeIsPrivateForPrincipals: (specification 2026-07-28, server/utilities/caching, "Security Considerations")
+// (specification 2026-07-28, server/utilities/caching, "Security Considerations")
 func TestCacheScopeIsPrivateForPrincipals(t *testing.T) {
 	user := func(r *http.Request) string { return r.Header.Get("User") }
 	for _, test := range []struct {
@@ -91,7 +91,7 @@ func TestCacheScopeIsPrivateForPrincipals(t *testing.T) {
 	}
 }
 
-// promptList implements a list without a caching hint.
+// promptList implements a list without a cache hint.
 type promptList struct{}
 
 func (promptList) ListPrompts(context.Context, *mcpserver.ListRequest) (*mcp.ListPromptsResult, error) {

@@ -64,7 +64,7 @@ func completing1(prompt string) string {
 	return `"ref":{"type":"ref/prompt","name":"` + prompt + `"},"argument":{"name":"a","value":""}`
 }
 
-// wanted is the expected telemetry of one request. Without a level, there is no record above Debug.
+// wanted is the expected telemetry of one request. A zero level means no record above Debug.
 type wanted struct {
 	errorType string
 	level     slog.Level
@@ -72,7 +72,7 @@ type wanted struct {
 
 const silent = slog.LevelDebug
 
-// misfortune is a way for a request to end.
+// misfortune is a way in which a request can end.
 type misfortune struct {
 	name    string
 	do      func(ctx context.Context) error // behaviour of the handler; nil for success
@@ -80,7 +80,7 @@ type misfortune struct {
 	options mcpserver.Options
 	act     func(road)                    // events while the request is handled
 	busy    bool                          // another request occupies the only place
-	skip    func(operation, journey) bool // reports whether the misfortune is impossible there
+	skip    func(operation, journey) bool // reports whether the misfortune is impossible in this case
 	want    func(operation, journey) wanted
 }
 
@@ -115,7 +115,7 @@ var misfortunes = []misfortune{
 		options: mcpserver.Options{RequestTimeout: time.Second}, want: always("timeout", slog.LevelWarn)},
 	{name: "cancelled", do: untilDone, act: road.cancel, skip: inline, want: always("cancelled", silent)},
 	{name: "client leaves", do: untilDone, act: road.leave, skip: inline, want: func(_ operation, j journey) wanted {
-		if j.http && j.era == mcp.Modern { // this is how modern clients cancel
+		if j.http && j.era == mcp.Modern { // modern clients cancel in this way
 			return wanted{"cancelled", silent}
 		}
 		return wanted{"connection_lost", slog.LevelWarn}
@@ -138,7 +138,7 @@ var misfortunes = []misfortune{
 
 var errOutput = errors.New("output that does not fit")
 
-// journey is how a request reaches the server.
+// journey is a way in which a request reaches the server.
 type journey struct {
 	name string
 	era  mcp.Era
@@ -160,9 +160,9 @@ type road interface {
 	end()
 }
 
-// TestEveryRequestOutcomeIsObservedOnce checks, for each kind of request, each end and each transport, that
-// there is one span with the right error.type and status, one measurement of the duration, and at most one record above
-// Debug.
+// TestEveryRequestOutcomeIsObservedOnce combines each kind of request, each outcome and each transport. It checks that
+// there is one span with the right error.type and status, one measurement of the duration, and at most one record
+// above Debug.
 func TestEveryRequestOutcomeIsObservedOnce(t *testing.T) {
 	for _, o := range operations {
 		for _, m := range misfortunes {
@@ -314,7 +314,7 @@ func failing(
 	return s
 }
 
-// own reports whether the server itself answers the operation. Then the middleware fails instead of a handler.
+// own reports whether the server itself answers the operation. If so, the middleware fails instead of a handler.
 func (o operation) own() bool {
 	switch o.method {
 	case mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodComplete, "example.com/do":

@@ -15,10 +15,11 @@ import (
 
 func mib(bytes int) float64 { return float64(bytes) / (1 << 20) }
 
-// aFrame returns the memory for reading a frame and decoding it in place.
+// aFrame returns the memory that the server needs to read a frame and decode it in place.
 func aFrame(size int) int { return size + 2<<20 }
 
-// Decoding the arguments of a call takes no more memory than the comment of AddTool states, for all types.
+// Decoding the arguments of a call takes no more memory than the comment of AddTool states, for each type of
+// arguments.
 func TestArgumentDecodingMemoryIsLimited(t *testing.T) {
 	if heap.Raced {
 		t.Skip("nothing is measured under the race detector")
@@ -57,10 +58,10 @@ func TestArgumentDecodingMemoryIsLimited(t *testing.T) {
 		want                  string
 	}{
 		{"numbers as any", "any", many("1", frame), aFrame(frame), "more than 128 MiB"},
-		{"numbers as a list of them", "numbers", many("1", frame), aFrame(frame) + 9*frame, `"ok"`},
-		{"objects that a schema is to judge", "objects", many("{}", frame), aFrame(frame), "more than 128 MiB"},
-		{"as much as may be", "any", many("1", 5<<20), aFrame(frame) + weigh.Free, `"ok"`},
-		{"arguments that nothing is decoded of", "raw", many("1", frame), aFrame(frame), `"ok"`},
+		{"numbers as a list of numbers", "numbers", many("1", frame), aFrame(frame) + 9*frame, `"ok"`},
+		{"objects that a schema validates", "objects", many("{}", frame), aFrame(frame), "more than 128 MiB"},
+		{"the largest allowed arguments", "any", many("1", 5<<20), aFrame(frame) + weigh.Free, `"ok"`},
+		{"arguments that are not decoded", "raw", many("1", frame), aFrame(frame), `"ok"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			body, headers := askedCall(1, test.tool, test.arguments)

@@ -16,19 +16,19 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// ofTool is the beginning of the labels of a goroutine that runs the tool.
+// ofTool is the beginning of the labels of the goroutine that runs the tool.
 const ofTool = `{"gen_ai.tool.name":"tool", "mcp.method.name":"tools/call", "span_id":"`
 
 // reads is a function on the stack of each goroutine that reads a connection.
 const reads = "rpc.(*Reader).Run"
 
-// TestReadingGoroutineIsLabelledDuringQuickTool checks the labels of the reading goroutines while a quick tool
-// occupies one of them, by taking time or by asking the client, and after the tool has returned.
+// TestReadingGoroutineIsLabelledDuringQuickTool checks the labels of the reading goroutines during and after a quick
+// tool. The tool occupies one of the goroutines, by taking time or by asking the client.
 func TestReadingGoroutineIsLabelledDuringQuickTool(t *testing.T) {
 	const served = `{"team":"a"}` // the labels of the context of Serve
 	for name, tt := range map[string]struct {
-		then  func(ctx context.Context) // takes a second
-		after time.Duration             // time until another goroutine reads
+		then  func(ctx context.Context) // the tool, which takes a second
+		after time.Duration             // time until another goroutine takes over reading
 	}{
 		"for long": {func(context.Context) { time.Sleep(time.Second) }, mcpserver.Patience},
 		"with a question": {then: func(ctx context.Context) {

@@ -12,14 +12,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// ErrAnswered is returned by [RequestInfo.Progress], [RequestInfo.Log] and functions that ask the client for something,
-// after the request has been answered.
+// ErrAnswered means that the request has already been answered. [RequestInfo.Progress], [RequestInfo.Log] and
+// functions that ask the client return it.
 var ErrAnswered = rpc.ErrAnswered
 
-// Progress reports the request's progress to the client: progress out of total, where zero or less means unknown, and a
-// message for people, unless it is empty. It does nothing if the client has not requested progress, or if the value is
-// not above the last one. It waits while the client does not read; ctx bounds the wait. In a task, Progress sets the
-// status message and does not wait; clients of 2025-11-25 that have requested progress get the latest value too.
+// Progress reports the request's progress to the client: progress out of total, where a total of zero or less means
+// unknown, and an optional message for people. Progress does nothing if the client has not requested progress, or if
+// the value is not above the last value. Progress waits while the client does not read; ctx bounds the wait. In a
+// task, Progress sets the status message and does not wait; clients of 2025-11-25 that have requested progress also
+// get the latest value.
 //
 // The error is the cause of ctx, [ErrAnswered], or the error of the connection. A handler may return when it gets an
 // error.
@@ -43,7 +44,7 @@ func (r *RequestInfo) Progress(ctx context.Context, progress, total float64, mes
 // progress is the progress of one request. The goroutine that holds turn owns last and over.
 type progress struct {
 	token jsonrpc.ID
-	turn  lock.Mutex // serializes notifications: none follows the answer or a larger value
+	turn  lock.Mutex // serializes notifications, so that no notification follows the answer or a larger value
 	last  float64
 	over  bool
 }
@@ -52,7 +53,7 @@ func newProgress(token jsonrpc.ID) *progress {
 	return &progress{token: token, last: math.Inf(-1)}
 }
 
-// end waits for a notification that is being sent, and prevents further notifications. p may be nil.
+// end waits for a notification in progress, and prevents further notifications. p may be nil.
 func (p *progress) end() {
 	if p != nil {
 		p.turn.Lock()

@@ -20,10 +20,10 @@ const callWithProgress = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params"
 func TestProgressOutsideOfARequestDoesNothing(t *testing.T) {
 	r := mcpserver.RequestFrom(t.Context())
 	if err := r.Progress(t.Context(), 1, 2, ""); err != nil {
-		t.Errorf("Progress returned %v, want nil where nobody asked", err)
+		t.Errorf("Progress returned %v, want nil without a request for progress", err)
 	}
 	if c := r.Client(); c.Name != "" {
-		t.Errorf("Client returned %+v, want nobody", c)
+		t.Errorf("Client returned %+v, want no client", c)
 	}
 	if c := r.ClientCapabilities(); c.Roots != nil {
 		t.Errorf("ClientCapabilities returned %+v, want none", c)
@@ -64,7 +64,7 @@ func TestResponseWaitsForPendingProgress(t *testing.T) {
 		s := withTool(t, mcpserver.Options{}, "tool",
 			func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 				go func() { _ = r.Progress(context.WithoutCancel(ctx), 1, 0, "") }()
-				time.Sleep(time.Second) // by then, the report waits for the client
+				time.Sleep(time.Second) // in this time, the report starts to wait for the client
 				return nil, nil
 			})
 		w := opened(t, t.Context(), s)

@@ -18,21 +18,22 @@ import (
 type GetPromptRequest struct {
 	*RequestInfo
 	Name      string
-	Arguments map[string]string // nil for none; contains all arguments that the prompt requires
+	Arguments map[string]string // contains all required arguments; nil without arguments
 }
 
 // PromptHandler creates a prompt. A nil result is an empty result. The client gets an error of type [*mcp.Error]
 // unchanged, and any other error as -32603 with a neutral message. The server converts content to text if the client's
-// revision does not have its kind.
+// revision does not support the kind of the content.
 //
-// Each call runs in a goroutine of its own, and ctx ends as the context of a [ToolHandler] does. The server does not
-// change the result, so a handler may return the same result again.
+// Each call runs in its own goroutine, and ctx ends as the context of a [ToolHandler] does. The server does not change
+// the result, so a handler may return the same result again.
 type PromptHandler func(ctx context.Context, r *GetPromptRequest) (*mcp.GetPromptResult, error)
 
 // AddPrompt adds a prompt, which needs a name. If a request lacks a required argument, the server refuses it with
-// -32602. Arguments that the prompt does not list are also passed to h.
+// -32602. The server also passes arguments to h that the prompt does not list.
 //
-// Connected clients get a notification of the changed list. AddPrompt returns an error if a prompt of that name exists.
+// Connected clients get a notification of the changed list. AddPrompt returns an error if a prompt of that name
+// exists.
 // (specification 2026-07-28, server/prompts)
 func (s *Server) AddPrompt(p *mcp.Prompt, h PromptHandler) error {
 	switch {
@@ -145,7 +146,7 @@ func (p *prompts) get(ctx context.Context, c *call) (any, error) {
 
 var errNoPrompt = rpc.InvalidParams("params.name is missing, empty or not a string")
 
-// getPrompt calls h for the prompt that the request names, if all required arguments are present.
+// getPrompt calls h for the requested prompt, if all required arguments are present.
 func (c *call) getPrompt(ctx context.Context, known []mcp.PromptArgument, h PromptHandler) (any, error) {
 	var arguments map[string]string
 	if err := given.Decode(c.arguments, &arguments); err != nil {

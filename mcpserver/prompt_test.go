@@ -13,12 +13,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// saying returns a handler that always returns the same.
+// saying returns a handler that always returns the same result.
 func saying(r *mcp.GetPromptResult, err error) mcpserver.PromptHandler {
 	return func(context.Context, *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) { return r, err }
 }
 
-// review is the handler of a prompt with all members that exist.
+// review is the handler of the prompt review, which has all members.
 func review(_ context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	return &mcp.GetPromptResult{Description: r.Name, Messages: []*mcp.PromptMessage{
 		{Role: mcp.RoleUser, Content: mcp.Text(fmt.Sprint(r.Arguments))},

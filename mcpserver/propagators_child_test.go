@@ -23,7 +23,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// asPropagating is an environment variable. It makes this program a server that uses the propagator of that name.
+// asPropagating is an environment variable. Its value names the propagator with which this program then runs as a
+// server.
 const asPropagating = "MCPSERVER_TEST_PROPAGATOR"
 
 func servePropagating(name string) error {
@@ -42,7 +43,7 @@ func servePropagating(name string) error {
 	return err
 }
 
-// A child gets the trace of each request in its message, and the trace of the attempt to connect in its environment.
+// A child gets the trace of each request in the message, and the trace of the connection attempt in its environment.
 func TestChildProcessGetsTraceWithAnyPropagator(t *testing.T) {
 	exe, err := os.Executable()
 	must(t, err)
@@ -67,10 +68,10 @@ func TestChildProcessGetsTraceWithAnyPropagator(t *testing.T) {
 			p.Inject(trace.ContextWithSpanContext(t.Context(), rec.Span("mcp_client.connect").SpanContext()), attempt)
 			want := arrived(p, rec, "tools/call trace") + " " + attempt["traceparent"]
 			if tt.name != "b3" {
-				want += "another's" // from a propagator that this program does not use
+				want += "another's" // of a propagator that this program does not use
 			}
 			if want += attempt["b3"] + attempt["X-Amzn-Trace-Id"]; text != want {
-				t.Errorf("the child was told %q, want %q", text, want)
+				t.Errorf("the child got %q, want %q", text, want)
 			}
 		})
 	}

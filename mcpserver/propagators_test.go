@@ -20,7 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// With b3, each call used to be two traces, because only the keys of the W3C were propagated.
+// Regression test: each call with b3 was two traces, because only the W3C keys were propagated.
 func TestCallIsOneTraceWithAnyPropagator(t *testing.T) {
 	for name, p := range propagators.All() {
 		for _, version := range []mcp.Version{mcp.Version20251125, mcp.Version20260728} {
@@ -68,7 +68,7 @@ func checkParents(t *testing.T, p propagation.TextMapPropagator, spans []sdktrac
 	}
 }
 
-// arrived returns the trace that the receiver of the only request with this name sees.
+// arrived returns the trace in which the receiver sees the only request with this name.
 func arrived(p propagation.TextMapPropagator, rec *telemetrytest.Recording, name string) string {
 	for _, s := range rec.SpansNamed(name, trace.SpanKindClient) {
 		return propagators.Arrives(p, s.SpanContext()).TraceID().String()

@@ -10,25 +10,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// Rate limits how often something may happen: Burst times at once, and PerSecond times a second on average.
+// Rate limits the frequency of an event: Burst events at once, and PerSecond events a second on average.
 type Rate struct {
 	// PerSecond is the rate. Zero means the default in [Rates], negative means no limit.
 	PerSecond float64
 
-	// Burst is how often it may happen at once. Zero means PerSecond, but at least 1.
+	// Burst is the number of events that may happen at once. Zero means PerSecond, but at least 1.
 	Burst int
 }
 
-// Rates limit how often one client may send expensive requests, and how often handlers may notify it. A client is a
-// connection; over HTTP it is an account (see [HTTPOptions.Account]), or a session if there is no account. HTTP
-// requests with neither have no limits.
+// Rates limit how often one client may send expensive requests, and how often handlers may send it notifications. A
+// client is a connection. Over HTTP, a client is an account (see [HTTPOptions.Account]), or a session if there is no
+// account. HTTP requests with neither have no limits.
 //
 // The server refuses a request above its rate with -32603, over HTTP with 429 and Retry-After, and does not call its
-// handler. It drops a notification above its rate, and counts it as mcp_server.notification.drops; the handler that
-// sends it gets no error. (specification 2026-07-28, server/utilities/completion, "Security"; server/tools, "Security
-// Considerations"; basic/patterns/progress)
+// handler. The server drops a notification above its rate, and counts it as mcp_server.notification.drops; the handler
+// that sends the notification gets no error. (specification 2026-07-28, server/utilities/completion, "Security";
+// server/tools, "Security Considerations"; basic/patterns/progress)
 type Rates struct {
-	ToolCalls   Rate // tools/call; no limit by default, because Options.Limits.Concurrent bounds them
+	ToolCalls   Rate // tools/call; no limit by default, because Options.Limits.Concurrent limits the calls
 	Completions Rate // completion/complete; by default 100 a second, 1,000 at once
 	Tasks       Rate // tasks/get, tasks/result, tasks/update, tasks/cancel; by default 1,000 a second, 5,000 at once
 	Progress    Rate // progress notifications of all requests of a client; no limit by default
@@ -63,7 +63,7 @@ func orRate(r, usual Rate) rates.Rate {
 	return rates.Rate(r)
 }
 
-// allows takes a token of the client, and reports false if there is none.
+// allows takes one of the client's tokens. It returns false if there is none.
 func (x *exchange) allows(what rates.Kind) bool {
 	if what == rates.None || x.s.cfg.rates[what].PerSecond < 0 {
 		return true // do not read the clock

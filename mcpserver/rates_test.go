@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// ratedServer returns a server with a prompt with a completion, and a tool that sends many notifications.
+// ratedServer returns a server with a prompt that has a completion, and with a tool that sends many notifications.
 func ratedServer(t *testing.T, o mcpserver.Options) *mcpserver.Server {
 	t.Helper()
 	o.Logging = true

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// turning is a tool that does nothing. For a call with arguments, it calls a function that the test sets.
+// turning is a tool. For a call with arguments, it calls a function that the test sets; otherwise it does nothing.
 type turning struct {
 	then func(ctx context.Context) (*mcp.CallToolResult, error)
 }
@@ -30,13 +30,13 @@ func (h *turning) call(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.
 
 const turn = `{"turn":true}`
 
-// later sends frames after the clock has advanced: while it stands still, the reading goroutine runs no tool.
+// later advances the clock and then sends frames. While the clock stands still, the reading goroutine runs no tool.
 func (w *wire) later(frames ...string) {
 	time.Sleep(time.Nanosecond)
 	w.send(frames...)
 }
 
-// practise calls the tool so often that the reading goroutine itself runs the tool from then on.
+// practise calls the tool until the reading goroutine itself runs the tool.
 func (w *wire) practise(t *testing.T, runs int) {
 	t.Helper()
 	for id := range runs {
@@ -58,7 +58,7 @@ func (w *wire) read(t *testing.T) bool {
 	return out != ""
 }
 
-// quick serves a client whose tool runs in the reading goroutine. A call with arguments calls then.
+// quick serves a client whose tool runs in the reading goroutine. A call of the tool with arguments calls then.
 func quick(t *testing.T, ctx context.Context, o mcpserver.Options,
 	then func(ctx context.Context) (*mcp.CallToolResult, error)) *wire {
 	t.Helper()
@@ -69,7 +69,7 @@ func quick(t *testing.T, ctx context.Context, o mcpserver.Options,
 	return w
 }
 
-// wait is a tool that waits for the end of its context.
+// wait is a tool that runs until its context ends.
 func wait(ctx context.Context) (*mcp.CallToolResult, error) {
 	<-ctx.Done()
 	return nil, context.Cause(ctx)
@@ -102,7 +102,7 @@ func TestSlowRunOfQuickToolBlocksReadingOnlyBriefly(t *testing.T) {
 			t.Errorf("%d answers of the tool, want 2", n)
 		}
 		free = make(chan struct{})
-		w.practise(t, 200) // more runs than necessary
+		w.practise(t, 200) // more runs than needed
 		w.later(callOf(3, "tool", turn))
 		if w.read(t) {
 			t.Error("somebody reads, want the tool to have earned trust again")
@@ -125,9 +125,9 @@ func TestUntrustedToolRunsInAnotherGoroutine(t *testing.T) {
 		pause time.Duration
 		busy  time.Duration // duration of each run
 	}{
-		"until it has proved quick": {runs: mcpserver.FirstTrust - 1},
-		"after a pause":             {runs: mcpserver.FirstTrust, pause: 300 * time.Microsecond},
-		"that takes too long":       {runs: 200, busy: time.Millisecond},
+		"before it has proved quick": {runs: mcpserver.FirstTrust - 1},
+		"after a pause":              {runs: mcpserver.FirstTrust, pause: 300 * time.Microsecond},
+		"that takes too long":        {runs: 200, busy: time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -293,7 +293,7 @@ func TestServeEndsWhileAQuickToolRuns(t *testing.T) {
 			end:  func(_ *wire, cancel context.CancelCauseFunc) { cancel(why) },
 			want: "why",
 		},
-		"the handler is deaf": {
+		"the handler ignores its context": {
 			then: func(context.Context) (*mcp.CallToolResult, error) {
 				time.Sleep(time.Minute)
 				return nil, nil
@@ -302,7 +302,7 @@ func TestServeEndsWhileAQuickToolRuns(t *testing.T) {
 			want: "why\nhandlers still running although their contexts have ended: 1",
 			took: 2*time.Second + mcpserver.Patience,
 		},
-		"the client takes nothing": {
+		"the client does not read": {
 			then: func(context.Context) (*mcp.CallToolResult, error) { return nil, nil },
 			end: func(w *wire, cancel context.CancelCauseFunc) {
 				w.block()
@@ -375,7 +375,7 @@ func TestReadingContinuesDuringBatch(t *testing.T) {
 	})
 }
 
-// leavingConn ends the goroutine that receives from it.
+// leavingConn ends the goroutine that calls Receive.
 type leavingConn struct{ *wire }
 
 func (c leavingConn) Receive(context.Context) ([]byte, error) {
@@ -391,7 +391,7 @@ func TestServeReturnsIfReceiveExitsGoroutine(t *testing.T) {
 	})
 }
 
-// broken is a connection that panics.
+// broken is a connection whose methods panic.
 type broken struct{}
 
 func (broken) Send(context.Context, []byte) error      { return nil }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// A client calls tools in bursts, answers and cancels. The tools are mostly quick, and sometimes wait, ask or fail.
+// A client calls tools in bursts, answers questions and cancels calls. Most calls are quick; some wait, ask or fail.
 func TestRandomQuickToolsAnswerEachRequestOnce(t *testing.T) {
 	for seed := range uint64(8) {
 		synctest.Test(t, func(t *testing.T) {

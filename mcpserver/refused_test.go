@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestEachRefusalIsCountedWithItsReason checks that each kind of refusal is counted once with its reason, and causes
-// one record, which may belong to another event.
+// TestEachRefusalIsCountedWithItsReason checks that the server counts each kind of refusal once with its reason, and
+// writes one log record. The record may belong to another event.
 func TestEachRefusalIsCountedWithItsReason(t *testing.T) {
 	call, headers := askedCall(1, "block", "{}")
 	post := func(t *testing.T, h http.Handler, body io.Reader, headers ...string) {

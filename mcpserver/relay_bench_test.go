@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// answering answers all requests with one result, at once.
+// answering answers all requests immediately, with the same result.
 type answering struct{ result json.RawMessage }
 
 func (a answering) ReceiveRequest(_ context.Context, _ relay.Message, _ relay.Peer, answer relay.Answer) {
@@ -25,7 +25,8 @@ func (a answering) ReceiveRequest(_ context.Context, _ relay.Message, _ relay.Pe
 func (answering) ReceiveNotification(context.Context, relay.Message, relay.Peer) {}
 func (answering) Gone(relay.Peer)                                                {}
 
-// BenchmarkRelayedRequest measures the cost of a relay for a request over pipes, until the client has the answer.
+// BenchmarkRelayedRequest measures the cost of a relay for a request over pipes, from the request to the client's
+// answer.
 func BenchmarkRelayedRequest(b *testing.B) {
 	for name, size := range map[string]int{"small": 64, "64KiB": 64 << 10, "16MiB": 16 << 20} {
 		b.Run(name, func(b *testing.B) {

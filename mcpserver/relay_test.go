@@ -19,13 +19,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// behind is the receiver of a relay: it records the messages that it gets, and the test answers them.
+// behind is the receiver of a relay. It records the messages that it gets; the test answers them.
 type behind struct {
-	receive func(r *handed) // is called for each request; may be nil
+	receive func(r *handed) // called for each request; may be nil
 	hear    func(ctx context.Context, m relay.Message, from relay.Peer)
 
 	mu    sync.Mutex
-	got   []string  // methods and params in order, and "gone"
+	got   []string  // methods and params in order; "gone" after the client has left
 	calls []*handed // requests
 	peers map[relay.Peer]bool
 }
@@ -91,7 +91,7 @@ func (b *behind) last(t *testing.T) *handed {
 	return b.calls[len(b.calls)-1]
 }
 
-// peer returns the peer through which messages go back.
+// peer returns the peer that sends messages back to the client.
 func (b *behind) peer(t *testing.T) relay.Peer {
 	t.Helper()
 	b.mu.Lock()
@@ -281,7 +281,7 @@ func TestClientCancellationEndsRelayedContext(t *testing.T) {
 		r.answer(json.RawMessage(`{}`), nil)
 		wantSent(t, w)
 
-		w.send(requestOf(1, "tools/call", `{"again":1}`)) // the id is free
+		w.send(requestOf(1, "tools/call", `{"again":1}`)) // the id is free again
 		r = b.last(t)
 		r.answer(json.RawMessage(`{"a":1}`), nil)
 		w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
@@ -311,7 +311,7 @@ func TestALargeAnswerReachesTheClientInOnePiece(t *testing.T) {
 			b.calls[0].answer(json.RawMessage(large), nil)
 			must(t, b.peer(t).Notify(t.Context(), relay.Message{Method: "n"}))
 			sent++
-			b.calls[1].answer(json.RawMessage(large), nil) // the client does not read this answer
+			b.calls[1].answer(json.RawMessage(large), nil) // the client does not read this large answer
 			sent++
 		}()
 		synctest.Wait()

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// A client that returns to the stream of its session gets notifications of the changes in between. The relay does not
-// send them on the stream of a request, because the client may give up that request.
+// A client that reconnects to the stream of its session gets notifications of the changes in between. The relay does
+// not send them on the stream of a request, because the client may cancel that request.
 func TestARelayedChangeWaitsForTheStreamOfTheSession(t *testing.T) {
 	for name, ofRequest := range map[string]bool{"of no request": false, "during a request": true} {
 		t.Run(name, func(t *testing.T) {

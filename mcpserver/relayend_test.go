@@ -42,11 +42,11 @@ func TestClientDisconnectCancelsItsRelayedRequests(t *testing.T) {
 					if cause := context.Cause(r.ctx); cause == nil || cause.Error() != "the client has disconnected" {
 						t.Errorf("the context of %s ended because of %v, want that the client has disconnected", r.method, cause)
 					}
-					r.answer(json.RawMessage(`{}`), nil) // has no effect
+					r.answer(json.RawMessage(`{}`), nil) // has no effect after the cancellation
 				}
 				want := time.Duration(0)
 				if left > 0 {
-					want = time.Minute // the time in which the requests could have been answered
+					want = time.Minute // time for answers to the requests
 					if !answers {
 						want += time.Second
 					}

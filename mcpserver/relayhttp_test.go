@@ -25,7 +25,7 @@ func relayedWeb(t *testing.T, b *behind) *web {
 	return serveWeb(t, s, &mcpserver.HTTPOptions{KeepAlive: -1})
 }
 
-// hello answers initialize in a goroutine of its own, and leaves the rest to others.
+// hello answers initialize in its own goroutine, and leaves all other requests to the test.
 func hello(others func(r *handed)) func(r *handed) {
 	return func(r *handed) {
 		if r.method != mcp.MethodInitialize {
@@ -43,7 +43,7 @@ func TestRelaySupportsHTTPSessions(t *testing.T) {
 		b.receive = hello(func(r *handed) {
 			go func() {
 				must(t, r.from.Notify(r.ctx, relay.Message{Method: "acme/told"}))
-				must(t, r.from.Notify(t.Context(), relay.Message{Method: "acme/loose"})) // on the only stream
+				must(t, r.from.Notify(t.Context(), relay.Message{Method: "acme/loose"})) // arrives on the only stream
 				outcome = asking(t.Context(), r.from, "acme/ask", `{}`)
 			}()
 		})
@@ -301,8 +301,8 @@ func TestRelayRejectsStatelessAndSessionsOptions(t *testing.T) {
 	s.HTTPHandler(&mcpserver.HTTPOptions{Stateless: true})
 }
 
-// TestLargeResultIsUnchangedOnEveryTransport relays a result that is sent separately from its frame, if the transport
-// allows that.
+// TestLargeResultIsUnchangedOnEveryTransport relays a result that the server sends separately from its frame, if the
+// transport supports that.
 func TestLargeResultIsUnchangedOnEveryTransport(t *testing.T) {
 	large := `{"text":"` + strings.Repeat("x", 200<<10) + `","z": 1}`
 	whole := `{"jsonrpc":"2.0","id":1,"result":` + large + `}`

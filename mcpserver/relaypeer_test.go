@@ -50,7 +50,7 @@ func TestRelayWaitsForBlockedClient(t *testing.T) {
 	})
 }
 
-// asking sends a request to the client, and returns a string that will hold the outcome.
+// asking sends a request to the client. It returns a pointer to a string that will hold the outcome.
 func asking(ctx context.Context, to relay.Peer, method, params string) *string {
 	outcome := new(string)
 	to.Request(ctx, relay.Message{Method: method, Params: json.RawMessage(params)},
@@ -69,7 +69,7 @@ func TestRelaySendsRequestsToClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &behind{}
 		w := relayed(t, b, downstream.Options{})
-		w.send(requestOf(1, "tools/call", `{}`)) // the client has not initialized
+		w.send(requestOf(1, "tools/call", `{}`)) // the client has not sent initialize
 		b.taken()
 		from := b.peer(t)
 		outcomes := []*string{

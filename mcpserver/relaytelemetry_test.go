@@ -45,7 +45,7 @@ func TestRelayedRequestSpanJoinsHostTrace(t *testing.T) {
 
 		span := rec.Span("tools/call t")
 		if got := span.Parent().SpanID().String(); got != "b7ad6b7169203331" {
-			t.Errorf("the span's parent is %s, want that of the request", got)
+			t.Errorf("the span's parent is %s, want the parent of the request", got)
 		}
 		if !inside.Equal(span.SpanContext()) {
 			t.Errorf("the receiver's context has the span %v, want %v", inside.SpanID(), span.SpanContext().SpanID())
@@ -93,7 +93,7 @@ func TestRelayMetricsOmitUnknownNames(t *testing.T) {
 		wantEnd(t, w)
 		for _, m := range rec.Metrics() {
 			if text := fmt.Sprint(m); strings.Contains(text, "acme") {
-				t.Errorf("a metric names what only a peer knows: %s", text)
+				t.Errorf("a metric contains a name that a peer invented: %s", text)
 			}
 		}
 		if n := rec.Count("mcp.server.operation.duration", "mcp.method.name", "_OTHER", "error.type", "7"); n != 1 {
@@ -155,7 +155,7 @@ func TestRelayedListenRequestEndsWhenAcknowledged(t *testing.T) {
 		}
 		wantEnd(t, w)
 		if n := len(rec.SpansNamed("subscriptions/listen", trace.SpanKindServer)); n != 2 {
-			t.Errorf("there are %d spans of subscriptions, want 2", n)
+			t.Errorf("got %d spans of subscriptions, want 2", n)
 		}
 	})
 }

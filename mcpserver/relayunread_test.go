@@ -20,7 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// unreading sends a modern call of a tool and reads nothing of the response.
+// unreading sends a modern call of a tool and reads no part of the response.
 func (w *web) unreading(id int) net.Conn {
 	w.t.Helper()
 	r := request(w.t, w.t.Context(), "POST", asked(id, "tools/call", bothMetas, `"name":"a"`),
@@ -55,7 +55,7 @@ func TestBlockedModernClientDoesNotDelayOthers(t *testing.T) {
 				slow := w.unreading(1)
 				unread := b.last(t)
 				begun := time.Now()
-				deliver(unread, large) // in the goroutine that all clients share
+				deliver(unread, large) // in the goroutine that serves all clients
 				if took := time.Since(begun); took > 0 {
 					t.Errorf("the receiver waited %v for a client that does not read", took)
 				}
@@ -80,7 +80,7 @@ func TestUnreadMessagesForModernClientsAreLimited(t *testing.T) {
 		w := serveWeb(t, s, &mcpserver.HTTPOptions{KeepAlive: -1})
 		large := json.RawMessage(`{"x":"` + strings.Repeat("x", 60<<10) + `"}`)
 		var slow []net.Conn
-		for i := range 40 { // of these, 16 times 64 KiB may wait
+		for i := range 40 { // only 16 times 64 KiB may wait
 			slow = append(slow, w.unreading(i))
 			b.last(t).answer(large, nil)
 		}

@@ -16,27 +16,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// RequestInfo describes the request that a handler answers. Its methods may be called from any goroutine. For a nil
-// *RequestInfo, which means no request, they return zero values.
+// RequestInfo describes the request that a handler answers. Its methods are safe for concurrent use. A nil
+// *RequestInfo means no request; its methods return zero values.
 type RequestInfo struct {
 	Method  string
 	ID      mcp.RequestID
 	Version mcp.Version // the revision of the answer
-	Meta    mcp.Meta    // _meta of the request, nil for none; must not be changed
+	Meta    mcp.Meta    // _meta of the request, nil without _meta; must not be changed
 
 	from engine.Sender
 	call *call
 	task *tasks.Run // nil unless the call is a task or may become one
 }
 
-// RequestFrom returns the request that a handler answers. ctx is the context of the handler or derived from it; for any
-// other context, RequestFrom returns nil.
+// RequestFrom returns the request that a handler answers. ctx is the context of the handler or derived from that
+// context. For any other context, RequestFrom returns nil.
 func RequestFrom(ctx context.Context) *RequestInfo {
 	r, _ := ctx.Value(rpc.InfoKey{}).(*RequestInfo)
 	return r
 }
 
-// Client returns the name and version that the client gives itself. Use it for display and logs, not for decisions.
+// Client returns the name and version that the client claims. Use them for display and logs, not for decisions.
 func (r *RequestInfo) Client() mcp.Implementation {
 	if r == nil {
 		return mcp.Implementation{}
@@ -62,10 +62,10 @@ func (r *RequestInfo) Session() *Session {
 	return r.call.x.conn.public
 }
 
-// SessionID returns the id of the session over HTTP that the request belongs to, empty for none.
+// SessionID returns the id of the request's session over HTTP. It is empty if there is no such session.
 func (r *RequestInfo) SessionID() string { return r.Session().ID() }
 
-// HTTP returns the HTTP request that carried this request, nil for any other connection.
+// HTTP returns the HTTP request that carried this request. It returns nil on any other connection.
 func (r *RequestInfo) HTTP() *HTTPRequest {
 	if r == nil || r.call == nil || r.call.x.HTTPRequest == nil {
 		return nil
@@ -76,8 +76,8 @@ func (r *RequestInfo) HTTP() *HTTPRequest {
 	}
 }
 
-// HTTPRequest describes the HTTP request that carried a request. Each field means the same as the field of that name in
-// [http.Request], and must not be changed. Header may contain credentials.
+// HTTPRequest describes the HTTP request that carried a request. Each field has the meaning of the field of the same
+// name in [http.Request], and must not be changed. Header may contain credentials.
 type HTTPRequest struct {
 	Method     string
 	URL        *url.URL
@@ -99,11 +99,11 @@ func (r *RequestInfo) ClientCapabilities() mcp.ClientCapabilities {
 // Request is a request for a [RequestHandler].
 type Request struct {
 	*RequestInfo
-	Params json.RawMessage // a valid JSON object; nil for none
+	Params json.RawMessage // a valid JSON object; nil without params
 }
 
-// Decode decodes the params into v, a pointer, as [mcp.Decode] does. v shares no memory with the request. If a handler
-// returns the error of Decode, the server refuses the request with -32602.
+// Decode decodes the params into v, a pointer, as [mcp.Decode] does. v shares no memory with the request. A handler
+// may return the error of Decode; the server then refuses the request with -32602.
 func (r *Request) Decode(v any) error {
 	if err := given.Decode(r.Params, v); err != nil {
 		return rpc.InvalidParams("params: %w", err)
@@ -112,8 +112,8 @@ func (r *Request) Decode(v any) error {
 }
 
 // RequestHandler answers a request. The result of tools/call is a [*mcp.CallToolResult], unless the call gets another
-// kind of answer, such as a task. The types of other results are not specified, and nil is an empty result. The client
-// gets an error of type [*mcp.Error] unchanged, and any other error as -32603 with a neutral message.
+// kind of answer, such as a task. The types of other results are unspecified. A nil result is an empty result. The
+// client gets an error of type [*mcp.Error] unchanged, and any other error as -32603 with a neutral message.
 type RequestHandler func(ctx context.Context, r *Request) (any, error)
 
 // answered is the innermost handler, inside all middleware.
@@ -127,7 +127,8 @@ func answered(ctx context.Context, r *Request) (any, error) {
 var errForeign = rpc.Fail(rpc.ErrInternal,
 	errors.New("middleware passed a request that the server did not create"))
 
-// wrapped returns the handler of all requests with the middleware around it, nil if there is no middleware.
+// wrapped returns the handler of all requests, with the middleware around it. It returns nil if there is no
+// middleware.
 func wrapped(middleware []func(RequestHandler) RequestHandler) RequestHandler {
 	if len(middleware) == 0 {
 		return nil

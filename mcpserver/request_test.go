@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// origins returns where a request came from.
+// origins returns the transport of a request.
 func origins(ctx context.Context, _ *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	r := mcpserver.RequestFrom(ctx)
 	seen := map[string]any{"principal": r.Principal(), "session": r.SessionID(), "in a session": r.Session() != nil}
@@ -68,6 +68,6 @@ func TestHTTPRequestIsNilOnOtherTransports(t *testing.T) {
 	})
 	r := mcpserver.RequestFrom(t.Context())
 	if r.Principal() != "" || r.SessionID() != "" || r.Session() != nil || r.HTTP() != nil {
-		t.Error("no request says something, want zero values")
+		t.Error("a nil request returned something, want zero values")
 	}
 }

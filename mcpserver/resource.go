@@ -20,21 +20,21 @@ type ReadResourceRequest struct {
 	URI string
 
 	// Variables are the decoded values of the template's variables in the URI. A value may contain slashes, dots and
-	// control characters: use [LocalPath] for a value that is the path of a file. A variable that the URI omits is not in
-	// the map. The value of a list includes its separators. Variables is nil for a resource without a template.
+	// control characters: use [LocalPath] for a value that is the path of a file. The map lacks variables that the URI
+	// omits. The value of a list includes its separators. Variables is nil for a resource without a template.
 	Variables map[string]string
 }
 
-// ResourceHandler reads a resource, or any of the resources that match a template. The server adds the URI and the MIME
-// type of the resource to contents that lack them. For a resource that does not exist, return a nil result, or
+// ResourceHandler reads a resource, or any of the resources that match a template. If the contents lack a URI or a
+// MIME type, the server adds those of the resource. If the resource does not exist, return a nil result, or
 // [ResourceNotFound] as the error. The client gets an error of type [*mcp.Error] unchanged, and any other error as
 // -32603 with a neutral message.
 //
-// If the CacheHint of the result has no TTL, a modern client does not cache the contents; if it has no scope, the
-// client does not share them with other users. [Options.Cache] does not apply to contents.
+// If the CacheHint of the result has no TTL, a modern client does not cache the contents. If the CacheHint has no
+// scope, the client does not share the contents with other users. [Options.Cache] does not apply to contents.
 //
-// Each call runs in a goroutine of its own, and ctx ends as the context of a [ToolHandler] does. The server does not
-// change the result, so a handler may return the same result again.
+// Each call runs in its own goroutine, and ctx ends as the context of a [ToolHandler] does. The server does not change
+// the result, so a handler may return the same result again.
 type ResourceHandler func(ctx context.Context, r *ReadResourceRequest) (*mcp.ReadResourceResult, error)
 
 // AddResource adds a resource, which needs a name and a URI with a scheme. A resource has precedence over templates
@@ -111,7 +111,7 @@ type resources struct {
 	registry[*resource]
 	templates  registry[*template]
 	offered    offering
-	subscriber atomic.Pointer[ResourceSubscriber] // is called when clients watch resources; nil for none
+	subscriber atomic.Pointer[ResourceSubscriber] // called when clients watch resources; nil without a ResourceSubscriber
 }
 
 // offer registers the methods of resources, once.
@@ -178,7 +178,7 @@ type location struct {
 	variables map[string]string // nil for a resource without a template
 }
 
-// locate finds the resource of a URI, or else, among the templates that match the URI, the one that was added first.
+// locate finds the resource with a URI. If there is none, locate finds the first template added that matches the URI.
 func (r *resources) locate(uri string) (location, bool) {
 	if known, ok := r.lookup(uri); ok {
 		return location{handle: known.handle, mimeType: known.MIMEType}, true
@@ -191,7 +191,7 @@ func (r *resources) locate(uri string) (location, bool) {
 	return location{}, false
 }
 
-// complete adds the URI and the MIME type to contents that lack them. It returns r itself if there is nothing to add.
+// complete adds the URI and the MIME type to contents that lack them. It returns r itself if no contents lack them.
 func (at *location) complete(r *mcp.ReadResourceResult, uri string) *mcp.ReadResourceResult {
 	lacking := func(c *mcp.ResourceContents) bool {
 		return c.URI == "" || c.MIMEType == "" && at.mimeType != ""
@@ -217,9 +217,9 @@ func (at *location) complete(r *mcp.ReadResourceResult, uri string) *mcp.ReadRes
 	return &whole
 }
 
-// ResourceNotFound returns the error for a resource that does not exist. The client gets it with the code of its
-// revision: -32602 from 2026-07-28, -32002 before that. If a tool returns it, it is text for the client's model, like
-// any other error.
+// ResourceNotFound returns the error for a resource that does not exist. The client gets the error with the code of
+// its revision: -32602 from 2026-07-28 on, -32002 before. If a tool returns the error, it becomes text for the
+// client's model, like any other error.
 // (specification 2026-07-28, server/resources, "Error Handling")
 func ResourceNotFound(uri string) error { return &notFoundError{uri} }
 
@@ -227,7 +227,7 @@ type notFoundError struct{ uri string }
 
 func (e *notFoundError) Error() string { return "resource not found: " + e.uri }
 
-// in returns the error with the code that a revision gives it.
+// in returns the error with the error code of a revision.
 func (e *notFoundError) in(v mcp.Version) error {
 	data, err := json.Marshal(mcp.ResourceNotFoundData{URI: e.uri})
 	if err != nil {

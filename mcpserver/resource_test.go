@@ -20,12 +20,12 @@ func readText(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadRes
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{Text: fmt.Sprint(r.URI, " ", r.Variables)}}}, nil
 }
 
-// reading returns a handler that always returns the same.
+// reading returns a handler that always returns the same result.
 func reading(r *mcp.ReadResourceResult, err error) mcpserver.ResourceHandler {
 	return func(context.Context, *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) { return r, err }
 }
 
-// library returns a server with resources that have all members that exist.
+// library returns a server with resources that have all members.
 func library(t *testing.T) *mcpserver.Server {
 	t.Helper()
 	s := bare(t, mcpserver.Options{})
@@ -232,7 +232,7 @@ func TestInvalidResourcesAreRejected(t *testing.T) {
 		wantError(t, s.AddResource(r, readText), want)
 	}
 	if s.AddResource(&mcp.Resource{URI: "test://x", Name: "x", Meta: mcp.Meta("{x")}, readText) == nil {
-		t.Error("a resource with a _meta that is no JSON was added, want an error")
+		t.Error("a resource with a _meta that is not JSON was added, want an error")
 	}
 	wantError(t, s.AddResource(&mcp.Resource{URI: "test://x", Name: "x"}, nil), "add resource test://x: no handler")
 	for want, r := range map[string]*mcp.ResourceTemplate{
@@ -293,7 +293,7 @@ func TestAddedFeaturesAreDeclared(t *testing.T) {
 				want += `,"completions":{}`
 			}
 			if m := w.reply(t); !strings.Contains(string(m.Result), want+"}") {
-				t.Errorf("in %s it says %s, want in it %s", v, m.Result, want)
+				t.Errorf("in %s the result is %s, want it to contain %s", v, m.Result, want)
 			}
 			must(t, w.finish())
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Limits on the resources that one session, or one subscription of a modern client, watches.
+// Limits on the resources that one session, or one subscription of a modern client, may watch.
 const (
 	maxWatched      = 1024      // number of URIs
 	maxWatchedBytes = 256 << 10 // bytes of all URIs together
@@ -21,17 +21,17 @@ const (
 // watchCost is the approximate memory in bytes for a watched URI, in addition to its text.
 const watchCost = 128
 
-// ResourceUpdated notifies the clients that watch the resource with this URI that they should read it again. These are
-// the clients that have subscribed by resources/subscribe in a session, and modern clients that named the URI in
-// subscriptions/listen. Updates within 10 ms cause one notification. While a client does not read, at most one
-// notification for each of its resources waits.
+// ResourceUpdated notifies the clients that watch the resource with this URI that they should read the resource again.
+// Legacy clients watch it after resources/subscribe in a session, and modern clients after subscriptions/listen with
+// the URI. Updates within 10 ms cause one notification. While a client does not read, at most one notification waits
+// for each of its resources.
 //
-// All notifications of an update are one trace, below one span. With a shared store, each process with subscribers has
-// one such trace.
+// All notifications of an update are in one trace, below one span. With a shared store, each process with subscribers
+// has one such trace.
 //
-// ResourceUpdated does not wait, and may be called from any goroutine. The server may no longer have the resource. A
-// client that watches a directory, for example, is notified only if uri is the URI of the directory, not of a file in
-// the directory.
+// ResourceUpdated does not wait, and is safe for concurrent use. The server need not have the resource any more. A
+// client that watches a directory, for example, gets a notification only if uri is the URI of the directory, not of a
+// file in the directory.
 // (specification 2026-07-28, server/resources, "Subscriptions")
 func (s *Server) ResourceUpdated(uri string) {
 	if uri != "" {
@@ -46,19 +46,19 @@ type watchlist struct {
 	uris   map[string]struct{} // guarded by mu
 	bytes  int                 // guarded by mu; length of all URIs together
 	closed bool                // guarded by mu; add refuses new URIs
-	room   *quota.Memory       // guarded by mu; budget for the memory of the list; nil for no limit
-	who    quota.Account       // guarded by mu; account that reserves memory of room
+	room   *quota.Memory       // guarded by mu; memory budget shared with other lists; nil for no limit
+	who    quota.Account       // guarded by mu; account for which the list reserves memory in room
 	taken  int                 // guarded by mu; bytes that the list has reserved in room
 }
 
-// join makes the list reserve its memory from room, for the account who.
+// join makes the list reserve its memory in room, for the account who.
 func (w *watchlist) join(room *quota.Memory, who quota.Account) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.room, w.who = room, who
 }
 
-// reserve reserves n bytes of the room, and reports whether they were available.
+// reserve reserves n bytes in room. It returns false if they are not available.
 func (w *watchlist) reserve(n int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,7 +77,7 @@ func (w *watchlist) take(n int) bool {
 	return true
 }
 
-// release returns all reserved memory to the room, and reserves no more.
+// release returns all reserved memory to room. Later calls reserve nothing.
 func (w *watchlist) release() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +87,7 @@ func (w *watchlist) release() {
 	}
 }
 
-// add adds a URI, unless the list has it already. It reports false if the list is full or closed.
+// add adds a URI, unless the list already has it. It returns false if the list is full or closed.
 func (w *watchlist) add(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -105,7 +105,7 @@ func (w *watchlist) add(uri string) bool {
 	return true
 }
 
-// remove removes a URI, and reports whether it was on the list.
+// remove removes a URI. It returns false if the URI was not on the list.
 func (w *watchlist) remove(uri string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,7 +131,7 @@ func (w *watchlist) has(uri string) bool {
 	return there
 }
 
-// replace replaces the URIs of the list. Another process has already checked the limits.
+// replace replaces the URIs of the list. It checks no limits, because another process has done so.
 func (w *watchlist) replace(uris []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -169,8 +169,8 @@ func (w *watchlist) snapshot() []string {
 	return uris
 }
 
-// watch adds a resource to the list of a client, if the subscriber agrees or, without a subscriber, the resource
-// exists.
+// watch adds a resource to the list of a client. The subscriber decides whether the client may watch the resource;
+// without a subscriber, the resource must exist.
 func (r *resources) watch(ctx context.Context, w *watchlist, uri string) error {
 	if h := r.subscriber.Load(); h != nil {
 		if err := (*h).SubscribeResource(ctx, uri); err != nil {
@@ -180,7 +180,7 @@ func (r *resources) watch(ctx context.Context, w *watchlist, uri string) error {
 		return ResourceNotFound(uri)
 	}
 	if !w.add(uri) {
-		_ = r.unwatch(ctx, uri) // report the limit instead
+		_ = r.unwatch(ctx, uri) // ignore the error: the client gets the limit as the error
 		return rpc.Refusal(mcp.CodeInternalError, "too many subscriptions at once")
 	}
 	return nil
@@ -194,7 +194,7 @@ func (r *resources) unwatch(ctx context.Context, uri string) error {
 	return nil
 }
 
-// unwatchAll empties the list of a client that has left or whose subscription is over.
+// unwatchAll empties the list of a client that has left, or of a subscription that has ended.
 func (x *exchange) unwatchAll(ctx context.Context, w *watchlist) {
 	if x.s.resources.subscriber.Load() == nil {
 		return
@@ -226,14 +226,14 @@ func (r *resources) subscribe(ctx context.Context, c *call) (any, error) {
 	}
 	if err := c.x.Amend(ctx, func() { watched.add(c.uri) }); err != nil {
 		if watched.remove(c.uri) {
-			_ = r.unwatch(ctx, c.uri) // report err instead
+			_ = r.unwatch(ctx, c.uri) // ignore the error: the client gets err
 		}
 		return nil, err
 	}
 	return nil, nil
 }
 
-// unsubscribe answers resources/unsubscribe. It succeeds also if the client does not watch the resource.
+// unsubscribe answers resources/unsubscribe. It also succeeds if the client does not watch the resource.
 func (r *resources) unsubscribe(ctx context.Context, c *call) (any, error) {
 	if c.uri == "" {
 		return nil, errNoURI

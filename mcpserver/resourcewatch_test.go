@@ -92,7 +92,7 @@ func TestBlockedSessionGetsOneUpdatePerResource(t *testing.T) {
 		c.result("resources/subscribe", `"uri":"test://b"`)
 		c.result("resources/subscribe", `"uri":"test://user/1"`)
 		release := c.block()
-		s.ResourceUpdated("test://a") // this notification is being sent
+		s.ResourceUpdated("test://a") // the server starts to send this notification
 		time.Sleep(time.Second)
 		for range 5 {
 			s.ResourceUpdated("test://b")
@@ -123,7 +123,7 @@ func TestUnsubscribeRemovesPendingUpdates(t *testing.T) {
 				t.Fatalf("subscribing got %d with %s, want an empty result", p.status, p.body)
 			}
 		}
-		for range 3 { // the client does not read the stream yet
+		for range 3 { // the client does not read its stream yet
 			s.ResourceUpdated("test://a")
 			s.ResourceUpdated("test://b")
 			time.Sleep(time.Second)
@@ -243,7 +243,7 @@ func TestSubscriptionLookupsAreLimited(t *testing.T) {
 		w := serve(t, t.Context(), implementing(t, nil, h))
 		wishes := make([]string, 1024)
 		for i := range wishes {
-			wishes[i] = `"x:y` + strings.Repeat("y", 16<<10-3) + `"` // the handler refuses these
+			wishes[i] = `"x:y` + strings.Repeat("y", 16<<10-3) + `"` // the handler refuses these URIs
 		}
 		w.send(listenFor(1, `"resourceSubscriptions":[`+strings.Join(wishes, ",")+`]`))
 		if out := w.taken(); len(out) != 1 || strings.Contains(out[0], "yyy") {

@@ -11,9 +11,9 @@ import (
 )
 
 // SchemaOf returns the JSON Schema that [AddTool] infers from a type, for [mcp.Tool.InputSchema] and
-// [mcp.Tool.OutputSchema], changed by JSON merge patches (RFC 7396): a member of a patch replaces the member of the
-// schema, an object is merged into an object, and null removes the member. Use it for keywords that the tags of fields
-// do not have:
+// [mcp.Tool.OutputSchema]. Each refine is a JSON merge patch (RFC 7396) that changes the schema: a member of a patch
+// replaces the member of the schema, an object is merged into an object, and null removes the member. Use patches for
+// keywords that the tags of fields do not support:
 //
 //	input, err := mcpserver.SchemaOf[route](`{"dependentRequired": {"arrival": ["timezone"]}}`)
 //

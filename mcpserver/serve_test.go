@@ -43,7 +43,7 @@ func withTool(t *testing.T, o mcpserver.Options, name string, h mcpserver.ToolHa
 	return s
 }
 
-// opened serves a connection on which a legacy session is open.
+// opened serves a connection and opens a legacy session on it.
 func opened(t *testing.T, ctx context.Context, s *mcpserver.Server) *wire {
 	t.Helper()
 	w := serve(t, ctx, s)
@@ -146,7 +146,7 @@ func TestConcurrentHandlersAreLimitedAndAllAnswered(t *testing.T) {
 	})
 }
 
-// Requests of 700 bytes: five of them fit into the budget of four frames of 1,000.
+// Each request has 700 bytes. Five of them fit into the budget of four frames of 1,000 bytes.
 func TestRunningAndQueuedRequestsShareByteBudget(t *testing.T) {
 	for _, running := range []int{1, 3, 64} {
 		t.Run(fmt.Sprintf("%d run", running), func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestRunningAndQueuedRequestsShareByteBudget(t *testing.T) {
 					refused(id+1, false)
 				}
 				refused(6, true)
-				for _, id := range []int{1, 5} { // one that runs, and one that waits, unless all run
+				for _, id := range []int{1, 5} { // a running request, and a waiting one, unless all run
 					w.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
 					refused(6+id, false) // there is room again
 					refused(20+id, true)
@@ -302,7 +302,7 @@ func TestIdleConnectionHasFewGoroutines(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if more := runtime.NumGoroutine() - before; more > 10 { // 4, and those of the runtime
+		if more := runtime.NumGoroutine() - before; more > 10 { // 4, and goroutines of the runtime
 			t.Errorf("%d goroutines are left of 60 calls, want a few", more)
 		}
 		if err := w.finish(); err != nil {
@@ -378,7 +378,7 @@ func TestFrameTooLargeIsAnsweredByItsID(t *testing.T) {
 	})
 }
 
-// TestServeLeavesNoGoroutines relies on the bubble, which ends only when all its goroutines have ended.
+// The synctest bubble ends only when all its goroutines have ended.
 func TestServeLeavesNoGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})

@@ -15,20 +15,20 @@ import (
 )
 
 // Server offers tools, resources and prompts to MCP clients. Create it with [New]. A Server is safe for concurrent use
-// and may serve any number of connections at the same time.
+// and may serve any number of connections at once.
 type Server struct {
 	info      mcp.Implementation
 	signature signature
 	cfg       config
 	engine    *engine.Server
 
-	middleware RequestHandler // wraps the handlers of all requests; nil for none
+	middleware RequestHandler // wraps the handlers of all requests; nil without middleware
 
 	methods methods
 	hears   hearers
 	changes changes // pending announcements of changed lists and resources
 
-	implementing sync.Mutex // held by Implement
+	implementing sync.Mutex // serializes Implement
 	hosts        hosts
 
 	tools       tools
@@ -44,7 +44,7 @@ type Server struct {
 }
 
 // New returns a server that introduces itself as info and offers nothing yet. New panics if info has no name or the
-// options contradict each other: like an invalid pattern for an HTTP handler, these are mistakes in the program.
+// options are invalid. These are mistakes in the program, like an invalid pattern for an HTTP handler.
 func New(info mcp.Implementation, o *Options) *Server {
 	if info.Name == "" {
 		panic("mcpserver: New: the implementation has no name")
@@ -68,7 +68,7 @@ func New(info mcp.Implementation, o *Options) *Server {
 	return s
 }
 
-// newServer returns a server that answers no method. role serves its clients; nil means the features of this package.
+// newServer returns a server without methods. role serves the clients; a nil role means the features of this package.
 func newServer(info mcp.Implementation, cfg config, role engine.Role) (*Server, error) {
 	s := &Server{
 		info:       info,
@@ -94,7 +94,7 @@ func newServer(info mcp.Implementation, cfg config, role engine.Role) (*Server, 
 	return s, err
 }
 
-// init gives package engine a constructor for servers with another role, without the features of this package.
+// init gives package engine a constructor for servers with another role, which lack the features of this package.
 func init() {
 	engine.NewServer = func(o *engine.Options, role engine.Role) (any, error) {
 		cfg, err := newConfig(&Options{
@@ -121,13 +121,13 @@ func (s *Server) offerDeclared() {
 		{c.Completions != nil, s.completions.offer},
 	} {
 		if f.declared {
-			_ = f.offer() // no other handler is registered yet
+			_ = f.offer() // cannot fail: no other handler is registered yet
 		}
 	}
 }
 
-// feature is a part of the protocol that a server offers: declare adds the capability for clients of a revision,
-// methods are its methods. Each feature has a file.
+// feature is a part of the protocol that a server offers: declare adds its capability for clients of a revision, and
+// methods are its protocol methods. Each feature has its own file.
 type feature struct {
 	declare func(*mcp.ServerCapabilities, mcp.Version)
 	methods []*method
@@ -139,7 +139,7 @@ type offering struct {
 	refused bool // written by once; another handler has one of the methods
 }
 
-// offer adds f to m, once. It returns an error if one of the methods has another handler.
+// offer adds f to m when it is first called. It returns an error if one of the methods of f has another handler.
 func (o *offering) offer(m *methods, f feature) error {
 	o.once.Do(func() { o.refused = !m.add(f) })
 	if o.refused {
@@ -164,7 +164,7 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 		declare(&c, v)
 	}
 	if _, declared := c.Extensions[mcp.ExtensionTasks]; declared && v.Era() == mcp.Legacy {
-		c.Extensions = maps.Clone(c.Extensions) // other extensions were in use before a revision defined the member
+		c.Extensions = maps.Clone(c.Extensions) // other extensions were in use before a revision defined Extensions
 		if delete(c.Extensions, mcp.ExtensionTasks); len(c.Extensions) == 0 {
 			c.Extensions = nil
 		}
@@ -178,7 +178,8 @@ func (s *Server) capabilities(v mcp.Version) mcp.ServerCapabilities {
 	return c
 }
 
-// changed queues a notification of a change for all clients. Clients that connect later see the change anyway.
+// changed queues a notification of a change for all clients. It does nothing without clients: a client that connects
+// later sees the change anyway.
 func (s *Server) changed(n notice) {
 	s.mu.Lock()
 	anybody := len(s.audiences)+len(s.fleets) > 0
@@ -188,7 +189,7 @@ func (s *Server) changed(n notice) {
 	}
 }
 
-// announce sends notices to all clients that want them.
+// announce sends each notice to all clients that want it.
 func (s *Server) announce(some []notice) {
 	s.mu.Lock()
 	audiences, fleets := maps.Clone(s.audiences), maps.Clone(s.fleets)
@@ -223,7 +224,7 @@ func (s *Server) connections() (all []*connection) {
 	return all
 }
 
-// changeWindow is how long changes are collected before clients get one notification.
+// changeWindow is the time for which equal changes are collected into one notification.
 const changeWindow = 10 * time.Millisecond
 
 // changes collects changes of the lists and resources of a server.

@@ -13,21 +13,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Reasons for the end of a session, for a [Terminator]. There are other reasons.
+// Some of the reasons for the end of a session that a [Terminator] may get.
 var (
 	ErrShutdown       = web.ErrShutdown
 	ErrSessionTimeout = web.ErrTimeout
 	ErrSessionEvicted = web.ErrEvicted
 )
 
-// ErrSessionSilent is the reason for the end of a session if the client has not answered a ping; see
+// ErrSessionSilent is the reason for the end of a session if the client has not answered a ping, see
 // [Options.KeepAlive].
 var ErrSessionSilent = engine.ErrSilent
 
-// Session is the session that a legacy client opens by initialize, on one connection or over HTTP. Its methods may be
-// called from any goroutine. A nil *Session means no session; its getters return zero values.
+// Session is the session that a legacy client opens by initialize, on one connection or over HTTP. Its methods are
+// safe for concurrent use. A nil *Session means no session; its getters return zero values.
 type Session struct {
-	conn *connection // connection of the session; immutable once the session is known to other goroutines
+	conn *connection // connection of the session; immutable once other goroutines know the session
 
 	mu     sync.Mutex
 	stage  stage             // guarded by mu
@@ -65,7 +65,7 @@ func (s *Session) Principal() string {
 // Version returns the negotiated revision.
 func (s *Session) Version() mcp.Version { return s.terms().Version }
 
-// Client returns the client's own description of itself.
+// Client returns the client's description of itself.
 func (s *Session) Client() mcp.Implementation { return s.terms().Client }
 
 // ClientCapabilities returns the capabilities that the client has declared.
@@ -83,7 +83,7 @@ func (s *Session) terms() engine.Agreement {
 	return *s.agreed
 }
 
-// Value returns the value for a key, or nil. If the value is a pointer, all handlers of the session share its target
+// Value returns the value of a key, or nil. If the value is a pointer, all handlers of the session share its target
 // and may use it concurrently.
 func (s *Session) Value(key any) any {
 	if s == nil {
@@ -100,8 +100,8 @@ func (s *Session) SetValue(key, value any) {
 	s.Update(key, func(any) any { return value })
 }
 
-// Update replaces the value for a key by the result of change, and returns the new value. nil means that there is no
-// value. change runs under the session's lock, so it must not call methods of the session.
+// Update replaces the value of a key with the result of change, and returns the new value. nil means no value. change
+// runs under the session's lock, so it must not call methods of the session.
 func (s *Session) Update(key any, change func(old any) any) any {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Session) Update(key any, change func(old any) any) any {
 	return value
 }
 
-// begin starts to open the session, and returns false if that has happened before.
+// begin starts to open the session. It returns false unless the session is new.
 func (s *Session) begin(a *engine.Agreement) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +128,7 @@ func (s *Session) begin(a *engine.Agreement) bool {
 	return true
 }
 
-// tell calls the Init and HandleClientCapabilities methods of the hosts, one after the other, until one returns an
-// error.
+// tell calls Init of all hosts and then HandleClientCapabilities of all hosts. It stops at the first error.
 func (s *Session) tell(ctx context.Context, hosts []*host) error {
 	for _, h := range hosts {
 		if h.init != nil {
@@ -151,7 +150,7 @@ func (s *Session) tell(ctx context.Context, hosts []*host) error {
 	return nil
 }
 
-// open opens the session, and returns false if the session has ended since begin.
+// open opens the session. It returns false if the session has ended since begin.
 func (s *Session) open() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +161,7 @@ func (s *Session) open() bool {
 	return true
 }
 
-// told removes and returns the hosts that know a session whose opening failed.
+// told removes and returns the hosts that know a session that failed to open.
 func (s *Session) told() []*host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +170,7 @@ func (s *Session) told() []*host {
 	return hosts
 }
 
-// reset allows the client to send initialize again after the opening of the session failed.
+// reset allows the client to send initialize again after the session failed to open.
 func (s *Session) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,8 +179,8 @@ func (s *Session) reset() {
 	}
 }
 
-// end ends the session and returns the hosts whose Terminate must be called. If the session is still being opened, end
-// returns none, and the opening call dismisses the hosts.
+// end ends the session and returns the hosts whose Terminate the caller must call. If the session is still opening,
+// end returns no hosts, because welcome dismisses them.
 func (s *Session) end() []*host {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +194,7 @@ func (s *Session) end() []*host {
 	return hosts
 }
 
-// agree stores a as the terms of the client, and opens the session if there is one. An error rejects the client.
+// agree stores a as the terms of the client, and opens the session if the client has one. An error rejects the client.
 func (x *exchange) agree(ctx context.Context, a *engine.Agreement) error {
 	if x.conn != nil {
 		return x.conn.welcome(ctx, a)
@@ -246,7 +245,7 @@ func (s *Server) farewell() time.Duration {
 	return 0
 }
 
-// dismiss calls the Terminate methods of hosts, the latest host first, and returns 1 if one of them ignores the end of
+// dismiss calls the Terminate methods of hosts, the latest host first. It returns 1 if one of them ignores the end of
 // its context. reason applies only if the session has no reason yet.
 func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	hosts = slices.DeleteFunc(slices.Clone(hosts), func(h *host) bool { return h.terminate == nil })
@@ -276,7 +275,7 @@ func (c *connection) dismiss(hosts []*host, reason error) (left int) {
 	}
 }
 
-// The methods of [Session] below notify the client of the session alone; the methods of [Server] notify all clients.
+// The methods of [Session] below notify only the client of the session; the methods of [Server] notify all clients.
 // They are for a server that keeps separate state for each client, such as a connection to another server.
 
 // ToolsChanged notifies the client of the session that the list of tools has changed, as [Server.ToolsChanged] notifies
@@ -289,8 +288,8 @@ func (s *Session) ResourcesChanged() { s.say(notice{method: mcp.NotificationReso
 // PromptsChanged does the same as ToolsChanged for the list of prompts.
 func (s *Session) PromptsChanged() { s.say(notice{method: mcp.NotificationPromptListChanged}) }
 
-// ResourceUpdated notifies the client of the session, if it watches this resource, as [Server.ResourceUpdated] notifies
-// all clients.
+// ResourceUpdated notifies the client of the session that a resource has changed, if the client watches the resource.
+// [Server.ResourceUpdated] notifies all clients.
 func (s *Session) ResourceUpdated(uri string) {
 	if uri != "" {
 		s.say(notice{mcp.NotificationResourceUpdated, uri})
@@ -319,7 +318,7 @@ func (s *Session) Log(level mcp.LoggingLevel, logger string, data any) error {
 	return err
 }
 
-// LogLevel returns the level that the client has set by logging/setLevel, empty if it has set none.
+// LogLevel returns the level that the client has set by logging/setLevel. It is empty if the client has set no level.
 func (s *Session) LogLevel() mcp.LoggingLevel {
 	if s == nil || s.conn == nil {
 		return ""
@@ -336,9 +335,9 @@ func withSession(ctx context.Context, s *Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// SessionFrom returns the session of the request that a handler answers. For a [ResourceSubscriber] that is called
-// without a request, it returns the session that starts or stops watching a resource. It returns nil if there is no
-// session.
+// SessionFrom returns the session of the request that a handler answers. If the server calls a [ResourceSubscriber]
+// without a request, SessionFrom returns the session that starts or stops watching a resource. It returns nil if there
+// is no session.
 func SessionFrom(ctx context.Context) *Session {
 	if s, ok := ctx.Value(sessionKey{}).(*Session); ok {
 		return s

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// sessions keeps the latest session, and the sessions in which resources were watched.
+// sessions keeps the latest session, and the sessions that watch resources.
 type sessions struct {
 	*everything
 	latest  *mcpserver.Session
@@ -90,7 +90,7 @@ func TestSessionNotifiesOnlyItsClient(t *testing.T) {
 	})
 }
 
-// Middleware that answers by itself may require input, of clients of both eras.
+// Middleware that answers requests itself may require input from clients of both eras.
 func TestMiddlewareRequiresInputInBothEras(t *testing.T) {
 	asks := func(mcpserver.RequestHandler) mcpserver.RequestHandler {
 		return func(_ context.Context, r *mcpserver.Request) (any, error) {

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// The tests of this file cause telemetry that no other test of the server causes; the Recording checks it against the
-// schema.
+// The tests of this file cause telemetry that no other test of the server causes. The Recording validates the
+// telemetry against the schema.
 
 func TestProtocolViolationsAreCountedByRule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestProtocolViolationsAreCountedByRule(t *testing.T) {
 	})
 }
 
-// TestStrayResponseRecordsReason asks a client, stops waiting, and then receives the answer.
+// TestStrayResponseRecordsReason asks a client, stops waiting, and then receives the client's answer.
 func TestStrayResponseRecordsReason(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":%d,"result":{"roots":[]}}`
 	synctest.Test(t, func(t *testing.T) {

@@ -17,11 +17,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// stuck is a log handler that does not return from any record until it is released.
+// stuck is a log handler that blocks on every record until the test releases it.
 type stuck struct {
 	slog.Handler
 	release chan struct{}
-	written chan string // events whose records the handler has accepted
+	written chan string // events whose records the handler has received
 }
 
 func newStuck() stuck {
@@ -38,7 +38,7 @@ func (h stuck) WithAttrs([]slog.Attr) slog.Handler { return h }
 
 func (stuck) Enabled(context.Context, slog.Level) bool { return true }
 
-// events returns how often each event was written.
+// events returns the number of records of each event.
 func (h stuck) events() map[string]int {
 	events := map[string]int{}
 	for range len(h.written) {
@@ -47,23 +47,23 @@ func (h stuck) events() map[string]int {
 	return events
 }
 
-// toldOf has the messages of clients, by event, that make the server write to its log, in any revision.
+// toldOf maps descriptions to messages of clients that make the server write to its log, in any revision.
 var toldOf = map[string]string{
-	"garbage":            `{"jsonrpc":`,
-	"no object":          `17`,
-	"an id that is none": `{"jsonrpc":"2.0","id":{},"method":"ping"}`,
+	"garbage":       `{"jsonrpc":`,
+	"no object":     `17`,
+	"an invalid id": `{"jsonrpc":"2.0","id":{},"method":"ping"}`,
 	"a frame over the limit": `{"jsonrpc":"2.0","method":"x/large","params":{"x":"` + strings.Repeat("x",
 		64<<10) + `"}}`,
-	"an answer to nothing":             `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
-	"a batch":                          `[{"jsonrpc":"2.0","method":"x/news"}]`,
-	"a notification without a handler": `{"jsonrpc":"2.0","method":"x/other"}`,
-	"a notification with a handler":    `{"jsonrpc":"2.0","method":"x/news"}`,
-	"a notification that is none":      `{"jsonrpc":"2.0","method":"x/news","params":[]}`,
-	"a cancellation of nothing": `{"jsonrpc":"2.0","method":"notifications/cancelled",` +
+	"an answer without a request":        `{"jsonrpc":"2.0","id":987654321,"result":{}}`,
+	"a batch":                            `[{"jsonrpc":"2.0","method":"x/news"}]`,
+	"a notification without a handler":   `{"jsonrpc":"2.0","method":"x/other"}`,
+	"a notification with a handler":      `{"jsonrpc":"2.0","method":"x/news"}`,
+	"a notification with invalid params": `{"jsonrpc":"2.0","method":"x/news","params":[]}`,
+	"a cancellation of an unknown request": `{"jsonrpc":"2.0","method":"notifications/cancelled",` +
 		`"params":{"requestId":987654321}}`,
-	"a second initialize":  strings.Replace(initialize, `"id":1`, `"id":"i"`, 1),
-	"an unknown method":    `{"jsonrpc":"2.0","id":"m","method":"x/unknown"}`,
-	"params that are none": `{"jsonrpc":"2.0","id":"p","method":"tools/list","params":[]}`,
+	"a second initialize": strings.Replace(initialize, `"id":1`, `"id":"i"`, 1),
+	"an unknown method":   `{"jsonrpc":"2.0","id":"m","method":"x/unknown"}`,
+	"invalid params":      `{"jsonrpc":"2.0","id":"p","method":"tools/list","params":[]}`,
 }
 
 // slowLogServer returns a server whose log handler hangs.
@@ -75,7 +75,7 @@ func slowLogServer(t *testing.T, h stuck) *mcpserver.Server {
 	return s
 }
 
-// A log handler that does not return delays neither the reading of a connection nor the requests on it.
+// A log handler that blocks delays neither the reading of a connection nor the requests on it.
 func TestBlockedLogHandlerDoesNotDelayRequests(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		t.Run(string(v), func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestBlockedLogHandlerDoesNotDelayRequests(t *testing.T) {
 	}
 }
 
-// held is a log handler that blocks until it is released, and then calls another handler.
+// held is a log handler that blocks until the test releases it, and then calls another handler.
 type held struct {
 	slog.Handler
 	release chan struct{}

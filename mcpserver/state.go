@@ -18,28 +18,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// defaultStateTTL is long enough for a person to fill in a form, or to sign in at another site, and short enough that a
-// state soon expires if another client has stolen it.
+// defaultStateTTL is long enough for a person to fill in a form, or to sign in at another site. It is short enough
+// that a stolen state soon expires.
 const defaultStateTTL = 15 * time.Minute
 
-// Bounds on a sealed state.
+// Properties of a sealed state.
 const (
 	maxState     = 1 << 20 // characters on the wire
 	stateKeySize = 32      // bytes, for AES-256
 	stateVersion = 1       // the first byte
 )
 
-// state is the data of a handler that lasts from one round of a request to the next. The client stores it, encrypted.
+// state is the data that a handler keeps from one round of a request to the next. The client stores it, encrypted.
 type state struct {
 	Expires int64                      `json:"e"`           // milliseconds of Unix time
-	Round   int                        `json:"r"`           // how often the client has been asked
+	Round   int                        `json:"r"`           // number of rounds so far
 	Answers map[string]json.RawMessage `json:"a,omitempty"` // answers of earlier rounds, by key
 	Done    map[string]json.RawMessage `json:"d,omitempty"` // results of Once, by key
 	Own     string                     `json:"o,omitempty"` // the handler's own state, set by RequireInput
 }
 
 // sealer encrypts and authenticates states, by AES-256-GCM with a random nonce. It opens only states that it has
-// sealed. It is immutable.
+// sealed. A sealer is immutable.
 // (specification 2026-07-28, basic/patterns/mrtr, "Server Requirements (Basic Workflow)")
 type sealer struct {
 	keys []cipher.AEAD // the first seals, all open
@@ -77,7 +77,7 @@ var (
 	errStateTooLarge = fmt.Errorf("the state for the next round has more than %d bytes", maxState)
 )
 
-// seal encrypts a state. The state can be opened only with the same binding, and only until it expires.
+// seal encrypts a state. open decrypts the state only with the same binding, and only until the state expires.
 func (s *sealer) seal(st state, binding []byte, now time.Time) (string, error) {
 	st.Expires = now.Add(s.ttl).UnixMilli()
 	plain, err := mcp.AppendParams(nil, st)
@@ -92,7 +92,7 @@ func (s *sealer) seal(st state, binding []byte, now time.Time) (string, error) {
 	return text, nil
 }
 
-// open decrypts a state. Its error reports only whether the state was valid once.
+// open decrypts a state. The error distinguishes only an invalid state from an expired one.
 func (s *sealer) open(text string, binding []byte, now time.Time) (state, error) {
 	if len(text) > maxState {
 		return state{}, errStateInvalid
@@ -122,7 +122,7 @@ func (s *sealer) open(text string, binding []byte, now time.Time) (state, error)
 // additional returns the additional authenticated data of a state.
 func additional(binding []byte) []byte { return append([]byte{stateVersion}, binding...) }
 
-// binding identifies the requests that a state belongs to: the requests of the same principal to this server with the
+// binding identifies the requests to which a state belongs: requests of the same principal to this server with the
 // same method and the same params, which include the name of the target and the arguments.
 func (c *call) binding() ([]byte, error) {
 	params, err := lastingParams(c.params)
@@ -137,8 +137,8 @@ func (c *call) binding() ([]byte, error) {
 	return hash.Sum(nil), nil
 }
 
-// lastingParams returns the params that are the same in all rounds of a request, in a fixed order and without spaces,
-// because clients may encode them differently in each round.
+// lastingParams returns the params that are the same in all rounds of a request. Clients may encode the params
+// differently in each round, so the result has a fixed order and no spaces.
 func lastingParams(params json.RawMessage) ([]byte, error) {
 	o := mcp.Object(params)
 	for _, changing := range []string{"_meta", "inputResponses", "requestState"} {

@@ -55,7 +55,7 @@ func TestSealedStateRoundTrips(t *testing.T) {
 		got, err := s.open(text, binding, someTime.Add(time.Minute-time.Millisecond))
 		st.Expires = someTime.Add(time.Minute).UnixMilli()
 		if diff := cmp.Diff(st, got); err != nil || diff != "" {
-			t.Errorf("opened with error %v, want what was sealed (-want +got):\n%s", err, diff)
+			t.Errorf("opened with error %v, want the sealed state (-want +got):\n%s", err, diff)
 		}
 	})
 }
@@ -112,8 +112,8 @@ func TestSealedStateHasBindingAndExpiry(t *testing.T) {
 	}{
 		{"in time", "mine", time.Minute - time.Millisecond, nil},
 		{"of another", "yours", 0, errStateInvalid},
-		{"of another, too late", "yours", time.Hour, errStateInvalid},
-		{"at the last moment", "mine", time.Minute, errStateExpired},
+		{"of another, expired", "yours", time.Hour, errStateInvalid},
+		{"at its expiry", "mine", time.Minute, errStateExpired},
 	} {
 		if _, err := s.open(text, []byte(tt.binding), someTime.Add(tt.after)); !errors.Is(err, tt.want) {
 			t.Errorf("%s: opened with %v, want %v", tt.name, err, tt.want)
@@ -184,7 +184,7 @@ func TestBindingIgnoresEncodingOfParams(t *testing.T) {
 			`"requestState":"x"}`,
 	} {
 		if bindingOf("alice", "tools/call", same) != mine {
-			t.Errorf("%s has another binding, want that of the same params", same)
+			t.Errorf("%s has another binding, want the binding of the same params", same)
 		}
 	}
 	for _, other := range [][3]string{

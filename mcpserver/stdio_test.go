@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	fmt.Println("after") // standard output is restored
 }
 
-// serveNoisily serves a tool that prints to standard output, as does a child process of the tool.
+// serveNoisily serves a tool that prints to standard output, and whose child process does the same.
 func serveNoisily() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -67,7 +67,7 @@ func serveNoisily() error {
 	return err
 }
 
-// child returns this program as a server that has not been started.
+// child returns a command that runs this program as a server. The command has not been started.
 func child(t *testing.T) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
@@ -87,7 +87,7 @@ func checkNoisy(t *testing.T, output []byte) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSuffix(string(output), "\n"), "\n")
 	if len(lines) != 3 || lines[2] != "after" {
-		t.Fatalf("standard output is %q, want two frames and what follows the server's end", output)
+		t.Fatalf("standard output is %q, want two frames and the line after the server's end", output)
 	}
 	for _, line := range lines[:2] {
 		if !json.Valid([]byte(line)) {
@@ -116,13 +116,13 @@ func TestStdoutCarriesOnlyFrames(t *testing.T) {
 			}
 			checkNoisy(t, out.Bytes())
 			if got := errs.String(); got != "printed by the program\nprinted by a child\n" {
-				t.Errorf("standard error is %q, want what was printed", got)
+				t.Errorf("standard error is %q, want the printed text", got)
 			}
 		})
 	}
 }
 
-// TestStandardStreamsMayBeSockets: programs in Node.js start servers in this way.
+// Programs in Node.js start servers with sockets as standard streams.
 func TestStandardStreamsMayBeSockets(t *testing.T) {
 	pair := func() (ours, theirs *os.File) {
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -157,8 +157,8 @@ func TestStandardStreamsMayBeSockets(t *testing.T) {
 	}
 }
 
-// TestStandardErrorStaysBlocking runs a server whose standard output and standard error are the same pipe. They cannot
-// be separated, but writes to standard error must still wait for the reader.
+// TestStandardErrorStaysBlocking runs a server whose standard output and standard error are the same pipe. The server
+// cannot separate them, but writes to standard error must still wait for the reader.
 func TestStandardErrorStaysBlocking(t *testing.T) {
 	cmd := child(t)
 	cmd.Stdin = strings.NewReader(initialize + "\n" + callOf(1, "noise", "{}") + "\n")
@@ -167,7 +167,7 @@ func TestStandardErrorStaysBlocking(t *testing.T) {
 		t.Fatalf("the server ended with %v: %s", err, output)
 	}
 	if n := bytes.Count(output, []byte("x")); n < 1<<20 {
-		t.Errorf("%d bytes of what was printed arrived, want all of it", n)
+		t.Errorf("%d bytes of the printed text arrived, want all", n)
 	}
 	if want := `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`; !bytes.Contains(output, []byte(want)) {
 		t.Errorf("the answer is not in the output, want %s", want)

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/server/engine"
 )
 
-// NewStreamConn returns a connection over a pair of streams on which each line is a frame: two pipes, or the same
-// socket twice. The connection skips frames of more than limit bytes; zero means [DefaultFrameLimit].
+// NewStreamConn returns a connection over a pair of streams, such as two pipes or the same socket twice. Each line is
+// a frame. The connection skips frames of more than limit bytes; zero means [DefaultFrameLimit].
 //
 // Close closes both streams. When the context of Receive ends, the connection stops reading r: by a deadline if r
 // supports it, otherwise by closing r.
@@ -37,7 +37,7 @@ type streamConn struct {
 	in      *ndjson.Reader
 	out     *ndjson.Writer
 
-	ctx  context.Context // context of the latest Receive, whose end interrupts the reading; owned by Receive
+	ctx  context.Context // context of the latest Receive, which interrupts the read when it ends; owned by Receive
 	stop func() bool     // stops watching ctx; owned by Receive
 }
 
@@ -65,8 +65,8 @@ func networkOf(r io.Reader) instrument.Network {
 
 func (c *streamConn) Send(ctx context.Context, frame []byte) error { return c.out.SendWait(ctx, frame) }
 
-// SendParts is like Send, for a frame in parts. It does not copy the parts, so it returns only when the client has read
-// them. If ctx ends before that, the connection ends.
+// SendParts is like Send, for a frame in parts. It does not copy the parts, so it returns only when the client has
+// read them. If ctx ends earlier, the connection ends.
 func (c *streamConn) SendParts(ctx context.Context, parts ...[]byte) error {
 	stop := context.AfterFunc(ctx, func() {
 		if d, ok := c.w.(interface{ SetWriteDeadline(time.Time) error }); !ok || d.SetWriteDeadline(time.Unix(1, 0)) != nil {
@@ -95,7 +95,7 @@ func (c *streamConn) Receive(ctx context.Context) ([]byte, error) {
 // Buffered reports whether the connection has read input that Receive has not returned.
 func (c *streamConn) Buffered() bool { return c.in.Buffered() }
 
-// watch makes the end of ctx interrupt the reading. Calling it again with the same context costs nothing.
+// watch interrupts the read when ctx ends. A repeated call with the same context costs nothing.
 func (c *streamConn) watch(ctx context.Context) {
 	if ctx == c.ctx {
 		return
@@ -119,12 +119,13 @@ const flushTimeout = time.Second
 func (c *streamConn) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
 	defer cancel()
-	_ = c.out.Flush(ctx) // frames that the client does not read are lost
-	_ = c.out.Close(ctx) // before the stream, which may be a socket that both ends share
+	_ = c.out.Flush(ctx) // the client loses the frames that it does not read
+	_ = c.out.Close(ctx) // close out before the stream, which may be a socket for both directions
 	return errors.Join(c.w.Close(), ignoreClosed(c.r.Close()))
 }
 
-// ignoreClosed ignores the error of a stream that is closed already: by interrupt, or as the other half of a socket.
+// ignoreClosed ignores the error of a stream that interrupt has already closed, or that is the other half of a closed
+// socket.
 func ignoreClosed(err error) error {
 	if errors.Is(err, os.ErrClosed) || errors.Is(err, net.ErrClosed) {
 		return nil

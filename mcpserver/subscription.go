@@ -16,27 +16,27 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// maxListening is the maximum number of subscriptions that one connection has at once.
+// maxListening limits the subscriptions that are open at once on one connection.
 const maxListening = 1024
 
-// subscription is a subscriptions/listen that is acknowledged and has not ended. It needs no goroutine.
+// subscription is an open subscriptions/listen: it is acknowledged and has not ended. It needs no goroutine.
 // (specification 2026-07-28, basic/patterns/subscriptions)
 type subscription struct {
 	call    *call
-	filter  mcp.SubscriptionFilter // the granted wishes, except for resources
-	watched watchlist              // the granted resources
+	filter  mcp.SubscriptionFilter // wishes that the server granted, except for resources
+	watched watchlist              // resources that the server granted
 	meta    mcp.Meta               // _meta of all messages of the subscription
 	notices notices
 
-	mu    sync.Mutex   // held while sending, so that nothing follows the result
+	mu    sync.Mutex   // held during each send, so that no message follows the result
 	over  bool         // guarded by mu
-	tasks *tasks.Watch // guarded by mu; nil for no tasks
+	tasks *tasks.Watch // guarded by mu; nil without tasks
 	ended func()       // guarded by mu; reports the end to telemetry; nil before the acknowledgement
 }
 
-// listen opens a subscription. The acknowledgement is sent before anything else. The subscription ends when its context
-// ends or when the server closes the audience. For telemetry, the request ends with the acknowledgement: no span lasts
-// as long as a stream.
+// listen opens a subscription. The server sends the acknowledgement before all other messages. The subscription ends
+// when its context ends or when the server closes the audience. For telemetry, the request ends with the
+// acknowledgement, because a span should not last as long as a stream.
 func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	var p mcp.SubscriptionsListenParams
 	if err := given.Decode(c.params, &p); err != nil {
@@ -76,8 +76,8 @@ func (s *Server) listen(ctx context.Context, c *call) (any, error) {
 	return nil, nil
 }
 
-// honour grants the client those wishes that the server can fulfil, and returns them. It does not watch resources that
-// do not exist or that exceed the limit.
+// honour grants the wishes of the client that the server can fulfil, and returns them. It does not grant resources
+// that do not exist or that exceed the limit.
 func (s *Server) honour(ctx context.Context, sub *subscription,
 	wishes mcp.SubscriptionFilter) (granted mcp.SubscriptionFilter) {
 	declared := s.capabilities(sub.call.info.Version)
@@ -88,7 +88,7 @@ func (s *Server) honour(ctx context.Context, sub *subscription,
 	if declared.Resources == nil || !declared.Resources.Subscribe {
 		return granted
 	}
-	room := maxWatchedBytes // for all URIs that are checked, watched or not
+	room := maxWatchedBytes // for all URIs that are checked, granted or not
 	for _, uri := range wishes.ResourceSubscriptions[:min(len(wishes.ResourceSubscriptions), maxWatched)] {
 		if room -= len(uri); room < 0 || ctx.Err() != nil {
 			break
@@ -108,9 +108,9 @@ func (sub *subscription) wants(n notice) bool {
 	return *lists[n.method].wish(&sub.filter)
 }
 
-// open adds the subscription to the audience and then acknowledges it, so that the client misses no change in between.
-// If the subscription ends in between, its result follows the acknowledgement. The operation of the request ends with
-// the acknowledgement.
+// open first adds the subscription to the audience and then acknowledges it, so that the client misses no change in
+// between. mu makes the result follow the acknowledgement if the subscription ends in between. For telemetry, the
+// request ends with the acknowledgement.
 func (sub *subscription) open(granted mcp.SubscriptionFilter) error {
 	sub.mu.Lock()
 	defer sub.mu.Unlock()
@@ -136,7 +136,7 @@ func (sub *subscription) acknowledge(granted mcp.SubscriptionFilter) error {
 	return c.x.Peer.Send(c.x.Work, c.Out, c.info.Version, about, sub.meta, params)
 }
 
-// tell sends a notice, and ends the subscription if that fails.
+// tell sends a notice. It ends the subscription if the notice cannot be sent.
 func (sub *subscription) tell(n queuedNotice) {
 	c := sub.call
 	sub.mu.Lock()
@@ -151,8 +151,8 @@ func (sub *subscription) tell(n queuedNotice) {
 	}
 }
 
-// Run ends the subscription, once: with a result, unless the client has cancelled the request. Before the result, the
-// server sends notifications/cancelled: one page of the specification requires that, another the result.
+// Run ends the subscription, once. It sends notifications/cancelled and then the result, unless the client has
+// cancelled the request: one page of the specification requires the notification, another the result.
 // (specification 2026-07-28, basic/patterns/cancellation; basic/patterns/subscriptions, "Graceful Closure")
 func (sub *subscription) Run() {
 	if !sub.call.x.audience.remove(sub) {
@@ -212,7 +212,7 @@ func (a *audience) add(sub *subscription) error {
 	return nil
 }
 
-// remove removes sub, and reports whether it was there.
+// remove removes sub. It returns false if the audience does not have sub.
 func (a *audience) remove(sub *subscription) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -230,7 +230,7 @@ func (a *audience) all() map[*subscription]struct{} {
 	return maps.Clone(a.subs)
 }
 
-// announce queues notices of changes for the subscriptions that want them.
+// announce queues the notice of each change for the subscriptions that want it.
 func (a *audience) announce(some []change) {
 	for sub := range a.all() {
 		for i := range some {
@@ -241,7 +241,7 @@ func (a *audience) announce(some []change) {
 	}
 }
 
-// close starts to end all subscriptions with a result, and refuses new ones.
+// close starts to end all subscriptions with a result, and refuses new subscriptions.
 func (a *audience) close() {
 	a.mu.Lock()
 	a.closed = true

@@ -64,7 +64,7 @@ func TestASubscriptionOverStdio(t *testing.T) {
 		want = `{"jsonrpc":"2.0","id":2,"result":{"_meta":{`
 		if out := w.taken(); len(out) != 2 || out[0] != cancelled || !strings.HasPrefix(out[1], want) ||
 			!strings.Contains(out[1], `"io.modelcontextprotocol/subscriptionId":2`) {
-			t.Errorf("at the end the server sent %q, want the end of what is still open: a cancellation and the result", out)
+			t.Errorf("at the end the server sent %q, want a cancellation and the result", out)
 		}
 	})
 }
@@ -176,13 +176,13 @@ func TestBlockedSubscriberIsDropped(t *testing.T) {
 	})
 }
 
-// deafAtFirst is a connection on which the acknowledgement of a subscription is lost when the server ends.
+// deafAtFirst is a connection that loses the acknowledgement of a subscription when the server ends.
 type deafAtFirst struct{ *wire }
 
 func (c *deafAtFirst) Send(ctx context.Context, frame []byte) error {
 	if bytes.Contains(frame, []byte("acknowledged")) {
 		<-ctx.Done()
-		for range 10_000 { // so that the end of the subscription can come first
+		for range 10_000 { // often, so that the end of the subscription sometimes comes first
 			runtime.Gosched()
 		}
 		return errors.New("lost")

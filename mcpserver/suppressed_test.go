@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The server refuses every request of a client in an unknown revision, and logs few warnings. The next warning contains
-// the number of suppressed warnings.
+// The server refuses every request of a client in an unknown revision, but logs few warnings. Each later warning
+// contains the number of suppressed warnings before it.
 func TestSuppressedWarningsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := serve(t, t.Context(), newServer(t, mcpserver.Options{}))

@@ -20,7 +20,7 @@ func bare(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	return mcpserver.New(mcp.Implementation{Name: "test", Version: "1"}, &o)
 }
 
-// talk is a client of one revision on a connection of its own. It works in a bubble of testing/synctest.
+// talk is a client of one revision on its own connection. It works in a bubble of testing/synctest.
 type talk struct {
 	*wire
 	t       *testing.T
@@ -28,7 +28,7 @@ type talk struct {
 	id      int
 }
 
-// speak connects a client of a revision. A legacy one has an open session.
+// speak connects a client of a revision. A legacy client has an open session.
 func speak(t *testing.T, s *mcpserver.Server, v mcp.Version) *talk {
 	t.Helper()
 	c := &talk{wire: serve(t, t.Context(), s), t: t, version: v}
@@ -67,7 +67,7 @@ func (c *talk) result(method, params string) string {
 	return strings.Replace(r, `"resultType":"complete",`, "", 1)
 }
 
-// refused returns the code and message of the error that a request gets.
+// refused returns the code and message of the error with which the server answers a request.
 func (c *talk) refused(method, params string) string {
 	c.t.Helper()
 	m := c.ask(method, params)
@@ -98,7 +98,7 @@ func inEachRevision(t *testing.T, s func(t *testing.T) *mcpserver.Server, test f
 	}
 }
 
-// since returns text for revisions from v on, and before for older ones.
+// since returns text for revisions from v on, and before for older revisions.
 func (c *talk) since(v mcp.Version, text, before string) string {
 	if c.version >= v {
 		return text

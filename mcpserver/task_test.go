@@ -90,7 +90,7 @@ func TestInvalidArgumentsCreateNoTask(t *testing.T) {
 		m := c.ask("tools/call", `"name":"compute","arguments":{"seconds":"many"}`)
 		if !strings.Contains(string(m.Result), `"resultType":"complete"`) ||
 			!strings.Contains(string(m.Result), `"isError":true`) {
-			t.Errorf("got %s, want a result that says what is wrong", m.Result)
+			t.Errorf("got %s, want a result with the reason", m.Result)
 		}
 	})
 }
@@ -251,7 +251,7 @@ func TestHandlerDecidesOutcomeOfCancelledTask(t *testing.T) {
 		c.is(id, mcp.TaskWorking)
 		time.Sleep(2 * time.Second)
 		if v := c.is(id, mcp.TaskCompleted); v.Result.Text() != "half of it" {
-			t.Errorf("the task is %+v, want what the handler has returned", v)
+			t.Errorf("the task is %+v, want the handler's result", v)
 		}
 	})
 }
@@ -340,7 +340,7 @@ func TestTaskIsDeletedAfterItsTTL(t *testing.T) {
 	inBubble(t, mcpserver.Options{}, func(t *testing.T, c *tasker) {
 		quick, slow := c.call("brief", `{"seconds":0}`), c.call("brief", `{"seconds":60}`)
 		if *quick.TTLMs != 5000 {
-			t.Errorf("the time to live is %d ms, want that of the tool", *quick.TTLMs)
+			t.Errorf("the time to live is %d ms, want the TTL of the tool", *quick.TTLMs)
 		}
 		time.Sleep(4900 * time.Millisecond)
 		c.is(quick.TaskID, mcp.TaskCompleted)
@@ -348,7 +348,7 @@ func TestTaskIsDeletedAfterItsTTL(t *testing.T) {
 		time.Sleep(200 * time.Millisecond)
 		for _, id := range []string{quick.TaskID, slow.TaskID} {
 			if v := c.get(id); v.Error == nil || v.Error.Code != mcp.CodeInvalidParams {
-				t.Errorf("a task whose time is up is %+v, want it unknown", v)
+				t.Errorf("an expired task is %+v, want it unknown", v)
 			}
 		}
 		start := time.Now()
@@ -457,12 +457,12 @@ func TestInvalidTaskToolsAreRefused(t *testing.T) {
 		"no handler":     mcpserver.AddTool[struct{}, string](s, &mcp.Tool{Name: "x"}, nil, mcpserver.TaskTool()),
 		"no raw handler": s.AddTool(&mcp.Tool{Name: "x"}, nil, mcpserver.TaskTool()),
 		"no tool":        s.AddTool(nil, echo, mcpserver.TaskTool()),
-		"a schema that is none": s.AddTool(&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`7`)}, echo,
+		"an invalid schema": s.AddTool(&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`7`)}, echo,
 			mcpserver.TaskTool()),
 		"forbidden": s.AddTool(&mcp.Tool{
 			Name: "x", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskForbidden},
 		}, echo, mcpserver.TaskTool()),
-		"a name that is taken": s.AddTool(&mcp.Tool{Name: "echo"}, echo, mcpserver.TaskTool()),
+		"the name of another tool": s.AddTool(&mcp.Tool{Name: "echo"}, echo, mcpserver.TaskTool()),
 	} {
 		if err == nil {
 			t.Errorf("%s: got no error, want one", name)
@@ -540,7 +540,7 @@ func TestTaskSendsNoLogMessages(t *testing.T) {
 				for _, info := range []*mcpserver.RequestInfo{r.RequestInfo, mcpserver.RequestFrom(ctx)} {
 					said <- info.Log(ctx, mcp.LevelAlert, "", "x")
 					if info.Logger("").Enabled(ctx, 100) {
-						t.Error("a logger is enabled, want that nobody listens")
+						t.Error("a logger is enabled, want it disabled")
 					}
 				}
 				said <- r.Log(ctx, "loud", "", "x")
@@ -557,7 +557,7 @@ func TestTaskSendsNoLogMessages(t *testing.T) {
 			}
 		}
 		if err := <-said; err == nil {
-			t.Error("a level that there is not got no error")
+			t.Error("an unknown level got no error")
 		}
 		if out := c.taken(); len(out) != 0 {
 			t.Errorf("the client got %q, want nothing", out)

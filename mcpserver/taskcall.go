@@ -23,7 +23,7 @@ type taskCall struct {
 	interrupted error // cause of the context, if the tool failed after the context ended; nil otherwise
 }
 
-// taskWork does the work of a call with valid arguments.
+// taskWork is the work of a call with valid arguments.
 type taskWork func(ctx context.Context) (*mcp.CallToolResult, error)
 
 // bindTask checks the arguments of a call. Its error is the answer to the call.
@@ -52,7 +52,7 @@ func (t *serverTasks) call(ctx context.Context, c *call, called *tool) (any, err
 	return r.Do(ctx)
 }
 
-// Bind implements [tasks.Handler], like the methods below.
+// Bind and the methods below implement [tasks.Handler].
 func (r *taskCall) Bind(ctx context.Context) (err error) {
 	r.work, err = r.bind(ctx,
 		&CallToolRequest{RequestInfo: &r.info, Name: r.Tool, Arguments: r.info.call.arguments})
@@ -61,8 +61,8 @@ func (r *taskCall) Bind(ctx context.Context) (err error) {
 
 func (r *taskCall) Handle(ctx context.Context) (*mcp.CallToolResult, error) { return r.work(ctx) }
 
-// Answer returns the answer to the call. A client of 2025-11-25 gets the same error for [URLElicitationRequired] as it
-// would get without a task.
+// Answer returns the answer to the call. After [URLElicitationRequired], a client of 2025-11-25 gets the same error as
+// without a task.
 func (r *taskCall) Answer(ctx context.Context, result *mcp.CallToolResult, err error) (*mcp.CallToolResult, error) {
 	if required, ok := errors.AsType[*urlRequired](err); ok && r.Legacy != nil {
 		_, err = r.info.call.urlResult(required)
@@ -83,8 +83,8 @@ func (r *taskCall) Outcome(answer *mcp.CallToolResult, err error) instrument.Res
 
 func (r *taskCall) Value() any { return &r.info }
 
-// taskOf returns the task through which a handler with the context ctx asks the client, nil if the handler asks through
-// the request.
+// taskOf returns the task through which a handler with the context ctx asks the client. It returns nil if the handler
+// asks through the request.
 func taskOf(ctx context.Context) (*tasks.Run, error) {
 	info := RequestFrom(ctx)
 	if info == nil || info.task == nil {
@@ -114,12 +114,12 @@ func askIn(ctx context.Context, task *tasks.Run, items []*inquiry) error {
 	return nil
 }
 
-// BeginTask turns the call of a [TaskTool] into a task, unless it is one already: the client gets a task as the answer
-// to its request, and the handler continues. When BeginTask has returned nil, the program may pass the task's id to the
-// client in other ways too. BeginTask does nothing if the client does not know tasks, or if the tool is not a
-// [TaskTool].
+// BeginTask turns the call of a [TaskTool] into a task, unless the call is one already: the client gets the task as
+// the answer to its request, and the handler continues. After BeginTask has returned nil, the program may also pass
+// the task's id to the client in other ways. BeginTask does nothing if the client does not know tasks, or if the tool
+// is not a [TaskTool].
 //
-// The error is the cause of ctx or of the request's end, or reports that there can be no task now; its text is not for
+// The error is the cause of ctx or of the request's end, or reports that no task can begin now; its text is not for
 // the client. After an error, the handler still answers the request.
 // (tasks extension, "Task Creation")
 func (r *RequestInfo) BeginTask(ctx context.Context) error {
@@ -129,7 +129,7 @@ func (r *RequestInfo) BeginTask(ctx context.Context) error {
 	return r.task.Begin(ctx)
 }
 
-// TaskID returns the id of the task that the request has become, empty if it is not a task, or not yet.
+// TaskID returns the id of the task that the request has become. It is empty if the request is not a task, or not yet.
 func (r *RequestInfo) TaskID() string {
 	if r == nil || r.task == nil {
 		return ""
@@ -137,8 +137,8 @@ func (r *RequestInfo) TaskID() string {
 	return r.task.ID()
 }
 
-// TaskStatus sets the status message of the task, which clients show to people. It does not wait: if several messages
-// follow within 250 ms, clients may see only the last. It does nothing if there is no task.
+// TaskStatus sets the status message of the task, which clients show to people. It does not wait. If several messages
+// follow within 250 ms, clients may see only the last. TaskStatus does nothing if there is no task.
 //
 // If the handler's context has ended, TaskStatus returns its cause ([context.Cause]). The handler may then return.
 func (r *RequestInfo) TaskStatus(message string) error {
@@ -148,8 +148,8 @@ func (r *RequestInfo) TaskStatus(message string) error {
 	return r.task.SetMessage(message)
 }
 
-// maxTaskNotices bounds the task notices in the queue of one client. The client may request the state of a task at any
-// time.
+// maxTaskNotices limits the notices of tasks in the queue of one client. The client may request the state of a task at
+// any time.
 const maxTaskNotices = 1024
 
 // NotifyTask implements [tasks.Session].
@@ -159,7 +159,7 @@ func (c *connection) NotifyTask(method, id string) {
 	}
 }
 
-// offer queues a notice, unless most notices are queued already.
+// offer queues a notice, unless the queue already has most notices.
 func (n *notices) offer(one notice, most int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -174,7 +174,7 @@ func (c *connection) tellTask(id string) {
 	x := c.exchange
 	params, err := x.s.tasks.keeper.LegacyStatus(x.Work, id)
 	if err != nil {
-		return // the client gets the error when it asks
+		return // the client gets the error when it requests the state
 	}
 	// best effort
 	_ = x.Peer.Notify(x.Work, x.Out, x.Version(), mcp.NotificationLegacyTaskStatus, nil, params)
@@ -192,7 +192,8 @@ func (c *connection) tellTaskProgress(id string) {
 	}
 }
 
-// sendNotification sends a notification that belongs to no request. It ignores errors: the client has left.
+// sendNotification sends a notification that belongs to no request. It ignores errors, which mean that the client has
+// left.
 func (c *connection) sendNotification(method string, frame []byte) {
 	_ = c.exchange.Peer.SendCounted(c.exchange.Work, c.exchange.Out, method, frame)
 }

@@ -84,7 +84,7 @@ func TestTaskInputFailsBeforeTaskExists(t *testing.T) {
 				if !errors.Is(err, mcpserver.ErrNoTask) {
 					return "", err
 				}
-				time.Sleep(time.Minute) // and no task may start after the handler has been refused
+				time.Sleep(time.Minute) // no task may start after the handler got an error
 				return "asked", nil
 			}, mcpserver.TaskAfter(time.Second))
 		if err != nil {

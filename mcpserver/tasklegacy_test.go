@@ -15,7 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// newLegacyTaskServer returns a task server with additional tools that ask or notify their client, in a task or not.
+// newLegacyTaskServer returns a task server with additional tools that ask or notify their client, with or without a
+// task.
 func newLegacyTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	t.Helper()
 	o.Logging = true
@@ -66,7 +67,7 @@ func survey(ctx context.Context, _ struct{}) (string, error) {
 	return fmt.Sprint(said.Action, " ", len(roots.Roots)), nil
 }
 
-// dig reports its progress in every way that handlers have.
+// dig reports its progress in every way that a handler can use.
 func dig(ctx context.Context, _ struct{}) (string, error) {
 	r := mcpserver.RequestFrom(ctx)
 	for i := range 3 {
@@ -81,7 +82,7 @@ func dig(ctx context.Context, _ struct{}) (string, error) {
 	return "a hole", nil
 }
 
-// A task asks several questions at once, and the first refusal ends the others.
+// A task asks several questions at once. The first refusal ends the other questions.
 func TestLegacyTaskSendsSeveralRequestsAtOnce(t *testing.T) {
 	for refuse, want := range map[bool]string{false: "cancel 0", true: "refused: -1 no"} {
 		inLegacyBubble(t, func(t *testing.T, c *talk) {
@@ -91,7 +92,7 @@ func TestLegacyTaskSendsSeveralRequestsAtOnce(t *testing.T) {
 			for _, frame := range c.news() {
 				m := decoded(t, frame)
 				if !strings.Contains(frame, fmt.Sprintf(`"io.modelcontextprotocol/related-task":{"taskId":%q}`, id)) {
-					t.Errorf("the request %s does not say that it belongs to the task", frame)
+					t.Errorf("the request %s does not name its task", frame)
 				}
 				asked[m.Method] = m.ID
 			}
@@ -108,7 +109,7 @@ func TestLegacyTaskSendsSeveralRequestsAtOnce(t *testing.T) {
 			}
 			c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"result":{"action":"cancel"}}`, asked[mcp.MethodElicit]))
 			if got := c.news(); len(got) != 1 || !strings.Contains(got[0], want) {
-				t.Errorf("the result is %q, want one that says %q", got, want)
+				t.Errorf("the result is %q, want a text with %q", got, want)
 			}
 		})
 	}
@@ -142,7 +143,7 @@ func speakAble(t *testing.T, s *mcpserver.Server) *talk {
 	return c
 }
 
-// begin calls a tool as a task, with more members of params, and returns its id.
+// begin calls a tool as a task, with additional members of params, and returns the task's id.
 func (c *talk) begin(tool, more string) string {
 	c.t.Helper()
 	c.send(c.request("tools/call", fmt.Sprintf(`"name":%q,"arguments":{},"task":{}%s`, tool, more)))
@@ -155,7 +156,7 @@ func (c *talk) begin(tool, more string) string {
 			return r.Task.TaskID
 		}
 	}
-	c.t.Fatalf("the call of %s has made no task", tool)
+	c.t.Fatalf("the call of %s has created no task", tool)
 	return ""
 }
 
@@ -168,7 +169,7 @@ func (c *talk) news() []string {
 // about are the params of a request about a task.
 func about(id string) string { return fmt.Sprintf(`"taskId":%q`, id) }
 
-// outcome asks for the result of a task that is over.
+// outcome requests the result of a task that has ended.
 func (c *talk) outcome(id string) string {
 	c.t.Helper()
 	c.send(c.request("tasks/result", about(id)))
@@ -179,7 +180,8 @@ func (c *talk) outcome(id string) string {
 	return out[0]
 }
 
-// A task asks its client where the client waits for the result, even in another process that shares the tasks.
+// A task asks its client in the process in which the client waits for the result. That may be another process that
+// shares the tasks.
 func TestLegacyTaskSendsRequestsThroughAnyProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := mcpserver.Options{Tasks: &mcpserver.TaskOptions{Store: store.NewMemoryTasks(0, 0)}}
@@ -203,7 +205,7 @@ func TestLegacyTaskSendsRequestsThroughAnyProcess(t *testing.T) {
 			t.Errorf("the result is %q, want the error that the answer is broken", got)
 		}
 		if got := second.outcome(id); !strings.Contains(got, "roots") {
-			t.Errorf("the result is %s, want what is wrong with the answer", got)
+			t.Errorf("the result is %s, want the error in the answer", got)
 		}
 		if err := second.finish(); err != nil {
 			t.Error(err)
@@ -216,7 +218,7 @@ func TestLegacyTaskSendsRequestsThroughAnyProcess(t *testing.T) {
 	})
 }
 
-// The two kinds of tasks do not see each other.
+// Requests for one kind of tasks do not find tasks of the other kind.
 func TestLegacyAndModernTasksAreIsolated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
@@ -242,7 +244,7 @@ func TestLegacyAndModernTasksAreIsolated(t *testing.T) {
 	})
 }
 
-// A client gets no tasks, even on request, if the server had not declared tasks to it.
+// A client gets no tasks, even on request, if the server did not declare tasks to this client.
 func TestSessionOpenedBeforeTaskToolsHasNoTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, mcpserver.Options{})
@@ -265,7 +267,7 @@ func TestSessionOpenedBeforeTaskToolsHasNoTasks(t *testing.T) {
 	})
 }
 
-// A task that the client has cancelled stays cancelled, no matter what its handler returns afterwards.
+// A task that the client has cancelled stays cancelled, whatever its handler returns afterwards.
 func TestCancelledLegacyTaskStaysCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLegacyTaskServer(t, mcpserver.Options{})
@@ -282,7 +284,7 @@ func TestCancelledLegacyTaskStaysCancelled(t *testing.T) {
 			id := c.begin(name, "")
 			c.send(c.request("tasks/cancel", about(id)))
 			first := c.news()
-			time.Sleep(2 * time.Second) // until its handler has returned
+			time.Sleep(2 * time.Second) // in this time, the handler returns
 			c.send(c.request("tasks/get", about(id)))
 			for _, got := range [][]string{first, c.news()} {
 				if len(got) != 1 || !strings.Contains(got[0], `"status":"cancelled"`) {

@@ -52,13 +52,13 @@ func (c *webTasker) begin(tool, arguments string) string {
 	return r.Task.TaskID
 }
 
-// wait opens the stream of a tasks/result.
+// wait opens the stream of a tasks/result request.
 func (c *webTasker) wait(id string) *events {
 	c.t.Helper()
 	return c.stream("POST", c.request("tasks/result", about(id)), c.headers...)
 }
 
-// word returns the next message of a stream. It skips events without data.
+// word returns the next message of a stream. It skips events that have no data.
 func (e *events) word() message {
 	e.t.Helper()
 	event := e.next()
@@ -76,7 +76,7 @@ func TestHTTPLegacyTaskSendsRequestsOnResultStream(t *testing.T) {
 		c := &webTasker{web: w, headers: []string{"Mcp-Session-Id", w.openAble("2025-11-25")}}
 		id := c.begin("interview", "{}")
 		if m := c.ask("tasks/get", about(id)); !strings.Contains(string(m.Result), `"status":"input_required"`) {
-			t.Errorf("tasks/get got %s, want it to say that the task waits for input", m.Result)
+			t.Errorf("tasks/get got %s, want a task that waits for input", m.Result)
 		}
 		waiting := c.wait(id)
 		if m := waiting.word(); m.Method != mcp.MethodElicit || m.ID != 1.0 {
@@ -113,7 +113,7 @@ func TestHTTPLegacyTaskRepeatsRequestAfterReconnect(t *testing.T) {
 				waiting := c.wait(id)
 				again := waiting.word()
 				if again.Method != first.Method || again.ID == first.ID {
-					t.Errorf("who comes back is asked %+v, want %s in a new request", again, first.Method)
+					t.Errorf("after the reconnect, the client got %+v, want %s in a new request", again, first.Method)
 				}
 				c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"error":{"code":-1,"message":"no"}}`, again.ID), c.headers...)
 				if m := waiting.word(); !strings.Contains(string(m.Result), "no (-1)") {
@@ -140,13 +140,13 @@ func TestHTTPSessionGetsStatusOfItsLegacyTasks(t *testing.T) {
 			var p mcp.LegacyTaskStatusParams
 			if _, err := mcp.Decode(m.Params, &p); err != nil || m.Method != mcp.NotificationLegacyTaskStatus ||
 				p.Status != mcp.TaskCompleted {
-				t.Errorf("the session hears %+v, want the latest status of a task", m)
+				t.Errorf("the session got %+v, want the latest status of a task", m)
 			}
 			heard = append(heard, p.TaskID)
 		}
 		if got, want := fmt.Sprint(heard), fmt.Sprint([]string{second, first}); got != want &&
 			got != fmt.Sprint([]string{first, second}) {
-			t.Errorf("the session hears of %v, want each task once: %v", got, want)
+			t.Errorf("the session got notifications of %v, want each task once: %v", got, want)
 		}
 		general.leave()
 		w.end()
@@ -191,7 +191,7 @@ func TestALegacyTaskBelongsToItsPrincipal(t *testing.T) {
 		id := alice.begin("compute", `{"seconds":0}`)
 		for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
 			if m := bob.ask(method, about(id)); m.Error == nil || m.Error.Code != mcp.CodeInvalidParams {
-				t.Errorf("%s of somebody else got %+v, want the task unknown", method, m)
+				t.Errorf("%s of another client's task got %+v, want the task unknown", method, m)
 			}
 		}
 		if m := alice.ask("tasks/result", about(id)); m.Error != nil {
@@ -244,10 +244,10 @@ func TestLegacyTasksAreListedForTheirPrincipal(t *testing.T) {
 			cursor = `"cursor":` + strconv.Quote(*next)
 		}
 		if !slices.Equal(all, made) {
-			t.Errorf("alice is told of the tasks %v, want hers, the oldest first: %v", all, made)
+			t.Errorf("alice got the tasks %v, want her own tasks, the oldest first: %v", all, made)
 		}
 		if ids, next := listed(bob, ""); !slices.Equal(ids, []string{bobs}) || next != nil {
-			t.Errorf("bob is told of the tasks %v and a cursor %v, want his own", ids, next)
+			t.Errorf("bob got the tasks %v and the cursor %v, want his own tasks", ids, next)
 		}
 		for _, cursor := range []string{`""`, `"x"`, `"YWZ0ZXI6MQ"`, `"YWZ0ZXI6LTEgeA"`, `"YWZ0ZXI6MDEgeA"`} {
 			if m := alice.ask("tasks/list", `"cursor":`+cursor); m.Error == nil || m.Error.Code != mcp.CodeInvalidParams {
@@ -256,13 +256,13 @@ func TestLegacyTasksAreListedForTheirPrincipal(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour) // tasks are kept for one hour
 		if ids, _ := listed(alice, ""); len(ids) != 0 {
-			t.Errorf("alice is told of the tasks %v that have expired, want none", ids)
+			t.Errorf("alice got the expired tasks %v, want none", ids)
 		}
 
 		const list = `"tasks":{"list":{},"cancel":{}`
 		for user, want := range map[string]bool{"alice": true, "": false} {
 			if p := w.post(initializeAble, "User", user); strings.Contains(p.body, list) != want {
-				t.Errorf("initialize of %q got %s, want tasks/list declared to those who can be told apart", user, p.body)
+				t.Errorf("initialize of %q got %s, want tasks/list declared only to a known user", user, p.body)
 			}
 		}
 		if m := client("").ask("tasks/list", ""); m.Error == nil || m.Error.Code != mcp.CodeMethodNotFound {
@@ -282,12 +282,12 @@ func TestTaskWaitingForInputDoesNotDelayShutdown(t *testing.T) {
 		start := time.Now()
 		go w.end()
 		if m := waiting.word(); m.Error == nil || !strings.Contains(m.Error.Message, "shutting down") {
-			t.Errorf("the stream brings %+v, want to hear that the server is shutting down", m)
+			t.Errorf("the stream has %+v, want the shutdown of the server", m)
 		}
 		waiting.over()
 		w.end()
 		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("the end took %v, want it not to wait for what nobody will answer", took)
+			t.Errorf("the shutdown took %v, want no wait for the missing answer", took)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()

@@ -29,7 +29,7 @@ type serverTasks struct {
 	keeper  *tasks.Keeper
 	ttl     time.Duration // the TTL of the options
 	once    sync.Once     // registers the methods
-	offered atomic.Bool   // the server answers the methods of tasks; false if they have other handlers
+	offered atomic.Bool   // the server handles the methods of tasks; false if they have other handlers
 }
 
 // ownTasks is a memory store that belongs to one server.
@@ -51,13 +51,14 @@ func newServerTasks(s *Server) (*serverTasks, error) {
 	return &serverTasks{s: s, keeper: keeper, ttl: cfg.TTL}, err
 }
 
-// offer registers the methods of tasks, and reports false if they have other handlers.
+// offer registers the methods of tasks. It returns false if they have other handlers.
 func (t *serverTasks) offer() bool {
 	t.once.Do(func() { t.offered.Store(t.s.methods.add(feature{declare: declareTasks, methods: t.methods()})) })
 	return t.offered.Load()
 }
 
-// declareTasks declares to clients that calls may become tasks, as an extension or as part of their revision.
+// declareTasks declares that calls may become tasks: to modern clients as an extension, to others as part of their
+// revision.
 // (tasks extension, "Capability Negotiation")
 func declareTasks(c *mcp.ServerCapabilities, v mcp.Version) {
 	if v.Era() != mcp.Modern {
@@ -94,8 +95,8 @@ func declareLegacyTasks(c *mcp.ServerCapabilities) {
 	c.Tasks = &declared
 }
 
-// declareList declares that the client can list its tasks, if the server knows the client's principal: clients without
-// a principal would see each other's tasks.
+// declareList declares that the client can list its tasks, if the client has a principal. Clients without a principal
+// would see each other's tasks.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Isolation and Access Control")
 func (t *serverTasks) declareList(c *mcp.ServerCapabilities, principal string) {
 	if principal != "" && c.Tasks != nil && t.offered.Load() {
@@ -118,14 +119,14 @@ func (c *call) declares(extension string) bool {
 	return declared.Extensions[extension] != nil
 }
 
-// missingExtension refuses a request because the client has not declared an extension.
+// missingExtension returns the error for a request whose client has not declared an extension.
 func missingExtension(name string) error {
 	need := mcp.ClientCapabilities{Extensions: map[string]mcp.Object{name: mcp.Object("{}")}}
 	return missingCapability(need, fmt.Errorf("the client has not declared the extension %s", name))
 }
 
-// legacyTasks reports whether the server has declared tasks of 2025-11-25 to the client. A client without a session
-// gets the declaration with each initialize.
+// legacyTasks reports whether the server has declared tasks of 2025-11-25 to the client. If the client has no session,
+// every initialize has declared them.
 func (c *call) legacyTasks() bool {
 	agreed := c.info.from.Agreed
 	if c.info.Version != mcp.Version20251125 || agreed == nil || !c.x.s.tasks.offered.Load() {
@@ -134,11 +135,13 @@ func (c *call) legacyTasks() bool {
 	return c.x.conn == nil || agreed.Declared.Tasks.Allows(mcp.MethodCallTool)
 }
 
-// wantsTask reports whether a call requests a task of 2025-11-25. The server ignores that if it has not declared tasks.
+// wantsTask reports whether a call requests a task of 2025-11-25. The server ignores such a request if it has not
+// declared tasks.
 // (specification 2025-11-25, basic/utilities/tasks, "Task Support and Handling")
 func (c *call) wantsTask() bool { return c.task != nil && c.legacyTasks() }
 
-// legacyTask returns the parameters of the task that a client of 2025-11-25 requests with a call, nil for none.
+// legacyTask returns the parameters of the task that a client of 2025-11-25 requests with a call. It returns nil if
+// the call requests no task.
 func (c *call) legacyTask() (*tasks.Legacy, error) {
 	if !c.wantsTask() {
 		return nil, nil
@@ -160,13 +163,13 @@ func (c *call) legacyTask() (*tasks.Legacy, error) {
 	return l, nil
 }
 
-// refuseTask refuses a call that requests a task from a tool without tasks.
+// refuseTask returns the error for a call that requests a task from a tool without tasks.
 // (specification 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (c *call) refuseTask(t *tool) error {
 	return rpc.Refusal(mcp.CodeMethodNotFound, "the tool %s cannot run as a task", t.Name)
 }
 
-// refuseWithoutTask refuses a call without a task, because the tool runs only as a task.
+// refuseWithoutTask returns the error for a call without a task to a tool that runs only as a task.
 // (tasks extension, "Capability Negotiation"; 2025-11-25, basic/utilities/tasks, "Tool-Level Negotiation")
 func (c *call) refuseWithoutTask(t *tool) error {
 	if c.info.Version.Era() == mcp.Modern {
@@ -210,7 +213,7 @@ func (t *serverTasks) cancel(ctx context.Context, c *call) (any, error) {
 	return t.keeper.Cancel(ctx, c.taskClient(), id)
 }
 
-// result answers tasks/result, which has no time limit.
+// result answers tasks/result. The request has no time limit.
 func (t *serverTasks) result(_ context.Context, c *call) (any, error) {
 	id, err := c.readTaskID(new(mcp.TaskParams))
 	if err != nil {
@@ -257,8 +260,8 @@ func taskCursor(p store.TaskPlace) string {
 	return dressed(strconv.FormatInt(p.Created, 10) + " " + p.ID)
 }
 
-// readTaskCursor returns the place in a cursor. For a nil cursor this is the beginning. It reports false for a cursor
-// that taskCursor has not made.
+// readTaskCursor returns the place in a cursor; a nil cursor means the beginning. It returns false for a cursor that
+// taskCursor has not made.
 func readTaskCursor(cursor *string) (p store.TaskPlace, ok bool) {
 	if cursor == nil {
 		return p, true
@@ -280,11 +283,12 @@ func (c *call) readTaskID(params any) (id string, err error) {
 	return id, nil
 }
 
-// readTaskParams decodes the params of a task method. It refuses a client that does not know tasks.
+// readTaskParams decodes the params of a task method. It returns an error if the client does not know tasks.
 func (c *call) readTaskParams(params any) error {
 	switch {
 	case !c.modern() && !c.legacyTasks():
-		return rpc.Refusal(mcp.CodeMethodNotFound, "%s: the server had no tasks when the session began", c.info.Method)
+		return rpc.Refusal(mcp.CodeMethodNotFound, "%s: the server did not declare tasks when the session began",
+			c.info.Method)
 	case c.modern() && !c.declares(mcp.ExtensionTasks):
 		return missingExtension(mcp.ExtensionTasks)
 	}
@@ -294,7 +298,7 @@ func (c *call) readTaskParams(params any) error {
 	return nil
 }
 
-// watchable returns those tasks of ids that the client may watch.
+// watchable returns the ids of the tasks that the client may watch.
 func (t *serverTasks) watchable(ctx context.Context, c *call, ids []string) ([]string, error) {
 	if len(ids) == 0 || !t.offered.Load() {
 		return nil, nil
@@ -323,7 +327,7 @@ func (sub *subscription) watchTasks(k *tasks.Keeper) {
 	}
 }
 
-// sendTask sends the state of a task, and reports whether that succeeded.
+// sendTask sends the state of a task. It returns false if the state cannot be sent.
 func (sub *subscription) sendTask(params json.RawMessage) bool {
 	c := sub.call
 	sub.mu.Lock()

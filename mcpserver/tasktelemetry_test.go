@@ -30,7 +30,7 @@ func TestTaskHasItsOwnSpan(t *testing.T) {
 		work := rec.Span("mcp_server.task compute")
 		if work.Parent().SpanID() != request.SpanContext().SpanID() || work.EndTime().Sub(work.StartTime()) != time.Minute ||
 			work.SpanKind() != trace.SpanKindInternal {
-			t.Errorf("the span of the work is %v to %v under %v, want the whole minute under that of the request",
+			t.Errorf("the span of the work is %v to %v under %v, want the whole minute below the span of the request",
 				work.StartTime(), work.EndTime(), work.Parent())
 		}
 		if n := rec.Value("mcp_server.task.active"); n != 0 {

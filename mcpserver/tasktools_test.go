@@ -46,7 +46,7 @@ func newTaskServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	return s
 }
 
-// later begins its task during the call, if its arguments say so.
+// later begins a task during the call, if the arguments ask for a task.
 func later(ctx context.Context, in struct {
 	Begin bool `json:"begin"`
 }) (string, error) {
@@ -88,7 +88,7 @@ func elicit(ctx context.Context, question string) (string, error) {
 	return string(answers["it"]), nil
 }
 
-// confirm asks questions one after the other, each after the answer to the previous one.
+// confirm asks two questions, the second after the answer to the first.
 func confirm(ctx context.Context, in struct {
 	Questions []string `json:"questions"`
 }) (string, error) {
@@ -115,7 +115,7 @@ func confirmBoth(ctx context.Context, _ struct{}) (string, error) {
 	return strings.Join(answers[:], " "), errors.Join(errs[:]...)
 }
 
-// tasker is a client that knows tasks, on a connection of its own. It works in a bubble.
+// tasker is a client that supports tasks, on its own connection. It works in a bubble.
 type tasker struct {
 	*wire
 	t      *testing.T
@@ -134,7 +134,7 @@ func newTaskerOf(t *testing.T, s *mcpserver.Server) *tasker {
 	return &tasker{wire: serve(t, t.Context(), s), t: t, server: s}
 }
 
-// end ends the connection, and the server in at most d.
+// end ends the connection. The server must end within d.
 func (c *tasker) end(d time.Duration) error {
 	c.t.Helper()
 	if err := c.finish(); err != nil {
@@ -145,7 +145,7 @@ func (c *tasker) end(d time.Duration) error {
 	return c.server.Shutdown(ctx)
 }
 
-// ask sends a request of a client that knows tasks and returns the answer.
+// ask sends a request of a client that supports tasks, and returns the answer.
 func (c *tasker) ask(method, params string) message {
 	c.t.Helper()
 	return c.askAs(tasksMeta, method, params)

@@ -21,7 +21,7 @@ func (c *tasker) listen(ids ...string) (subscription int, first []string) {
 	return c.last, c.taken()
 }
 
-// statuses returns the notifications of tasks since the last call: id, status, and result or questions.
+// statuses returns the task notifications since the last call: id, status, and result or questions.
 func (c *tasker) statuses(subscription int) (all []string) {
 	c.t.Helper()
 	for _, frame := range c.taken() {

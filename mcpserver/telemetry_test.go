@@ -38,7 +38,7 @@ func TestTracedCallSpanJoinsCallerTrace(t *testing.T) {
 			t.Errorf("the span is of kind %v, want server", span.SpanKind())
 		}
 		if got := span.Parent().SpanID().String(); got != "b7ad6b7169203331" {
-			t.Errorf("the span's parent is %s, want that of the request", got)
+			t.Errorf("the span's parent is %s, want the parent of the request", got)
 		}
 		if !inside.Equal(span.SpanContext()) {
 			t.Errorf("the handler's context carries span %v, want %v", inside.SpanID(), span.SpanContext().SpanID())
@@ -114,7 +114,7 @@ func TestPanicsAreLoggedAndHiddenFromClient(t *testing.T) {
 		w.send(callOf(1, "fail", `{"how":"panic"}`))
 		for _, frame := range w.taken() {
 			if strings.Contains(frame, "secret") {
-				t.Errorf("the client was told the value of a panic: %s", frame)
+				t.Errorf("the client got the value of a panic: %s", frame)
 			}
 		}
 		if err := w.finish(); err != nil {
@@ -122,7 +122,7 @@ func TestPanicsAreLoggedAndHiddenFromClient(t *testing.T) {
 		}
 		log := rec.Log("mcp_server.handler.panic")
 		if got := log.Text("exception.message"); got != "secret" {
-			t.Errorf("the log says the panic was %q, want secret", got)
+			t.Errorf("the log contains the panic %q, want secret", got)
 		}
 		if stack := log.Text("exception.stacktrace"); !strings.Contains(stack, "tools_test.go") {
 			t.Errorf("the log has the stack %q, want the place of the panic", stack)

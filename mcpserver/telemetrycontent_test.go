@@ -43,7 +43,7 @@ func confidential(t *testing.T, tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// useAll makes a client call everything that such a server offers. When useAll returns, both have ended.
+// useAll makes a client call everything that such a server offers. When useAll returns, client and server have ended.
 func useAll(t *testing.T, tel *telemetry.Telemetry, w way) {
 	t.Helper()
 	t.Run("use", func(t *testing.T) {
@@ -60,8 +60,8 @@ func useAll(t *testing.T, tel *telemetry.Telemetry, w way) {
 	})
 }
 
-// bothSpans waits for the spans of client and server with each of these names, and returns all spans. A server ends its
-// span after the client has got the answer.
+// bothSpans waits for the spans of client and server with each of these names, and returns all spans. It must wait
+// because a server ends its span after the client has got the answer.
 func bothSpans(t *testing.T, rec *telemetrytest.Recording, names ...string) []sdktrace.ReadOnlySpan {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
@@ -88,7 +88,7 @@ func attributesOf(s sdktrace.ReadOnlySpan) map[string]string {
 	return m
 }
 
-// told returns everything in a recording except the attributes of spans, as text.
+// told returns all telemetry of a recording as text, except the attributes of spans.
 func told(rec *telemetrytest.Recording) string {
 	var b strings.Builder
 	for _, m := range rec.Metrics() {

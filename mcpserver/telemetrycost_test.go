@@ -19,8 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// withSDK returns a Telemetry with the SDK as a program has it: batches of spans, metrics, W3C propagation, logs at
-// Info.
+// withSDK returns a Telemetry with the SDK, configured as in a program: batches of spans, metrics, W3C propagation,
+// and logs at level Info.
 func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
 	tracers := sdktrace.NewTracerProvider(sdktrace.WithSampler(s), sdktrace.WithBatcher(nowhere{}))
 	meters := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
@@ -36,13 +36,13 @@ func withSDK(t testing.TB, s sdktrace.Sampler) *telemetry.Telemetry {
 	)
 }
 
-// nowhere is a span exporter.
+// nowhere is a span exporter that discards all spans.
 type nowhere struct{}
 
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
 func (nowhere) Shutdown(context.Context) error                             { return nil }
 
-// infoOnly is a handler that wants records of level Info and above.
+// infoOnly is a handler for records of level Info and above.
 type infoOnly struct{ slog.Handler }
 
 func (infoOnly) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
@@ -54,7 +54,7 @@ func budgetServer(t testing.TB, tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// costOnAStream returns the number of allocations of a call on a connection that allocates nothing.
+// costOnAStream returns the number of allocations of a call on a connection that itself allocates nothing.
 func costOnAStream(t testing.TB, tel *telemetry.Telemetry) float64 {
 	s := budgetServer(t, tel)
 	c := &steadyConn{requests: make(chan []byte), answers: make(chan struct{}, 1)}
@@ -72,7 +72,7 @@ func costOnAStream(t testing.TB, tel *telemetry.Telemetry) float64 {
 	return n
 }
 
-// bin is an http.ResponseWriter with deadlines, like the one of net/http.
+// bin is an http.ResponseWriter with deadlines, like the writer of net/http.
 type bin struct{ header http.Header }
 
 func (b *bin) Header() http.Header         { return b.header }
@@ -82,7 +82,7 @@ func (b *bin) WriteHeader(int)             {}
 func (b *bin) SetReadDeadline(time.Time) error  { return nil }
 func (b *bin) SetWriteDeadline(time.Time) error { return nil }
 
-// costOverHTTP returns the number of allocations of a modern call, without those of net/http.
+// costOverHTTP returns the number of allocations of a modern call, without the allocations of net/http.
 func costOverHTTP(t testing.TB, tel *telemetry.Telemetry) float64 {
 	h := budgetServer(t, tel).HTTPHandler(nil)
 	body, headers := askedCall(7, "tool", "{}")
@@ -100,7 +100,7 @@ func costOverHTTP(t testing.TB, tel *telemetry.Telemetry) float64 {
 	return n
 }
 
-// TestTelemetryStaysWithinItsBudget compares the allocations of a call, on each path, with those of a server
+// TestTelemetryStaysWithinItsBudget compares the allocations of a call, on each path, with the allocations in a server
 // without telemetry.
 func TestTelemetryStaysWithinItsBudget(t *testing.T) {
 	if heap.Raced {

@@ -25,7 +25,7 @@ type exported struct {
 	console string
 }
 
-// lockedBuffer is a console that several goroutines write to.
+// lockedBuffer is a console that is safe for concurrent writes.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -48,7 +48,7 @@ func export(t *testing.T, w way, use func(c *mcpclient.Client)) exported {
 		otlp.WithServiceName("both"),
 		otlp.WithConsole(console, slog.LevelDebug), otlp.WithLogLevel(slog.LevelDebug))
 	must(t, err)
-	t.Run(w.String(), func(t *testing.T) { // its clean-up ends the client and the server
+	t.Run(w.String(), func(t *testing.T) { // the clean-up of the subtest ends the client and the server
 		tel := p.Telemetry(telemetry.WithSlowThreshold(time.Hour))
 		use(connect(t, newServer(t, mcpserver.Options{Telemetry: tel}), w, mcpclient.Options{Telemetry: tel}))
 	})

@@ -18,17 +18,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// many is how many names, ids and so on a hostile peer invents: twice the series of any metric.
+// many is the number of names, ids and so on that a hostile peer invents: twice the series of any metric.
 const many = 3000
 
-// countsOnly is a recording of metrics: a flood would fill it with spans and records.
+// countsOnly is a recording of metrics only, because a flood would fill a full recording with spans and records.
 func countsOnly(t *testing.T) *telemetrytest.Recording {
 	t.Helper()
 	return telemetrytest.Recorder(t, telemetry.WithTracerProvider(noop.NewTracerProvider()), telemetry.WithLogger(quiet))
 }
 
 // within fails the test if a metric has more series than the schema allows for one client or server. The Recording
-// checks this too; the calls of within show which metrics a test exercises.
+// makes the same check; the calls of within show which metrics a test exercises.
 func within(t *testing.T, rec *telemetrytest.Recording, metrics ...string) {
 	t.Helper()
 	for _, row := range schema.Current.Metrics {
@@ -45,13 +45,14 @@ func within(t *testing.T, rec *telemetrytest.Recording, metrics ...string) {
 	}
 }
 
-// TestHostileClientCannotExceedMetricSeriesOfSchema invents names, methods, versions, ids and codes.
+// TestHostileClientCannotExceedMetricSeriesOfSchema uses a client that invents names, methods, versions, ids and
+// codes.
 func TestHostileClientCannotExceedMetricSeriesOfSchema(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := countsOnly(t)
 		s := withTool(t, mcpserver.Options{Telemetry: rec.Telemetry(), Limits: mcpserver.Limits{Queued: 1 << 20}},
 			"roots", rootsTool)
-		for i := range 300 { // more names than metrics distinguish, although they are the server's own
+		for i := range 300 { // more names than metrics distinguish, although the server itself defines them
 			must(t, s.AddTool(&mcp.Tool{Name: fmt.Sprint("own", i)}, echo))
 		}
 		w := openedAble(t, s, "2025-11-25")
@@ -127,7 +128,7 @@ func field(frame []byte, key string) string {
 	return strings.TrimSpace(rest[:strings.IndexAny(rest, ",}")])
 }
 
-// TestHostileServerCannotExceedMetricSeriesOfSchema uses all names that the server sends.
+// TestHostileServerCannotExceedMetricSeriesOfSchema uses a client that calls everything that the server lists.
 func TestHostileServerCannotExceedMetricSeriesOfSchema(t *testing.T) {
 	rec := countsOnly(t)
 	h := &hostile{}

@@ -76,7 +76,7 @@ func TestTelemetryCountsOpenSessions(t *testing.T) {
 	})
 }
 
-// TestTelemetryCountsMessagesWaitingForClient uses a client that pauses reading.
+// TestTelemetryCountsMessagesWaitingForClient uses a client that stops reading for a while.
 func TestTelemetryCountsMessagesWaitingForClient(t *testing.T) {
 	rec := telemetrytest.Recorder(t)
 	s := newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()})
@@ -87,7 +87,7 @@ func TestTelemetryCountsMessagesWaitingForClient(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(context.Background(), mcpserver.NewStreamConn(requests, answers, 0)) }()
 	const calls = 100
-	go func() { // ends with the calls: the server reads on even while it cannot send
+	go func() { // ends with the calls: the server reads even while it cannot send
 		_, _ = io.WriteString(in, initialize+"\n"+initialized+"\n")
 		for i := range calls {
 			_, _ = io.WriteString(in, callOf(i+1, "greet", `{"name":"`+name8K+`"}`)+"\n")
@@ -126,7 +126,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// TestUnsentMessagesAreCountedAsDropped uses a client that accepts no stream, and a client that has opened none.
+// TestUnsentMessagesAreCountedAsDropped uses a client that accepts no stream, and a client that has not opened one.
 func TestUnsentMessagesAreCountedAsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestUntrustedClientSpanIsRootWithLink trusts a client if the header of its request asks for that.
+// TestUntrustedClientSpanIsRootWithLink trusts a client if a header of its request demands that.
 func TestUntrustedClientSpanIsRootWithLink(t *testing.T) {
 	ambient := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
 		TraceFlags: trace.FlagsSampled})
@@ -94,7 +94,7 @@ func TestUntrustedClientSpanIsRootWithLink(t *testing.T) {
 	}
 }
 
-// If the server trusted the client, the default sampler would follow the client's decision.
+// The default sampler follows the decision of a client that the server trusts, but not of this client.
 func TestServerSamplesUntrustedCallsIndependently(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithPublicEndpointFn(func(context.Context) bool { return true }))
 	w := serveWeb(t, newServer(t, mcpserver.Options{Telemetry: rec.Telemetry()}),
@@ -107,8 +107,8 @@ func TestServerSamplesUntrustedCallsIndependently(t *testing.T) {
 	}
 }
 
-// A client over HTTP decides about traces and baggage only if it has a principal, or if the server's options allow it.
-// A client on the loopback interface, as in this test, gets no exception.
+// A client over HTTP controls traces and baggage only if it has a principal, or if the server's options allow it. A
+// client on the loopback interface, as in this test, is no exception.
 func TestAnonymousHTTPClientCannotControlTraces(t *testing.T) {
 	alice := func(*http.Request) string { return "alice" }
 	for _, tt := range []struct {

@@ -13,13 +13,14 @@ import (
 )
 
 // AddResourceTemplate adds an RFC 6570 template for the URIs of resources. The template and a name are required. The
-// template matches every URI that it can be expanded to, even with variables that have no value; h decides which of
-// these URIs are resources. If several templates match, the server asks the first one that was added. URIs of more than
-// 4 KiB match none. Characters beyond ASCII match literally and percent-encoded.
+// template matches every URI to which it can be expanded, even with variables that have no value; h decides which of
+// these URIs are resources. If several templates match, the server uses the first template that was added. A URI of
+// more than 4 KiB matches no template. Characters beyond ASCII match literally and percent-encoded.
 //
-// Connected clients get a notification of the changed list. The server refuses a text that is not a template, a
-// variable that occurs twice, more than 16 variables in one expression, a prefix of more than 64 characters such as
-// {id:65}, and a template that it has already. (specification 2026-07-28, server/resources, "Resource Templates")
+// Connected clients get a notification of the changed list. AddResourceTemplate returns an error for a text that is
+// not a template, a variable that occurs twice, more than 16 variables in one expression, a prefix of more than 64
+// characters such as {id:65}, and a template that the server already has. (specification 2026-07-28, server/resources,
+// "Resource Templates")
 func (s *Server) AddResourceTemplate(t *mcp.ResourceTemplate, h ResourceHandler) error {
 	switch {
 	case t == nil:
@@ -90,7 +91,7 @@ func (r *resources) listTemplates(_ context.Context, c *call) (any, error) {
 	return pageOf(c, &r.templates, "resourceTemplates", (*template).view)
 }
 
-// template returns the template with this text, or else the first template that matches the URI.
+// template returns the template with this text, or else the first template that matches the text as a URI.
 func (r *resources) template(uri string) (*template, bool) {
 	if t, ok := r.templates.lookup(uri); ok {
 		return t, true

@@ -17,28 +17,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// toolMethods are reserved for tools: HandleRequest refuses them even if the server has no tools.
+// toolMethods are reserved for tools: HandleRequest refuses these methods even if the server has no tools.
 var toolMethods = []string{mcp.MethodListTools, mcp.MethodCallTool}
 
 // CallToolRequest is a call of a tool.
 type CallToolRequest struct {
 	*RequestInfo
 	Name      string
-	Arguments json.RawMessage // a JSON object, not checked against any schema; nil if the call has none
+	Arguments json.RawMessage // a JSON object, not checked against any schema; nil without arguments
 }
 
-// ToolHandler handles the calls of one tool. A nil result is an empty result. An error of type [*mcp.Error] refuses the
-// request; the server sends the text of any other error as a result with isError, which the client's model reads. ctx
-// ends when the client cancels the call, when the connection ends or when the server's time limit has passed.
+// ToolHandler handles the calls of one tool. A nil result is an empty result. An error of type [*mcp.Error] refuses
+// the request. The server sends the text of any other error as a result with isError, which the client's model reads.
+// ctx ends when the client cancels the call, when the connection ends or when the server's time limit has passed.
 //
-// Calls run concurrently, each in a goroutine that does nothing else until the handler returns. If the handler has been
-// quick so far, this may be the goroutine that reads the connection: when the handler then takes longer than a
+// Calls run concurrently, each in a goroutine that does nothing else until the handler returns. If the handler has
+// been quick so far, this may be the goroutine that reads the connection. When the handler then takes longer than a
 // millisecond, or asks the client for something, another goroutine continues to read.
 type ToolHandler func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error)
 
-// AddTool adds a tool whose handler gets the raw arguments and creates the result itself. The function [AddTool] adds a
-// tool whose handler gets and returns Go values. The schemas of t must be valid; the default input schema accepts any
-// object. The server does not validate arguments and results against the schemas without [CheckArguments].
+// AddTool adds a tool whose handler gets the raw arguments and creates the result itself. The function [AddTool] adds
+// a tool whose handler gets and returns Go values. The schemas of t must be valid; the default input schema accepts
+// any object. The server validates arguments and results against the schemas only with [CheckArguments].
 //
 // Connected clients get a notification of the changed list. AddTool returns an error if a tool of that name exists.
 func (s *Server) AddTool(t *mcp.Tool, h ToolHandler, options ...ToolOption) error {
@@ -61,7 +61,7 @@ func (s *Server) AddTool(t *mcp.Tool, h ToolHandler, options ...ToolOption) erro
 // ToolOption configures one tool: [TaskTool], [TaskWhenAsked], [TaskAfter], [TaskTTL] and [CheckArguments].
 type ToolOption func(*toolOptions)
 
-// toolOptions are the result of a tool's options.
+// toolOptions holds the options of a tool.
 type toolOptions struct {
 	checked bool
 	task    *taskTool // nil unless calls may become tasks
@@ -75,13 +75,13 @@ func toolOptionsOf(options []ToolOption) toolOptions {
 	return o
 }
 
-// CheckArguments makes the server validate the calls of a tool with raw JSON ([Server.AddTool]) as it validates those
-// of the function [AddTool]: it fills in defaults, it does not call the handler with arguments that violate the input
-// schema, and structured content that violates the output schema is an internal error. If a call becomes a task, the
-// validation is part of the task.
+// CheckArguments makes the server validate the calls of a tool with raw JSON ([Server.AddTool]) as it validates the
+// calls of the function [AddTool]. The server fills in defaults, and does not call the handler with arguments that
+// violate the input schema. Structured content that violates the output schema is an internal error. If a call becomes
+// a task, the validation is part of the task.
 func CheckArguments() ToolOption { return func(o *toolOptions) { o.checked = true } }
 
-// checked returns h with the validation of its calls around it.
+// checked returns a handler that validates arguments and results around h.
 func checked(h ToolHandler, input, output *schema.Schema) ToolHandler {
 	return func(ctx context.Context, r *CallToolRequest) (*mcp.CallToolResult, error) {
 		arguments, err := fitting(ctx, input, r.Arguments)
@@ -96,7 +96,7 @@ func checked(h ToolHandler, input, output *schema.Schema) ToolHandler {
 	}
 }
 
-// addTool registers a tool with its handler. bind does the same work for a call that becomes a task.
+// addTool registers a tool with its handler. bind replaces h for a call that becomes a task.
 func (s *Server) addTool(t *mcp.Tool, o toolOptions, h ToolHandler, bind bindTask) error {
 	if o.task != nil {
 		o.task.bind = bind
@@ -140,13 +140,13 @@ type tool struct {
 
 func (t *tool) key() string { return t.Name }
 
-// numbered holds the number of a registry entry.
+// numbered stores the number of a registry entry.
 type numbered struct{ n int64 }
 
 func (e *numbered) number() int64  { return e.n }
 func (e *numbered) enroll(n int64) { e.n = n }
 
-// copyTool checks the name of t, and returns a copy that the caller cannot change.
+// copyTool checks the name of t, and returns a copy that shares no memory with t.
 func copyTool(t *mcp.Tool) (*mcp.Tool, error) {
 	if t == nil {
 		return nil, errors.New("add tool: no tool")
@@ -237,8 +237,7 @@ func (t *tools) offer() error {
 	}})
 }
 
-// declareTools declares tools. Legacy clients, and modern clients that subscribe, get notifications of the changed
-// list.
+// declareTools declares tools and notifications of a changed list.
 func declareTools(c *mcp.ServerCapabilities, _ mcp.Version) {
 	if c.Tools == nil {
 		c.Tools = new(mcp.ListCapability)
@@ -251,7 +250,7 @@ func (t *tools) list(_ context.Context, c *call) (any, error) {
 	return pageOf(c, &t.registry, "tools", (*tool).view)
 }
 
-// paceOf returns the pace of a tool, nil for an unknown tool and for a tool whose calls may become tasks.
+// paceOf returns the pace of a tool. It returns nil for an unknown tool and for a tool whose calls may become tasks.
 func (t *tools) paceOf(name string) *rpc.Pace {
 	if known, ok := t.lookup(name); ok && known.task == nil {
 		return &known.pace
@@ -280,7 +279,7 @@ var (
 	errNoArguments = rpc.InvalidParams("params.arguments is not an object")
 )
 
-// callTool calls h, the handler of the tool that the request names.
+// callTool calls h, the handler of the requested tool.
 func (c *call) callTool(ctx context.Context, h ToolHandler) (any, error) {
 	if !c.objectArguments() {
 		return nil, errNoArguments
@@ -289,7 +288,7 @@ func (c *call) callTool(ctx context.Context, h ToolHandler) (any, error) {
 	return toolAnswer(ctx, r, err, c.info.Version)
 }
 
-// objectArguments reports whether the arguments of a call are missing or an object.
+// objectArguments reports whether the arguments of a call are an object or missing.
 func (c *call) objectArguments() bool { return c.arguments == nil || c.arguments[0] == '{' }
 
 // toolAnswer returns the answer to a call whose handler returned r and err.
@@ -314,15 +313,15 @@ func toolError(err error, v mcp.Version) (any, error) {
 	return &mcp.CallToolResult{Content: mcp.ContentList{mcp.Text(err.Error())}, IsError: true}, nil
 }
 
-// toolRequest holds the CallToolRequest of a call. It is part of the call, because the CallToolRequest refers to the
-// call anyway: a separate allocation was one of the twelve allocations of a call on a pipe.
+// toolRequest holds the CallToolRequest of a call inside the call, which the CallToolRequest refers to anyway. This
+// saves one of the twelve allocations of a call on a pipe.
 type toolRequest struct {
 	first CallToolRequest
 	taken atomic.Bool
 }
 
-// of returns the CallToolRequest for the handler, which owns it from then on. Only the first handler gets r.first;
-// handlers of later rounds, and those that a middleware calls again, get a new one.
+// of returns the CallToolRequest for the handler, which owns it from then on. The first handler gets r.first. Handlers
+// of later rounds, and handlers that a middleware calls again, get a new CallToolRequest.
 func (r *toolRequest) of(c *call) *CallToolRequest {
 	asked := &r.first
 	if r.taken.Swap(true) {

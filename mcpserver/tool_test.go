@@ -20,7 +20,7 @@ func modernCall(tool, arguments string) string {
 		`"io.modelcontextprotocol/clientCapabilities":{}},"name":"` + tool + `","arguments":` + arguments + `}}`
 }
 
-// answerOf returns the answer to a call with the arguments, from a server whose only tool is added by add.
+// answerOf returns the answer to a call with the arguments. add adds the only tool of the server.
 func answerOf(t *testing.T, arguments string, add func(*mcpserver.Server, *mcp.Tool) error) (m message) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -45,7 +45,7 @@ func typed[In, Out any](h func(In) (Out, error)) func(*mcpserver.Server, *mcp.To
 	}
 }
 
-// schemas gives a tool schemas of its own before it is added.
+// schemas sets the schemas of a tool before it is added.
 func schemas(input, output string, add func(*mcpserver.Server, *mcp.Tool) error) func(*mcpserver.Server,
 	*mcp.Tool) error {
 	return func(s *mcpserver.Server, t *mcp.Tool) error {
@@ -135,7 +135,7 @@ func TestTypedTools(t *testing.T) {
 			"-32603 the tool's output does not match its output schema"},
 		{"missing structured content", `{}`, schemas("", `{"type":"object"}`, typed(constant(&mcp.CallToolResult{}))),
 			"-32603 the tool's output does not match its output schema"},
-		{"output that is no JSON", `{}`, typed(constant(map[string]any{"c": make(chan int)})), "-32603 internal error"},
+		{"output that is not JSON", `{}`, typed(constant(map[string]any{"c": make(chan int)})), "-32603 internal error"},
 		{"output that panics", `{}`, typed(constant(map[string]any{"c": panics{}})), "-32603 internal error"},
 	}
 	for _, tt := range tests {
@@ -191,7 +191,7 @@ func TestInvalidToolsAreRejected(t *testing.T) {
 		add        func(*mcpserver.Server, *mcp.Tool) error
 	}{
 		{"no tool", "add tool: no tool", nil, raw},
-		{"no typed tool", "add tool: no tool", nil, typed(identity[point])},
+		{"nil typed tool", "add tool: no tool", nil, typed(identity[point])},
 		{"no name", "add tool: the tool has no name", &mcp.Tool{}, raw},
 		{"long name", "add tool: name of 129 characters, want 128 at most", &mcp.Tool{Name: strings.Repeat("x", 129)}, raw},
 		{"name with a space", `add tool: name "a b" has a character other than letters, digits, '_', '-' and '.'`,
@@ -204,22 +204,22 @@ func TestInvalidToolsAreRejected(t *testing.T) {
 		{"no typed handler", "add tool: no handler", &mcp.Tool{Name: "x"}, func(s *mcpserver.Server, t *mcp.Tool) error {
 			return mcpserver.AddTool[point, point](s, t, nil)
 		}},
-		{"input schema that is no object's", `add tool x: input schema: "type" is not "object"`,
+		{"input schema without the type object", `add tool x: input schema: "type" is not "object"`,
 			&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{}`)}, raw},
 		{"input schema that is null", "add tool x: input schema: ",
 			&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`null`)}, raw},
-		{"input schema that is no JSON", "add tool x: input schema: invalid schema",
+		{"input schema that is not JSON", "add tool x: input schema: invalid schema",
 			&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{`)}, raw},
 		{"output schema that is invalid", "add tool x: output schema: invalid schema at /type",
 			&mcp.Tool{Name: "x", OutputSchema: json.RawMessage(`{"type":7}`)}, raw},
 		{"input type without a schema", "add tool x: input schema", &mcp.Tool{Name: "x"},
 			typed(identity[struct{ D chan int }])},
-		{"input type that is no object", "add tool x: input schema", &mcp.Tool{Name: "x"}, typed(identity[int])},
+		{"input type that is not an object", "add tool x: input schema", &mcp.Tool{Name: "x"}, typed(identity[int])},
 		{"output type without a schema", "add tool x: output schema", &mcp.Tool{Name: "x"},
 			typed(constant(make(chan int)))},
 		{"typed tool with an invalid schema", "add tool x: input schema: invalid schema",
 			&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`[]`)}, typed(identity[point])},
-		{"metadata that is no object", "add tool x: _meta", &mcp.Tool{Name: "x", Meta: mcp.Meta(`7`)}, raw},
+		{"metadata that is not an object", "add tool x: _meta", &mcp.Tool{Name: "x", Meta: mcp.Meta(`7`)}, raw},
 	}
 	s := newServer(t, mcpserver.Options{})
 	for _, tt := range tests {
@@ -260,9 +260,9 @@ func TestHandleRequestRejectsInvalidMethods(t *testing.T) {
 	h := func(context.Context, *mcpserver.Request) (any, error) { return nil, nil }
 	for name, want := range map[string]string{
 		"":                "handle request: no method",
-		"tools/list":      "handle request tools/list: the method has a handler",
-		"initialize":      "handle request initialize: the method has a handler",
-		"example.com/who": "handle request example.com/who: the method has a handler",
+		"tools/list":      "handle request tools/list: the method already has a handler",
+		"initialize":      "handle request initialize: the method already has a handler",
+		"example.com/who": "handle request example.com/who: the method already has a handler",
 	} {
 		if err := s.HandleRequest(name, h); err == nil || err.Error() != want {
 			t.Errorf("HandleRequest(%q) returned %v, want %s", name, err, want)

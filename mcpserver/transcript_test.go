@@ -140,7 +140,7 @@ func (a aliases) show(frame string) string {
 	return frame
 }
 
-// heard returns the frames that go into the transcript of a server with these tools.
+// heard returns the frames that the transcript of a server with these tools contains.
 func heard(frames []string, tools string) []string {
 	if tools != "" {
 		slices.Sort(frames)
@@ -176,7 +176,7 @@ func setOption(t *testing.T, o *mcpserver.Options, line string) {
 	}
 }
 
-// decoded returns a frame as the standard library reads it.
+// decoded returns a frame as encoding/json decodes it.
 func decoded(t testing.TB, frame string) (m message) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader([]byte(frame)))
@@ -194,7 +194,7 @@ type message struct {
 	Error  *mcp.Error      `json:"error"`
 }
 
-// reply returns the one message that the server has sent.
+// reply returns the only message that the server has sent.
 func (w *wire) reply(t *testing.T) message {
 	t.Helper()
 	out := w.taken()

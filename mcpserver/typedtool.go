@@ -18,8 +18,8 @@ import (
 
 // AddTool adds a tool that a Go function implements. AddTool infers the schemas that t does not have from the types.
 //
-// In is a struct, or a map with string keys. The fields of a struct are the tool's arguments under their JSON names. An
-// argument is required unless its field has omitempty, omitzero or a default. Two tags describe an argument to the
+// In is a struct, or a map with string keys. The fields of a struct are the tool's arguments, under their JSON names.
+// An argument is required unless its field has omitempty, omitzero or a default. Two tags describe an argument to the
 // model:
 //
 //	Units string   `json:"units" jsonschema:"how to say it" keywords:"enum=metric|imperial,default=metric"`
@@ -29,15 +29,15 @@ import (
 // The tag jsonschema is the description. The tag keywords sets keywords of JSON Schema: enum, default, minimum,
 // maximum, exclusiveMinimum, exclusiveMaximum, multipleOf, minLength, maxLength, pattern, format, minItems, maxItems
 // and uniqueItems. Put a value with commas between single quotation marks, and double a single quotation mark in it.
-// Separate the values of enum, and the elements of a default, by |. In the tag of a list, keywords that are not about
-// lists apply to its elements. An unknown keyword is an error, and so is a keyword that does not apply to the field's
-// type, or a default that violates the schema. For other keywords use [SchemaOf]. A time.Duration is a number of
-// nanoseconds.
+// Separate the values of enum, and the elements of a default, by |. In the tag of a list, a keyword that does not
+// apply to lists applies to the elements. An unknown keyword is an error, as is a keyword that does not apply to the
+// field's type, or a default that violates the schema. For other keywords use [SchemaOf]. A time.Duration is a number
+// of nanoseconds.
 //
 // For each call, the server fills in the defaults of the input schema: at most 10,000 defaults of 1 MiB in all, and no
-// default within another. Then it validates the arguments against the schema, until the context of the call ends, and
-// decodes them. The server does not call h with invalid arguments. From 2025-11-25 on, the answer is a result with
-// isError, so that the model can correct itself; before that it is the error -32602.
+// default within another. Then the server validates the arguments against the schema, until the context of the call
+// ends, and decodes them. The server does not call h with invalid arguments. From 2025-11-25 on, the answer is a
+// result with isError, so that the model can correct itself. Before 2025-11-25, the answer is the error -32602.
 //
 // Out determines the result:
 //   - [*mcp.CallToolResult]: the value is the result, nil for an empty one;
@@ -129,7 +129,7 @@ func decodeArguments[In any](ctx context.Context, s *schema.Schema, arguments js
 	return in, nil
 }
 
-// fitting returns the arguments of a call with defaults filled in, after validating them.
+// fitting fills defaults into the arguments of a call, validates the arguments and returns them.
 func fitting(ctx context.Context, s *schema.Schema, arguments json.RawMessage) (json.RawMessage, error) {
 	if arguments == nil {
 		arguments = json.RawMessage("{}")

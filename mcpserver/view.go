@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// views are the encodings of an entry for the revisions of the protocol, each made on first use.
+// views holds the encodings of an entry for the protocol revisions. The first use of an encoding creates it.
 type views [len(revisions)]atomic.Pointer[json.RawMessage]
 
 // revisions are the revisions for which views have an encoding.
@@ -23,13 +23,13 @@ var revisions = [...]mcp.Version{
 
 // member is a part of a T that some revisions lack.
 type member[T any] struct {
-	first, last mcp.Version // revisions that have it; an empty last means no end
-	drop        func(*T)    // removes it from a T, without changing memory that the T refers to
+	first, last mcp.Version // revisions that have the member; an empty last means no end
+	drop        func(*T)    // removes the member from a T, without changing memory that the T refers to
 }
 
 func (m *member[T]) in(v mcp.Version) bool { return v >= m.first && (m.last == "" || v <= m.last) }
 
-// viewOf returns whole, encoded for the revision v without the members that v lacks.
+// viewOf returns whole without the members that the revision v lacks, encoded for v.
 func viewOf[T any](forms *views, whole *T, members []member[T], v mcp.Version) (json.RawMessage, error) {
 	form := &forms[max(0, slices.Index(revisions[:], v))]
 	if shown := form.Load(); shown != nil {
@@ -57,7 +57,8 @@ func inRevision[T any](whole *T, members []member[T], v mcp.Version) *T {
 	return shown
 }
 
-// undated returns a without LastModified, which revisions before 2025-06-18 lack. It returns a itself if there is none.
+// undated returns a without LastModified, which revisions before 2025-06-18 lack. It returns a itself if LastModified
+// is not set.
 func undated(a *mcp.Annotations) *mcp.Annotations {
 	if a == nil || a.LastModified == "" {
 		return a
@@ -67,9 +68,10 @@ func undated(a *mcp.Annotations) *mcp.Annotations {
 	return a
 }
 
-// contentIn adapts content blocks to a revision. It returns list itself if no block changes. It omits members that the
-// revision does not have, and replaces blocks of unknown kinds by text: a link to a resource by its name and URI, audio
-// by a note. (schemas of the revisions, ContentBlock and its kinds)
+// contentIn adapts content blocks to a revision. It omits members that the revision lacks, and replaces blocks of
+// unknown kinds with text: the name and URI of a resource link, a note for audio. It returns list itself if no block
+// changes.
+// (schemas of the revisions, ContentBlock and its kinds)
 func contentIn(list mcp.ContentList, v mcp.Version) mcp.ContentList {
 	if v >= mcp.Version20251125 {
 		return list
@@ -136,7 +138,7 @@ func linkIn(link *mcp.ResourceLink, v mcp.Version) mcp.Content {
 	return link
 }
 
-// linkAsText returns a text with everything that a model needs to read the resource of a link.
+// linkAsText returns a text with all data that a model needs to read the resource of a link.
 func linkAsText(link *mcp.ResourceLink) string {
 	text := cmp.Or(link.Title, link.Name, "resource")
 	if link.MIMEType != "" {
@@ -218,8 +220,8 @@ func (w view) finish(r *mcp.Result) {
 	r.Meta = w.s.signature.meta(r.Meta)
 }
 
-// finalType returns the type of a final result. It replaces the types task and input_required, which belong to other
-// results, and keeps the types of other extensions.
+// finalType returns the type of a final result. It replaces the types task and input_required, which are not final,
+// and keeps the types of other extensions.
 // (specification 2026-07-28, basic/patterns/mrtr, "Supported Requests"; tasks extension, "Polymorphic Results")
 func finalType(t mcp.ResultType) mcp.ResultType {
 	switch t {
@@ -250,7 +252,7 @@ func (t *tool) view(v mcp.Version) (json.RawMessage, error) {
 	return viewOf(&t.views, t.Tool, toolMembers, v)
 }
 
-// objectSchema reports whether a schema has the type object, which revisions before 2026-07-28 require of output
+// objectSchema reports whether a schema has the type object. Revisions before 2026-07-28 require this type of output
 // schemas.
 func objectSchema(raw json.RawMessage) bool {
 	kind, _ := mcp.Object(raw).Lookup("type")

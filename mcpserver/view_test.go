@@ -11,7 +11,7 @@ func TestEveryRevisionHasItsOwnView(t *testing.T) {
 	known := mcp.SupportedVersions()
 	slices.Reverse(known)
 	if !slices.Equal(known, revisions[:]) {
-		t.Errorf("there are views for %v, want one for each of %v", revisions, known)
+		t.Errorf("got views for %v, want one for each of %v", revisions, known)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestWatchlistsReserveAndReleaseMemory(t *testing.T) {
 			"add":    func(t *rapid.T) { list(t).add(uri.Draw(t, "uri")) },
 			"remove": func(t *rapid.T) { list(t).remove(uri.Draw(t, "uri")) },
 			"replace": func(t *rapid.T) {
-				if reserved == 0 { // replace is never used on a list with a reservation
+				if reserved == 0 { // replace is never called for a list with a reservation
 					list(t).replace(rapid.SliceOfNDistinct(uri, 0, 3, rapid.ID).Draw(t, "uris"))
 				}
 			},

@@ -110,15 +110,15 @@ func (w *web) dial() net.Conn {
 	return conn
 }
 
-// page is an HTTP response that was read to its end.
+// page is an HTTP response whose body has been read to its end.
 type page struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// request returns an HTTP request with the usual headers. headers are names and values of more headers; an empty value
-// removes a header.
+// request returns an HTTP request with the usual headers. headers are names and values of additional headers; an empty
+// value removes a header.
 func request(t testing.TB, ctx context.Context, method, body string, headers ...string) *http.Request {
 	t.Helper()
 	target := "http://localhost/mcp"
@@ -224,7 +224,7 @@ func (e *events) read() (sse.Event, error) {
 	return event, err
 }
 
-// next returns the next event. The test fails if there is none.
+// next returns the next event. If there is none, the test fails.
 func (e *events) next() sse.Event {
 	e.t.Helper()
 	event, err := e.read()
@@ -234,7 +234,7 @@ func (e *events) next() sse.Event {
 	return event
 }
 
-// message returns the next event as the message that it carries.
+// message returns the message in the next event.
 func (e *events) message() message {
 	e.t.Helper()
 	return decoded(e.t, string(e.next().Data))

@@ -29,7 +29,7 @@ func newWebServer(t testing.TB, o mcpserver.Options) *mcpserver.Server {
 	return s
 }
 
-// needy needs a capability that no client has.
+// needy requires a capability that no client has.
 func needy(context.Context, *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 	return nil, &mcp.Error{
 		Code: mcp.CodeMissingClientCapability, Message: "needs sampling",

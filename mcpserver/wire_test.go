@@ -111,7 +111,7 @@ func (w *wire) finish() error {
 	return <-w.result
 }
 
-// steadyConn is a connection whose frames the server must not keep. It allocates nothing.
+// steadyConn is a connection that reuses its frames, so the server must not keep them. It allocates nothing.
 type steadyConn struct {
 	requests chan []byte
 	answers  chan struct{}

@@ -28,18 +28,18 @@ func (c *conn) Send(ctx context.Context, m transport.Message) error {
 	return c.Conn.Send(ctx, m)
 }
 
-// Receive returns injected frames before frames of the server.
+// Receive returns injected frames before the frames of the server.
 func (c *conn) Receive(ctx context.Context) (transport.Frame, error) {
 	f, _, err := c.Next(ctx)
 	return f, err
 }
 
-// kill ends the connection like a killed process, and waits for the server's end of it.
+// kill ends the connection as if the server's process had been killed, and waits until the server's end is closed.
 func (c *conn) kill(err error) {
 	c.End(err)
 	atOnce, cancel := context.WithCancel(context.Background())
 	cancel()
-	_ = c.Close(atOnce) // fails only if a handler still runs; Shutdown waits for it
+	_ = c.Close(atOnce) // fails only if a handler still runs; Shutdown waits for that handler
 }
 
 // Close ends the connection.

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/transporttest"
 )
 
-// TestServerConnectionsPassTransportTests replaces the MCP server by ends that the suite controls.
+// TestServerConnectionsPassTransportTests replaces the MCP server by ends of connections that the suite controls.
 func TestServerConnectionsPassTransportTests(t *testing.T) {
 	transporttest.TestTransport(t, func(t *testing.T) transporttest.Subject {
 		ends := make(chan *end, 64)
@@ -31,7 +31,7 @@ func TestServerConnectionsPassTransportTests(t *testing.T) {
 	})
 }
 
-// end is the server's end of a connection. It reads one frame ahead, to learn that the connection is closed.
+// end is the server's end of a connection. It reads one frame ahead, and so notices that the connection is closed.
 type end struct {
 	*transport.Peer
 	frames chan []byte

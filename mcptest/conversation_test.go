@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestBothSpansHaveConversationAttributes uses an SDK that copies the conversation from the baggage, and labels
-// durations.
+// TestBothSpansHaveConversationAttributes uses an SDK that copies the conversation from the baggage to spans. An option
+// adds the agent as a label to durations.
 func TestBothSpansHaveConversationAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t, telemetry.WithBaggageLabel("gen_ai.agent.name"))

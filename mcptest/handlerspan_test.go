@@ -17,10 +17,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// tenant is an attribute of the program's own.
+// tenant returns an attribute that the program itself defines.
 func tenant(name string) attribute.KeyValue { return attribute.String("tenant.id", name) }
 
-// together returns a server and a client of it, which end with the test. set adds features to the server. Both use rec.
+// together returns a server and a client of this server. Both use rec, and end with the test. set adds features to the
+// server.
 func together(t *testing.T, rec *telemetrytest.Recording, so mcpserver.Options, co mcpclient.Options,
 	set func(*mcpserver.Server)) (*mcptest.Server, *mcpclient.Client) {
 	t.Helper()

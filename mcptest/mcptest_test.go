@@ -21,7 +21,7 @@ type city struct {
 	Name string `json:"name"`
 }
 
-// run runs a test in a bubble with a client of a server, whose tool "forecast" returns "sunny".
+// run runs a test in a bubble, with a server and its client. The server's tool "forecast" returns "sunny".
 func run(t *testing.T, o *mcpclient.Options, test func(t *testing.T, s *mcptest.Server, c *mcpclient.Client)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mcptest.NewServer(t, nil)
@@ -167,7 +167,7 @@ func TestBusyServerRejectsGivenNumberOfRequests(t *testing.T) {
 	})
 }
 
-func TestGarbageIsAViolation(t *testing.T) {
+func TestGarbageIsAProtocolViolation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
 		s := mcptest.NewServer(t, nil)
@@ -234,7 +234,7 @@ func TestScriptSendsMessagesOfTest(t *testing.T) {
 	}
 }
 
-// TestScriptEndsTestOnTimeout runs a test that fails.
+// TestScriptEndsTestOnTimeout runs another test, which must fail.
 func TestScriptEndsTestOnTimeout(t *testing.T) {
 	for _, tt := range []struct {
 		name, want string
@@ -251,7 +251,7 @@ func TestScriptEndsTestOnTimeout(t *testing.T) {
 				connect(t, s, nil)
 				s.Accept().Expect(mcp.MethodListTools)
 			}},
-		{"a connection that is over", "send", func(t *testing.T, s *mcptest.Script) {
+		{"a closed connection", "send", func(t *testing.T, s *mcptest.Script) {
 			connect(t, s, nil)
 			v := s.Accept()
 			v.Close()

@@ -10,15 +10,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Replay returns a transport to a server that replays a recording of "mcpotel proxy --record FILE --record-content".
-// The transport may be dialled any number of times: each connection uses the next session of the recording, and
-// starts over after the last one.
+// Replay returns a transport to a server that replays a recording of "mcpotel proxy --record FILE --record-content". A
+// test may dial the transport any number of times: each connection uses the next session of the recording. After the
+// last session, Replay starts over with the first.
 //
-// A request gets the recorded answer of the first unused request with the same method and equal params, without _meta.
-// For initialize, only the revision is compared. A request without a match gets an error, and fails the test with the
-// differences from the most similar recorded request. An answer to a request of the server that differs from the
-// recorded answer also fails the test. tasks/get and ping may be sent any number of times. Notifications, progress and
-// requests of the server keep their order, but are sent without delays.
+// A request gets the recorded answer of the first unused request that has the same method and, without _meta, equal
+// params. For initialize, Replay compares only the revision. A request without a match gets an error, and fails the
+// test with the differences from the most similar recorded request. The test also fails if the client answers a
+// request of the server differently from the recording. The client may send tasks/get and ping any number of times.
+// Notifications, progress and requests of the server keep their order, but have no delays.
 //
 // Replay calls t.Fatal if the file cannot be read.
 func Replay(t testing.TB, file string) transport.Transport {

@@ -12,11 +12,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Script is a server whose messages the test writes one by one, and a transport to it, which may be dialled any
-// number of times. For each connection, the test calls [Script.Accept], receives the client's messages with
-// [Conversation.Expect], and answers them. A message that does not arrive within Patience ends the test.
+// Script is a server whose messages the test writes one by one, and a transport to the server, which the test may dial
+// any number of times. For each connection, the test calls [Script.Accept], receives the client's messages with
+// [Conversation.Expect], and answers them. If a message does not arrive within Patience, the test ends.
 //
-// The methods of Script and Conversation must be called from the test's goroutine, except where noted.
+// Call the methods of Script and Conversation from the test's goroutine, except where noted.
 type Script struct {
 	transport.Transport
 
@@ -59,7 +59,7 @@ func (s *Script) Accept() *Conversation {
 	}
 }
 
-// Conversations returns the channel that Accept receives from, for goroutines other than the test's.
+// Conversations returns the channel from which Accept receives. Other goroutines than the test's may use the channel.
 func (s *Script) Conversations() <-chan *Conversation { return s.dialled }
 
 // Conversation is the server's end of one connection.
@@ -71,7 +71,7 @@ type Conversation struct {
 	once   sync.Once // closes hungUp
 }
 
-// Message is a message from the client. Members that it does not have are nil.
+// Message is a message from the client. A member that the message does not have is nil.
 type Message struct {
 	Raw    string          `json:"-"` // the whole message
 	ID     json.RawMessage `json:"id"`
@@ -97,7 +97,7 @@ func (c *Conversation) Receive() Message {
 	return m
 }
 
-// Expect waits for the client's next message, and ends the test if it has another method.
+// Expect waits for the client's next message. If the message has another method, Expect ends the test.
 func (c *Conversation) Expect(method string) Message {
 	c.script.t.Helper()
 	m := c.Receive()
@@ -130,7 +130,7 @@ func (c *Conversation) Refuse(request Message, code int, message string) {
 	c.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, request.ID, code, text))
 }
 
-// Parts of a server's answer to a handshake.
+// Parts of a server's answers in a handshake.
 const (
 	itself     = `{"name":"mcptest","version":"1"}`
 	discovered = `{"resultType":"complete","supportedVersions":[%q],"capabilities":{"tools":{}},` +
@@ -139,8 +139,8 @@ const (
 )
 
 // Handshake answers the client's handshake like a server with tools that supports one revision, and returns c. From
-// 2026-07-28 on, the handshake is server/discover. For older revisions, Handshake rejects server/discover and answers
-// initialize; a client that is pinned to old revisions starts with initialize.
+// 2026-07-28 on, the handshake is server/discover. For an older revision, Handshake rejects server/discover and
+// answers initialize. A client that is pinned to old revisions starts with initialize.
 func (c *Conversation) Handshake(v mcp.Version) *Conversation {
 	c.script.t.Helper()
 	first := c.Receive()
@@ -160,7 +160,7 @@ func (c *Conversation) Handshake(v mcp.Version) *Conversation {
 	return c
 }
 
-// Peer returns the server's end of the connection, for goroutines other than the test's.
+// Peer returns the server's end of the connection. Other goroutines than the test's may use it.
 func (c *Conversation) Peer() *transport.Peer { return c.peer }
 
 // Context returns a context that ends with the connection.

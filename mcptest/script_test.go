@@ -10,7 +10,7 @@ import (
 
 // docs:script
 
-func TestABlankForecastIsNoError(t *testing.T) {
+func TestBlankForecastIsNotAnError(t *testing.T) {
 	script := mcptest.NewScript(t)
 	client, err := mcpclient.New(script, nil)
 	if err != nil {

@@ -15,23 +15,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Server is a server in the process of the test, and a transport to it, which may be dialled any number of times. Add
-// tools, resources and prompts as with any [mcpserver.Server]. Its methods are safe for concurrent use.
+// Server is a server in the process of the test, and a transport to the server, which the test may dial any number of
+// times. Add tools, resources and prompts as with any [mcpserver.Server]. A Server is safe for concurrent use.
 type Server struct {
 	*mcpserver.Server
 	memory transport.Transport
 
 	mu      sync.Mutex
 	conns   map[*conn]bool // open connections; guarded by mu
-	refused error          // error of Dial; nil if it succeeds; guarded by mu
+	refused error          // error of Dial; nil if Dial succeeds; guarded by mu
 	delay   time.Duration  // delay of requests; guarded by mu
-	slow    []string       // methods to delay, nil for all; guarded by mu
+	slow    []string       // methods to delay; nil means all; guarded by mu
 	busy    int            // number of requests to reject; guarded by mu
 	after   time.Duration  // Retry-After of rejected requests; guarded by mu
 }
 
-// NewServer returns a server with the name "mcptest". o may be nil. When the test ends, the server is shut down, and
-// its handlers have returned; clients that still wait lose their connection.
+// NewServer returns a server with the name "mcptest". o may be nil. When the test ends, the server shuts down and
+// waits for its handlers. Clients that still wait for an answer lose their connection.
 func NewServer(t testing.TB, o *mcpserver.Options) *Server {
 	t.Helper()
 	s := &Server{conns: map[*conn]bool{}}
@@ -55,7 +55,7 @@ func NewServer(t testing.TB, o *mcpserver.Options) *Server {
 // Name returns "mcptest".
 func (s *Server) Name() string { return "mcptest" }
 
-// Network returns the zero Network: the server is in this process.
+// Network returns the zero Network, because the server is in this process.
 func (s *Server) Network() transport.Network { return transport.Network{} }
 
 // Dial opens a connection, or fails after [Server.Refuse].
@@ -77,10 +77,10 @@ func (s *Server) Dial(ctx context.Context, cfg transport.Config) (transport.Conn
 	return c, nil
 }
 
-// Kill ends all connections like a killed server process. Calls in flight fail with mcpclient.ErrConnectionLost, and
-// the contexts of handlers end. Clients can reconnect immediately; use [Server.Refuse] to prevent that. Kill returns
-// when the handlers have returned, or a moment later if a handler ignores its context. The client notices the end a
-// moment later: calls before that are also lost.
+// Kill ends all connections as if the server's process had been killed. Calls in flight fail with
+// mcpclient.ErrConnectionLost, and the contexts of handlers end. Clients can reconnect immediately; use
+// [Server.Refuse] to prevent that. Kill returns when the handlers have returned, or a moment later if a handler
+// ignores its context. The client notices the end a moment later, and also loses the calls that it sends before.
 func (s *Server) Kill() {
 	killed := &transport.ExitError{Code: -1, Signal: "SIGKILL"}
 	var all sync.WaitGroup
@@ -90,32 +90,33 @@ func (s *Server) Kill() {
 	all.Wait()
 }
 
-// Refuse makes every attempt to connect fail with err, until Refuse(nil). Open connections stay open.
+// Refuse makes every attempt to connect fail with err. Refuse(nil) allows connections again. Open connections stay
+// open.
 func (s *Server) Refuse(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refused = err
 }
 
-// Delay delays each request of these methods by d before it is handled. Without methods it delays all requests.
-// Cancellation ends the delay. The handshake (server/discover, initialize) is also delayed, so call Delay after
-// connecting, or name methods, to slow down calls only. Delay replaces the previous delay; zero removes it.
+// Delay makes the server wait for d before it handles a request of these methods. Without methods, Delay applies to
+// all requests, including the handshake (server/discover, initialize). To slow down only calls, name methods or call
+// Delay after connecting. A cancellation ends the delay. Delay replaces the previous delay; zero removes it.
 func (s *Server) Delay(d time.Duration, methods ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.delay, s.slow = d, methods
 }
 
-// Busy rejects the next n requests, over all connections, before they are read. It imitates HTTP status 503 with the
-// header Retry-After, which is left out if after is zero.
+// Busy rejects the next n requests, over all connections, before the server reads them. The client gets an error as
+// from HTTP status 503 with the header Retry-After; if after is zero, without this header.
 func (s *Server) Busy(n int, after time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy, s.after = n, after
 }
 
-// Garbage sends frames to all open connections unchanged, whether they are JSON or not. They arrive in order, before
-// the server's next message.
+// Garbage sends frames to all open connections unchanged, whether they are JSON or not. The frames arrive in order,
+// before the server's next message.
 func (s *Server) Garbage(frames ...string) {
 	for _, c := range s.open() {
 		for _, f := range frames {
@@ -133,7 +134,7 @@ func (s *Server) open() (all []*conn) {
 	return all
 }
 
-// held is the middleware that delays requests.
+// held is a middleware that delays requests.
 func (s *Server) held(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 	return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 		s.mu.Lock()

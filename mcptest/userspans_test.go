@@ -19,7 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// valueOf returns the value of an attribute of a span, empty for none.
+// valueOf returns the value of an attribute of a span. It returns an empty string if the span does not have the
+// attribute.
 func valueOf(s sdktrace.ReadOnlySpan, key attribute.Key) string {
 	for _, a := range s.Attributes() {
 		if a.Key == key {
@@ -36,7 +37,7 @@ type counted struct {
 	N int `json:"n"`
 }
 
-// Every way to make a call takes attributes for its span.
+// Every function that makes a call accepts attributes for the call's span.
 func TestCallOptionAddsSpanAttributes(t *testing.T) {
 	attrs := mcpclient.WithSpanAttributes(tenant("acme"))
 	for _, way := range []struct {
@@ -109,7 +110,7 @@ func TestCallOptionAddsSpanAttributes(t *testing.T) {
 	}
 }
 
-// Each attempt and each round of a call has the attributes.
+// The span of each attempt and of each round of a call has the attributes.
 func TestEachAttemptHasCallAttributes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
@@ -182,7 +183,8 @@ func TestOptionAddsAttributesToAllSpans(t *testing.T) {
 	}
 }
 
-// A filter removes only spans: the spans below belong to the span around the call, and metrics are recorded as before.
+// A filter removes only spans. The spans below a removed span belong to the span around the call, and metrics do not
+// change.
 func TestFilterRemovesOnlySpans(t *testing.T) {
 	rec := telemetrytest.Recorder(t, telemetry.WithFilter(func(_ context.Context, info telemetry.SpanInfo) bool {
 		return info.Method != "ping" && info.Target != "noise"
@@ -213,7 +215,7 @@ func TestFilterRemovesOnlySpans(t *testing.T) {
 	}
 }
 
-// Middleware runs inside the span: of calls and of handlers at the client, and of handlers at the server.
+// Middleware runs inside the span: on the client, for calls and handlers; on the server, for handlers.
 func TestMiddlewareRunsInsideTheSpan(t *testing.T) {
 	note := func(ctx context.Context, where string) {
 		trace.SpanFromContext(ctx).SetAttributes(attribute.Bool(where, true))
@@ -252,7 +254,7 @@ func TestMiddlewareRunsInsideTheSpan(t *testing.T) {
 		{"tools/call where", trace.SpanKindServer, "server"},
 		{"roots/list", trace.SpanKindServer, "asked"},
 	} {
-		spans := rec.SpansNamed(want.span, want.kind) // the server asks in its answer, so there is a second round
+		spans := rec.SpansNamed(want.span, want.kind) // a second round, because the server asks in its answer
 		if len(spans) > 0 && valueOf(spans[0], want.key) != "true" {
 			t.Errorf("the %v span %s has no attribute of its middleware, %v", want.kind, want.span, spans[0].Attributes())
 		}

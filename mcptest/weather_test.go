@@ -16,7 +16,7 @@ import (
 
 // docs:service
 
-// Weather is the code under test: it asks a server, and does without when that takes too long.
+// Weather is the code under test: it asks a server, and does without a forecast if the server takes too long.
 type Weather struct{ Server *mcpclient.Client }
 
 func (w *Weather) Today(ctx context.Context, city string) string {
@@ -36,7 +36,7 @@ type place struct {
 
 // docs:test
 
-// newWeather returns the code under test with a server whose failures the test decides.
+// newWeather returns the code under test, with a server whose failures the test controls.
 func newWeather(t *testing.T, rec *telemetrytest.Recording) (*Weather, *mcptest.Server) {
 	server := mcptest.NewServer(t, &mcpserver.Options{Telemetry: rec.Telemetry()})
 	forecast := func(context.Context, place) (string, error) { return "sunny", nil }
@@ -52,7 +52,7 @@ func newWeather(t *testing.T, rec *telemetrytest.Recording) (*Weather, *mcptest.
 }
 
 func TestTheWeatherIsUnknownWhenTheServerIsSlow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // two seconds pass at once
+	synctest.Test(t, func(t *testing.T) { // in a bubble, two seconds take no time
 		weather, server := newWeather(t, telemetrytest.Recorder(t))
 		server.Delay(time.Minute, mcp.MethodCallTool)
 		if got := weather.Today(t.Context(), "Rome"); got != "unknown" {

@@ -3,8 +3,8 @@
 // mcpserver/apps declares views for tools; mcpclient/apps finds and fetches them.
 //
 // A view is an HTML page, a resource with the scheme ui, in which a host shows the result of a tool. The host renders
-// it in a sandboxed frame, with the policy that its [ResourceMeta] allows, and exchanges messages with it by
-// postMessage. This package does neither. See
+// the view in a sandboxed frame, with the policy that its [ResourceMeta] allows, and exchanges messages with it by
+// postMessage. This package neither renders views nor exchanges messages. See
 // https://github.com/modelcontextprotocol/ext-apps/blob/main/specification/2026-01-26/apps.mdx.
 package app
 
@@ -46,7 +46,7 @@ type ToolMeta struct {
 	Visibility  []Caller // callers that may call the tool; nil means all, an empty list means none
 }
 
-// ToolMetaOf reads the metadata of a tool. It falls back to the deprecated ui/resourceUri if _meta.ui has no URI. It
+// ToolMetaOf reads the metadata of a tool. If _meta.ui has no URI, ToolMetaOf uses the deprecated ui/resourceUri. It
 // returns an error if the URI is not a view's URI or if a member has the wrong type.
 func ToolMetaOf(t *mcp.Tool) (ToolMeta, error) {
 	m, err := toolMeta(t.Meta)
@@ -74,7 +74,8 @@ func toolMeta(meta mcp.Meta) (m ToolMeta, err error) {
 	return m, err
 }
 
-// Write returns meta with the members of m in _meta.ui. It keeps unset members and unknown members unchanged.
+// Write returns meta with the members of m in _meta.ui. Members that m does not set, and unknown members, stay
+// unchanged.
 func (m ToolMeta) Write(meta mcp.Meta) (mcp.Meta, error) {
 	var values members
 	if m.ResourceURI != "" {
@@ -89,8 +90,8 @@ func (m ToolMeta) Write(meta mcp.Meta) (mcp.Meta, error) {
 	return values.write(meta)
 }
 
-// VisibleTo reports whether the caller may see and call the tool. Without visibility in the metadata, every caller
-// may; with invalid metadata, none may.
+// VisibleTo reports whether the caller may see and call the tool. If the metadata has no visibility, every caller may.
+// If the metadata is invalid, no caller may.
 func VisibleTo(t *mcp.Tool, who Caller) bool {
 	var ui mcp.Object
 	var visibility []Caller
@@ -106,7 +107,7 @@ type ResourceMeta struct {
 	CSP           *CSP         // nil means only the view's own origin, and no connections
 	Permissions   *Permissions // nil means no permissions
 	Domain        string       // domain of the view's origin, in the host's format; empty lets the host choose
-	PrefersBorder *bool        // whether to draw a border and a background; nil lets the host choose
+	PrefersBorder *bool        // whether the host draws a border and a background; nil lets the host choose
 }
 
 // CSP lists the origins that a view may use, such as https://api.example.com or https://*.example.com.
@@ -117,7 +118,7 @@ type CSP struct {
 	BaseURIDomains  []string `json:"baseUriDomains,omitzero"`  // base-uri
 }
 
-// Permissions are the browser features that a view asks for. A field that is not nil requests its feature.
+// Permissions are the browser features that a view requests. A field that is not nil requests its feature.
 type Permissions struct {
 	Camera         mcp.Object `json:"camera,omitzero"`
 	Microphone     mcp.Object `json:"microphone,omitzero"`
@@ -125,9 +126,9 @@ type Permissions struct {
 	ClipboardWrite mcp.Object `json:"clipboardWrite,omitzero"`
 }
 
-// ResourceMetaOf reads the _meta of a resource or of its contents; if both have _meta.ui, use the contents' _meta. It
-// returns an error if a member has the wrong type, or if an origin contains a character that could change the policy:
-// a space, a quotation mark, a comma, a semicolon or a character outside ASCII.
+// ResourceMetaOf reads the _meta of a resource or of its contents. If both have _meta.ui, pass the _meta of the
+// contents. ResourceMetaOf returns an error if a member has the wrong type, or if an origin contains a character that
+// could change the policy: a space, a quotation mark, a comma, a semicolon or a character outside ASCII.
 func ResourceMetaOf(meta mcp.Meta) (m ResourceMeta, err error) {
 	var ui mcp.Object
 	_, err = meta.Decode(metaUI, &ui)
@@ -147,8 +148,8 @@ func ResourceMetaOf(meta mcp.Meta) (m ResourceMeta, err error) {
 	return m, nil
 }
 
-// Write returns meta with the members of m in _meta.ui. It keeps unset members and unknown members unchanged. It
-// returns an error for origins that [ResourceMetaOf] rejects.
+// Write returns meta with the members of m in _meta.ui. Members that m does not set, and unknown members, stay
+// unchanged. Write returns an error for origins that [ResourceMetaOf] rejects.
 func (m ResourceMeta) Write(meta mcp.Meta) (mcp.Meta, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -225,8 +226,8 @@ func CheckURI(uri string) error {
 	return nil
 }
 
-// CheckMIMEType returns an error if text is not the MIME type of a view: [MIMEType] in any spelling, with no charset
-// other than UTF-8.
+// CheckMIMEType returns an error if text is not the MIME type of a view. The MIME type is [MIMEType] in any spelling.
+// It may have a charset, which must be UTF-8.
 func CheckMIMEType(text string) error {
 	name, parameters, err := mime.ParseMediaType(text)
 	charset, named := parameters["charset"]

@@ -106,7 +106,7 @@ func TestOriginsThatAlterContentSecurityPolicyAreRejected(t *testing.T) {
 	}
 }
 
-func TestTypesAndURIs(t *testing.T) {
+func TestViewMIMETypesAndURIsAreChecked(t *testing.T) {
 	for text, good := range map[string]bool{
 		app.MIMEType: true, `Text/HTML; Profile="mcp-app"`: true, app.MIMEType + ";charset=UTF-8": true,
 		app.MIMEType + ";charset=utf-16": false, "text/html": false, "text/html;profile=other": false,

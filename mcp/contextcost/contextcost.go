@@ -18,7 +18,7 @@ func (s Size) Plus(other Size) Size {
 	return Size{s.Bytes + other.Bytes, s.EstimatedTokens + other.EstimatedTokens}
 }
 
-// Definition is the size of one tool's definition, in two parts.
+// Definition is the size of one tool's definition, which has two parts.
 type Definition struct {
 	Description Size `json:"description"` // name, description and the punctuation of the whole definition
 	InputSchema Size `json:"inputSchema"`
@@ -42,8 +42,8 @@ func Of(t *mcp.Tool) Definition {
 
 func sizeOf(text []byte) Size { return Size{len(text), EstimateTokens(text)} }
 
-// compact returns a JSON text without space between its tokens. It returns the text itself if there is no such space,
-// as from most servers, or if the text is not JSON.
+// compact returns a JSON text without space between its tokens. It returns text itself if text has no such space, as
+// from most servers, or is not JSON.
 func compact(text []byte) []byte {
 	var b []byte
 	from := 0 // start of the part of text that is not yet in b

@@ -43,7 +43,7 @@ var counted = map[string]int{
 	"typescript":               60,
 }
 
-// of returns the size of a server's list of tools, and its text.
+// of returns the size and the text of a server's list of tools.
 func of(t *testing.T, server string) (contextcost.Size, []byte) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "lists", server+".json"))
@@ -58,7 +58,7 @@ func of(t *testing.T, server string) (contextcost.Size, []byte) {
 	for _, tool := range tools {
 		sum = sum.Plus(contextcost.Of(tool).Total())
 	}
-	brackets := len("[]") + len(tools) - 1 // with the commas
+	brackets := len("[]") + len(tools) - 1 // the brackets and commas of the list
 	if text = bytes.TrimSpace(text); sum.Bytes+brackets != len(text) {
 		t.Errorf("%s: got %d bytes and %d around them, want %d", server, sum.Bytes, brackets, len(text))
 	}
@@ -80,7 +80,7 @@ func TestTokensOfRealListsAreEstimatedWithinTenPercent(t *testing.T) {
 	}
 	for server, want := range counted {
 		sum, text := of(t, server)
-		// the sum of all tools, as programs show it, without the text around them
+		// the sum of all tools without the text around them, as programs show it
 		within(server, "sum", sum.EstimatedTokens, want)
 		within(server, "text", contextcost.EstimateTokens(text), want)
 	}

@@ -1,4 +1,4 @@
-// Package contextcost measures how much of a language model's context the definitions of tools need: their exact size
+// Package contextcost measures how much of a language model's context the definitions of tools take: their exact size
 // in bytes, and an estimate of their tokens.
 //
 // It counts the members that a host gives to the model for each tool, as compact JSON: name, description and

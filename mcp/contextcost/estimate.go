@@ -45,20 +45,21 @@ const (
 	ofFourBytes  = 200
 )
 
-// words holds the weights of words by their number of letters, alone or after a space. marked holds the weights of
-// words after a mark that belongs to them, such as _ or /. marks holds the weights of runs of marks by their length.
+// words holds the weights of words by their number of letters. The words stand alone or after a space. marked holds
+// the weights of words after a mark that belongs to the word, such as _ or /. marks holds the weights of runs of marks
+// by their length.
 var (
 	words  = [longest + 1]int{1: 100, 100, 100, 100, 102, 102, 102, 106, 106, 106, 106, 113, 113, 113, 113, 113}
 	marked = [longest + 1]int{1: 109, 109, 109, 109, 133, 133, 133, 186, 186, 186, 186, 236, 236, 236, 236, 236}
 	marks  = [...]int{1: 100, 100, 102, 125}
 )
 
-// EstimateTokens estimates the number of o200k_base tokens in a JSON text that is mostly English. It does not
-// allocate and reads the text once.
+// EstimateTokens estimates the number of o200k_base tokens in a JSON text that is mostly English. It does not allocate
+// and reads the text once.
 //
-// It splits the text as the tokenizer does before it uses its vocabulary. A word is a run of letters with capitals
-// only at the start, including one space or one mark before it. Up to three digits form a piece, and so does a run of
-// marks.
+// EstimateTokens splits the text as the tokenizer does before the tokenizer uses its vocabulary. A word is a run of
+// letters that has capitals only at the start, with one space or one mark before it. Up to three digits form a piece,
+// and so does a run of marks.
 func EstimateTokens(text []byte) int {
 	sum := 0
 	for i := 0; i < len(text); {
@@ -92,7 +93,7 @@ func EstimateTokens(text []byte) int {
 
 func isLetter(k kind) bool { return k == upper || k == lower }
 
-// after returns the kind of the byte at i+1, or space at the end of the text.
+// after returns the kind of the byte at i+1. At the end of the text, it returns space.
 func after(text []byte, i int) kind {
 	if i+1 == len(text) {
 		return space

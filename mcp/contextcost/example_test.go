@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/contextcost"
 )
 
-// A host gives a server's tools to the model as long as they fit into its context.
+// A host gives the tools of a server to the model, as long as they fit into the model's context.
 func ExampleOf() {
 	tools := []*mcp.Tool{
 		{Name: "forecast", Description: "The weather of the next days in a city.", InputSchema: json.RawMessage(

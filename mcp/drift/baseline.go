@@ -20,8 +20,8 @@ type baseline struct {
 var ErrBaseline = errors.New("not a baseline of tools")
 
 // Baseline returns the fingerprints as the text of a file for [ParseBaseline]: JSON with the tools in the order of
-// their names, one part on each line, and a line break at the end. Equal tools produce equal text. Of the server's
-// text, it contains only the names of tools; everything else is a digest.
+// their names, one part on each line, and a line break at the end. Equal tools produce equal text. The only text of
+// the server in the file is the names of tools; everything else is a digest.
 func (t Tools) Baseline() ([]byte, error) {
 	if t == nil {
 		t = Tools{}

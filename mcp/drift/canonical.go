@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/jsonscan"
 )
 
-// role is the role of a value within a schema. It determines in which arrays the order matters.
+// role is the role of a value within a schema. It determines the arrays in which the order matters.
 type role uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	requirements             // an object with sets as values
 )
 
-// keywords lists the keywords of JSON Schema 2020-12 and draft-07 with values other than data.
+// keywords lists the keywords of JSON Schema 2020-12 and draft-07 whose values are not data.
 var keywords = map[string]role{
 	"required": set, "enum": set, "type": set, "dependentRequired": requirements,
 	"allOf": choice, "anyOf": choice, "oneOf": choice,
@@ -34,8 +34,8 @@ var keywords = map[string]role{
 	"not": schema, "if": schema, "then": schema, "else": schema, "contentSchema": schema,
 }
 
-// maxInline is the size in bytes up to which an array or object is copied into its parent. A larger value is replaced
-// with its digest. This bounds the copying at any depth, and the output is never larger than the text.
+// maxInline is the size in bytes up to which an array or object is copied into its parent. A digest replaces a larger
+// value. This bounds the copying at any depth, and makes the output never larger than the text.
 const maxInline = 256
 
 // canonical returns the canonical form of a schema: equivalent schemas have the same form. It returns text unchanged
@@ -95,7 +95,7 @@ func (w *writer) object(i int, r role) (end int) {
 		m.end = len(w.out)
 		w.items = append(w.items, m)
 	}
-	// stable: the order of two members with the same name matters
+	// a stable sort, because the order of two members with the same name matters
 	slices.SortStableFunc(w.items[first:], func(a, b item) int {
 		return bytes.Compare(w.out[a.begin:a.keyEnd], w.out[b.begin:b.keyEnd])
 	})

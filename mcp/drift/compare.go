@@ -15,15 +15,15 @@ const (
 	Changed Kind = "changed"
 )
 
-// Change describes how one tool differs between two lists.
+// Change describes the difference between one tool in two lists.
 type Change struct {
 	Tool  string `json:"tool"` // name of the tool on the server
 	Kind  Kind   `json:"kind"`
 	Parts []Part `json:"parts,omitempty"` // the parts that differ, each once; only for Changed
 }
 
-// Compare returns the changes from one list to another, sorted by the names of the tools. It returns nil if nothing
-// has changed.
+// Compare returns the changes from one list to another, sorted by the names of the tools. It returns nil if the lists
+// are equal.
 func Compare(before, after Tools) []Change {
 	var all []Change
 	for name, now := range after {

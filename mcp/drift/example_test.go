@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/drift"
 )
 
-// A host stores the tools that the user has approved, and asks again when a tool changes.
+// A host stores the tools that the user has approved, and asks the user again when a tool changes.
 func ExampleCompare() {
 	agreed := drift.ToolsOf([]*mcp.Tool{{Name: "forecast", Description: "The weather of a city."}})
 	file, _ := agreed.Baseline() // write it to a file, and read it with ParseBaseline

@@ -17,7 +17,7 @@ type Digest [sha256.Size]byte
 // String returns the digest as 64 hexadecimal digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// MarshalText returns the same digits as String.
+// MarshalText returns the digits of String.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText parses the output of MarshalText.
@@ -120,7 +120,7 @@ func changed(before, after Fingerprint) (parts []Part) {
 	return parts
 }
 
-// Tools maps the names of a list's tools to their fingerprints.
+// Tools maps the names of tools to their fingerprints.
 type Tools map[string]Fingerprint
 
 // ToolsOf returns the fingerprints of tools. It keeps no reference to their memory.
@@ -133,7 +133,7 @@ func ToolsOf(all []*mcp.Tool) Tools {
 }
 
 // Add adds a tool and keeps no reference to its memory. A list must not contain two tools with the same name. If it
-// does, their fingerprints are combined, regardless of their order, because a call may reach either.
+// does, Add combines their fingerprints, in an order that does not matter, because a call may reach either tool.
 func (t Tools) Add(tool *mcp.Tool) {
 	f := Of(tool)
 	other, twice := t[tool.Name]

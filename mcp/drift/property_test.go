@@ -55,7 +55,7 @@ func drawObject(t *rapid.T, depth int) object {
 	return o
 }
 
-// text encodes a value in a random one of its equivalent forms.
+// text encodes a value in a random form. All forms of the value are equivalent.
 func text(t *rapid.T, v any) string {
 	space := func() string { return rapid.SampledFrom([]string{"", " ", "\n\t"}).Draw(t, "space") }
 	switch v := v.(type) {
@@ -137,7 +137,7 @@ func TestChangedSchemaHasADifferentFingerprint(t *testing.T) {
 	})
 }
 
-// TestCompareReportsEveryChange draws two lists and the changes between them.
+// TestCompareReportsEveryChange generates two lists and the changes between them.
 func TestCompareReportsEveryChange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, after, want := drift.Tools{}, drift.Tools{}, map[string]drift.Kind{}

@@ -18,12 +18,12 @@ import (
 // maxFrontmatter is the largest size of a frontmatter, in bytes.
 const maxFrontmatter = 64 << 10
 
-// maxDepth is the largest depth to which values of a frontmatter may nest.
+// maxDepth is the maximum nesting depth of values in a frontmatter.
 const maxDepth = 32
 
-// ParseManifest splits a SKILL.md into its frontmatter, as JSON, and the text after it, which shares the memory of
-// content. The frontmatter has at most 64 KiB and no anchors. Names and values follow the core schema of YAML 1.2, in
-// which a date is text.
+// ParseManifest splits a SKILL.md into its frontmatter, as JSON, and the text after the frontmatter. The text shares
+// the memory of content. The frontmatter has at most 64 KiB and no anchors. Names and values follow the core schema of
+// YAML 1.2, in which a date is text.
 func ParseManifest(content []byte) (frontmatter mcp.Object, body []byte, err error) {
 	head, body, err := split(content)
 	if err != nil {
@@ -47,7 +47,7 @@ func ParseManifest(content []byte) (frontmatter mcp.Object, body []byte, err err
 }
 
 // split finds the frontmatter between the first line of the file and the next line that is ---. The first line must
-// be --- as well.
+// also be ---.
 func split(content []byte) (head, body []byte, err error) {
 	line, rest, _ := bytes.Cut(content, []byte("\n"))
 	if !isFence(line) {
@@ -153,8 +153,8 @@ func scalar(n *yaml.Node) (any, error) {
 	return f, nil
 }
 
-// sameFields compares two JSON objects by value and returns the name of a field that differs. An object in which a
-// name occurs twice equals no object.
+// sameFields compares two JSON objects by value and returns the name of a field that differs. An object with a
+// duplicate name equals no object.
 func sameFields(a, b mcp.Object) (field string, same bool) {
 	var left, right map[string]jsontext.Value
 	if json.Unmarshal(a, &left) != nil || json.Unmarshal(b, &right) != nil {

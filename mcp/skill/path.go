@@ -35,8 +35,8 @@ func pathOf(uri string) (string, error) {
 	return strings.Join(segments, "/"), nil
 }
 
-// checkSegment returns an error if a program could take the path segment name for more than the name of a file or
-// directory, immediately or after further percent-decoding.
+// checkSegment returns an error if name, a path segment, might not be the plain name of a file or directory,
+// immediately or after further percent-decoding.
 func checkSegment(name string) error {
 	for {
 		switch {

@@ -28,15 +28,16 @@ const (
 	MethodReadDirectory = "resources/directory/read" // only if the server declares directoryRead
 )
 
-// Limits for one skill of a server. Every host accepts a skill within them.
+// Limits for one skill of a server. Every host accepts a skill within these limits.
 const (
 	MaxFiles = 512      // files, including SKILL.md
 	MaxBytes = 16 << 20 // total size of all files in bytes
 )
 
-// A Skill is the entry of one skill: the data that a host needs to show it, ask for approval and verify its files.
+// A Skill is the entry of one skill: the data that a host needs to show the skill, ask for approval and verify its
+// files.
 type Skill struct {
-	URI         string     `json:"uri"`         // URI of its SKILL.md; the identity of the skill, unlike its name
+	URI         string     `json:"uri"`         // URI of SKILL.md; identifies the skill, unlike its name
 	Frontmatter mcp.Object `json:"frontmatter"` // all fields of the frontmatter of SKILL.md
 	Resources   Files      `json:"resources"`   // all files, including SKILL.md
 }
@@ -48,8 +49,8 @@ type File struct {
 	Size   int64  `json:"size"`   // bytes
 }
 
-// Files are the files of a skill. Nil means that the server generates the files on demand: there are no digests, and
-// the files cannot be verified. Nil is encoded as "dynamic".
+// Files are the files of a skill. Nil means that the server generates the files on demand; then there are no digests,
+// and the files cannot be verified. Nil is encoded as "dynamic".
 type Files []File
 
 const dynamic = `"dynamic"`
@@ -79,10 +80,10 @@ func (f *Files) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Name returns the name in the frontmatter, or "" without a name. Two skills of a server may have the same name.
+// Name returns the name in the frontmatter, or "" if there is no name. Two skills of a server may have the same name.
 func (s *Skill) Name() string { return s.text("name") }
 
-// Description returns the description in the frontmatter, or "" without a description.
+// Description returns the description in the frontmatter, or "" if there is no description.
 func (s *Skill) Description() string { return s.text("description") }
 
 func (s *Skill) text(member string) (text string) {
@@ -105,7 +106,7 @@ func (s *Skill) File(uri string) (File, bool) {
 	return File{}, false
 }
 
-// Resolve returns the URI of a file that the skill's text refers to by path, such as references/FORMS.md. Paths are
+// Resolve returns the URI of a file that the skill's text names by its path, such as references/FORMS.md. Paths are
 // relative to the skill's directory and must not leave it.
 func (s *Skill) Resolve(path string) (string, error) {
 	for name := range strings.SplitSeq(path, "/") {
@@ -124,9 +125,10 @@ func FileURI(skillPath, file string) string {
 	return "skill://" + escape(skillPath) + "/" + escape(file)
 }
 
-// Validate returns an error if the entry is invalid by itself: its URI, name or description, or a file that is
-// missing, listed twice, outside the skill's directory, or without a valid digest and size. No segment in the path of
-// a URI may be empty, "." or "..", or contain a separator or a control character, at any level of percent-encoding.
+// Validate returns an error if the entry is invalid by itself. The URI, the name and the description must be valid,
+// and SKILL.md must be among the files. Each file must be listed once, be in the skill's directory, and have a valid
+// digest and size. No segment in the path of a URI may be empty, "." or "..", or contain a separator or a control
+// character, at any level of percent-encoding.
 func (s *Skill) Validate() error {
 	if err := s.validate(); err != nil {
 		return fmt.Errorf("skill %q: %w", s.URI, err)

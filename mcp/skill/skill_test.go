@@ -108,8 +108,8 @@ func TestValidateRejectsInvalidEntries(t *testing.T) {
 	}
 }
 
-// TestURIsOutsideSkillAreRejected inserts paths into each URI of an entry that lead out of a directory, or that
-// programs decode differently.
+// TestURIsOutsideSkillAreRejected inserts paths into each URI of an entry. The paths lead out of a directory, or
+// programs decode them in different ways.
 func TestURIsOutsideSkillAreRejected(t *testing.T) {
 	for _, in := range []string{
 		"..", ".", "", "%2e%2e", "%2E.", ".%2e", "%2e", "%252e%252e", "%25252e%25252e", "a%2f..%2fb", "a%5c..%5cb", `a\..\b`,
@@ -148,7 +148,7 @@ func TestURIsOutsideSkillAreRejected(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestSkillNamesAreChecked(t *testing.T) {
 	for _, name := range []string{"a", "a1", "pdf-processing", strings.Repeat("a", 64)} {
 		if err := CheckName(name); err != nil {
 			t.Error(err)
@@ -180,10 +180,10 @@ func TestVerifyManifestComparesWithTheEntry(t *testing.T) {
 		"more bytes":         {entry(t, nil), manifest + "x", "bytes"},
 		"other frontmatter":  {entry(t, written), other, `"metadata"`},
 		"without any digest": {entry(t, func(s *Skill) { s.Resources = nil }), other, `"metadata"`},
-		"a field more": {
+		"an additional field": {
 			entry(t, func(s *Skill) { s.Frontmatter, _ = s.Frontmatter.With("hooks", "x") }), manifest, `"hooks"`,
 		},
-		"a name twice": {
+		"a duplicate name": {
 			entry(t, func(s *Skill) {
 				s.Frontmatter = append(mcp.Object(`{"name":"x",`), s.Frontmatter[1:]...)
 			}), manifest, "differs",

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrUnverified matches, with errors.Is, errors about content that differs from the skill's entry. Do not use such
-// content. The skill may have changed: get its entry again, and ask for approval again.
+// content. The skill may have changed: get its entry again, and ask the user for approval again.
 var ErrUnverified = errors.New("content differs from the entry of the skill")
 
 const digestPrefix = "sha256:"
@@ -37,8 +37,8 @@ func (f File) Verify(content []byte) error {
 	return nil
 }
 
-// VerifyManifest compares the content of SKILL.md with the entry: the frontmatter, field by field, and the size and
-// digest unless the server generates the files on demand.
+// VerifyManifest compares the content of SKILL.md with the entry: each field of the frontmatter and, unless the server
+// generates the files on demand, the size and digest.
 func (s *Skill) VerifyManifest(content []byte) error {
 	if s.Resources != nil {
 		f, ok := s.File(s.URI)

@@ -23,7 +23,7 @@ import (
 // View is an HTML page in which hosts show the results of tools.
 type View struct {
 	URI         string // starts with ui://
-	Name        string // name for programs; "" means the URI without ui://
+	Name        string // name for programs; empty means the URI without ui://
 	Title       string // name for people
 	Description string
 	HTML        string // an HTML5 document in UTF-8
@@ -63,7 +63,8 @@ func (v *View) check() error {
 }
 
 // ForTool returns a copy of t that names the view at uri and the callers that may see and call the tool. Without
-// visibility, both the model and apps may. A tool only for [app.App] serves the buttons and timers of a view.
+// visibility, both the model and apps may see and call it. A tool that only [app.App] may call serves the buttons and
+// timers of a view.
 func ForTool(t *mcp.Tool, uri string, visibility ...app.Caller) (*mcp.Tool, error) {
 	if t == nil {
 		return nil, errors.New("no tool")
@@ -80,8 +81,8 @@ func ForTool(t *mcp.Tool, uri string, visibility ...app.Caller) (*mcp.Tool, erro
 	return &c, nil
 }
 
-// AddTool adds a tool with a view: it calls [AddView], [ForTool] and [mcpserver.AddTool]. After an error neither the
-// tool nor the view is there.
+// AddTool adds a tool with a view: it calls [AddView], [ForTool] and [mcpserver.AddTool]. If AddTool returns an error,
+// it has added neither the tool nor the view.
 func AddTool[In, Out any](
 	s *mcpserver.Server, t *mcp.Tool, v *View, h func(ctx context.Context, in In) (Out, error), visibility ...app.Caller,
 ) error {
@@ -98,8 +99,8 @@ func AddTool[In, Out any](
 	return err
 }
 
-// Supported reports whether the client can show views. ctx is the context of a handler. If it reports false, the
-// client shows the result as text.
+// Supported reports whether the client can show views. ctx is the context of a handler. A client that cannot show
+// views shows the result as text.
 func Supported(ctx context.Context) bool {
 	return app.DeclaredBy(mcpserver.RequestFrom(ctx).ClientCapabilities())
 }

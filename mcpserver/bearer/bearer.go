@@ -35,15 +35,15 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// ErrInvalidToken is wrapped in the error of a [Verifier] if the token is invalid. Any other error means that the
+// ErrInvalidToken is wrapped in the error of a [Verifier] if the token is invalid. All other errors mean that the
 // Verifier could not check the token.
 var ErrInvalidToken = errors.New("invalid token")
 
-// Verifier checks tokens. Its method may be called from any goroutine.
+// Verifier checks tokens. It is safe for concurrent use.
 type Verifier interface {
-	// Verify returns the principal of a valid token. The caller then checks audience, scopes and times, so they must come
-	// from the token. Verify may use the request if it needs more than the token, but must not read its body. If the
-	// error does not wrap [ErrInvalidToken], the client gets HTTP 503 and may retry. Errors are logged, so they must not
+	// Verify returns the principal of a valid token. The caller then checks the audience, scopes and times of the
+	// principal, so these must come from the token. Verify may use the request, but must not read its body. If the error
+	// does not wrap [ErrInvalidToken], the client gets HTTP 503 and may retry. Errors are logged, so they must not
 	// contain the token.
 	Verify(ctx context.Context, token string, r *http.Request) (*Principal, error)
 }
@@ -58,7 +58,7 @@ func (f VerifierFunc) Verify(ctx context.Context, token string, r *http.Request)
 
 // Options configures [Require].
 type Options struct {
-	// Resource is the URL of the MCP server as clients know it: the audience that a token must have. Required.
+	// Resource is the URL of the MCP server as clients know it, and the audience that a token must have. Required.
 	Resource string
 
 	// Audiences are alternative audiences, for authorization servers that know the server by another name.
@@ -67,34 +67,35 @@ type Options struct {
 	// Scopes are the scopes that every request needs.
 	Scopes []string
 
-	// RequestScopes returns the additional scopes that one request needs, such as those of the tool in its header
-	// Mcp-Name. Nil means none. It should return all missing scopes at once, because after each refusal a person may have
-	// to visit the authorization server.
+	// RequestScopes returns the additional scopes that one request needs, such as the scopes of the tool in its header
+	// Mcp-Name. Nil means none. RequestScopes should return all missing scopes at once, because after each refusal a
+	// person may have to visit the authorization server.
 	RequestScopes func(*http.Request) []string
 
 	// Implies maps a broader scope to the narrower scopes that it contains, for example "files" to "files:read" and
-	// "files:write". A token with the broader scope has them all, and the scopes that they imply in turn. Nil means that
-	// no scope implies another. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
+	// "files:write". A token with the broader scope also has the narrower scopes, and the scopes that these imply. Nil
+	// means that no scope implies another. (specification 2026-07-28, basic/authorization, "Step-Up Authorization Flow")
 	Implies map[string][]string
 
 	// MetadataURL is the URL of the protected-resource metadata. Empty means the well-known URL for Resource.
 	MetadataURL string
 
-	// Logger logs the reasons of refusals: at debug, and at warn if the Verifier could not check the token. Nil logs
-	// nothing.
+	// Logger logs the reasons of refusals: at level debug, or at level warn if the Verifier could not check the token.
+	// Nil logs nothing.
 	Logger *slog.Logger
 }
 
-// Require returns a middleware that passes only requests with a valid token: accepted by v, meant for this server, not
-// expired, and with the needed scopes. Their context has the [Principal]. Other requests get
+// Require returns a middleware that passes only requests with a valid token: v accepts the token, its audience is this
+// server, it has not expired, and it has the required scopes. The context of such a request has the [Principal]. Other
+// requests get
 //
 //   - 401 without a token, or with an invalid one (invalid_token),
-//   - 403 with too few scopes (insufficient_scope; the challenge lists the needed scopes),
+//   - 403 with too few scopes (insufficient_scope; the challenge lists the required scopes),
 //   - 400 if the header Authorization is malformed (invalid_request),
 //   - 503 if v could not check the token.
 //
-// All but 503 have a challenge as in RFC 6750 §3 and RFC 9728 §5.1. If the next handler is an mcpserver.HTTPHandler,
-// its telemetry counts the refusals (HTTPHandler.Refused).
+// All responses except 503 have a challenge as in RFC 6750 §3 and RFC 9728 §5.1. If the next handler is an
+// mcpserver.HTTPHandler, its telemetry counts the refusals (HTTPHandler.Refused).
 //
 // Require copies the options. It panics if v or options is nil, or if Resource or MetadataURL is not an absolute http
 // or https URL without fragment.
@@ -114,7 +115,7 @@ func Require(v Verifier, options *Options) func(http.Handler) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	// nothing can report a failing log handler
+	// ignore failures of the log handler, because they cannot be reported
 	o.Logger = slog.New(usercode.LogHandler(o.Logger.Handler(), func(*usercode.Failure) {}))
 	o.Audiences = append([]string{o.Resource}, o.Audiences...)
 	o.Scopes = slices.Clone(o.Scopes)
@@ -135,7 +136,7 @@ type guard struct {
 	warned   atomic.Int64 // time of the last warning about a refusal, in nanoseconds since 1970
 }
 
-// refusalCounter is implemented by mcpserver.HTTPHandler, which has the telemetry of the server.
+// refusalCounter counts refusals in the telemetry of the server. mcpserver.HTTPHandler implements it.
 type refusalCounter interface {
 	Refused(r *http.Request, status int, err error)
 }
@@ -155,8 +156,8 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r.WithContext(identity.With(ctx, p.identity())))
 }
 
-// level returns the log level for a refusal. It allows one warning a second, because attackers can cause any number of
-// refusals.
+// level returns the log level for a refusal. It allows one warning a second, because an attacker can cause any number
+// of refusals.
 func (g *guard) level(refused *refusal) slog.Level {
 	level := refused.level()
 	if level < slog.LevelWarn {

@@ -73,16 +73,16 @@ func TestRequire(t *testing.T) {
 		status        int
 		challenge     string
 	}{
-		"good":                  {authorization: []string{"Bearer good"}, status: 200},
-		"good, in another case": {authorization: []string{"bEARER  good "}, status: 200},
-		"good, with scopes":     {bearer.Options{Scopes: []string{"write"}}, []string{"Bearer good"}, 200, ""},
-		"no token":              {status: 401, challenge: challenge},
-		"no token, scopes":      {bearer.Options{Scopes: []string{"a", "b"}}, nil, 401, challenge + `, scope="a b"`},
-		"another scheme":        {authorization: []string{"Basic Z29vZA=="}, status: 401, challenge: challenge},
-		"DPoP":                  {authorization: []string{"DPoP good"}, status: 401, challenge: challenge},
+		"good":                   {authorization: []string{"Bearer good"}, status: 200},
+		"scheme in another case": {authorization: []string{"bEARER  good "}, status: 200},
+		"good, with scopes":      {bearer.Options{Scopes: []string{"write"}}, []string{"Bearer good"}, 200, ""},
+		"no token":               {status: 401, challenge: challenge},
+		"no token, scopes":       {bearer.Options{Scopes: []string{"a", "b"}}, nil, 401, challenge + `, scope="a b"`},
+		"another scheme":         {authorization: []string{"Basic Z29vZA=="}, status: 401, challenge: challenge},
+		"DPoP":                   {authorization: []string{"DPoP good"}, status: 401, challenge: challenge},
 		"unknown token": {authorization: []string{"Bearer bad"}, status: 401,
 			challenge: challenge + `, error="invalid_token"`},
-		"of another server": {authorization: []string{"Bearer another"}, status: 401,
+		"token for another server": {authorization: []string{"Bearer another"}, status: 401,
 			challenge: challenge + `, error="invalid_token"`},
 		"no token after Bearer": {authorization: []string{"Bearer"}, status: 400,
 			challenge: challenge + `, error="invalid_request"`},
@@ -92,7 +92,7 @@ func TestRequire(t *testing.T) {
 			challenge: challenge + `, error="invalid_request"`},
 		"two headers": {authorization: []string{"Bearer good", "Bearer good"}, status: 400,
 			challenge: challenge + `, error="invalid_request"`},
-		"a token of other letters": {authorization: []string{"Bearer gööd"}, status: 400,
+		"a token outside ASCII": {authorization: []string{"Bearer gööd"}, status: 400,
 			challenge: challenge + `, error="invalid_request"`},
 		"too few scopes": {
 			bearer.Options{Scopes: []string{"read", "admin"}}, []string{"Bearer good"}, 403,
@@ -107,10 +107,10 @@ func TestRequire(t *testing.T) {
 		"metadata elsewhere": {
 			bearer.Options{MetadataURL: `https://h/a"b`}, nil, 401, `Bearer resource_metadata="https://h/a\"b"`,
 		},
-		"scopes that would be headers": {
+		"scopes with line breaks": {
 			bearer.Options{Scopes: []string{"a\"\r\nSet-Cookie: x"}}, nil, 401, challenge + `, scope="a\"Set-Cookie: x"`,
 		},
-		"another audience that is good enough": {
+		"an alternative audience": {
 			bearer.Options{Audiences: []string{"other"}}, []string{"Bearer good"}, 200, "",
 		},
 	} {
@@ -152,7 +152,7 @@ func TestTimesOfATokenAreChecked(t *testing.T) {
 			want  int
 		}{
 			{time.Minute, 401},
-			{90 * time.Second, 200}, // clocks differ by 30 s
+			{90 * time.Second, 200}, // the clocks may differ by 30 s
 			{4*time.Minute + 30*time.Second, 200},
 			{4*time.Minute + 31*time.Second, 401},
 		} {
@@ -241,9 +241,9 @@ func TestInvalidOptionsPanic(t *testing.T) {
 		"no verifier":          func() { bearer.Require(nil, &bearer.Options{Resource: resource}) },
 		"no options":           func() { bearer.Require(tokens(), nil) },
 		"no resource":          func() { bearer.Require(tokens(), &bearer.Options{}) },
-		"a resource of no use": func() { bearer.Require(tokens(), &bearer.Options{Resource: "mcp.example.com"}) },
+		"an invalid resource":  func() { bearer.Require(tokens(), &bearer.Options{Resource: "mcp.example.com"}) },
 		"a fragment":           func() { bearer.Require(tokens(), &bearer.Options{Resource: resource + "#x"}) },
-		"metadata of no use":   func() { bearer.Require(tokens(), &bearer.Options{Resource: resource, MetadataURL: "/x"}) },
+		"a bad metadata URL":   func() { bearer.Require(tokens(), &bearer.Options{Resource: resource, MetadataURL: "/x"}) },
 		"an empty token":       func() { bearer.Static(map[string]*bearer.Principal{"": {}}) },
 		"no principal":         func() { bearer.Static(map[string]*bearer.Principal{"x": nil}) },
 		"no subject or client": func() { bearer.Static(map[string]*bearer.Principal{"x": {Issuer: "i"}}) },

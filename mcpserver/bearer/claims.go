@@ -17,7 +17,8 @@ func (o *oneOrMany) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(o))
 }
 
-// words is a claim of scopes: a string with scopes separated by spaces (RFC 8693 §4.2), or a list of strings.
+// words is a claim that contains scopes: a string with scopes separated by spaces (RFC 8693 §4.2), or a list of
+// strings.
 type words []string
 
 func (w *words) UnmarshalJSON(data []byte) error {

@@ -22,7 +22,7 @@ func TestABroaderScopeImpliesNarrowerOnes(t *testing.T) {
 		{[]string{"read"}, hierarchy, 200},
 		{[]string{"list", "files:read"}, hierarchy, 200},
 		{[]string{"count"}, hierarchy, 200},
-		{[]string{"admin"}, hierarchy, 403}, // which implies what was granted, and not the other way round
+		{[]string{"admin"}, hierarchy, 403}, // admin implies these scopes; they do not imply admin
 		{[]string{"read", "delete"}, hierarchy, 403},
 		{[]string{"list"}, nil, 403},
 	} {

@@ -14,11 +14,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxToken bounds the size of a JWT, in bytes.
+// maxToken limits the size of a JWT, in bytes.
 const maxToken = 16 << 10
 
-// JWT configures a verifier of JWT access tokens (RFC 9068). A token needs the claims iss and aud and exp, one of sub,
-// client_id and azp, and a signature by a key of the issuer. Set either Keys or KeysURL.
+// JWT configures a verifier of JWT access tokens (RFC 9068). A token needs the claims iss, aud and exp, one of the
+// claims sub, client_id and azp, and a signature by a key of the issuer. Set either Keys or KeysURL.
 type JWT struct {
 	// Issuer must equal the claim iss, byte for byte. Required.
 	Issuer string
@@ -26,18 +26,18 @@ type JWT struct {
 	// Keys is a JSON Web Key Set with the public keys of the issuer.
 	Keys []byte
 
-	// KeysURL is the URL of the key set, the jwks_uri in the issuer's metadata: https, or http on loopback. The verifier
-	// fetches the set for the first token, when the set is an hour old, and when a token names an unknown key, but at
-	// most twice a minute. A fetched set is valid for a day: while the verifier fetches a new one, tokens with known keys
-	// do not wait.
+	// KeysURL is the URL of the key set, which is the jwks_uri in the issuer's metadata: https, or http on loopback. The
+	// verifier fetches the set for the first token, when the set is an hour old, and when a token names an unknown key,
+	// but at most twice a minute. A fetched set is valid for a day. While the verifier fetches a new set, tokens with
+	// known keys do not wait.
 	KeysURL string
 
-	// Client fetches KeysURL. Nil means a client with a timeout of 10 s that refuses redirects from https to http. A
-	// client of your own follows redirects by its own rules.
+	// Client fetches KeysURL. Nil means a client with a timeout of 10 s that refuses redirects from https to http. Your
+	// own client must decide which redirects to follow.
 	Client *http.Client
 
-	// Algorithms are the accepted signature algorithms. Empty means all asymmetric ones with SHA-2, and EdDSA. Symmetric
-	// algorithms and "none" are never accepted.
+	// Algorithms are the accepted signature algorithms. Empty means EdDSA and all asymmetric algorithms with SHA-2. The
+	// verifier never accepts symmetric algorithms and "none".
 	Algorithms []string
 }
 
@@ -121,7 +121,7 @@ func checkType(h jose.Header) error {
 	return fmt.Errorf("%w: its type is %.50q, want at+jwt or JWT", ErrInvalidToken, name)
 }
 
-// claims are the claims that the verifier reads. Their names are case-sensitive and must be unique in a token.
+// claims are the claims that the verifier reads. Claim names are case-sensitive, and a token must not repeat a name.
 type claims struct {
 	Issuer    string         `json:"iss"`
 	Subject   string         `json:"sub"`
@@ -167,8 +167,8 @@ func (v *jwtVerifier) principal(payload []byte) (*Principal, error) {
 	return p, nil
 }
 
-// date converts a NumericDate (RFC 7519 §2). A value outside the range of dates becomes the nearest valid date: the
-// token has expired, or it never expires.
+// date converts a NumericDate (RFC 7519 §2). It converts a value outside the range of dates to the nearest valid date,
+// so that the token has expired or never expires.
 func date(seconds float64) time.Time {
 	const end = 1 << 40
 	return time.Unix(int64(max(-end, min(end, seconds))), 0)

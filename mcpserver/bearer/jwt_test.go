@@ -79,7 +79,7 @@ func (a *authority) sign(payload string, header object) string {
 	return text
 }
 
-// token signs the usual claims with the changes applied; nil removes a claim.
+// token signs the usual claims with some changes. A nil value in change removes the claim.
 func (a *authority) token(change object) string {
 	claims := object{
 		"iss": issuer, "sub": "alice", "aud": resource, "client_id": "app", "scope": "a b", "exp": 2_000_000_000,
@@ -305,7 +305,7 @@ func TestFetchedKeys(t *testing.T) {
 			if _, err := v.Verify(t.Context(), token, nil); !errors.Is(err, want) || (want == nil) != (err == nil) {
 				t.Errorf("%s: error is %v, want %v", what, err, want)
 			}
-			synctest.Wait() // a fetch may be under way that the token did not wait for
+			synctest.Wait() // a background fetch may be running
 			if server.asked != asked {
 				t.Errorf("%s: the server was asked %d times, want %d", what, server.asked, asked)
 			}
@@ -383,8 +383,8 @@ func TestWaitingForKeysEndsWithTheRequest(t *testing.T) {
 	})
 }
 
-// A hanging key server does not delay tokens with known keys: the verifier uses an hour-old set while it fetches a new
-// one.
+// A key server that hangs does not delay tokens with known keys: the verifier uses a set that is an hour old while it
+// fetches a new set.
 func TestStaleKeysAreUsedDuringFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAuthority(t, "1")

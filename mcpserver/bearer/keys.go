@@ -18,15 +18,15 @@ import (
 )
 
 const (
-	keysAge      = time.Hour        // age at which a set is fetched again
-	keysStale    = 24 * time.Hour   // age until which a set is valid if fetching fails
+	keysAge      = time.Hour        // age at which the set is fetched again
+	keysStale    = 24 * time.Hour   // age until which the set stays valid if fetching fails
 	keysPause    = 30 * time.Second // minimum time between two fetches
 	keysTimeout  = 10 * time.Second
 	keysLimit    = 1 << 20 // maximum size of a set, in bytes
 	maxCandidate = 8       // maximum number of keys that are tried for one token
 )
 
-// keySource finds the keys that may have made a signature. An error that does not wrap ErrInvalidToken means that the
+// keySource finds the keys that may have made a signature. Any error that does not wrap ErrInvalidToken means that the
 // keys are unavailable.
 type keySource interface {
 	find(ctx context.Context, id, alg string) ([]jose.JSONWebKey, error)
@@ -97,7 +97,7 @@ func (f fixedKeys) find(_ context.Context, id, alg string) ([]jose.JSONWebKey, e
 	return candidates(f, id, alg), nil
 }
 
-// fetchedKeys fetches the keys from a URL. All waiting requests share one fetch.
+// fetchedKeys fetches the keys from a URL. Concurrent requests share one fetch.
 type fetchedKeys struct {
 	url    string
 	client *http.Client
@@ -124,8 +124,8 @@ func (f *fetchedKeys) find(ctx context.Context, id, alg string) ([]jose.JSONWebK
 	}
 }
 
-// look returns the matching keys, or the running fetch to wait for. Known keys stay in use during a fetch, so that a
-// hanging key server delays only tokens with unknown keys.
+// look returns the matching keys, or a channel that is closed when the running fetch ends. Known keys stay in use
+// during a fetch, so that a key server that hangs delays only tokens with unknown keys.
 func (f *fetchedKeys) look(id, alg string) ([]jose.JSONWebKey, <-chan struct{}, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -150,8 +150,8 @@ func (f *fetchedKeys) look(id, alg string) ([]jose.JSONWebKey, <-chan struct{}, 
 	return nil, nil, nil
 }
 
-// fetch fetches the keys for all waiting requests. It has its own context, so that it does not end with one of the
-// requests.
+// fetch fetches the keys for all waiting requests. It has its own context, so that the end of one request does not end
+// the fetch.
 func (f *fetchedKeys) fetch() {
 	ctx, cancel := context.WithTimeout(context.Background(), keysTimeout)
 	defer cancel()

@@ -15,7 +15,7 @@ type ResourceMetadata struct {
 	Resource             string   `json:"resource"`              // URL of the MCP server; required
 	AuthorizationServers []string `json:"authorization_servers"` // issuers; at least one
 	ScopesSupported      []string `json:"scopes_supported,omitempty"`
-	// BearerMethods are the ways to send a token. Empty means header, the only one that Require supports.
+	// BearerMethods are the ways to send a token. Empty means header, which is the only way that Require supports.
 	BearerMethods  []string `json:"bearer_methods_supported,omitempty"`
 	Name           string   `json:"resource_name,omitempty"`          // for people
 	Documentation  string   `json:"resource_documentation,omitempty"` // URL of a page for developers
@@ -41,7 +41,7 @@ func metadataURL(resource *url.URL) *url.URL {
 
 // Metadata returns a handler that answers GET requests with m. It allows requests from web pages of every origin,
 // because the metadata is public and the handler reads no credentials. Metadata panics if Resource is not an absolute
-// URL, or if m has no authorization servers, which every MCP server must name
+// URL, or if m has no authorization servers. Every MCP server must name its authorization servers
 // (specification 2026-07-28, basic/authorization/authorization-server-discovery).
 func Metadata(m ResourceMetadata) http.Handler {
 	mustURL("Resource", m.Resource)

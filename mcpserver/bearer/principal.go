@@ -12,16 +12,16 @@ import (
 	"github.com/mcpotel/mcpotel/internal/identity"
 )
 
-// clockSkew is the tolerated difference between the clocks of the authorization server and of this server.
+// clockSkew is the tolerated difference between the clock of the authorization server and the clock of this server.
 const clockSkew = 30 * time.Second
 
-// Principal is the identity of a caller and the rights of its token. [Require] refuses a Principal without Subject and
-// ClientID: all such callers would share one set of sessions and tasks. A Principal contains no secrets.
+// Principal is the identity of a caller and the rights of its token. A Principal contains no secrets. [Require]
+// refuses a Principal without Subject and ClientID, because all such callers would share their sessions and tasks.
 type Principal struct {
 	Subject   string         // owner of the token: a person, or the client itself
-	ClientID  string         // client that the token was issued to
+	ClientID  string         // client to which the token was issued
 	Issuer    string         // authorization server that issued the token
-	Audience  []string       // servers that the token is valid for; must include this server
+	Audience  []string       // servers for which the token is valid; must include this server
 	Scopes    []string       // granted scopes
 	Expiry    time.Time      // zero if the token does not expire
 	NotBefore time.Time      // zero if the token was valid from the start
@@ -29,7 +29,7 @@ type Principal struct {
 	Claims    map[string]any // further data from the Verifier; may be nil
 }
 
-// HasScopes reports whether all of the scopes are granted or implied by granted scopes.
+// HasScopes reports whether each of the scopes is granted or implied by a granted scope.
 func (p *Principal) HasScopes(scopes ...string) bool {
 	for _, s := range scopes {
 		if !slices.Contains(p.Scopes, s) && !slices.Contains(p.Implied, s) {
@@ -90,9 +90,9 @@ func PrincipalFrom(ctx context.Context) (*Principal, bool) {
 	return p, ok
 }
 
-// Identity returns a string that is the same for all tokens of one issuer, subject and client, and empty without
-// [Require]. It is the default of HTTPOptions.Principal in package mcpserver: a session then belongs to the principal
-// that opened it.
+// Identity returns a string that identifies the issuer, subject and client of the request's token. The string is the
+// same for all their tokens, and empty without [Require]. Identity is the default of HTTPOptions.Principal in package
+// mcpserver, so a session belongs to the principal that opened it.
 func Identity(r *http.Request) string { return identity.From(r.Context()) }
 
 func (p *Principal) anonymous() bool { return p.Subject == "" && p.ClientID == "" }

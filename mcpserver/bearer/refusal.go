@@ -11,7 +11,7 @@ import (
 type refusal struct {
 	status int
 	code   string // error code of RFC 6750 §3.1; empty if the client sent no token
-	err    error  // for the log; nil if there is no token
+	err    error  // for the log; nil if the client sent no token
 	scopes []string
 }
 
@@ -42,8 +42,8 @@ func (r *refusal) reason() string {
 	return r.err.Error()
 }
 
-// write sends the refusal, with a challenge unless the token could not be checked. The client gets only the error
-// code; the Verifier's error goes to the log.
+// write sends the refusal. The response has a challenge, unless the Verifier could not check the token. The client
+// gets only the error code; the Verifier's error goes to the log.
 func (r *refusal) write(w http.ResponseWriter, metadataURL string) {
 	if r.status == http.StatusServiceUnavailable {
 		http.Error(w, "the token cannot be verified now", r.status)

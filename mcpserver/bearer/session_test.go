@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
 )
 
-// Without further options, a session behind Require belongs to the principal that opened it.
+// Without additional options, a session behind Require belongs to the principal that opened it.
 func TestSessionBehindRequireBelongsToItsPrincipal(t *testing.T) {
 	const resource = "https://mcp.example.com/mcp"
 	s := mcpserver.New(mcp.Implementation{Name: "s", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off()})

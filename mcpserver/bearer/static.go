@@ -8,9 +8,9 @@ import (
 	"net/http"
 )
 
-// Static returns a [Verifier] for a fixed set of tokens, for example one from the environment of a small deployment.
-// The audiences of each principal must include [Options.Resource]. Static stores hashes of the tokens and compares a
-// token with all of them in constant time. It panics if a token is empty, or if a principal is nil or has neither
+// Static returns a [Verifier] for a fixed set of tokens, for example from the environment of a small deployment. The
+// audiences of each principal must include [Options.Resource]. Static stores hashes of the tokens, and compares a
+// token with all hashes in constant time. It panics if a token is empty, or if a principal is nil or has neither
 // Subject nor ClientID.
 func Static(tokens map[string]*Principal) Verifier {
 	s := make(static, 0, len(tokens))

@@ -24,7 +24,7 @@ var (
 
 const (
 	chaosLease     = 2 * time.Second // shorter than the longest fault
-	chaosTaskLease = 8 * time.Second // longer than that: a task of a process that lives does not fail
+	chaosTaskLease = 8 * time.Second // longer than the longest fault: a task of a process that is alive does not fail
 	margin         = 8 * time.Second // for a busy machine
 )
 
@@ -34,15 +34,15 @@ type chaos struct {
 	draw    *rand.Rand
 	proxy   *lossy // between the processes and Redis
 	redis   *redisServer
-	stopped *exec.Cmd // a process that stands still; nil for none
-	names   int       // of processes so far
-	wiped   int       // how often Redis has lost all its data
+	stopped *exec.Cmd // suspended process; nil if none is suspended
+	names   int       // number of processes so far
+	wiped   int       // number of times that Redis has lost all its data
 }
 
 // fault is a kind of failure.
 type fault struct {
 	name string
-	fair bool // calls must not fail all the same
+	fair bool // calls must succeed despite the fault
 	do   func(*chaos)
 }
 
@@ -119,7 +119,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 
 func (c *chaos) startRedis(t *testing.T, dir string, arguments ...string) *redisServer {
 	t.Helper()
-	// By default Redis may reply up to two seconds before it writes, while it waits for the disk.
+	// With the default appendfsync, Redis may reply up to two seconds before it writes, while it waits for the disk.
 	settings := []string{"--appendonly", "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0"}
 	r, err := startRedis(dir, append(settings, arguments...)...)
 	if err != nil {
@@ -139,7 +139,7 @@ func (c *chaos) between(from, to time.Duration) time.Duration {
 	return from + time.Duration(c.draw.Int64N(int64(to-from)))
 }
 
-// round injects one fault, waits until everything works again, and then waits for a moment.
+// round injects one fault, waits until everything works again, and then pauses for a moment.
 func (c *chaos) round(n int, f fault) {
 	time.Sleep(c.between(200*time.Millisecond, time.Second))
 	begun := time.Now()
@@ -180,7 +180,7 @@ func (c *chaos) killProcess() {
 
 func (c *chaos) cutClients() { c.f.cut() }
 
-// stopProcess suspends a process until goOn.
+// stopProcess suspends a process until goOn resumes it.
 func (c *chaos) stopProcess() {
 	c.stopped = c.f.procs[c.draw.IntN(len(c.f.procs))].cmd
 	c.signal(c.stopped, syscall.SIGSTOP)
@@ -193,7 +193,7 @@ func (c *chaos) goOn() {
 	}
 }
 
-// wait waits for the duration of a Redis fault. In this time it stops the changes of resources, and may also kill a
+// wait waits for the duration of a Redis fault. During this time it stops the changes of resources. It may also kill a
 // process, cut connections, or suspend a process until the fault is over.
 func (c *chaos) wait(lasts time.Duration) {
 	end := time.Now().Add(lasts)
@@ -206,7 +206,7 @@ func (c *chaos) wait(lasts time.Duration) {
 	time.Sleep(time.Until(end))
 }
 
-// killRedis kills Redis without loss of data: Redis writes before it replies.
+// killRedis kills Redis without loss of data, because Redis writes before it replies.
 func (c *chaos) killRedis() {
 	c.redis.kill()
 	c.wait(c.between(0, 3*time.Second))
@@ -263,7 +263,7 @@ func (c *chaos) failOver() {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	begun := time.Now() // it gets nothing from now on
+	begun := time.Now() // the replica gets no more data
 	if err := admin.ReplicaOf(ctx, "NO", "ONE").Err(); err != nil {
 		c.t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func (c *chaos) failOver() {
 	c.lose(begun, time.Now())
 }
 
-// sessions checks that clients have new sessions only if Redis has lost data.
+// sessions checks that clients have opened new sessions only if Redis has lost data.
 func (c *chaos) sessions() {
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()

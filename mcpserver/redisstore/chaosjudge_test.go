@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// change sets the weather. In foul weather calls may fail, in fair weather they must not.
+// change sets the weather. In foul weather calls may fail; in fair weather they must succeed.
 func (l *load) change(foul bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -29,7 +29,7 @@ func (l *load) change(foul bool) {
 // span is a time interval.
 type span struct{ from, to time.Time }
 
-// fairSince returns the duration of fair weather since from. A process can use the store only in fair weather.
+// fairSince returns the duration of fair weather since from. Processes can use the store only in fair weather.
 func (l *load) fairSince(from time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -47,7 +47,7 @@ func (l *load) fairSince(from time.Time) time.Duration {
 	return fair
 }
 
-// inTime checks that a call has ended with err within a lease after the death of its process.
+// inTime checks that a call, whose process died, ended with err within a lease after the death of the process.
 func (l *load) inTime(id string, killed time.Time, lease time.Duration, err error) {
 	if took := l.fairSince(killed); took > lease+margin {
 		l.problem("%s ends after %v without a fault since its process was killed, want %v at most: %v", id, took,
@@ -60,7 +60,7 @@ func (l *load) lose(from, to time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lost = append(l.lost, span{from, to})
-	for uri, all := range l.touches { // an announcement on its way to other processes may be lost unseen
+	for uri, all := range l.touches { // an announcement to other processes may be lost unnoticed
 		l.touches[uri] = slices.DeleteFunc(all, func(t touch) bool {
 			return t.at.After(to.Add(-200*time.Millisecond)) && t.at.Before(to.Add(100*time.Millisecond))
 		})
@@ -68,7 +68,7 @@ func (l *load) lose(from, to time.Time) {
 	l.kept = slices.DeleteFunc(l.kept, func(k *keptTask) bool { return k.done.After(from.Add(-lag)) })
 }
 
-// lostBetween reports whether Redis has lost data that was written between two times.
+// lostBetween reports whether Redis has lost data that was written between the two times.
 func (l *load) lostBetween(from, to time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (u *user) judge(kind, id string, weather int, started time.Time, r *mcp.Cal
 	} else {
 		l.count[kind+" failed"]++
 	}
-	var killed *time.Time // the process that handled it
+	var killed *time.Time // when the process that handled the call was killed
 	if n := len(c.began); n > 0 {
 		killed = c.began[n-1].killed.Load()
 	}
@@ -106,7 +106,7 @@ func (u *user) judge(kind, id string, weather int, started time.Time, r *mcp.Cal
 	}
 	l.mu.Unlock()
 	took := ended.Sub(started).Round(time.Millisecond)
-	lost := kind == "ask" && l.lostBetween(started, ended) // perhaps the answer of the user, which is not sent again
+	lost := kind == "ask" && l.lostBetween(started, ended) // Redis may have lost the client's answer
 	if !lost && err != nil && (errors.Is(err, mcpclient.ErrTimeout) || errors.Is(err, context.DeadlineExceeded)) {
 		l.problem("%s hangs until its timeout: %v", id, err)
 		return ""
@@ -127,7 +127,7 @@ func (u *user) judge(kind, id string, weather int, started time.Time, r *mcp.Cal
 	return ""
 }
 
-// recover waits until all clients are served again and have all changes.
+// recover waits until all clients can make calls again and have seen all changes.
 func (l *load) recover(alive []*proc) {
 	deadline := time.Now().Add(most)
 	for _, u := range l.users {
@@ -158,7 +158,7 @@ func (l *load) recover(alive []*proc) {
 	l.checkKept()
 }
 
-// known returns the latest version of a resource that clients must have. A process that was killed may not have
+// known returns the latest version of a resource that clients must have seen. A process that was killed may not have
 // announced its changes.
 func (l *load) known(uri string, alive []*proc) (version int) {
 	l.mu.Lock()

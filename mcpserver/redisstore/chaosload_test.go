@@ -43,7 +43,7 @@ type (
 var uris = []string{"file:///0", "file:///1"}
 
 // addLoad adds the tools and resources of TestRedisUnderFaults. Each call has a unique id. The process prints "began
-// ID" when a handler starts, and "ran ID" when the handler acts. A resource is a file with a version number.
+// ID" when a handler starts, and "ran ID" when the handler acts. A resource is a file that contains a version number.
 func addLoad(s *mcpserver.Server, name, files string) {
 	add := func(err error) {
 		if err != nil {
@@ -70,7 +70,7 @@ func addLoad(s *mcpserver.Server, name, files string) {
 		}
 		return answer, nil
 	}))
-	// ask answers with the id that the client answers. A modern server runs it again for the answer.
+	// ask returns the id that the client answers. For a modern client, the server runs the handler again with the answer.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, in unique) (string, error) {
 		began(in.ID)
 		r, err := mcpserver.RequestFrom(ctx).Elicit(ctx, &mcp.ElicitParams{Message: in.ID, RequestedSchema: json.RawMessage(
@@ -109,36 +109,36 @@ func addLoad(s *mcpserver.Server, name, files string) {
 	}
 }
 
-// run records the handler runs of one call.
+// run records the runs of the handler of one call.
 type run struct {
 	began []*proc
 	ran   int
-	safe  error // the error of the call, if that said that the server cannot have acted
-	asks  bool  // a handler of a modern server runs more than once
+	safe  error // error of the call, if it means that the server cannot have acted
+	asks  bool  // the handler asks; for a modern client it runs more than once
 }
 
-// load is a set of clients that use a fleet continuously, with the results of the test.
+// load is a set of clients that use a fleet continuously, with their results.
 type load struct {
 	t     *testing.T
 	f     *fleet
 	stop  chan struct{}
-	quiet atomic.Bool // resources do not change: nothing announced later hides what was missed
+	quiet atomic.Bool // resources do not change, so that no later announcement hides a missed one
 	users []*user
 	work  sync.WaitGroup
 
 	mu      sync.Mutex
 	ids     int
 	runs    map[string]*run
-	strange []string  // what processes have said that no call explains
-	weather int       // even while calls must not fail
-	since   time.Time // of this weather
-	foul    []span    // the times of foul weather that have ended
-	lost    []span    // data of Redis
+	strange []string  // lines of processes that no call explains
+	weather int       // even in fair weather, when calls must not fail; odd in foul weather
+	since   time.Time // start of the current weather
+	foul    []span    // past periods of foul weather
+	lost    []span    // periods whose data Redis has lost
 	touches map[string][]touch
 	kept    []*keptTask
 	count   map[string]int // outcomes, by kind of call
-	longest time.Duration  // of all calls
-	wrong   int            // problems
+	longest time.Duration  // longest duration of a call
+	wrong   int            // number of problems
 }
 
 // touch is a successful change of a resource.
@@ -148,7 +148,7 @@ type touch struct {
 	at      time.Time
 }
 
-// keptTask is a finished task of which a client has received the result.
+// keptTask is a finished task whose result a client has received.
 type keptTask struct {
 	u      *user
 	task   *mcpclient.Task
@@ -165,7 +165,7 @@ type user struct {
 	dirty  map[string]chan struct{} // by URI: an update was announced
 
 	mu   sync.Mutex
-	seen map[string]int // guarded by mu; the last version read, by URI
+	seen map[string]int // guarded by mu; latest version read, by URI
 }
 
 // most is the maximum duration of a call. A call that takes longer counts as hanging.
@@ -179,7 +179,7 @@ func (l *load) problem(format string, args ...any) {
 	l.wrong++
 }
 
-// said processes a line that a process prints.
+// said processes a line that a process has printed.
 func (l *load) said(p *proc, line string) {
 	what, id, _ := strings.Cut(line, " ")
 	l.mu.Lock()
@@ -205,7 +205,7 @@ func (l *load) id(u *user, kind string) (id string, weather int) {
 	return id, l.weather
 }
 
-// join connects a client that uses the fleet until stop is closed.
+// join connects a client, which uses the fleet until stop is closed.
 func (l *load) join(name string, v mcp.Version) *user {
 	l.t.Helper()
 	u, err := l.connect(name, v)
@@ -263,10 +263,10 @@ func (u *user) leave() {
 	}
 }
 
-// tasks reports whether the client's revision has tasks.
+// tasks reports whether the client's revision supports tasks.
 func (u *user) tasks() bool { return u.modern || u.c.ProtocolVersion() == mcp.Version20251125 }
 
-// repeat calls call repeatedly, with pauses between pause and three times pause milliseconds.
+// repeat calls call repeatedly. The pauses are between pause and three times pause, in milliseconds.
 func (u *user) repeat(pause int, call func()) {
 	for {
 		select {
@@ -278,7 +278,7 @@ func (u *user) repeat(pause int, call func()) {
 	}
 }
 
-// call calls a tool that answers with the id.
+// call calls a tool that returns the id of the call.
 func (u *user) call(kind string, arguments func(id string) any, options ...mcpclient.CallOption) (by string,
 	started time.Time, err error) {
 	id, weather := u.l.id(u, kind)
@@ -407,7 +407,7 @@ func (u *user) task() {
 func (l *load) visit(name string, v mcp.Version) {
 	u, err := l.connect(name, v)
 	if err != nil {
-		return // which the weather allows
+		return // allowed in foul weather
 	}
 	u.quick()
 	u.leave()

@@ -15,8 +15,8 @@ import (
 
 const slots = 16384
 
-// startCluster starts a cluster of one node with all slots. Like every cluster it refuses commands and scripts with
-// keys in several slots.
+// startCluster starts a cluster of one node that has all slots. Like every cluster, it refuses commands and scripts
+// that use keys in several slots.
 func startCluster(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,7 +41,7 @@ func startCluster(t *testing.T) string {
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	for range 1000 { // it takes a moment to find itself complete
+	for range 1000 { // the cluster needs a moment to become ready
 		if err = c.Set(t.Context(), "x", 1, time.Second).Err(); err == nil {
 			return r.address
 		}

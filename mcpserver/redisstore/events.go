@@ -20,7 +20,7 @@ func (s events) keys(session string) []string {
 }
 
 // above is the first part of scripts that number streams, events or messages. above(last) returns a number above last:
-// the clock of Redis in microseconds. The number is also above all numbers from before Redis lost its latest writes.
+// the clock of Redis in microseconds. The number is also above the numbers of writes that Redis has lost.
 const above = `
 local function above(last)
 	local now = redis.call('TIME')
@@ -28,8 +28,8 @@ local function above(last)
 end
 `
 
-// appendScript appends an event. A stream without a latest event is over if openScript has assigned its number.
-// Otherwise the caller numbers streams and events itself.
+// appendScript appends an event. A stream without a latest event has ended if openScript has assigned its number.
+// Otherwise the caller itself numbers streams and events.
 var appendScript = writeScript(above + `
 local stream, sequence, size = ARGV[1], tonumber(ARGV[2]), #ARGV[3]
 local latest = redis.call('HGET', KEYS[2], 'l:' .. stream)
@@ -94,7 +94,7 @@ func (s events) Note(ctx context.Context, session string, stream int64) (note []
 	if errors.Is(err, redis.Nil) {
 		return nil, store.ErrNoStream
 	}
-	return note, failed("read the note about a stream", err)
+	return note, failed("read the note of a stream", err)
 }
 
 func (s events) Latest(ctx context.Context, session string) (sequence int64, err error) {
@@ -102,12 +102,12 @@ func (s events) Latest(ctx context.Context, session string) (sequence int64, err
 	if errors.Is(err, redis.Nil) {
 		return 0, nil
 	}
-	return sequence, failed("ask for the latest event", err)
+	return sequence, failed("read the latest event", err)
 }
 
 // readScript reads some events of a stream after a sequence. It returns the new cursor position, whether there may be
-// more events, whether the stream is over, and for each event its sequence, its data, whether it is final, and the
-// preceding sequence.
+// more events, and whether the stream has ended. For each event, it returns the sequence, the data, whether the event
+// is final, and the preceding sequence.
 var readScript = redis.NewScript(`
 local at, bytes, read, more = ARGV[1], 0, 0, 1
 local found = {}
@@ -132,7 +132,7 @@ type cursor struct {
 	at   string // position in the events of the session
 	id   store.EventID
 	more bool // there may be more events
-	over bool // the stream is over
+	over bool // the stream has ended
 }
 
 // read reads the next events and advances the cursor.

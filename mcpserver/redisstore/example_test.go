@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
 )
 
-// A server for any number of processes behind one address.
+// A server that any number of processes serve under one address.
 func Example() {
 	// docs:handler
 	client := redis.NewClient(&redis.Options{Addr: "redis:6379"})
@@ -35,7 +35,7 @@ func Example() {
 	defer stop()
 	srv := &http.Server{Addr: ":8080", Handler: h}
 	context.AfterFunc(ctx, func() {
-		_ = h.Shutdown(context.Background()) // finish the running requests; sessions go on in other processes
+		_ = h.Shutdown(context.Background()) // finish the running requests; sessions continue in other processes
 		_ = s.Shutdown(context.Background())
 		_ = srv.Shutdown(context.Background())
 	})
@@ -44,7 +44,7 @@ func Example() {
 	}
 }
 
-// A gateway to several servers, for any number of processes behind one address.
+// A gateway to several servers, which any number of processes serve under one address.
 func Example_gateway() {
 	var members []mcpclient.Member // for example c.Members(nil) of package config
 	var keys [][]byte              // the same keys in each process

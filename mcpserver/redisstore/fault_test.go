@@ -50,9 +50,9 @@ func TestFollowerGetsEventsDespiteLostPubSub(t *testing.T) {
 	<-heard
 }
 
-// TestReceiverDetectsMessagesLostByRedis deletes messages that a receiver already has: all of them, as in a restart
-// without data, or the latest ones, as in a failover to a lagging replica. The test then sends as many messages as it
-// deleted, so their number is the same.
+// TestReceiverDetectsMessagesLostByRedis deletes messages that a receiver has already received: all messages, as in a
+// restart without data, or the latest ones, as in a failover to a lagging replica. The test then sends as many
+// messages as it deleted, so that the number of messages does not reveal the loss.
 func TestReceiverDetectsMessagesLostByRedis(t *testing.T) {
 	for _, kept := range []int{0, 1} {
 		for receiver, process := range map[string]string{"all": "", "one process": "process"} {
@@ -97,7 +97,7 @@ func TestReceiverDetectsMessagesLostByRedis(t *testing.T) {
 	}
 }
 
-// TestFollowerDetectsEventsLostByRedis deletes events that a follower already has, as in a failover to a lagging
+// TestFollowerDetectsEventsLostByRedis deletes events that a follower has already read, as in a failover to a lagging
 // replica. The test then appends as many events and opens as many streams as it deleted.
 func TestFollowerDetectsEventsLostByRedis(t *testing.T) {
 	s, c := open(t, nil)
@@ -147,7 +147,7 @@ func TestFollowerDetectsEventsLostByRedis(t *testing.T) {
 		got[1].Previous != got[0].ID.Sequence {
 		t.Errorf("want two events and a gap behind %s, got %+v", last, got)
 	}
-	add(3) // its process goes on
+	add(3) // the process of the stream continues
 	if got := behind(store.EventID{Stream: stream, Sequence: 2}); len(got) != 1 || got[0].ID.Sequence != 3 {
 		t.Errorf("want the third event of a stream of which the second is lost, got %+v", got)
 	}
@@ -173,7 +173,7 @@ func receive(t *testing.T, s store.Sessions, process string, behind int64, n int
 	return nil
 }
 
-// dump returns the values of all keys with a prefix, and restore replaces all keys with that prefix by those values.
+// dump returns the values of all keys with a prefix. restore replaces all keys with that prefix by these values.
 func dump(t *testing.T, c *redis.Client, prefix string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -210,7 +210,7 @@ func keys(t *testing.T, c *redis.Client, prefix string) (all []string) {
 	return all
 }
 
-// TestAllKeysExpire checks the expiry of all keys of a server that has disappeared.
+// TestAllKeysExpire checks that all keys of a server expire after the server has disappeared.
 func TestAllKeysExpire(t *testing.T) {
 	s, c := open(t, &redisstore.Options{KeepEvents: time.Minute})
 	ctx, sessions, events := t.Context(), s.Sessions(), s.Events()

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// who asks which process answers.
+// who returns the name of the process that answers.
 func (f *fleet) who(c *mcpclient.Client) string {
 	f.t.Helper()
 	r, err := c.CallTool(f.t.Context(), "who", nil)
@@ -62,7 +62,7 @@ func TestTwoProcessesServeOneSession(t *testing.T) {
 
 func TestChangeNotificationCrossesProcesses(t *testing.T) {
 	f := launch(t, 2)
-	f.to(func(r *http.Request, _ []byte) int { // the stream is in A, everything else in B
+	f.to(func(r *http.Request, _ []byte) int { // the stream reaches A, and all other requests reach B
 		if r.Method == http.MethodGet {
 			return 0
 		}
@@ -79,7 +79,7 @@ func TestChangeNotificationCrossesProcesses(t *testing.T) {
 	select {
 	case <-changed:
 	case <-time.After(patience):
-		t.Fatal("want the client told of the change, it was not")
+		t.Fatal("the client got no notification of the change")
 	}
 	if a, b := f.got(http.MethodGet, 0), f.got(http.MethodPost, 1); a == 0 || b == 0 || f.got(http.MethodPost, 0) > 0 {
 		t.Errorf("the requests did not go where this test wants them: %d streams in A, %d messages in B", a, b)
@@ -110,7 +110,7 @@ func TestCancellationReachesProcessOfItsRequest(t *testing.T) {
 
 func TestResponseReachesRequestingProcess(t *testing.T) {
 	f := launch(t, 2)
-	f.to(func(_ *http.Request, body []byte) int { // the call is in A, everything else in B
+	f.to(func(_ *http.Request, body []byte) int { // the call reaches A, and all other requests reach B
 		if bytes.Contains(body, []byte(`"tools/call"`)) {
 			return 0
 		}
@@ -126,7 +126,7 @@ func TestResponseReachesRequestingProcess(t *testing.T) {
 	f.oneSession()
 }
 
-// modern sends a modern request of a client with tasks, and returns the result.
+// modern sends a request of a modern client that supports tasks, and returns the result.
 func (f *fleet) modern(method, name, params string) json.RawMessage {
 	f.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,`+
@@ -172,7 +172,7 @@ func (f *fleet) begin(name string) (id string) {
 	return created.TaskID
 }
 
-// becomes polls a task in B until it has the status, and returns the task.
+// becomes polls a task in B until the task has the status, and returns the task.
 func (f *fleet) becomes(id, status string) string {
 	f.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -238,8 +238,8 @@ func (h *heard) is(want ...string) error {
 	return nil
 }
 
-// interrupted starts a call in A and cuts its stream after the first event. Until resume is called, the client cannot
-// open a stream. In this time A sends two more events.
+// interrupted starts a call in A and cuts the stream of the call after the first event. The client cannot open a
+// stream until the test calls resume. In this time, A sends two more events.
 func (f *fleet) interrupted(c *mcpclient.Client) (progress *heard, result chan string, resume func()) {
 	f.t.Helper()
 	progress, result = &heard{first: make(chan struct{})}, make(chan string, 1)
@@ -296,7 +296,7 @@ func TestKilledProcessLosesNoSentMessages(t *testing.T) {
 	start := time.Now()
 	got := <-result
 	if !strings.Contains(got, "has ended") {
-		t.Errorf("want an error that says what has happened, got %q", got)
+		t.Errorf("want an error with the reason, got %q", got)
 	}
 	if took := time.Since(start); took > patience/2 {
 		t.Errorf("want it soon after the lease of %v, it took %v", lease, took)

@@ -22,15 +22,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// gateways are two gateways to one server, behind one address, with the same store and the same key.
+// gateways are two gateways to one server, under one address, with the same store and the same key.
 type gateways struct {
 	url         string
 	server      *mcptest.Server
 	stop        [2]func()
-	to          atomic.Int32 // which gets the next request
-	introduced  atomic.Int32 // how many requests have opened a session
+	to          atomic.Int32 // gateway of the next request
+	introduced  atomic.Int32 // number of requests that have opened a session
 	got         [2]atomic.Int32
-	afterAnswer atomic.Bool // the other gets what comes behind the answer to a call
+	afterAnswer atomic.Bool // the other gateway gets the requests that follow the answer to a call
 }
 
 func twoGateways(t *testing.T, member mcp.Version) *gateways {
@@ -127,10 +127,10 @@ func hears(t *testing.T, all <-chan string, want string) {
 	select {
 	case got := <-all:
 		if got != want {
-			t.Fatalf("the host hears %q, want %q", got, want)
+			t.Fatalf("the host received %q, want %q", got, want)
 		}
 	case <-time.After(patience):
-		t.Fatalf("the host does not hear %q", want)
+		t.Fatalf("the host did not receive %q", want)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestSessionContinuesAtAnotherGateway(t *testing.T) {
 
 	f.to.Store(1)
 	use()
-	f.stop[0]() // the stream of the session goes on at the other
+	f.stop[0]() // the stream of the session continues at the other gateway
 	use()
 	f.server.ResourceUpdated("one://thing")
 	hears(t, all, "one://thing")
@@ -183,7 +183,7 @@ func TestInputRequestIsAnsweredAtAnotherGateway(t *testing.T) {
 		}))
 	f.afterAnswer.Store(true)
 	if r, err := c.CallTool(t.Context(), "one_ask", nil); err != nil || r.Text() != "decline" {
-		t.Errorf("the call answers %+v, %v, want what the host has said", r, err)
+		t.Errorf("the call returned %+v, %v, want the answer of the host", r, err)
 	}
 	if f.got[1].Load() != 1 {
 		t.Errorf("the other gateway got %d requests, want the call with the answer", f.got[1].Load())

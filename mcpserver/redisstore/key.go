@@ -12,20 +12,20 @@ const (
 	kindSession   = "session"   // a hash: data, revision, used (in ms since 1970, by the clock of Redis)
 	kindEvents    = "events"    // a stream: s(tream), q (sequence), d(ata), f(inal)
 	kindStreams   = "streams"   // a hash: n (last stream), b(ytes); for each stream l:n (latest event), o:n (note)
-	kindProcess   = "process"   // a string; exists as long as the process is alive
+	kindProcess   = "process"   // a string; exists while the process is alive
 	kindMessages  = "messages"  // a stream: d(ata); the ids are the positions
 	kindPositions = "positions" // a hash: n (last position), b(ytes)
 	// a hash: data, revision, expires (in ms since 1970, 0 for never), head (data without the large fields)
 	kindTask = "task"
 	// a sorted set for each principal: creation (in ms since 1970, 16 hexadecimal digits) and id of each task
 	kindTaskList = "tasklist"
-	kindTaskEnds = "taskends" // a sorted set: the same members, ordered by expiry
+	kindTaskEnds = "taskends" // a sorted set: the members of kindTaskList, ordered by expiry
 	kindWrite    = "write"    // a string for each recent write: the result of its script
 )
 
-// key returns the key for data of a session, a process or a task; the empty id means all. Only this function makes
-// keys, because clients choose some ids. The id is the hash tag of the key: all keys of one id are in one slot of a
-// cluster. An id never adds braces to a key.
+// key returns the key for the data of a session, a process or a task. The empty id means all processes. All keys come
+// from this function, because clients choose some ids. The id is the hash tag of the key, so all keys of one id are in
+// one slot of a cluster. An id never adds braces to a key.
 func (s *Store) key(kind, id string) string { return s.cfg.Prefix + kind + ":{" + tag(id) + "}" }
 
 // writeKey returns the key for a new write to keys of an id.
@@ -37,8 +37,8 @@ func (s *Store) taskNews() string { return s.cfg.Prefix + "tasks" }
 // all is the hash tag for keys of all processes. It contains a character that the tags of ids never have.
 const all = "*"
 
-// tag returns the hash tag for an id: the id itself if it is short and plain, as ids of servers are, or else its
-// SHA-256. Tags never collide, because plain ids as long as a hash are hashed too.
+// tag returns the hash tag for an id: a short and plain id itself, or the SHA-256 of any other id. The ids of servers
+// are short and plain. Tags never collide, because plain ids as long as a hash are hashed too.
 func tag(id string) string {
 	switch {
 	case id == "":
@@ -50,14 +50,14 @@ func tag(id string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// notPlain reports whether a character of an id might have a special meaning for Redis or in terminals.
+// notPlain reports whether a character of an id may have a special meaning for Redis or in terminals.
 func notPlain(r rune) bool {
 	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 	return !letter && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 }
 
-// movesTag reports whether braces in the prefix would break the hash tags of keys. A complete hash tag in the prefix
-// is allowed: then all keys share it. (Redis cluster specification, "Hash tags")
+// movesTag reports whether braces in the prefix break the hash tags of keys. The prefix may contain a complete hash
+// tag, which all keys then share. (Redis cluster specification, "Hash tags")
 func movesTag(prefix string) bool {
 	_, behind, opened := strings.Cut(prefix, "{")
 	return opened && strings.IndexByte(behind, '}') < 1

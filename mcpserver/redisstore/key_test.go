@@ -43,7 +43,7 @@ func crc16(s string) (crc uint16) {
 	return crc
 }
 
-// strange returns ids that might break keys.
+// strange returns ids that could break keys.
 func strange() []string {
 	ids := []string{
 		"", "*", "{}", "{", "}", "}{", "}x{", "{a}", "a{b}c", "a}b", "}:{victim", "victim}:{x", "x}:events:{victim",
@@ -51,7 +51,7 @@ func strange() []string {
 		"\r\nDEL x\r\n", "ä", "\u202e", "\xff\xfe", " ", ":", "events:{x}", strings.Repeat("a", 63), strings.Repeat("a", 64),
 		strings.Repeat("}", 100), strings.Repeat("{", 1<<20), strings.Repeat("a", 1<<20), strings.Repeat("\x00", 1<<20),
 	}
-	for _, id := range ids { // and what stands for them
+	for _, id := range ids { // the tags of the ids are also ids
 		ids = append(ids, tag(id))
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -71,7 +71,7 @@ func TestKeysHaveBoundedLengthAndShareSlotOfID(t *testing.T) {
 	}
 	for _, prefix := range []string{"mcp:", "{app}:", "a}b:", ""} {
 		s := New(nil, &Options{Prefix: prefix})
-		owner := map[string]string{} // of keys
+		owner := map[string]string{} // id of each key
 		for _, id := range strange() {
 			want := slot(s.key(kindSession, id))
 			for _, kind := range kinds {
@@ -86,7 +86,7 @@ func TestKeysHaveBoundedLengthAndShareSlotOfID(t *testing.T) {
 					t.Errorf("key of %.40q: want one pair of braces and no character that is not plain, got %q", id, key)
 				}
 				if got := slot(key); got != want {
-					t.Errorf("slot of %q: want that of the other keys of the id, %d, got %d", key, want, got)
+					t.Errorf("slot of %q: want the slot of the id's other keys, %d, got %d", key, want, got)
 				}
 				if other, taken := owner[key]; taken && other != kind+id {
 					t.Errorf("two ids have the key %q: %.40q and %.40q", key, other, kind+id)
@@ -180,7 +180,7 @@ func isFunc(d ast.Decl, name string) bool {
 	return ok && f.Name.Name == name
 }
 
-// madeIn returns the variables of a declaration that are set from makers.
+// madeIn returns the variables of a declaration that makers set.
 func madeIn(d ast.Decl) map[string]bool {
 	made := map[string]bool{}
 	ast.Inspect(d, func(n ast.Node) bool {
@@ -238,7 +238,7 @@ func keyOf(call *ast.CallExpr) ast.Expr {
 		case of.Name == "s" && f.Sel.Name == "write":
 			return call.Args[3]
 		case of.Name == "p" && len(call.Args) > 1 && !strings.HasSuffix(strings.ToLower(f.Sel.Name), "subscribe"):
-			// the notifier's
+			// the method of the notifier
 			return call.Args[1]
 		}
 	}

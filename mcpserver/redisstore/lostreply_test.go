@@ -23,7 +23,7 @@ type lossy struct {
 	runs sync.WaitGroup
 
 	mu    sync.Mutex
-	to    string                // guarded by mu; address of Redis, or empty to reject clients
+	to    string                // guarded by mu; address of Redis; empty means that clients are rejected
 	conns map[net.Conn]struct{} // guarded by mu; connections of clients
 }
 
@@ -51,7 +51,7 @@ func newLossy(t *testing.T, redisAddress string) *lossy {
 	return p
 }
 
-// switchTo cuts all connections. It connects later ones to the address, or rejects them if it is empty.
+// switchTo cuts all connections, and connects later clients to the address. An empty address rejects them.
 func (p *lossy) switchTo(redisAddress string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,8 +109,8 @@ func (p *lossy) pass(client net.Conn) {
 	}
 }
 
-// TestRepeatedWriteTakesEffectOnce makes the Redis client repeat each kind of write. Each write must succeed and
-// take effect once.
+// TestRepeatedWriteTakesEffectOnce makes the Redis client repeat each kind of write. Each write must succeed, and take
+// effect once.
 func TestRepeatedWriteTakesEffectOnce(t *testing.T) {
 	proxy := newLossy(t, address)
 	c := redis.NewClient(&redis.Options{Addr: proxy.Addr().String()})
@@ -151,7 +151,7 @@ func TestRepeatedWriteTakesEffectOnce(t *testing.T) {
 			t.Errorf("%s: want %d events, got %d", what, want, got)
 		}
 	}
-	// Redis loads the scripts: it cannot run a script by its hash before.
+	// Redis loads the scripts now, because it can run only a loaded script by its hash.
 	warm, err := events.Open(ctx, "warm", nil)
 	must(err)
 	must(events.Append(ctx, "warm", store.Event{ID: store.EventID{Stream: warm, Sequence: 1}}))

@@ -10,8 +10,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// publishScript appends a message. Its position is its id in the stream: microseconds of the clock of Redis. Each
-// message has the position of the preceding one, so that a receiver notices when Redis has lost messages.
+// publishScript appends a message. The position of a message is its id in the stream: microseconds of the clock of
+// Redis. Each message contains the position of the preceding message, so that a receiver notices when Redis has lost
+// messages.
 var publishScript = writeScript(above + `
 if ARGV[2] ~= '0' and redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local last = tonumber(redis.call('HGET', KEYS[3], 'n') or '0')
@@ -47,7 +48,7 @@ func (s sessions) Publish(ctx context.Context, process string, message []byte) e
 	return failed("publish a message", err)
 }
 
-// receiveScript returns some messages after a position. For messages to one process, it first drops the ones up to
+// receiveScript returns some messages after a position. For messages to one process, it first drops the messages up to
 // that position.
 var receiveScript = redis.NewScript(`
 local behind = tonumber(ARGV[1])

@@ -11,19 +11,18 @@ import (
 	"github.com/mcpotel/mcpotel/internal/broadcast"
 )
 
-// notifier signals by pub/sub that there may be new data under a key. It also signals after each new subscription,
-// because it may have missed earlier messages. It belongs to a [Store], and its methods may be called from any
-// goroutine.
+// notifier signals by pub/sub that a key may have new data. It also signals after each new subscription, because it
+// may have missed earlier messages. A notifier belongs to a [Store], and is safe for concurrent use.
 type notifier struct {
 	client redis.UniversalClient
 
-	subscribing sync.Mutex // held while changing subscriptions, to keep them in order
+	subscribing sync.Mutex // held during changes of subscriptions, which keeps them in order
 
 	mu     sync.Mutex
 	topics map[string]*topic // guarded by mu; by channel
 	pubsub *redis.PubSub     // guarded by mu; nil until there is a listener
 	closed bool              // guarded by mu
-	done   chan struct{}     // guarded by mu; closed at the end of receive
+	done   chan struct{}     // guarded by mu; closed when receive ends
 }
 
 // topic is one channel with all its listeners.
@@ -32,7 +31,7 @@ type topic struct {
 	changed   broadcast.Signal // guarded by notifier.mu; sent when there may be new data
 }
 
-// poll is the interval at which listeners check for new data without a notification.
+// poll is the interval at which listeners check for new data even without a notification.
 const poll = 5 * time.Second
 
 var errClosed = errors.New("redis: the store is closed")
@@ -58,7 +57,7 @@ func (n *notifier) listen(ctx context.Context, channel string) (*listener, error
 	return &listener{n, channel, t}, nil
 }
 
-// join registers a listener, and starts receive for the first of all. subscribing is held.
+// join registers a listener, and starts receive for the first listener. subscribing is held.
 func (n *notifier) join(ctx context.Context, channel string) (*redis.PubSub, *topic, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -85,11 +84,11 @@ func (l *listener) leave() {
 	if p := l.n.part(l); p != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), poll)
 		defer cancel()
-		_ = p.Unsubscribe(ctx, l.channel) // on failure, the process gets notifications without a listener
+		_ = p.Unsubscribe(ctx, l.channel) // on failure, the process gets notifications that it ignores
 	}
 }
 
-// part unregisters a listener. If it was the last on its channel, part returns the PubSub to unsubscribe from.
+// part unregisters a listener. It returns the PubSub to unsubscribe from if this was the last listener on its channel.
 func (n *notifier) part(l *listener) *redis.PubSub {
 	n.mu.Lock()
 	defer n.mu.Unlock()

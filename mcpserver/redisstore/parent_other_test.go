@@ -4,5 +4,6 @@ package redisstore_test
 
 import "os/exec"
 
-// diesWithParent does nothing on systems without such a function: a killed test leaves the process running.
+// diesWithParent does nothing, because the system cannot do this: if the test process is killed, the process keeps
+// running.
 func diesWithParent(*exec.Cmd) {}

@@ -31,22 +31,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/redisstore"
 )
 
-// With this variable, the test binary runs a server instead of the tests. Its value is a served in JSON.
+// environmentServe is an environment variable that makes the test binary run a server instead of the tests. Its value
+// is a served, encoded as JSON.
 const environmentServe = "REDISSTORE_TEST_SERVE"
 
 // served configures a server process.
 type served struct {
 	Redis, Prefix string
-	Name          string        // of the process
-	Files         string        // directory of the resources of addLoad; empty for the tools of addTools
-	Lease         time.Duration // of the process
+	Name          string        // name of the process
+	Files         string        // directory of the resources of addLoad; empty means the tools of addTools
+	Lease         time.Duration // lease of the process
 	TaskLease     time.Duration
 }
 
-// lease is short, so that the servers soon notice the death of a process.
+// lease is short, so that the servers detect a dead process soon.
 const lease = time.Second
 
-// serve runs a server process. It prints its address, and serves until it is killed.
+// serve runs a server process. The process prints its address, and serves until it is killed.
 func serve(config string) {
 	var o served
 	if err := json.Unmarshal([]byte(config), &o); err != nil {
@@ -88,15 +89,15 @@ func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 			panic(err)
 		}
 	}
-	// who says which process it is.
+	// who returns the name of the process.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "who"}, func(context.Context, empty) (string, error) { return name, nil }))
-	// change changes the list of tools, in this process.
+	// change changes the list of tools in this process.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "change"}, func(context.Context, empty) (string, error) {
 		return name, mcpserver.AddTool(s, &mcp.Tool{Name: "added"}, func(context.Context, empty) (string, error) {
 			return "", nil
 		})
 	}))
-	// ask asks the client, and says who has asked.
+	// ask asks the client, and returns the name of the process that has asked.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, _ empty) (string, error) {
 		r, err := mcpserver.RequestFrom(ctx).Elicit(ctx,
 			&mcp.ElicitParams{Message: "well?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{}}`)})
@@ -105,7 +106,7 @@ func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 		}
 		return fmt.Sprintf("%s asked by %s", r.Action, name), nil
 	}))
-	// task says which process has done it, when a list has an element.
+	// task waits until a list has an element, and returns the name of the process.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "task"}, func(ctx context.Context, in step) (string, error) {
 		c.RPush(context.Background(), prefix+in.Name+"-done", "begun by "+name)
 		if _, err := c.BLPop(context.Background(), 0, prefix+in.Name).Result(); err != nil {
@@ -113,7 +114,7 @@ func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 		}
 		return "done by " + name, nil
 	}, mcpserver.TaskTool()))
-	// steps reports progress for each element of a list, until one says that it is the last.
+	// steps reports progress for each element of a list, up to the element that is marked as the last.
 	add(mcpserver.AddTool(s, &mcp.Tool{Name: "steps"}, func(ctx context.Context, in step) (string, error) {
 		steps, done := prefix+in.Name, prefix+in.Name+"-done"
 		c.RPush(context.Background(), done, "begun by "+name)
@@ -145,7 +146,7 @@ func addTools(s *mcpserver.Server, c *redis.Client, prefix, name string) {
 type fleet struct {
 	t      *testing.T
 	redis  *redis.Client
-	served served // of all processes, but for the name
+	served served // configuration of all processes, except the name
 	said   func(*proc, string)
 	prefix string
 	url    string
@@ -153,11 +154,11 @@ type fleet struct {
 	mu    sync.Mutex
 	procs []*proc // guarded by mu in tests that replace a process
 	next  int     // guarded by mu
-	// guarded by mu; which process gets a request, negative for the next one; may be nil
+	// guarded by mu; returns the process for a request, or a negative number for the next process; may be nil
 	route    func(*http.Request, []byte) int
 	hold     map[string]chan struct{} // guarded by mu; by HTTP method; requests wait until the channel is closed
 	cuts     map[*cuttable]struct{}   // guarded by mu; open responses
-	sessions map[string]string        // guarded by mu; the header X-Client for each session id
+	sessions map[string]string        // guarded by mu; header X-Client, by session id
 	seen     map[string]map[int]int   // guarded by mu; number of requests, by HTTP method and process
 }
 
@@ -166,11 +167,11 @@ type proc struct {
 	name   string
 	cmd    *exec.Cmd
 	host   string
-	dead   chan struct{} // closed when it is
+	dead   chan struct{} // closed when the process is dead
 	killed atomic.Pointer[time.Time]
 }
 
-// kill ends the process at once, like a crash of its machine.
+// kill ends the process immediately, as in a crash of its machine.
 func (p *proc) kill() {
 	p.killed.CompareAndSwap(nil, new(time.Now()))
 	p.cmd.Process.Kill()
@@ -188,7 +189,7 @@ func launch(t *testing.T, n int) *fleet {
 	return f
 }
 
-// launchServed is launch with a configuration. said gets the lines that the processes print.
+// launchServed is launch with a configuration. It calls said for each line that a process prints.
 func launchServed(t *testing.T, n int, o served, said func(*proc, string)) *fleet {
 	t.Helper()
 	f := &fleet{
@@ -203,7 +204,7 @@ func launchServed(t *testing.T, n int, o served, said func(*proc, string)) *flee
 		Rewrite:       func(r *httputil.ProxyRequest) { r.Out.URL.Scheme = "http" },
 		Transport:     f,
 		FlushInterval: -1,
-		ErrorLog:      log.New(io.Discard, "", 0), // of responses that were cut
+		ErrorLog:      log.New(io.Discard, "", 0), // errors of responses that the test has cut
 		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
 	srv := httptest.NewServer(proxy)
@@ -251,7 +252,7 @@ func (f *fleet) start(name string) *proc {
 	}()
 	f.t.Cleanup(p.kill)
 	if p.host == "" {
-		f.t.Fatalf("process %s does not say where it listens: %v", name, err)
+		f.t.Fatalf("process %s does not print its address: %v", name, err)
 	}
 	return p
 }
@@ -268,7 +269,7 @@ func only(i int) func(*http.Request, []byte) int {
 	return func(*http.Request, []byte) int { return i }
 }
 
-// held delays requests with an HTTP method until release is called.
+// held delays requests with an HTTP method until the test calls release.
 func (f *fleet) held(method string) (release func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -284,7 +285,8 @@ func (f *fleet) held(method string) (release func()) {
 	}
 }
 
-// RoundTrip sends a request to a process, and to another process if the first is unreachable.
+// RoundTrip sends a request to a process. If the process is unreachable, RoundTrip sends the request to another
+// process.
 func (f *fleet) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
@@ -375,7 +377,7 @@ func (f *fleet) cut() {
 	}
 }
 
-// cuttable is the body of a response that cut can interrupt.
+// cuttable is the body of a response. cut can interrupt it.
 type cuttable struct {
 	io.ReadCloser
 	forget func()
@@ -422,6 +424,6 @@ func (f *fleet) did(name, want string) {
 	f.t.Helper()
 	v, err := f.redis.BLPop(f.t.Context(), patience, f.prefix+name+"-done").Result()
 	if err != nil || v[1] != want {
-		f.t.Fatalf("want the tool to say %q, got %q, %v", want, v, err)
+		f.t.Fatalf("want the tool to report %q, got %q, %v", want, v, err)
 	}
 }

@@ -122,7 +122,7 @@ func (r *redisServer) stop() {
 	os.RemoveAll(r.dir)
 }
 
-// open returns a store in the shared Redis, with a prefix of its own.
+// open returns a store in the shared Redis. The store has its own prefix.
 func open(t testing.TB, o *redisstore.Options) (*redisstore.Store, *redis.Client) {
 	t.Helper()
 	c := redis.NewClient(&redis.Options{Addr: address})

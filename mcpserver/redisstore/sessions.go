@@ -91,7 +91,7 @@ func (s sessions) Delete(ctx context.Context, id string, unused time.Duration) (
 	return n == 1, failed("delete a session", err)
 }
 
-// undelivered is the time for which messages to a process are kept after the process counts as dead.
+// undelivered is the time for which Redis keeps messages to a process after the process counts as dead.
 const undelivered = time.Minute
 
 func (s sessions) Beat(ctx context.Context, process string, ttl time.Duration) error {

@@ -10,20 +10,21 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Options configure a [Store]. A nil *Options or a zero field means the documented default. All processes that share a
-// store should have the same options.
+// Options configure a [Store]. A nil *Options means the defaults, as does the zero value of each field. All processes
+// that share a store should have the same options.
 type Options struct {
-	// Prefix is the prefix of all keys and channels. The rest of a key has at most 99 bytes, whatever ids clients send.
-	// If Prefix contains a hash tag, such as "{app}:", all keys are in one slot of a cluster; New panics for braces that
-	// are not a hash tag. Empty means "mcp:".
+	// Prefix is the prefix of all keys and channels. The rest of a key has at most 99 bytes, regardless of the ids that
+	// clients send. If Prefix contains a hash tag, such as "{app}:", all keys are in one slot of a cluster; New panics if
+	// Prefix contains braces that are not a hash tag. Empty means "mcp:".
 	Prefix string
 
 	// MaxEvents and MaxEventBytes bound the stored events of one session by their number and by the size of their data.
 	// The store keeps the latest events. Zero means 1,000 events and 4 MiB.
 	MaxEvents, MaxEventBytes int
 
-	// MaxMessages and MaxMessageBytes bound the stored messages to one process, and the messages to all. The store keeps
-	// the latest messages, and always the very latest, even if it is larger. Zero means 4,096 messages and 64 MiB.
+	// MaxMessages and MaxMessageBytes bound the stored messages to one process, and the messages to all processes. The
+	// store keeps the latest messages, and always the last message, even if it is larger. Zero means 4,096 messages and
+	// 64 MiB.
 	MaxMessages, MaxMessageBytes int
 
 	// KeepEvents is the expiry of a session's events if the session itself is not in the store. Otherwise the events
@@ -38,7 +39,7 @@ type Store struct {
 	notifier notifier
 }
 
-// New returns a store that uses the client c. It sends nothing yet. The caller closes c after [Store.Close].
+// New returns a store that uses the client c. New itself sends nothing. The caller closes c after [Store.Close].
 func New(c redis.UniversalClient, o *Options) *Store {
 	s := &Store{client: c}
 	if o != nil {
@@ -67,12 +68,12 @@ func (s *Store) Sessions() store.Sessions { return sessions{s} }
 // Events returns the store of events.
 func (s *Store) Events() store.SharedEvents { return events{s} }
 
-// keepWrite is the time for which Redis remembers the result of a write, in milliseconds. It is longer than the Redis
-// client repeats a command after a lost reply.
+// keepWrite is the time for which Redis remembers the result of a write, in milliseconds. It is longer than the time
+// during which the Redis client repeats a command after a lost reply.
 const keepWrite = 30_000
 
 // writeScript returns a script that Redis runs only once for each value of its last key; a repetition returns the same
-// result. body returns 0 or less if it refuses the write. Such results are not remembered.
+// result. body returns 0 or less if it refuses the write; a repetition then runs body again.
 func writeScript(body string) *redis.Script {
 	return redis.NewScript(fmt.Sprintf(`
 local write = #KEYS
@@ -86,8 +87,8 @@ if done > 0 then redis.call('SET', KEYS[write], string.format('%%.0f', done), 'P
 return done`, body, keepWrite))
 }
 
-// write runs a script of writeScript once, with keys of that id. If a reply is lost, the Redis client repeats the
-// command with the same write key.
+// write runs a script of writeScript once, with the keys of an id. If a reply is lost, the Redis client repeats the
+// command with the same write key, so the script does not write twice.
 func (s *Store) write(ctx context.Context, script *redis.Script, id string, keys []string, args ...any) *redis.Cmd {
 	return s.run(ctx, script, append(keys, s.writeKey(id)), args...)
 }

@@ -40,7 +40,7 @@ func (s tasks) Load(ctx context.Context, id string) (*store.Task, error) {
 	return r, nil
 }
 
-// saveScript replaces the previous revision of a record. It returns 2 if the expiry has changed.
+// saveScript replaces the previous revision of a record. It returns 2 if the write changed the expiry.
 var saveScript = writeScript(`
 local revision = tonumber(redis.call('HGET', KEYS[1], 'revision') or '0')
 if revision == 0 and ARGV[2] ~= '1' then return -1 end
@@ -60,7 +60,7 @@ func (s tasks) Save(ctx context.Context, r *store.Task) error {
 	if err != nil {
 		return failed("save a task", err)
 	}
-	shown := *r // without the fields that a list omits
+	shown := *r // r without the fields that a list omits
 	shown.Requests, shown.Responses, shown.Result, shown.Error = nil, nil, nil, nil
 	head, err := json.Marshal(&shown)
 	if err != nil {
@@ -99,7 +99,7 @@ func notSaved(err error) error {
 	return failed("save a task", err)
 }
 
-// enlistScript adds a task to the list of its principal or updates the expiry, and removes expired tasks from the
+// enlistScript adds a task to the list of its principal or updates its expiry, and removes expired tasks from the
 // list.
 var enlistScript = redis.NewScript(now + `
 local gone = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now)
@@ -123,7 +123,7 @@ func (s tasks) enlist(ctx context.Context, r *store.Task, expires int64) error {
 	return nil
 }
 
-// member returns the member for a task in the list of its principal. Redis sorts members byte for byte.
+// member returns the member that represents a task in the list of its principal. Redis sorts members byte for byte.
 func member(p store.TaskPlace) string { return fmt.Sprintf("%016x%s", p.Created, p.ID) }
 
 func (s tasks) List(ctx context.Context, principal string, behind store.TaskPlace, limit int) ([]*store.Task, error) {
@@ -131,7 +131,7 @@ func (s tasks) List(ctx context.Context, principal string, behind store.TaskPlac
 		return nil, context.Cause(ctx)
 	}
 	var found []*store.Task
-	for from := "(" + member(behind); len(found) < limit; { // repeat, because some of the listed tasks may have expired
+	for from := "(" + member(behind); len(found) < limit; { // repeat, because listed tasks may have expired
 		members, err := s.client.ZRangeByLex(ctx, s.key(kindTaskList, principal),
 			&redis.ZRangeBy{Min: from, Max: "+", Count: int64(limit - len(found))}).Result()
 		if err != nil {
@@ -154,7 +154,7 @@ func (s tasks) List(ctx context.Context, principal string, behind store.TaskPlac
 	return found, nil
 }
 
-// heads returns the heads of those listed tasks that still exist.
+// heads returns the heads of the listed tasks that still exist.
 func (s tasks) heads(ctx context.Context, members []string) ([]*store.Task, error) {
 	asked, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		for _, m := range members {
@@ -183,7 +183,7 @@ func (s tasks) heads(ctx context.Context, members []string) ([]*store.Task, erro
 	return heads, nil
 }
 
-// Watch calls changed for each revision, with a subscription of its own.
+// Watch calls changed for each revision. Each Watch has its own subscription.
 func (s tasks) Watch(ctx context.Context, changed func(id string, revision int64)) (stop func(), err error) {
 	p := s.client.Subscribe(ctx, s.taskNews())
 	if _, err := p.Receive(ctx); err != nil { // waits for the subscription

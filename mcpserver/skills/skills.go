@@ -33,10 +33,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// pageSize is the maximum number of entries on a page. An entry with the maximum of 512 files takes about 100 KB.
+// pageSize is the maximum number of entries on a page. An entry with 512 files, which is the maximum, takes about 100
+// KB.
 const pageSize = 50
 
-// maxSkills is the maximum number of skills in a catalog, including skills inside others.
+// maxSkills is the maximum number of skills in a catalog, including skills inside other skills.
 const maxSkills = 10_000
 
 // Capability returns the declaration of the extension, for Options.Capabilities of a server.
@@ -44,27 +45,27 @@ func Capability() map[string]mcp.Object {
 	return map[string]mcp.Object{skill.Extension: mcp.Object(`{"directoryRead":true}`)}
 }
 
-// Catalog holds the skills of a server. Its methods may be called from any goroutine.
+// Catalog holds the skills of a server. It is safe for concurrent use.
 type Catalog struct {
 	server *mcpserver.Server
 
 	changing sync.Mutex // held while adding or removing skills
 
 	mu    sync.RWMutex
-	trees map[string]*tree        // guarded by mu; the added trees, by path
+	trees map[string]*tree        // guarded by mu; added trees, by path
 	dirs  map[string]*directory   // guarded by mu; by URI
 	list  []*skill.Skill          // guarded by mu; sorted by URI, immutable
 	byURI map[string]*skill.Skill // guarded by mu; by URI
 }
 
-// tree is the content that one call of Add has added.
+// tree is the content that one call of Add adds.
 type tree struct {
 	skills []*skill.Skill
 	dirs   map[string]*directory
 	files  []file
 }
 
-// directory lists the direct children of a directory.
+// directory lists the direct children of one directory.
 type directory struct{ children []*mcp.Resource }
 
 type file struct {
@@ -85,14 +86,14 @@ func Serve(s *mcpserver.Server) (*Catalog, error) {
 }
 
 // Add adds the skill in fsys as skill://skillPath/SKILL.md. fsys must have a SKILL.md at its root. The last segment of
-// skillPath must be the name in the frontmatter; the server is free to choose the rest. Add reads all files at once
-// and keeps them in memory: at most 512 files and 16 MiB. To change a skill, remove it and add it again.
+// skillPath must be the name in the frontmatter; the other segments are free. Add reads all files at once and keeps
+// them in memory: at most 512 files and 16 MiB. To change a skill, remove it and add it again.
 //
-// A symbolic link in fsys is an error. If others can write the directory while Add reads it, use the FS of an
-// [os.Root], as in the example above, and not [os.DirFS], which would follow a file that becomes a link during Add.
+// A symbolic link in fsys is an error. If other programs can write the directory while Add reads it, use the FS of an
+// [os.Root], as in the example above. Do not use [os.DirFS], which would follow a file that becomes a link during Add.
 //
-// A subdirectory with its own SKILL.md is also a skill of its own, besides being part of this one, and must be valid.
-// After an error the catalog is unchanged.
+// A subdirectory with its own SKILL.md is part of this skill and also a skill of its own, so it must be valid. After
+// an error, the catalog is unchanged.
 func (c *Catalog) Add(skillPath string, fsys fs.FS) error {
 	if err := c.add(skillPath, fsys); err != nil {
 		return fmt.Errorf("add skill %s: %w", skillPath, err)
@@ -126,7 +127,7 @@ func (c *Catalog) add(skillPath string, fsys fs.FS) error {
 	return nil
 }
 
-// admit returns an error if a tree cannot be added. A skill may be inside another one only if both are added together.
+// admit returns an error if the tree cannot be added. A skill inside another skill must be added together with it.
 func (c *Catalog) admit(skillPath string, t *tree) error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -141,7 +142,7 @@ func (c *Catalog) admit(skillPath string, t *tree) error {
 	return nil
 }
 
-// Remove removes the skills that Add added under this path, and reports whether there were any.
+// Remove removes the skills that Add added under this path. It returns false if there were none.
 func (c *Catalog) Remove(skillPath string) bool {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -185,7 +186,7 @@ func uris(files []file) []string {
 	return all
 }
 
-// read reads a skill and the skills inside it.
+// read reads the files of a skill and of the skills inside it.
 func read(skillPath string, fsys fs.FS) (*tree, error) {
 	t := &tree{dirs: map[string]*directory{}}
 	total := int64(0)
@@ -306,7 +307,7 @@ func (t *tree) addSkill(f file) error {
 	return s.Validate()
 }
 
-// typeOf returns the MIME type of a file. The usual file types of skills have the same MIME type on every system.
+// typeOf returns the MIME type of a file. The usual files of skills have the same MIME type on every system.
 func typeOf(name string, content []byte) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md":
@@ -387,7 +388,7 @@ func (c *Catalog) answerDirectory(_ context.Context, r *mcpserver.Request) (any,
 	return &mcp.ListResourcesResult{CacheHint: hint(r), NextCursor: next, Resources: some}, nil
 }
 
-// hint returns a cache hint that forbids caching, for revisions that require a hint.
+// hint returns a cache hint that forbids caching. Legacy revisions have no cache hints.
 func hint(r *mcpserver.Request) mcp.CacheHint {
 	if r.Version.Era() == mcp.Legacy {
 		return mcp.CacheHint{}
@@ -395,8 +396,8 @@ func hint(r *mcpserver.Request) mcp.CacheHint {
 	return mcp.CacheHint{TTLMs: new(int64(0)), CacheScope: mcp.CachePrivate}
 }
 
-// page returns the entries of a sorted list after a cursor. The cursor contains the last URI of the previous page, so
-// it stays valid when entries are added or removed.
+// page returns the page of a sorted list that begins after the cursor. The cursor contains the last URI of the
+// previous page, so it stays valid when entries are added or removed.
 func page[T any](all []T, cursor *string, uri func(T) string) (some []T, next *string, err error) {
 	begin := 0
 	if cursor != nil {

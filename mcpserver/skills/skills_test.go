@@ -58,7 +58,7 @@ func TestNestedSkillIsSeparate(t *testing.T) {
 		t.Errorf("got %v and %v after removing, want nothing, once", c.all(), c.dirs)
 	}
 	if err := c.Add("acme/outer", fstest.MapFS{"SKILL.md": manifest("outer")}); err != nil {
-		t.Errorf("added anew: %v", err)
+		t.Errorf("added again: %v", err)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestInvalidSkillsAreRejected(t *testing.T) {
 	}
 }
 
-// While skills are added and removed between pages, every remaining skill is listed exactly once.
+// The test adds and removes skills between pages. Every skill that remains must be listed exactly once.
 func TestPagesStayConsistentWhileSkillsChange(t *testing.T) {
 	uri := func(s string) string { return s }
 	var all []string
@@ -138,7 +138,7 @@ func TestPagesStayConsistentWhileSkillsChange(t *testing.T) {
 	if err != nil || len(some) != pageSize || next == nil {
 		t.Fatalf("got %d entries, %v, %v", len(some), next, err)
 	}
-	// the last of the page is gone
+	// the last skill of the page has been removed
 	changed := append([]string{"skill://000/SKILL.md", "skill://001/SKILL.md"}, all[pageSize:]...)
 	rest, next, err := page(changed, next, uri)
 	if err != nil || len(rest) != pageSize || rest[0] != all[pageSize] || next == nil {

@@ -1,7 +1,7 @@
 // Package store defines the stores of package mcpserver, which several server processes can share: legacy sessions
-// over HTTP ([Sessions]), the events on their streams ([Events], [SharedEvents]), and tasks ([Tasks]). For each there
-// is a memory store for one process. Package redisstore implements all three in Redis. Package storetest has
-// conformance tests for stores of your own.
+// over HTTP ([Sessions]), the events on their streams ([Events], [SharedEvents]), and tasks ([Tasks]). For each of
+// them, this package has a memory store for one process, and package redisstore has a store in Redis. Package
+// storetest has conformance tests for your own stores.
 //
 // A server calls a store from many goroutines. If a store panics or ends its goroutine, only the current call fails.
 package store

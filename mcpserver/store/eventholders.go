@@ -6,7 +6,7 @@ import (
 	"container/list"
 )
 
-// eventHolder is the owner of events in a memory store: an account with all its sessions, or a single session without
+// eventHolder owns events in a memory store. A holder is an account with all its sessions, or a single session without
 // an account.
 type eventHolder struct {
 	key   eventHolderKey
@@ -23,8 +23,8 @@ type eventHolderKey struct {
 // oldest returns the number of the holder's oldest event.
 func (h *eventHolder) oldest() uint64 { return h.ages.Front().Value.(*kept).events[0].number }
 
-// eventHolders is a heap of the holders: the largest first, and among equal ones the one with the oldest event. So an
-// account that stores too much loses its own events first.
+// eventHolders is a heap of holders. The largest holder is first; among holders of equal size, the one with the oldest
+// event is first. So an account that stores too much loses its own events first.
 type eventHolders struct {
 	byKey map[eventHolderKey]*eventHolder
 	order []*eventHolder
@@ -57,7 +57,7 @@ func (e *eventHolders) add(k *kept, cost int) *list.Element {
 	return age
 }
 
-// remove removes an event.
+// remove removes an event from its holder.
 func (e *eventHolders) remove(h *eventHolder, age *list.Element, cost int) {
 	h.ages.Remove(age)
 	h.bytes -= cost
@@ -69,7 +69,7 @@ func (e *eventHolders) remove(h *eventHolder, age *list.Element, cost int) {
 	delete(e.byKey, h.key)
 }
 
-// most returns the session that must drop its oldest event.
+// most returns the session that must drop its oldest event first.
 func (e *eventHolders) most() *kept { return e.order[0].ages.Front().Value.(*kept) }
 
 // Len, Less, Swap, Push and Pop implement [heap.Interface].

@@ -37,7 +37,7 @@ func TestEventsOfOneAccountDoNotEvictOthers(t *testing.T) {
 			if who == nil {
 				sessions = 1
 			}
-			for i := range 50_000 { // most of them small: they take memory too
+			for i := range 50_000 { // most events are small, and small events take memory too
 				keep(who, fmt.Sprint("hostile ", i%sessions), i+1, i%3*500)
 			}
 			if n := store.keptOf("honest"); n != 10 {

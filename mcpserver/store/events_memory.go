@@ -13,12 +13,12 @@ import (
 	"github.com/mcpotel/mcpotel/internal/identity"
 )
 
-// NewMemoryEvents returns a memory store for the handlers of one process. For each session it keeps the latest events:
-// at most the given number, and at most size bytes of data. Zero means 1,000 events and 4 MiB. All sessions together
-// keep 64 MiB, or the limit of one session if that is higher; each event counts its data and 128 bytes. Beyond this
-// limit the store drops the oldest events of the largest holder. A holder is an account (HTTPOptions.Account of
-// mcpserver) with all its sessions, or a session without an account. If another store wraps this one, there are no
-// accounts. Session ids of 64 bytes or more are stored as a hash.
+// NewMemoryEvents returns a memory store for the handlers of one process. For each session, it keeps the latest
+// events: at most the given number, and at most size bytes of data. Zero means 1,000 events and 4 MiB. All sessions
+// together keep 64 MiB, or the limit of one session if that is higher; each event counts its data and 128 bytes.
+// Beyond this limit, the store drops the oldest events of the largest holder. A holder is an account
+// (HTTPOptions.Account of mcpserver) with all its sessions, or a session without an account. If another store wraps
+// the memory store, there are no accounts. The store keeps session ids of 64 bytes or more as a hash.
 func NewMemoryEvents(events, size int) SharedEvents {
 	events, size = cmp.Or(max(events, 0), 1000), cmp.Or(max(size, 0), 4<<20)
 	return &memoryEvents{
@@ -37,11 +37,11 @@ type memoryEvents struct {
 	last     uint64           // guarded by mu; number of the latest event in the store
 	bytes    int              // guarded by mu; includes eventCost for each event
 
-	shared map[string]*numberedStreams // guarded by mu; sessions with streams from Open; by session
+	shared map[string]*numberedStreams // guarded by mu; by session; sessions with streams from Open
 	news   broadcast.Signal            // guarded by mu; sent after each change
 }
 
-// keptInAll is the default size limit of all sessions, in bytes.
+// keptInAll is the default limit for the size of all sessions together, in bytes.
 const keptInAll = 64 << 20
 
 // eventCost is the approximate memory of an event without its data, in bytes.
@@ -65,7 +65,7 @@ func (s *memoryEvents) Append(_ context.Context, session string, e Event) error 
 	return s.keep(nil, session, e)
 }
 
-// AppendFor is Append with an account to charge: a comparable value, or nil for none.
+// AppendFor is Append for an account, which is a comparable value, or nil without an account.
 func (s *memoryEvents) AppendFor(_ identity.Mark, account any, session string, e Event) error {
 	return s.keep(account, session, e)
 }
@@ -129,7 +129,7 @@ func (s *memoryEvents) Behind(_ context.Context, session string, id EventID) ite
 	}
 }
 
-// behind returns the events of id's stream after id. mu is held.
+// behind returns the events after id on the stream of id. mu is held.
 func (s *memoryEvents) behind(session string, id EventID) (found []Event) {
 	if k := s.sessions[session]; k != nil {
 		for _, e := range k.events {

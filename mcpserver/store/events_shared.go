@@ -6,7 +6,7 @@ import (
 	"iter"
 )
 
-// numberedStreams are the streams of a session for which the memory store assigns the numbers of streams or events.
+// numberedStreams are the streams of one session whose streams or events the memory store numbers.
 type numberedStreams struct {
 	last int64 // number of the newest stream
 	open map[int64]*numberedStream
@@ -30,8 +30,8 @@ func (s *memoryEvents) of(session string) *numberedStreams {
 	return n
 }
 
-// number checks that an event comes after the latest one of its stream, and assigns its number if needed. Only
-// numbered streams are checked. mu is held.
+// number checks that an event follows the latest event of its stream, and assigns a number to an event without one. It
+// checks only numbered streams. mu is held.
 func (s *memoryEvents) number(session string, e *Event) error {
 	n := s.of(session)
 	st := n.open[e.ID.Stream]
@@ -99,8 +99,8 @@ func (s *memoryEvents) Latest(_ context.Context, session string) (sequence int64
 	return 0, nil
 }
 
-// follow returns the events after id, whether they complete the stream, and a channel that is closed when there may be
-// more.
+// follow returns the events after id. over reports whether these events complete the stream. news is closed when there
+// may be more events.
 func (s *memoryEvents) follow(session string, id EventID) (events []Event, over bool, news <-chan struct{}) {
 	session = keptID(session)
 	s.mu.Lock()

@@ -39,7 +39,7 @@ func TestMemoryEventsKeepsLatestEventsWithinLimits(t *testing.T) {
 					t.Fatalf("Append: %v", err)
 				}
 				e.Data = slices.Clone(data)
-				clear(data) // it is not the store's
+				clear(data) // the store must have its own copy
 				all[session] = append(all[session], e)
 			},
 			"forget": func(t *rapid.T) {

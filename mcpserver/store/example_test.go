@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// Two handlers serve one session. In two processes, use the stores of package redisstore.
+// Two handlers serve one session. For two processes, use the stores of package redisstore.
 func ExampleSessions() {
 	sessions, events := store.NewMemorySessions(), store.NewMemoryEvents(0, 0)
 	serve := func(name string) *mcpserver.HTTPHandler {

@@ -14,8 +14,8 @@ import (
 )
 
 // NewMemorySessions returns a memory store for the handlers of one process: for several handlers that serve the same
-// sessions, and for tests of several processes. For each handler, and for the messages to all, it keeps the latest
-// 4,096 messages, 64 MiB at most. Ids of 64 bytes or more are stored as a hash.
+// sessions, and for tests that simulate several processes. For each handler, and for the messages to all handlers, the
+// store keeps the latest 4,096 messages, 64 MiB at most. It stores ids of 64 bytes or more as a hash.
 func NewMemorySessions() Sessions {
 	return &memorySessions{
 		sessions: map[string]*keptSession{}, processes: map[string]time.Time{}, topics: map[string]*topic{},
@@ -32,7 +32,7 @@ type memorySessions struct {
 	mu        sync.Mutex
 	sessions  map[string]*keptSession // guarded by mu
 	processes map[string]time.Time    // guarded by mu; end of each lease
-	topics    map[string]*topic       // guarded by mu; by receiver; the empty one is all
+	topics    map[string]*topic       // guarded by mu; by receiver; the empty receiver is all processes
 	news      broadcast.Signal        // guarded by mu; sent after each message
 }
 
@@ -43,14 +43,14 @@ type keptSession struct {
 	until    time.Time // zero for never
 }
 
-// topic holds the messages to one receiver, or to all.
+// topic holds the messages to one receiver, or to all processes.
 type topic struct {
 	last     int64 // position of the latest message
 	messages [][]byte
 	bytes    int
 }
 
-// add adds a message, and drops the oldest ones beyond the limits.
+// add adds a message, and drops the oldest messages beyond the limits.
 func (t *topic) add(message []byte) {
 	t.last++
 	t.messages = append(t.messages, bytes.Clone(message))
@@ -193,7 +193,8 @@ func (t *memorySessions) Receive(ctx context.Context, process string, behind int
 	}
 }
 
-// next returns the first stored message after a position, or else a channel that is closed when a message arrives.
+// next returns the first stored message after a position. Without such a message, it returns a channel that is closed
+// when a message arrives.
 func (t *memorySessions) next(process string, behind int64) (m Message, ok bool, news <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -206,8 +207,8 @@ func (t *memorySessions) next(process string, behind int64) (m Message, ok bool,
 	return Message{position, position - 1, from.messages[i]}, true, nil
 }
 
-// keptID returns the key of an id in a memory store: the id itself if it is short, as ids of servers are, or else its
-// SHA-256. Keys never collide, because ids as long as a hash are hashed too.
+// keptID returns the key of an id in a memory store: a short id itself, or the SHA-256 of a long id. The ids of
+// servers are short. Keys never collide, because ids as long as a hash are hashed too.
 func keptID(id string) string {
 	if len(id) < hex.EncodedLen(sha256.Size) {
 		return id

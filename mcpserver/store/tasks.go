@@ -10,43 +10,43 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Tasks stores tasks for one process, or for all processes that serve the same clients. [NewMemoryTasks] returns one
-// for one process; package redisstore has one for several. Package storetest has the conformance tests. Its methods
-// may be called from any goroutine.
+// Tasks stores tasks for one process, or for all processes that serve the same clients. [NewMemoryTasks] returns a
+// store for one process, and package redisstore has a store for several processes. Package storetest has the
+// conformance tests. A Tasks must be safe for concurrent use.
 //
-// The receiver of a record may change the record itself, but neither side may change the maps and bytes that it refers
-// to: they may be shared.
+// The receiver of a record may change the record itself. Neither the store nor its caller may change the maps and
+// bytes to which a record refers, because both sides may share them.
 type Tasks interface {
-	// Load returns the task with that id, or [ErrNoTask] if there is none or it has expired.
+	// Load returns the task with that id. It returns [ErrNoTask] if the task does not exist or has expired.
 	Load(ctx context.Context, id string) (*Task, error)
 
-	// Save atomically replaces the previous revision of a task by r. Of several callers with the same revision, one
-	// succeeds. Revision 1 is a new task. Save returns [ErrConflict] if the stored revision is not the one before r, or
-	// if a new task already exists; [ErrNoTask] if there is no task to replace or it has expired; and [ErrFull] if there
-	// is no room. After Save has returned nil, Load returns r in every process.
+	// Save atomically replaces the previous revision of a task by r. If several callers save the same revision, one of
+	// them succeeds. Revision 1 is a new task. Save returns [ErrConflict] if the stored revision is not the one before r,
+	// or if a new task already exists. It returns [ErrNoTask] if there is no task to replace or the task has expired, and
+	// [ErrFull] if the store is full. After Save has returned nil, Load returns r in every process.
 	//
 	// The store keeps the task until r.Expires, and no longer.
 	Save(ctx context.Context, r *Task) error
 
-	// List returns the stored tasks of a principal after the place behind, in the order of their places, at most limit.
-	// Fewer than limit means that there are no more. principal is not empty. The records may lack Requests, Responses,
-	// Result and Error. List may miss a task that another call saves for the first time during List.
+	// List returns up to limit stored tasks of a principal after the place behind, in the order of their places. If there
+	// are fewer than limit, no more follow. principal is not empty. The records may lack Requests, Responses, Result and
+	// Error. List may miss a task that another call saves for the first time during List.
 	List(ctx context.Context, principal string, behind TaskPlace, limit int) ([]*Task, error)
 
-	// Watch calls changed for each revision that any process saves from now on, until stop is called. ctx bounds only the
-	// call of Watch itself. changed may be called from several goroutines and does not wait. Watch may miss changes, for
-	// example while a connection is broken: the server then reacts later and loses nothing. After stop has returned,
-	// changed is not called any more.
+	// Watch calls changed for each revision that any process saves from now on, until the caller calls stop. ctx bounds
+	// only the call of Watch itself. changed does not wait; the store may call it concurrently. Watch may miss changes,
+	// for example while a connection is broken; the server then reacts later and loses nothing. After stop has returned,
+	// the store calls changed no more.
 	Watch(ctx context.Context, changed func(id string, revision int64)) (stop func(), err error)
 }
 
-// Task is the complete record of a task. Its JSON encoding (encoding/json) is lossless.
+// Task is the complete record of a task. Encoding to JSON (encoding/json) loses nothing.
 type Task struct {
 	ID       string `json:"id"`
 	Revision int64  `json:"revision"` // number of saved revisions, from 1
 	Change   int64  `json:"change"`   // number of changes that clients can see
 
-	Principal string      `json:"principal,omitzero"` // may see the task; empty: everyone who knows its id
+	Principal string      `json:"principal,omitzero"` // owner of the task; empty if everyone who knows the id may see it
 	Version   mcp.Version `json:"version"`            // protocol version of the request that created the task
 	Method    string      `json:"method"`             // method of the request that became the task
 	Target    string      `json:"target,omitzero"`    // target of that request: the name of the tool
@@ -67,20 +67,20 @@ type Task struct {
 
 	CancelRequested bool      `json:"cancelRequested,omitzero"` // the client has requested cancellation
 	Owner           string    `json:"owner,omitzero"`           // the server that runs the handler
-	Lease           time.Time `json:"lease,omitzero"`           // when the owner counts as dead unless it renews
+	Lease           time.Time `json:"lease,omitzero"`           // the owner counts as dead after this time
 }
 
-// TaskPlace is the position of a task in a list: ordered by creation time, then by id, byte for byte. The zero value
-// is before all tasks.
+// TaskPlace is the position of a task in a list. Places are ordered by creation time, then by id, byte for byte. The
+// zero value is before all tasks.
 type TaskPlace struct {
 	Created int64 // in ms since 1970, not negative
 	ID      string
 }
 
-// Place returns the position of the task in a list. It never changes.
+// Place returns the position of the task in a list. The position never changes.
 func (r *Task) Place() TaskPlace { return TaskPlace{max(0, r.Created.UnixMilli()), r.ID} }
 
-// Compare returns a negative number if p is before q, and a positive one if p is after q.
+// Compare returns a negative number if p is before q, a positive number if p is after q, and otherwise 0.
 func (p TaskPlace) Compare(q TaskPlace) int {
 	return cmp.Or(cmp.Compare(p.Created, q.Created), strings.Compare(p.ID, q.ID))
 }
@@ -105,6 +105,5 @@ func (r *Task) Weight() int {
 	return n
 }
 
-// TaskSlack is the number of bytes by which a stored task may grow even if the store is full, so that the task can
-// fail with an error.
+// TaskSlack is the number of bytes by which a task may grow in a full store, so that the task can fail with an error.
 const TaskSlack = 1 << 10

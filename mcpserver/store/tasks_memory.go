@@ -12,8 +12,8 @@ import (
 )
 
 // NewMemoryTasks returns a memory store for one process. It keeps at most the given number of tasks, and at most size
-// bytes of results, requests and responses. Zero means 10,000 tasks and 256 MiB. When the store is full, it rejects
-// new tasks instead of dropping old ones: clients were promised that their tasks stay until they expire.
+// bytes of results, requests and responses. Zero means 10,000 tasks and 256 MiB. A full store rejects new tasks
+// instead of dropping old tasks, because a server promises its clients that tasks stay until they expire.
 func NewMemoryTasks(tasks, size int) Tasks {
 	return &memoryTasks{
 		tasks: cmp.Or(max(tasks, 0), 10_000), size: cmp.Or(max(size, 0), 256<<20),
@@ -25,13 +25,13 @@ type memoryTasks struct {
 	tasks, size int
 
 	mu       sync.Mutex
-	byID     map[string]*Task                  // guarded by mu; records are immutable
+	byID     map[string]*Task                  // guarded by mu; each record is immutable
 	bytes    int                               // guarded by mu
 	watchers map[*func(string, int64)]struct{} // guarded by mu
 	sweep    *time.Timer                       // guarded by mu; nil if no task expires
-	next     time.Time                         // guarded by mu; when sweep fires
+	next     time.Time                         // guarded by mu; time at which sweep fires
 	closed   bool                              // guarded by mu; the store rejects all tasks
-	telling  sync.RWMutex                      // read-locked while watchers are called
+	telling  sync.RWMutex                      // read-locked during calls of watchers
 }
 
 func (s *memoryTasks) Own(identity.Mark) {}
@@ -123,7 +123,7 @@ func (s *memoryTasks) replace(r *Task, now time.Time) error {
 	return nil
 }
 
-// full reports whether there is no room for r in place of old, which may be nil. mu is held.
+// full reports whether the store has no room to replace old by r. old may be nil. mu is held.
 func (s *memoryTasks) full(old, r *Task) bool {
 	if old == nil {
 		return len(s.byID) >= s.tasks || s.bytes+r.Weight() > s.size
@@ -138,7 +138,7 @@ func (s *memoryTasks) drop(r *Task) {
 	s.bytes -= r.Weight()
 }
 
-// sweepPause is the delay of the timer after a task has expired, so that one sweep removes many tasks.
+// sweepPause is the delay of the timer after the expiry of a task, so that one sweep removes many tasks.
 const sweepPause = time.Second
 
 // expect sets the timer for a task that expires at the given time. mu is held.

@@ -13,24 +13,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// TestEvents tests a shared store of events. The store must keep at least 100 events and 1 MiB of a session, and at
-// most the given numbers.
+// TestEvents tests a shared store of events. For each session, the store must keep at least 100 events and 1 MiB, and
+// at most the given numbers.
 func TestEvents(t *testing.T, events, size int, open func(t *testing.T) store.SharedEvents) {
 	for name, test := range map[string]func(*testing.T, store.SharedEvents){
-		"events are kept by stream":               keptEvents,
-		"sessions of any id are told apart":       anySessions,
-		"streams are numbered":                    numbered,
-		"a stream refuses what is not behind":     ascending,
-		"of many who append one succeeds":         oneAppends,
-		"the stream of no request numbers events": unnumbered,
-		"a follower gets what is there and comes": followed,
-		"a follower of what is over":              followedTooLate,
-		"following ends with its context":         followingEnds,
-		"a session that is forgotten":             forgotten,
-		"events within bounds": func(t *testing.T, s store.SharedEvents) {
+		"EventsAreStoredByStream":           keptEvents,
+		"SeparatesSessionsWithIDsOfAnyKind": anySessions,
+		"StreamsHaveUniqueNumbers":          numbered,
+		"StreamRefusesEventsOutOfOrder":     ascending,
+		"OneOfConcurrentAppendsSucceeds":    oneAppends,
+		"StoreNumbersEventsOfStream0":       unnumbered,
+		"FollowYieldsStoredAndNewEvents":    followed,
+		"FollowOfAStreamThatHasEnded":       followedTooLate,
+		"FollowEndsWithItsContext":          followingEnds,
+		"ForgetDropsASession":               forgotten,
+		"StoreKeepsEventsWithinItsLimits": func(t *testing.T, s store.SharedEvents) {
 			bounded(t, s, events, size)
 		},
-		"a final event that is too large to be kept": func(t *testing.T, s store.SharedEvents) { tooLarge(t, s, size) },
+		"FinalEventAboveTheLimit": func(t *testing.T, s store.SharedEvents) { tooLarge(t, s, size) },
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -98,8 +98,8 @@ func keptEvents(t *testing.T, s store.SharedEvents) {
 	must(t, "Append", s.Append(t.Context(), other, event(opened(t, s, other), 1, "x")))
 	same(t, "all of a stream", behind(t, s, session, id(one, 0)), event(one, 1, string(data)), event(one, 2, "c"),
 		last(one, 3, ""))
-	same(t, "the rest of it", behind(t, s, session, id(one, 2)), last(one, 3, ""))
-	same(t, "behind its end", behind(t, s, session, id(one, 3)))
+	same(t, "the rest of a stream", behind(t, s, session, id(one, 2)), last(one, 3, ""))
+	same(t, "after the end of a stream", behind(t, s, session, id(one, 3)))
 	same(t, "another stream", behind(t, s, session, id(two, 0)), event(two, 1, "b"))
 	same(t, "an unknown stream", behind(t, s, session, id(99, 0)))
 	same(t, "an unknown session", behind(t, s, fresh(), id(one, 0)))
@@ -120,7 +120,7 @@ func numbered(t *testing.T, s store.SharedEvents) {
 			}
 			mu.Lock()
 			if seen[n] || n <= 0 {
-				t.Errorf("want a number above 0 that no stream has, got %d", n)
+				t.Errorf("want an unused number above 0, got %d", n)
 			}
 			seen[n] = true
 			mu.Unlock()
@@ -131,7 +131,7 @@ func numbered(t *testing.T, s store.SharedEvents) {
 				t.Errorf("Append: %v", err)
 			}
 			if _, err := s.Note(t.Context(), session, n); !errors.Is(err, store.ErrNoStream) {
-				t.Errorf("the note about a stream that is over: want %v, got %v", store.ErrNoStream, err)
+				t.Errorf("note of a stream that has ended: want %v, got %v", store.ErrNoStream, err)
 			}
 		})
 	}
@@ -141,7 +141,7 @@ func numbered(t *testing.T, s store.SharedEvents) {
 		want(t, fmt.Sprint("the note about stream ", stream), err, store.ErrNoStream)
 	}
 	if n := opened(t, s, session); seen[n] {
-		t.Errorf("want a number that no stream has had, got %d", n)
+		t.Errorf("want a number that was never used, got %d", n)
 	}
 }
 
@@ -149,15 +149,15 @@ func ascending(t *testing.T, s store.SharedEvents) {
 	session := fresh()
 	n, empty := opened(t, s, session), opened(t, s, session)
 	must(t, "Append", s.Append(t.Context(), session, event(n, 1, "a")))
-	want(t, "the first again", s.Append(t.Context(), session, event(n, 1, "x")), store.ErrConflict)
-	must(t, "Append", s.Append(t.Context(), session, event(n, 3, "c"))) // a gap: the store has lost event 2
-	want(t, "the second behind the third", s.Append(t.Context(), session, event(n, 2, "x")), store.ErrConflict)
+	want(t, "the first event again", s.Append(t.Context(), session, event(n, 1, "x")), store.ErrConflict)
+	must(t, "Append", s.Append(t.Context(), session, event(n, 3, "c"))) // event 2 is missing, as if the store had lost it
+	want(t, "the second event after the third", s.Append(t.Context(), session, event(n, 2, "x")), store.ErrConflict)
 	must(t, "Append", s.Append(t.Context(), session, last(n, 4, "d")))
 	for sequence := range int64(6) {
-		want(t, "an event behind the end", s.Append(t.Context(), session, event(n, sequence, "x")), store.ErrConflict)
+		want(t, "an event after the final event", s.Append(t.Context(), session, event(n, sequence, "x")), store.ErrConflict)
 	}
 	must(t, "Append", s.Append(t.Context(), session, last(empty, 1, "")))
-	want(t, "another end", s.Append(t.Context(), session, last(empty, 1, "")), store.ErrConflict)
+	want(t, "another final event", s.Append(t.Context(), session, last(empty, 1, "")), store.ErrConflict)
 	same(t, "the stream", behind(t, s, session, id(n, 0)), event(n, 1, "a"), event(n, 3, "c"), last(n, 4, "d"))
 }
 
@@ -184,7 +184,7 @@ func oneAppends(t *testing.T, s store.SharedEvents) {
 	all.Wait()
 	for sequence := int64(1); sequence <= 20; sequence++ {
 		if done[sequence] != 1 {
-			t.Errorf("want one to have appended event %d, got %d", sequence, done[sequence])
+			t.Errorf("want one call to append event %d, got %d", sequence, done[sequence])
 		}
 	}
 }
@@ -305,15 +305,15 @@ func forgotten(t *testing.T, s store.SharedEvents) {
 	must(t, "Append", s.Append(t.Context(), other, event(0, 0, "b")))
 	s.Forget(session)
 	same(t, "a forgotten session", behind(t, s, session, id(n, 0)))
-	same(t, "its stream of no request", behind(t, s, session, id(0, 0)))
+	same(t, "stream 0 of a forgotten session", behind(t, s, session, id(0, 0)))
 	if got := behind(t, s, other, id(0, 0)); len(got) != 1 || string(got[0].Data) != "b" {
 		t.Errorf("another session: want its event, got %s", shown(got))
 	}
 	_, err := s.Note(t.Context(), session, n)
-	want(t, "the note about a stream of a forgotten session", err, store.ErrNoStream)
+	want(t, "note of a stream of a forgotten session", err, store.ErrNoStream)
 }
 
-// bounded checks that the store keeps the latest events without a gap, and a number within the limits.
+// bounded checks that the store keeps the latest events without a gap, and that their number is within the limits.
 func bounded(t *testing.T, s store.SharedEvents, events, size int) {
 	for _, length := range []int{1, 100 << 10} {
 		session := fresh()
@@ -357,7 +357,7 @@ func tooLarge(t *testing.T, s store.SharedEvents, size int) {
 	}
 }
 
-// anySessions checks that sessions do not share events and streams, however long and unusual their ids are.
+// anySessions checks that sessions with long and unusual ids do not share events and streams.
 func anySessions(t *testing.T, s store.SharedEvents) {
 	ids := append(strange(), "") // the empty id is a session, too
 	var streams []int64

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store/storetest"
 )
 
-// testSessions calls TestSessions for a store of your own: open returns an empty store for one test.
+// testSessions calls TestSessions for your own store. open returns an empty store for one test.
 func testSessions(t *testing.T) {
 	storetest.TestSessions(t, func(*testing.T) store.Sessions { return store.NewMemorySessions() })
 }
@@ -16,7 +16,7 @@ func ExampleTestSessions() {
 	_ = testing.InternalTest{Name: "TestSessions", F: testSessions}
 }
 
-// testEvents calls TestEvents for a store that keeps 500 events and 2 MiB of a session.
+// testEvents calls TestEvents for a store that keeps 500 events and 2 MiB for each session.
 func testEvents(t *testing.T) {
 	const events, size = 500, 2 << 20
 	storetest.TestEvents(t, events, size, func(*testing.T) store.SharedEvents {

@@ -5,7 +5,7 @@
 //		storetest.TestSessions(t, func(t *testing.T) store.Sessions { return open(t) })
 //	}
 //
-// The tests wait in real time for the store: a few seconds.
+// The tests wait in real time for the store, for a few seconds.
 package storetest
 
 import (
@@ -25,23 +25,23 @@ import (
 // patience bounds each wait.
 const patience = 30 * time.Second
 
-// TestSessions tests a store of sessions. open returns a store; all stores may share their content. The tests use
-// unique ids and processes, but they read the messages of all tests.
+// TestSessions tests a store of sessions. open returns a store. All stores may share their content: each test uses
+// unique ids and processes, and may receive the messages of other tests.
 func TestSessions(t *testing.T, open func(t *testing.T) store.Sessions) {
 	for name, test := range map[string]func(*testing.T, store.Sessions){
-		"a session is kept as it was given":         kept,
-		"ids of any kind are told apart":            anyIDs,
-		"an id is taken once":                       takenOnce,
-		"a record is replaced by revision":          replaced,
-		"of many who replace a record one succeeds": oneReplaces,
-		"a session expires":                         expires,
-		"a session is deleted once":                 deletedOnce,
-		"a session that is used is not deleted":     usedIsKept,
-		"a process lives as long as it says":        lives,
-		"messages to all come in one order":         oneOrder,
-		"messages to a process are its own":         own,
-		"a message that is large":                   large,
-		"receiving ends with its context":           receivingEnds,
+		"StoresTheRecordUnchanged":        kept,
+		"SeparatesIDsOfAnyKind":           anyIDs,
+		"RefusesAnIDInUse":                takenOnce,
+		"ReplacesARecordByRevision":       replaced,
+		"OneOfConcurrentReplacesSucceeds": oneReplaces,
+		"SessionExpires":                  expires,
+		"OneOfConcurrentDeletesSucceeds":  deletedOnce,
+		"DeleteKeepsASessionInUse":        usedIsKept,
+		"ProcessIsAliveForItsTTL":         lives,
+		"MessagesToAllHaveOneOrder":       oneOrder,
+		"ProcessGetsItsOwnMessages":       own,
+		"LargeMessage":                    large,
+		"ReceiveEndsWithItsContext":       receivingEnds,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
@@ -146,9 +146,9 @@ func expires(t *testing.T, s store.Sessions) {
 		must(t, "Use", err)
 	}
 	_, _, err := s.Use(t.Context(), other, 0, ttl)
-	want(t, "Use of what was not used for its time", err, store.ErrNoSession)
-	want(t, "Replace of it", s.Replace(t.Context(), other, nil, 1), store.ErrNoSession)
-	must(t, "Create of it", s.Create(t.Context(), other, nil, ttl))
+	want(t, "Use of an expired session", err, store.ErrNoSession)
+	want(t, "Replace of an expired session", s.Replace(t.Context(), other, nil, 1), store.ErrNoSession)
+	must(t, "Create of an expired session", s.Create(t.Context(), other, nil, ttl))
 }
 
 func deletedOnce(t *testing.T, s store.Sessions) {
@@ -172,7 +172,7 @@ func deletedOnce(t *testing.T, s store.Sessions) {
 	}
 	all.Wait()
 	if n != 1 {
-		t.Errorf("want one to have deleted the session, got %d", n)
+		t.Errorf("want one call of Delete to delete the session, got %d", n)
 	}
 	_, _, err := s.Use(t.Context(), id, 0, time.Minute)
 	want(t, "Use of a deleted session", err, store.ErrNoSession)
@@ -182,24 +182,24 @@ func usedIsKept(t *testing.T, s store.Sessions) {
 	id := fresh()
 	must(t, "Create", s.Create(t.Context(), id, nil, time.Minute))
 	if deleted, err := s.Delete(t.Context(), id, time.Minute); deleted || err != nil {
-		t.Errorf("want a session kept that was used less than a minute ago, got it deleted: %v, %v", deleted, err)
+		t.Errorf("want Delete to keep a session that was used less than a minute ago, got %v, %v", deleted, err)
 	}
 	const unused = 200 * time.Millisecond
-	waitUntil(t, "a session is deleted that nobody has used", func() bool {
+	waitUntil(t, "Delete deletes an unused session", func() bool {
 		deleted, err := s.Delete(t.Context(), id, unused)
 		must(t, "Delete", err)
 		return deleted
 	})
 }
 
-// waitUntil polls until is returns true.
+// waitUntil polls is until it returns true.
 func waitUntil(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for start := time.Now(); !is(); <-tick.C {
 		if time.Since(start) > patience {
-			t.Fatalf("want it so within %v: %s", patience, what)
+			t.Fatalf("want within %v: %s", patience, what)
 		}
 	}
 }
@@ -212,23 +212,23 @@ func lives(t *testing.T, s store.Sessions) {
 		return alive
 	}
 	if alive() {
-		t.Error("want a process dead that has said nothing, got it alive")
+		t.Error("want a process dead before its first Beat, got it alive")
 	}
 	const ttl = 200 * time.Millisecond
 	for range 2 {
 		must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
 		if !alive() {
-			t.Error("want a process alive that has said so, got it dead")
+			t.Error("want a process alive after Beat, got it dead")
 		}
 	}
 	must(t, "Beat", s.Beat(t.Context(), process, ttl))
-	waitUntil(t, "a process is dead that says nothing", func() bool { return !alive() })
+	waitUntil(t, "a process is dead after its ttl", func() bool { return !alive() })
 	want(t, "Publish to a dead process", s.Publish(t.Context(), process, nil), store.ErrNoProcess)
 	process = fresh()
 	must(t, "Beat", s.Beat(t.Context(), process, time.Minute))
 	must(t, "Beat", s.Beat(t.Context(), process, 0))
 	if alive() {
-		t.Error("want a process dead that has ended, got it alive")
+		t.Error("want a process dead after Beat with ttl 0, got it alive")
 	}
 }
 
@@ -288,7 +288,7 @@ func oneOrder(t *testing.T, s store.Sessions) {
 	}
 	rest := receive(t, s, "", prefix, got[0][10].Position, senders*each-10)
 	if string(rest[0].Data) != string(got[0][11].Data) {
-		t.Errorf("want those behind a position, got %q first, not %q", rest[0].Data, got[0][11].Data)
+		t.Errorf("messages after a position: got %q first, want %q", rest[0].Data, got[0][11].Data)
 	}
 }
 
@@ -312,7 +312,7 @@ func own(t *testing.T, s store.Sessions) {
 	must(t, "Publish", s.Publish(t.Context(), one, []byte("later")))
 	for _, m := range receive(t, s, one, "", at[one], 1) {
 		if string(m.Data) != "later" || m.Previous != at[one] {
-			t.Errorf("want what came later behind %d, got %q behind %d", at[one], m.Data, m.Previous)
+			t.Errorf("want the later message after %d, got %q after %d", at[one], m.Data, m.Previous)
 		}
 	}
 }
@@ -341,7 +341,7 @@ func receivingEnds(t *testing.T, s store.Sessions) {
 	}
 }
 
-// strange returns ids as clients may send them, including parts of each other. All are different.
+// strange returns different ids that clients may send. Some ids are parts of others.
 func strange() []string {
 	name := fresh()
 	long := strings.Repeat(name, 1<<20/len(name))
@@ -351,12 +351,12 @@ func strange() []string {
 	}
 }
 
-// anyIDs checks that ids do not share a session, however long and unusual they are.
+// anyIDs checks that long and unusual ids do not share a session.
 func anyIDs(t *testing.T, s store.Sessions) {
 	ids := strange()
 	for _, id := range ids {
 		_, _, err := s.Use(t.Context(), id, 0, time.Minute)
-		want(t, fmt.Sprintf("Use of %.60q before there is a session", id), err, store.ErrNoSession)
+		want(t, fmt.Sprintf("Use of %.60q before Create", id), err, store.ErrNoSession)
 		must(t, "Create", s.Create(t.Context(), id, []byte(id), time.Minute))
 		want(t, fmt.Sprintf("Create of %.60q again", id), s.Create(t.Context(), id, nil, time.Minute), store.ErrConflict)
 		must(t, "Beat", s.Beat(t.Context(), id, time.Minute))

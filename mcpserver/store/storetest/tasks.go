@@ -18,14 +18,15 @@ import (
 
 // TasksHarness provides the store and the clock for [TestTasks].
 type TasksHarness struct {
-	// Open returns two views of one new, empty store, as for two processes. A store of one process returns the same view
-	// twice. Open must close the views at the end of the test.
+	// Open returns two views of one new, empty store, as if for two processes. If the store supports only one process,
+	// Open returns the same view twice. Open must close the views at the end of the test.
 	Open func(t *testing.T) (one, other store.Tasks)
 
-	// Pass lets the store's clock advance by d.
+	// Pass advances the store's clock by d.
 	Pass func(t *testing.T, d time.Duration)
 
-	// Around calls each test, unless it is nil. Use [testing/synctest.Test] for a store that uses the bubble's clock.
+	// Around wraps each test; nil calls the test directly. Use [testing/synctest.Test] for a store that uses the bubble's
+	// clock.
 	Around func(t *testing.T, test func(t *testing.T))
 
 	// Unit is the resolution of expiry times in the store. Zero means 1 s.
@@ -41,19 +42,19 @@ func TestTasks(t *testing.T, h TasksHarness) {
 		h.Unit = time.Second
 	}
 	for name, test := range map[string]func(*rig){
-		"WhatIsSavedIsFoundByAll":          found,
-		"WhatIsNotThereIsNotFound":         missing,
-		"TasksOfAnyIdAreToldApart":         anyTaskIDs,
-		"RevisionsFollowEachOther":         revisions,
-		"OneOfSeveralWritersWins":          contended,
-		"NoChangeIsLost":                   counted,
-		"RecordsBelongToWhoHasThem":        owned,
-		"ATaskIsKeptUntilItExpires":        expiring,
-		"TheTimeOfATaskMayChange":          postponed,
-		"TasksAreListedForTheirPrincipal":  listed,
-		"AListHasPlacesThatStay":           paged,
-		"ChangesAreTold":                   watched,
-		"AContextThatHasEndedEndsTheCalls": ended,
+		"AllProcessesLoadASavedTask":     found,
+		"UnknownTask":                    missing,
+		"SeparatesIDsOfAnyKind":          anyTaskIDs,
+		"RevisionsAreConsecutive":        revisions,
+		"OneOfConcurrentSavesSucceeds":   contended,
+		"NoChangeIsLost":                 counted,
+		"CallerMayChangeItsRecord":       owned,
+		"TaskIsKeptUntilItExpires":       expiring,
+		"SaveMayChangeTheExpiry":         postponed,
+		"ListReturnsTasksOfOnePrincipal": listed,
+		"PlacesInAListAreStable":         paged,
+		"WatchReportsChanges":            watched,
+		"EndedContextEndsTheCall":        ended,
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.Around(t, func(t *testing.T) {
@@ -147,17 +148,17 @@ func missing(r *rig) {
 	r.fails("Load of a task that was never saved", err, store.ErrNoTask)
 	t := r.task("nobody")
 	t.Revision = 2
-	r.fails("Save of the second revision of such a task", r.one.Save(r.Context(), t), store.ErrNoTask)
+	r.fails("Save of the second revision of an unknown task", r.one.Save(r.Context(), t), store.ErrNoTask)
 }
 
 func revisions(r *rig) {
 	t := r.task("t")
 	r.save(r.one, t)
-	r.fails("Save of the first revision anew", r.other.Save(r.Context(), t), store.ErrConflict)
+	r.fails("Save of the first revision again", r.other.Save(r.Context(), t), store.ErrConflict)
 	second := r.load(r.other, "t")
 	second.Revision, second.Message = 2, "second"
 	r.save(r.other, second)
-	r.fails("Save of a revision that is there", r.one.Save(r.Context(), second), store.ErrConflict)
+	r.fails("Save of a stored revision", r.one.Save(r.Context(), second), store.ErrConflict)
 	second.Revision = 4
 	r.fails("Save of a revision that skips one", r.one.Save(r.Context(), second), store.ErrConflict)
 	second.Revision = 2
@@ -177,13 +178,13 @@ func contended(r *rig) {
 			case err == nil:
 				won.Add(1)
 			case !errors.Is(err, store.ErrConflict):
-				r.Errorf("Save of a revision that others save too: want the error %q or none, got %v", store.ErrConflict, err)
+				r.Errorf("concurrent Save of a revision: want the error %q or none, got %v", store.ErrConflict, err)
 			}
 		})
 	}
 	all.Wait()
 	if n := won.Load(); n != 1 {
-		r.Errorf("of those who save the same revision one succeeds: got %d", n)
+		r.Errorf("concurrent Saves of the same revision: want one to succeed, got %d", n)
 	}
 }
 
@@ -218,7 +219,7 @@ func counted(r *rig) {
 	}
 	all.Wait()
 	if t := r.load(r.one, "t"); t.Asked != writers*each || t.Revision != writers*each+1 {
-		r.Errorf("want %d additions in as many revisions more, got %d in revision %d", writers*each, t.Asked, t.Revision)
+		r.Errorf("want %d additions in as many further revisions, got %d in revision %d", writers*each, t.Asked, t.Revision)
 	}
 }
 
@@ -231,7 +232,7 @@ func owned(r *rig) {
 	want := r.task("t")
 	got := r.load(r.one, "t")
 	if got.Message != want.Message || len(got.Requests) != 1 {
-		r.Errorf("a record that was saved or loaded is its holder's to change: want %q in the store, got %q", want.Message,
+		r.Errorf("after the caller changed its own record: want %q in the store, got %q", want.Message,
 			got.Message)
 	}
 }
@@ -270,7 +271,7 @@ func postponed(r *rig) {
 	r.save(r.one, later)
 	r.Pass(r.T, 3*r.Unit)
 	_, err := r.one.Load(r.Context(), "later")
-	r.fails("Load of a task that was to expire later, then earlier again", err, store.ErrNoTask)
+	r.fails("Load of an expired task whose expiry was changed twice", err, store.ErrNoTask)
 }
 
 // list returns the ids that the store lists.
@@ -380,7 +381,7 @@ func watched(r *rig) {
 					return
 				}
 			case <-time.After(patience):
-				r.Fatalf("who watches is told of %v: got nothing in %v", want, patience)
+				r.Fatalf("want Watch to report %v, got nothing in %v", want, patience)
 			}
 		}
 	}
@@ -402,18 +403,18 @@ func watched(r *rig) {
 	if stop, err = r.one.Watch(r.Context(), func(id string, revision int64) {
 		again <- change{id, revision}
 	}); err != nil {
-		r.Fatalf("Watch anew: want no error, got %v", err)
+		r.Fatalf("second Watch: want no error, got %v", err)
 	}
 	defer stop()
 	a.Revision = 4
 	r.save(r.one, a)
 	select {
-	case <-again: // the stopped watch would have been called, too
+	case <-again: // the stopped watch would have got a call too
 	case <-time.After(patience):
-		r.Fatalf("who watches anew is told: got nothing in %v", patience)
+		r.Fatalf("second Watch: want a call, got none in %v", patience)
 	}
 	if n := len(told); n > 0 {
-		r.Errorf("who has stopped to watch is told nothing: got %d calls", n)
+		r.Errorf("after stop: want no calls, got %d", n)
 	}
 }
 
@@ -426,7 +427,7 @@ func ended(r *rig) {
 	r.fails("Save with a context that has ended", r.one.Save(ctx, r.task("u")), context.Canceled)
 }
 
-// anyTaskIDs checks that ids do not share a task, however long and unusual they are: clients can send any id.
+// anyTaskIDs checks that long and unusual ids do not share a task. Clients can send any id.
 func anyTaskIDs(r *rig) {
 	long := strings.Repeat("x", 1<<20)
 	ids := []string{
@@ -435,7 +436,7 @@ func anyTaskIDs(r *rig) {
 	}
 	for i, id := range ids {
 		_, err := r.one.Load(r.Context(), id)
-		r.fails(fmt.Sprintf("Load of %.40q before it is there", id), err, store.ErrNoTask)
+		r.fails(fmt.Sprintf("Load of %.40q before Save", id), err, store.ErrNoTask)
 		t := r.task(id)
 		t.Result, t.Target = nil, fmt.Sprint(i)
 		r.save(r.one, t)
