@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// typed runs the command with a person at the terminal who types these lines.
+// typed runs the command with a terminal at which a person types these lines.
 func typed(t *testing.T, lines string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -72,7 +72,7 @@ func TestAPersonIsAskedBeforeAPageIsOpened(t *testing.T) {
 	noCollector(t)
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
-	t.Setenv("SSH_CONNECTION", "far away") // nothing opens on the machine that runs the tests
+	t.Setenv("SSH_CONNECTION", "far away") // do not open a browser during the tests
 	url, _ := serves(t, "0")
 	for answer, want := range map[string]string{
 		"yes\n": "You went there.\n", "\n": "You did not go.\n", "no\n": "You did not go.\n", "what?\n": "You did not go.\n",
@@ -84,7 +84,7 @@ func TestAPersonIsAskedBeforeAPageIsOpened(t *testing.T) {
 		}
 		if !strings.Contains(stderr, "\n    example.com\n") ||
 			!strings.Contains(stderr, "The whole address: https://example.com/?from=mcpotel\n") {
-			t.Errorf("%q: want the host to stand out and the whole URL, got %s", answer, stderr)
+			t.Errorf("%q: want the host on a separate line, and the whole URL, got %s", answer, stderr)
 		}
 		if opened := strings.Contains(stderr, "open this page:\n"); opened != (answer == "yes\n") {
 			t.Errorf("%q: opened: %v: %s", answer, opened, stderr)
@@ -115,18 +115,19 @@ func TestCallIsRetriedAfterTheUserVisitsTheURL(t *testing.T) {
 		calls.Store(0)
 		code, out, stderr := typed(t, answer, args...)
 		if code != want || !strings.Contains(stderr, "\n    bank.example\n") || (out == "paid\n") != (want == exitOK) {
-			t.Errorf("%q: got exit code %d and %q, want %d, and the host to stand out: %s", answer, code, out, want, stderr)
+			t.Errorf("%q: got exit code %d and %q, want %d, and the host on a separate line: %s", answer, code, out,
+				want, stderr)
 		}
 	}
 	calls.Store(0)
 	code, _, stderr := runs(t, args...)
 	if code != exitTool || !strings.Contains(stderr, "https://bank.example/login") || calls.Load() != 1 {
-		t.Errorf("nobody there: got exit code %d after %d calls, want %d after one, and the URL: %s", code, calls.Load(),
+		t.Errorf("without a person: got exit code %d after %d calls, want %d after one, and the URL: %s", code, calls.Load(),
 			exitTool, stderr)
 	}
 }
 
-// TestCallTimeoutPausesDuringAQuestion lets a person think for longer than the call may take.
+// TestCallTimeoutPausesDuringAQuestion answers a question after more time than the timeout of the call.
 func TestCallTimeoutPausesDuringAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, keyboard := io.Pipe()
@@ -148,7 +149,7 @@ func TestCallTimeoutPausesDuringAQuestion(t *testing.T) {
 		begun := time.Now()
 		<-p.Done()
 		if took := time.Since(begun); took != 10*time.Second || !errors.Is(p.Err(), context.DeadlineExceeded) {
-			t.Errorf("want the deadline 10s later, got %v after %v", p.Err(), took)
+			t.Errorf("want the deadline after 10s without the question, got %v after %v", p.Err(), took)
 		}
 	})
 }

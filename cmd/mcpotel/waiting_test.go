@@ -30,7 +30,7 @@ func TestTerminalShowsTheServerBeingWaitedFor(t *testing.T) {
 			if hear := m.Transport.(transport.Stdio).Stderr; terminal {
 				hear("added 12\x1b[31m packages")
 			} else if hear != nil {
-				t.Error("somebody hears what nobody is shown")
+				t.Error("without a terminal, a handler for standard error is set")
 			}
 			time.Sleep(2 * time.Second)
 			w.end()
@@ -96,6 +96,6 @@ func TestStatusLineFitsTheTerminal(t *testing.T) {
 	c.terminal, c.columns = true, func() int { return 5 }
 	c.status("waiting")
 	if b.String() != "wait" {
-		t.Errorf("got %q, want what fits", b.String())
+		t.Errorf("got %q, want a line that fits the terminal", b.String())
 	}
 }

@@ -144,7 +144,7 @@ func TestMissingSourcesAreReported(t *testing.T) {
 			Spans: []inspector.Spans{&kept{err: errors.New("no Jaeger answers")}},
 		})
 		text, _ := ask(t, c, "list_clients", nil)
-		says(t, text, "No clients and no servers", "Missing: http://localhost:1/: connection refused.")
+		says(t, text, "No clients or servers", "Missing: http://localhost:1/: connection refused.")
 		text, _ = ask(t, c, "explain", map[string]any{"trace_id": traceID})
 		says(t, text, "No telemetry of trace", "connection refused", "the Jaeger: no Jaeger answers")
 	})

@@ -109,7 +109,7 @@ func TestFailuresAreFoundWithTracesAlone(t *testing.T) {
 	text, _ = ask(t, c, "explain", map[string]any{"tool": "radar"})
 	says(t, text, "never sent", "nothing_listens, certain")
 	text, _ = ask(t, c, "recent_traces", map[string]any{"peer": "mail"})
-	says(t, text, "No call that failed is recorded")
+	says(t, text, "No failed call is recorded")
 	if want := []string{"errors=1", "errors=1&q=gen_ai.tool.name%3Dradar"}; !slices.Contains(asked, want[0]) ||
 		!slices.Contains(asked, want[1]) {
 		t.Errorf("want requests with %q, got %q", want, asked)
@@ -142,11 +142,11 @@ func TestInvalidPageIsAnExplainedError(t *testing.T) {
 		"302":              http.RedirectHandler(other.URL, http.StatusFound).ServeHTTP,
 		"500":              func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
 		"no such page":     http.NotFound,
-		"not that of such": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+		"not the JSON of such": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
 		"unexpected end of JSON input": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"clients":[`)
 		},
-		"answer is not that of": func(w http.ResponseWriter, _ *http.Request) {
+		"answer is not the JSON": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, strings.Repeat(" ", 17<<20))
 		},
 	} {
@@ -159,7 +159,7 @@ func TestInvalidPageIsAnExplainedError(t *testing.T) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 		site.Close()
-		if _, err := d.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "is the program running?") {
+		if _, err := d.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "check that the program is running") {
 			t.Errorf("page that is gone: got %v", err)
 		}
 	}
