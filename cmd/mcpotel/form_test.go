@@ -42,8 +42,8 @@ func TestAPersonFillsInAForm(t *testing.T) {
 			"all": {"Ada\nsmall\n3\nmilk, 3\ny\nada@example.com\nyes\n", "3 × s for Ada with milk and cinnamon, to go\n", nil},
 			"wrong answers": {"\nAda\nhuge\n1\nmany\n11\n2\ntea\n2\nperhaps\nno\nada\nada@example.com\nmaybe\n\n",
 				"2 × s for Ada with sugar\n", []string{
-					"an answer is required", `"huge" is none of these`, `"many" is not a number`, "want at most 10",
-					`"tea" is none of these`,
+					"an answer is required", `"huge" is not one of the choices`, `"many" is not a number`, "want at most 10",
+					`"tea" is not one of the choices`,
 					`"perhaps" is neither yes nor no`, `"ada" is not a valid e-mail address`,
 				}},
 			"changed": {"Ada\n\n\n\n\n\nchange\nBob\n\n5\n\n\n\n\n", "5 × l for Bob\n",

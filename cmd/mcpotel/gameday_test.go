@@ -70,7 +70,7 @@ func TestAGameDayReportsAlertsThatDoNotFire(t *testing.T) {
 	if d, err := time.ParseDuration(took); err != nil || d < time.Second {
 		t.Errorf("want a duration of at least 1 s, got %q", took)
 	}
-	if !strings.Contains(stderr, "MCPResponsesDropped: answers come twice") {
+	if !strings.Contains(stderr, "MCPResponsesDropped: answers arrive twice") {
 		t.Errorf("want a message about the injected failure, got %q", stderr)
 	}
 	services := map[string]bool{}
@@ -150,8 +150,8 @@ func TestTheDrillsOfAPlanAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, stderr := runs(t, "gameday", "--plan", file, "--list")
-	want := "Mine                        about 3 min       answers to calls come 6 s late\n" +
-		"Other                       as its rule says  calls meet the faults of the plan\n"
+	want := "Mine                        about 3 min       answers to calls arrive 6 s late\nOther                      " +
+		" as its rule says  the faults of the plan are injected into calls\n"
 	if code != exitOK || out != want {
 		t.Errorf("got exit code %d and\n%s%s, want\n%s", code, out, stderr, want)
 	}

@@ -123,7 +123,8 @@ Results go to standard output, everything else to standard error.
 
 // aboutExit describes the exit codes.
 const aboutExit = `0 ok, 1 the tool reported an error or the server rejected the request, 2 usage, 3 connection,
-130 Ctrl-C, 143 SIGTERM. Commands that run until they are interrupted (watch, view, serve-demo, --web) then exit with 0.`
+130 Ctrl-C, 143 SIGTERM. Commands that run until they are interrupted (watch, view, serve-demo, --web) exit
+with 0 then.`
 
 // rootHelp returns the help of the program.
 func rootHelp(root *cobra.Command) string {

@@ -63,7 +63,7 @@ func TestRecordingIsServedReplayedAndCompared(t *testing.T) {
 	short := filepath.Join(dir, "short.ndjson")
 	does(exitOK, `{"quotient":2}`, append(append(divide, "proxy", "--record", short), server...)...)
 	does(exitOK, "params and results were not compared", "diff", short, file)
-	does(exitUsage, "the recording has no content; record it with --record-content", "mock", short)
+	does(exitUsage, "the recording has no content; record again with --record-content", "mock", short)
 	does(exitUsage, "the recording has no content", append([]string{"replay", short}, server...)...)
 }
 
@@ -79,7 +79,8 @@ func TestMisuseOfRecordingsIsExplained(t *testing.T) {
 	}{
 		{"no file: --record-content and --record-limit need --record FILE",
 			[]string{"proxy", "--record-content", "--", "x"}},
-		{"--record-limit must be between 1 and 1024", []string{"proxy", "--record", "x", "--record-limit", "2000", "--", "x"}},
+		{"--record-limit must be between 1 and 1024", []string{"proxy", "--record", "x", "--record-limit",
+			"2000", "--", "x"}},
 		{"there already exists; remove it, give another name", []string{"proxy", "--record", there, "--", "x"}},
 		{"not a directory", []string{"proxy", "--record", there + "/x", "--", "x"}},
 		{"the recording is missing", []string{"mock"}},
