@@ -40,7 +40,7 @@ func newView(s streams) *cobra.Command {
 	f.StringVar(&v.grpc, "grpc", "127.0.0.1:4317", "receive OTLP/gRPC at this `ADDRESS`, on loopback")
 	f.StringVar(&v.http, "http", "127.0.0.1:4318", "receive OTLP/HTTP at this `ADDRESS`, on loopback; empty disables it")
 	f.StringVar(&v.web, "web", "127.0.0.1:4320", "serve the page at this `ADDRESS`, on loopback")
-	v.jaeger.flags(f, "jaeger", jaegerExample, "look traces up in the Jaeger at this `URL`, such as "+jaegerExample+
+	v.jaeger.flags(f, "jaeger", jaegerExample, "look up traces in the Jaeger at this `URL`, such as "+jaegerExample+
 		"; the command then receives telemetry only if --grpc or --http is given")
 	return cmd
 }

@@ -190,7 +190,7 @@ func (m *overviewModel) addServers(o *overview) {
 		m.ServerTiles = []tile{
 			{Value: len(o.Servers), Name: plural(len(o.Servers), "server")},
 			{Value: connected, Name: "connected"},
-			{Value: inFlight, Name: "being answered"},
+			{Value: inFlight, Name: "in progress"},
 			{Value: sum.Count, Name: "requests answered"},
 			{Text: percent(sum.Failed, sum.Count), Name: "failed", Bad: sum.Failed > 0},
 		}

@@ -69,7 +69,7 @@ func TestListCanBeFiltered(t *testing.T) {
 		!strings.Contains(note[0], "“soon” is not a duration") {
 		t.Errorf("want a note that soon is not a duration, got %q", note)
 	}
-	if text := getPage(t, h, "/?q=nosuch").text(); !strings.Contains(text, "None of the 2 traces is like that") {
+	if text := getPage(t, h, "/?q=nosuch").text(); !strings.Contains(text, "None of the 2 traces matches") {
 		t.Errorf("want a note that no trace matches, got %q", text)
 	}
 }
@@ -173,7 +173,7 @@ func TestConnectionTracesAreFoldedWithTheirNumber(t *testing.T) {
 		t.Errorf("want the two calls in the list, got %d lines", len(rows))
 	}
 	fold := page.one(t, "details#connecting")
-	if got := fold.texts("summary"); len(got) != 1 || got[0] != "6 traces of connecting and probing only" {
+	if got := fold.texts("summary"); len(got) != 1 || got[0] != "6 traces with only connection attempts and probes" {
 		t.Errorf("want the number of folded traces, got %q", got)
 	}
 	var lines [][]string

@@ -143,7 +143,7 @@ func TestClockSkewIsNoted(t *testing.T) {
 	if text := server.one(t, ".note").text(); !strings.Contains(text, "clock skew? drawn 4.96s earlier") {
 		t.Errorf("want a note at the span, got %q", text)
 	}
-	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "1 span drawn elsewhere") {
+	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "1 span moved into its parent") {
 		t.Errorf("want a note above, got %q", notes)
 	}
 }
