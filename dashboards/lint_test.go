@@ -90,7 +90,7 @@ func (b board) drawn() []panel {
 	return slices.DeleteFunc(slices.Clone(b.Panels), func(p panel) bool { return p.Type == "row" })
 }
 
-func TestDashboardsImportUnchanged(t *testing.T) {
+func TestDashboardFilesCanBeImported(t *testing.T) {
 	uids := map[string]string{}
 	for _, b := range boards(t) {
 		if b.ID != nil {

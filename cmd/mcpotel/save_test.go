@@ -119,7 +119,7 @@ func TestLongNamesAreSaved(t *testing.T) {
 	}
 }
 
-func TestFileNames(t *testing.T) {
+func TestFileNamesAreSafe(t *testing.T) {
 	for _, tc := range []struct{ name, mimeType, want string }{
 		{"show", "image/png", "show.png"}, {"show.png", "image/png", "show.png"}, {"a.JPG", "", "a.JPG"},
 		{"report.v2", "application/pdf; x=y", "report.pdf"}, {"a b/c", "", "a-b-c.bin"}, {"..", "", "result.bin"},

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestTerminalShowsTheServerBeingWaitedFor(t *testing.T) {
+func TestTerminalShowsTheStartingServer(t *testing.T) {
 	for terminal, want := range map[bool]string{
 		true: "waiting for npx server to start, 2 s" +
 			"\r\x1b[Kwaiting for npx server to start, 3 s; it says: added 12\ufffd[31m packages" +

@@ -71,7 +71,7 @@ func text(t *testing.T, w *http.Response) string {
 	return string(body)
 }
 
-func TestEachStateShowsWhatItMeans(t *testing.T) {
+func TestEachStateIsExplained(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		c           client

@@ -159,8 +159,8 @@ func TestServersErrorTypeExplainsWhoEndedTheRequest(t *testing.T) {
 	}
 }
 
-// TestTimeoutBeforeRequestIsNoConnectionProblem explains a call that spent all its time listing tools.
-func TestTimeoutBeforeRequestIsNoConnectionProblem(t *testing.T) {
+// TestTimeoutBeforeRequestIsNotBlamedOnConnection explains a call that spent all its time listing tools.
+func TestTimeoutBeforeRequestIsNotBlamedOnConnection(t *testing.T) {
 	call := failed(names.ErrorTimeout)
 	call.ID = ""
 	ready := telemetry.FlightEntry{Time: noon.Add(-time.Minute), Kind: "transition", From: "initializing", To: "ready"}

@@ -77,7 +77,7 @@ func TestLinesFitTheWidthAndHaveNoControlCharacters(t *testing.T) {
 	})
 }
 
-func TestColourChangesNothingButColour(t *testing.T) {
+func TestColourDoesNotChangeTheText(t *testing.T) {
 	own := strings.NewReplacer(func() []string {
 		pairs := []string{reset, "", string(faint), "", string(bold), "", string(red), ""}
 		for _, s := range serviceStyles {

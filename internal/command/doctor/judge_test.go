@@ -36,7 +36,7 @@ func offering(items []*mcp.Tool) *facts {
 	return f
 }
 
-func TestListChecks(t *testing.T) {
+func TestListChecksHaveVerdicts(t *testing.T) {
 	broken := offering(tools(2))
 	broken.offers.tools.err = errors.New("no answer in time")
 	cut := offering(tools(4))
@@ -103,7 +103,7 @@ func TestPingUsesTheMedian(t *testing.T) {
 	}
 }
 
-func TestListenCheck(t *testing.T) {
+func TestListenCheckDetectsUnansweredSubscriptions(t *testing.T) {
 	tools := mcp.SubscriptionFilter{ToolsListChanged: true}
 	lost := errors.New("no answer within 2s")
 	for _, tc := range []struct {

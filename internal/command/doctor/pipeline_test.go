@@ -26,7 +26,7 @@ func environment(t *testing.T, variables map[string]string) {
 	}
 }
 
-func TestPipelineChecks(t *testing.T) {
+func TestPipelineChecksFollowTheEnvironment(t *testing.T) {
 	sink, err := otlpsink.Listen("")
 	if err != nil {
 		t.Fatal(err)

@@ -120,7 +120,7 @@ func own(binary, name string) doctor.Server {
 	}}
 }
 
-func TestExamineCommands(t *testing.T) {
+func TestExaminationOfCommandsFindsProblems(t *testing.T) {
 	for name, tc := range map[string]struct {
 		timeout   time.Duration
 		verdict   doctor.Verdict

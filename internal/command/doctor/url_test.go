@@ -48,7 +48,7 @@ func examine(t *testing.T, url string, timeout time.Duration) *doctor.Report {
 		&doctor.Options{Timeout: timeout})
 }
 
-func TestExamineURLs(t *testing.T) {
+func TestExaminationOfURLsFindsProblems(t *testing.T) {
 	closed := func(t *testing.T) string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDrillsReadsAlertsOfAPlan(t *testing.T) {
+func TestDrillsParsesAPlan(t *testing.T) {
 	all, err := Drills([]byte("alerts:\n- alert: Mine\n  as: MCPClientSlow\n- alert: MCPToolLoop\n" +
 		"- alert: Flaky\n  every: 2s\n  faults: [{kind: error, probability: 0.5}]\n"))
 	if err != nil {

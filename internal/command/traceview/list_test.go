@@ -95,7 +95,7 @@ func TestTraceIsNamedAfterItsRootOrFirstSpan(t *testing.T) {
 	}
 }
 
-func TestAnEmptyListSaysWhereToExport(t *testing.T) {
+func TestEmptyTraceListShowsTheExportEndpoint(t *testing.T) {
 	text := getPage(t, New(Options{GRPC: "127.0.0.1:4317", HTTP: "http://127.0.0.1:4318"}), "/").one(t, ".empty").text()
 	for _, want := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317",
 		"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "http/protobuf"} {
@@ -197,7 +197,7 @@ func TestConnectionTracesAreFoldedWithTheirNumber(t *testing.T) {
 	}
 }
 
-func TestTraceWithACallIsNoConnectionTrace(t *testing.T) {
+func TestTraceWithACallIsNotFolded(t *testing.T) {
 	spans := connect(1, "")
 	for name, test := range map[string]struct {
 		spans []otlpsink.Span

@@ -116,7 +116,7 @@ func TestLogLineContainsItsErrorText(t *testing.T) {
 	}
 }
 
-func TestIncompleteTraceSaysSo(t *testing.T) {
+func TestIncompleteTraceIsMarked(t *testing.T) {
 	s := sample()
 	s.Spans = s.Spans[:1] // the server's
 	page := getPage(t, showing(s), "/trace/"+traceA)
