@@ -55,8 +55,8 @@ func TestFaultPlanErrorsNameTheLine(t *testing.T) {
 		"faults:\n- kind: drop\n  probability: 2\n": "line 2: fault 1, drop: probability: 2 is not between 0 and 1",
 		"faults:\n- kind: drop\n  tool: '['\n": `line 2: fault 1, drop: tool: "[" is not a valid pattern; want one such as read_*: ` +
 			"syntax error in pattern",
-		"faults:\n\n- kind: drop\n  on: response\n": `line 3: fault 1, drop: on: "response" is not for this kind; ` +
-			"it is for answer, request, notification",
+		"faults:\n\n- kind: drop\n  on: response\n": `line 3: fault 1, drop: on: "response" does not apply to this kind; ` +
+			"want answer, request, notification",
 	} {
 		if _, _, err := Faults([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %q", text, err, want)
