@@ -50,7 +50,7 @@ func TestCommandsForResourcesPromptsAndMore(t *testing.T) {
 		"roots":              {[]string{"call", "--root", ".", "roots"}, exitOK, `{"roots":["file://`, ""},
 		"no roots":           {[]string{"call", "roots"}, exitTool, "", ""},
 		"no sampling":        {[]string{"call", "poem", `{"about":"nothing"}`}, exitTool, "", ""},
-		"no person to ask":   {[]string{"call", "order"}, exitOK, "No coffee, then.", "declined: no person at a terminal"},
+		"no person to ask":   {[]string{"call", "order"}, exitOK, "No coffee, then.", "declined: there is no person"},
 		"no person to visit": {[]string{"call", "sign-in"}, exitOK, "You did not go.", "https://example.com/?from=mcpotel"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,7 +41,7 @@ func TestCostRanksToolsByTokens(t *testing.T) {
 func TestCostOfAServerWithoutTools(t *testing.T) {
 	costs := costsOf(nil)
 	var out strings.Builder
-	if err := costs.print(&out); err != nil || !strings.Contains(out.String(), "in all, 0.0 %") {
+	if err := costs.print(&out); err != nil || !strings.Contains(out.String(), "total: 0.0 %") {
 		t.Errorf("got %v and %q, want a total of zero", err, out.String())
 	}
 	out.Reset()

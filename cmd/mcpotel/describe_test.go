@@ -82,7 +82,7 @@ func TestDescribePrintsAWorkingExample(t *testing.T) {
 func TestDescribeMarksExamplesThatNeedEditing(t *testing.T) {
 	noCollector(t)
 	url := echoes(t, `{"type":"object","required":["x"],"properties":{"x":{"type":"string","pattern":"^[A-Z]{3}$"}}}`)
-	if _, out, _ := runs(t, "describe", "--url", url, "echo"); !strings.Contains(out, "(adapt it: ") ||
+	if _, out, _ := runs(t, "describe", "--url", url, "echo"); !strings.Contains(out, "(edit the example: ") ||
 		!strings.Contains(out, "pattern ^[A-Z]{3}$") {
 		t.Errorf("want a note that the example needs editing, got:\n%s", out)
 	}

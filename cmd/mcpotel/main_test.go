@@ -104,7 +104,7 @@ func TestDemoShowsEachCallAsOneTraceOfClientAndServer(t *testing.T) {
 		1: {"CLIENT", "SERVER", "server/discover"},
 		2: {"forecast for Oslo", "CLIENT", "tools/call forecast", "SERVER", "look up the weather"},
 		3: {"division by zero", "error.type=tool_error"},
-		4: {"no answer in time", "error.type=timeout", "error.type=cancelled", "notifications/cancelled"},
+		4: {"a call that times out", "error.type=timeout", "error.type=cancelled", "notifications/cancelled"},
 		5: {"ended by SIGKILL", "error.type=connection_lost", "ready again after", "tools/call forecast", "SERVER"},
 	} {
 		for _, w := range want {
