@@ -169,7 +169,7 @@ func TestBearerFlagsAreChecked(t *testing.T) {
 	noCollector(t)
 	for want, flags := range map[string][]string{
 		"add --listen HOST:PORT": {"--bearer-issuer", "https://x"},
-		"need each other":            {"--listen", ":0", "--bearer-issuer", "https://x"},
+		"need each other":        {"--listen", ":0", "--bearer-issuer", "https://x"},
 		`--bearer-keys "http://x.example/keys": want a URL with https`: {"--listen", ":0", "--bearer-issuer", "https://x",
 			"--bearer-keys", "http://x.example/keys", "--bearer-resource", "https://x/mcp"},
 	} {
