@@ -139,9 +139,9 @@ func TestInvalidPageIsAnExplainedError(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
 	defer other.Close()
 	for want, h := range map[string]http.HandlerFunc{
-		"302":              http.RedirectHandler(other.URL, http.StatusFound).ServeHTTP,
-		"500":              func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
-		"no such page":     http.NotFound,
+		"302":                  http.RedirectHandler(other.URL, http.StatusFound).ServeHTTP,
+		"500":                  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+		"no such page":         http.NotFound,
 		"not the JSON of such": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
 		"unexpected end of JSON input": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"clients":[`)
