@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/dashboard"
 )
 
-// changes are series of an hour. Version 2 of a service and version 9 of its server begin after 30 minutes. A client
-// sees two changed tools after 57.
+// changes are input series of one hour. Version 2 of a service and version 9 of its server start after 30 minutes.
+// After 57 minutes, a client sees two changed tools.
 const changes = `
       - {series: 'mcp_client_start_time_seconds{job="agent",instance="a",service_version="1"}', values: '-86400x60'}
       - {series: 'mcp_client_start_time_seconds{job="agent",instance="b",service_version="2"}', values: '_x30 1800x30'}
@@ -18,12 +18,12 @@ const changes = `
       - {series: 'mcp_client_tool_changes_total{job="agent",instance="b",service_version="2",mcp_client_name="weather",mcp_client_tool_change_kind="changed"}', values: '_x57 2x3'}
 `
 
-// TestAnnotationTestsMatchTheTable writes the file that promtool runs.
+// TestAnnotationTestsMatchTheTable compares annotations_test.yaml, which promtool runs, with the table.
 func TestAnnotationTestsMatchTheTable(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# The marks in all graphs when something changed: promtool test rules annotations_test.yaml\n" +
-		"# Generated from annotations_test.go by \"go generate ./dashboards\".\n" +
-		"fuzzy_compare: true\ntests:\n  - interval: 1m\n    input_series:" + changes + "    promql_expr_test:\n")
+	b.WriteString("# Annotations for new versions and changed tools: promtool test rules annotations_test.yaml\n# " +
+		"Generated from annotations_test.go by \"go generate ./dashboards\".\nfuzzy_compare: true\ntests:\n  - interval: " +
+		"1m\n    input_series:" + changes + "    promql_expr_test:\n")
 	for _, a := range dashboard.All()[0].Annotations() {
 		at, want := "32m", map[string]string{
 			"New version of a service": `[{labels: '{job="agent",service_version="2"}', value: 1}]`,
@@ -46,5 +46,5 @@ func writeAnswer(b *strings.Builder, about, expr, at, want string) {
 		strings.ReplaceAll(asked.Replace(expr), "\n", "\n          "), at, want)
 }
 
-// asked puts all values in the place of Grafana's variables.
+// asked replaces Grafana's variables by a pattern for all values.
 var asked = strings.NewReplacer("$environment", ".*", "$job", ".*")

@@ -1,5 +1,5 @@
-// Package dashboards holds nothing but tests: of the Grafana dashboards, the recording rules, the alerts and the
-// provisioning in this folder. The files are written from package internal/dashboard.
+// Package dashboards contains only tests: of the Grafana dashboards, recording rules, alerts and provisioning in this
+// directory. go generate writes the files from package internal/dashboard.
 package dashboards
 
 //go:generate go test . -run MatchTheTable -update

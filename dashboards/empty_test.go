@@ -25,7 +25,7 @@ func TestPanelsAllowedToBeEmptyMatchTheTable(t *testing.T) {
 	checkFile(t, "../testenv/grafana/empty.json", string(text)+"\n")
 }
 
-// whyEmpty says why a panel may have nothing to show, or nothing if one of its queries must have an answer.
+// whyEmpty returns the reason why a panel may be empty, or an empty string if one of its queries must have a result.
 func whyEmpty(p dashboard.Panel) string {
 	why := ""
 	for _, q := range p.Queries {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/dashboard"
 )
 
-var update = flag.Bool("update", false, "write the files anew")
+var update = flag.Bool("update", false, "write the files instead of comparing with them")
 
 const regenerate = "go generate ./dashboards"
 
@@ -29,7 +29,7 @@ func TestRuleFilesMatchTheTable(t *testing.T) {
 	checkFile(t, "alerts.yaml", dashboard.AlertsYAML())
 }
 
-// checkFile compares a file with what is generated, or writes it with -update.
+// checkFile compares a file with the generated text, or writes the file with -update.
 func checkFile(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {

@@ -12,46 +12,47 @@ import (
 	"github.com/mcpotel/mcpotel/internal/dashboard"
 )
 
-// A life is what Prometheus sees of a process and of its counters, one sample a minute. Events are a counter that
-// stands at 1,000 or grows by 1,000 a minute from there. Time begins at 0, and a process that started at -86400 is a
-// day old.
+// A life is the series that Prometheus sees of a process and its counters, with one sample per minute. A counter
+// without events stays at 1,000; with events, it grows by 1,000 per minute. Time begins at 0, so a process that started
+// at -86400 is a day old.
 type life struct {
 	name, about    string
 	start, counter string // samples of the start time and of each counter, in promtool's notation
-	until          string // when to ask whether the alert has fired at any time
+	until          string // time at which the test checks whether the alert has fired until then
 	fires          bool
 }
 
-// lives are all cases in which a query may take a counter that did not move for growth, or growth for nothing.
+// lives are the cases in which a query may mistake a constant counter for growth, or miss growth.
 var lives = []life{
-	{"restart", "Prometheus was away for five minutes. The counter stands.",
+	{"restart", "Prometheus was down for five minutes. The counter is constant.",
 		"-86400x90 _x5 -86400x90", "1000x90 _x5 1000x90", "3h", false},
-	{"gap", "Prometheus was away for an hour and a half. The counter stands. Eight hours later, the gap is before all " +
-		"windows.",
+	{"gap", "Prometheus was down for an hour and a half. The counter is constant. Eight hours later, the gap is before " +
+		"all windows.",
 		"-86400x60 _x90 -86400x500", "1000x60 _x90 1000x500", "10h30m", false},
-	{"new Prometheus", "Prometheus is new and sees a process that is a day old. The counter stands.",
+	{"new Prometheus", "Prometheus is new and sees a process that is a day old. The counter is constant.",
 		"-86400x480", "1000x480", "8h", false},
-	{"redeployment", "The process ends, and another one begins under the same instance, in which nothing happens.",
+	{"redeployment", "The process ends, and a new process with the same instance starts, without events.",
 		"-86400x60 3600x100", "1000x60 _x100", "2h40m", false},
 	{"first event", "The first event of a process that is a day old.",
 		"-86400x120", "_x60 1000+1000x30 31000x20", "2h", true},
-	{"first event for a new Prometheus", "The first event of a process that is a day old, two minutes after Prometheus " +
-		"is new.",
+	{"first event for a new Prometheus", "The first event of a process that is a day old, two minutes after the first " +
+		"scrape of a new Prometheus.",
 		"-86400x120", "_x2 1000+1000x30 31000x20", "2h", true},
-	{"event after a start", "The counter begins with the process, which is new.",
+	{"event after a start", "The counter starts together with a new process.",
 		"_x60 3600x60", "_x60 1000+1000x30 31000x20", "2h", true},
-	{"reset", "The process begins anew under the same instance, at once.",
+	{"reset", "The process restarts immediately, with the same instance.",
 		"-86400x60 3600x60", "90000x60 1000+1000x30 31000x20", "2h", true},
-	{"late reset", "The process begins anew under the same instance, 40 minutes later.",
+	{"late reset", "The process restarts 40 minutes later, with the same instance.",
 		"-86400x60 _x40 6060x60", "90000x60 _x40 1000+1000x30 31000x20", "2h40m", true},
 }
 
-// silencing are alerts that growth ends, so growth that is none would hide them.
+// silencing are alerts that end with growth, so falsely detected growth would hide them.
 var silencing = []string{"MCPStuckInFlight"}
 
 const growthFile = "growth_test.yaml"
 
-// TestGrowthCasesMatchTheTable writes the file that promtool runs: every alert on growth in every life.
+// TestGrowthCasesMatchTheTable compares growth_test.yaml, which promtool runs, with the table: every alert on growth in
+// every life.
 func TestGrowthCasesMatchTheTable(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Every alert on the growth of a counter, in every life of Prometheus and of the process: promtool " +
@@ -68,7 +69,7 @@ func TestGrowthCasesMatchTheTable(t *testing.T) {
 				a.Name, l.start)
 			for _, s := range series {
 				samples := l.counter
-				if strings.Contains(s, "_bucket{") { // of what is slow, nothing is in it
+				if strings.Contains(s, "_bucket{") { // the bucket of fast requests has no events, so that all requests are slow
 					samples = counts.ReplaceAllString(samples, "0x")
 				}
 				fmt.Fprintf(&b, "      - {series: '%s', values: '%s'}\n", s, samples)
@@ -103,7 +104,7 @@ var (
 	standing = regexp.MustCompile(`-?[0-9]+x`)
 )
 
-// onGrowth are the alerts that look at the growth of a counter, by themselves or through a rule.
+// onGrowth returns the alerts that use the growth of a counter, in their own expression or in a recording rule.
 func onGrowth(t *testing.T) (all []dashboard.Alert) {
 	t.Helper()
 	for _, a := range dashboard.Alerts() {
@@ -117,7 +118,8 @@ func onGrowth(t *testing.T) (all []dashboard.Alert) {
 	return all
 }
 
-// counted are series of the counters at which an alert looks, such that events on them raise it, and of its gauges.
+// counted returns series of the counters and of the gauges that an alert uses. Events on these counters raise the
+// alert.
 func counted(t *testing.T, a dashboard.Alert) (counters, gauges []string) {
 	t.Helper()
 	rules := map[string]string{}
@@ -143,7 +145,7 @@ func counted(t *testing.T, a dashboard.Alert) (counters, gauges []string) {
 		}
 	}
 	look(a.Expr)
-	order := slices.SortedFunc(maps.Values(found), func(x, y selector) int { // the most special first
+	order := slices.SortedFunc(maps.Values(found), func(x, y selector) int { // the most specific first
 		return cmp.Or(len(y.matchersText())-len(x.matchersText()), strings.Compare(x.name, y.name))
 	})
 	type made struct {
@@ -180,7 +182,7 @@ func (m matcher) matches(value string) bool {
 	return matched != strings.HasPrefix(m.op, "!")
 }
 
-// values are labels that a selector matches.
+// values returns labels that a selector matches.
 func values(f family, s selector) map[string]string {
 	labels := map[string]string{}
 	for _, m := range s.matchers {
@@ -196,7 +198,8 @@ func values(f family, s selector) map[string]string {
 	return labels
 }
 
-// matchesSoFar reports whether the matchers of the labels that are there match.
+// matchesSoFar reports whether the selector's matchers accept the existing labels. It ignores matchers of missing
+// labels.
 func (s selector) matchesSoFar(labels map[string]string) bool {
 	return !slices.ContainsFunc(s.matchers, func(m matcher) bool {
 		value, ok := labels[m.label]

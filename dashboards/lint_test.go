@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// board is what the lint reads of a dashboard's file.
+// board is the part of a dashboard's file that the lint checks.
 type board struct {
 	file string
 
@@ -85,19 +85,19 @@ func boards(t *testing.T) (all []board) {
 	return all
 }
 
-// drawn are the panels that ask something.
+// drawn returns the panels with queries.
 func (b board) drawn() []panel {
 	return slices.DeleteFunc(slices.Clone(b.Panels), func(p panel) bool { return p.Type == "row" })
 }
 
-func TestDashboardsImportUnchanged(t *testing.T) {
+func TestDashboardFilesCanBeImported(t *testing.T) {
 	uids := map[string]string{}
 	for _, b := range boards(t) {
 		if b.ID != nil {
-			t.Errorf("%s: id %d, want none: it is only the server may send", b.file, *b.ID)
+			t.Errorf("%s: id %d, want none: Grafana assigns it", b.file, *b.ID)
 		}
 		if b.UID != "mcpotel-"+strings.TrimSuffix(b.file, ".json") || len(b.UID) > 40 || uids[b.UID] != "" {
-			t.Errorf("%s: uid %q, want one of its own, after its file, up to 40 characters", b.file, b.UID)
+			t.Errorf("%s: uid %q, want a unique uid of up to 40 characters that matches the file name", b.file, b.UID)
 		}
 		uids[b.UID] = b.file
 		if b.Title == "" || !isSentence(b.Description) || b.SchemaVersion == 0 {
@@ -106,7 +106,7 @@ func TestDashboardsImportUnchanged(t *testing.T) {
 		}
 		if len(b.Links) != 1 || !b.Links[0].IncludeVars || !b.Links[0].KeepTime ||
 			!slices.Contains(b.Tags, b.Links[0].Tags[0]) {
-			t.Errorf("%s: want links to the others that keep time and variables, got %+v", b.file, b.Links)
+			t.Errorf("%s: want links to the other dashboards that keep time and variables, got %+v", b.file, b.Links)
 		}
 	}
 }
@@ -117,14 +117,14 @@ func TestPanelsHaveTitlesAndDescriptions(t *testing.T) {
 		for _, p := range b.drawn() {
 			where := b.file + ": " + p.Title
 			if p.Title == "" || titles[p.Title] {
-				t.Errorf("%s: want a title of its own", where)
+				t.Errorf("%s: want a unique title", where)
 			}
 			titles[p.Title] = true
 			if !isSentence(p.Description) || len(p.Description) < 40 {
-				t.Errorf("%s: want a description that says what to do, got %q", where, p.Description)
+				t.Errorf("%s: want a description of at least 40 characters that is a sentence, got %q", where, p.Description)
 			}
 			if p.FieldConfig.Defaults.NoValue == "" {
-				t.Errorf("%s: want words for no data", where)
+				t.Errorf("%s: want a text for no data", where)
 			}
 			if len(p.Targets) == 0 {
 				t.Errorf("%s: want a query", where)
@@ -137,7 +137,7 @@ func isSentence(s string) bool {
 	return s != "" && strings.HasSuffix(s, ".") && s == strings.TrimSpace(s)
 }
 
-// unitOf says what the metrics of a panel with this unit end with.
+// unitOf maps a panel's unit to a pattern for the names of its metrics.
 var unitOf = map[string]*regexp.Regexp{
 	"s":     regexp.MustCompile(`_seconds(_bucket|_sum|_count)?$`),
 	"bytes": regexp.MustCompile(`_bytes(_bucket|_sum|_count)?$`),
@@ -167,7 +167,7 @@ func TestPanelsHaveTheUnitOfTheirMetrics(t *testing.T) {
 				of := strings.Contains(q.Expr, "or 0 *") || strings.Contains(q.Expr, "_usage") // a limit
 				if ratio := strings.Contains(q.Expr, "> 0)") && of; p.Type != "table" &&
 					ratio != (p.FieldConfig.Defaults.Unit == "percentunit") {
-					t.Errorf("%s: %s: a ratio, and nothing else, is in the unit percentunit", b.file, p.Title)
+					t.Errorf("%s: %s: want the unit percentunit for ratios, and only for ratios", b.file, p.Title)
 				}
 			}
 		}
@@ -179,17 +179,17 @@ func TestPanelsDoNotOverlapAndIDsAreUnique(t *testing.T) {
 		ids, taken := map[int]bool{}, map[[2]int]string{}
 		for _, p := range b.Panels {
 			if p.ID <= 0 || ids[p.ID] {
-				t.Errorf("%s: %s: id %d is taken or none", b.file, p.Title, p.ID)
+				t.Errorf("%s: %s: id %d is zero or already used", b.file, p.Title, p.ID)
 			}
 			ids[p.ID] = true
 			g := p.GridPos
 			if g.W <= 0 || g.H <= 0 || g.X < 0 || g.X+g.W > 24 {
-				t.Errorf("%s: %s: %+v is not on the grid", b.file, p.Title, g)
+				t.Errorf("%s: %s: %+v is outside the grid", b.file, p.Title, g)
 			}
 			for x := g.X; x < g.X+g.W; x++ {
 				for y := g.Y; y < g.Y+g.H; y++ {
 					if other := taken[[2]int{x, y}]; other != "" {
-						t.Fatalf("%s: %s lies on %s", b.file, p.Title, other)
+						t.Fatalf("%s: %s overlaps %s", b.file, p.Title, other)
 					}
 					taken[[2]int{x, y}] = p.Title
 				}
@@ -206,7 +206,7 @@ func TestPanelRowsFillTheWidth(t *testing.T) {
 		}
 		for y, w := range width {
 			if w != 24 {
-				t.Errorf("%s: the panels at y=%d are %d wide together, want 24", b.file, y, w)
+				t.Errorf("%s: total width of the panels at y=%d: %d, want 24", b.file, y, w)
 			}
 		}
 	}
@@ -217,17 +217,17 @@ func TestDataSourcesAreVariables(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, v := range b.Templating.List {
 			if v.Type == "query" && v.Datasource.UID != source {
-				t.Errorf("%s: variable %s asks %q, want %s", b.file, v.Name, v.Datasource.UID, source)
+				t.Errorf("%s: variable %s queries %q, want %s", b.file, v.Name, v.Datasource.UID, source)
 			}
 		}
 		for _, p := range b.drawn() {
 			if p.Datasource.UID != source {
-				t.Errorf("%s: %s asks %q, want %s", b.file, p.Title, p.Datasource.UID, source)
+				t.Errorf("%s: %s queries %q, want %s", b.file, p.Title, p.Datasource.UID, source)
 			}
 			refs := map[string]bool{}
 			for _, q := range p.Targets {
 				if q.Datasource.UID != source || q.RefID == "" || refs[q.RefID] {
-					t.Errorf("%s: %s: query %q asks %q, want one of its own name that asks %s", b.file, p.Title, q.RefID,
+					t.Errorf("%s: %s: query %q queries %q, want a unique name and the data source %s", b.file, p.Title, q.RefID,
 						q.Datasource.UID, source)
 				}
 				refs[q.RefID] = true
@@ -238,7 +238,7 @@ func TestDataSourcesAreVariables(t *testing.T) {
 
 var reference = regexp.MustCompile(`\$\{?([a-z_]+)\b`)
 
-// builtIn are variables that Grafana has.
+// builtIn are Grafana's built-in variables.
 var builtIn = []string{"__rate_interval", "__rate_interval_ms", "__range", "__range_s", "__url_time_range", "__from",
 	"__to", "__data", "__all"}
 
@@ -254,7 +254,7 @@ func TestVariablesAreDeclaredAndUsed(t *testing.T) {
 		}
 		for _, v := range b.Templating.List {
 			if !used[v.Name] && v.Name != "traces" {
-				t.Errorf("%s: nothing uses the variable %s", b.file, v.Name)
+				t.Errorf("%s: the variable %s is not used", b.file, v.Name)
 			}
 			if v.Label == "" {
 				t.Errorf("%s: the variable %s has no label", b.file, v.Name)

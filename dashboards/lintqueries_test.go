@@ -19,7 +19,7 @@ func TestVariableQueriesUseNamesOfTheSchema(t *testing.T) {
 			}
 			m := labelValues.FindStringSubmatch(v.Definition)
 			if m == nil {
-				t.Errorf("%s: %s asks %q, want label values", b.file, v.Name, v.Definition)
+				t.Errorf("%s: the variable %s has the query %q, want label values", b.file, v.Name, v.Definition)
 				continue
 			}
 			checkNames(t, b.file+": variable "+v.Name, m[1], m[2])
@@ -49,11 +49,11 @@ func TestPanelQueriesUseNamesOfTheSchema(t *testing.T) {
 				checkNames(t, where, q.Expr, legend...)
 				checkCounters(t, where, q.Expr, window)
 				if q.Range != (p.Type == "timeseries") || q.Instant == q.Range {
-					t.Errorf("%s: a graph asks for a range and everything else for an instant, got range %v, instant %v", where,
-						q.Range, q.Instant)
+					t.Errorf("%s: want a range query for graphs and an instant query for other panels, got range %v, instant %v",
+						where, q.Range, q.Instant)
 				}
 				if q.Interval != "$resolution" {
-					t.Errorf("%s: the least step is %q, want the variable", where, q.Interval)
+					t.Errorf("%s: the minimum step is %q, want the variable", where, q.Interval)
 				}
 				if (q.Format == "table") != (p.Type == "table") {
 					t.Errorf("%s: format %s", where, q.Format)
@@ -66,8 +66,8 @@ func TestPanelQueriesUseNamesOfTheSchema(t *testing.T) {
 	}
 }
 
-// TestDurationPanelsShowExemplars checks the dashboards of operations, tools, servers and connections: each panel of
-// durations that have spans shows exemplars.
+// TestDurationPanelsShowExemplars checks the dashboards of operations, tools, servers and connections: a panel of
+// durations shows exemplars if the durations have spans.
 func TestDurationPanelsShowExemplars(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, p := range b.drawn() {
@@ -86,7 +86,8 @@ func TestDurationPanelsShowExemplars(t *testing.T) {
 	}
 }
 
-// insideGrowth are the lists of labels in a query by which growth compares series, and which its result does not have.
+// insideGrowth matches the label lists that growth uses internally to compare series. Its result does not have these
+// labels.
 var insideGrowth = regexp.MustCompile(`(max by|on) \(job, instance\)|without \(fresh\)|group by \([^)]*\)`)
 
 func TestTableColumnsMatchTheirQueries(t *testing.T) {
@@ -113,7 +114,7 @@ func TestTableColumnsMatchTheirQueries(t *testing.T) {
 			}
 			for _, o := range p.FieldConfig.Overrides {
 				if !slices.Contains(titles, o.Matcher.Options) {
-					t.Errorf("%s: %s: an override is for the column %q, which is not there", b.file, p.Title, o.Matcher.Options)
+					t.Errorf("%s: %s: an override is for the column %q, which does not exist", b.file, p.Title, o.Matcher.Options)
 				}
 			}
 		}
@@ -140,7 +141,7 @@ func TestEveryMetricIsOnAPanel(t *testing.T) {
 
 var aggregated = regexp.MustCompile(`\b(p\d\d|mean)\b`)
 
-// TestLegendsNameTheirAggregation holds that a line of a quantile or of a mean says so.
+// TestLegendsNameTheirAggregation checks that the legend of a quantile or mean names the quantile or mean.
 func TestLegendsNameTheirAggregation(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, p := range b.drawn() {
@@ -148,14 +149,15 @@ func TestLegendsNameTheirAggregation(t *testing.T) {
 				is := strings.HasPrefix(q.Expr, "histogram_quantile") || p.FieldConfig.Defaults.Unit == "s" &&
 					strings.Contains(q.Expr, "_sum")
 				if p.Type == "timeseries" && is && !aggregated.MatchString(q.LegendFormat) {
-					t.Errorf("%s: %s: the legend %q does not say p50, p95, p99 or mean", b.file, p.Title, q.LegendFormat)
+					t.Errorf("%s: %s: the legend %q lacks p50, p95, p99 or mean", b.file, p.Title, q.LegendFormat)
 				}
 			}
 		}
 	}
 }
 
-// TestCountsDoNotDependOnTheZoom holds that graphs show no count within a window that the time shown decides.
+// TestCountsDoNotDependOnTheZoom checks that graphs show rates: a count within the rate window would depend on the
+// selected time range.
 func TestCountsDoNotDependOnTheZoom(t *testing.T) {
 	for _, b := range boards(t) {
 		for _, p := range b.drawn() {
@@ -163,7 +165,7 @@ func TestCountsDoNotDependOnTheZoom(t *testing.T) {
 				counts := strings.Contains(q.Expr, "increase(") && !strings.Contains(q.Expr, "histogram_quantile") &&
 					!strings.Contains(q.Expr, "> 0)")
 				if p.Type == "timeseries" && counts && !strings.HasSuffix(q.Expr, "* 60 / ($__rate_interval_ms / 1000)") {
-					t.Errorf("%s: %s counts within the rate window, want events in a minute, by\n%s", b.file, p.Title, q.Expr)
+					t.Errorf("%s: %s counts within the rate window, want events per minute, by\n%s", b.file, p.Title, q.Expr)
 				}
 			}
 		}

@@ -11,17 +11,17 @@ import (
 	"github.com/mcpotel/mcpotel/internal/promname"
 )
 
-// A family is a metric of the schema as Prometheus knows it.
+// A family is a metric of the schema with its properties in Prometheus.
 type family struct {
 	metric  schema.Metric
 	labels  []string
-	counter bool // of the series: it only grows
+	counter bool // the series are counters, which only grow
 }
 
-// everySeries has the labels that the Collector gives to all series, and the SDK to those that overflow.
+// everySeries lists the labels that any series may have: from the Collector, and otel_metric_overflow from the SDK.
 var everySeries = []string{"job", "instance", "deployment_environment_name", "service_version", "otel_metric_overflow"}
 
-// ofPipeline are metrics of Collectors and SDKs about themselves, and their labels.
+// ofPipeline are metrics of Collectors and SDKs about themselves, with their labels.
 var ofPipeline = map[string][]string{
 	"otelcol_exporter_queue_size": {"exporter"}, "otelcol_exporter_queue_capacity": {"exporter"},
 	"otelcol_exporter_enqueue_failed_spans": {"exporter"}, "otelcol_exporter_enqueue_failed_metric_points": {"exporter"},
@@ -31,7 +31,7 @@ var ofPipeline = map[string][]string{
 	"otelcol_processor_tail_sampling_global_count_traces_sampled": {"decision"},
 }
 
-// known are the series that there can be: those of the schema, those that rules record and Prometheus' own ALERTS.
+// known are the possible series: of the schema, of recording rules, and Prometheus' own ALERTS.
 var known = func() map[string]family {
 	all := map[string]family{"ALERTS": {labels: []string{"alertname", "alertstate", "severity"}}}
 	for name, labels := range ofPipeline {
@@ -69,7 +69,7 @@ var known = func() map[string]family {
 	return all
 }()
 
-// named returns the series that a selector means.
+// named returns the known series that a selector matches.
 func (s selector) named(t *testing.T, where string) (all []string) {
 	t.Helper()
 	if s.name != "" {
@@ -87,12 +87,12 @@ func (s selector) named(t *testing.T, where string) (all []string) {
 		}
 	}
 	if all == nil {
-		t.Errorf("%s: %v means no series, want one of the schema", where, s)
+		t.Errorf("%s: %v matches no series of the schema", where, s)
 	}
 	return all
 }
 
-// checkNames holds the names in a query against the schema.
+// checkNames checks that the names in a query are in the schema.
 func checkNames(t *testing.T, where, expr string, legend ...string) {
 	t.Helper()
 	q := parse(expr)
@@ -104,7 +104,7 @@ func checkNames(t *testing.T, where, expr string, legend ...string) {
 		for _, name := range s.named(t, where) {
 			f, ok := known[name]
 			if !ok {
-				t.Errorf("%s: no metric of the schema and no rule is %s", where, name)
+				t.Errorf("%s: %s is neither a metric of the schema nor a recording rule", where, name)
 			}
 			for _, m := range s.matchers {
 				if m.label != "__name__" && !slices.Contains(f.labels, m.label) {
@@ -123,7 +123,7 @@ func checkNames(t *testing.T, where, expr string, legend ...string) {
 	}
 }
 
-// checkValue holds a value against those that a closed attribute can have, on this metric.
+// checkValue checks that a closed attribute of this metric can have the value.
 func checkValue(t *testing.T, where string, f family, m matcher) {
 	t.Helper()
 	values := f.values(m.label)
@@ -137,7 +137,7 @@ func checkValue(t *testing.T, where string, f family, m matcher) {
 	}
 }
 
-// values are those that a label of a closed attribute can have; nil if it is not closed.
+// values returns the possible values of a label, or nil if its attribute is not closed.
 func (f family) values(label string) []string {
 	for _, u := range f.metric.Attrs {
 		if promname.Label(u.Key) != label {
@@ -174,24 +174,24 @@ var (
 	templateLabel = regexp.MustCompile(`\$labels\.(\w+)`)
 )
 
-// checkTemplates says that an alert's texts use labels that the alert has.
+// checkTemplates checks that the texts of an alert use only labels that the alert has.
 func checkTemplates(t *testing.T, a dashboard.Alert) {
 	t.Helper()
 	labels := parse(a.Expr).labels
 	for _, s := range parse(a.Expr).selectors {
 		if f := known[s.name]; f.metric.Name == "" {
-			labels = append(labels, f.labels...) // a rule has no more than these
+			labels = append(labels, f.labels...) // a recording rule has at most these labels
 		}
 	}
 	for _, m := range templateLabel.FindAllStringSubmatch(a.Summary+a.Text, -1) {
 		if !slices.Contains(labels, m[1]) {
-			t.Errorf("%s speaks of the label %s, but has only %v", a.Name, m[1], labels)
+			t.Errorf("%s uses the label %s, but has only %v", a.Name, m[1], labels)
 		}
 	}
 }
 
-// checkCounters says that a counter is looked at through rate, increase or growth, over a window of the right kind, and
-// that a gauge is not.
+// checkCounters checks that a query uses rate, increase or growth for each counter, over a matching window, and for no
+// gauge.
 func checkCounters(t *testing.T, where, expr string, window *regexp.Regexp) {
 	t.Helper()
 	q := parse(expr)
@@ -201,9 +201,9 @@ func checkCounters(t *testing.T, where, expr string, window *regexp.Regexp) {
 			grows := s.function == "rate" || s.function == "increase"
 			switch {
 			case f.metric.Name == "" ||
-				s.name == "": // what rules recorded, or the pipeline; or all series of some names, to count them
+				s.name == "": // a recorded series, a metric of the pipeline, or a selector of several names for counting series
 			case !f.counter && grows:
-				t.Errorf("%s: %s of %s, which can fall", where, s.function, name)
+				t.Errorf("%s: %s of %s, which is not a counter", where, s.function, name)
 			case !f.counter:
 			case grows:
 				if !window.MatchString(s.window) {
@@ -224,12 +224,11 @@ func checkCounters(t *testing.T, where, expr string, window *regexp.Regexp) {
 	}
 }
 
-// growthSelectors are the selectors of growth: the value now, unless it is no less than before the window, if the
-// process has just started; the value now, unless it was there before the window, if the process was scraped more often
-// than the series; the increase.
+// growthSelectors is the number of selectors in an expression of growth. In order, these are the selectors for a
+// process that started in the window, for a series that appeared in the window, and for the increase.
 const growthSelectors = 10
 
-// isGrowth reports whether the selectors begin as growth writes them.
+// isGrowth reports whether the selectors begin with an expression of growth.
 func isGrowth(s []selector) bool {
 	if len(s) < growthSelectors {
 		return false
@@ -245,12 +244,12 @@ func isGrowth(s []selector) bool {
 		func(i int) bool { return !s[i].same(s[0]) })
 }
 
-// isPartOfGrowth reports whether a selector is one of the values now in growth.
+// isPartOfGrowth reports whether a selector is a current value within an expression of growth.
 func isPartOfGrowth(s []selector, i int) bool {
 	return slices.ContainsFunc([]int{0, 1, 4}, func(at int) bool { return i >= at && isGrowth(s[i-at:]) })
 }
 
-// isNativeGrowth reports whether the selectors begin as nativePace writes them.
+// isNativeGrowth reports whether the selectors begin with an expression of nativePace.
 func isNativeGrowth(s []selector) bool {
 	return len(s) >= 3 && s[1].isStartTimes() && s[2].same(s[0]) && s[2].function == "increase"
 }

@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-// A selector is where a query names series.
+// A selector is a series selector in a query.
 type selector struct {
-	name     string // empty if only a matcher says which
+	name     string // empty if a matcher on __name__ selects the names
 	matchers []matcher
 	window   string // in brackets; empty for none
 	offset   string
-	function string // that is called with it and nothing else
+	function string // function whose only argument is the selector; empty for none
 }
 
 type matcher struct{ label, op, value string }
 
 func (s selector) matchersText() string { return fmt.Sprint(s.matchers) }
 
-// A query is what a test has to know of PromQL: the series and the labels that are named.
+// A query is the part of a PromQL query that the tests need: its selectors and its labels.
 type query struct {
 	selectors []selector
 	labels    []string // of by, without, on, ignoring, group_left and group_right
@@ -37,7 +37,7 @@ var (
 	operators  = []string{"and", "or", "unless", "offset", "bool", "sum", "count", "max", "min", "avg", "group", "topk"}
 )
 
-// parse reads a query. It trusts that it is one: promtool and Prometheus say whether it is.
+// parse parses a query. It does not detect invalid queries: promtool and Prometheus do.
 func parse(text string) (q query) {
 	r := &reader{rest: tokens.FindAllString(text, -1)}
 	for len(r.rest) > 0 {
@@ -53,7 +53,7 @@ func parse(text string) (q query) {
 	return q
 }
 
-// A reader takes the tokens of a query one by one.
+// A reader reads the tokens of a query one by one.
 type reader struct{ rest, read []string }
 
 func (r *reader) peek(n int) string {
@@ -69,7 +69,7 @@ func (r *reader) next() string {
 	return token
 }
 
-// skip takes the next token if it is this one.
+// skip consumes the next token if it is this token.
 func (r *reader) skip(token string) bool {
 	if r.peek(0) != token {
 		return false

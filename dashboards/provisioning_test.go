@@ -14,7 +14,7 @@ var (
 	exemplar    = regexp.MustCompile(`- name: trace_id\n`)
 )
 
-// TestExemplarsLinkToTheProvisionedTraceSource holds the uids together. No Grafana reads the files here.
+// TestExemplarsLinkToTheProvisionedTraceSource checks that the uids in the files match. It does not run Grafana.
 func TestExemplarsLinkToTheProvisionedTraceSource(t *testing.T) {
 	text := read(t, filepath.Join("provisioning", "datasources", "mcpotel.yaml"))
 	types := map[string]string{}
@@ -23,14 +23,14 @@ func TestExemplarsLinkToTheProvisionedTraceSource(t *testing.T) {
 	}
 	to := destination.FindStringSubmatch(text)
 	if to == nil || types[to[1]] != "jaeger" || !exemplar.MatchString(text) {
-		t.Errorf("exemplars lead from trace_id to %v, want the data source of type jaeger among %v", to, types)
+		t.Errorf("exemplars link trace_id to %v, want the data source of type jaeger among %v", to, types)
 	}
 	for _, b := range boards(t) {
 		for _, v := range b.Templating.List {
 			if v.Type == "datasource" && !slices.ContainsFunc(slices.Collect(maps.Values(types)), func(kind string) bool {
 				return `"`+kind+`"` == string(v.Query)
 			}) {
-				t.Errorf("%s: the variable %s is for data sources of the type %s, of which none is provisioned", b.file, v.Name,
+				t.Errorf("%s: the variable %s needs a data source of type %s, but none is provisioned", b.file, v.Name,
 					v.Query)
 			}
 		}

@@ -63,7 +63,7 @@ var (
 	quiet = regexp.MustCompile(`\{eval_time: \w+, alertname: (\w+)\}`)
 )
 
-// TestEveryAlertIsTestedBeforeWhileAndAfterFiring reads the tests that promtool runs.
+// TestEveryAlertIsTestedBeforeWhileAndAfterFiring checks alerts_test.yaml, which promtool runs.
 func TestEveryAlertIsTestedBeforeWhileAndAfterFiring(t *testing.T) {
 	tested := map[string]bool{}
 	for part := range strings.SplitSeq(read(t, "alerts_test.yaml"), "\n  - interval:") {
@@ -79,7 +79,7 @@ func TestEveryAlertIsTestedBeforeWhileAndAfterFiring(t *testing.T) {
 	}
 	for _, a := range dashboard.Alerts() {
 		if !tested[a.Name] {
-			t.Errorf("alerts_test.yaml does not say of %s that it is quiet, fires and is quiet again", a.Name)
+			t.Errorf("alerts_test.yaml does not test that %s is silent, fires, and is silent again", a.Name)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestEveryRuleIsTested(t *testing.T) {
 	for _, g := range dashboard.Recordings() {
 		for _, r := range g.Rules {
 			if !strings.Contains(tests, "expr: '"+r.Record+"'") {
-				t.Errorf("rules_test.yaml asks for no %s", r.Record)
+				t.Errorf("rules_test.yaml does not test %s", r.Record)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// stuck says which calls of a client have waited for longer than they should.
+// stuck returns the methods of the calls that have been in flight for too long.
 func stuck(c inspect.Client) (methods []string) {
 	for _, call := range c.Calls {
 		methods = append(methods, call.Method)
@@ -20,7 +20,7 @@ func stuck(c inspect.Client) (methods []string) {
 	return methods
 }
 
-// A health check of a service asks what its client is doing right now.
+// A health check inspects the current state of a client.
 func Example() {
 	ctx := context.Background()
 	asked, answered := make(chan struct{}), make(chan struct{})

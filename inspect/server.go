@@ -33,7 +33,7 @@ type Server struct {
 	Subscriptions int          `json:"subscriptions"`         // number of subscriptions of modern clients
 	InFlight      int          `json:"in_flight"`             // number of requests in progress, including queued requests
 	Requests      []Request    `json:"requests,omitempty"`    // the [MaxListed] oldest requests
-	RunningTasks  int          `json:"running_tasks"`         // number of tasks, and of calls that may become tasks
+	RunningTasks  int          `json:"running_tasks"`         // number of running tasks and of calls that may become tasks
 	MaxTasks      int          `json:"max_tasks"`
 	Tasks         []Task       `json:"tasks,omitempty"` // the [MaxListed] oldest tasks
 	Networks      []Network    `json:"networks,omitempty"`
@@ -53,10 +53,10 @@ type Places struct {
 	Used    int  `json:"used"`             // number of places in use
 	Holders int  `json:"holders"`          // connections that hold a place, and requests without a connection
 	Hungry  int  `json:"hungry"`           // connections with requests that wait for a place
-	Scarce  bool `json:"scarce,omitempty"` // each account is limited to its share
+	Scarce  bool `json:"scarce,omitempty"` // places are scarce: each connection is limited to its share
 }
 
-// Connection is a client on its own connection, or in a session over HTTP.
+// Connection is one client: a connection of its own, or a session over HTTP.
 type Connection struct {
 	Number    uint64 `json:"number"`            // number of the connection at this server, from 1
 	Session   string `json:"session,omitempty"` // beginning of the session id, over HTTP

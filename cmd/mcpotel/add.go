@@ -37,7 +37,7 @@ func newAdd(s streams) *cobra.Command {
 			}
 			switch len(args) {
 			case 0:
-				return misuse("the name is missing")
+				return misuse("the name of the server is missing")
 			case 1:
 				return a.run(s, args[0], command)
 			}
@@ -64,8 +64,8 @@ func newAdd(s streams) *cobra.Command {
 	return cmd
 }
 
-// allowedName matches the names of saved servers. A colon is excluded because it follows a host's id, and a leading
-// dash because it begins a flag.
+// allowedName matches the names of saved servers. It excludes colons, because a colon follows a host's id, and leading
+// dashes, because a dash begins a flag.
 var allowedName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 func (a *addition) run(s streams, name string, command []string) error {
@@ -84,7 +84,7 @@ func (a *addition) run(s streams, name string, command []string) error {
 	path, err := hostfile.Save(name, server, a.replace)
 	switch {
 	case errors.Is(err, hostfile.ErrSaved):
-		return misuse("%q is already saved; --replace replaces it", name)
+		return misuse("server %q already exists; --replace replaces it", name)
 	case err != nil:
 		return misuse("%w", err)
 	}
@@ -166,7 +166,7 @@ func newRemove(s streams) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return misuse("remove: want one name")
+				return misuse("remove: want the name of one server")
 			}
 			return remove(s, strings.TrimPrefix(args[0], hostfile.Own+":"))
 		},

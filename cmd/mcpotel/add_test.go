@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/hostfile"
 )
 
-// atHome gives the test a home of its own, and returns the path of a host's file there.
+// atHome gives the test its own home directory. file returns the path of a host's file there.
 func atHome(t *testing.T) (file func(id string) string) {
 	t.Helper()
 	home := t.TempDir()
@@ -39,7 +39,7 @@ func atHome(t *testing.T) (file func(id string) string) {
 	}
 }
 
-// writeAt writes a file and the directories that it is in.
+// writeAt writes a file and creates its directories.
 func writeAt(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -50,7 +50,7 @@ func writeAt(t *testing.T, path, text string) {
 	}
 }
 
-// steps runs one command after the other, and looks at each.
+// steps runs commands in order, and checks the output of each.
 func steps(t *testing.T, all []step) {
 	t.Helper()
 	for _, s := range all {
@@ -91,7 +91,7 @@ func TestServersAreSavedUsedAndRemoved(t *testing.T) {
 		{[]string{"describe", "--server", "demo", "divide"}, exitOK, "mcpotel call divide a=1 b=1 --server demo\n", ""},
 		{[]string{"tools", "--server", "dem"}, exitUsage, "", `no saved server "dem" (did you mean demo?)`},
 		{append([]string{"tools", "--server", "demo"}, server...), exitUsage, "", "more than one server"},
-		{[]string{"add", "demo", "--url", url}, exitUsage, "", `"demo" is already saved; --replace`},
+		{[]string{"add", "demo", "--url", url}, exitUsage, "", `server "demo" already exists; --replace`},
 		{[]string{"add", "demo", "--url", url, "--replace"}, exitOK, "saved demo (" + url + ")", ""},
 		{[]string{"remove", "demo"}, exitOK, "removed demo from " + file(hostfile.Own), ""},
 		{[]string{"remove", "demo"}, exitUsage, "", `no saved server "demo"`},
@@ -114,15 +114,15 @@ func TestServersAreSavedUsedAndRemoved(t *testing.T) {
 	if runtime.GOOS != "windows" {
 		info, err := os.Stat(file(hostfile.Own))
 		if err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("the file: got %v, %v, want that only its user can read it", info.Mode(), err)
+			t.Errorf("mode of the file: got %v, %v, want readable only by its owner", info.Mode(), err)
 		}
 	}
 	if left := files(t, filepath.Dir(file(hostfile.Own))); len(left) != 1 {
-		t.Errorf("beside the file: got %v, want nothing", left)
+		t.Errorf("other files in the directory: got %v, want none", left)
 	}
 }
 
-// TestParallelChangesOfAFileAreAllKept has processes change one file at the same time.
+// TestParallelChangesOfAFileAreAllKept lets several processes change one file at the same time.
 func TestParallelChangesOfAFileAreAllKept(t *testing.T) {
 	file := atHome(t)
 	self, err := os.Executable()
@@ -158,14 +158,14 @@ func TestParallelChangesOfAFileAreAllKept(t *testing.T) {
 	const n = 12
 	parallel(n, func(i int) []string { return []string{"add", fmt.Sprint("s", i), "--", "true"} })
 	if got := saved(); got != n {
-		t.Errorf("after %d additions at the same time, %d are saved", n, got)
+		t.Errorf("after %d concurrent additions, %d servers are saved", n, got)
 	}
 	parallel(n, func(i int) []string { return []string{"remove", fmt.Sprint("s", i)} })
 	if got := saved(); got != 0 {
-		t.Errorf("after %d removals at the same time, %d are left", n, got)
+		t.Errorf("after %d concurrent removals, %d servers are left", n, got)
 	}
 	if left := files(t, filepath.Dir(file(hostfile.Own))); len(left) != 1 {
-		t.Errorf("beside the file: got %v, want nothing", left)
+		t.Errorf("other files in the directory: got %v, want none", left)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestAddRefusesInvalidNames(t *testing.T) {
 		{[]string{"add", "cursor:x", "--url", "http://x/"}, exitUsage, "", "is not a valid name"},
 		{[]string{"add", "", "--url", "http://x/"}, exitUsage, "", "is not a valid name"},
 		{[]string{"add", strings.Repeat("x", 65), "--url", "http://x/"}, exitUsage, "", "is not a valid name"},
-		{[]string{"add"}, exitUsage, "", "the name is missing"},
+		{[]string{"add"}, exitUsage, "", "the name of the server is missing"},
 		{[]string{"add", "x"}, exitUsage, "", "no server: give either --url"},
 		{[]string{"add", "x", "--url", "http://x/", "--", "y"}, exitUsage, "", "no server: give either --url"},
 		{[]string{"add", "x", "npx"}, exitUsage, "", "write the command of the server after --"},
@@ -187,7 +187,7 @@ func TestAddRefusesInvalidNames(t *testing.T) {
 		{[]string{"add", "x", "--url", "http://x/", "--header", "s3cret"}, exitUsage, "", "header 1 is not"},
 		{[]string{"add", "x", "--url", "http://x/", "--header", "A=Bearer", "s3cret"}, exitUsage, "", "quote a header"},
 		{[]string{"add", "x", "--url", "http://x/", "--header", "A=s3cret\nB: c"}, exitUsage, "", "control characters"},
-		{[]string{"remove"}, exitUsage, "", "want one name"},
+		{[]string{"remove"}, exitUsage, "", "want the name of one server"},
 		{[]string{"list", "x"}, exitUsage, "", "unexpected argument"},
 	})
 	if _, err := os.Stat(file(hostfile.Own)); err == nil {
@@ -195,7 +195,7 @@ func TestAddRefusesInvalidNames(t *testing.T) {
 	}
 }
 
-// TestHostFilesAreReadButNotChanged has the files of all hosts, in their own ways of saying things.
+// TestHostFilesAreReadButNotChanged uses the files of all hosts, each in the host's own format.
 func TestHostFilesAreReadButNotChanged(t *testing.T) {
 	noCollector(t)
 	file := atHome(t)
@@ -235,11 +235,11 @@ func TestHostFilesAreReadButNotChanged(t *testing.T) {
 		{[]string{"remove", "only"}, exitOK, "removed only", ""},
 	})
 	if got := completes(t, "ping", "--server", "tw"); len(got) != 1 || got[0] != "twice" {
-		t.Errorf("completion: got %v, want twice, once", got)
+		t.Errorf("completion: got %v, want the name twice, exactly once", got)
 	}
 	for id, text := range texts {
 		if raw, err := os.ReadFile(file(id)); err != nil || string(raw) != text {
-			t.Errorf("%s: got %s, %v, want the file as it was", id, raw, err)
+			t.Errorf("%s: got %s, %v, want the file unchanged", id, raw, err)
 		}
 	}
 }
@@ -256,7 +256,7 @@ func TestInvalidFileIsReportedAndKept(t *testing.T) {
 			{[]string{"ping", "--server", "x"}, exitUsage, "", file("cursor") + ": "},
 		})
 		if raw, err := os.ReadFile(file(hostfile.Own)); err != nil || string(raw) != text {
-			t.Errorf("got %s, %v, want %s as it was", raw, err, text)
+			t.Errorf("got %s, %v, want %s unchanged", raw, err, text)
 		}
 	}
 	writeAt(t, file(hostfile.Own), `{"note":[1,2],"mcpServers":{"z":{"command":"z","future":{"b":1,"a":2}}},"more":null}`)
@@ -268,6 +268,6 @@ func TestInvalidFileIsReportedAndKept(t *testing.T) {
 	const want = `{"note":[1,2],"mcpServers":{"z":{"command":"z","future":{"b":1,"a":2}},"a":{"url":"http://x/"}},` +
 		`"more":null}`
 	if got := strings.NewReplacer("\n", "", " ", "").Replace(string(raw)); got != want {
-		t.Errorf("got %s, want everything else as it was: %s", got, want)
+		t.Errorf("got %s, want everything else unchanged: %s", got, want)
 	}
 }

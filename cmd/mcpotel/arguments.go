@@ -26,10 +26,10 @@ const argumentsUsage = " [NAME=VALUE... | '{json}' | - | @FILE]"
 const aboutArguments = "Arguments are NAME=VALUE, with the types of the tool's schema. For an array, repeat the\n" +
 	"name or write JSON. Or give one JSON object: as an argument, with - from standard input, or with @FILE from a file."
 
-// given holds the arguments of a tool or a prompt, as the command line has them.
+// given holds the arguments of a tool or a prompt from the command line.
 type given struct {
 	object json.RawMessage  // the JSON object, if the arguments were given as JSON
-	fields []toolargs.Field // the NAME=VALUE arguments in their order, otherwise
+	fields []toolargs.Field // the NAME=VALUE arguments in their order, if the arguments were not given as JSON
 }
 
 // readArguments parses the arguments that follow the name of a tool or a prompt.
@@ -48,7 +48,7 @@ func (c *connection) readArguments(args []string) (*given, error) {
 	for _, a := range args {
 		name, value, ok := strings.Cut(a, "=")
 		if !ok || name == "" {
-			return nil, fmt.Errorf("%w: it is not a JSON object; want NAME=VALUE, or '{json}', - or @FILE", c.unexpected(a))
+			return nil, fmt.Errorf("%w: not a JSON object; want NAME=VALUE, or '{json}', - or @FILE", c.unexpected(a))
 		}
 		g.fields = append(g.fields, toolargs.Field{Name: name, Value: value})
 	}
@@ -74,7 +74,7 @@ func (c *connection) readObject(from string) (json.RawMessage, error) {
 			return nil, misuse("%s: %w", where, err)
 		}
 		if len(text) > mcpclient.DefaultFrameLimit {
-			return nil, misuse("%s: more than %d bytes, the limit for a message", where, mcpclient.DefaultFrameLimit)
+			return nil, misuse("%s: more than %d bytes, which is the limit for a message", where, mcpclient.DefaultFrameLimit)
 		}
 	}
 	if err := toolargs.CheckObject(where, text); err != nil {
@@ -105,7 +105,7 @@ func (g *given) toTool(ctx context.Context, c *connection, client *mcpclient.Cli
 
 // findTool returns the tool of this name.
 func (c *connection) findTool(ctx context.Context, client *mcpclient.Client, name string) (*mcp.Tool, error) {
-	tools, err := collect(c, client.Tools(ctx)) // complete even if an early tool matches: unknownTool needs all names
+	tools, err := collect(c, client.Tools(ctx)) // the whole list: unknownTool needs all names
 	if err != nil {
 		return nil, err
 	}
@@ -119,8 +119,8 @@ func (c *connection) findTool(ctx context.Context, client *mcpclient.Client, nam
 	return nil, unknownTool(name, names)
 }
 
-// unlisted explains the error of a refused call: if the server does not list the tool, it returns that error as well,
-// otherwise only err.
+// unlisted explains the error of a refused call. If the server does not list the tool, unlisted adds the error of
+// unknownTool; otherwise it returns err.
 func (c *connection) unlisted(ctx context.Context, client *mcpclient.Client, tool string, err error) error {
 	if !errors.Is(err, mcp.ErrInvalidParams) && !errors.Is(err, mcp.ErrMethodNotFound) {
 		return err
@@ -137,7 +137,7 @@ func unknownTool(name string, known []string) error {
 	const most = 30
 	text := typing.Hint(name, known)
 	if text == "" && len(known) > 0 {
-		text = "; there are " + strings.Join(known[:min(len(known), most)], ", ")
+		text = "; the tools are " + strings.Join(known[:min(len(known), most)], ", ")
 		if len(known) > most {
 			text += " and more"
 		}
@@ -156,7 +156,7 @@ func (g *given) toPrompt(ctx context.Context, client *mcpclient.Client, name str
 		for member, raw := range members {
 			var text string
 			if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
-				return nil, misuse("arguments of prompts are strings; %q is %s", member,
+				return nil, misuse("arguments of prompts must be strings; %q is %s", member,
 					toolargs.KindName(jsontext.Value(raw).Kind()))
 			}
 			values[member] = text

@@ -14,12 +14,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// manyTypes returns a schema with an argument of each type that can be typed.
+// manyTypes returns a schema with an argument of each type that the command line supports.
 func manyTypes(t *testing.T) string {
 	return content(t, filepath.Join("..", "..", "internal", "command", "toolargs", "testdata", "manytypes.json"))
 }
 
-// echoes serves a tool that answers with the arguments it got, and has the schema.
+// echoes serves a tool with this schema, which returns its arguments.
 func echoes(t *testing.T, schema string) (url string) {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "echo", Version: "1.0"}, nil)
@@ -56,19 +56,20 @@ func TestArgumentsAreAcceptedInEveryForm(t *testing.T) {
 		"unknown": {"", []string{"call", "--url", url, "echo", "txt=a"}, exitUsage, "",
 			`unknown argument "txt" (did you mean text?)`},
 		"of another type": {"", []string{"call", "--url", url, "echo", "count=x"}, exitUsage, "", "not an integer"},
-		"of no tool": {"", []string{"call", "--url", url, "ecoh", "text=a"}, exitTool, "",
+		"of an unknown tool": {"", []string{"call", "--url", url, "ecoh", "text=a"}, exitTool, "",
 			`no tool "ecoh" (did you mean echo?)`},
-		"in no file": {"", []string{"call", "--url", url, "echo", "@/does/not/exist"}, exitUsage, "", "no such file"},
-		"no JSON on standard input": {"{\n  'a': 1}", []string{"call", "--url", url, "echo", "-"}, exitUsage, "",
+		"in a missing file": {"", []string{"call", "--url", url, "echo", "@/does/not/exist"}, exitUsage, "", "no such file"},
+		"invalid JSON on standard input": {"{\n  'a': 1}", []string{"call", "--url", url, "echo", "-"}, exitUsage, "",
 			"standard input: not a JSON object: line 2, column 3: "},
 		"no JSON": {"", []string{"call", "--url", url, "echo", `{"text":}`}, exitUsage, "",
 			"line 1, column 9: invalid character '}' at start of value\n    {\"text\":}\n            ^\n"},
 		"by name and as JSON": {"", []string{"call", "--url", url, "echo", "text=a", `{}`}, exitUsage, "",
 			"unexpected argument"},
-		"of a prompt":            {"", []string{"prompt", "--url", demo, "pack", "city=Rome"}, exitOK, "I go to Rome", ""},
-		"of a prompt, as JSON":   {"", []string{"prompt", "--url", demo, "pack", `{"city":"Rome"}`}, exitOK, "to Rome", ""},
-		"of a prompt, on input":  {`{"city":"Rome"}`, []string{"prompt", "--url", demo, "pack", "-"}, exitOK, "to Rome", ""},
-		"of a prompt, no string": {"", []string{"prompt", "--url", demo, "pack", `{"city":1}`}, exitUsage, "", "are strings"},
+		"of a prompt":           {"", []string{"prompt", "--url", demo, "pack", "city=Rome"}, exitOK, "I go to Rome", ""},
+		"of a prompt, as JSON":  {"", []string{"prompt", "--url", demo, "pack", `{"city":"Rome"}`}, exitOK, "to Rome", ""},
+		"of a prompt, on input": {`{"city":"Rome"}`, []string{"prompt", "--url", demo, "pack", "-"}, exitOK, "to Rome", ""},
+		"of a prompt, not a string": {"", []string{"prompt", "--url", demo, "pack", `{"city":1}`}, exitUsage, "", "must be " +
+			"strings"},
 		"of a prompt, unknown": {"", []string{"prompt", "--url", demo, "pack", "town=Rome"}, exitUsage, "",
 			`unknown argument "town"; known: city, days`},
 	} {

@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/auth"
 )
 
-// newAuthorizer returns an authorizer that signs in as the person at this terminal. Its tokens are stored for the next
-// run.
+// newAuthorizer returns an authorizer through which the person at this terminal signs in. It stores the tokens for the
+// next run.
 func newAuthorizer(o *observation, c *console, r *remote, server string) (*auth.Authorizer, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return nil, fmt.Errorf("no directory to store the authorization in: %w", err)
+		return nil, fmt.Errorf("no directory for stored tokens: %w", err)
 	}
 	store, err := auth.NewFileStore(filepath.Join(dir, "mcpotel", "auth"))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// opensPagesWith makes program what opens pages in a browser.
+// opensPagesWith makes program the opener of pages.
 func opensPagesWith(t *testing.T, program string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -30,7 +30,7 @@ func TestBrowserOpensForTheAuthorization(t *testing.T) {
 	g := newGuarded(t, forwardsTo(t, address))
 	code, out, stderr := runs(t, "tools", "--url", g.URL+"/mcp", "--auth")
 	if code != exitOK || !strings.Contains(out, "forecast") || !strings.Contains(stderr, "authorize at "+g.URL) {
-		t.Errorf("got exit code %d, %q and %q; want the tools, and to be told about the browser", code, out, stderr)
+		t.Errorf("got exit code %d, %q and %q; want the tools, and a message about the browser", code, out, stderr)
 	}
 }
 
@@ -41,6 +41,6 @@ func TestBrowserThatDoesNotOpenIsReported(t *testing.T) {
 	code, _, stderr := runs(t, "tools", "--url", g.URL+"/mcp", "--auth")
 	if code != exitConnection || !strings.Contains(stderr, "open the browser") ||
 		!strings.Contains(stderr, "--no-browser") {
-		t.Errorf("got exit code %d and %q, want %d, why, and a hint to --no-browser", code, stderr, exitConnection)
+		t.Errorf("got exit code %d and %q, want %d, the reason, and a hint to --no-browser", code, stderr, exitConnection)
 	}
 }

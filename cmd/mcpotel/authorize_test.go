@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// guarded is an MCP server that wants a token, and the authorization server that gives it.
+// guarded is an MCP server that requires a token, together with the authorization server that issues it.
 type guarded struct {
 	*httptest.Server
 	mu         sync.Mutex
-	resource   string            // that it says it is
-	challenges map[string]string // guarded by mu; by code
-	visits     int               // guarded by mu; of persons
+	resource   string            // resource in the server's metadata
+	challenges map[string]string // by authorization code; guarded by mu
+	visits     int               // number of visits to the authorization page; guarded by mu
 }
 
 const accessToken = "s3cret-token"
@@ -69,7 +69,7 @@ func answers(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// authorize is the page at which the person agrees at once.
+// authorize is the authorization page. It grants access immediately.
 func (g *guarded) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	g.mu.Lock()
@@ -94,7 +94,7 @@ func (g *guarded) token(w http.ResponseWriter, r *http.Request) {
 	answers(w, map[string]any{"access_token": accessToken, "token_type": "Bearer", "expires_in": 3600})
 }
 
-// visitor is the standard error of a command, read by a person who opens each page that is printed.
+// visitor is the standard error of a command. Like a person, it opens each page whose URL is printed.
 type visitor struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
@@ -146,7 +146,7 @@ func TestAuthorizationIsObtainedOnceAndSaved(t *testing.T) {
 	}
 }
 
-// A server may have the tokens of what it is part of only if the person says so.
+// A server gets tokens for a parent resource only with --auth-resource.
 func TestParentResourceNeedsAFlag(t *testing.T) {
 	noCollector(t)
 	home := t.TempDir()
@@ -185,11 +185,11 @@ func TestBrowserNeedsALocalDisplay(t *testing.T) {
 	t.Setenv("WAYLAND_DISPLAY", "")
 	t.Setenv("SSH_CONNECTION", "10.0.0.1 1 10.0.0.2 22")
 	if hasBrowser() {
-		t.Error("on a machine far away: got a browser, want none")
+		t.Error("over SSH: got a browser, want none")
 	}
 	t.Setenv("DISPLAY", ":0")
 	t.Setenv("PATH", t.TempDir())
 	if hasBrowser() {
-		t.Error("with a screen and nothing that opens pages: got a browser, want none")
+		t.Error("with a display but without an opener: got a browser, want none")
 	}
 }

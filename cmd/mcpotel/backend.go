@@ -70,13 +70,13 @@ func (s *service) open() (*backend.Client, error) {
 	case err != nil:
 		return nil, err
 	case s.url == "" && len(header) > 0:
-		return nil, misuse("--%s goes with --%s URL", s.headers.flag, s.flag)
+		return nil, misuse("--%s needs --%s URL", s.headers.flag, s.flag)
 	case s.url == "":
 		return nil, nil
 	}
 	at, err := backend.New(s.url, header)
 	if err != nil {
-		return nil, s.misused(fmt.Errorf("%w; want one such as %s", err, s.example))
+		return nil, s.misused(fmt.Errorf("%w; want a URL such as %s", err, s.example))
 	}
 	return at, nil
 }

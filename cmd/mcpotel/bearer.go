@@ -17,8 +17,8 @@ func (b *bearerFlags) flags(f *pflag.FlagSet) {
 	f.StringVar(&b.issuer, "bearer-issuer", "", "with --listen, admit only hosts with an access token, a JWT, of the "+
 		"authorization server at this `URL`. The server behind mcpotel sees one client for all hosts")
 	f.StringVar(&b.keys, "bearer-keys", "", "fetch the keys of the authorization server from this `URL`, its jwks_uri")
-	f.StringVar(&b.resource, "bearer-resource", "", "the public `URL` of this server; each token must "+
-		"have it as its audience")
+	f.StringVar(&b.resource, "bearer-resource", "", "the public `URL` of this server; each token must have this URL as "+
+		"its audience")
 }
 
 // check validates the flags: all three are required together, with --listen, and each is a secure URL.
@@ -29,7 +29,7 @@ func (b *bearerFlags) check(listens bool) error {
 	case !listens:
 		return misuse("--bearer-issuer, --bearer-keys and --bearer-resource are for hosts over HTTP: add --listen HOST:PORT")
 	case given.issuer == "" || given.keys == "" || given.resource == "":
-		return misuse("--bearer-issuer, --bearer-keys and --bearer-resource go together")
+		return misuse("--bearer-issuer, --bearer-keys and --bearer-resource need each other: give all three")
 	}
 	for _, flag := range []struct{ name, value string }{
 		{"--bearer-issuer", b.issuer}, {"--bearer-keys", b.keys}, {"--bearer-resource", b.resource},

@@ -121,8 +121,8 @@ func (c *connection) callTool(ctx context.Context, client *mcpclient.Client, too
 	return c.printResult(tool, result)
 }
 
-// content returns the text for a block of content: a description, or the path of its file. With --json, standard output
-// holds the whole result, so the path goes to standard error as well.
+// content returns the text for a block of content: a description, or the path of the saved file. With --json, standard
+// output contains only the result, so content also prints the path to standard error.
 func (c *connection) content(name string, content mcp.Content) (string, error) {
 	saved, err := c.saver.content(name, content)
 	if saved == "" || err != nil {
@@ -152,7 +152,7 @@ func (c *connection) printResult(name string, r *mcp.CallToolResult) error {
 		return nil
 	}
 	if r.IsError {
-		c.console.say("the tool reports an error:\n%s", strings.Join(blocks, "\n"))
+		c.console.say("the tool reported an error:\n%s", strings.Join(blocks, "\n"))
 		return &exitError{code: exitTool}
 	}
 	for _, block := range blocks {

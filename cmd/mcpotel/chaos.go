@@ -11,12 +11,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 
-// chaosFlags is the flag for faults that are injected on purpose.
+// chaosFlags is the flag --chaos, which injects faults.
 type chaosFlags struct{ file string }
 
 func (c *chaosFlags) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.file, "chaos", "", "inject the faults of this YAML `FILE` into the connection to the server: "+
-		"delays, lost, doubled and damaged messages, errors, a busy server, a cut connection, a killed server")
+	f.StringVar(&c.file, "chaos", "", "inject the faults of this YAML `FILE` into the connection to the server: delays, "+
+		"lost, duplicate and damaged messages, errors, a busy server, a cut connection, a killed server")
 }
 
 // wrap returns t with the faults of the file, or t itself without a file.

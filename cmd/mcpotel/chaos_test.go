@@ -34,8 +34,8 @@ func TestInvalidChaosPlanIsAUsageError(t *testing.T) {
 	}
 }
 
-// TestCommandInjectsTheFaultsOfAPlan has no proxy: the connection of the command itself is broken, to one server or to
-// each of several, and its trace says so.
+// TestCommandInjectsTheFaultsOfAPlan injects faults into the command's own connections, without a proxy: to one server,
+// and to each of several servers. The trace contains the faults.
 func TestCommandInjectsTheFaultsOfAPlan(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")
@@ -72,8 +72,8 @@ func TestCommandInjectsTheFaultsOfAPlan(t *testing.T) {
 	}
 }
 
-// TestProxyInjectsTheFaultsOfAPlan has the demo's server behind a proxy with a plan: one tool fails, the server dies of
-// another one, and is busy for a third.
+// TestProxyInjectsTheFaultsOfAPlan runs the demo's server behind a proxy with a plan: one tool fails, the server dies
+// during another tool, and is busy for a third tool.
 func TestProxyInjectsTheFaultsOfAPlan(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
@@ -93,7 +93,7 @@ func TestProxyInjectsTheFaultsOfAPlan(t *testing.T) {
 	for _, c := range []struct{ tool, fault, want string }{
 		{"forecast city=Oslo", names.FaultError, "injected by the plan of faults"},
 		{"divide a=6 b=3", names.FaultDeath, "was ended by SIGKILL"},
-		{"wait seconds=1", names.FaultBusy, "the server is busy: HTTP 429"}, // a proxy of a program does not try again
+		{"wait seconds=1", names.FaultBusy, "the server is busy: HTTP 429"}, // a proxy of a single server does not retry
 	} {
 		args := append([]string{"call"}, strings.Fields(c.tool)...)
 		code, out, stderr := runs(t, append(args, "--", self, "proxy", "--chaos", file, "--", self, "serve-demo")...)
@@ -110,7 +110,7 @@ func TestProxyInjectsTheFaultsOfAPlan(t *testing.T) {
 	otlpcheck.Check(t, sink.Snapshot())
 }
 
-// TestTransportIsUnchangedWithoutAChaosPlan keeps the connection as it is, with all that makes it fast.
+// TestTransportIsUnchangedWithoutAChaosPlan checks that wrap returns the same transport, so that no fast path is lost.
 func TestTransportIsUnchangedWithoutAChaosPlan(t *testing.T) {
 	given := transport.Transport(&transport.HTTP{URL: "http://localhost/mcp"})
 	if got, err := new(chaosFlags).wrap(given); got != given || err != nil {

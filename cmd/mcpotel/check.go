@@ -29,9 +29,9 @@ func newCheck(s streams) *cobra.Command {
 	var c check
 	return c.command(s, &cobra.Command{
 		Use: "check --baseline FILE [flags]" + behind, Short: "show which tools have changed since a baseline",
-		Long: "A server may change a tool after people have agreed to it. A baseline has a fingerprint of each tool: of\n" +
-			"its title, description, schemas and annotations, without their text. The exit code is 1 if tools have been\n" +
-			"added, removed or changed since. With --update the baseline is written instead, and the exit code is 0.",
+		Long: "A server may change a tool after people have approved it. A baseline contains a fingerprint of each tool: " +
+			"of\nits title, description, schemas and annotations, without their text. The exit code is 1 if tools have " +
+			"been\nadded, removed or changed since. With --update the baseline is written instead, and the exit code is 0.",
 		Example: "mcpotel check --baseline tools.json --update -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel check --baseline tools.json -- npx -y @modelcontextprotocol/server-everything\n" +
 			"mcpotel check --baseline tools.json --config mcp.json --json",
@@ -110,7 +110,8 @@ func (c *check) compare(before, now drift.Tools) error {
 		}
 		return nil
 	case len(found.Changes) > 0:
-		return &exitError{exitTool, fmt.Errorf("%s not as in %s; if that is intended, --update writes the baseline again",
+		return &exitError{exitTool, fmt.Errorf("%s different from %s; if the change is intended, --update writes a new "+
+			"baseline",
 			areTools(len(found.Changes)), c.path)}
 	}
 	return nil
@@ -137,7 +138,7 @@ func (c *check) print(found checked) error {
 	case c.update:
 		return printLine(c.streams.out, fmt.Sprintf("%s in %s", areTools(found.Tools), c.path))
 	case len(found.Changes) == 0:
-		return printLine(c.streams.out, fmt.Sprintf("%s as in %s", areTools(found.Tools), c.path))
+		return printLine(c.streams.out, fmt.Sprintf("%s the same as in %s", areTools(found.Tools), c.path))
 	}
 	return nil
 }

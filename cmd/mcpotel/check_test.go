@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/drift"
 )
 
-// checks runs "mcpotel check" with the demo's server.
+// checks runs "mcpotel check" on the demo's server.
 func checks(t *testing.T, file string, flags ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	return runs(t, slices.Concat([]string{"check", "--baseline", file}, flags, demoServerCommand(t))...)
@@ -29,7 +29,7 @@ func TestCheckReportsChangedTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, stderr = checks(t, file)
-	if code != exitOK || out != "12 tools are as in "+file+"\n" || stderr != "" {
+	if code != exitOK || out != "12 tools are the same as in "+file+"\n" || stderr != "" {
 		t.Errorf("the same server: got %d:\n%s%s", code, out, stderr)
 	}
 
@@ -51,7 +51,7 @@ func TestCheckReportsChangedTools(t *testing.T) {
 	}
 	const want = "changed  brew: description, output schema\nadded    forecast\nremoved  gone\n"
 	code, out, stderr = checks(t, file)
-	if code != exitTool || out != want || !strings.Contains(stderr, "mcpotel: 3 tools are not as in "+file) {
+	if code != exitTool || out != want || !strings.Contains(stderr, "mcpotel: 3 tools are different from "+file) {
 		t.Errorf("want three changes and exit code %d, got %d:\n%s%s", exitTool, code, out, stderr)
 	}
 	code, out, _ = checks(t, file, "--json")
@@ -62,7 +62,7 @@ func TestCheckReportsChangedTools(t *testing.T) {
 		t.Errorf("want three changes as JSON, got %d, %v:\n%s", code, err, out)
 	}
 	if again, err := os.ReadFile(file); err != nil || string(again) != string(text) {
-		t.Errorf("want the file as it was without --update, got %v:\n%s", err, again)
+		t.Errorf("want the file unchanged without --update, got %v:\n%s", err, again)
 	}
 
 	code, out, stderr = checks(t, file, "--update")
@@ -70,7 +70,7 @@ func TestCheckReportsChangedTools(t *testing.T) {
 		t.Errorf("want the changes, and the baseline written, got %d:\n%s%s", code, out, stderr)
 	}
 	if again, err := os.ReadFile(file); err != nil || string(again) != string(written) {
-		t.Errorf("want the baseline as it was at first, got %v:\n%s", err, again)
+		t.Errorf("want the first baseline again, got %v:\n%s", err, again)
 	}
 	if code, out, _ = checks(t, file, "--json"); code != exitOK || !strings.Contains(out, `"changes": []`) {
 		t.Errorf("want no changes as an empty list, got %d:\n%s", code, out)
@@ -92,7 +92,7 @@ func TestCheckComparesNothingIfAServerFails(t *testing.T) {
 	}
 	code, out, stderr = runs(t, "check", "--baseline", file, "--update", "--config", servers, "--server", "demo")
 	if code != exitOK || out != "12 tools are in "+file+"\n" {
-		t.Errorf("the one that starts: got %d:\n%s%s", code, out, stderr)
+		t.Errorf("the server that starts: got %d:\n%s%s", code, out, stderr)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestMisuseOfCheckIsExplained(t *testing.T) {
 		"not over that file": {demo("check", "--baseline", broken, "--update"), "not a baseline"},
 		"a surplus argument": {demo("check", "x"), `unexpected argument "x"`},
 		"an unknown flag":    {[]string{"check", "--window", "3"}, `unknown flag: --window; "mcpotel help check" lists`},
-		"another name":       {[]string{"chek"}, `unknown command "chek" (did you mean check?)`},
+		"a misspelt name":    {[]string{"chek"}, `unknown command "chek" (did you mean check?)`},
 	} {
 		if code, out, stderr := runs(t, tc.args...); code != exitUsage || out != "" || !strings.Contains(stderr, tc.stderr) {
 			t.Errorf("%s: got exit code %d, %q and %q, want %d and a text with %q", name, code, out, stderr, exitUsage,

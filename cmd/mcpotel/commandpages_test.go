@@ -57,7 +57,7 @@ func TestEachCommandHasAPageInTheDocumentation(t *testing.T) {
 	}
 }
 
-// documentName returns the file of a command: task-wait.md.
+// documentName returns the file name of a command's page, such as task-wait.md.
 func documentName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(pageName(cmd), "mcpotel-") + ".md"
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// eras are a revision of each era.
+// eras has one revision of each era.
 var eras = []string{"2026-07-28", "2025-11-25"}
 
 func TestCommandsForResourcesPromptsAndMore(t *testing.T) {
@@ -33,10 +33,10 @@ func TestCommandsForResourcesPromptsAndMore(t *testing.T) {
 		"prompts":          {[]string{"prompts"}, exitOK, "pack(city, days?)\n    What to take along to a city.\n", ""},
 		"a prompt": {[]string{"prompt", "pack", "city=Rome", "days=3"}, exitOK,
 			"user: I go to Rome for 3 days. What do I pack?\nuser: [resource demo://forecast/Rome", ""},
-		"a prompt as JSON":    {[]string{"prompt", "--json", "pack", "city=Rome"}, exitOK, `"role": "user"`, ""},
-		"an argument missing": {[]string{"prompt", "pack"}, exitTool, "", "city is missing"},
-		"no such prompt":      {[]string{"prompt", "nosuch"}, exitTool, "", "-32602"},
-		"completion":          {[]string{"complete", "pack", "city=Os"}, exitOK, "Osaka\nOslo\n", ""},
+		"a prompt as JSON":   {[]string{"prompt", "--json", "pack", "city=Rome"}, exitOK, `"role": "user"`, ""},
+		"a missing argument": {[]string{"prompt", "pack"}, exitTool, "", "city is missing"},
+		"no such prompt":     {[]string{"prompt", "nosuch"}, exitTool, "", "-32602"},
+		"completion":         {[]string{"complete", "pack", "city=Os"}, exitOK, "Osaka\nOslo\n", ""},
 		"completion, template": {[]string{"complete", "demo://forecast/{city}", "city=b", "other=x"}, exitOK,
 			"Berlin\nBern\n", ""},
 		"completion as JSON": {[]string{"complete", "--json", "pack", "city=Os"}, exitOK, `"values": [`, ""},
@@ -47,11 +47,11 @@ func TestCommandsForResourcesPromptsAndMore(t *testing.T) {
 			"[link clock demo://clock]\n[resource demo://about text/markdown]\n# The demo's server", ""},
 		"log messages": {[]string{"call", "--level", "warning", "talk"}, exitOK, "Those were 8 levels.",
 			"log critical talk: This is what critical looks like."},
-		"roots":          {[]string{"call", "--root", ".", "roots"}, exitOK, `{"roots":["file://`, ""},
-		"no roots":       {[]string{"call", "roots"}, exitTool, "", ""},
-		"no sampling":    {[]string{"call", "poem", `{"about":"nothing"}`}, exitTool, "", ""},
-		"nobody to ask":  {[]string{"call", "order"}, exitOK, "No coffee, then.", "declined: no person at a terminal"},
-		"nobody to send": {[]string{"call", "sign-in"}, exitOK, "You did not go.", "https://example.com/?from=mcpotel"},
+		"roots":              {[]string{"call", "--root", ".", "roots"}, exitOK, `{"roots":["file://`, ""},
+		"no roots":           {[]string{"call", "roots"}, exitTool, "", ""},
+		"no sampling":        {[]string{"call", "poem", `{"about":"nothing"}`}, exitTool, "", ""},
+		"no person to ask":   {[]string{"call", "order"}, exitOK, "No coffee, then.", "declined: there is no person"},
+		"no person to visit": {[]string{"call", "sign-in"}, exitOK, "You did not go.", "https://example.com/?from=mcpotel"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, version := range eras {
@@ -76,23 +76,23 @@ func TestMisuseOfResourceAndPromptCommandsIsExplained(t *testing.T) {
 		args   []string
 		stderr string
 	}{
-		"no URI":                  {[]string{"read"}, "the resource is missing"},
-		"two URIs":                {[]string{"read", "a:b", "c:d"}, "unexpected argument"},
-		"no prompt":               {[]string{"prompt"}, "the name of the prompt is missing"},
-		"an argument without =":   {[]string{"prompt", "pack", "Rome"}, "want NAME=VALUE"},
-		"an argument twice":       {[]string{"prompt", "pack", "city=a", "city=b"}, "each name once"},
-		"nothing to complete":     {[]string{"complete", "pack"}, "complete: want the name"},
-		"a surplus argument":      {[]string{"resources", "x"}, "unexpected argument"},
-		"a surplus one to ping":   {[]string{"ping", "x"}, "unexpected argument"},
-		"an unknown level":        {[]string{"watch", "--level", "loud"}, "unknown level"},
-		"a root that is none":     {[]string{"ping", "--root", "/does/not/exist"}, "no such file"},
-		"a root that is no dir":   {[]string{"ping", "--root", "main.go"}, "no directory"},
-		"a server without a file": {[]string{"ping", "--server", "x"}, "more than one server"},
-		"two ways to a server":    {[]string{"ping", "--config", "x.json"}, "more than one server"},
-		"an unknown task command": {[]string{"task", "frob", "x"}, "want get, wait or cancel"},
-		"no task command":         {[]string{"task", "--json", "x"}, "want get, wait or cancel"},
-		"an empty task command":   {[]string{"task", ""}, "want get, wait or cancel"},
-		"no task":                 {[]string{"task", "get"}, "the task is missing"},
+		"no URI":                     {[]string{"read"}, "the resource is missing"},
+		"two URIs":                   {[]string{"read", "a:b", "c:d"}, "unexpected argument"},
+		"no prompt":                  {[]string{"prompt"}, "the name of the prompt is missing"},
+		"an argument without =":      {[]string{"prompt", "pack", "Rome"}, "want NAME=VALUE"},
+		"an argument twice":          {[]string{"prompt", "pack", "city=a", "city=b"}, "each name once"},
+		"nothing to complete":        {[]string{"complete", "pack"}, "complete: want the name"},
+		"a surplus argument":         {[]string{"resources", "x"}, "unexpected argument"},
+		"a surplus argument of ping": {[]string{"ping", "x"}, "unexpected argument"},
+		"an unknown level":           {[]string{"watch", "--level", "loud"}, "unknown level"},
+		"a missing root":             {[]string{"ping", "--root", "/does/not/exist"}, "no such file"},
+		"a root that is a file":      {[]string{"ping", "--root", "main.go"}, "not a directory"},
+		"a server without a file":    {[]string{"ping", "--server", "x"}, "more than one server"},
+		"two ways to a server":       {[]string{"ping", "--config", "x.json"}, "more than one server"},
+		"an unknown task command":    {[]string{"task", "frob", "x"}, "want get, wait or cancel"},
+		"no task command":            {[]string{"task", "--json", "x"}, "want get, wait or cancel"},
+		"an empty task command":      {[]string{"task", ""}, "want get, wait or cancel"},
+		"no task":                    {[]string{"task", "get"}, "the task is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, _, stderr := runs(t, append(tc.args, server...)...)
@@ -112,7 +112,7 @@ func TestReadWritesTheBytesOfABlob(t *testing.T) {
 	}
 }
 
-// TestCallWaitsForTasksOrDetachesThem begins tasks and looks after them from other processes, as it were.
+// TestCallWaitsForTasksOrDetachesThem starts tasks, and manages them from other runs of the command.
 func TestCallWaitsForTasksOrDetachesThem(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")
@@ -124,7 +124,7 @@ func TestCallWaitsForTasksOrDetachesThem(t *testing.T) {
 	}
 	code, id, stderr := runs(t, "call", "--url", url, "--task", "brew", `{"cups":2,"seconds":0.2}`)
 	if id = strings.TrimSpace(id); code != exitOK || id == "" || strings.Contains(stderr, id) {
-		t.Fatalf("handed over: want the id on standard output and nowhere else, got %d and %q: %s", code, id, stderr)
+		t.Fatalf("call --task: want the id on standard output and nowhere else, got %d and %q: %s", code, id, stderr)
 	}
 	if code, out, stderr := runs(t, "task", "get", "--url", url, id); code != exitOK ||
 		!strings.HasPrefix(out, "working") {
@@ -140,19 +140,19 @@ func TestCallWaitsForTasksOrDetachesThem(t *testing.T) {
 	}
 	if code, out, stderr := runs(t, "task", "wait", "--url", url, id); code != exitTool ||
 		!strings.Contains(stderr, "task cancelled") {
-		t.Errorf("wait for a cancelled one: want exit code %d, got %d and %q: %s", exitTool, code, out, stderr)
+		t.Errorf("wait for a cancelled task: want exit code %d, got %d and %q: %s", exitTool, code, out, stderr)
 	}
 	if code, _, stderr := runs(t, "task", "get", "--url", url, "nosuch"); code != exitTool ||
 		!strings.Contains(stderr, "unknown task") {
-		t.Errorf("get an unknown one: want exit code %d, got %d: %s", exitTool, code, stderr)
+		t.Errorf("get of an unknown task: want exit code %d, got %d: %s", exitTool, code, stderr)
 	}
 	code, out, stderr = runs(t, "call", "--url", url, "--task", "divide", `{"a":6,"b":3}`)
 	if code != exitOK || out != "{\"quotient\":2}\n" || !strings.Contains(stderr, "without a task") {
-		t.Errorf("a call that becomes no task: want its result, got %d and %q: %s", code, out, stderr)
+		t.Errorf("a call that does not become a task: want its result, got %d and %q: %s", code, out, stderr)
 	}
 }
 
-// configFile writes an mcpServers file with two demo servers, one over each transport, and one that is disabled.
+// configFile writes an mcpServers file with a demo server for each transport, and a disabled server.
 func configFile(t *testing.T, more string) string {
 	t.Helper()
 	url, _ := serves(t, "0")
@@ -161,7 +161,7 @@ func configFile(t *testing.T, more string) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "mcp.json")
-	race := quoted(t, os.Getenv("GORACE")) // which servers of files do not inherit
+	race := quoted(t, os.Getenv("GORACE")) // servers of files do not inherit GORACE
 	content := `{"mcpServers":{
 		"local":{"command":` + quoted(t, self) + `,"args":["serve-demo"],"env":{"GORACE":` + race + `}},
 		"remote":{"url":` + quoted(t, url) + `},
@@ -194,19 +194,19 @@ func TestCommandsUseAllServersOfAFile(t *testing.T) {
 		"a call of one":      {[]string{"call", "local_divide", `{"a":6,"b":3}`}, exitOK, `{"quotient":2}`, ""},
 		"a call of the other": {[]string{"call", "--trace", "remote_divide", `{"a":6,"b":3}`}, exitOK, `{"quotient":2}`,
 			"tools/call divide"},
-		"a tool of nobody": {[]string{"call", "nobody_divide"}, exitTool, "",
-			`no tool "nobody_divide"; there are local_forecast, local_divide, `},
-		"a tool like one":       {[]string{"call", "lokal_divide"}, exitTool, "", " (did you mean local_divide?)"},
-		"an unknown tool":       {[]string{"call", "local_nosuch"}, exitTool, "", "-32602"},
-		"resources":             {[]string{"resources"}, exitOK, "remote: demo://clock  text/plain\n", ""},
-		"prompts":               {[]string{"prompts"}, exitOK, "local: pack(city, days?)\n", ""},
-		"ping":                  {[]string{"ping"}, exitOK, "remote: " + demoserver.Name, ""},
-		"one of them":           {[]string{"tools", "--server", "remote"}, exitOK, "\nwait(seconds number)\n", ""},
-		"a resource of one":     {[]string{"read", "--server", "local", "demo://about"}, exitOK, "# The demo's server", ""},
-		"a resource of which":   {[]string{"read", "demo://about"}, exitUsage, "", "local, remote"},
-		"an unknown server":     {[]string{"ping", "--server", "nosuch"}, exitUsage, "", "local, remote"},
-		"a disabled server":     {[]string{"ping", "--server", "off"}, exitUsage, "", "no such server"},
-		"to watch one of which": {[]string{"watch", "--uri", "demo://clock"}, exitUsage, "", "--server NAME"},
+		"an unknown prefix": {[]string{"call", "nobody_divide"}, exitTool, "",
+			`no tool "nobody_divide"; the tools are local_forecast, local_divide, `},
+		"a misspelt tool":        {[]string{"call", "lokal_divide"}, exitTool, "", " (did you mean local_divide?)"},
+		"an unknown tool":        {[]string{"call", "local_nosuch"}, exitTool, "", "-32602"},
+		"resources":              {[]string{"resources"}, exitOK, "remote: demo://clock  text/plain\n", ""},
+		"prompts":                {[]string{"prompts"}, exitOK, "local: pack(city, days?)\n", ""},
+		"ping":                   {[]string{"ping"}, exitOK, "remote: " + demoserver.Name, ""},
+		"one server":             {[]string{"tools", "--server", "remote"}, exitOK, "\nwait(seconds number)\n", ""},
+		"a resource of one":      {[]string{"read", "--server", "local", "demo://about"}, exitOK, "# The demo's server", ""},
+		"a resource, no server":  {[]string{"read", "demo://about"}, exitUsage, "", "local, remote"},
+		"an unknown server":      {[]string{"ping", "--server", "nosuch"}, exitUsage, "", "local, remote"},
+		"a disabled server":      {[]string{"ping", "--server", "off"}, exitUsage, "", "no such server"},
+		"watch without a server": {[]string{"watch", "--uri", "demo://clock"}, exitUsage, "", "--server NAME"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{tc.args[0], "--config", path}, tc.args[1:]...)
@@ -235,22 +235,23 @@ func TestFailedServerOfAFileDoesNotAffectOthers(t *testing.T) {
 		code, out, stderr := runs(t, command, "--config", path)
 		if code != exitConnection || !strings.Contains(out, "local") || !strings.Contains(out, "remote") ||
 			!strings.Contains(stderr, "broken: ") {
-			t.Errorf("%s: got exit code %d, want %d, what the others have, and an error for the broken one: %s\n%s", command,
+			t.Errorf("%s: got exit code %d, want %d, the results of the other servers, and an error for the broken server: "+
+				"%s\n%s", command,
 				code, exitConnection, out, stderr)
 		}
 	}
 	if code, out, stderr := runs(t, "call", "--config", path, "local_divide", `{"a":6,"b":3}`); code != exitOK {
-		t.Errorf("a call of another: got exit code %d, want 0: %s%s", code, out, stderr)
+		t.Errorf("a call of another server: got exit code %d, want 0: %s%s", code, out, stderr)
 	}
 	if code, _, stderr := runs(t, "call", "--config", path, "broken_x"); code != exitConnection ||
 		!strings.Contains(stderr, "no such file") {
-		t.Errorf("a call of the broken one: got exit code %d, want %d and the reason: %s", code, exitConnection, stderr)
+		t.Errorf("a call of the broken server: got exit code %d, want %d and the reason: %s", code, exitConnection, stderr)
 	}
 	if err := os.WriteFile(path, []byte(`{"mcpServers":{"x":{}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, stderr := runs(t, "ping", "--config", path); code != exitUsage ||
 		!strings.Contains(stderr, "mcpServers.x") {
-		t.Errorf("a file that is wrong: got exit code %d, want %d and the place: %s", code, exitUsage, stderr)
+		t.Errorf("an invalid file: got exit code %d, want %d and the position: %s", code, exitUsage, stderr)
 	}
 }

@@ -45,7 +45,8 @@ func (c *connection) runComplete(ctx context.Context) error {
 	})
 }
 
-// reference returns the reference for a template or URI, which has "://" or "{", or for the name of a prompt.
+// reference returns the reference to a resource template if the text contains "://" or "{", and otherwise the reference
+// to a prompt.
 func reference(to string) mcp.CompleteRef {
 	if strings.Contains(to, "://") || strings.Contains(to, "{") {
 		return mcp.CompleteRef{Type: mcp.RefResource, URI: to}

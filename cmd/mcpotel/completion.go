@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// lineVariable holds the whole line that is being completed, because the server may be named after the cursor.
+// lineVariable is the environment variable for the whole line to complete, because the server may be named after the
+// cursor.
 const lineVariable = "MCPOTEL_COMPLETE_LINE"
 
 // shell is a shell that has completions.
 type shell struct {
 	name string
-	load string // the command that loads the completions
+	load string // command that loads the completions
 	// script writes the completion script for root
 	script func(root *cobra.Command, w *bytes.Buffer) error
 	// patches has pairs of a text in the script and its replacement, which sets lineVariable
@@ -60,8 +61,8 @@ func newCompletion(s streams) *cobra.Command {
 	}
 	return &cobra.Command{
 		Use: "completion (" + strings.Join(names, " | ") + ")", Short: "write a shell's completion script for mcpotel",
-		Long: "The script also completes names of tools, prompts, resources and servers: it asks the server of the line,\n" +
-			"which has three seconds to answer, or the duration in " + patienceVariable + ", such as 10s. To load\n" +
+		Long: "The script also completes names of tools, prompts, resources and servers: it asks the server on the " +
+			"line,\nwhich has three seconds to answer, or the duration in " + patienceVariable + ", such as 10s. To load\n" +
 			"the completions, run this in the shell or add it to the shell's start file:\n\n  " +
 			strings.Join(loads, "\n  "),
 		Example:   "mcpotel completion bash >~/.local/share/bash-completion/completions/mcpotel",

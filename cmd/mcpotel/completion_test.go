@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// completes returns the names that complete the last of the arguments, and fails if anything else is said.
+// completes returns the completions of the last argument, and fails on any other output.
 func completes(t *testing.T, args ...string) (names []string) {
 	t.Helper()
 	code, out, stderr := runs(t, append([]string{"__complete"}, args...)...)
@@ -60,10 +60,10 @@ func TestCompletionAsksTheServerForNames(t *testing.T) {
 		{[]string{"help", "tas"}, []string{"task"}},
 		{[]string{"call", "forecast", "--", ""}, nil}, // the server's command
 		{[]string{"call", "forecast", "--", "mcpotel", ""}, nil},
-		{[]string{"call", ""}, nil},                                  // of no server
-		{[]string{"call", "--url", "http://127.0.0.1:1/", ""}, nil},  // of none that is there
-		{[]string{"call", "--config", "/does/not/exist", ""}, nil},   // nor here
-		{[]string{"call", "--url", url, "--header", "x", "fo"}, nil}, // flags that are wrong
+		{[]string{"call", ""}, nil},                                  // no server
+		{[]string{"call", "--url", "http://127.0.0.1:1/", ""}, nil},  // an unreachable server
+		{[]string{"call", "--config", "/does/not/exist", ""}, nil},   // a missing file
+		{[]string{"call", "--url", url, "--header", "x", "fo"}, nil}, // invalid flags
 		{[]string{"call", "--url", url, "nosuch", ""}, nil},
 	} {
 		got := completes(t, tc.args...)
@@ -79,7 +79,7 @@ func TestFlagsAreDescribedInPlainText(t *testing.T) {
 	for _, command := range [][]string{{"call"}, {"tools"}} {
 		_, out, _ := runs(t, slices.Concat([]string{"__complete"}, command, []string{"--"})...)
 		if !strings.Contains(out, "--url\tconnect to the server at this URL\n") || strings.Contains(out, "`") {
-			t.Errorf("%v: got %q, want the flags without the marks of their help", command, out)
+			t.Errorf("%v: got %q, want the flags without backquotes", command, out)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestCompletionScriptsPassTheWholeLine(t *testing.T) {
 			t.Errorf("%s: got exit code %d and %d bytes: %s", sh.name, code, len(script), stderr)
 		}
 		if got, want := strings.Contains(script, lineVariable), sh.patches != nil; got != want {
-			t.Errorf("%s: knows the whole line: %v, want %v", sh.name, got, want)
+			t.Errorf("%s: script passes the whole line: %v, want %v", sh.name, got, want)
 		}
 		var plain bytes.Buffer
 		if err := sh.script(quiet(), &plain); err != nil {
@@ -140,19 +140,19 @@ func TestCompletionScriptsPassTheWholeLine(t *testing.T) {
 		}
 		for i := 0; i < len(sh.patches); i += 2 {
 			if n := strings.Count(plain.String(), sh.patches[i]); n != 1 {
-				t.Errorf("%s: %q stands in the script %d times, want once", sh.name, sh.patches[i], n)
+				t.Errorf("%s: %q occurs %d times in the script, want once", sh.name, sh.patches[i], n)
 			}
 		}
 	}
 	for _, args := range [][]string{{"completion"}, {"completion", "tcsh"}, {"completion", "bash", "zsh"}} {
 		code, _, stderr := runs(t, args...)
 		if code != exitUsage || !strings.Contains(stderr, "bash, zsh, fish, powershell") {
-			t.Errorf("%v: got exit code %d and %q, want to be told the shells", args, code, stderr)
+			t.Errorf("%v: got exit code %d and %q, want a list of the shells", args, code, stderr)
 		}
 	}
 }
 
-// TestBashCompletesToolsOfTheServerAfterTheCursor runs bash with the script, as a user does who presses Tab.
+// TestBashCompletesToolsOfTheServerAfterTheCursor runs the completion script in bash.
 func TestBashCompletesToolsOfTheServerAfterTheCursor(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// configured holds the flags that select servers of a file.
+// configured holds the flags that select servers from a file.
 type configured struct {
 	path, only string
 }
 
 func (c *configured) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.path, "config", "", "use the servers of this `FILE`, in its mcpServers")
+	f.StringVar(&c.path, "config", "", "use the servers in the mcpServers of this `FILE`")
 	f.StringVar(&c.only, "server", "", "use the server of this `NAME`: a server of --config or, without --config, one "+
 		"of \"mcpotel list\"")
 }
@@ -138,7 +138,7 @@ func named(name string) (*hostfile.Saved, error) {
 		return found[0], nil
 	case 0:
 		slices.Sort(names)
-		return nil, misuse(`no saved server %q%s; "mcpotel list" has them, "mcpotel add" saves one%s`, name,
+		return nil, misuse(`no saved server %q%s; "mcpotel list" lists the saved servers, "mcpotel add" saves one%s`, name,
 			typing.Hint(name, slices.Compact(names)), problemText(problems))
 	}
 	var full []string

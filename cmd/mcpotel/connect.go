@@ -40,13 +40,13 @@ type connection struct {
 	adapt func(server string, o *mcpclient.Options)
 
 	spans     []string // the spans of a complete trace, besides the span of the command
-	arguments []string // the arguments before --
-	server    []string // the command after --; empty for none
+	arguments []string // arguments before --
+	server    []string // command after --; empty for none
 	streams   streams
 	console   *console
 }
 
-// behind ends the usage of a command that accepts the server's command after --.
+// behind is the end of a usage line for commands that accept the server's command after --.
 const behind = " [-- COMMAND [ARG...]]"
 
 // command adds the flags of a connection to cmd, after its own flags. cmd checks its arguments and then runs work.
@@ -64,7 +64,7 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 		if c.passes {
 			return
 		}
-		f.Func("root", "announce this `DIRECTORY` as a root in which the server may work; may be repeated", c.roots.add)
+		f.Func("root", "announce this `DIRECTORY` to the server as a root; may be repeated", c.roots.add)
 		f.StringVar(&c.pin, "pin-version", "", "use only this `VERSION` of the protocol")
 		if c.examines {
 			return
@@ -85,7 +85,7 @@ func (c *connection) command(s streams, cmd *cobra.Command, work func(context.Co
 			c.web.flags(f)
 		}
 		f.BoolVarP(&c.verbose, "verbose", "v", false,
-			"log everything the client does, and the server's standard error")
+			"log all actions of the client, and the server's standard error")
 	})
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
@@ -138,8 +138,8 @@ func (c *connection) checkServer() error {
 	return nil
 }
 
-// unexpected is the error for a surplus argument. The error does not quote it after --header, because it may be the
-// rest of a header with a secret.
+// unexpected returns the error for a surplus argument. If --header was given, the error does not quote the argument,
+// because it may be the rest of a header with a secret.
 func (c *connection) unexpected(argument string) error {
 	if len(c.remote.headers.given) > 0 {
 		return misuse("unexpected argument; quote a header if its value has spaces")
@@ -224,7 +224,7 @@ func (c *connection) options(o *observation, server string) (*mcpclient.Options,
 			max(30*time.Second, c.timeout)), // inTime enforces a shorter --timeout
 			Start: cmp.Or(c.connectTimeout, max(time.Minute, c.timeout)), Close: 2 * time.Second},
 		Backoff: mcpclient.Backoff{Attempts: 1},
-		// a server that exports its own spans needs a moment
+		// gives a server that exports its own spans time to flush
 		Telemetry:  o.telemetry(),
 		Features:   c.answers(server),
 		Middleware: []mcpclient.Middleware{c.oddTools(server)},
@@ -296,7 +296,7 @@ func (r *roots) add(path string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s is no directory", path)
+		return fmt.Errorf("%s is not a directory", path)
 	}
 	slashed := filepath.ToSlash(absolute)
 	if !strings.HasPrefix(slashed, "/") {

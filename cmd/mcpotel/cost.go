@@ -36,7 +36,7 @@ func (c *connection) runCost(ctx context.Context) error {
 	}))
 }
 
-// window is the size of the context, in tokens, that costs are compared with: the size in many large models.
+// window is the context size, in tokens, to which costs are compared: the context size of many large models.
 const window = 200_000
 
 // toolCosts holds the costs of all tools in a model's context, the largest first.
@@ -90,7 +90,7 @@ func (all *toolCosts) print(w io.Writer) error {
 		}
 	}
 	return line(all.EstimatedTokens, "", all.Bytes, description, schema,
-		fmt.Sprintf("in all, %s of a context of %d tokens", percent(all.WindowShare), all.Window))
+		fmt.Sprintf("total: %s of a context of %d tokens", percent(all.WindowShare), all.Window))
 }
 
 func percent(part float64) string { return fmt.Sprintf("%.1f %%", 100*part) }

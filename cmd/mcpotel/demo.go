@@ -55,10 +55,10 @@ func (d *demo) run(ctx context.Context) error {
 	if d.o.sink != nil {
 		d.say("Both export OTLP/gRPC to a receiver in this process, at %s.", d.o.sink.Endpoint())
 	} else {
-		d.say("Both export OTLP/gRPC to the collector that the environment names.")
+		d.say("Both export OTLP/gRPC to the collector in the environment.")
 	}
 	if d.o.site != nil {
-		d.say("What they export is shown at %s", d.o.site.URL)
+		d.say("Their telemetry is shown at %s", d.o.site.URL)
 	}
 	if err := d.connect(ctx); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (d *demo) run(ctx context.Context) error {
 	if err := d.client.Close(); err != nil {
 		return err
 	}
-	d.say("\nThat was it: every call was one trace, and the connection came back by itself.")
+	d.say("\nDone: every call was one trace, and the client reconnected by itself.")
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (d *demo) toolError(ctx context.Context) error {
 			return err
 		}
 		if !r.IsError {
-			return errors.New("dividing by zero is no error")
+			return errors.New("division by zero returned no error")
 		}
 		d.say("divide says: %s", r.Text())
 		return nil
@@ -149,7 +149,7 @@ func (d *demo) toolError(ctx context.Context) error {
 }
 
 func (d *demo) timeout(ctx context.Context) error {
-	return d.scene(ctx, "a call that gets no answer in time", func(ctx context.Context) error {
+	return d.scene(ctx, "a call that times out", func(ctx context.Context) error {
 		_, err := d.client.CallTool(ctx, "wait", demoserver.WaitArguments{Seconds: 30},
 			mcpclient.WithTimeout(300*time.Millisecond))
 		if !errors.Is(err, mcpclient.ErrTimeout) {
@@ -161,7 +161,7 @@ func (d *demo) timeout(ctx context.Context) error {
 }
 
 func (d *demo) crash(ctx context.Context) error {
-	return d.scene(ctx, "a server that is killed in the middle of a call", func(ctx context.Context) error {
+	return d.scene(ctx, "a server that is killed during a call", func(ctx context.Context) error {
 		_, err := d.client.CallTool(ctx, "crash", nil)
 		if !errors.Is(err, mcpclient.ErrConnectionLost) {
 			return fmt.Errorf("want a lost connection, got %w", err)

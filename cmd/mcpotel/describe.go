@@ -116,17 +116,17 @@ func (d *description) print(w io.Writer) error {
 	case len(d.Arguments) == 0 && !d.Open:
 		b.WriteString("  none\n")
 	case d.Open:
-		b.WriteString("  and others, which the schema does not name\n")
+		b.WriteString("  and other arguments, which the schema does not list\n")
 	}
 	example := visible.Map([]byte(d.Example), func(rune) rune { return utf8.RuneError })
 	b.WriteString("\nexample:\n  " + string(example) + "\n")
 	if d.Guess {
-		b.WriteString("  (adapt it: the schema has requirements that the example does not meet)\n")
+		b.WriteString("  (edit the example: it does not satisfy all requirements of the schema)\n")
 	}
 	return printText(w, strings.TrimSuffix(b.String(), "\n"))
 }
 
-// line describes an argument in one line: days: integer, optional, default 1, from 1 to 7.
+// line describes an argument in one line, for example "days: integer, optional, default 1, from 1 to 7".
 func (a *argument) line() string {
 	known := []string{cmp.Or(strings.Join(a.Types, " or "), "any type"), "optional"}
 	if a.Required {

@@ -33,12 +33,12 @@ func TestDescribeShowsEveryArgument(t *testing.T) {
 	}
 	code, out, stderr = runs(t, "describe", "--url", url, "ecoh")
 	if code != exitTool || !strings.Contains(stderr, "did you mean echo?") {
-		t.Errorf("an unknown tool: got %d, %q and %q, want to be told which there is", code, out, stderr)
+		t.Errorf("an unknown tool: got %d, %q and %q, want a suggestion", code, out, stderr)
 	}
 }
 
-// TestDescribePrintsAWorkingExample runs the commands that "describe" prints for schemas of all kinds. The server
-// checks the arguments.
+// TestDescribePrintsAWorkingExample runs the commands that "describe" prints for various schemas. The server checks the
+// arguments.
 func TestDescribePrintsAWorkingExample(t *testing.T) {
 	noCollector(t)
 	for name, property := range map[string]string{
@@ -69,7 +69,7 @@ func TestDescribePrintsAWorkingExample(t *testing.T) {
 			_, out, _ := runs(t, "describe", "--json", "--url", url, "echo")
 			var d description
 			if err := json.Unmarshal([]byte(out), &d); err != nil || d.Guess {
-				t.Fatalf("want an example that is complete, got %v: %s", err, out)
+				t.Fatalf("want a complete example, got %v: %s", err, out)
 			}
 			words := shellWords(d.Example)
 			if code, out, stderr := runs(t, words[1:]...); code != exitOK {
@@ -82,9 +82,9 @@ func TestDescribePrintsAWorkingExample(t *testing.T) {
 func TestDescribeMarksExamplesThatNeedEditing(t *testing.T) {
 	noCollector(t)
 	url := echoes(t, `{"type":"object","required":["x"],"properties":{"x":{"type":"string","pattern":"^[A-Z]{3}$"}}}`)
-	if _, out, _ := runs(t, "describe", "--url", url, "echo"); !strings.Contains(out, "(adapt it: ") ||
+	if _, out, _ := runs(t, "describe", "--url", url, "echo"); !strings.Contains(out, "(edit the example: ") ||
 		!strings.Contains(out, "pattern ^[A-Z]{3}$") {
-		t.Errorf("want to be told that the example is to be adapted, got:\n%s", out)
+		t.Errorf("want a note that the example needs editing, got:\n%s", out)
 	}
 }
 
@@ -94,6 +94,6 @@ func TestExamplesQuoteArgumentsForTheShell(t *testing.T) {
 	}
 	c := connection{remote: remote{url: "http://x/", headers: headers{given: []string{"Authorization=Bearer s3cret"}}}}
 	if got := shellLine(c.serverWords()); strings.Contains(got, "s3cret") || !strings.Contains(got, "Authorization=") {
-		t.Errorf("the way to the server: got %s, want the name of the header without its value", got)
+		t.Errorf("arguments for the server: got %s, want the name of the header without its value", got)
 	}
 }

@@ -37,10 +37,10 @@ func newDiff(s streams) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&d.o.Ignore, "ignore", nil, "ignore the values at this `PATH` of params, results and errors, "+
-		"as the report writes it; [*] is any element; may be repeated")
-	f.Float64Var(&d.o.Latency, "latency", 0, "report a difference if the median duration of a method, tool or "+
-		"prompt has grown by more than this `FACTOR`, and 1 ms")
+	f.StringArrayVar(&d.o.Ignore, "ignore", nil, "ignore the values at this `PATH` of params, results and errors, in "+
+		"the notation of the report; [*] matches any element; may be repeated")
+	f.Float64Var(&d.o.Latency, "latency", 0, "report a difference if the median duration of a method, tool or prompt "+
+		"has grown by more than this `FACTOR` and by more than 1 ms")
 	f.BoolVar(&d.asJSON, "json", false, "print the result as JSON, for programs")
 	return cmd
 }

@@ -35,7 +35,7 @@ each check. Exit codes: 0 no check failed, 1 a check failed, 3 a server cannot b
 func newDoctor(s streams) *cobra.Command {
 	c := &doctorCommand{connection: connection{examines: true, remote: remote{stored: true}}}
 	cmd := c.command(s, &cobra.Command{
-		Use: "doctor [flags]" + behind, Short: "check a server and the telemetry pipeline, and say how to fix problems",
+		Use: "doctor [flags]" + behind, Short: "check a server and the telemetry pipeline, and suggest fixes",
 		Long: aboutDoctor,
 		Example: `mcpotel doctor -- npx -y @modelcontextprotocol/server-everything
 mcpotel doctor --url https://mcp.example.com/mcp
@@ -47,7 +47,8 @@ mcpotel doctor --otlp http://localhost:4317 -- mcpotel serve-demo`,
 		f.StringVar(&c.collector, "otlp", "", "examine the Collector at this `URL`, such as http://localhost:4317, instead "+
 			"of the Collector in OTEL_EXPORTER_OTLP_ENDPOINT")
 	})
-	cmd.Flags().Lookup("auth").Usage = "use the tokens of an earlier login, such as with \"mcpotel tools --auth\""
+	cmd.Flags().Lookup("auth").Usage = "use stored tokens of an earlier authorization, for example by \"mcpotel tools " +
+		"--auth\""
 	cmd.Flags().Lookup("no-browser").Hidden = true // the doctor opens no page
 	return cmd
 }
@@ -72,7 +73,7 @@ func (c *doctorCommand) run(ctx context.Context) error {
 	}
 	defer free()
 	if c.collector != "" {
-		for _, signal := range []string{"TRACES", "METRICS", "LOGS"} { // variables for one signal would override the endpoint
+		for _, signal := range []string{"TRACES", "METRICS", "LOGS"} { // these would override the endpoint
 			os.Unsetenv("OTEL_EXPORTER_OTLP_" + signal + "_ENDPOINT")
 			os.Unsetenv("OTEL_" + signal + "_EXPORTER")
 		}
@@ -107,7 +108,7 @@ func (c *doctorCommand) patients() (_ []mcpclient.Member, free func(), _ error) 
 	return []mcpclient.Member{one}, free, err
 }
 
-// atOnce bounds how many servers are examined at the same time, because more would slow each other down.
+// atOnce bounds the number of servers that are examined concurrently: more would slow each other down.
 const atOnce = 4
 
 func (c *doctorCommand) examine(ctx context.Context, p *doctor.Pipeline, members []mcpclient.Member) []*doctor.Report {
@@ -127,7 +128,7 @@ func (c *doctorCommand) examine(ctx context.Context, p *doctor.Pipeline, members
 	return reports
 }
 
-// doctorOptions returns the options for an examination. They have no feature that asks a person.
+// doctorOptions returns the options for an examination, without features that ask a person.
 func (c *doctorCommand) doctorOptions(p *doctor.Pipeline, m mcpclient.Member) *doctor.Options {
 	o := &doctor.Options{
 		Timeout: c.each, ClientInfo: mcp.Implementation{Name: "mcpotel", Version: version()},
@@ -145,7 +146,7 @@ func (c *doctorCommand) doctorOptions(p *doctor.Pipeline, m mcpclient.Member) *d
 	return o
 }
 
-// print prints the diagnosis. Its error has the exit code and no text.
+// print prints the diagnosis. It returns an error with the exit code and without text.
 func (c *doctorCommand) print(d *diagnosis) error {
 	write := d.print
 	if c.asJSON {

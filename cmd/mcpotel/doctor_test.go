@@ -28,22 +28,22 @@ func TestDoctorExitCodeAndOutput(t *testing.T) {
 			" of mcpotel-demo-server in the trace of the client", ""},
 		"a good URL":         {[]string{"--url", url}, exitOK, "ok       transport      Streamable HTTP", ""},
 		"an unknown command": {[]string{"--", "no-such-command"}, exitConnection, "fail     executable     no-such-comm", ""},
-		"what is skipped":    {[]string{"--", "no-such-command"}, exitConnection, "  skipped  start, stdout, hand", ""},
-		"nothing there": {[]string{"--url", "http://127.0.0.1:1/mcp"}, exitConnection, "fail     tcp            nothing",
+		"skipped checks":     {[]string{"--", "no-such-command"}, exitConnection, "  skipped  start, stdout, hand", ""},
+		"an unreachable URL": {[]string{"--url", "http://127.0.0.1:1/mcp"}, exitConnection, "fail     tcp            nothing",
 			""},
-		"no Collector there": {[]string{"--otlp", "http://127.0.0.1:1", "--url", url}, exitTool,
+		"an unreachable Collector": {[]string{"--otlp", "http://127.0.0.1:1", "--url", url}, exitTool,
 			"fail     collector      nothing listens at 127.0.0.1:1", ""},
-		"what the client does": {[]string{"-v", "--url", url}, exitOK, "", "mcp_client.connection.transition"},
-		"no server":            {nil, exitUsage, "", "no server: give"},
-		"an argument":          {[]string{"fast", "--url", url}, exitUsage, "", "unexpected argument"},
-		"no time":              {[]string{"--timeout", "0", "--url", url}, exitUsage, "", "--timeout must be above"},
-		"a flag of others":     {[]string{"--trace", "--url", url}, exitUsage, "", "unknown flag"},
-		"an unknown version":   {[]string{"--pin-version", "1", "--url", url}, exitUsage, "", "unknown protocol version"},
-		"a file that is not there": {[]string{"--config", filepath.Join(t.TempDir(), "none.json")}, exitUsage, "",
+		"verbose output":           {[]string{"-v", "--url", url}, exitOK, "", "mcp_client.connection.transition"},
+		"no server":                {nil, exitUsage, "", "no server: give"},
+		"an argument":              {[]string{"fast", "--url", url}, exitUsage, "", "unexpected argument"},
+		"no time limit":            {[]string{"--timeout", "0", "--url", url}, exitUsage, "", "--timeout must be above"},
+		"a flag of other commands": {[]string{"--trace", "--url", url}, exitUsage, "", "unknown flag"},
+		"an unknown version":       {[]string{"--pin-version", "1", "--url", url}, exitUsage, "", "unknown protocol version"},
+		"a missing file": {[]string{"--config", filepath.Join(t.TempDir(), "none.json")}, exitUsage, "",
 			"none.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			noCollector(t) // a run before has set what it wants
+			noCollector(t) // an earlier run has set variables
 			code, out, stderr := runs(t, append([]string{"doctor"}, tc.args...)...)
 			if code != tc.code || !strings.Contains(out, tc.out) || !strings.Contains(stderr, tc.stderr) {
 				t.Errorf("want exit code %d, %q and %q, got %d:\n%s%s", tc.code, tc.out, tc.stderr, code, out, stderr)
@@ -55,7 +55,7 @@ func TestDoctorExitCodeAndOutput(t *testing.T) {
 	}
 }
 
-// TestTheDoctorExaminesAFile has the shape that docs/doctor.md promises to programs.
+// TestTheDoctorExaminesAFile checks the JSON format that docs/doctor.md documents.
 func TestTheDoctorExaminesAFile(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("")
@@ -64,7 +64,7 @@ func TestTheDoctorExaminesAFile(t *testing.T) {
 	}
 	defer sink.Close(context.Background())
 	file := configFile(t, `, "gone": {"command": "/no/such/path"}`)
-	noCollector(t) // the server at the URL has set what it wants
+	noCollector(t) // the server at the URL has set variables
 	code, out, stderr := runs(t, "doctor", "--config", file, "--json", "--otlp", "http://"+sink.Endpoint())
 	var d struct {
 		Verdict doctor.Verdict
@@ -86,7 +86,7 @@ func TestTheDoctorExaminesAFile(t *testing.T) {
 	for _, s := range d.Servers {
 		gone := s.Server == "gone"
 		if s.Connected == gone || (s.Verdict == doctor.Fail) != gone || s.Seconds < 0 || len(s.Checks) == 0 {
-			t.Errorf("want all but gone usable, got %+v", s)
+			t.Errorf("want all servers except gone to be usable, got %+v", s)
 		}
 	}
 	if d.Pipeline[0].Verdict != doctor.OK || len(sink.Snapshot().SpansNamed("tools/list")) == 0 {
@@ -94,7 +94,7 @@ func TestTheDoctorExaminesAFile(t *testing.T) {
 	}
 }
 
-// TestDoctorEscapesControlCharacters has a server that writes control sequences of terminals.
+// TestDoctorEscapesControlCharacters uses a server that writes terminal control sequences.
 func TestDoctorEscapesControlCharacters(t *testing.T) {
 	noCollector(t)
 	const script = `printf '\033]0;title\007oh\n'; printf 'a\033[31m\n' >&2; exit 1`
@@ -105,6 +105,6 @@ func TestDoctorEscapesControlCharacters(t *testing.T) {
 		}
 	}
 	if !strings.Contains(out, `1 line is not JSON`) && !strings.Contains(out, "lines are not JSON") {
-		t.Errorf("want the line told, got:\n%s", out)
+		t.Errorf("want a message about the line, got:\n%s", out)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// Commands that can be typed instead of an answer. A leading space makes them a literal answer.
+// Commands that a person can type instead of an answer. With a leading space they are literal answers.
 const (
 	decline = "/no"
 	cancel  = "/cancel"
@@ -21,7 +21,7 @@ var (
 	errAgain    = errors.New("asked again from the beginning")
 )
 
-// form asks the person at the terminal the questions of a server. Without a person it declines.
+// form asks the person at the terminal the questions of a server. Without a person at the terminal it declines.
 func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	questions, err := question.Of(p)
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *console) form(ctx context.Context, server string, p *mcp.ElicitParams) 
 	}
 	if !c.person {
 		c.say("%s asks: %s", server, p.Message)
-		c.say("declined: no person at a terminal can be asked")
+		c.say("declined: there is no person at a terminal to ask")
 		return &mcp.ElicitResult{Action: mcp.ElicitDecline}, nil
 	}
 	done, err := c.asks(ctx)

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// typed runs the command with a person at the terminal who types these lines.
+// typed runs the command with a terminal at which a person types these lines.
 func typed(t *testing.T, lines string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -42,8 +42,8 @@ func TestAPersonFillsInAForm(t *testing.T) {
 			"all": {"Ada\nsmall\n3\nmilk, 3\ny\nada@example.com\nyes\n", "3 × s for Ada with milk and cinnamon, to go\n", nil},
 			"wrong answers": {"\nAda\nhuge\n1\nmany\n11\n2\ntea\n2\nperhaps\nno\nada\nada@example.com\nmaybe\n\n",
 				"2 × s for Ada with sugar\n", []string{
-					"an answer is required", `"huge" is none of these`, `"many" is not a number`, "want at most 10",
-					`"tea" is none of these`,
+					"an answer is required", `"huge" is not one of the choices`, `"many" is not a number`, "want at most 10",
+					`"tea" is not one of the choices`,
 					`"perhaps" is neither yes nor no`, `"ada" is not a valid e-mail address`,
 				}},
 			"changed": {"Ada\n\n\n\n\n\nchange\nBob\n\n5\n\n\n\n\n", "5 × l for Bob\n",
@@ -72,7 +72,7 @@ func TestAPersonIsAskedBeforeAPageIsOpened(t *testing.T) {
 	noCollector(t)
 	t.Setenv("DISPLAY", "")
 	t.Setenv("WAYLAND_DISPLAY", "")
-	t.Setenv("SSH_CONNECTION", "far away") // nothing opens on the machine that runs the tests
+	t.Setenv("SSH_CONNECTION", "far away") // do not open a browser during the tests
 	url, _ := serves(t, "0")
 	for answer, want := range map[string]string{
 		"yes\n": "You went there.\n", "\n": "You did not go.\n", "no\n": "You did not go.\n", "what?\n": "You did not go.\n",
@@ -84,7 +84,7 @@ func TestAPersonIsAskedBeforeAPageIsOpened(t *testing.T) {
 		}
 		if !strings.Contains(stderr, "\n    example.com\n") ||
 			!strings.Contains(stderr, "The whole address: https://example.com/?from=mcpotel\n") {
-			t.Errorf("%q: want the host to stand out and the whole URL, got %s", answer, stderr)
+			t.Errorf("%q: want the host on a separate line, and the whole URL, got %s", answer, stderr)
 		}
 		if opened := strings.Contains(stderr, "open this page:\n"); opened != (answer == "yes\n") {
 			t.Errorf("%q: opened: %v: %s", answer, opened, stderr)
@@ -115,18 +115,19 @@ func TestCallIsRetriedAfterTheUserVisitsTheURL(t *testing.T) {
 		calls.Store(0)
 		code, out, stderr := typed(t, answer, args...)
 		if code != want || !strings.Contains(stderr, "\n    bank.example\n") || (out == "paid\n") != (want == exitOK) {
-			t.Errorf("%q: got exit code %d and %q, want %d, and the host to stand out: %s", answer, code, out, want, stderr)
+			t.Errorf("%q: got exit code %d and %q, want %d, and the host on a separate line: %s", answer, code, out,
+				want, stderr)
 		}
 	}
 	calls.Store(0)
 	code, _, stderr := runs(t, args...)
 	if code != exitTool || !strings.Contains(stderr, "https://bank.example/login") || calls.Load() != 1 {
-		t.Errorf("nobody there: got exit code %d after %d calls, want %d after one, and the URL: %s", code, calls.Load(),
+		t.Errorf("without a person: got exit code %d after %d calls, want %d after one, and the URL: %s", code, calls.Load(),
 			exitTool, stderr)
 	}
 }
 
-// TestCallTimeoutPausesDuringAQuestion lets a person think for longer than the call may take.
+// TestCallTimeoutPausesDuringAQuestion answers a question after more time than the timeout of the call.
 func TestCallTimeoutPausesDuringAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, keyboard := io.Pipe()
@@ -148,7 +149,7 @@ func TestCallTimeoutPausesDuringAQuestion(t *testing.T) {
 		begun := time.Now()
 		<-p.Done()
 		if took := time.Since(begun); took != 10*time.Second || !errors.Is(p.Err(), context.DeadlineExceeded) {
-			t.Errorf("want the deadline 10s later, got %v after %v", p.Err(), took)
+			t.Errorf("want the deadline after 10s without the question, got %v after %v", p.Err(), took)
 		}
 	})
 }

@@ -32,9 +32,9 @@ type gameDay struct {
 	traces             string // the URL of the Jaeger, without credentials
 }
 
-// notice is part of the help and the last line of each report.
-const notice = "MCPTelemetryAbsent fires for the services mcpotel-gameday, mcpotel-gameday-absent and\n" +
-	"mcpotel-gameday-overflow for up to six hours afterwards, since they have ended: silence it for them."
+// notice is part of the help and ends each report.
+const notice = "MCPTelemetryAbsent fires for the services mcpotel-gameday, mcpotel-gameday-absent " +
+	"and\nmcpotel-gameday-overflow for up to six hours afterwards, because they have ended: silence it for these services."
 
 func newGameDay(s streams) *cobra.Command {
 	g := &gameDay{streams: s}
@@ -179,18 +179,18 @@ func (g *gameDay) backends(ctx context.Context) (*gameday.Options, error) {
 	return o, nil
 }
 
-// beginService starts the telemetry of a service of a game day. It exports every five seconds, so that all drills fit
-// into half an hour.
+// beginService starts the telemetry of a game day service. It exports every five seconds, so that all drills fit into
+// half an hour.
 func beginService(ctx context.Context, service string) (gameday.Exporting, error) {
 	const few = "OTEL_GO_X_CARDINALITY_LIMIT"
-	os.Unsetenv("OTEL_SERVICE_NAME") // it would give all services the same name
+	os.Unsetenv("OTEL_SERVICE_NAME") // the variable would give all services the same name
 	if service == gameday.Overflows {
 		defer restore(few)()
 		os.Setenv(few, "3")
 	}
 	p, err := otlp.Setup(ctx, otlp.WithServiceName(service), otlp.WithServiceVersion(version()), otlp.WithGlobals(false),
 		otlp.WithConsole(nil, nil), otlp.WithExportInterval(5*time.Second))
-	if err != nil { // not p, which would be a typed nil
+	if err != nil { // do not return p, which would be a typed nil
 		return nil, &exitError{exitUsage, err}
 	}
 	return p, nil

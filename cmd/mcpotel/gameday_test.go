@@ -17,7 +17,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// monitoring is a Prometheus and a Jaeger that know the alerts with these names, of which none fires.
+// monitoring serves the APIs of a Prometheus and a Jaeger. The Prometheus has alerts with these names; none of them
+// fires.
 func monitoring(t *testing.T, alerts ...string) string {
 	type rule struct{ Name string }
 	var rules []rule
@@ -44,7 +45,7 @@ func monitoring(t *testing.T, alerts ...string) string {
 	return s.URL
 }
 
-// TestAGameDayReportsAlertsThatDoNotFire runs drills for a second, which is not enough for any.
+// TestAGameDayReportsAlertsThatDoNotFire runs drills for one second, which is too short for any alert to fire.
 func TestAGameDayReportsAlertsThatDoNotFire(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
@@ -67,17 +68,17 @@ func TestAGameDayReportsAlertsThatDoNotFire(t *testing.T) {
 	_, took, _ := strings.Cut(out, "0 led to a trace, in ")
 	took, _, _ = strings.Cut(took, "\n")
 	if d, err := time.ParseDuration(took); err != nil || d < time.Second {
-		t.Errorf("want that it took what it was given, 1 s at least, got %q", took)
+		t.Errorf("want a duration of at least 1 s, got %q", took)
 	}
-	if !strings.Contains(stderr, "MCPResponsesDropped: answers come twice") {
-		t.Errorf("want it said what is done, got %q", stderr)
+	if !strings.Contains(stderr, "MCPResponsesDropped: answers arrive twice") {
+		t.Errorf("want a message about the injected failure, got %q", stderr)
 	}
 	services := map[string]bool{}
 	for _, s := range sink.Snapshot().Spans {
 		services[s.Service()] = true
 	}
 	if !services[gameday.Service] || len(services) != 1 {
-		t.Errorf("spans came from %v, want them from %s", services, gameday.Service)
+		t.Errorf("services of the spans: %v, want %s", services, gameday.Service)
 	}
 	code, out, _ = runs(t, append(args, "--json")...)
 	var report gameDayReport
@@ -103,8 +104,8 @@ func TestMisuseOfGameDayIsExplained(t *testing.T) {
 	refused("is not a valid pattern", "--only", "[")
 	refused("no such file", "--plan", filepath.Join(t.TempDir(), "plan.yaml"))
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4317")
-	refused("want one such as http://localhost:9090", "--prometheus", "localhost:9090")
-	refused("--jaeger-header goes with --jaeger URL", "--prometheus", url, "--jaeger-header", "A=b")
+	refused("want a URL such as http://localhost:9090", "--prometheus", "localhost:9090")
+	refused("--jaeger-header needs --jaeger URL", "--prometheus", url, "--jaeger-header", "A=b")
 	refused("prometheus-header 1 is not of the form NAME=VALUE", "--prometheus", url, "--prometheus-header", "A: secret")
 	refused("404", "--prometheus", url+"/elsewhere")
 	refused("--jaeger: ", "--prometheus", url, "--jaeger", url+"/elsewhere")
@@ -149,8 +150,8 @@ func TestTheDrillsOfAPlanAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, stderr := runs(t, "gameday", "--plan", file, "--list")
-	want := "Mine                        about 3 min       answers to calls come 6 s late\n" +
-		"Other                       as its rule says  calls meet the faults of the plan\n"
+	want := "Mine                        about 3 min       answers to calls arrive 6 s late\nOther                      " +
+		" as its rule says  the faults of the plan are injected into calls\n"
 	if code != exitOK || out != want {
 		t.Errorf("got exit code %d and\n%s%s, want\n%s", code, out, stderr, want)
 	}

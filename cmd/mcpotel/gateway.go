@@ -51,7 +51,7 @@ func (p *proxy) serveMany(ctx context.Context, o *observation, members []mcpclie
 		m := &members[0]
 		m.Name = cmp.Or(p.name, m.Options.Name, m.Transport.Name()) // the same name in telemetry as without --translate
 		options.Server.Name, risk = m.Name, proxyRisk
-		options.Patience = 30 * time.Second // the host has no other server to use in the meantime
+		options.Patience = 30 * time.Second // the host has no other server to use while it waits
 	}
 	for i := range members {
 		prefix := members[i].Name + ": "
@@ -88,7 +88,7 @@ func (p *proxy) checkMany(members []mcpclient.Member) error {
 	return nil
 }
 
-// connectTo prepares the transport to a server: it prints the server's standard error for the host, with this prefix,
+// connectTo prepares the transport to a server: it forwards the server's standard error to the host with this prefix,
 // and injects the faults of --chaos.
 func (p *proxy) connectTo(m *mcpclient.Member, prefix string) (err error) {
 	if t, ok := m.Transport.(transport.Stdio); ok {

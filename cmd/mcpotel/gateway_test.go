@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// twoDemos writes a file with two servers, each of them the demo's, and returns its path.
+// twoDemos writes a file with two servers, both the demo's, and returns its path.
 func twoDemos(t *testing.T) string {
 	t.Helper()
 	self := demoServerCommand(t)[1]
@@ -39,8 +39,7 @@ func twoDemos(t *testing.T) string {
 	return path
 }
 
-// TestGatewayCombinesTheServersOfAFile has two of the demo's servers behind a gateway, and looks at the trace of a
-// call.
+// TestGatewayCombinesTheServersOfAFile runs two demo servers behind a gateway, and checks the trace of a call.
 func TestGatewayCombinesTheServersOfAFile(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
@@ -73,24 +72,24 @@ func TestGatewayCombinesTheServersOfAFile(t *testing.T) {
 	for _, span := range calls {
 		names = append(names, span.Kind+" "+span.Service())
 		if span.TraceID != calls[0].TraceID {
-			t.Errorf("the span %s of %s is in another trace than the first", span.Name, span.Service())
+			t.Errorf("the span %s of %s is not in the trace of the first span", span.Name, span.Service())
 		}
 	}
 	got := strings.Join(names, ", ")
 	for _, want := range []string{"SERVER " + proxyService, "CLIENT " + proxyService, "SERVER mcpotel-demo-server"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("the call has the spans %s, want %s among them", got, want)
+			t.Errorf("the call has the spans %s, want them to include %s", got, want)
 		}
 	}
 }
 
-// TestAGatewayListens has two of the demo's servers as one at a URL, with their health.
+// TestAGatewayListens serves two demo servers as one server at a URL, and checks the health of both.
 func TestAGatewayListens(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")
 	url, stop := servesBy(t, "proxy", "--listen", ":0", "--config", twoDemos(t))
 	for _, version := range []string{"2026-07-28", "2025-06-18", "2024-11-05"} {
-		for _, tool := range []string{"east_divide", "west_divide"} { // each is there before its health is asked for
+		for _, tool := range []string{"east_divide", "west_divide"} { // connects each server before the health check
 			args := []string{"call", "--url", url, "--pin-version", version, tool, `{"a":6,"b":3}`}
 			if code, out, stderr := runs(t, args...); code != exitOK || out != "{\"quotient\":2}\n" {
 				t.Errorf("a call with version %q: got exit code %d and %q: %s", version, code, out, stderr)
@@ -104,7 +103,7 @@ func TestAGatewayListens(t *testing.T) {
 	defer r.Body.Close()
 	text, _ := io.ReadAll(r.Body)
 	if r.StatusCode != http.StatusOK || !strings.Contains(string(text), `"name":"west","state":"ready"`) {
-		t.Errorf("the health is %d %s, want that of both servers", r.StatusCode, text)
+		t.Errorf("health: got %d %s, want the health of both servers", r.StatusCode, text)
 	}
 	foreign, err := http.NewRequest(http.MethodGet, strings.TrimSuffix(url, servedPath)+healthPath, nil)
 	if err != nil {
@@ -112,15 +111,15 @@ func TestAGatewayListens(t *testing.T) {
 	}
 	foreign.Host = "evil.example"
 	if r, err = http.DefaultClient.Do(foreign); err != nil || r.StatusCode != http.StatusMisdirectedRequest {
-		t.Errorf("a page whose name leads to the loopback gets %v, %v, want 421", r.Status, err)
+		t.Errorf("a host name that resolves to the loopback: got %v, %v, want 421", r.Status, err)
 	}
 	r.Body.Close()
 	if code := stop(); code != exitOK {
-		t.Errorf("exit code of what was stopped: got %d, want 0", code)
+		t.Errorf("exit code of the stopped gateway: got %d, want 0", code)
 	}
 }
 
-// TestGatewayRequiresABearerToken has an authorization server of the test before a server that listens.
+// TestGatewayRequiresABearerToken runs a gateway that accepts the tokens of the test's authorization server.
 func TestGatewayRequiresABearerToken(t *testing.T) {
 	noCollector(t)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -170,7 +169,7 @@ func TestBearerFlagsAreChecked(t *testing.T) {
 	noCollector(t)
 	for want, flags := range map[string][]string{
 		"add --listen HOST:PORT": {"--bearer-issuer", "https://x"},
-		"go together":            {"--listen", ":0", "--bearer-issuer", "https://x"},
+		"need each other":        {"--listen", ":0", "--bearer-issuer", "https://x"},
 		`--bearer-keys "http://x.example/keys": want a URL with https`: {"--listen", ":0", "--bearer-issuer", "https://x",
 			"--bearer-keys", "http://x.example/keys", "--bearer-resource", "https://x/mcp"},
 	} {
@@ -181,7 +180,7 @@ func TestBearerFlagsAreChecked(t *testing.T) {
 	}
 }
 
-// TestGatewayInjectsFaultsAndRefusesToRecord has the faults of a plan hit the servers of a file.
+// TestGatewayInjectsFaultsAndRefusesToRecord injects the faults of a plan into the servers of a file.
 func TestGatewayInjectsFaultsAndRefusesToRecord(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")

@@ -112,17 +112,19 @@ To select a server, use one of these: a command after --, which mcpotel starts; 
 that "mcpotel add" or a host such as Claude Desktop or Cursor has saved; or --config FILE, for the servers of an
 mcpServers file. --server NAME selects one server of the file. Without it mcpotel uses all of them, and the names of
 tools begin with the server's name.
-Flags may stand anywhere before --. "mcpotel help COMMAND" lists them, with examples. Questions of a server are asked at
-the terminal. --trace draws the trace of a command, --web shows it on a page. With OTEL_EXPORTER_OTLP_ENDPOINT set,
-spans, metrics and log records are exported there, by gRPC or OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf. With
-OTEL_TRACES_EXPORTER=console, spans are lines on standard error.
+Flags may appear anywhere before --. "mcpotel help COMMAND" lists them, with examples. mcpotel asks the questions of a
+server at the terminal. --trace draws the trace of a command, --web shows it on a page. If OTEL_EXPORTER_OTLP_ENDPOINT
+is set, mcpotel exports spans, metrics and log records there, over gRPC or, with
+OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, over HTTP. With OTEL_TRACES_EXPORTER=console, it prints spans to standard
+error.
 
 Results go to standard output, everything else to standard error.
 `
 
 // aboutExit describes the exit codes.
-const aboutExit = `0 ok, 1 the tool reported an error or the server refused, 2 usage, 3 connection, 130 Ctrl-C,
-143 SIGTERM. Commands that run until they are interrupted (watch, view, serve-demo, --web) then exit with 0.`
+const aboutExit = `0 ok, 1 the tool reported an error or the server rejected the request, 2 usage, 3 connection,
+130 Ctrl-C, 143 SIGTERM. Commands that run until they are interrupted (watch, view, serve-demo, --web) exit
+with 0 then.`
 
 // rootHelp returns the help of the program.
 func rootHelp(root *cobra.Command) string {

@@ -21,12 +21,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// evil is what the hostile server says wherever it can say anything: it takes over a terminal that lets it, and begins
-// lines that pass for a tool, a message of the command, or a record of its log.
+// evil is the text that the hostile server sends wherever a text is possible. It contains terminal control sequences,
+// and lines that look like a tool, a message of the command, or a log record.
 const evil = "x\nmcpotel: forged\rmcpotel: " +
 	"forged\nforged(tool)\u2028forged\u0085forged\x1b]0;title\a\x1b[2J\u009b31m\x7f\u202eforged\u2066y"
 
-// hostile is a server of the modern era that answers everything, and says evil in all of it.
+// hostile is a modern server that answers every request, with the text evil in every answer.
 type hostile struct{ t *testing.T }
 
 func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -42,10 +42,10 @@ func (h hostile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // watch has ended while it was still sending its next subscription
+		return // watch ended while it was sending its next subscription
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
-		h.t.Errorf("the client sent no JSON: %v: %q", err, body)
+		h.t.Errorf("the client sent invalid JSON: %v: %q", err, body)
 	}
 	if m.ID == nil {
 		w.WriteHeader(http.StatusAccepted)
@@ -96,7 +96,7 @@ func (h hostile) event(w io.Writer, v any) {
 	fmt.Fprintf(w, "data: %s\n\n", raw)
 }
 
-// result returns a result of each method, and of tools/call one for each name.
+// result returns a result for each method, and for each tool name of tools/call.
 func (h hostile) result(method, name string, asked bool) map[string]any {
 	r := map[string]any{
 		"resultType": "complete", "ttlMs": 0, "cacheScope": "private",
@@ -174,8 +174,8 @@ func (h hostile) result(method, name string, asked bool) map[string]any {
 	return r
 }
 
-// TestHostileServerCannotForgeOutput lets a hostile server speak to every command that talks to servers, with every
-// flag.
+// TestHostileServerCannotForgeOutput runs every command that connects to servers, with each of its flags, against a
+// hostile server.
 func TestHostileServerCannotForgeOutput(t *testing.T) {
 	noCollector(t)
 	t.Setenv("DISPLAY", "")
@@ -214,17 +214,17 @@ func TestHostileServerCannotForgeOutput(t *testing.T) {
 			inFile := slices.Concat(args[:behind], []string{"--config", file, "--server", "one"}, flags, args[behind:])
 			for _, full := range [][]string{full, inFile} {
 				if slices.Contains(full, "--config") && slices.Contains(full, "--header") {
-					continue // which goes with --url
+					continue // these flags belong to --url
 				}
 				t.Run(visible.Line(strings.Join(full, " ")), func(t *testing.T) {
 					began := time.Now()
 					_, out, stderr := typed(t, "\n\n\n\nyes\n", full...)
 					if time.Since(began) > 30*time.Second {
-						t.Error("it took too long")
+						t.Error("the command took too long")
 					}
 					harmless(t, "standard error", stderr, true)
 					if args[0] == "read" && !slices.Contains(flags, "--json") {
-						return // byte for byte, where standard output is no terminal
+						return // read prints the exact bytes if standard output is not a terminal
 					}
 					harmless(t, "standard output", out, args[0] != "call" && !(args[0] == "task" && args[1] == "wait"))
 				})
@@ -234,15 +234,15 @@ func TestHostileServerCannotForgeOutput(t *testing.T) {
 	for _, c := range newTree(streams{}).Commands() {
 		local := []string{"demo", "view", "serve-demo", "version", "help", "completion", "man", "add", "list", "remove",
 			"wrap", "unwrap", "__complete",
-			"proxy", "mock", "mcp", // whose standard output is for a host, and not for people
+			"proxy", "mock", "mcp", // the standard output of these commands is for a host, not for people
 			"replay", "diff", "gameday"}
 		if !spoken[c.Name()] && !slices.Contains(local, c.Name()) {
-			t.Errorf("no hostile server speaks to %s", c.Name())
+			t.Errorf("the command %s is not tested against the hostile server", c.Name())
 		}
 	}
 }
 
-// harmless checks what one command printed. A result of a tool has as many lines as the server likes; nothing else has.
+// harmless checks the output of one command. Only the result of a tool may have as many lines as the server chooses.
 func harmless(t *testing.T, stream, text string, ownLines bool) {
 	t.Helper()
 	for line := range strings.SplitSeq(text, "\n") {
@@ -255,13 +255,13 @@ func harmless(t *testing.T, stream, text string, ownLines bool) {
 	}
 }
 
-// TestOnlyEscapingFunctionsWriteOutput finds calls that write output and do not escape it.
+// TestOnlyEscapingFunctionsWriteOutput finds calls that write output without escaping it.
 func TestOnlyEscapingFunctionsWriteOutput(t *testing.T) {
 	ways := map[string][]string{ // by file, the functions that may write
 		"print.go":    {"printLine", "printText", "printJSON", "printBytes", "Write"},
 		"terminal.go": {"print", "wipe", "status"},
-		"help.go":     {"helpOf", "commandLines"}, // into a string
-		"version.go":  {"String"},                 // as well
+		"help.go":     {"helpOf", "commandLines"}, // writes to a string
+		"version.go":  {"String"},                 // writes to a string
 	}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -282,7 +282,7 @@ func TestOnlyEscapingFunctionsWriteOutput(t *testing.T) {
 			}
 			ast.Inspect(f, func(n ast.Node) bool {
 				if s, ok := n.(*ast.SelectorExpr); ok && writes(s) {
-					t.Errorf("%s: %s writes by %s: want printLine, printText, printJSON or a console", file, f.Name.Name, s.Sel.Name)
+					t.Errorf("%s: %s writes with %s: want printLine, printText, printJSON or a console", file, f.Name.Name, s.Sel.Name)
 				}
 				return true
 			})

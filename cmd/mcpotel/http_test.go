@@ -18,14 +18,14 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// serves starts the demo's server over HTTP as a user does: see servesBy.
+// serves starts the demo's server over HTTP: see servesBy.
 func serves(t *testing.T, address string) (url string, stop func() int) {
 	t.Helper()
 	return servesBy(t, "serve-demo", "--http", address)
 }
 
-// servesBy runs a command that serves over HTTP, and returns the URL and what stops it, as a signal would, and returns
-// its exit code.
+// servesBy runs a command that serves over HTTP, and returns its URL. stop ends the command like a signal, and returns
+// the exit code.
 func servesBy(t *testing.T, args ...string) (url string, stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -51,7 +51,8 @@ func servesBy(t *testing.T, args ...string) (url string, stop func() int) {
 	return strings.TrimSpace(line), stop
 }
 
-// dividesInEveryVersion has the demo's server at a URL divide, and then stops what serves it.
+// dividesInEveryVersion calls divide of the demo's server at a URL with every protocol version, and then stops the
+// server.
 func dividesInEveryVersion(t *testing.T, url string, stop func() int) {
 	t.Helper()
 	if !strings.HasPrefix(url, "http://127.0.0.1:") || !strings.HasSuffix(url, "/mcp") {
@@ -64,18 +65,18 @@ func dividesInEveryVersion(t *testing.T, url string, stop func() int) {
 		}
 	}
 	if code := stop(); code != exitOK {
-		t.Errorf("exit code of what was stopped: got %d, want 0", code)
+		t.Errorf("exit code of the stopped server: got %d, want 0", code)
 	}
 }
 
-// TestTheProxyListens starts a proxy for hosts over HTTP, in front of a server on standard input and output.
+// TestTheProxyListens starts a proxy that serves hosts over HTTP, in front of a server on standard input and output.
 func TestTheProxyListens(t *testing.T) {
 	noCollector(t)
 	url, stop := servesBy(t, append([]string{"proxy", "--listen", ":0"}, demoServerCommand(t)...)...)
 	dividesInEveryVersion(t, url, stop)
 	if code, _, stderr := runs(t, "proxy", "--listen", "here", "--url", url); code != exitUsage ||
 		!strings.Contains(stderr, "no address") {
-		t.Errorf("a wrong address: got exit code %d and %q", code, stderr)
+		t.Errorf("an invalid address: got exit code %d and %q", code, stderr)
 	}
 }
 
@@ -101,13 +102,13 @@ func TestCallsOverHTTPBehaveAsOverPipes(t *testing.T) {
 		"an unknown tool": {[]string{"call", "--url", url, "nosuch"}, exitTool, "", "server error -32602"},
 		"a timeout": {[]string{"call", "--url", url, "--timeout", "300ms", "wait", `{"seconds":30}`}, exitConnection,
 			"", "--timeout 300ms has expired"},
-		"a negative timeout":   {[]string{"tools", "--url", url, "--timeout", "-1s"}, exitUsage, "", "must not be negative"},
-		"a timeout of no time": {[]string{"tools", "--url", url, "--timeout", "soon"}, exitUsage, "", "soon"},
+		"a negative timeout": {[]string{"tools", "--url", url, "--timeout", "-1s"}, exitUsage, "", "must not be negative"},
+		"an invalid timeout": {[]string{"tools", "--url", url, "--timeout", "soon"}, exitUsage, "", "soon"},
 		"a trace": {[]string{"call", "--url", url, "--trace", "divide", `{"a":6,"b":3}`}, exitOK, "2",
 			"transport=tcp"},
-		"no such path":    {[]string{"tools", "--url", url + "/nosuch"}, exitConnection, "", "404"},
-		"no server there": {[]string{"tools", "--url", "http://127.0.0.1:1/mcp"}, exitConnection, "", "refused"},
-		"another scheme":  {[]string{"tools", "--url", "ftp://127.0.0.1/"}, exitConnection, "", "scheme"},
+		"no such path":          {[]string{"tools", "--url", url + "/nosuch"}, exitConnection, "", "404"},
+		"an unreachable server": {[]string{"tools", "--url", "http://127.0.0.1:1/mcp"}, exitConnection, "", "refused"},
+		"another scheme":        {[]string{"tools", "--url", "ftp://127.0.0.1/"}, exitConnection, "", "scheme"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := runs(t, tc.args...)
@@ -154,7 +155,7 @@ func TestFlagsForHTTPAreChecked(t *testing.T) {
 	}
 }
 
-// forwardsTo passes requests on to the server at this URL.
+// forwardsTo forwards requests to the server at this URL.
 func forwardsTo(t *testing.T, address string) http.Handler {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -195,7 +196,7 @@ func TestHeadersAreSentWithEveryRequestButNotPrinted(t *testing.T) {
 		}
 	}
 	if requests.Load() < 4 || without.Load() > 0 {
-		t.Errorf("requests: got %d, %d of them without the headers; want several, none without", requests.Load(),
+		t.Errorf("requests: got %d, %d of them without the headers; want several, all with the headers", requests.Load(),
 			without.Load())
 	}
 }
@@ -224,7 +225,7 @@ func TestAddressesWithoutAHostAreOnLoopback(t *testing.T) {
 	}
 }
 
-// TestCallOverHTTPIsOneTrace looks at what a collector gets of a call of either era.
+// TestCallOverHTTPIsOneTrace checks the spans that a collector receives for a call in each era.
 func TestCallOverHTTPIsOneTrace(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
@@ -241,7 +242,7 @@ func TestCallOverHTTPIsOneTrace(t *testing.T) {
 			t.Fatalf("a call of %s with version %s: %s", tool, version, stderr)
 		}
 	}
-	stop() // exports what the server has
+	stop() // the server exports its remaining spans
 	otlpcheck.Check(t, sink.Snapshot())
 	spans := sink.Snapshot().Spans
 	for version, tool := range tools {
@@ -255,24 +256,24 @@ func TestCallOverHTTPIsOneTrace(t *testing.T) {
 	}
 }
 
-// TestExpiredSessionDoesNotSuggestAuthorization has a server that answers the handshake, and perhaps one page of tools,
-// and then refuses the session.
+// TestExpiredSessionDoesNotSuggestAuthorization uses a server that answers the handshake, and in some cases one page of
+// tools, and then rejects the session.
 func TestExpiredSessionDoesNotSuggestAuthorization(t *testing.T) {
 	noCollector(t)
 	const forgotten = "the server no longer knows the session"
 	for name, tc := range map[string]struct {
 		status    int
 		challenge string
-		served    bool // a request of the session is answered before
+		served    bool // the server answers one request of the session first
 		want      string
 		auth      bool
 	}{
-		"404":                                 {404, "", false, forgotten, false},
-		"401 behind a page":                   {401, "", true, forgotten, false},
-		"401 behind the handshake":            {401, "", false, "it may have forgotten the session", false},
-		"401 with a challenge":                {401, "Bearer", false, "not authorized", true},
-		"401 with a challenge, behind a page": {401, "Bearer", true, "not authorized", true},
-		"404 behind a page":                   {404, "", true, forgotten, false},
+		"404":                                {404, "", false, forgotten, false},
+		"401 after a page":                   {401, "", true, forgotten, false},
+		"401 after the handshake":            {401, "", false, "it may have forgotten the session", false},
+		"401 with a challenge":               {401, "Bearer", false, "not authorized", true},
+		"401 with a challenge, after a page": {401, "Bearer", true, "not authorized", true},
+		"404 after a page":                   {404, "", true, forgotten, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -281,7 +282,7 @@ func TestExpiredSessionDoesNotSuggestAuthorization(t *testing.T) {
 					Method string
 					Params struct{ Cursor string }
 				}
-				_ = json.NewDecoder(r.Body).Decode(&m) // a GET has none
+				_ = json.NewDecoder(r.Body).Decode(&m) // a GET request has no body
 				w.Header().Set("Content-Type", "application/json")
 				answer := func(result string) { fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, result) }
 				switch {
@@ -307,7 +308,7 @@ func TestExpiredSessionDoesNotSuggestAuthorization(t *testing.T) {
 				t.Errorf("want %q, and --auth %v, got %d: %s", tc.want, tc.auth, code, stderr)
 			}
 			if strings.Contains(tc.want, forgotten) && strings.Contains(stderr, "--header") {
-				t.Errorf("want no credentials asked for, got %s", stderr)
+				t.Errorf("want no request for credentials, got %s", stderr)
 			}
 		})
 	}

@@ -55,8 +55,8 @@ func (c *connection) list(ctx context.Context, name string, ask func(context.Con
 	})
 }
 
-// shown filters a list of a server for every command. If the server's cursors cut the list short, it prints a notice
-// instead of an error, and the received elements count.
+// shown wraps a list of a server, for every command. If invalid cursors cut the list short, shown prints a notice
+// instead of returning an error, and the command uses the received elements.
 func shown[T any](c *connection, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for one, err := range list {
@@ -71,8 +71,8 @@ func shown[T any](c *connection, list iter.Seq2[T, error]) iter.Seq2[T, error] {
 	}
 }
 
-// oddTools reports problems that a list of tools does not show: several tools with the same name, of which checks,
-// descriptions and calls use only one, and tools that cannot be decoded.
+// oddTools reports problems that the list of tools hides: tools that cannot be decoded, and several tools with the same
+// name, of which the command uses only one.
 func (c *connection) oddTools(server string) mcpclient.Middleware {
 	var mu sync.Mutex
 	var names map[string]bool // names of the current list; guarded by mu
@@ -82,7 +82,7 @@ func (c *connection) oddTools(server string) mcpclient.Middleware {
 		if first {
 			names = map[string]bool{}
 		} else if !slices.ContainsFunc(r.Tools, func(t *mcp.Tool) bool { return !names[t.Name] }) {
-			return // an earlier page, repeated
+			return // an earlier page was requested again
 		}
 		for _, t := range r.Tools {
 			if names[t.Name] {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// listsTools starts a server that answers tools/list with this result, whatever the cursor, and calls with "called".
+// listsTools starts a server that answers tools/list with this result for any cursor, and calls with "called".
 func listsTools(t *testing.T, result string) (url string) {
 	t.Helper()
 	answers := map[string]json.RawMessage{
@@ -45,7 +45,8 @@ func oddTool(name, description string) string {
 		`{"n":{"type":"integer"}}}}`
 }
 
-// TestValidPartOfAMalformedToolListIsShown runs all commands that list tools, with one server and with a file.
+// TestValidPartOfAMalformedToolListIsShown runs all commands that list tools, with one server and with the servers of a
+// file.
 func TestValidPartOfAMalformedToolListIsShown(t *testing.T) {
 	noCollector(t)
 	const fresh = `"resultType":"complete","ttlMs":0,"cacheScope":"private"}`
@@ -74,7 +75,7 @@ func TestValidPartOfAMalformedToolListIsShown(t *testing.T) {
 				} {
 					code, out, stderr := runs(t, slices.Concat(strings.Fields(command), server)...)
 					if code != exitOK || strings.Count(out, want) != 1 && command != "cost" || strings.Count(stderr, tc.says) != 1 {
-						t.Errorf("%s %s: want exit code 0, %q, and once on standard error %q, got %d:\n%s\n%s", command, server[0],
+						t.Errorf("%s %s: want exit code 0, %q, and %q once on standard error, got %d:\n%s\n%s", command, server[0],
 							want, tc.says, code, out, stderr)
 					}
 				}

@@ -21,7 +21,7 @@ type logFlag struct {
 }
 
 func (l *logFlag) flags(f *pflag.FlagSet) {
-	f.Func("level", "ask for the server's log messages of this `LEVEL` and above: "+strings.Join(levels, ", "),
+	f.Func("level", "request the server's log messages of this `LEVEL` and above: "+strings.Join(levels, ", "),
 		func(s string) error {
 			l.level = mcp.LoggingLevel(s)
 			if !l.level.Defined() {
@@ -51,7 +51,7 @@ func (l *logFlag) set(ctx context.Context, client *mcpclient.Client) error {
 	return client.SetLogLevel(ctx, l.level)
 }
 
-// logLine shows a log message: "warning disk: almost full".
+// logLine formats a log message, for example "warning disk: almost full".
 func logLine(m *mcp.LoggingMessageParams) string {
 	var text string
 	if json.Unmarshal(m.Data, &text) != nil {

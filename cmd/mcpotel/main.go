@@ -1,6 +1,6 @@
 // Command mcpotel uses any MCP server from the shell: its tools, resources, prompts and notifications. It shows the
-// result of each call, and its trace as a waterfall of client and server spans. "mcpotel demo" shows all this and needs
-// no installation.
+// result of each call, and the call's trace as a waterfall of client and server spans. "mcpotel demo" demonstrates this
+// without further installation.
 package main
 
 import (
@@ -16,7 +16,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/visible"
 )
 
-// Exit codes, for scripts. For a command that a signal ends it is 128 plus the number of the signal: see interruption.
+// Exit codes, for scripts. If a signal ends the command, the exit code is 128 plus the number of the signal: see
+// interruption.
 const (
 	exitOK         = 0
 	exitTool       = 1 // the tool reported an error, the server refused the call, or the named thing does not exist
@@ -28,7 +29,7 @@ const (
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
-	person   bool // in and err are a terminal, so the command can ask a person
+	person   bool // in and err are a terminal, so that the command can ask a person
 }
 
 func main() {
@@ -51,7 +52,7 @@ func run(ctx context.Context, s streams, args []string) int {
 	return exitCode(s, err)
 }
 
-// exitError is an error with an exit code. An error without text has been printed already.
+// exitError is an error with an exit code. If it has no text, the error has already been printed.
 type exitError struct {
 	code int
 	err  error

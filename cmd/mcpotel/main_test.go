@@ -19,11 +19,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// asCommand is the variable that lets the test binary be the command.
+// asCommand is the environment variable that makes the test binary run as the command.
 const asCommand = "MCPOTEL_TEST_AS_COMMAND"
 
-// TestMain lets the test binary be the demo's server, which the command starts as a child process of its own
-// executable, and under the name of the system's opener a browser.
+// TestMain makes the test binary run as the command if asCommand is set, because the command starts its own executable
+// as the demo's server. Under the name of the system's opener, the test binary acts as a browser.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "xdg-open" {
 		if _, err := http.Get(os.Args[1]); err != nil {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// buffer is a stream that several goroutines may write to, as they may to standard error.
+// buffer is a stream to which several goroutines may write, like standard error.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer // guarded by mu
@@ -55,7 +55,7 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-// runs runs the command as a user does.
+// runs runs the command, and returns its exit code and output.
 func runs(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -65,7 +65,7 @@ func runs(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// demoServerCommand are the arguments that start the demo's server.
+// demoServerCommand returns the arguments that start the demo's server.
 func demoServerCommand(t *testing.T) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -75,7 +75,7 @@ func demoServerCommand(t *testing.T) []string {
 	return []string{"--", self, "serve-demo"}
 }
 
-// noCollector keeps the environment that the tests are run in out of them.
+// noCollector removes the telemetry settings of the environment for this test.
 func noCollector(t *testing.T) {
 	t.Helper()
 	for _, kv := range os.Environ() {
@@ -104,7 +104,7 @@ func TestDemoShowsEachCallAsOneTraceOfClientAndServer(t *testing.T) {
 		1: {"CLIENT", "SERVER", "server/discover"},
 		2: {"forecast for Oslo", "CLIENT", "tools/call forecast", "SERVER", "look up the weather"},
 		3: {"division by zero", "error.type=tool_error"},
-		4: {"no answer in time", "error.type=timeout", "error.type=cancelled", "notifications/cancelled"},
+		4: {"a call that times out", "error.type=timeout", "error.type=cancelled", "notifications/cancelled"},
 		5: {"ended by SIGKILL", "error.type=connection_lost", "ready again after", "tools/call forecast", "SERVER"},
 	} {
 		for _, w := range want {
@@ -129,7 +129,7 @@ func TestTraceHasSpansOfEachStartedServer(t *testing.T) {
 		t.Fatalf("add: got %d, %s", code, stderr)
 	}
 	path := configFile(t, "")
-	noCollector(t) // a command without a trace has said that nothing is exported
+	noCollector(t) // an earlier command without a trace has disabled the export
 	for name, args := range map[string][]string{
 		"--":       append([]string{"call", "--trace", "divide", "a=6", "b=3"}, behind...),
 		"--server": {"call", "--trace", "--server", "stock", "divide", "a=6", "b=3"},
@@ -138,7 +138,7 @@ func TestTraceHasSpansOfEachStartedServer(t *testing.T) {
 	} {
 		code, _, trace := runs(t, args...)
 		if code != exitOK || strings.Count(trace, "tools/call divide") != 2 || !strings.Contains(trace, "SERVER") {
-			t.Errorf("%s: want the call at both ends, got exit code %d and\n%s", name, code, trace)
+			t.Errorf("%s: want the spans of client and server, got exit code %d and\n%s", name, code, trace)
 		}
 	}
 }
@@ -148,14 +148,14 @@ func TestConsoleExporterPrintsSpans(t *testing.T) {
 	t.Setenv("OTEL_TRACES_EXPORTER", "console")
 	code, out, logs := runs(t, "tools", "--trace", "--", os.Args[0], "serve-demo")
 	if code != exitOK || strings.Contains(out, "{") || !strings.Contains(logs, `{"Name":"tools/list",`) {
-		t.Errorf("want the tools, and spans beside them, got %d:\n%s\n%s", code, out, logs)
+		t.Errorf("want the tools and the spans, got %d:\n%s\n%s", code, out, logs)
 	}
 	if want := "was exported by OTEL_…_EXPORTER"; !strings.Contains(out+logs, want) {
 		t.Errorf("want %q, got:\n%s", want, out+logs)
 	}
 }
 
-// TestDemoExportsToTheCollector looks at what a receiver got, which is what Jaeger would get.
+// TestDemoExportsToTheCollector checks the telemetry that a receiver gets, as Jaeger would.
 func TestDemoExportsToTheCollector(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
@@ -169,10 +169,10 @@ func TestDemoExportsToTheCollector(t *testing.T) {
 	}
 	spans := sink.Snapshot().Spans
 	for scene, tool := range map[string]string{
-		"demo: a call that succeeds":                            "tools/call forecast",
-		"demo: a tool that reports an error":                    "tools/call divide",
-		"demo: a call that gets no answer in time":              "tools/call wait",
-		"demo: a server that is killed in the middle of a call": "tools/call forecast", // after the reconnect
+		"demo: a call that succeeds":                  "tools/call forecast",
+		"demo: a tool that reports an error":          "tools/call divide",
+		"demo: a call that times out":                 "tools/call wait",
+		"demo: a server that is killed during a call": "tools/call forecast", // after the reconnect
 	} {
 		caller := spanNamed(t, spans, "INTERNAL", scene, "")
 		client := spanNamed(t, spans, "CLIENT", tool, caller.TraceID)
@@ -219,7 +219,7 @@ func TestToolsCommandListsTools(t *testing.T) {
 	code, out, stderr := runs(t, append([]string{"tools"}, demoServerCommand(t)...)...)
 	if code != exitOK || !strings.Contains(out,
 		"forecast(city string, days? integer)\n    The weather of the next days in a city.\n") {
-		t.Errorf("want the tools for people, got %d:\n%s%s", code, out, stderr)
+		t.Errorf("want the tools as text, got %d:\n%s%s", code, out, stderr)
 	}
 	code, out, _ = runs(t, append([]string{"tools", "--json"}, demoServerCommand(t)...)...)
 	var tools []*mcp.Tool
@@ -244,9 +244,9 @@ func TestExitCodes(t *testing.T) {
 		"a tool error as JSON": {append([]string{"call", "--json", "divide", `{"a":6,"b":0}`}, server...), exitTool,
 			`"isError": true`, ""},
 		"an unknown tool": {append([]string{"call", "nosuch"}, server...), exitTool, "", "server error -32602"},
-		"the tools instead": {append([]string{"call", "nosuch"}, server...), exitTool, "",
-			`no tool "nosuch"; there are forecast, `},
-		"a tool misspelt": {append([]string{"call", "forcast", "{}"}, server...), exitTool, "",
+		"an unknown tool, with a list": {append([]string{"call", "nosuch"}, server...), exitTool, "",
+			`no tool "nosuch"; the tools are forecast, `},
+		"a misspelt tool": {append([]string{"call", "forcast", "{}"}, server...), exitTool, "",
 			`no tool "forcast" (did you mean forecast?)`},
 		"a lost connection": {append([]string{"call", "crash"}, server...), exitConnection, "", "SIGKILL"},
 		"a timeout": {append([]string{"call", "--timeout", "300ms", "wait", `{"seconds":30}`}, server...),
@@ -261,10 +261,10 @@ func TestExitCodes(t *testing.T) {
 		"no command": {nil, exitUsage, "", "usage: mcpotel"},
 		"an unknown command": {[]string{"frobnicate"}, exitUsage, "",
 			`unknown command "frobnicate"; "mcpotel help" lists the commands`},
-		"help for nothing": {[]string{"help", "frobnicate"}, exitUsage, "", "unknown command"},
-		"an unknown command that is like one": {[]string{"--json", "tool"}, exitUsage, "",
+		"help for an unknown command": {[]string{"help", "frobnicate"}, exitUsage, "", "unknown command"},
+		"a misspelt command": {[]string{"--json", "tool"}, exitUsage, "",
 			`unknown command "tool" (did you mean tools?)`},
-		"nothing but a server":  {append([]string{"--json"}, server...), exitUsage, "", "usage: mcpotel"},
+		"only a server":         {append([]string{"--json"}, server...), exitUsage, "", "usage: mcpotel"},
 		"an unknown flag first": {append([]string{"--frob", "tools"}, server...), exitUsage, "", "unknown flag: --frob"},
 		"a flag without value": {[]string{"tools", "--url"}, exitUsage, "",
 			`flag needs an argument: --url; "mcpotel help tools" lists the flags`},
@@ -273,18 +273,18 @@ func TestExitCodes(t *testing.T) {
 		"no tool":                   {append([]string{"call"}, server...), exitUsage, "", "the name of the tool is missing"},
 		"arguments not JSON": {append([]string{"call", "divide", "6 3"}, server...), exitUsage, "",
 			"not a JSON object"},
-		"arguments no object": {append([]string{"call", "divide", "[6,3]"}, server...), exitUsage, "",
+		"arguments not an object": {append([]string{"call", "divide", "[6,3]"}, server...), exitUsage, "",
 			"not a JSON object"},
 		"too many arguments": {append([]string{"call", "divide", "{}", "{}"}, server...), exitUsage, "",
 			"unexpected argument"},
 		"a surplus argument": {append([]string{"tools", "x"}, server...), exitUsage, "", "unexpected argument"},
 		"an unknown flag": {append([]string{"tools", "--frob"}, server...), exitUsage, "",
 			`mcpotel: unknown flag: --frob; "mcpotel help tools" lists the flags`},
-		"a flag misspelt": {append([]string{"tools", "--timout", "5s"}, server...), exitUsage, "",
+		"a misspelt flag": {append([]string{"tools", "--timout", "5s"}, server...), exitUsage, "",
 			"unknown flag: --timout (did you mean --timeout?);"},
 		"a duration without a unit": {append([]string{"tools", "--timeout", "5"}, server...), exitUsage, "",
 			"(did you mean 5s?)"},
-		"a duration that is none": {append([]string{"tools", "--timeout", "soon"}, server...), exitUsage, "",
+		"an invalid duration": {append([]string{"tools", "--timeout", "soon"}, server...), exitUsage, "",
 			`"soon" for "--timeout" flag: `},
 		"an unknown version": {append([]string{"tools", "--pin-version", "1999-01-01"}, server...), exitUsage, "",
 			"unknown protocol version"},

@@ -11,11 +11,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// newMan writes manual pages for packagers. Like the help, they come from the tree of commands, and need no further
-// dependency. (cobra's own generator needs a Markdown parser and a YAML encoder.)
+// newMan returns the command "man", which writes manual pages for packagers. Like the help, the pages are generated
+// from the tree of commands. cobra's own generator is not used, because it depends on a Markdown parser and a YAML
+// encoder.
 func newMan(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use: "man DIRECTORY", Short: "write the pages of the manual, a file for each command",
+		Use: "man DIRECTORY", Short: "write the manual pages, one file for each command",
 		Example: "mcpotel man ~/.local/share/man/man1",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -45,7 +45,7 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 	}
 	groff, err := exec.LookPath("groff")
 	if err != nil {
-		return // what follows is more than is everywhere
+		return // groff is not installed
 	}
 	for _, name := range pages {
 		warned, err := exec.CommandContext(t.Context(), groff, "-man", "-ww", "-Tascii", "-z",

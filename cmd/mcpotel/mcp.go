@@ -28,11 +28,10 @@ type asked struct {
 func newMCP(s streams) *cobra.Command {
 	var a asked
 	cmd := &cobra.Command{
-		Use: "mcp [flags]", Short: "run an MCP server that tells an agent why its tool failed",
+		Use: "mcp [flags]", Short: "run an MCP server that explains to an agent why a tool failed",
 		Long: "Add this command to the servers of your host. It reads traces and the debug pages of your programs, " +
-			"and\n" +
-			"has the tools list_clients, get_client, flight_recorder, recent_traces and explain. All tools are\n" +
-			"read-only. The answers name programs that are not running.",
+			"and\nhas the tools list_clients, get_client, flight_recorder, recent_traces and explain. All tools " +
+			"are\nread-only. The answers list programs that are not running.",
 		Example: "mcpotel mcp --debug http://localhost:6060/debug/mcp/\n" +
 			"mcpotel mcp --debug http://localhost:6060/debug/mcp/ --jaeger http://localhost:16686\n" +
 			"mcpotel mcp --view http://localhost:4320 --listen localhost:8080\n" +
@@ -44,12 +43,13 @@ func newMCP(s streams) *cobra.Command {
 	f.StringArrayVar(&a.debug, "debug", nil, "read the debug page at this `URL` (package inspect/debugpage, "+
 		"mcpotel demo "+
 		"and proxy with --web); may be repeated")
-	a.jaeger.flags(f, "jaeger", jaegerExample, "look traces up in the Jaeger at this `URL`, such as "+jaegerExample)
-	f.StringVar(&a.view, "view", "", "look traces up on the page of mcpotel view or --web at this `URL`")
+	a.jaeger.flags(f, "jaeger", jaegerExample, "look up traces in the Jaeger at this `URL`, such as "+jaegerExample)
+	f.StringVar(&a.view, "view", "", "look up traces on the page of mcpotel view or --web at this `URL`")
 	f.StringVar(&a.listen, "listen", "", "serve hosts over HTTP at `HOST:PORT`, under /mcp, instead of one host on "+
 		"standard "+
 		"input. Without HOST it listens on loopback")
-	f.BoolVar(&a.remote, "allow-remote", false, "allow URLs of other machines; an agent decides when to request them")
+	f.BoolVar(&a.remote, "allow-remote", false, "allow URLs of other machines; the agent then decides when this command "+
+		"sends requests to them")
 	return cmd
 }
 
@@ -60,7 +60,7 @@ func (a *asked) run(ctx context.Context, s streams) error {
 	}
 	for _, d := range sources.Peers {
 		checking, cancel := context.WithTimeout(ctx, jaegerPatience)
-		if _, err := d.Look(checking); err != nil { // a warning only: the program may start later
+		if _, err := d.Look(checking); err != nil { // only a warning: the program may start later
 			_ = printLine(s.err, visible.Line(fmt.Sprintf("mcpotel: %s: %v", d.Name(), err)))
 		}
 		cancel()
@@ -70,7 +70,7 @@ func (a *asked) run(ctx context.Context, s streams) error {
 		return err
 	}
 	if a.listen != "" {
-		at := site{address: a.listen, risk: "see what these MCP clients and servers do"}
+		at := site{address: a.listen, risk: "read the state of these MCP clients and servers"}
 		return interrupted(ctx, serveHTTP(ctx, server, at, s.out, s.err))
 	}
 	return interrupted(ctx, server.ServeStdio(ctx))
@@ -126,7 +126,7 @@ func (a *asked) misused(flag string, err error) error {
 	return misuse("--%s: %w", flag, err)
 }
 
-// jaegerSpans looks traces up in a Jaeger.
+// jaegerSpans looks up traces in a Jaeger.
 type jaegerSpans struct{ *traceview.Jaeger }
 
 func (j jaegerSpans) Name() string { return "the Jaeger at " + j.String() }
@@ -139,7 +139,7 @@ func (j jaegerSpans) Trace(ctx context.Context, id string) ([]explain.Span, erro
 	return explained(spans), err
 }
 
-// maxSearched bounds the services that Recent searches, because each service is a request.
+// maxSearched bounds the number of services that Recent searches, because each service needs a request.
 const maxSearched = 20
 
 // Recent searches each service. The order of the traces does not reflect their age.
@@ -165,7 +165,7 @@ func (j jaegerSpans) Recent(ctx context.Context, q inspector.Query) (ids []strin
 	return ids, nil
 }
 
-// explained converts spans for package explain.
+// explained converts spans to the type of package explain.
 func explained(spans []otlpsink.Span) (all []explain.Span) {
 	for _, s := range spans {
 		all = append(all, explain.Span{ID: s.SpanID, Parent: s.ParentID, Service: s.Service(), Name: s.Name, Kind: s.Kind,

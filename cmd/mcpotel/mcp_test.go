@@ -27,11 +27,11 @@ func TestMCPCommandExplainsAFailedToolCall(t *testing.T) {
 		t.Errorf("want the server at %s listed, got exit code %d, %s%s", page, code, out, stderr)
 	}
 	if code := stop(); code != exitOK {
-		t.Errorf("exit code of what was stopped: got %d, want 0", code)
+		t.Errorf("exit code of the stopped server: got %d, want 0", code)
 	}
 }
 
-// recordedTrace is what Jaeger 2.13 answers for a trace, shortened.
+// recordedTrace is a shortened answer of Jaeger 2.13 to the request for a trace.
 const recordedTrace = `{"result":{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name",
 "value":{"stringValue":"mcpotel-demo-server"}}]},"scopeSpans":[{"scope":{"name":"github.com/mcpotel/mcpotel"},"spans":[
 {"traceId":"450a6458619ee611e4ea03ffb833d2db","spanId":"9742f0686140fd91","parentSpanId":"11cf888188520afd",
@@ -66,17 +66,17 @@ func TestMCPCommandExplainsAJaegerTrace(t *testing.T) {
 		t.Errorf("got %s%s", out, stderr)
 	}
 	_, out, stderr = runs(t, "call", "--url", agent, "explain", `{"trace_id":"4711"}`)
-	if !strings.Contains(out, "No telemetry of trace") || !strings.Contains(out, "has no such trace") {
-		t.Errorf("of another trace: got %s%s", out, stderr)
+	if !strings.Contains(out, "No telemetry of trace") || !strings.Contains(out, "does not have the trace") {
+		t.Errorf("explain of another trace: got %s%s", out, stderr)
 	}
 	_, out, stderr = runs(t, "call", "--url", agent, "recent_traces")
 	if !strings.Contains(out, "450a6458619ee611e4ea03ffb833d2db") ||
 		!strings.Contains(out, "does not have the tool divide") {
-		t.Errorf("of the latest failures: got %s%s", out, stderr)
+		t.Errorf("latest failures: got %s%s", out, stderr)
 	}
 	_, out, stderr = runs(t, "call", "--url", agent, "explain", "tool=divide")
 	if !strings.Contains(out, "unknown_tool, certain") {
-		t.Errorf("of the last failure of a tool: got %s%s", out, stderr)
+		t.Errorf("explain of the last failure of a tool: got %s%s", out, stderr)
 	}
 }
 
@@ -84,11 +84,11 @@ func TestMisuseOfMCPCommandIsExplained(t *testing.T) {
 	noCollector(t)
 	for want, args := range map[string][]string{
 		"no source: give --debug URL":                    {},
-		"is not the URL of a page":                       {"--debug", "localhost:6060"},
+		"invalid page URL":                               {"--debug", "localhost:6060"},
 		"--allow-remote allows it":                       {"--debug", "http://192.0.2.1/debug/mcp/"},
 		"--view: not on this machine: example.com":       {"--view", "http://example.com"},
 		"--jaeger: not on this machine: jaeger.internal": {"--jaeger", "http://jaeger.internal:16686"},
-		"want one such as http://localhost:16686":        {"--jaeger", "localhost"},
+		"want a URL such as http://localhost:16686":      {"--jaeger", "localhost"},
 	} {
 		code, _, stderr := runs(t, append([]string{"mcp"}, args...)...)
 		if code != exitUsage || !strings.Contains(stderr, want) {
@@ -96,7 +96,7 @@ func TestMisuseOfMCPCommandIsExplained(t *testing.T) {
 		}
 	}
 	code, _, stderr := runs(t, "mcp", "--debug", "http://127.0.0.1:1/debug/mcp/", "--allow-remote")
-	if code != exitOK || !strings.Contains(stderr, "is the program running?") {
-		t.Errorf("a page that is not there: want it said, and no failure, got %d and %s", code, stderr)
+	if code != exitOK || !strings.Contains(stderr, "check that the program is running") {
+		t.Errorf("unreachable page: want a warning and exit code 0, got %d and %s", code, stderr)
 	}
 }

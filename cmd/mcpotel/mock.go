@@ -67,7 +67,7 @@ func (m *mocking) run(ctx context.Context, args []string) error {
 		return misuse("%s: %w", args[0], err)
 	}
 	if m.listen != "" {
-		at := site{address: m.listen, risk: "read what was recorded"}
+		at := site{address: m.listen, risk: "read the recorded messages"}
 		err = serveHTTP(ctx, s, at, m.streams.out, m.streams.err)
 	} else {
 		err = s.ServeStdio(ctx)
@@ -82,9 +82,9 @@ func (m *mocking) run(ctx context.Context, args []string) error {
 func openRecordings(args []string, n int) ([]*recording.File, error) {
 	switch {
 	case len(args) < n && n == 1:
-		return nil, misuse(`the recording is missing; "mcpotel proxy --record FILE" writes one`)
+		return nil, misuse(`the recording is missing; "mcpotel proxy --record FILE" writes a recording`)
 	case len(args) < n:
-		return nil, misuse(`want %d recordings; "mcpotel proxy --record FILE" writes one`, n)
+		return nil, misuse(`want %d recordings; "mcpotel proxy --record FILE" writes a recording`, n)
 	case len(args) > n:
 		return nil, misuse("unexpected argument %q", args[n])
 	}

@@ -23,18 +23,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// observation holds the telemetry of one run. It goes to the console and, as OTLP, to the collector of the environment
-// or to a receiver in this process, which draws it.
+// observation is the telemetry of one run. Log records go to the console. As OTLP, the telemetry goes to the collector
+// in the environment, or to a receiver in this process from which the command draws traces.
 type observation struct {
 	providers *otlp.Providers
 	sink      *otlpsink.Sink // nil if a collector receives the telemetry, or if nothing is exported
 	site      *loopback.Site // nil without --web
 }
 
-// exportsSoon makes a command export soon after an event, for a person who waits for the telemetry.
+// exportsSoon makes a command export shortly after an event, because a person waits for the telemetry.
 var exportsSoon = otlp.WithExportInterval(100 * time.Millisecond)
 
-// signals are the kinds of telemetry, as in the names of environment variables.
+// signals are the kinds of telemetry, as they appear in the names of environment variables.
 var signals = []string{"TRACES", "METRICS", "LOGS"}
 
 // observe sets up the telemetry. With embedded, and without a collector, a receiver in this process keeps the spans.
@@ -78,21 +78,21 @@ func (o *observation) publish(w webFlag) error {
 	return err
 }
 
-// stay keeps the page open until ctx ends. Without a page it returns at once.
+// stay keeps the page open until ctx ends. Without a page it returns immediately.
 func (o *observation) stay(ctx context.Context, w io.Writer) {
 	if o.site == nil || ctx.Err() != nil {
 		return
 	}
 	flushing, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_ = o.providers.ForceFlush(flushing) // the page omits spans that do not arrive
+	_ = o.providers.ForceFlush(flushing) // on failure, the page lacks some spans
 	_ = printText(w, "The traces are at "+o.site.URL+"\nCtrl-C ends the command.")
 	<-ctx.Done()
 }
 
-// exporting returns t with environment variables that make the server export to this process. Every transport of a
-// command passes through it. It returns t unchanged if this process has no receiver, if the server's environment names
-// a collector, or if t starts no process.
+// exporting returns t with environment variables that make the server export to this process. A command calls it for
+// each of its transports. It returns t unchanged if this process has no receiver, if the server's environment names a
+// collector, or if t does not start a process.
 func (o *observation) exporting(t transport.Transport) transport.Transport {
 	s, ok := t.(transport.Stdio)
 	if !ok || o.sink == nil || hasCollector(s.Env) {
@@ -106,8 +106,8 @@ func (o *observation) exporting(t transport.Transport) transport.Transport {
 	return s
 }
 
-// hasty are environment variables of a server that exports to this process, where a person waits for the telemetry. The
-// variables that the user has set follow them, and so apply.
+// hasty are environment variables that make a server export to this process without delay, because a person waits for
+// the telemetry. The user's variables follow them in the environment, and therefore override them.
 var hasty = []string{
 	"OTEL_BSP_SCHEDULE_DELAY=100", "OTEL_BLRP_SCHEDULE_DELAY=100", "OTEL_METRIC_EXPORT_INTERVAL=100",
 }
@@ -128,7 +128,7 @@ func hasExporter(getenv func(string) string) bool {
 	})
 }
 
-// telemetry returns the telemetry for clients and servers of this process; it is off without providers.
+// telemetry returns the telemetry for clients and servers of this process. Without providers it is disabled.
 func (o *observation) telemetry() *telemetry.Telemetry {
 	if o.providers == nil {
 		return telemetry.Off()
@@ -201,7 +201,7 @@ func drawing(w io.Writer) waterfall.Options {
 	return o
 }
 
-// telling returns the attributes to draw below a span, without those that are part of its name.
+// telling returns the attributes to draw below a span, without the attributes that are part of the span's name.
 func telling(s waterfall.Span) []waterfall.Attribute {
 	return slices.DeleteFunc(waterfall.Selected(s), func(a waterfall.Attribute) bool {
 		return a.Key == "method" || a.Key == "tool" || a.Key == "prompt"

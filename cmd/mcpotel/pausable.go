@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// pausable is a context with a time limit that pauses while a person is asked. Calls to a legacy server need it: the
-// client cannot know for which of its calls the server asks.
+// pausable is a context with a time limit that pauses while a person answers a question. Calls to a legacy server need
+// it, because the client does not know to which of its calls a question of the server belongs.
 type pausable struct {
 	context.Context
 	end context.CancelCauseFunc
@@ -34,7 +34,7 @@ func (c *connection) pausable(ctx context.Context, client *mcpclient.Client) (_ 
 	return p, []mcpclient.CallOption{mcpclient.WithTimeout(-1)}, done
 }
 
-// inTime runs work within --timeout, if that is set and the command is not endless.
+// inTime runs work within --timeout, if the flag is set and the command is not endless.
 func (c *connection) inTime(ctx context.Context, work func(context.Context) error) error {
 	if c.timeout == 0 || c.endless {
 		return work(ctx)
@@ -48,8 +48,9 @@ func (c *connection) inTime(ctx context.Context, work func(context.Context) erro
 	return err
 }
 
-// connecting waits for a connection for at most --connect-timeout. The client's own timeouts are as long and have
-// better errors, so they get half a second to expire first. With --auth there is no limit, because a person authorizes.
+// connecting waits for a connection for at most --connect-timeout, and half a second longer: the client's own timeouts
+// are equally long and have better errors, so they should expire first. With --auth there is no limit, because a person
+// authorizes.
 func (c *connection) connecting(ctx context.Context, wait func(context.Context) error) error {
 	if c.connectTimeout == 0 || c.remote.auth {
 		return wait(ctx)

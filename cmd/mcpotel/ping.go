@@ -15,7 +15,7 @@ import (
 func newPing(s streams) *cobra.Command {
 	var c connection
 	return c.command(s, &cobra.Command{
-		Use: "ping [flags]" + behind, Short: "check that a server answers, and how fast",
+		Use: "ping [flags]" + behind, Short: "check that a server answers, and measure how fast",
 		Example: "mcpotel ping --url https://mcp.example.com/mcp\nmcpotel ping --config mcp.json --server github --json",
 	}, c.runPing)
 }

@@ -25,7 +25,7 @@ func (p *policyFlags) flags(f *pflag.FlagSet) {
 		"`PATTERN`, such as 'read_*'; may be repeated")
 	f.StringArrayVar(&p.deny, "deny-tool", nil, "do not let the host list or call tools whose names match this "+
 		"`PATTERN`; may be repeated, and overrides --allow-tool")
-	f.DurationVar(&p.timeout, "timeout", 0, "end a call of a tool that takes longer than this `DURATION`, such as 30s")
+	f.DurationVar(&p.timeout, "timeout", 0, "end tool calls that take longer than this `DURATION`, such as 30s")
 	f.StringVar(&p.file, "policy", "", "read the policy from this YAML `FILE`: allowed tools, timeouts, rate limits "+
 		"and redaction. Flags add to its tools, and --timeout overrides its timeout")
 	p.timed = f.Lookup("timeout")
@@ -57,8 +57,8 @@ func (p *policyFlags) policy() (*mcpproxy.Policy, error) {
 	return &own, nil
 }
 
-// arguments returns the flags, for the arguments of a proxy that a host starts. The path of the file is absolute,
-// because hosts start servers in any directory.
+// arguments returns the flags as arguments for a proxy that a host starts. The path of the file is absolute, because a
+// host may start the proxy in any directory.
 func (p *policyFlags) arguments() (given []string, _ error) {
 	policy, err := p.policy()
 	if err != nil || policy == nil {
@@ -82,7 +82,7 @@ func (p *policyFlags) arguments() (given []string, _ error) {
 	}
 	for _, a := range given {
 		if strings.Contains(a, "$") {
-			return nil, misuse("%s: hosts expand variables after $; write the rule in a file for --policy FILE", a)
+			return nil, misuse("%s: hosts expand variables after $; put this rule into a file and use --policy FILE", a)
 		}
 	}
 	return given, nil

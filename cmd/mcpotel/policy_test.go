@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// TestProxyEnforcesThePolicy has the demo's server behind a proxy with a policy.
+// TestProxyEnforcesThePolicy runs the demo's server behind a proxy with a policy.
 func TestProxyEnforcesThePolicy(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
@@ -66,7 +66,7 @@ func TestProxyEnforcesThePolicy(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("no span says that the call was ended: %v", spans)
+	t.Errorf("no span has the decision of the policy to end the call: %v", spans)
 }
 
 func TestInvalidPolicyIsAUsageError(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// All output of the command goes through the functions of this file or through a console, which escape control
-// characters from peers. A test checks this.
+// All output of the command goes through the functions of this file or through a console: they escape control
+// characters from peers. A test checks that no other code writes output.
 
 // printLine prints text as one line. It replaces control characters and line breaks.
 func printLine(w io.Writer, text string) error {

@@ -28,10 +28,10 @@ type proxy struct {
 }
 
 // translateUsage describes --translate.
-const translateUsage = "translate between 2026-07-28 and older revisions, if the host and the server have none in " +
-	"common. The proxy then rewrites messages"
+const translateUsage = "translate between 2026-07-28 and older revisions, if the host and the server have no " +
+	"revision in common. The proxy then rewrites messages"
 
-// proxyRisk describes what any program can do that reaches a proxy of one server.
+// proxyRisk describes what any program that reaches a proxy of one server can do.
 const proxyRisk = "use the server behind this proxy"
 
 func newProxy(s streams) *cobra.Command {
@@ -122,7 +122,8 @@ func (p *proxy) run(ctx context.Context) (err error) {
 	return p.serve(ctx, between, between.ServeStdio, proxyRisk)
 }
 
-// serve serves hosts over HTTP, or one host on standard input and output. risk describes what others can do over HTTP.
+// serve serves hosts over HTTP, or one host on standard input and output. risk describes what other programs can do
+// over HTTP.
 func (p *proxy) serve(ctx context.Context, h handlers, stdio func(context.Context) error, risk string) error {
 	if p.listen != "" {
 		at := site{address: p.listen, risk: risk, bearer: p.bearer, most: p.most}

@@ -51,7 +51,7 @@ func (c *connection) runRead(ctx context.Context) error {
 	})
 }
 
-// saveContents saves all contents, text as well, and prints the paths of the files.
+// saveContents saves all contents, including text, and prints the paths of the files.
 func (c *connection) saveContents(contents []*mcp.ResourceContents) error {
 	for _, part := range contents {
 		saved, err := c.saver.resource("resource", part)
@@ -82,7 +82,7 @@ func (c *connection) printContents(contents []*mcp.ResourceContents) error {
 			err = printBytes(c.streams.out, data)
 		case part.Blob != nil:
 			err = printLine(c.streams.out,
-				fmt.Sprintf("[%s, %d bytes: not for a terminal]", visible.Line(part.MIMEType), len(data)))
+				fmt.Sprintf("[%s, %d bytes: binary data, not printed to a terminal]", visible.Line(part.MIMEType), len(data)))
 		default:
 			err = printText(c.streams.out, string(data))
 		}

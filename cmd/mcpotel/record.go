@@ -49,8 +49,8 @@ func (r *recorder) open(say func(string)) (*mcpproxy.Recorder, error) {
 	var err error
 	r.file, err = os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, misuse("--record: %s exists already; remove it, or give another name, or give a directory, in which "+
-			"each run writes a new file", r.path)
+		return nil, misuse("--record: %s already exists; remove it, give another name, or give a directory, in which each "+
+			"run writes a new file", r.path)
 	}
 	if err != nil {
 		return nil, misuse("--record: %w", err)
@@ -74,9 +74,9 @@ func (r *recorder) close() error {
 	return r.file.Close()
 }
 
-// discard removes the file before anything was written.
+// discard removes the file, to which nothing was written.
 func (r *recorder) discard() {
 	if r.file != nil {
-		_ = os.Remove(r.path) // if this fails, an empty file stays
+		_ = os.Remove(r.path) // on failure, an empty file remains
 	}
 }

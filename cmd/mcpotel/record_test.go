@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRecordingIsServedReplayedAndCompared uses one file for all that can be done with it.
+// TestRecordingIsServedReplayedAndCompared runs all commands for recordings on one file.
 func TestRecordingIsServedReplayedAndCompared(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")
@@ -25,11 +25,11 @@ func TestRecordingIsServedReplayedAndCompared(t *testing.T) {
 	divide := []string{"call", "divide", "a=6", "b=3", "--", self}
 	does(exitOK, `{"quotient":2}`, append(append(divide, "proxy", "--record", file, "--record-content"), server...)...)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("got %v, %v; want a file for its owner only", info, err)
+		t.Errorf("got %v, %v; want a file that only its owner can read", info, err)
 	}
 	does(exitOK, `{"quotient":2}`, append(divide, "mock", file)...)
 	does(exitTool, "differs in .arguments.b: 4, not 3", "call", "divide", "a=6", "b=4", "--", self, "mock", file)
-	does(exitOK, "leave out  session 1  tools/call divide: the tool is not read-only",
+	does(exitOK, "skip       session 1  tools/call divide: the tool is not read-only",
 		append([]string{"replay", file}, server...)...)
 	does(exitOK, "tools/call divide: a result",
 		append([]string{"replay", file, "--run", "--allow-tool", "div*", "--record", now}, server...)...)
@@ -42,7 +42,7 @@ func TestRecordingIsServedReplayedAndCompared(t *testing.T) {
 		does(exitOK, `{"quotient":2}`, append(append(append(demo, "--", self), "proxy", "--record", session,
 			"--record-content"), server...)...)
 		url, stop := servesBy(t, "mock", session, "--listen", "0")
-		for range 2 { // a session each, or, of hosts that have none, the same one anew
+		for range 2 { // each run gets the next session; hosts without sessions get the same session again
 			does(exitOK, `{"quotient":2}`, append(demo, "--url", url)...)
 		}
 		if code := stop(); code != exitOK {
@@ -63,7 +63,7 @@ func TestRecordingIsServedReplayedAndCompared(t *testing.T) {
 	short := filepath.Join(dir, "short.ndjson")
 	does(exitOK, `{"quotient":2}`, append(append(divide, "proxy", "--record", short), server...)...)
 	does(exitOK, "params and results were not compared", "diff", short, file)
-	does(exitUsage, "the recording has no content; record it with --record-content", "mock", short)
+	does(exitUsage, "the recording has no content; record again with --record-content", "mock", short)
 	does(exitUsage, "the recording has no content", append([]string{"replay", short}, server...)...)
 }
 
@@ -79,8 +79,9 @@ func TestMisuseOfRecordingsIsExplained(t *testing.T) {
 	}{
 		{"no file: --record-content and --record-limit need --record FILE",
 			[]string{"proxy", "--record-content", "--", "x"}},
-		{"--record-limit must be between 1 and 1024", []string{"proxy", "--record", "x", "--record-limit", "2000", "--", "x"}},
-		{"there exists already; remove it, or give another name", []string{"proxy", "--record", there, "--", "x"}},
+		{"--record-limit must be between 1 and 1024", []string{"proxy", "--record", "x", "--record-limit",
+			"2000", "--", "x"}},
+		{"there already exists; remove it, give another name", []string{"proxy", "--record", there, "--", "x"}},
 		{"not a directory", []string{"proxy", "--record", there + "/x", "--", "x"}},
 		{"the recording is missing", []string{"mock"}},
 		{`unexpected argument "b"`, []string{"mock", there, "b"}},

@@ -21,7 +21,7 @@ type remote struct {
 	headers         headers
 	auth, noBrowser bool
 	resource        string
-	stored          bool // --auth uses stored tokens, and asks no person
+	stored          bool // --auth uses only stored tokens, and does not ask a person
 
 	header http.Header
 }
@@ -38,20 +38,20 @@ func (r *remote) flags(f *pflag.FlagSet) {
 		"if the server requires it, authorize in the browser; tokens are stored in the user's configuration directory")
 	f.BoolVar(&r.noBrowser, "no-browser", false, "with --auth: print the URL of the page instead of opening it")
 	f.StringVar(&r.resource, "auth-resource", "",
-		"with --auth: accept that the server is part of the resource at this `URL`, above its own, and send it tokens "+
-			"for all of that")
+		"with --auth: accept that the server belongs to the parent resource at this `URL`, and send the server tokens for "+
+			"the whole resource")
 }
 
 // variable returns the value of an environment variable.
 func variable(name string) (string, error) {
 	value, set := os.LookupEnv(name)
 	if !set {
-		return "", errors.New("this variable is not set")
+		return "", errors.New("the environment variable is not set")
 	}
 	return value, nil
 }
 
-// check parses the headers and rejects flags that do not go together.
+// check parses the headers and rejects invalid combinations of flags.
 func (r *remote) check(configured bool) error {
 	switch {
 	case r.url == "" && len(r.headers.given) > 0:
@@ -102,8 +102,8 @@ func (r *remote) hint(err error) error {
 	refused, ok := errors.AsType[*transport.RequestError](err)
 	switch {
 	case ok && refused.Reason == transport.ReasonSessionGone:
-		return fmt.Errorf("%w; try again. If this comes each time, the server may run in several processes that do not "+
-			"share sessions", err)
+		return fmt.Errorf("%w; try again. If the error persists, the server may run in several processes that do not share "+
+			"sessions", err)
 	case r.auth, !ok, refused.Reason != transport.ReasonUnauthorized, refused.MayBeSession():
 		return err
 	}

@@ -98,7 +98,7 @@ func (r *replaying) show(plan [][]replay.Step) error {
 			what := "send"
 			why := ""
 			if sent++; s.Skip != "" {
-				what, why = "leave out", ": "+s.Skip
+				what, why = "skip", ": "+s.Skip
 				sent, out = sent-1, out+1
 			}
 			line := fmt.Sprintf("%-9s  session %d  %s%s", what, i+1, titled(s.Method, s.Name), why)
@@ -108,7 +108,7 @@ func (r *replaying) show(plan [][]replay.Step) error {
 		}
 	}
 	return printLine(r.streams.out,
-		fmt.Sprintf("nothing was sent: --run would send %d messages and leave out %d", sent, out))
+		fmt.Sprintf("nothing was sent: --run would send %d messages and skip %d", sent, out))
 }
 
 // make sends the planned requests through a proxy, which can record the session.

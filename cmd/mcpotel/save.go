@@ -19,8 +19,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// saver is --output: the directory in which a result's images, audio and blobs are saved. It overwrites no file and
-// writes nothing outside the directory, whatever name a server gives.
+// saver is the flag --output: the directory for the images, audio and blobs of a result. For any name that a server
+// sends, saver neither overwrites a file nor writes outside of the directory.
 type saver struct{ dir string }
 
 func (s *saver) flags(f *pflag.FlagSet) {
@@ -29,7 +29,7 @@ func (s *saver) flags(f *pflag.FlagSet) {
 			"overwritten")
 }
 
-// make creates the directory, before the command does anything else.
+// make creates the directory. The command calls it first.
 func (s *saver) make() error {
 	if s.dir == "" {
 		return nil
@@ -40,7 +40,8 @@ func (s *saver) make() error {
 	return nil
 }
 
-// content saves a block of content with a file, and returns a text with its path; empty for other blocks.
+// content saves the file in a block of content, and returns a text with its path. The text is empty for blocks without
+// a file.
 func (s *saver) content(name string, c mcp.Content) (saved string, _ error) {
 	if s.dir == "" {
 		return "", nil
@@ -99,7 +100,7 @@ const (
 	longestName = 255  // maximum of bytes in a name, the limit of common file systems
 )
 
-// write writes a new file. If the name exists, it appends a number.
+// write writes a new file. If a file with this name exists, it appends a number to the name.
 func (s *saver) write(name string, data []byte) (path string, _ error) {
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {

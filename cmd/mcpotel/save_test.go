@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// files are the names of the files in dir.
+// files returns the names of the files in dir.
 func files(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -32,17 +32,17 @@ func TestOutputSavesBinaryContent(t *testing.T) {
 	code, out, stderr := runs(t, "call", "--url", url, "show", "--output", dir)
 	if code != exitOK || !strings.Contains(out, "A text.\n") ||
 		!strings.Contains(out, "[image image/png, 70 bytes: saved as "+filepath.Join(dir, "show.png")+"]\n") {
-		t.Errorf("call: got exit code %d, want the text and where the image is: %s%s", code, out, stderr)
+		t.Errorf("call: got exit code %d, want the text and the path of the image: %s%s", code, out, stderr)
 	}
 	code, out, stderr = runs(t, "call", "--url", url, "show", "--json", "--output", dir)
 	if code != exitOK || !strings.Contains(out, `"type": "image"`) ||
 		!strings.Contains(stderr, "saved as "+filepath.Join(dir, "show-2.png")+"]\n") {
-		t.Errorf("call --json: got exit code %d, want the whole, and where the image is on standard error: %s%s", code, out,
-			stderr)
+		t.Errorf("call --json: got exit code %d, want the whole result, and the path of the image on standard error: %s%s",
+			code, out, stderr)
 	}
 	code, out, stderr = runs(t, "read", "--url", url, "demo://pixel", "-o", dir)
 	if code != exitOK || out != "[resource demo://pixel, 70 bytes: saved as "+filepath.Join(dir, "pixel.png")+"]\n" {
-		t.Errorf("read: got exit code %d and %q, want where the image is: %s", code, out, stderr)
+		t.Errorf("read: got exit code %d and %q, want the path of the image: %s", code, out, stderr)
 	}
 	want := []string{"pixel.png", "show-2.png", "show-2.wav", "show.png", "show.wav"}
 	if got := files(t, dir); !slices.Equal(got, want) {
@@ -91,22 +91,22 @@ func TestNothingIsSavedOutsideOfTheDirectory(t *testing.T) {
 	}
 	for _, name := range files(t, dir) {
 		if strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\:\x00\n") || len(name) > 255 {
-			t.Errorf("%q is no sensible name", name)
+			t.Errorf("%q is not a safe name", name)
 		}
 	}
 	want := []string{"in"}
 	if runtime.GOOS != "windows" {
 		want = append(want, "victim")
 		if data, err := os.ReadFile(filepath.Join(outside, "victim")); err != nil || string(data) != "old" {
-			t.Errorf("the file a link leads to: got %q, %v, want what it was", data, err)
+			t.Errorf("target of the link: got %q, %v, want it unchanged", data, err)
 		}
 	}
 	if got := files(t, outside); !slices.Equal(got, want) {
-		t.Errorf("beside the directory: got %v, want %v", got, want)
+		t.Errorf("files next to the directory: got %v, want %v", got, want)
 	}
 }
 
-// TestLongNamesAreSaved saves files whose names have more bytes than a file system takes, several of one name.
+// TestLongNamesAreSaved saves several files with one name that is longer than file systems allow.
 func TestLongNamesAreSaved(t *testing.T) {
 	s := saver{t.TempDir()}
 	for _, r := range []string{"a", "é", "漢", "𝔞"} {
@@ -119,7 +119,7 @@ func TestLongNamesAreSaved(t *testing.T) {
 	}
 }
 
-func TestFileNames(t *testing.T) {
+func TestFileNamesAreSafe(t *testing.T) {
 	for _, tc := range []struct{ name, mimeType, want string }{
 		{"show", "image/png", "show.png"}, {"show.png", "image/png", "show.png"}, {"a.JPG", "", "a.JPG"},
 		{"report.v2", "application/pdf; x=y", "report.pdf"}, {"a b/c", "", "a-b-c.bin"}, {"..", "", "result.bin"},

@@ -46,14 +46,14 @@ func serveDemo(ctx context.Context, server *mcpserver.Server, address string, s 
 	var ticker sync.WaitGroup
 	ticker.Go(func() { demoserver.Tick(ticking, server) })
 	if address != "" {
-		err = serveHTTP(ctx, server, site{address: address, risk: "call the tools, crash among them"}, s.out, s.err)
+		err = serveHTTP(ctx, server, site{address: address, risk: "call the tools, including crash"}, s.out, s.err)
 	} else {
 		err = server.ServeStdio(ctx)
 	}
 	stop()
 	ticker.Wait()
 	over, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	cancel() // do not wait for running tasks: their results have no reader
+	cancel() // do not wait for running tasks: no client can read their results
 	server.Shutdown(over)
 	return err
 }

@@ -17,13 +17,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// servedPath is the path of a server.
+// servedPath is the URL path of the MCP server.
 const servedPath = "/mcp"
 
 // grace is the time for requests in flight to finish when the server stops.
 const grace = 5 * time.Second
 
-// handlers can be served over HTTP.
+// handlers provides the HTTP handlers of a server.
 type handlers interface {
 	HTTPHandler(o *mcpserver.HTTPOptions) *mcpserver.HTTPHandler
 }
@@ -65,7 +65,7 @@ func serveHTTP(ctx context.Context, s handlers, at site, out, stderr io.Writer) 
 	if h, ok := s.(interface{ HealthHandler() http.Handler }); ok {
 		mux.Handle(healthPath, loopback.Named(h.HealthHandler()))
 	}
-	if at.bearer == (bearerFlags{}) { // do not serve a page without tokens beside a server that requires them
+	if at.bearer == (bearerFlags{}) { // do not serve a page without tokens next to a server that requires tokens
 		mux.Handle(debugPath, debugpage.Handler(debugpage.LocalOnly()))
 	}
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ErrorLog: log.New(lines{stderr}, "", 0)}

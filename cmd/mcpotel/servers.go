@@ -13,10 +13,10 @@ import (
 
 // servers are the servers that one run of a command uses.
 type servers struct {
-	group *mcpclient.Group // nil for one server, whose name is not shown
+	group *mcpclient.Group // nil for one server; its name is not shown
 	all   []*server
 	wait  *waiting // shows the servers that are not connected yet
-	close func()   // ends the connections and releases their resources
+	close func()   // closes the connections and releases their resources
 }
 
 // server is one of the servers. It may not be connected yet.
@@ -138,8 +138,8 @@ func (c *connection) openAll(ctx context.Context, o *observation) (*servers, err
 	return s, nil
 }
 
-// each calls f for one server after the other, as soon as each is connected. If one server fails, each continues with
-// the next.
+// each calls f for each server, one at a time, as soon as the server is connected. If a server fails, each continues
+// with the next server.
 func (c *connection) each(ctx context.Context, s *servers, f func(*server) error) error {
 	var failed []error
 	for _, one := range s.all {

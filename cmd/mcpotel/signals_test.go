@@ -13,13 +13,13 @@ import (
 	"testing"
 )
 
-// TestSignalEndsTheCommandWithTheShellExitCode sends a signal to a command whose server has its request and never
-// answers.
+// TestSignalEndsTheCommandWithTheShellExitCode sends a signal to a command while the server is not answering its
+// request.
 func TestSignalEndsTheCommandWithTheShellExitCode(t *testing.T) {
 	noCollector(t)
 	asked := make(chan struct{}, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // without which the server does not see that the client leaves
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
 		asked <- struct{}{}
 		<-r.Context().Done()
 	}))
@@ -42,7 +42,7 @@ func TestSignalEndsTheCommandWithTheShellExitCode(t *testing.T) {
 			t.Errorf("%v: got %v, want exit code %d: %s", signal, err, want, stderr.String())
 		}
 		if text := stderr.String(); text != "mcpotel: interrupted\n" && text != "mcpotel: terminated\n" {
-			t.Errorf("%v: got %q, want no more than what ended it", signal, text)
+			t.Errorf("%v: got %q, want only the reason for the end", signal, text)
 		}
 	}
 }

@@ -40,7 +40,7 @@ type suggester func(ctx context.Context, c *connection, s *servers, args []strin
 // and no message.
 func (c *connection) suggest(cmd *cobra.Command, ask suggester) *cobra.Command {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if cmd.ArgsLenAtDash() < cmd.Flags().NArg() { // an earlier --: cobra appends one of its own
+		if cmd.ArgsLenAtDash() < cmd.Flags().NArg() { // there is an earlier --: cobra itself appends a second
 			return nil, cobra.ShellCompDirectiveDefault // the server's command
 		}
 		none := cobra.ShellCompDirectiveNoFileComp
@@ -82,7 +82,7 @@ func (c *connection) readLine(cmd *cobra.Command) {
 	if err != nil || found != cmd {
 		return
 	}
-	c.remote.headers.given, c.roots = nil, nil // the whole line is parsed again, so these would be doubled
+	c.remote.headers.given, c.roots = nil, nil // the whole line is parsed again, which would add these a second time
 	if cmd.ParseFlags(rest) != nil {
 		return
 	}
@@ -91,7 +91,7 @@ func (c *connection) readLine(cmd *cobra.Command) {
 	}
 }
 
-// shellSplit splits a line as a shell does, up to the end of the command. It does not expand variables.
+// shellSplit splits a line like a shell, up to the end of the command. It does not expand variables.
 func shellSplit(line string) (words []string) {
 	var word strings.Builder
 	var quote rune
@@ -135,7 +135,7 @@ func shellSplit(line string) (words []string) {
 	return words
 }
 
-// completable returns a completion with a description. It returns none for a name that a shell or terminal could
+// completable returns a completion with a description. It returns nil for a name that a shell or terminal could
 // interpret.
 func completable(name, about string) []string {
 	const allowed = "-_./:@%+=,~{}"
@@ -230,9 +230,9 @@ func suggestResources(ctx context.Context, _ *connection, s *servers, args []str
 	return found
 }
 
-// completeFlags registers completions for the flags of all commands below cmd. Only runs that complete call it, because
-// cobra keeps the registrations for the life of the process, and it removes the backquoted names in usages that help
-// needs.
+// completeFlags registers completions for the flags of all commands below cmd. Only completion runs call it, for two
+// reasons: cobra keeps the registrations until the process ends, and completeFlags removes the backquotes from the
+// usages, which the help needs.
 func completeFlags(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		completeFlags(c)

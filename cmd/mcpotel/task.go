@@ -18,7 +18,7 @@ func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, to
 		return c.failed(err)
 	}
 	if task.ID() == "" {
-		c.console.say("the server answered at once, without a task")
+		c.console.say("the server answered immediately, without a task")
 		result, err := task.Wait(ctx)
 		if err != nil {
 			return c.failed(err)
@@ -26,7 +26,7 @@ func (c *connection) startTool(ctx context.Context, client *mcpclient.Client, to
 		return c.printResult(tool, result)
 	}
 	if len(c.server) > 0 {
-		c.console.say("the server ends with this command, and its task as well unless the server stores tasks")
+		c.console.say("the server ends with this command, and so does the task unless the server stores tasks")
 	}
 	if c.asJSON {
 		return printJSON(c.streams.out, task.Status())
@@ -84,7 +84,7 @@ func newTask(s streams) *cobra.Command {
 	return task
 }
 
-// onTask connects and calls do for the task in the arguments.
+// onTask connects, and calls do with the id of the task from the arguments.
 func (c *connection) onTask(ctx context.Context, verb string,
 	do func(c *connection, ctx context.Context, client *mcpclient.Client, id string) error) error {
 	id, err := c.one("task")

@@ -16,24 +16,24 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// console is standard error, for all output that is not a result, and the person at the terminal, if any. Its methods
-// may be called from any goroutine.
+// console represents standard error, for all output except results, and the person at the terminal, if any. Its methods
+// are safe for concurrent use.
 type console struct {
 	w        io.Writer
-	terminal bool       // w is a terminal, so that a line can be overwritten
+	terminal bool       // w is a terminal, so the console can overwrite a line
 	columns  func() int // width of the terminal; 0 if unknown
 	person   bool       // a person can be asked
 	in       *bufio.Reader
 
-	said sync.Map // texts that once has printed
+	said sync.Map // texts that the method once has printed
 
 	turn lock.Mutex  // held by the goroutine that asks the person
 	read chan answer // receives the line that is being read; capacity 1; nil if no line is being read; guarded by turn
 
 	mu     sync.Mutex
-	shown  bool               // a line to overwrite is on the screen; guarded by mu
-	asking bool               // the person is being asked, so no line to overwrite is shown; guarded by mu
-	clocks map[*pausable]bool // clocks to pause while the person is asked; guarded by mu
+	shown  bool               // the status line is on the screen; guarded by mu
+	asking bool               // the person is answering a question, so no status line is shown; guarded by mu
+	clocks map[*pausable]bool // clocks to pause during a question to the person; guarded by mu
 }
 
 // answer is a line from the person, or the error of reading it.
@@ -68,8 +68,8 @@ func columns(stream any) int {
 	return width
 }
 
-// cut shortens a line to less than the width of a terminal, so that it can be overwritten. Characters that may be wide
-// count as two columns.
+// cut shortens a line to less than the width of a terminal, so that the console can overwrite it. Characters that may
+// be wide count as two columns.
 func cut(line string, columns int) string {
 	if columns <= 0 {
 		return line
@@ -88,13 +88,13 @@ func cut(line string, columns int) string {
 	return line
 }
 
-// say prints a message of this program. It indents every line but the first, so that a server's text cannot pass for
+// say prints a message of this program. It indents every line except the first, so that a server's text cannot imitate
 // another message.
 func (c *console) say(format string, args ...any) {
 	c.print("mcpotel: " + visible.Indented(fmt.Sprintf(format, args...)) + "\n")
 }
 
-// once calls say, unless it was called with the same text before.
+// once prints a message like say, but only the first time for each text.
 func (c *console) once(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if _, before := c.said.LoadOrStore(text, true); !before {
@@ -110,7 +110,7 @@ func (c *console) print(text string) {
 	io.WriteString(c.w, visible.Text(text))
 }
 
-// wipe erases the line to overwrite. The caller holds mu.
+// wipe erases the status line. The caller holds mu.
 func (c *console) wipe() {
 	if c.shown {
 		io.WriteString(c.w, "\r\x1b[K")
@@ -118,10 +118,10 @@ func (c *console) wipe() {
 	}
 }
 
-// clear erases the line to overwrite.
+// clear erases the status line.
 func (c *console) clear() { c.print("") }
 
-// progress shows the progress of a call on a line that it overwrites. Without a terminal it shows nothing.
+// progress shows the progress of a call on the status line. Without a terminal it shows nothing.
 func (c *console) progress(p *mcp.ProgressParams) {
 	text := fmt.Sprintf("%g", p.Progress)
 	if p.Total != nil && *p.Total > 0 {
@@ -133,7 +133,7 @@ func (c *console) progress(p *mcp.ProgressParams) {
 	c.status(text)
 }
 
-// status shows text on the line to overwrite. Without a terminal it shows nothing.
+// status shows text on the status line. Without a terminal it shows nothing.
 func (c *console) status(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +145,7 @@ func (c *console) status(text string) {
 	c.shown = true
 }
 
-// asks begins a question to the person. It waits until no other question is open. done ends it.
+// asks begins a question to the person, after all earlier questions have ended. done ends the question.
 func (c *console) asks(ctx context.Context) (done func(), _ error) {
 	if err := c.turn.LockContext(ctx); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (c *console) pause(standing bool) {
 	}
 }
 
-// watched pauses p while the person is asked, until forget is called.
+// watched makes p pause during questions to the person, until forget is called.
 func (c *console) watched(p *pausable) (forget func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,7 +184,7 @@ func (c *console) watched(p *pausable) (forget func()) {
 	}
 }
 
-// elsewhere pauses the clocks while the person answers in another place, such as a browser. back resumes them.
+// elsewhere pauses the clocks while the person is busy in another program, such as a browser. back resumes them.
 func (c *console) elsewhere() (back func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,7 +196,8 @@ func (c *console) elsewhere() (back func()) {
 	}
 }
 
-// ask reads one line from the person, without surrounding spaces. At the end of the input the error is [io.EOF].
+// ask prints a prompt and reads one line from the person. It trims surrounding spaces. At the end of the input it
+// returns [io.EOF].
 func (c *console) ask(ctx context.Context, prompt string) (string, error) {
 	c.print(prompt)
 	if c.read == nil {

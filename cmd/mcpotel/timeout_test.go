@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// silent is a server that reads its requests and never answers.
+// silent starts a server that reads requests and never answers.
 func silent(t *testing.T) (url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // without which the server does not see that the client leaves
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
 		<-r.Context().Done()
 	}))
 	t.Cleanup(server.Close)
@@ -30,15 +30,15 @@ func TestTimeoutsNameTheirFlag(t *testing.T) {
 		for _, command := range []string{"tools", "ping", "resources"} {
 			code, _, stderr := runs(t, command, "--url", url, flag, value)
 			if code != exitConnection || !strings.Contains(stderr, "; "+flag+" "+value+" has expired") {
-				t.Errorf("%s %s %s: got exit code %d and %q, want %d and to be told which time is over", command, flag, value,
+				t.Errorf("%s %s %s: got exit code %d and %q, want %d and the name of the expired timeout", command, flag, value,
 					code, stderr, exitConnection)
 			}
 		}
 	}
 }
 
-// TestTotalTimeoutExcludesQuestionsToTheUser takes three steps of less than the time, and is asked for longer in
-// between.
+// TestTotalTimeoutExcludesQuestionsToTheUser runs steps that exceed --timeout only in total, with two hours of
+// questions in between.
 func TestTotalTimeoutExcludesQuestionsToTheUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := connection{timeout: 10 * time.Second}
@@ -51,22 +51,22 @@ func TestTotalTimeoutExcludesQuestionsToTheUser(t *testing.T) {
 				case <-ctx.Done():
 					return ctx.Err()
 				}
-				back := c.console.elsewhere() // a browser, for instance
+				back := c.console.elsewhere() // such as a browser
 				time.Sleep(time.Hour)
 				back()
 			}
-			return errors.New("the time was never over")
+			return errors.New("the timeout did not expire")
 		})
 		const want = "context deadline exceeded; --timeout 10s has expired"
 		if took := time.Since(begun); err == nil || err.Error() != want || took != 2*time.Hour+10*time.Second {
-			t.Errorf("got %v after %v, want %q after 10s beside the two hours", err, took, want)
+			t.Errorf("got %v after %v, want %q after 10s plus the two hours", err, took, want)
 		}
 		c.endless = true
 		if err := c.inTime(t.Context(), func(ctx context.Context) error {
 			time.Sleep(time.Hour)
 			return ctx.Err()
 		}); err != nil {
-			t.Errorf("a command without end: got %v, want no limit", err)
+			t.Errorf("an endless command: got %v, want no limit", err)
 		}
 	})
 }

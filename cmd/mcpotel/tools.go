@@ -31,7 +31,8 @@ func (c *connection) runTools(ctx context.Context) error {
 	}))
 }
 
-// asFarAsListed calls show with the listed tools if at least some servers have listed theirs, and keeps the error.
+// asFarAsListed returns a function that calls show with the listed tools if at least one server has listed its tools,
+// and returns the errors of the other servers.
 func asFarAsListed(show func([]*mcp.Tool) error) func([]*mcp.Tool, error) error {
 	return func(tools []*mcp.Tool, err error) error {
 		if err != nil && len(tools) == 0 {

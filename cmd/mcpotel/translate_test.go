@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// speaks serves a tool at a URL, in one revision.
+// speaks serves a tool at a URL, in a single revision.
 func speaks(t *testing.T, v mcp.Version) (url string) {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "one"}, &mcpserver.Options{
@@ -35,7 +35,8 @@ func speaks(t *testing.T, v mcp.Version) (url string) {
 	return web.URL
 }
 
-// TestTranslateConnectsDifferentEras connects them on standard input and output, and over HTTP.
+// TestTranslateConnectsDifferentEras connects hosts and servers of different eras, on standard input and output, and
+// over HTTP.
 func TestTranslateConnectsDifferentEras(t *testing.T) {
 	noCollector(t)
 	t.Setenv(asCommand, "1")
@@ -53,17 +54,17 @@ func TestTranslateConnectsDifferentEras(t *testing.T) {
 				t.Errorf("%s, %s, no flag: got exit code %d, %s%s, want no session", version, name, code, out, stderr)
 			}
 			if i > 0 && !strings.Contains(stderr, "mcpotel proxy --translate translates between them") {
-				t.Errorf("%s, %s, no flag: got %s, want what translates", version, name, stderr)
+				t.Errorf("%s, %s, no flag: got %s, want a hint to --translate", version, name, stderr)
 			}
 			proxy = append([]string{"--", self, "proxy", "--translate"}, server...)
 			if code, out, stderr = runs(t, append(call, proxy...)...); code != exitOK || out != "in "+other+"\n" {
-				t.Errorf("%s, %s: got exit code %d, %s%s, want what the tool says", version, name, code, out, stderr)
+				t.Errorf("%s, %s: got exit code %d, %s%s, want the result of the tool", version, name, code, out, stderr)
 			}
 		}
 		listens, _ := servesBy(t, "proxy", "--translate", "--listen", ":0", "--url", url)
 		code, out, stderr := runs(t, append(call, "--url", listens)...)
 		if code != exitOK || out != "in "+other+"\n" {
-			t.Errorf("%s over HTTP: got exit code %d, %s%s, want what the tool says", version, code, out, stderr)
+			t.Errorf("%s over HTTP: got exit code %d, %s%s, want the result of the tool", version, code, out, stderr)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 func init() { cobra.EnableCommandSorting = false } // help lists the most useful commands first
 
-// newTree returns the tree of commands, which runs the program and is the source of help and completions. Each run
-// needs its own tree, because flags are parsed into it.
+// newTree returns the tree of commands, which runs the program and provides help and completions. Each run needs its
+// own tree, because parsing changes the flags of the tree.
 func newTree(s streams) *cobra.Command {
 	var wantsVersion bool
 	root := &cobra.Command{
@@ -60,7 +60,8 @@ func newTree(s streams) *cobra.Command {
 	return root
 }
 
-// flagHint suggests a known flag for an unknown one, or a unit for a duration without one; empty without a suggestion.
+// flagHint suggests a similar flag for an unknown flag, or the unit for a duration without a unit. It returns an empty
+// text without a suggestion.
 func flagHint(cmd *cobra.Command, err error) string {
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		var known []string
@@ -103,7 +104,7 @@ func unknownCommand(parent *cobra.Command, name string) error {
 	return misuse(`unknown command %q%s; "mcpotel help" lists the commands`, name, hint)
 }
 
-// refuseArguments rejects arguments, for commands that have only flags.
+// refuseArguments returns an error for any argument. Commands that have only flags use it.
 func refuseArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return misuse("unexpected argument %q", args[0])

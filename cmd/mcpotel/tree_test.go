@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// every calls f for each command of the tree that can be run.
+// every calls f for each runnable command of the tree.
 func every(cmd *cobra.Command, f func(*cobra.Command)) {
 	for _, c := range cmd.Commands() {
 		f(c)
@@ -20,7 +20,7 @@ func every(cmd *cobra.Command, f func(*cobra.Command)) {
 	}
 }
 
-// quiet is a tree that prints nothing.
+// quiet returns a tree that prints nothing.
 func quiet() *cobra.Command {
 	return newTree(streams{strings.NewReader(""), io.Discard, io.Discard, false})
 }
@@ -28,13 +28,13 @@ func quiet() *cobra.Command {
 func TestEveryCommandHasValidExamples(t *testing.T) {
 	every(quiet(), func(cmd *cobra.Command) {
 		if cmd.Short == "" || cmd.Example == "" {
-			t.Errorf("%s: want a line about it and an example", cmd.CommandPath())
+			t.Errorf("%s: want a short description and an example", cmd.CommandPath())
 		}
 		runsIt := false
 		for line := range strings.Lines(cmd.Example) {
 			words := shellWords(line)
 			if words[0] != "mcpotel" {
-				t.Errorf("%s: the example %q is of another program", cmd.CommandPath(), line)
+				t.Errorf("%s: the example %q runs another program", cmd.CommandPath(), line)
 				continue
 			}
 			tree := quiet()
@@ -49,13 +49,13 @@ func TestEveryCommandHasValidExamples(t *testing.T) {
 			}
 		}
 		if !runsIt {
-			t.Errorf("%s: no example is of this command", cmd.CommandPath())
+			t.Errorf("%s: no example runs this command", cmd.CommandPath())
 		}
 	})
 }
 
-// shellWords divides a line as a shell does, as far as examples need that: single quotes, and a quote behind a
-// backslash.
+// shellWords splits a line like a shell. It supports only the syntax of the examples: single quotes, and a quote after
+// a backslash.
 func shellWords(line string) (words []string) {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), " >")
 	var word strings.Builder
@@ -106,11 +106,11 @@ func TestFlagsAreAcceptedAnywhereBeforeTheServer(t *testing.T) {
 	}
 	code, out, _ := runs(t, "tools", "--url", url, "--", "server", "--json")
 	if code != exitUsage || out != "" {
-		t.Errorf("flags behind --: got exit code %d and %q, want them to be the server's", code, out)
+		t.Errorf("flags after --: got exit code %d and %q, want them passed to the server", code, out)
 	}
 }
 
-// TestCommandsInTheDocumentationAreValid reads the commands that stand in the documents, in blocks and in the text.
+// TestCommandsInTheDocumentationAreValid checks the commands in the documents, in code blocks and in the text.
 func TestCommandsInTheDocumentationAreValid(t *testing.T) {
 	root := filepath.Join("..", "..")
 	documents := []string{filepath.Join(root, "README.md"), filepath.Join(root, "SECURITY.md")}
@@ -147,17 +147,17 @@ func TestCommandsInTheDocumentationAreValid(t *testing.T) {
 		}
 	}
 	if commands < 15 {
-		t.Errorf("got %d commands, want those of the README and more", commands)
+		t.Errorf("got only %d commands, want more", commands)
 	}
 }
 
-// understood fails if a command of a document is none, or has flags that it does not know.
+// understood fails the test if a document uses an unknown command or an unknown flag.
 func understood(t *testing.T, document string, words []string) {
 	t.Helper()
 	tree := quiet()
 	found, rest, err := tree.Find(words[1:])
 	if err != nil || found == tree {
-		t.Errorf("%s: %v is no command: %v", document, words, err)
+		t.Errorf("%s: %v is not a command: %v", document, words, err)
 		return
 	}
 	if err := found.ParseFlags(rest); err != nil {

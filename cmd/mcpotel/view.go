@@ -40,8 +40,8 @@ func newView(s streams) *cobra.Command {
 	f.StringVar(&v.grpc, "grpc", "127.0.0.1:4317", "receive OTLP/gRPC at this `ADDRESS`, on loopback")
 	f.StringVar(&v.http, "http", "127.0.0.1:4318", "receive OTLP/HTTP at this `ADDRESS`, on loopback; empty disables it")
 	f.StringVar(&v.web, "web", "127.0.0.1:4320", "serve the page at this `ADDRESS`, on loopback")
-	v.jaeger.flags(f, "jaeger", jaegerExample, "look traces up in the Jaeger at this `URL`, such as "+jaegerExample+
-		"; the command then receives nothing, unless --grpc or --http is given")
+	v.jaeger.flags(f, "jaeger", jaegerExample, "look up traces in the Jaeger at this `URL`, such as "+jaegerExample+
+		"; the command then receives telemetry only if --grpc or --http is given")
 	return cmd
 }
 
@@ -58,7 +58,7 @@ func (v *viewer) run(ctx context.Context, s streams) (err error) {
 	if jaeger != nil {
 		options.Jaeger, v.from = traceview.NewJaeger(jaeger), jaeger.String()
 		checking, cancel := context.WithTimeoutCause(ctx, jaegerPatience,
-			fmt.Errorf("it says nothing for %v", jaegerPatience))
+			fmt.Errorf("no answer within %v", jaegerPatience))
 		defer cancel()
 		if err := options.Jaeger.Check(checking); err != nil {
 			return &exitError{exitConnection, fmt.Errorf("--jaeger: %w", err)}
@@ -92,7 +92,7 @@ func (v *viewer) check(f *pflag.FlagSet, args []string) error {
 	case 0:
 	case 1:
 		if v.trace = args[0]; v.jaeger.url == "" {
-			return misuse("no Jaeger to look trace %q up in: give --jaeger URL", v.trace)
+			return misuse("cannot look up trace %q without a Jaeger: give --jaeger URL", v.trace)
 		}
 	default:
 		return misuse("unexpected argument %q", args[1])
@@ -132,7 +132,7 @@ func (v *viewer) explain(w io.Writer, url string) error {
 	case v.trace != "":
 		text = "The trace is at " + url + "trace/" + v.trace + "\n"
 	case v.sink == nil:
-		text = "Traces of " + v.from + " can be looked up at " + url + "\n"
+		text = "Look up traces of " + v.from + " at " + url + "\n"
 	}
 	if v.sink != nil {
 		text += fmt.Sprintf(`
@@ -148,5 +148,5 @@ or, over HTTP:
 `, v.sink.HTTPEndpoint())
 		}
 	}
-	return printText(w, text+"\nCtrl-C ends it.")
+	return printText(w, text+"\nCtrl-C ends the command.")
 }

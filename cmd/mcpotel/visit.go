@@ -17,8 +17,8 @@ import (
 // it declines.
 func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 	if !c.person {
-		c.say("%s wants you to open %s: %s", server, e.URL, visible.Line(e.Message))
-		c.say("declined: no person at a terminal can be asked")
+		c.say("%s requests that you open %s: %s", server, e.URL, visible.Line(e.Message))
+		c.say("declined: there is no person at a terminal to ask")
 		return mcp.ElicitDecline, nil
 	}
 	done, err := c.asks(ctx)
@@ -26,8 +26,8 @@ func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElic
 		return "", err
 	}
 	defer done()
-	c.say("%s wants you to open a page at\n\n%s\n\nThe whole address: %s\nIt says: %s", server, visible.Line(e.URL.Host),
-		e.URL, visible.Line(e.Message))
+	c.say("%s requests that you open a page at\n\n%s\n\nThe whole address: %s\nMessage of the server: %s", server,
+		visible.Line(e.URL.Host), e.URL, visible.Line(e.Message))
 	if e.Warning != "" {
 		c.say("take care: %s", e.Warning)
 	}
@@ -47,11 +47,11 @@ func (c *console) visit(ctx context.Context, server string, e *mcpclient.URLElic
 	return mcp.ElicitAccept, nil
 }
 
-// visits bounds how often a call is repeated after its server has requested visits.
+// visits bounds the number of retries of a call after its server has requested visits to pages.
 const visits = 3
 
-// visitAll visits the pages that a server requests before a call, if that is the reason of the failure. again reports
-// whether to repeat the call: the person has confirmed all visits.
+// visitAll visits the pages that a server requires before a call, if the call failed for this reason. again reports
+// whether to retry the call, because the person has confirmed all visits.
 func (c *connection) visitAll(ctx context.Context, failed error) (again bool, _ error) {
 	required, ok := errors.AsType[*mcpclient.URLElicitationRequiredError](failed)
 	if !ok {

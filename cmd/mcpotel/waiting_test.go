@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-func TestTerminalShowsTheServerBeingWaitedFor(t *testing.T) {
+func TestTerminalShowsTheStartingServer(t *testing.T) {
 	for terminal, want := range map[bool]string{
 		true: "waiting for npx server to start, 2 s" +
 			"\r\x1b[Kwaiting for npx server to start, 3 s; it says: added 12\ufffd[31m packages" +
@@ -30,7 +30,7 @@ func TestTerminalShowsTheServerBeingWaitedFor(t *testing.T) {
 			if hear := m.Transport.(transport.Stdio).Stderr; terminal {
 				hear("added 12\x1b[31m packages")
 			} else if hear != nil {
-				t.Error("somebody hears what nobody is shown")
+				t.Error("without a terminal, a handler for standard error is set")
 			}
 			time.Sleep(2 * time.Second)
 			w.end()
@@ -96,6 +96,6 @@ func TestStatusLineFitsTheTerminal(t *testing.T) {
 	c.terminal, c.columns = true, func() int { return 5 }
 	c.status("waiting")
 	if b.String() != "wait" {
-		t.Errorf("got %q, want what fits", b.String())
+		t.Errorf("got %q, want a line that fits the terminal", b.String())
 	}
 }

@@ -76,14 +76,15 @@ func (w *watch) hear(server string, o *mcpclient.Options) {
 		name = ""
 	}
 	o.Features = append(o.Features, mcpclient.HandleNotification("", func(_ context.Context, n *mcpclient.Notification) {
-		if n.Method != mcp.NotificationSubscriptionsAcknowledged { // a reply to our own subscription
+		if n.Method != mcp.NotificationSubscriptionsAcknowledged { // the server's reply to the subscription of this command
 			w.print(&event{time.Now(), name, n.Method, n.Params})
 		}
 	}))
 	o.OnTransition = func(t connstate.Transition) {
 		switch {
 		case t.From == connstate.Ready && t.To == connstate.Backoff:
-			w.console.say("%s: the connection is lost (%v); notifications until the next connection are lost", server, t.Reason)
+			w.console.say("%s: the connection was lost (%v); notifications will be missed until the client reconnects",
+				server, t.Reason)
 		case t.To == connstate.Ready && t.Epoch > 1:
 			w.console.say("%s: connected again", server)
 		}
@@ -109,10 +110,10 @@ func (w *watch) begin(ctx context.Context, s *servers) error {
 		version := one.client.ProtocolVersion()
 		w.console.say("watching %s, protocol %s", one.name, version)
 		if one.silent && version.Era() == mcp.Modern {
-			w.console.say(`%s: changes are not heard, the file says "listen": false`, one.name)
+			w.console.say(`%s: list changes are not received, because the file sets "listen": false`, one.name)
 		}
 		if w.log.level != "" && version.Era() == mcp.Modern {
-			w.console.say("%s sends log messages only for calls: use call --level", one.name)
+			w.console.say("%s sends log messages only during calls: use call --level", one.name)
 		}
 		return nil
 	})
@@ -126,7 +127,7 @@ func (w *watch) begin(ctx context.Context, s *servers) error {
 	return failed
 }
 
-// wait waits for the end of the duration, of all connections, or of the output.
+// wait returns when the duration has passed, all connections have ended, or the output fails.
 func (w *watch) wait(ctx context.Context, s *servers) error {
 	var end <-chan time.Time // never
 	if w.duration > 0 {
@@ -165,7 +166,7 @@ func (w *watch) print(e *event) {
 	if w.asJSON {
 		raw, err := json.Marshal(e)
 		if err != nil {
-			return // impossible: the client has checked that the params are JSON
+			return // cannot happen: the client has checked that the params are valid JSON
 		}
 		line = string(visible.JSON(raw))
 	}

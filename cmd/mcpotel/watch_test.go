@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// watching runs "watch", and returns its output line by line and what ends it, as an interrupt would, and returns its
-// exit code and what it said on standard error.
+// watching runs "watch". next returns the next line of its output. stop ends the command like an interrupt, and returns
+// the exit code and the text on standard error.
 func watching(t *testing.T, args ...string) (next func() string, stop func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -28,7 +28,7 @@ func watching(t *testing.T, args ...string) (next func() string, stop func() (in
 	drain := sync.OnceFunc(func() { io.Copy(io.Discard, lines) })
 	stop = func() (int, string) {
 		cancel()
-		drain() // what comes until it ends
+		drain() // reads the remaining output
 		<-done
 		return code, stderr.String()
 	}
@@ -63,10 +63,11 @@ func TestWatchPrintsNotifications(t *testing.T) {
 			}
 		}
 		if len(missing) > 0 {
-			t.Errorf("%s: among ten lines there were not %v", version, missing)
+			t.Errorf("%s: ten lines of output lack %v", version, missing)
 		}
 		if code, stderr := stop(); code != exitOK || !strings.Contains(stderr, "mcpotel: watching 127.0.0.1:") {
-			t.Errorf("%s: interrupted: got exit code %d, want 0, and to be told what is watched: %s", version, code, stderr)
+			t.Errorf("%s: interrupted: got exit code %d, want 0, and a message with the watched server: %s", version, code,
+				stderr)
 		}
 	}
 }
@@ -99,7 +100,7 @@ func TestWatchNamesServersAndEndsAfterItsDuration(t *testing.T) {
 		t.Errorf("got exit code %d, want 0 and a tick of local: %s\n%s", code, out, stderr)
 	}
 	if !strings.Contains(stderr, "watching local") || !strings.Contains(stderr, "watching remote") {
-		t.Errorf("want to be told what is watched, got %s", stderr)
+		t.Errorf("want a message with the watched server, got %s", stderr)
 	}
 }
 
@@ -107,7 +108,7 @@ func TestWatchReportsUnavailableNotifications(t *testing.T) {
 	noCollector(t)
 	file := configFile(t, `, "quiet": {"command": "`+demoServerCommand(t)[1]+`", "args": ["serve-demo"], "listen": false}`)
 	for args, want := range map[string]string{
-		"--for 1ms":                     `quiet: changes are not heard, the file says "listen": false`,
+		"--for 1ms":                     `quiet: list changes are not received, because the file sets "listen": false`,
 		"--server quiet --uri demo://a": `does not listen for changes: Options.NoListening is set ("listen": false`,
 	} {
 		_, _, stderr := runs(t, append([]string{"watch", "--config", file}, strings.Fields(args)...)...)
@@ -116,7 +117,7 @@ func TestWatchReportsUnavailableNotifications(t *testing.T) {
 		}
 	}
 	code, _, stderr := runs(t, append([]string{"watch", "--for", "1s", "--level", "debug"}, demoServerCommand(t)...)...)
-	if code != exitOK || !strings.Contains(stderr, "only for calls") {
+	if code != exitOK || !strings.Contains(stderr, "only during calls") {
 		t.Errorf("log messages of a modern server: got exit code %d, want 0 and a hint: %s", code, stderr)
 	}
 	code, _, stderr = runs(t, "watch", "--", "/does/not/exist")

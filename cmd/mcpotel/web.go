@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/page"
 )
 
-// webFlag is --web, with an optional address after an equals sign.
+// webFlag is the flag --web, with an optional address after an equals sign.
 type webFlag struct {
 	wanted  bool
 	address string // empty for any free port
@@ -49,7 +49,7 @@ func openSite(name, address string, h http.Handler) (*loopback.Site, error) {
 	return s, nil
 }
 
-// taken adds advice to the error for an address in use.
+// taken adds advice to the error for an address that is already in use.
 func taken(flag, address string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		host, _, splitErr := net.SplitHostPort(address)
@@ -65,7 +65,7 @@ func taken(flag, address string, err error) error {
 // debugPath is the path of the page about the clients and servers of this process.
 const debugPath = "/debug/mcp/"
 
-// withDebugPage mounts the debug page beside the pages of traces, with links between them.
+// withDebugPage mounts the debug page next to the pages of traces, with links between them.
 func withDebugPage(traces traceview.Options) http.Handler {
 	traces.Pages = []page.Link{{Text: "Clients and servers", Href: debugPath}}
 	mux := http.NewServeMux()

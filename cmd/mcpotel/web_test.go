@@ -21,11 +21,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// A screen is what a command has printed so far.
+// A screen is the output of a command so far.
 type screen struct {
 	mu   sync.Mutex
 	text strings.Builder // guarded by mu
-	news chan struct{}   // guarded by mu: closed and replaced at each change
+	news chan struct{}   // closed and replaced at each change; guarded by mu
 }
 
 func (s *screen) Write(p []byte) (int, error) {
@@ -42,8 +42,8 @@ func (s *screen) now() (string, <-chan struct{}) {
 	return s.text.String(), s.news
 }
 
-// stays starts a command that stays until it is stopped, waits until it has printed what matches, and returns the first
-// group of that, and what stops it, as a signal would, and returns its exit code and all that it printed.
+// stays starts a command that runs until it is stopped, waits for output that matches the pattern, and returns the
+// first group of the match. stop ends the command like a signal, and returns the exit code and the whole output.
 func stays(t *testing.T, pattern string, args ...string) (matched string, stop func() (int, string)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -77,7 +77,7 @@ func stays(t *testing.T, pattern string, args ...string) (matched string, stop f
 	}
 }
 
-// traces are those that a page shows, by name, with the number of their spans.
+// traces returns the traces on a page: the number of spans by the name of the trace.
 func traces(t *testing.T, page string) map[string]int {
 	t.Helper()
 	answer, err := http.Get(page + "traces.json")
@@ -108,7 +108,7 @@ func TestDemoKeepsItsPageOpen(t *testing.T) {
 	url, stop := stays(t, ended, "demo", "--web")
 	all := traces(t, url)
 	for _, scene := range []string{"a call that succeeds", "a tool that reports an error",
-		"a call that gets no answer in time", "a server that is killed in the middle of a call"} {
+		"a call that times out", "a server that is killed during a call"} {
 		if all["demo: "+scene] < 3 {
 			t.Errorf("want the trace of %s with the spans of client and server, got %v", scene, all)
 		}
@@ -124,27 +124,27 @@ func TestDemoKeepsItsPageOpen(t *testing.T) {
 	}
 	for _, want := range []string{"of this process ended", `href="/metrics"`, `href="/logs"`} {
 		if !strings.Contains(string(body), want) {
-			t.Errorf("the page of clients, when the demo's has ended: want %q, got\n%s", want, body)
+			t.Errorf("page of clients after the end of the demo: want %q, got\n%s", want, body)
 		}
 	}
 	code, text := stop()
-	if code != exitOK || !strings.Contains(text, "What they export is shown at "+url) {
-		t.Errorf("want exit code 0, and the page announced at the beginning, got %d:\n%s", code, text)
+	if code != exitOK || !strings.Contains(text, "Their telemetry is shown at "+url) {
+		t.Errorf("want exit code 0, and the URL of the page at the beginning, got %d:\n%s", code, text)
 	}
 	if _, err := http.Get(url); err == nil {
-		t.Error("want the page gone with the command")
+		t.Error("the page is still reachable after the command")
 	}
 }
 
 func TestCallKeepsItsPageOpenAndItsExitCode(t *testing.T) {
 	noCollector(t)
 	url, stop := stays(t, ended, append([]string{"call", "--web", "divide", `{"a":1,"b":0}`}, demoServerCommand(t)...)...)
-	// The caller's, the client's and the server's spans: the server exports here too.
+	// The trace includes the server's spans, because the server exports here too.
 	if all := traces(t, url); all["mcpotel call divide"] < 5 {
 		t.Errorf("want the trace of the call with the spans of the server, got %v", all)
 	}
 	if code, text := stop(); code != exitTool || strings.Count(text, "division by zero") != 1 {
-		t.Errorf("want exit code %d and the error said once, got %d:\n%s", exitTool, code, text)
+		t.Errorf("want exit code %d and the error exactly once, got %d:\n%s", exitTool, code, text)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestCallReportsItsErrorBeforeThePage(t *testing.T) {
 	_, stop := stays(t, `(?s)mcpotel: (.*SIGKILL).*The traces are at`,
 		append([]string{"call", "--web", "crash"}, demoServerCommand(t)...)...)
 	if code, text := stop(); code != exitConnection || strings.Count(text, "SIGKILL") != 1 {
-		t.Errorf("want exit code %d and the error said once, got %d:\n%s", exitConnection, code, text)
+		t.Errorf("want exit code %d and the error exactly once, got %d:\n%s", exitConnection, code, text)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestTraceOfACallHasTheSpansOfTheServer(t *testing.T) {
 	noCollector(t)
 	_, _, stderr := runs(t, append([]string{"call", "--trace", "divide", `{"a":6,"b":3}`}, demoServerCommand(t)...)...)
 	if !strings.Contains(stderr, demoserver.Name[:10]) || !strings.Contains(stderr, "SERVER") {
-		t.Errorf("want client and server drawn, got:\n%s", stderr)
+		t.Errorf("want spans of client and server, got:\n%s", stderr)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestViewShowsTelemetryOfOtherPrograms(t *testing.T) {
 	_, text := fetch(t, page)
 	grpc := regexp.MustCompile(`ENDPOINT=http://(127\S+)\n`).FindStringSubmatch(text)
 	if grpc == nil {
-		t.Fatalf("want the page to say where to export to, got:\n%s", text)
+		t.Fatalf("want the endpoint for exports, got:\n%s", text)
 	}
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://"+grpc[1])
 	if code, _, stderr := runs(t, append([]string{"tools"}, demoServerCommand(t)...)...); code != exitOK {
@@ -182,7 +182,7 @@ func TestViewShowsTelemetryOfOtherPrograms(t *testing.T) {
 		t.Errorf("want the trace of the other command, got %v", all)
 	}
 	if code, text := stop(); code != exitOK || !strings.Contains(text, "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf") {
-		t.Errorf("want exit code 0, and both ways to export told, got %d:\n%s", code, text)
+		t.Errorf("want exit code 0, and both endpoints, got %d:\n%s", code, text)
 	}
 }
 
@@ -222,15 +222,15 @@ func TestViewShowsATraceFromJaeger(t *testing.T) {
 		t.Errorf("want the trace, got %d", code)
 	}
 	if code, text := stop(); code != exitOK || strings.Contains(text, "OTEL_EXPORTER") {
-		t.Errorf("want exit code 0, and nothing said of exporting, for nothing is received, got %d:\n%s", code, text)
+		t.Errorf("want exit code 0, and no endpoint, because the command receives nothing, got %d:\n%s", code, text)
 	}
 }
 
-// TestViewReportsAnInvalidJaeger has servers that answer otherwise, one that never does, and none.
+// TestViewReportsAnInvalidJaeger uses servers with other answers, a silent server, and an unreachable server.
 func TestViewReportsAnInvalidJaeger(t *testing.T) {
 	noCollector(t)
 	for name, tc := range map[string]struct {
-		answer http.HandlerFunc // nil if no server is there
+		answer http.HandlerFunc // nil for an unreachable server
 		stderr string
 	}{
 		"no server":   {nil, "no Jaeger answers at "},
@@ -238,7 +238,7 @@ func TestViewReportsAnInvalidJaeger(t *testing.T) {
 		"a web site": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") },
 			"is not a Jaeger with the API of version 3"},
 		"silence": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-			"it says nothing for " + jaegerPatience.String()},
+			"no answer within " + jaegerPatience.String()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(tc.answer)
@@ -276,8 +276,8 @@ func TestMisuseOfWebPagesIsExplained(t *testing.T) {
 		"demo taken": {[]string{"demo", "--web=" + taken}, "--web: " + taken + " is in use"},
 		"call taken": {append([]string{"call", "--web=" + taken, "divide"}, server...),
 			"--web: " + taken + " is in use"},
-		"everybody":       {[]string{"view", "--grpc=0.0.0.0:0"}, "not on the loopback"},
-		"everybody's":     {[]string{"demo", "--web=:8080"}, "not on the loopback"},
+		"all addresses":   {[]string{"view", "--grpc=0.0.0.0:0"}, "not on the loopback"},
+		"no host":         {[]string{"demo", "--web=:8080"}, "not on the loopback"},
 		"no address":      {[]string{"view", "--grpc=127.0.0.1:0", "--http=", "--web=nonsense"}, "--web: "},
 		"no Jaeger":       {[]string{"view", "abc"}, "give --jaeger URL"},
 		"no URL":          {[]string{"view", "--jaeger", "localhost"}, "--jaeger: "},

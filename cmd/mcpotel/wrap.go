@@ -24,7 +24,7 @@ type rewriting struct {
 	undo        bool
 	config      string // path of the file; empty for the file of a host
 	only        []string
-	env         []string // as given; they may hold secrets, so no message quotes them
+	env         []string // unparsed; they may contain secrets, so messages do not quote them
 	limits      policyFlags
 	translate   bool
 	options     []string // the policy flags and --translate, as arguments of a proxy
@@ -36,7 +36,7 @@ type rewriting struct {
 func newWrap(s streams) *cobra.Command {
 	r := &rewriting{streams: s}
 	return r.command(&cobra.Command{
-		Use: "wrap" + ofAHost, Short: "change the file of a host so that its servers run behind the proxy",
+		Use: "wrap" + ofAHost, Short: "change the configuration file of a host so that its servers run behind the proxy",
 		Long: "Each server in the file is replaced with this program, which starts the server or connects to its URL: see\n" +
 			"\"mcpotel help proxy\". The command first shows the changes, without arguments and values, and asks for\n" +
 			"confirmation. The rest of the file stays the same, byte for byte. A backup is kept beside the file.\n" +
@@ -51,7 +51,7 @@ func newWrap(s streams) *cobra.Command {
 func newUnwrap(s streams) *cobra.Command {
 	r := &rewriting{undo: true, streams: s}
 	return r.command(&cobra.Command{
-		Use: "unwrap" + ofAHost, Short: "undo \"wrap\": remove the proxy from the file of a host",
+		Use: "unwrap" + ofAHost, Short: "undo \"wrap\": remove the proxy from the configuration file of a host",
 		Long: "Each wrapped server is restored byte for byte from a backup or, without one, derived from the wrapped\n" +
 			"server. The rest of the file stays the same.",
 		Example: "mcpotel unwrap cursor --dry-run\nmcpotel unwrap cursor --server files\n" +
@@ -59,7 +59,7 @@ func newUnwrap(s streams) *cobra.Command {
 	}, "change only this `SERVER`; may be repeated")
 }
 
-// ofAHost ends the usage of wrap and unwrap.
+// ofAHost is the end of the usage lines of wrap and unwrap.
 const ofAHost = " [flags] (HOST | --config FILE)"
 
 func (r *rewriting) command(cmd *cobra.Command, aboutServer string) *cobra.Command {
@@ -170,10 +170,10 @@ func (r *rewriting) locate(args []string) (path string, _ *hostfile.Host, _ erro
 		return path, h, nil
 	}
 	if h.Project != "" && exists(filepath.FromSlash(h.Project)) {
-		return "", nil, misuse("%s has no file of yours, which is %s; that of this project is --config %s", h.Title, path,
+		return "", nil, misuse("%s has no user file at %s; for the file of this project, use --config %s", h.Title, path,
 			h.Project)
 	}
-	return "", nil, misuse("%s has no file %s", h.Title, path)
+	return "", nil, misuse("the file of %s does not exist: %s", h.Title, path)
 }
 
 func exists(path string) bool {
@@ -221,7 +221,7 @@ func showChanges(w io.Writer, path string, changes []hostfile.Change) error {
 	return nil
 }
 
-// changes returns the changes, and prints which servers stay unchanged and why.
+// changes returns the changes. For each server that stays unchanged, it prints the reason.
 func (r *rewriting) changes(f *hostfile.File) (changes []hostfile.Change, _ error) {
 	chosen, err := r.choose(f)
 	if err != nil {
@@ -249,7 +249,7 @@ func (r *rewriting) changes(f *hostfile.File) (changes []hostfile.Change, _ erro
 func (r *rewriting) choose(f *hostfile.File) (chosen []*hostfile.Entry, _ error) {
 	for _, name := range r.only {
 		if !slices.Contains(f.Names(), name) {
-			return nil, fmt.Errorf("there is no server %s", visible.Line(name))
+			return nil, fmt.Errorf("the file has no server %s", visible.Line(name))
 		}
 	}
 	for i, name := range f.Names() {
@@ -278,7 +278,7 @@ func (r *rewriting) choose(f *hostfile.File) (chosen []*hostfile.Entry, _ error)
 	return chosen, nil
 }
 
-// refuse returns the error for a server that was named by a flag; for other servers it only prints the error.
+// refuse returns err if a flag names the server. For other servers it only prints the error.
 func (r *rewriting) refuse(name string, err error) error {
 	if len(r.only) > 0 {
 		return fmt.Errorf("%s: %w", visible.Line(name), err)
@@ -303,8 +303,9 @@ func (r *rewriting) wrapped(*hostfile.File, []*hostfile.Entry) (changer, error) 
 	return func(e *hostfile.Entry) ([]byte, error) { return e.Wrap(program, r.options, env) }, nil
 }
 
-// thisProgram returns the absolute path of this program, because hosts may have another search path than shells. It
-// prefers the path in the shell's search path, which stays valid when a package manager replaces the program.
+// thisProgram returns the absolute path of this program, because the search path of a host may differ from the shell's.
+// It prefers the path that the shell's search path yields: this path stays valid when a package manager replaces the
+// program.
 func thisProgram() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -316,7 +317,7 @@ func thisProgram() (string, error) {
 	return path, nil
 }
 
-// same reports whether two paths name the same file.
+// same reports whether two paths refer to the same file.
 func same(a, b string) bool {
 	one, errOne := os.Stat(a)
 	other, errOther := os.Stat(b)
@@ -332,7 +333,7 @@ func (r *rewriting) unwrapped(f *hostfile.File, wrapped []*hostfile.Entry) (chan
 		}
 		text, err := e.Unwrap()
 		if err == nil {
-			r.console.say("no backup has the original of %s: it is derived from the wrapped server", visible.Line(e.Name))
+			r.console.say("no backup contains the original of %s: it is derived from the wrapped server", visible.Line(e.Name))
 		}
 		return text, err
 	}, nil
@@ -344,7 +345,7 @@ func (r *rewriting) ask(ctx context.Context) error {
 		return nil
 	}
 	if !r.console.person {
-		return misuse("nothing was changed: no person at a terminal can be asked; --yes changes the file without asking")
+		return misuse("nothing was changed: there is no person at a terminal to ask; --yes changes the file without asking")
 	}
 	done, err := r.console.asks(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// ofCursor is a file of a host.
+// ofCursor is the configuration file of a host.
 const ofCursor = `{
   "mcpServers": {
     // with a comment
@@ -37,7 +37,7 @@ const ofCursor = `{
 }
 `
 
-// only returns the one backup that is beside a file.
+// only returns the only backup of a file.
 func only(t *testing.T, path string) (backup string) {
 	t.Helper()
 	all, err := filepath.Glob(path + ".mcpotel-*.bak")
@@ -80,7 +80,7 @@ func TestHostFileIsWrappedAndUnwrapped(t *testing.T) {
 	unchanged := []step{
 		{[]string{"wrap", "cursor", "--dry-run"}, exitOK, diff, "off is disabled and stays unchanged\n" +
 			"mcpotel: the proxy exports to OTEL_EXPORTER_OTLP_ENDPOINT"},
-		{[]string{"wrap", "cursor"}, exitUsage, diff, "nothing was changed: no person at a terminal can be asked; --yes " +
+		{[]string{"wrap", "cursor"}, exitUsage, diff, "nothing was changed: there is no person at a terminal to ask; --yes " +
 			"changes the file"},
 		{[]string{"unwrap", "cursor"}, exitOK, "", "nothing to change in " + path},
 		{[]string{"unwrap", "cursor", "--server", "files"}, exitOK, "", "files is not behind the proxy\n"},
@@ -89,7 +89,7 @@ func TestHostFileIsWrappedAndUnwrapped(t *testing.T) {
 	_, out, stderr := runs(t, "wrap", "cursor", "--dry-run", "--env", "OTEL_EXPORTER_OTLP_ENDPOINT=http://s3cret")
 	if strings.Contains(out+stderr, "s3cret") || strings.Contains(stderr, "OTEL_EXPORTER_OTLP_ENDPOINT") ||
 		!strings.Contains(out, `+   "env": {"OTEL_EXPORTER_OTLP_ENDPOINT": …, "TOKEN": …}`) {
-		t.Errorf("with a place to export to: got %s\n%s, want it in env, without its value", out, stderr)
+		t.Errorf("with an endpoint for telemetry: got %s\n%s, want the variable in env, without its value", out, stderr)
 	}
 	if got := content(t, path); got != ofCursor || len(files(t, filepath.Dir(path))) != 1 {
 		t.Errorf("got %s, want nothing changed", got)
@@ -114,12 +114,12 @@ func TestHostFileIsWrappedAndUnwrapped(t *testing.T) {
 	}
 	steps(t, []step{{[]string{"unwrap", "cursor", "--yes"}, exitOK, "changed 2 of 3 servers", ""}})
 	if got := content(t, path); got != ofCursor {
-		t.Errorf("got %s, want the file as it was", got)
+		t.Errorf("got %s, want the original file", got)
 	}
 }
 
-// TestWrappedServersAnswerTheHost starts the proxy as a host does, in front of a program and of a URL. Telemetry has
-// their names from the host's file.
+// TestWrappedServersAnswerTheHost starts the proxy like a host, in front of a command and of a URL. The telemetry
+// contains the servers' names from the host's file.
 func TestWrappedServersAnswerTheHost(t *testing.T) {
 	noCollector(t)
 	sink, err := otlpsink.Listen("127.0.0.1:0")
@@ -141,7 +141,7 @@ func TestWrappedServersAnswerTheHost(t *testing.T) {
 		{[]string{"call", "divide", "a=6", "b=3", "--server", "cursor:far"}, exitOK, `{"quotient":2}`, ""},
 	})
 	if got := content(t, path); got != before {
-		t.Errorf("got %s, want it as it was", got)
+		t.Errorf("got %s, want it unchanged", got)
 	}
 	for kind, key := range map[string]string{"CLIENT": names.KeyMCPClientName, "SERVER": names.KeyMCPServerName} {
 		called := map[any]bool{}
@@ -156,8 +156,8 @@ func TestWrappedServersAnswerTheHost(t *testing.T) {
 	}
 }
 
-// TestWrappedServersFollowThePolicy wraps servers with rules. The rules apply to the host's calls until the change is
-// undone, with a backup and without.
+// TestWrappedServersFollowThePolicy wraps servers with a policy. The policy applies to the host's calls until unwrap,
+// which works with and without a backup.
 func TestWrappedServersFollowThePolicy(t *testing.T) {
 	noCollector(t)
 	path := atHome(t)("cursor")
@@ -189,14 +189,15 @@ func TestWrappedServersFollowThePolicy(t *testing.T) {
 	changed := content(t, path)
 	steps(t, []step{{[]string{"unwrap", "cursor", "--yes"}, exitOK, "changed 2 of 2", ""}})
 	if got := content(t, path); got != before {
-		t.Errorf("got %s, want it as it was", got)
+		t.Errorf("got %s, want it unchanged", got)
 	}
 	other := filepath.Join(t.TempDir(), "mcp.json")
 	writeAt(t, other, changed)
-	steps(t, []step{{[]string{"unwrap", "--config", other, "--yes"}, exitOK, "changed 2 of 2", "no backup has the original of"}})
+	steps(t, []step{{[]string{"unwrap", "--config", other, "--yes"}, exitOK, "changed 2 of 2", "no backup contains the " +
+		"original of"}})
 	if got := content(t, other); strings.Contains(got, "-tool") || strings.Contains(got, "translate") ||
 		strings.Count(got, "X-Key") != 1 {
-		t.Errorf("without a backup: got %s, want no rules, and the one header", got)
+		t.Errorf("without a backup: got %s, want no policy, and the header", got)
 	}
 }
 
@@ -214,7 +215,7 @@ func TestWrapRefusesAnInvalidPolicy(t *testing.T) {
 	}
 	steps(t, []step{{[]string{"unwrap", "cursor", "--timeout", "1s"}, exitUsage, "", "unknown flag: --timeout"}})
 	if got := content(t, path); got != ofCursor {
-		t.Errorf("got %s, want the file as it was", got)
+		t.Errorf("got %s, want the original file", got)
 	}
 }
 
@@ -230,7 +231,7 @@ func TestAPersonIsAskedBeforeAFileChanges(t *testing.T) {
 			t.Errorf("%q: got exit code %d, %s\n%s", answer, code, out, stderr)
 		}
 		if got := content(t, path) != ofCursor; got != changed {
-			t.Errorf("%q: got it changed: %v, want %v", answer, got, changed)
+			t.Errorf("%q: file changed: %v, want %v", answer, got, changed)
 		}
 	}
 }
@@ -258,7 +259,7 @@ func TestWrapRefusesInvalidInput(t *testing.T) {
 			{[]string{"unwrap", "cursor", "--yes"}, exitUsage, "", want},
 		})
 		if got := content(t, file("cursor")); got != text {
-			t.Errorf("got %s, want %s as it was", got, text)
+			t.Errorf("got %s, want %s unchanged", got, text)
 		}
 	}
 	odd := `{"mcpServers":{"a":{"command":"x"},"b":{"command":7},"c":{},"d":{"command":"mcpotel","args":["proxy"]}}}`
@@ -266,7 +267,7 @@ func TestWrapRefusesInvalidInput(t *testing.T) {
 	steps(t, []step{
 		{[]string{"wrap", "cursor", "--server", "b", "--yes"}, exitUsage, "", "b: command: want a string"},
 		{[]string{"wrap", "cursor", "--server", "a", "--server", "c", "--yes"}, exitUsage, "", "c: the server has neither"},
-		{[]string{"wrap", "cursor", "--server", "a", "--server", "x", "--yes"}, exitUsage, "", "there is no server x"},
+		{[]string{"wrap", "cursor", "--server", "a", "--server", "x", "--yes"}, exitUsage, "", "the file has no server x"},
 		{[]string{"unwrap", "cursor", "--server", "d", "--yes"}, exitUsage, "", "d: the server was not wrapped by this"},
 		{[]string{"unwrap", "cursor", "--yes"}, exitOK, "", "d stays unchanged: the server was not wrapped"},
 		{[]string{"wrap", "cursor", "--env", "s3cret", "--yes"}, exitUsage, "", "variable 1 is not of the form NAME=VALUE"},
@@ -276,13 +277,13 @@ func TestWrapRefusesInvalidInput(t *testing.T) {
 		{[]string{"wrap", "cursor", "--config", "x"}, exitUsage, "", "more than one file"},
 		{[]string{"wrap", "cursr"}, exitUsage, "", `no host "cursr" (did you mean cursor?); want one of mcpotel, ` +
 			`claude-desktop,`},
-		{[]string{"wrap", "gemini"}, exitUsage, "", "Gemini CLI has no file " + file("gemini")},
-		{[]string{"wrap", "vscode"}, exitUsage, "", "that of this project is --config .vscode/mcp.json"},
+		{[]string{"wrap", "gemini"}, exitUsage, "", "the file of Gemini CLI does not exist: " + file("gemini")},
+		{[]string{"wrap", "vscode"}, exitUsage, "", "for the file of this project, use --config .vscode/mcp.json"},
 		{[]string{"wrap", "--config", "nosuch.json"}, exitUsage, "", "nosuch.json"},
 		{[]string{"wrap", "--config", "."}, exitUsage, "", "not a file"},
 	})
 	if got := content(t, file("cursor")); got != odd || len(files(t, filepath.Dir(file("cursor")))) != 1 {
-		t.Errorf("got %s, want %s as it was, with nothing beside it", got, odd)
+		t.Errorf("got %s, want %s unchanged, and no other files", got, odd)
 	}
 	steps(t, []step{{[]string{"wrap", "cursor", "--yes"}, exitOK, "changed 1 of 4 servers", "b stays unchanged: " +
 		"command: want"}})
@@ -290,7 +291,7 @@ func TestWrapRefusesInvalidInput(t *testing.T) {
 
 func TestTheFileAndItsBackupKeepTheirModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		return // where modes say nothing of others
+		return // the modes of this system do not describe other users
 	}
 	noCollector(t)
 	dir := t.TempDir()
@@ -328,7 +329,7 @@ func TestTheFileAndItsBackupKeepTheirModes(t *testing.T) {
 		})
 	}
 	if got := files(t, filepath.Dir(path)); len(got) != 1 {
-		t.Errorf("got %v, want nothing beside the file", got)
+		t.Errorf("got %v, want no other files", got)
 	}
 }
 
@@ -365,7 +366,7 @@ func modeOf(t *testing.T, path string) fs.FileMode {
 	return info.Mode().Perm()
 }
 
-// changing answers the question, and changes a file before it does.
+// changing changes a file, and then answers the question.
 type changing struct {
 	strings.Reader
 	change func()
@@ -387,7 +388,7 @@ func TestWrapKeepsConcurrentChangesOfAFile(t *testing.T) {
 		t.Errorf("got exit code %d, %s", code, stderr.String())
 	}
 	if got := content(t, path); got != ofCursor+" " || len(files(t, filepath.Dir(path))) != 1 {
-		t.Errorf("got %s, want it as it is now, and no backup", got)
+		t.Errorf("got %s, want the other process's change, and no backup", got)
 	}
 }
 
@@ -410,7 +411,7 @@ func TestAFileThatIsTooLargeIsRefused(t *testing.T) {
 	}
 }
 
-// TestHostileNamesInAFileAreEscaped has evil wherever a file of servers has text.
+// TestHostileNamesInAFileAreEscaped puts the hostile text into every text of a configuration file.
 func TestHostileNamesInAFileAreEscaped(t *testing.T) {
 	noCollector(t)
 	path := filepath.Join(t.TempDir(), "mcp.json")
@@ -448,8 +449,7 @@ func TestHostileNamesInAFileAreEscaped(t *testing.T) {
 	}
 }
 
-// TestWrappedServerMayHaveAnyName has names that a file may have, and the names that the proxy gets for the servers;
-// "" for none.
+// TestWrappedServerMayHaveAnyName maps names in a file to the names that the proxy gets; "" means no name.
 func TestWrappedServerMayHaveAnyName(t *testing.T) {
 	t.Setenv("MCPOTEL_URL", "http://x/")
 	t.Setenv("MCPOTEL_HEADER_1", "b")
@@ -485,14 +485,14 @@ func TestWrappedServerMayHaveAnyName(t *testing.T) {
 				err = cmd.ParseFlags(rest)
 			}
 			if err != nil || cmd.Flag("name").Value.String() != want || !slices.Equal(cmd.Flags().Args(), behind) {
-				t.Errorf("%s: %s is understood as a server %q with %q, %v", after, cmd.Name(), cmd.Flag("name").Value,
+				t.Errorf("%s: %s is parsed as the server %q with %q, %v", after, cmd.Name(), cmd.Flag("name").Value,
 					cmd.Flags().Args(), err)
 			}
 		}
 	}
 }
 
-// TestURLAndHeadersComeFromVariables wraps a server at a URL: its entry refers to variables.
+// TestURLAndHeadersComeFromVariables wraps a server at a URL whose entry refers to variables.
 func TestURLAndHeadersComeFromVariables(t *testing.T) {
 	noCollector(t)
 	url, _ := serves(t, "0")
@@ -504,18 +504,18 @@ func TestURLAndHeadersComeFromVariables(t *testing.T) {
 			"Authorization=MCPOTEL_HEADER_1"}, exitOK, demoserver.Name, ""},
 		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env", "A=MCPOTEL_HEADER_2"}, exitUsage, "", "header 1 " +
 			"is not"},
-		{[]string{"ping", "--url-env", "MCPOTEL_UNSET"}, exitUsage, "", "this variable is not set"},
-		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env", "A=MCPOTEL_UNSET"}, exitUsage, "", "this " +
-			"variable is not set"},
+		{[]string{"ping", "--url-env", "MCPOTEL_UNSET"}, exitUsage, "", "environment variable is not set"},
+		{[]string{"ping", "--url-env", "MCPOTEL_URL", "--header-env", "A=MCPOTEL_UNSET"}, exitUsage, "",
+			"environment variable is not set"},
 		{[]string{"ping", "--header-env", "A=MCPOTEL_HEADER_1", "--", "x"}, exitUsage, "", "needs --url"},
 	})
 }
 
 func TestCompletionCompletesHosts(t *testing.T) {
 	if got := completes(t, "wrap", "cla"); len(got) != 2 || got[0] != "claude-desktop" || got[1] != "claude-code" {
-		t.Errorf("got %v, want both", got)
+		t.Errorf("got %v, want both hosts", got)
 	}
 	if got := completes(t, "unwrap", "cursor", ""); len(got) > 0 {
-		t.Errorf("a second one: got %v, want none", got)
+		t.Errorf("a second host: got %v, want none", got)
 	}
 }

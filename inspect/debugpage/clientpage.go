@@ -98,9 +98,9 @@ func clientFacts(c *inspect.Client) []fact {
 		fact{"State since", stamp(c.Since)},
 		fact{"Connection", positive(c.Epoch)},
 		fact{"Times ready", strconv.FormatUint(c.Sessions, 10)},
-		fact{"Goroutines that wait for it", positive(uint64(c.Waiting))},
-		fact{"Requests of the server being answered", positive(uint64(c.Answering))},
-		fact{"Listens to changes", yes(c.Listening)},
+		fact{"Waiting goroutines", positive(uint64(c.Waiting))},
+		fact{"Server requests in progress", positive(uint64(c.Answering))},
+		fact{"Subscribed to list changes", yes(c.Listening)},
 		fact{"Subscriptions", positive(uint64(c.Subscribed))},
 		fact{"Tools listed", toolsOf(c.Tools)},
 	)

@@ -1,5 +1,5 @@
-// Package debugpage shows the MCP clients and servers of a process on a page like that of net/http/pprof, and as JSON
-// for programs.
+// Package debugpage shows the MCP clients and servers of a process on a web page, like net/http/pprof, and as JSON for
+// programs.
 //
 // Mount [Handler] beside pprof:
 //
@@ -11,10 +11,10 @@
 //
 // What may surprise:
 //
-//   - Nothing needs registering: a client is on the page until it ends, a server while it serves a client or has an
-//     HTTP handler that is not shut down.
+//   - Clients and servers register themselves. A client stays on the page until it ends; a server stays while it serves
+//     a client or has an HTTP handler that is not shut down.
 //   - The page may be mounted under any path, with or without [http.StripPrefix]: its links are queries.
-//   - The page is read-only, answers GET and HEAD only, and has no contents of messages. But it shows names, URIs,
-//     addresses and texts of errors to everyone who can reach it: mount it beside pprof, or use [LocalOnly].
+//   - The page is read-only, accepts only GET and HEAD, and shows no message contents. But it shows names, URIs,
+//     addresses and error texts to everyone who can reach it: mount it beside pprof, or use [LocalOnly].
 //   - The package imports neither mcpclient nor mcpserver, so programs link only the packages that they use.
 package debugpage

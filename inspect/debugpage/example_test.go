@@ -49,7 +49,7 @@ func ExampleHandler() {
 	// Output: 200 OK true true
 }
 
-// A page of its own for each tenant shows nothing of the others.
+// Each tenant has its own page, which shows no other tenant's clients.
 func ExampleWithClients() {
 	ctx := context.Background()
 	weather := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)

@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// Limits of the overview in a process with many clients. Search, groups and pages are links and one form.
+// Limits of the overview in a process with many clients.
 const (
 	onePage   = 100 // clients
-	few       = 20  // clients that need no search
+	few       = 20  // up to this many clients, the overview has no search
 	maxGroups = 50
 	maxQuery  = 100 // bytes
 )
@@ -69,7 +69,7 @@ func (c choice) href(page int) string {
 	return "?" + q.Encode() + "#clients"
 }
 
-// fleetModel is the data beside the table of many clients.
+// fleetModel is the data for the search, groups and page links of a process with many clients.
 type fleetModel struct {
 	choice
 	Search bool   // show the search form
@@ -97,7 +97,7 @@ type stateCount struct {
 	Count int
 }
 
-// part returns the found clients that are on the chosen page.
+// part returns the clients among found that are on the chosen page.
 func (m *fleetModel) part(found []*inspect.Client, all int) []*inspect.Client {
 	m.Search, m.Found = all > few || m.Query != "" || m.InIt, len(found)
 	if m.Query != "" || m.InIt {

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// bigFleet is 10,000 clients in groups, of which two are not ready.
+// bigFleet returns 10,000 clients in groups; two of the clients are not ready.
 func bigFleet() []debugpage.Client {
 	var all []debugpage.Client
 	for n := range 10_000 {
@@ -62,7 +62,7 @@ func TestClientListSearchesGroupsAndPages(t *testing.T) {
 				t.Errorf("pages: got %q, want %q", got, tt.pages)
 			}
 			if p.tile("clients") != "10000" || p.tile("not ready") != "2" {
-				t.Errorf("the tiles are of all clients, got %q and %q", p.tile("clients"), p.tile("not ready"))
+				t.Errorf("tiles: got %q and %q, want the numbers of all clients", p.tile("clients"), p.tile("not ready"))
 			}
 		})
 	}

@@ -37,7 +37,8 @@ type Option func(*handler)
 // slash; otherwise WithTraceURL panics.
 func WithTraceURL(template string) Option {
 	if !strings.Contains(template, traceID) || !leads(strings.ReplaceAll(template, traceID, "0")) {
-		panic(fmt.Sprintf("debugpage: WithTraceURL: %q is not a URL with %s in it", template, traceID))
+		panic(fmt.Sprintf("debugpage: WithTraceURL: %q is not an http, https or root-relative URL that contains %s",
+			template, traceID))
 	}
 	return func(h *handler) { h.traceURL = template }
 }
@@ -48,7 +49,7 @@ const traceID = "{trace_id}"
 // https, or begin with a slash; otherwise WithLink panics.
 func WithLink(text, url string) Option {
 	if !leads(url) {
-		panic(fmt.Sprintf("debugpage: WithLink: %q is not a URL", url))
+		panic(fmt.Sprintf("debugpage: WithLink: %q is not an http, https or root-relative URL", url))
 	}
 	return func(h *handler) { h.links = append(h.links, page.Link{Text: text, Href: url}) }
 }
@@ -59,24 +60,24 @@ func leads(to string) bool {
 	return err == nil && (strings.HasPrefix(to, "/") || (u.Scheme == "http" || u.Scheme == "https") && u.Host != "")
 }
 
-// WithClients shows these clients, in this order, even after they have ended, instead of all that run in the process.
-// Without arguments the page shows no clients.
+// WithClients shows only these clients, in this order, even after they have ended. Without this option the page shows
+// all running clients of the process. WithClients() without arguments shows no clients.
 func WithClients(clients ...Client) Option {
 	return func(h *handler) {
 		h.clients, h.endedClients = func() []Client { return clients }, none
 	}
 }
 
-// WithServers shows these servers, in this order, instead of all that run in the process. Without arguments the page
-// shows no servers.
+// WithServers shows only these servers, in this order. Without this option the page shows all running servers of the
+// process. WithServers() without arguments shows no servers.
 func WithServers(servers ...Server) Option {
 	return func(h *handler) {
 		h.servers, h.endedServers = func() []Server { return servers }, none
 	}
 }
 
-// LocalOnly refuses requests that do not come to a loopback address under a name of the loopback. The name matters
-// because a web page can let its own name resolve to the loopback (DNS rebinding).
+// LocalOnly rejects requests unless they arrive at a loopback address and their Host header names the loopback. The
+// Host header matters because a web page can make its own name resolve to the loopback (DNS rebinding).
 func LocalOnly() Option { return func(h *handler) { h.local = true } }
 
 // Handler returns the debug page.
@@ -135,7 +136,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		err = pages.Write(w, r, v.status, v.template, page.Page{
 			Title: v.title, Home: "?", Nav: v.nav, Refresh: refresh, Data: v.model,
-			Note: "This page changes nothing. docs/debugging.md says what the figures mean.",
+			Note: "This page is read-only. docs/debugging.md explains the figures.",
 		})
 	}
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// client and server are what they do.
+// client and server return themselves when they are inspected.
 type (
 	client inspect.Client
 	server inspect.Server
@@ -36,7 +36,7 @@ type (
 func (c client) Inspect() inspect.Client { return inspect.Client(c) }
 func (s server) Inspect() inspect.Server { return inspect.Server(s) }
 
-// noon is when the tests look.
+// noon is the time at which the tests render the page.
 var noon = time.Date(2026, time.July, 28, 12, 0, 0, 0, time.UTC)
 
 // get asks for a page of a handler mounted as users do.
@@ -51,7 +51,7 @@ func get(t testing.TB, h http.Handler, query string, change ...func(*http.Reques
 	return w.Result()
 }
 
-// page asks for a page that must be there, and returns what it shows.
+// page requests a page, requires status 200, and returns the page's <main>.
 func page(t *testing.T, h http.Handler, query string) *node {
 	t.Helper()
 	w := get(t, h, query)
@@ -71,7 +71,7 @@ func text(t *testing.T, w *http.Response) string {
 	return string(body)
 }
 
-func TestEachStateShowsWhatItMeans(t *testing.T) {
+func TestEachStateIsExplained(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		c           client
@@ -93,7 +93,7 @@ func TestEachStateShowsWhatItMeans(t *testing.T) {
 			State: connstate.Backoff, Reason: connstate.ReasonOpenFailed, InState: time.Second, Due: noon.Add(30 * time.Second),
 			Attempt: 7, Err: "refused",
 		}, "backoff", "Attempt 7 failed 1.00s ago (open failed). The next begins in 30.0s.", true},
-		{"backoff that is over any moment", client{State: connstate.Backoff, Attempt: 7, Due: noon.Add(-time.Second)},
+		{"backoff whose end has passed", client{State: connstate.Backoff, Attempt: 7, Due: noon.Add(-time.Second)},
 			"backoff", "Attempt 7 failed 0ns ago ( OTHER). The next begins in 0ns.", true},
 		{"closing", client{State: connstate.Closing, InState: 50 * time.Millisecond}, "closing", "Closes for 50.0ms.", false},
 		{"stopped", client{State: connstate.Closing, Ended: true, InState: time.Minute}, "stopped",
@@ -110,7 +110,7 @@ func TestEachStateShowsWhatItMeans(t *testing.T) {
 				t.Errorf("state: got %q, want %q", got, tt.badge)
 			}
 			if got := strings.TrimSuffix(p.one("lead").text(), " JSON"); got != tt.lead {
-				t.Errorf("what it means: got %q, want %q", got, tt.lead)
+				t.Errorf("explanation: got %q, want %q", got, tt.lead)
 			}
 			if got, want := p.one("error").text(), tt.c.GaveUp+tt.c.Err; !strings.HasSuffix(got, want) ||
 				(got == "") != (want == "") {
@@ -192,14 +192,14 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 		t.Errorf("the busiest operation: got %q, want %q", got, want)
 	}
 	if ops[1].has("failed") || ops[1].cell("failed") != "0 %" {
-		t.Errorf("a probe that fails is no failure, got %q", ops[1].text())
+		t.Errorf("a failed probe must not count as a failure, got %q", ops[1].text())
 	}
 	last := p.rows("recent")
 	if len(last) != 3 || !strings.Contains(last[0].text(), "1.00s ago request tools/call radar timeout 2.00s") ||
 		!last[0].has("failed") ||
 		!strings.Contains(last[1].text(), "in flight id 41") ||
 		!strings.Contains(last[2].text(), "initializing → ready ready negotiated") {
-		t.Errorf("what happened last, the latest first: got %q, %q, %q", last[0].text(), last[1].text(), last[2].text())
+		t.Errorf("recent entries, newest first: got %q, %q, %q", last[0].text(), last[1].text(), last[2].text())
 	}
 	facts := p.text()[strings.LastIndex(p.text(), "Connection"):]
 	for _, want := range []string{"weather 2.4", "2026-07-28 (modern)", "pipes of a process", "4711",
@@ -210,7 +210,8 @@ func TestAClientsCallsAndOperationsAreShown(t *testing.T) {
 	}
 	row := page(t, h, "").one("client-3")
 	if row.cell("oldest") != "58.0s" || row.cell("in flight") != "3 2 waiting" {
-		t.Errorf("on the overview: got %q, want the oldest call that is no subscription, and who waits", row.text())
+		t.Errorf("on the overview: got %q, want the oldest call that is not a subscription, and the number of waiting "+
+			"goroutines", row.text())
 	}
 }
 
@@ -259,7 +260,6 @@ func TestAServersRequestsAndConnectionsAreShown(t *testing.T) {
 	}
 }
 
-// However much there is, the page says how much and stays small.
 func TestThePageIsBounded(t *testing.T) {
 	var all []debugpage.Client
 	for n := range 10_000 {
@@ -283,19 +283,19 @@ func TestThePageIsBounded(t *testing.T) {
 	}
 	if p.tile("clients") != "10000" || p.one("pages").text() != "1 to 100 of 10000 · next →" ||
 		!strings.Contains(p.text(), "and 9980 more") {
-		t.Errorf("want the page to say how many more there are, got %.300q", p.text())
+		t.Errorf("want the page to show the number of the rest, got %.300q", p.text())
 	}
 	if p := page(t, h, "?client=10000"); len(p.rows("calls")) != inspect.MaxListed ||
 		!strings.Contains(p.text(), "and 9900 more") {
-		t.Errorf("got %d calls, want %d and how many more", len(p.rows("calls")), inspect.MaxListed)
+		t.Errorf("got %d calls, want %d and the number of the rest", len(p.rows("calls")), inspect.MaxListed)
 	}
 }
 
-// hostile breaks out of whatever it can.
+// hostile tries to break out of text, attributes, quotation marks and lines.
 const hostile = "</main><script>alert(1)</script><img src=x onerror=alert(1)>\"' onload='x' " +
 	"javascript:alert(1)\x00\x1b[31m\u202e{{.}}"
 
-// fill puts the hostile text into every string there is, and something into every list.
+// fill sets every string of v to the hostile text, and adds elements to every list.
 func fill(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -324,7 +324,6 @@ func fill(v reflect.Value) {
 	}
 }
 
-// Every text on the page may be a peer's.
 func TestHostileTextIsShownHarmlessly(t *testing.T) {
 	var c client
 	var s server
@@ -367,7 +366,7 @@ func TestHostileTextIsShownHarmlessly(t *testing.T) {
 			}
 		}
 		if w.StatusCode == http.StatusOK && !strings.Contains(p.text(), "</main><script>alert(1)</script>") {
-			t.Errorf("%s: want the text to be read as it is, got %.200q", query, p.text())
+			t.Errorf("%s: want the text unchanged, got %.200q", query, p.text())
 		}
 		if bad := regexp.MustCompile("[\x00\x1b\u202e]").FindString(body); bad != "" {
 			t.Errorf("%s: want no %q on the page", query, bad)
@@ -418,7 +417,7 @@ func TestOnlyGETAndHEADAreAllowed(t *testing.T) {
 	}
 	if w := get(t, h, "?client=99"); w.StatusCode != http.StatusNotFound ||
 		!strings.Contains(text(t, w), "No client with the number 99") {
-		t.Errorf("a client that is not there: got %d, want 404", w.StatusCode)
+		t.Errorf("missing client: got %d, want 404", w.StatusCode)
 	}
 }
 
@@ -439,7 +438,7 @@ func TestPageIsAvailableAsJSON(t *testing.T) {
 		}
 		if len(o.Clients) != 1 || o.Clients[0].Name != "files" || o.Clients[0].Recent != nil || o.Servers == nil ||
 			o.Process.PID == 0 {
-			t.Errorf("%q: got %+v, want the client without what it did last", query, o)
+			t.Errorf("%q: got %+v, want the client without its recent entries", query, o)
 		}
 	}
 	var one struct {
@@ -451,7 +450,7 @@ func TestPageIsAvailableAsJSON(t *testing.T) {
 		t.Errorf("one client: got %+v, %v, want all of it", one, err)
 	}
 	if w := get(t, h, "?server=1&format=json"); w.StatusCode != http.StatusNotFound || !json.Valid([]byte(text(t, w))) {
-		t.Errorf("what is not there: got %d, want 404 and JSON", w.StatusCode)
+		t.Errorf("missing client as JSON: got %d, want 404 and JSON", w.StatusCode)
 	}
 }
 
@@ -494,7 +493,7 @@ func TestInvalidTraceURLPanics(t *testing.T) {
 	}
 }
 
-// What runs in the process is on the page without being told, and looking disturbs none of it.
+// The page shows running clients and servers without registration, and rendering does not disturb their calls.
 func TestRunningClientsAndServersAreOnThePage(t *testing.T) {
 	s := mcpserver.New(mcp.Implementation{Name: "page-test-server", Version: "1"}, nil)
 	if err := mcpserver.AddTool(s, &mcp.Tool{Name: "quick"}, func(context.Context, struct{}) (string, error) {
@@ -541,7 +540,7 @@ func TestRunningClientsAndServersAreOnThePage(t *testing.T) {
 	looking.Wait()
 	if got := page(t, h, fmt.Sprint("?client=", c.Inspect().Number)).
 		rows("operations")[0].text(); !strings.HasPrefix(got, "tools/call quick 192 0 %") {
-		t.Errorf("operations: got %q, want 192 calls of which none failed", got)
+		t.Errorf("operations: got %q, want 192 calls without failures", got)
 	}
 	if err := c.Close(); err != nil && !errors.Is(err, context.Canceled) {
 		t.Error(err)

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/connstate"
 )
 
-// TestPagesEscapeTextOfPeers puts an attack into every field of a client and a server, and looks at each page and at
-// each JSON of them.
+// TestPagesEscapeTextOfPeers puts an attack into every field of a client and a server, and checks each page and each
+// JSON response.
 func TestPagesEscapeTextOfPeers(t *testing.T) {
 	var c inspect.Client
 	attack.Fill(&c, attack.Words)
@@ -26,7 +26,7 @@ func TestPagesEscapeTextOfPeers(t *testing.T) {
 			body := text(t, w)
 			attack.Check(t, query+" "+format, body)
 			if query == "?client=1" && !strings.Contains(body, "System: delete") {
-				t.Errorf("%s %s: want the words, harmless, got %s", query, format, body)
+				t.Errorf("%s %s: want the escaped text, got %s", query, format, body)
 			}
 		}
 	}

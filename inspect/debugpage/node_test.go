@@ -17,7 +17,7 @@ type node struct {
 	words    []string // the text in it and below
 }
 
-// mainOf parses what a page has in <main>.
+// mainOf parses the <main> element of a page.
 func mainOf(t *testing.T, body string) *node {
 	t.Helper()
 	_, rest, found := strings.Cut(body, "<main")
@@ -63,7 +63,7 @@ func (n *node) text() string {
 	return strings.Join(n.words, " ")
 }
 
-// all returns the elements below that match.
+// all returns the matching elements below n.
 func (n *node) all(match func(*node) bool) (found []*node) {
 	if n == nil {
 		return nil
@@ -77,7 +77,7 @@ func (n *node) all(match func(*node) bool) (found []*node) {
 	return found
 }
 
-// one returns the first element with that id, nil if there is none.
+// one returns the first element with this id, or nil.
 func (n *node) one(id string) *node {
 	for _, e := range n.all(func(e *node) bool { return e.attrs["id"] == id }) {
 		return e
@@ -99,7 +99,7 @@ func (n *node) rows(class string) []*node {
 	return body.all(func(e *node) bool { return e.name == "tr" })
 }
 
-// cell returns the text of the cell of a row with that label, "" if there is none.
+// cell returns the text of the row's cell with this label, or "".
 func (n *node) cell(label string) string {
 	for _, e := range n.all(func(e *node) bool { return e.attrs["data-label"] == label }) {
 		return e.text()
@@ -107,7 +107,7 @@ func (n *node) cell(label string) string {
 	return ""
 }
 
-// tile returns what the tile with that name says.
+// tile returns the text of the tile with this name.
 func (n *node) tile(name string) string {
 	for _, e := range n.all(func(e *node) bool { return e.has("tile") }) {
 		if len(e.children) == 2 && e.children[1].text() == name {

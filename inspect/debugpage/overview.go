@@ -167,8 +167,8 @@ func (m *overviewModel) NoneRuns(kind string, ended int) string {
 	if ended == 0 {
 		return "No " + kind + " runs in this process."
 	}
-	return fmt.Sprintf("No %s runs now: %d %s of this process ended. This page shows those that run; the others are "+
-		"in their traces and logs.", kind, ended, plural(ended, kind))
+	return fmt.Sprintf("No %s runs now: %d %s of this process ended. This page shows only running ones; see the traces "+
+		"and logs for the others.", kind, ended, plural(ended, kind))
 }
 
 func (m *overviewModel) addServers(o *overview) {
@@ -190,7 +190,7 @@ func (m *overviewModel) addServers(o *overview) {
 		m.ServerTiles = []tile{
 			{Value: len(o.Servers), Name: plural(len(o.Servers), "server")},
 			{Value: connected, Name: "connected"},
-			{Value: inFlight, Name: "being answered"},
+			{Value: inFlight, Name: "in progress"},
 			{Value: sum.Count, Name: "requests answered"},
 			{Text: percent(sum.Failed, sum.Count), Name: "failed", Bad: sum.Failed > 0},
 		}

@@ -54,8 +54,8 @@ func badgeOf(c *inspect.Client) stateBadge {
 	return stateBadge{c.State.String(), "warn", 2}
 }
 
-// traffic counts ended requests and failures. Cancelled requests are no failures, and neither is the probe, whose error
-// means that the server is a legacy server.
+// traffic counts ended requests and failures. Cancelled requests do not count as failures. Neither does a failed probe,
+// because its error only shows that the server is a legacy server.
 type traffic struct{ Count, Failed uint64 }
 
 func (t *traffic) add(o traffic) { t.Count, t.Failed = t.Count+o.Count, t.Failed+o.Failed }
@@ -183,7 +183,7 @@ type recent struct {
 	ID         string      // id of the element with Rest
 }
 
-// maxRecent bounds the entries that are shown without demand.
+// maxRecent bounds the entries that the page shows before the user opens the rest.
 const maxRecent = 40
 
 func (h *handler) recent(entries []telemetry.FlightEntry, now time.Time, id string) recent {
@@ -215,7 +215,7 @@ func (h *handler) flightRow(e *telemetry.FlightEntry, now time.Time) flightRow {
 	return r
 }
 
-// said describes an entry.
+// said describes an entry in words.
 func said(e *telemetry.FlightEntry) string {
 	switch e.Kind {
 	case "request", "handler", "notification":
@@ -229,7 +229,7 @@ func said(e *telemetry.FlightEntry) string {
 	case "violation":
 		return "a frame broke the protocol"
 	case "drop":
-		return "an answer that nobody waited for"
+		return "an answer without a waiting request"
 	case "lost":
 		return "was lost"
 	case "panic":

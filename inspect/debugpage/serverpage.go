@@ -73,7 +73,7 @@ func (h *handler) serverPage(s *inspect.Server) *serverModel {
 	}
 	m.Tiles = []tile{
 		{Value: s.Connected, Name: "connected"},
-		{Value: s.InFlight, Name: "being answered"},
+		{Value: s.InFlight, Name: "in progress"},
 		{Value: waiting, Name: "of those waiting", Bad: waiting > 0},
 		{Value: t.Count, Name: "requests answered"},
 		{Text: t.Percent(), Name: "failed", Bad: t.Failed > 0},

@@ -1,5 +1,5 @@
-// Package inspectserver lets an agent find out why its tool failed. It is an MCP server with tools that describe the
-// clients and servers of a process and explain the traces of their calls.
+// Package inspectserver provides an MCP server that helps an agent find out why a tool call failed. Its tools describe
+// the clients and servers of a process and explain the traces of their calls.
 //
 // Start with [New], and serve the result like any server, for example over HTTP beside the debug page:
 //
@@ -7,7 +7,7 @@
 //	mux.Handle("/debug/mcp/server", server.HTTPHandler(nil))
 //
 // The tools are list_clients, get_client, flight_recorder, recent_traces and explain; docs/guides/explain.md shows
-// their output. For programs that do not mount the server, "mcpotel mcp" reads their debug pages, and the traces of a
+// their output. For programs that do not mount the server, "mcpotel mcp" reads their debug pages, and traces from
 // Jaeger.
 //
 // Four properties matter:
@@ -16,8 +16,8 @@
 //     and error texts: mount it beside pprof, or behind your authentication.
 //   - The server excludes itself, and calls of its tools, from its answers. It has no telemetry unless Options.Server
 //     enables it.
-//   - The process keeps no spans, so explanations use the flight recorders only. They lack the error texts of other
-//     processes, which "mcpotel mcp --jaeger" has.
-//   - Texts of peers are marked as untrusted and safe to display. They are data: a model that reads them must not
-//     follow them, and the server's instructions say so.
+//   - The process keeps no spans, so explanations use only the flight recorders. The error texts of other processes are
+//     missing; "mcpotel mcp --jaeger" includes them.
+//   - Texts of peers are marked as untrusted, and are safe to display. They are data: the server's instructions forbid
+//     a model to follow them.
 package inspectserver

@@ -18,7 +18,7 @@ func inMemory(s *mcpserver.Server) transport.Transport {
 	return transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
 }
 
-// An agent whose tool has failed asks why.
+// An agent asks why a tool call failed.
 func ExampleNew() {
 	ctx := context.Background()
 	weather := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1.0"}, nil)

@@ -43,7 +43,7 @@ func TestOptionsSelectClientsAndServers(t *testing.T) {
 		for text, want := range map[string]bool{`"our-client"`: tt.ours, `"their-client"`: tt.theirs,
 			`server "weather-server"`: tt.server, `server "mcpotel-inspect"`: false} {
 			if got := strings.Contains(r.Text(), "- client "+text) || strings.Contains(r.Text(), "- "+text); got != want {
-				t.Errorf("%s: %s is there: %v, want %v in\n%s", name, text, got, want, r.Text())
+				t.Errorf("%s: contains %s: %v, want %v, in\n%s", name, text, got, want, r.Text())
 			}
 		}
 	}

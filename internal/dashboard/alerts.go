@@ -28,8 +28,8 @@ const (
 // runbook is the address of the runbook.
 const runbook = "https://github.com/mcpotel/mcpotel/blob/main/docs/runbook.md"
 
-// OfPipeline reports whether the alert is about the transport of telemetry to its backends, and not about MCP. A game
-// day raises no such alert.
+// OfPipeline reports whether the alert concerns the transport of telemetry to its backends, not MCP. A game day does
+// not raise such alerts.
 func (a Alert) OfPipeline() bool { return a.Name == "MCPTelemetryDropped" }
 
 // RunbookURL returns the address of the alert's section in the runbook.
@@ -50,47 +50,47 @@ func alerts() []Alert {
 	return []Alert{
 		burn("MCPClientErrorBudgetFast", "job_client:mcp_client", 14.4, "1h", "5m", 5, Critical,
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }}: {{ $value | humanizePercentage }} of the requests fail`,
-			"At this pace, a month's budget of failures is gone in two days."),
+			"At this rate, the failure budget of a month is used up in two days."),
 		burn("MCPClientErrorBudgetSlow", "job_client:mcp_client", 6, "6h", "30m", 10, Warning,
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }}: {{ $value | humanizePercentage }} of the requests have `+
 				`failed for hours`,
-			"At this pace, a month's budget of failures is gone in five days."),
+			"At this rate, the failure budget of a month is used up in five days."),
 		burn("MCPServerErrorBudgetFast", "job_server:mcp_server", 14.4, "1h", "5m", 5, Critical,
 			`Server {{ $labels.mcp_server_name }} of {{ $labels.job }} fails {{ $value | humanizePercentage }} of its requests`,
-			"At this pace, a month's budget of failures is gone in two days."),
+			"At this rate, the failure budget of a month is used up in two days."),
 		burn("MCPServerErrorBudgetSlow", "job_server:mcp_server", 6, "6h", "30m", 10, Warning,
 			`Server {{ $labels.mcp_server_name }} of {{ $labels.job }} has failed {{ $value | humanizePercentage }} of its `+
 				`requests for hours`,
-			"At this pace, a month's budget of failures is gone in five days."),
+			"At this rate, the failure budget of a month is used up in five days."),
 		{"MCPClientSlow",
 			lines(`%[1]s1h > 6 * scalar(%[2]s)`, `and %[1]s5m > 6 * scalar(%[2]s)`,
 				`and job_client:mcp_client_requests:increase1h >= 20`)(slowClient, slowBudget),
 			"", Warning,
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }}: {{ $value | humanizePercentage }} of the answers take ` +
 				`longer than 5 s`,
-			"Requests are answered, but too late to be of use."},
+			"Requests are answered, but too late to be useful."},
 		{"MCPToolErrors", toolErrors, "5m", Info,
 			`{{ $labels.gen_ai_tool_name }} of {{ $labels.mcp_client_name }} reports an error in {{ $value | ` +
 				`humanizePercentage }} of its results`,
-			"The tool says that it could not do it, or the server refuses the arguments or the name (-32602). This is no " +
-				"failure of the protocol or the connection: a model made a mistake, or was misled."},
+			"The tool itself reports an error, or the server rejects the arguments or the name (-32602). Protocol and " +
+				"connection work: a model made a mistake, or the tool's description misled it."},
 		{"MCPToolLoop",
 			sumBy(service+", mcp_client_name, gen_ai_tool_name, mcp_client_loop_kind",
 				growth(series{name: "mcp_client_tool_loops_total"}, "15m")) + " > 10", "", Warning,
 			`{{ $labels.gen_ai_tool_name }} of {{ $labels.mcp_client_name }} is called in a loop by {{ $labels.job }}: {{ ` +
 				`$labels.mcp_client_loop_kind }} ({{ $value | humanize }} calls in 15 minutes)`,
-			"An agent calls a tool again and again and learns nothing new. Each call costs it a turn of its model."},
+			"An agent keeps calling a tool that returns nothing new. Each call costs the agent a turn of its model."},
 		{"MCPToolListGrew", toolListGrew, "15m", Info,
 			`The tools of {{ $labels.mcp_client_name }} of {{ $labels.job }} have grown by {{ $value | humanizePercentage }}`,
-			"The definitions of all tools of this server are in the context of a model with every turn. They take more than a " +
-				"quarter more than for most of the last day."},
+			"The definitions of all tools of this server are part of the model's context on every turn. They are more than a " +
+				"quarter larger than for most of the last day."},
 		{"MCPToolChanged", positive(
 			sumBy(service+", mcp_client_name, mcp_client_tool_change_kind",
 				growth(series{name: "mcp_client_tool_changes_total"}, "10m"))), "", Warning,
 			`{{ $value | humanize }} tools of {{ $labels.mcp_client_name }} of {{ $labels.job }} were ` +
 				`{{ $labels.mcp_client_tool_change_kind }}`,
-			"The server lists tools otherwise than before, or than the baseline. What it says of them is text that a model " +
-				"obeys."},
+			"The server's tool definitions differ from the previous list or from the baseline. A model follows the text of " +
+				"these definitions, so check the change."},
 		{"MCPClientNotReady", positive(
 			sumBy(service+", instance, mcp_client_name, mcp_client_group",
 				series{name: "mcp_client_connection_state", labels: notReady}.String())),
@@ -103,7 +103,7 @@ func alerts() []Alert {
 				growth(series{name: "mcp_client_connection_transitions_total", labels: `mcp_client_connection_to="ready"`},
 					"15m")) + " > 5", "", Warning,
 			`{{ $labels.mcp_client_name }} of {{ $labels.job }} became ready {{ $value | humanize }} times in 15 minutes`,
-			"The connection comes up and breaks again; calls that are under way are lost each time."},
+			"The connection breaks soon after it becomes ready. Each time, the calls in flight are lost."},
 		{"MCPProtocolViolations", either(
 			positive(sumBy(service+", mcp_client_name, mcp_client_violation_reason, mcp_client_direction",
 				growth(series{name: "mcp_client_protocol_violations_total"}, "5m"))),
@@ -111,21 +111,21 @@ func alerts() []Alert {
 				growth(series{name: "mcp_server_protocol_violations_total"}, "5m")))), "", Warning,
 			`{{ $labels.job }}: frames that break the protocol: {{ $labels.mcp_client_violation_reason }}{{ ` +
 				`$labels.mcp_server_violation_reason }} ({{ $value | humanize }} in 5 minutes)`,
-			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} sends what MCP does not allow, or " +
-				"something else writes into the pipe."},
+			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} violates the protocol, or another program " +
+				"writes into the pipe."},
 		{"MCPTransportBusy",
 			sumBy(service+", mcp_client_name, mcp_client_retry_reason",
 				growth(series{name: "mcp_client_transport_send_retries_total",
 					labels: `mcp_client_retry_reason=~"busy|server_busy"`}, "5m")) + " > 30", "10m", Warning,
-			`{{ $labels.mcp_client_name }} of {{ $labels.job }} sends again and again: {{ $labels.mcp_client_retry_reason }}`,
-			"busy: the transport has no room. server_busy: the server answers 429 or 503."},
+			`{{ $labels.mcp_client_name }} of {{ $labels.job }} keeps retrying: {{ $labels.mcp_client_retry_reason }}`,
+			"busy: the transport is full. server_busy: the server answers 429 or 503."},
 		{"MCPServerRefusals",
 			sumBy(service+", mcp_server_name, mcp_server_refusal_reason",
 				growth(series{name: "mcp_server_request_refused_total",
 					labels: `mcp_server_refusal_reason!~"method|header|version|session|unauthorized|shutdown"`}, "5m")) + " > 10",
 			"10m", Warning,
-			`{{ $labels.mcp_server_name }} of {{ $labels.job }} turns requests away: {{ $labels.mcp_server_refusal_reason }}`,
-			"No handler sees these requests, so they are in no rate of failures unless they came as far as MCP."},
+			`{{ $labels.mcp_server_name }} of {{ $labels.job }} refuses requests: {{ $labels.mcp_server_refusal_reason }}`,
+			"No handler sees these requests. Failure rates include only the requests that reached the MCP layer."},
 		{"MCPServerNearLimit", either(
 			fullest(service+", instance, mcp_server_name, mcp_server_capacity_kind", anyServer, "mcp_server_capacity_usage",
 				"mcp_server_capacity_limit")+" > 0.8",
@@ -139,8 +139,8 @@ func alerts() []Alert {
 				clientRequests),
 			stuck(service+", instance, mcp_server_name, mcp_method_name", series{name: "mcp_server_active_requests"},
 				serverRequests)), "10m", Warning,
-			`{{ $labels.job }}: {{ $value }} {{ $labels.mcp_method_name }} under way, ` +
-				`and none has come to an end for 10 minutes`,
+			`{{ $labels.job }}: {{ $value }} {{ $labels.mcp_method_name }} in flight, ` +
+				`and none has ended for 10 minutes`,
 			"Requests of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} are stuck."},
 		{"MCPNotificationsDropped", either(
 			positive(sumBy(service+", mcp_client_name, mcp_method_name, mcp_client_drop_reason",
@@ -159,10 +159,10 @@ func alerts() []Alert {
 			positive(sumBy(service+", mcp_server_name, mcp_server_drop_reason",
 				growth(series{name: "mcp_server_response_drops_total",
 					labels: `mcp_server_drop_reason=~"unknown_id|duplicate|unexpected"`}, "5m")))), "", Warning,
-			`{{ $labels.job }}: answers that no request asked for: {{ $labels.mcp_client_drop_reason }}{{ ` +
+			`{{ $labels.job }}: answers without a request: {{ $labels.mcp_client_drop_reason }}{{ ` +
 				`$labels.mcp_server_drop_reason }} ({{ $value | humanize }} in 5 minutes)`,
-			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} invents or repeats answers. Late ones, " +
-				"which follow timeouts, are not meant."},
+			"The peer of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }} sends answers to unknown requests, or " +
+				"repeats answers. Late answers after a timeout do not count."},
 		{"MCPSendQueueWait", either(
 			above(quantile(.99, service+", mcp_client_name", series{name: "mcp_client_send_queue_wait_seconds"}, "5m"), 0.5),
 			above(quantile(.99, service+", mcp_server_name", series{name: "mcp_server_send_queue_wait_seconds"}, "5m"), 0.5)),
@@ -176,23 +176,23 @@ func alerts() []Alert {
 			positive(sumBy(service+", mcp_server_name, mcp_method_name",
 				growth(series{name: "mcp_server_handler_panics_total"}, "15m")))), "", Warning,
 			`A handler of {{ $labels.mcp_method_name }} panicked in {{ $labels.job }}`,
-			"A bug in a handler of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }}. The process goes on; the " +
+			"A bug in a handler of {{ $labels.mcp_client_name }}{{ $labels.mcp_server_name }}. The process continues; the " +
 				"request failed."},
 		{"MCPCardinalityOverflow",
 			`count by (` + service +
 				`, metric) (label_replace({__name__=~"mcp_(client|server)_.+",otel_metric_overflow="true"}, ` +
 				`"metric", "$1", "__name__", "(.+?)(?:_bucket|_sum|_count)?"))`, "", Warning,
 			`{{ $labels.metric }} of {{ $labels.job }} has more series than its SDK allows`,
-			"What came after the limit is in one series with otel_metric_overflow, and cannot be told apart."},
+			"Later series are merged into one series with otel_metric_overflow, and cannot be distinguished."},
 		{"MCPTelemetryAbsent", lines(`last_over_time(%[2]s[6h]) > %[3]d`, `unless %[1]s`)(present, uptime, lasting), "5m",
 			Warning,
-			`{{ $labels.job }} sends no telemetry any more`,
-			"The service has ended, or its telemetry does not arrive. What else is wrong with it is not seen."},
+			`{{ $labels.job }} no longer sends telemetry`,
+			"The service has ended, or its telemetry does not arrive. Other problems of the service are invisible."},
 		{"MCPTelemetryDropped", telemetryDropped, "5m", Warning,
-			`{{ $labels.job }} {{ $labels.instance }} drops telemetry, or is about to{{ with $labels.exporter }}: {{ . }}{{ ` +
+			`{{ $labels.job }} {{ $labels.instance }} drops telemetry, or will soon{{ with $labels.exporter }}: {{ . }}{{ ` +
 				`end }}`,
-			"The queue of a Collector's exporter is more than 80 % full, or a queue in a Collector or a service has turned " +
-				"data away. What is shown is not everything."},
+			"The queue of a Collector's exporter is more than 80 % full, or a queue in a Collector or a service has rejected " +
+				"data. Dashboards and traces may be incomplete."},
 	}
 }
 
@@ -209,22 +209,22 @@ var telemetryDropped = func() string {
 		"max by (job, instance, exporter) (otelcol_exporter_queue_size / otelcol_exporter_queue_capacity) > 0.8"), "\nor\n")
 }()
 
-// lasting is the time in seconds that a service must have run for its end to raise an alert. One-off jobs and command
-// runs end sooner.
+// lasting is the minimum uptime of a service, in seconds, for its end to raise an alert. Jobs and command runs end
+// sooner.
 const lasting = 10 * 60
 
-// above compares a value that has two forms with a limit.
+// above compares both forms of a value with a limit.
 func above(expr string, limit float64) string {
 	return fmt.Sprintf("(\n%s\n) > %v", indent(expr), limit)
 }
 
-// lines joins the lines of a format.
+// lines joins the lines of a format string.
 func lines(format ...string) func(args ...any) string {
 	return func(args ...any) string { return fmt.Sprintf(strings.Join(format, "\n"), args...) }
 }
 
-// burn returns an alert for an error budget that burns too fast: over a long window, and still in a short one. A few
-// failures of a client with few requests raise no alert.
+// burn returns an alert for an error budget that burns too fast, both in a long window and in a short window. At least
+// least failures are required, so that a few failures of a client with few requests do not raise the alert.
 func burn(name, prefix string, factor float64, long, short string, least int, s Severity, summary, text string) Alert {
 	expr := lines(
 		`%[1]s_failures:ratio%[2]s > %[4]v * scalar(%[5]s)`,
@@ -233,7 +233,7 @@ func burn(name, prefix string, factor float64, long, short string, least int, s 
 	return Alert{name, expr, "", s, summary, text}
 }
 
-// toolErrors is the share of a tool's results that report an error, for tools that are called.
+// toolErrors is the share of a tool's results that report an error, for tools with at least 10 calls.
 var toolErrors = func() string {
 	calls := series{name: "mcp_client_operation_duration_seconds", labels: `mcp_client_name!="",` + isToolCall}.count()
 	by := service + ", mcp_client_name, gen_ai_tool_name"
@@ -241,12 +241,12 @@ var toolErrors = func() string {
 		sumBy(by, growth(calls.with(`error_type=~"tool_error|-32602"`), "30m")), sumBy(by, growth(calls, "30m")))
 }()
 
-// toolListGrew is the growth of a server's list of tools, for large lists that are a quarter larger than for most of
-// the last day.
+// toolListGrew is the growth of a server's list of tools compared with the median of the last day, for lists over 4 KiB
+// that grew by more than a quarter.
 var toolListGrew = lines("%[1]s / quantile_over_time(0.5, %[1]s[1d]) - 1 > 0.25", "and %[1]s > 4096")(toolListSize)
 
-// stuck returns the requests in flight of a method if none of its requests ended. Some methods take that long by
-// design.
+// stuck returns the requests in flight of a method if none of its requests ended. It excludes methods that take that
+// long by design.
 func stuck(labels string, active, done series) string {
 	meant := `mcp_method_name!~"tasks/result|subscriptions/listen"`
 	return lines("%s > 0", "unless %s > 0")(sumBy(labels, active.with(meant).String()),

@@ -25,47 +25,48 @@ var (
 
 var frames = Dashboard{
 	UID: "frames", Title: "MCP frames and decode",
-	Description: "Below the operations: frames, their sizes, decoding, queues, and whatever broke the protocol or went " +
-		"to nobody.",
+	Description: "Below the operations: frames, their sizes, decoding, queues, and everything that broke the protocol " +
+		"or went to nobody.",
 	Variables: variables(eitherService, eitherClient, eitherServer),
 	Rows: []Row{
-		{"Should all be nothing", []Panel{
+		{"Should all be zero", []Panel{
 			firing,
 			{Title: "Violations", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 10),
-				Text: "Frames that broke the protocol, in the time shown. The peer is at fault, or something that writes " +
-					"into the pipe, such as a print to standard output.",
+				Text: "Frames that broke the protocol, in the selected time range. The peer sent them, or a program that writes " +
+					"into the pipe, for example by printing to standard output.",
 				Queries: []Query{{Expr: sumBy("", either(growth(clientBroken, perRange), growth(serverBroken, perRange)))}}},
-			{Title: "Answers to nobody", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 100),
-				Text: "Responses that nobody waited for. Late ones follow timeouts and cancelled calls; unknown and repeated " +
-					"ones are a defect of the peer.",
+			{Title: "Unmatched answers", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 100),
+				Text: "Responses without a waiting request. Late responses follow timeouts and cancelled calls; unknown and " +
+					"repeated responses are a bug of the peer.",
 				Queries: []Query{{Expr: sumBy("", either(growth(clientLate, perRange), growth(serverLate, perRange)))}}},
 			{Title: "Lost notifications", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(1, 100),
-				Text: "Notifications that did not reach a client's handlers, or that a server could not send because a " +
-					"client does not read.",
+				Text: "Notifications that did not reach a client's handlers, or that a server could not send because a client " +
+					"does not read.",
 				Queries: []Query{{Expr: sumBy("",
 					either(growth(lostNews.with(`mcp_client_drop_reason!="coalesced"`), perRange),
 						growth(unsentNews.with(`mcp_server_drop_reason="queue_full"`), perRange)))}}},
-			{Title: "Sent again", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(10, 1000),
-				Text: "Further tries to send a message. busy: this side writes more than the transport takes. server_busy: " +
-					"the server answers 429 or 503.",
+			{Title: "Retries", Kind: Stat, Unit: "short", Empty: "none", Steps: bad(10, 1000),
+				Text: "Repeated attempts to send a message. busy: this side writes faster than the transport accepts. " +
+					"server_busy: the server answered 429 or 503.",
 				Queries: []Query{{Expr: sumBy("", growth(sendRetries, perRange))}}},
 			{Title: "Overflowing metrics", Kind: Stat, Unit: "short", Empty: "none", Steps: never,
-				Text: "Metrics with more series than the SDK's limit: what came later is in one series with " +
-					"otel_metric_overflow, and the other panels do not tell it apart.",
+				Text: "Metrics with more series than the SDK's limit. Later series are merged into one series with " +
+					"otel_metric_overflow, so the other panels cannot distinguish them.",
 				Queries: []Query{{Expr: `count(count by (job, __name__) ({__name__=~"mcp_(client|server)_.+",` +
-					`otel_metric_overflow="true",` + inClients + `}))`, Zero: "the library's own limits keep below the SDK's"}}},
+					`otel_metric_overflow="true",` + inClients + `}))`, Zero: "the library's own limits are below the limits of the " +
+					"SDK"}}},
 			{Title: "Violations by reason", Unit: "cpm", Empty: "none",
-				Text: "Frames that broke the protocol, in a minute. The log records mcp_client.protocol.violation " +
-					"have size and limit. frame_too_large: raise the limit, if the peer is right to send so much.",
+				Text: "Frames that broke the protocol, per minute. The log records mcp_client.protocol.violation have size and " +
+					"limit. frame_too_large: if the peer legitimately sends such large frames, raise the limit.",
 				Queries: []Query{
 					{Expr: perMinute("mcp_client_name, mcp_client_violation_reason, mcp_client_direction", clientBroken),
 						Legend: "client {{mcp_client_name}} {{mcp_client_direction}} {{mcp_client_violation_reason}}"},
 					{Expr: perMinute("mcp_server_name, mcp_server_violation_reason, mcp_server_direction", serverBroken),
 						Legend: "server {{mcp_server_name}} {{mcp_server_direction}} {{mcp_server_violation_reason}}"},
 				}},
-			{Title: "Answers to nobody by reason", Unit: "cpm", Empty: "none",
-				Text: "In a minute. late_timeout: the server answers after the client's deadline, so a longer one " +
-					"would have helped. late_cancelled: it does not heed notifications/cancelled.",
+			{Title: "Unmatched answers by reason", Unit: "cpm", Empty: "none",
+				Text: "Unmatched answers per minute. late_timeout: the server answered after the client's deadline, so a longer " +
+					"deadline would have helped. late_cancelled: the server ignores notifications/cancelled.",
 				Queries: []Query{
 					{Expr: perMinute("mcp_client_name, mcp_client_drop_reason", clientLate),
 						Legend: "client {{mcp_client_name}} {{mcp_client_drop_reason}}"},
@@ -73,10 +74,10 @@ var frames = Dashboard{
 						Legend: "server {{mcp_server_name}} {{mcp_server_drop_reason}}"},
 				}},
 			{Title: "Dropped notifications by reason", Unit: "cpm", Empty: "none",
-				Text: "In a minute. queue_full: handlers are slower than the server talks, or the client does not " +
-					"read. coalesced: one like it was waiting already, which is fine. not_ready: it came before the connection was " +
-					"negotiated. no_stream: the client listens to none. A gap: the client may have missed changes, and has cleared " +
-					"its cache and called its handlers.",
+				Text: "Dropped notifications per minute. queue_full: the handlers are slower than the server, or the client " +
+					"does not read. coalesced: an equal notification was already queued, which is harmless. not_ready: the " +
+					"notification arrived before the handshake was complete. no_stream: the client has no open stream for " +
+					"notifications. gap: the client may have missed changes, so it cleared its cache and called its handlers.",
 				Queries: []Query{
 					{Expr: perMinute("mcp_client_name, mcp_method_name, mcp_client_drop_reason", lostNews),
 						Legend: "client {{mcp_client_name}} {{mcp_method_name}} {{mcp_client_drop_reason}}"},
@@ -85,15 +86,15 @@ var frames = Dashboard{
 					{Expr: perMinute("mcp_server_name, mcp_method_name, mcp_server_drop_reason", unsentNews),
 						Legend: "server {{mcp_server_name}} {{mcp_method_name}} {{mcp_server_drop_reason}}"},
 				}},
-			{Title: "Sent again by reason", Unit: "cpm", Empty: "none",
-				Text: "In a minute. header_mismatch: the server and this client disagree about the headers that " +
-					"repeat parameters.",
+			{Title: "Retries by reason", Unit: "cpm", Empty: "none",
+				Text: "Retries per minute. header_mismatch: the server and this client disagree about the headers that repeat " +
+					"parameters.",
 				Queries: []Query{{Expr: perMinute("mcp_client_name, mcp_client_retry_reason", sendRetries),
 					Legend: "{{mcp_client_name}} {{mcp_client_retry_reason}}"}}},
 		}},
 		{"Frames", []Panel{
 			{Title: "Frames", Unit: "cps", Empty: "no frames",
-				Text: "Frames in a second, by direction and kind.",
+				Text: "Frames per second, by direction and kind.",
 				Queries: []Query{
 					{Expr: sumBy("mcp_client_direction, mcp_client_message_kind", rate(clientSize.count(), perPoint)),
 						Legend: "client {{mcp_client_direction}} {{mcp_client_message_kind}}"},
@@ -101,68 +102,68 @@ var frames = Dashboard{
 						Legend: "server {{mcp_server_direction}} {{mcp_server_message_kind}}"},
 				}},
 			{Title: "Bytes", Unit: "Bps", Empty: "no frames",
-				Text: "Bytes of frames in a second. Far more than the rate of frames would say: " +
-					"results with images or files in them.",
+				Text: "Bytes of frames per second. If bytes grow much faster than the number of frames, results contain images " +
+					"or files.",
 				Queries: []Query{
 					{Expr: sumBy("mcp_client_name, mcp_client_direction", rate(clientSize.sum(), perPoint)),
 						Legend: "client {{mcp_client_name}} {{mcp_client_direction}}"},
 					{Expr: sumBy("mcp_server_name, mcp_server_direction", rate(serverSize.sum(), perPoint)),
 						Legend: "server {{mcp_server_name}} {{mcp_server_direction}}"},
 				}},
-			{Title: "Size of frames, p99", Unit: "bytes", Empty: "no frames",
-				Text: "99 of 100 frames were at most this large, to the next bucket. Near the limit for frames: it will be " +
-					"exceeded.",
+			{Title: "Frame size, p99", Unit: "bytes", Empty: "no frames",
+				Text: "99 of 100 frames were at most this large, rounded up to the next bucket. If the size is near the frame " +
+					"limit, frames will soon exceed the limit.",
 				Queries: []Query{
 					{Expr: quantile(.99, "mcp_client_name, mcp_client_direction", clientSize, perPoint),
 						Legend: "p99 client {{mcp_client_name}} {{mcp_client_direction}}"},
 					{Expr: quantile(.99, "mcp_server_name, mcp_server_direction", serverSize, perPoint),
 						Legend: "p99 server {{mcp_server_name}} {{mcp_server_direction}}"},
 				}},
-			{Title: "Remembered calls", Unit: "short", Empty: "no call was given up",
-				Text: "Ids of calls that ended without an answer, kept to know a late one by. It follows timeouts and " +
-					"cancelled calls, and falls by itself.",
+			{Title: "Remembered calls", Unit: "short", Empty: "no unanswered calls",
+				Text: "Ids of calls that ended without an answer. Clients remember them to recognize late answers. The number " +
+					"rises after timeouts and cancelled calls, and falls by itself.",
 				Queries: []Query{{Expr: sumBy("mcp_client_name", clientEnd("mcp_client_tombstone_kept").String()),
 					Legend: "{{mcp_client_name}}"}}},
 		}},
 		{"Decoding and queues", []Panel{
 			{Title: "Decoding, p99", Unit: "s", Empty: "no frames",
-				Text: "99 of 100 messages were decoded within this time. It grows with the size of frames; if it does without, " +
-					"the process has no processor to run on.",
+				Text: "99 of 100 messages were decoded within this time. It grows with the size of frames. If it grows without " +
+					"larger frames, the process lacks CPU time.",
 				Queries: []Query{
 					{Expr: quantile(.99, "mcp_client_message_kind", clientDecode, perPoint),
 						Legend: "p99 client {{mcp_client_message_kind}}"},
 					{Expr: quantile(.99, "mcp_server_message_kind", serverDecode, perPoint),
 						Legend: "p99 server {{mcp_server_message_kind}}"},
 				}},
-			{Title: "Could not be decoded", Unit: "cpm", Empty: "none",
-				Text: "Messages in a minute. The violations above say why.",
+			{Title: "Decoding failures", Unit: "cpm", Empty: "none",
+				Text: "Messages per minute that could not be decoded. The violations above show the reasons.",
 				Queries: []Query{
 					{Expr: perMinute("mcp_client_name, error_type", clientDecode.with(`error_type!=""`).count()),
 						Legend: "client {{mcp_client_name}} {{error_type}}"},
 					{Expr: perMinute("mcp_server_name, error_type", serverDecode.with(`error_type!=""`).count()),
 						Legend: "server {{mcp_server_name}} {{error_type}}",
-						Zero:   "only an answer to a question of the server can fail to be decoded there"},
+						Zero:   "on this side, only the answer to a server's request can fail to decode"},
 				}},
-			{Title: "Waiting to be written, p99", Unit: "s", Empty: "nothing was sent", Steps: bad(.1, .5),
-				Text: "99 of 100 messages waited at most this long. High: the peer reads too slowly, or a large message is in " +
-					"front of the others.",
+			{Title: "Time in the write queue, p99", Unit: "s", Empty: "nothing was sent", Steps: bad(.1, .5),
+				Text: "99 of 100 messages waited at most this long in the write queue. If the time is long, the peer reads too " +
+					"slowly, or a large message blocks the others.",
 				Queries: []Query{
 					{Expr: quantile(.99, "mcp_client_name", clientQueue, perPoint), Legend: "p99 client {{mcp_client_name}}"},
 					{Expr: quantile(.99, "mcp_server_name", serverQueue, perPoint), Legend: "p99 server {{mcp_server_name}}"},
 				}},
-			{Title: "Messages that wait", Unit: "short", Empty: "nothing is connected",
-				Text: "Messages in write queues. A line that stays up: the peer has stopped reading.",
+			{Title: "Queued messages", Unit: "short", Empty: "no connections",
+				Text: "Messages in write queues. If a line stays high, the peer has stopped reading.",
 				Queries: []Query{
 					{Expr: sumBy("mcp_client_name", clientEnd("mcp_client_send_queue_length").String()),
-						Legend: "client {{mcp_client_name}}", Zero: "queues may be empty whenever they are looked at"},
+						Legend: "client {{mcp_client_name}}", Zero: "queues may be empty at every sample"},
 					{Expr: sumBy("mcp_server_name", serverEnd("mcp_server_send_queue_length").String()),
-						Legend: "server {{mcp_server_name}}", Zero: "queues may be empty whenever they are looked at"},
+						Legend: "server {{mcp_server_name}}", Zero: "queues may be empty at every sample"},
 				}},
 			{Title: "Series by metric", Kind: BarGauge, Unit: "short", Empty: "no telemetry", Width: 24,
-				Text: "The ten metrics with the most series: what the telemetry itself costs. One that grows with time: a " +
-					"name without bound has become a label.",
+				Text: "The ten metrics with the most series: the cost of the telemetry itself. If a metric keeps growing, one " +
+					"of its labels has unbounded values.",
 				Queries: []Query{{Expr: "topk(10, count by (__name__) (" + eitherEnd + "))", Legend: "{{__name__}}"}}},
 		}},
-		{"Telemetry that is missing", pipeline()},
+		{"Missing telemetry", pipeline()},
 	},
 }

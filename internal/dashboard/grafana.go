@@ -48,7 +48,7 @@ var builtInAnnotations = object{
 	"iconColor": "rgba(0, 211, 255, 1)", "name": "Annotations & Alerts", "type": "dashboard",
 }
 
-// annotations returns the marks in all graphs.
+// annotations returns the annotations of the dashboard, which mark all its graphs.
 func (d Dashboard) annotations() []object {
 	all := []object{builtInAnnotations}
 	for _, a := range d.Annotations() {
@@ -107,13 +107,13 @@ func (v Variable) custom() object {
 	}
 }
 
-// prometheusSource is the data source in the dashboard's variable.
+// prometheusSource is the data source that the dashboard's variable selects.
 var prometheusSource = object{"type": "prometheus", "uid": "${" + prometheusVariable.Name + "}"}
 
 // gridWidth is the width of Grafana's grid.
 const gridWidth = 24
 
-// panels lays out the rows: each starts on a new line, and its panels flow to the right and wrap.
+// panels lays out the rows: each row starts on a new line, and its panels flow to the right and wrap.
 func (d Dashboard) panels() []object {
 	var all []object
 	y := 0

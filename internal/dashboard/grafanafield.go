@@ -1,8 +1,8 @@
 package dashboard
 
-// kindOf holds the common properties of Grafana's panels of one kind.
+// kindOf is the set of properties that Grafana's panels of one kind share.
 type kindOf struct {
-	custom  func(Panel) object // custom returns the custom options of the fields
+	custom  func(Panel) object // returns the custom options of the fields
 	options func(Panel) object
 }
 
@@ -97,7 +97,7 @@ func thresholds(steps []Step) object {
 	return object{"mode": "absolute", "steps": out}
 }
 
-// firstValue returns the title of the first column that is not a label, by which a table is sorted.
+// firstValue returns the title of the first column that is not a label. The table is sorted by this column.
 func (p Panel) firstValue() string {
 	for _, c := range p.Columns {
 		if c.isValue() && c.Title != "" {
@@ -120,7 +120,8 @@ func (c Column) field(p Panel) string {
 	return "Value #" + c.Field
 }
 
-// transformations join the results of the queries into one table, with columns in their order and with their titles.
+// transformations returns the transformations that join the results of the queries into one table with the panel's
+// columns and their titles.
 func (p Panel) transformations() []object {
 	index, rename, exclude := object{}, object{}, object{"Time": true}
 	for i, c := range p.Columns {
@@ -136,11 +137,11 @@ func (p Panel) transformations() []object {
 	return []object{{"id": "merge", "options": object{}}, {"id": "organize", "options": organize}}
 }
 
-// count is the unit of a single count. It has no decimals: a count is whole, though Prometheus extrapolates it.
+// count is the unit of a number of events. It has no decimals, although Prometheus extrapolates to fractions of events.
 const count = "locale"
 
-// overrides set the colors of lines, and the units, thresholds and links of columns. A label is text, even one like
-// -32602. An empty cell stays empty, without the panel's text for no data.
+// overrides returns the colors of lines, and the units, thresholds and links of columns. It makes labels text, even a
+// label such as -32602, and keeps empty cells empty: they do not show the panel's text for no data.
 func (p Panel) overrides() []object {
 	out := []object{}
 	for _, c := range p.Colors {

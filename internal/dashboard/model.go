@@ -51,12 +51,12 @@ type Query struct {
 	Legend    string
 	Exemplars bool
 
-	// Zero explains why the query is zero or without result in a fleet where every possible event has happened. Empty
-	// means that the result is not zero.
+	// Zero explains why the query may return zero or nothing even in a fleet where every possible event has happened.
+	// Empty means that the query then returns a value above zero.
 	Zero string
 }
 
-// Step is a threshold: from Value, the color is Color. Below the first, it is green.
+// Step is a threshold: from Value on, the color is Color. Below the first step, the color is green.
 type Step struct {
 	Value float64
 	Color string
@@ -88,10 +88,11 @@ type Variable struct {
 	Options []string // fixed values; the first is the default
 }
 
-// Letter names the query at an index, as Grafana does.
+// Letter returns Grafana's name for the query at an index.
 func Letter(i int) string { return string(rune('A' + i)) }
 
-// Instant reports whether the panel shows a single moment, for which it evaluates the whole time range.
+// Instant reports whether the panel shows the values of a single moment instead of a graph. Its queries may cover the
+// whole time range.
 func (p Panel) Instant() bool { return p.kind() != TimeSeries }
 
 func (p Panel) kind() Kind { return cmp.Or(p.Kind, TimeSeries) }

@@ -1,14 +1,14 @@
 package dashboard
 
-// A queue is one in which an SDK or a Collector drops telemetry when it is full.
+// A queue is a queue of an SDK or of a Collector, which drops telemetry when it is full.
 type queue struct {
 	signal  string // signal of the telemetry, in legends
 	metric  string // counter of dropped items; for a Collector, a pattern of names
 	labels  string // labels that distinguish the queues
-	service bool   // the queue is in the SDK of a service, else in an exporter of a Collector
+	service bool   // the queue is in the SDK of a service, not in an exporter of a Collector
 }
 
-// fullQueues lists the queues that count dropped items. Go's SDK does so with OTEL_GO_X_OBSERVABILITY=true.
+// fullQueues lists the queues that count dropped items. The Go SDK counts them if OTEL_GO_X_OBSERVABILITY=true.
 var fullQueues = []queue{
 	{"spans", "otel_sdk_processor_span_processed_total", service + ", instance", true},
 	{"log records", "otel_sdk_processor_log_processed_total", service + ", instance", true},
@@ -20,7 +20,8 @@ var fullQueues = []queue{
 // counter returns the counter of an SDK.
 func (q queue) counter() series { return series{name: q.metric, labels: `error_type="queue_full"`} }
 
-// selector returns the selector of the counter. Collectors export it with and without a suffix.
+// selector returns the selector of the counter. Depending on its configuration, a Collector exports the name with or
+// without a suffix.
 func (q queue) selector() string {
 	if q.service {
 		return q.counter().String()
@@ -39,9 +40,10 @@ func (q queue) grown() string {
 
 // pipeline returns the panels about lost telemetry, for all services and Collectors.
 func pipeline() []Panel {
-	dropped := Panel{Title: "Dropped telemetry", Unit: "cpm", Empty: "none, or no SDK and no Collector says so",
-		Text: "Spans, metric points and log records in a minute that a full queue turned away, in the SDK of a service or " +
-			"in a Collector. Dashboards and traces lack them. SDKs of Go count them with OTEL_GO_X_OBSERVABILITY=true."}
+	dropped := Panel{Title: "Dropped telemetry", Unit: "cpm", Empty: "none, or neither SDKs nor Collectors report it",
+		Text: "Spans, metric points and log records per minute that a full queue rejected, in the SDK of a service or in " +
+			"a Collector. They are missing in dashboards and traces. The Go SDK counts them with " +
+			"OTEL_GO_X_OBSERVABILITY=true."}
 	for _, q := range fullQueues {
 		legend := q.signal + " of {{job}} {{instance}}"
 		if !q.service {
@@ -52,8 +54,8 @@ func pipeline() []Panel {
 	}
 	return []Panel{dropped, {
 		Title: "Traces left out by sampling", Unit: "cps", Empty: "none, or no gateway exports its own metrics",
-		Text: "Traces in a second that the gateway does not keep, on purpose: a part of those that neither failed nor were " +
-			"slow (not_sampled), and those beyond its memory (dropped). The metrics count their calls.",
+		Text: "Traces per second that the gateway does not keep by design: some of those that neither failed nor were " +
+			"slow (not_sampled), and those that exceed its memory (dropped). The metrics still count their calls.",
 		Queries: []Query{{Legend: "{{job}} {{instance}} {{decision}}", Zero: "a gateway may keep all traces",
 			Expr: `sum by (job, instance, decision) (rate({__name__=~` +
 				`"otelcol_processor_tail_sampling_global_count_traces_sampled(_total)?",decision!="sampled"}[` + perPoint + `]))`}},

@@ -13,16 +13,16 @@ const (
 	perRange = "$__range"         // the whole time range of the dashboard
 )
 
-// memory is the time before its window in which growth looks for a series. A shorter failed scrape does not make a
-// series new.
+// memory is the time before the window in which growth looks for earlier values of a series. A series does not count as
+// new after a gap that is shorter than memory.
 const memory = "1h"
 
 // startTimes are the start times of processes. Each process exports its start time with its counters.
 const startTimes = `{__name__=~"mcp_(client|server)_start_time_seconds"}`
 
-// Matchers. An absent error type is the empty one. These are no failures: calls that the caller cancelled, errors
-// that a tool reports, calls that the loop breaker stopped, requests for undeclared features, and mistakes of a
-// model: wrong arguments, an unknown tool or resource.
+// Matchers. A series without an error type matches the empty string. The following do not count as failures: cancelled
+// calls, errors that a tool reports, calls that the loop breaker stopped, requests for undeclared features, and
+// mistakes of a model, such as wrong arguments or an unknown tool or resource.
 const (
 	succeeded  = `error_type=""`
 	failed     = `error_type!~"|cancelled|tool_error|loop|unsupported|-32602|-32002"`
@@ -55,7 +55,7 @@ func (s series) with(matchers string) series {
 	return s
 }
 
-// rare marks the series as rare.
+// rare returns the series, marked as rare.
 func rare(s series) series {
 	s.rare = true
 	return s
@@ -79,8 +79,9 @@ func (s series) String() string {
 	return s.name + s.suffix + "{" + s.labels + "}"
 }
 
-// forms calls f with the classic form of a series and, for a part of a histogram, with the native form, in which the
-// histogram is one series and the part is a function. An instance has one of them, and a query supports both.
+// forms calls f with the classic form of a series. For a part of a histogram it also calls f with the native form: the
+// histogram is one series, and a function returns the part. An instance exports one of the forms; the query supports
+// both.
 func (s series) forms(f func(selector, part string) string) string {
 	classic := f(s.String(), "")
 	switch s.suffix {
@@ -92,12 +93,12 @@ func (s series) forms(f func(selector, part string) string) string {
 	return classic
 }
 
-// rate is the growth of a counter in a second, for frequent events.
+// rate returns the growth of a counter per second, for frequent events.
 func rate(s series, window string) string {
 	return s.forms(func(selector, part string) string { return call(part, fmt.Sprintf("rate(%s[%s])", selector, window)) })
 }
 
-// call applies a function, if any.
+// call applies a function to arg; an empty function returns arg.
 func call(function, arg string) string {
 	if function == "" {
 		return arg
@@ -105,13 +106,13 @@ func call(function, arg string) string {
 	return function + "(" + arg + ")"
 }
 
-// growth is the number of events that a counter counted within a window. OpenTelemetry's counters have no zero before
-// the first event, which increase needs. A series counts from zero within the window
+// growth returns the number of events that a counter counted within a window. PromQL's increase needs a sample of zero
+// before the first event, which OpenTelemetry's counters do not have. So growth counts a series from zero
 //
-//   - if its process started in the window, unless an earlier process of the instance left the value behind,
-//   - if the process was scraped in the window without the series, which did not exist earlier either.
-//
-// So the first event counts, and a counter that Prometheus sees for the first time, or again after a gap, does not.
+//   - if its process started in the window, unless the value is left over from an earlier process of the instance,
+//   - if the series did not exist before the window, and Prometheus scraped the process without the series within the
+//     window. So the first event counts. A counter that Prometheus sees for the first time, or again after a gap, does
+//     not count as new events.
 func growth(s series, window string) string {
 	return s.forms(func(selector, part string) string {
 		now := call(part, selector)
@@ -126,13 +127,13 @@ func growth(s series, window string) string {
 	})
 }
 
-// fresh marks values, so that they do not replace others of the same series.
+// fresh adds a label to the values, so that they do not replace other values of the same series.
 func fresh(why, expr string) string {
 	return "label_replace(\n" + indent(expr) + `, "fresh", "` + why + `", "", "")`
 }
 
-// startsIn is the number of scrapes of a process within a window. A process with a client and a server has two
-// series, of which one is enough.
+// startsIn returns the number of scrapes of a process within a window. If a process has a client and a server, one of
+// its two series is enough.
 func startsIn(window string) string {
 	return fmt.Sprintf("count_over_time(mcp_client_start_time_seconds[%[1]s]) or "+
 		"count_over_time(mcp_server_start_time_seconds[%[1]s])",
@@ -154,7 +155,7 @@ func seconds(window string) string {
 	return strconv.Itoa(int(d / time.Second))
 }
 
-// perMinute is the number of events in a minute, by labels. Unlike a count around each point, it does not depend on
+// perMinute returns the number of events per minute, by labels. Unlike a count around each point, it does not depend on
 // the time range of the graph.
 func perMinute(labels string, s series) string {
 	return sumBy(labels, growth(s, perPoint)) + " * 60 / (" + seconds(perPoint) + ")"
@@ -173,10 +174,10 @@ func sumBy(labels, expr string) string {
 	return fmt.Sprintf("sum by (%s) (%s)", labels, expr)
 }
 
-// maxBy is the maximum by labels, for gauges that have the same value in several processes.
+// maxBy returns the maximum by labels, for gauges that have the same value in several processes.
 func maxBy(labels string, s series) string { return fmt.Sprintf("max by (%s) (%s)", labels, s) }
 
-// fullest is the largest used share of limits, by labels.
+// fullest returns the largest used share of a limit, by labels.
 func fullest(labels string, of func(name string) series, usage, limit string) string {
 	return fmt.Sprintf("max by (%s) (%s / (%s > 0))", labels, of(usage), of(limit))
 }
@@ -184,12 +185,13 @@ func fullest(labels string, of func(name string) series, usage, limit string) st
 // positive keeps values above zero, so that a graph shows no series without events.
 func positive(expr string) string { return expr + " > 0" }
 
-// ratio divides part by whole: zero without a part, no result without a whole.
+// ratio divides part by whole. Without a part it is zero; without a whole it has no result.
 func ratio(part, whole string) string {
 	return fmt.Sprintf("(%[1]s or 0 * %[2]s) / (%[2]s > 0)", part, whole)
 }
 
-// pace is the basis of shares of a histogram: growth for rare events and for whole ranges, otherwise the rate.
+// pace returns the growth of a counter for rare events and for the whole time range, and otherwise its rate. Shares and
+// quantiles of a histogram are computed from it.
 func pace(s series, window string) string {
 	if s.rare || window == perRange {
 		return growth(s, window)
@@ -207,7 +209,7 @@ func quantile(q float64, labels string, s series, window string) string {
 		sumBy(by, pace(s.bucket(), window)), sumBy(labels, nativePace(s, window)))
 }
 
-// nativePace is the pace of a native histogram, as a histogram. A new histogram counts unchanged, because there is no
+// nativePace returns the pace of a native histogram, as a histogram. A new histogram counts in full: PromQL has no
 // maximum of two histograms.
 func nativePace(s series, window string) string {
 	selector := s.part("").String()
@@ -218,7 +220,7 @@ func nativePace(s series, window string) string {
 	return "rate(" + selector + "[" + window + "])"
 }
 
-// mean is the mean of a histogram by labels.
+// mean returns the mean of a histogram, by labels.
 func mean(labels string, s series, window string) string {
 	return fmt.Sprintf("%s / (%s > 0)", sumBy(labels, pace(s.sum(), window)), sumBy(labels, pace(s.count(), window)))
 }

@@ -30,12 +30,12 @@ var (
 	clientRequests = series{name: "mcp_client_operation_duration_seconds", labels: `mcp_client_name!="",` + isRequest}
 	serverRequests = series{name: "mcp_server_operation_duration_seconds", labels: `mcp_server_name!="",` + isRequest}
 
-	// answered selects requests that were answered and should be fast: tasks/result waits for a task.
+	// answered selects the answered requests that should be fast. It excludes tasks/result, which waits for a task.
 	answered = clientRequests.with(`error_type=~"|tool_error",mcp_method_name!="tasks/result"`)
 )
 
-// slowSeconds is the duration from which a request is slow. It is a bound of the buckets, and
-// telemetry.DefaultSlowThreshold.
+// slowSeconds is the duration above which a request is slow. It equals telemetry.DefaultSlowThreshold, and is a bound
+// of the buckets.
 const slowSeconds = 5
 
 // inTime matches the bucket of slowSeconds. Prometheus 3 writes the bound as 5.0, Prometheus 2 unchanged.
@@ -44,29 +44,28 @@ var inTime = fmt.Sprintf(`le=~"%[1]d|%[1]d[.]0"`, slowSeconds)
 // service has the labels of a service in an environment: staging and production have separate budgets.
 const service = "deployment_environment_name, job"
 
-// burnWindows are the windows for sums of failures: two pairs of a long window, which shows that a failure matters,
-// and a short one, which shows that it continues.
+// burnWindows are the windows for sums of failures. They form two pairs: the long window shows that the failures
+// matter, the short window shows that they continue.
 var burnWindows = []string{"5m", "30m", "1h", "6h"}
 
 // Recordings returns the recording rules.
 func Recordings() []RecordingGroup {
 	return []RecordingGroup{
-		{"mcp-objectives", "What is promised: at most this part of the requests fails, and at most this part takes longer " +
-			"than 5 s. Change them here.",
+		{"mcp-objectives", "Objectives: the largest share of requests that may fail, and the largest share that may take " +
+			"longer than 5 s. Change them here.",
 			[]Recording{{failureBudget, "vector(0.01)"}, {slowBudget, "vector(0.05)"}}},
-		{"mcp-client", "Requests of clients and those that failed, for each client of a service. Without notifications, " +
-			"the probe for the\n" +
-			"server's era, calls that the caller cancelled, errors that tools report, loops, and mistakes of a model.",
+		{"mcp-client", "Requests and failed requests of each client of a service. Not counted: notifications, the probe " +
+			"for the\nserver's era, cancelled calls, errors that tools report, loops, and mistakes of a model.",
 			append(failures("job_client:mcp_client", service+", mcp_client_name", clientRequests, failed), slow("5m"),
 				slow("1h"))},
-		{"mcp-server", "The same as servers see it. A client that asks for something wrong or too often, or that leaves, " +
-			"is no\nfailure of its server, and neither is a server that is stopped.",
+		{"mcp-server", "Requests and failed requests of each server. Not counted as failures: mistakes of clients, rate " +
+			"limits,\nclients that disconnect, and servers that are stopped.",
 			failures("job_server:mcp_server", service+", mcp_server_name", serverRequests, ownFailure)},
-		{"mcp-tools", "What the tools of a client's server take of the context of a model, whichever of several processes " +
-			"lists them.\nClients that are counted by group come and go.",
+		{"mcp-tools", "Size of the tool definitions of each client's server in the context of a model. Several processes " +
+			"may list them.\nClients that are counted by group come and go.",
 			[]Recording{{toolListSize, maxBy(service+", mcp_client_name",
 				series{name: "mcp_client_tool_list_size_bytes", labels: `mcp_client_name!="_OTHER"`})}}},
-		{"mcp-telemetry", "Which services there is telemetry of, and for how long their oldest processes have been there.",
+		{"mcp-telemetry", "Services with telemetry, and the uptime of their oldest process.",
 			[]Recording{{present, "group by (" + service + ") (" + startTimes + ")"},
 				{uptime, "time() - min by (" + service + ") (" + startTimes + ")"}}},
 	}

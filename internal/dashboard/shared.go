@@ -2,26 +2,26 @@ package dashboard
 
 // firing is the first panel of every dashboard.
 var firing = Panel{
-	Title: "Alerts", Kind: Stat, Unit: "short", Empty: "none fires", Steps: never,
-	Text: "Alerts of alerts.yaml that fire now, of all services of the environment. Each has a section in the runbook. " +
-		"None can fire where Prometheus has not loaded the rules.",
+	Title: "Alerts", Kind: Stat, Unit: "short", Empty: "none", Steps: never,
+	Text: "Firing alerts of alerts.yaml, for all services of the environment. The runbook has a section for each " +
+		"alert. Without the rules of this directory in Prometheus, this panel is always empty.",
 	Links: []Link{{"Runbook", runbook}},
 	Queries: []Query{{Expr: `count(ALERTS{alertname=~"MCP.+",alertstate="firing",` + inEnvironment + `})`,
-		Zero: "nothing may be wrong long enough for an alert"}},
+		Zero: "no problem may last long enough for an alert"}},
 }
 
 // never are the thresholds for events that should not occur.
 var never = []Step{{1, "red"}}
 
-// which lists the firing alerts with their labels.
+// which is the panel that lists the firing alerts with their labels.
 var which = Panel{
-	Title: "Alerts that fire", Kind: Table, Empty: "none fires", Width: 24, Height: 5,
-	Text:  "Look up each in the runbook: its section says what it means, how to look and what to do.",
+	Title: "Firing alerts", Kind: Table, Empty: "none", Width: 24, Height: 5,
+	Text:  "Look up each alert in the runbook: its section explains the alert, where to look and what to do.",
 	Links: []Link{{"Runbook", runbook}},
 	Queries: []Query{{Expr: `max by (alertname, severity, deployment_environment_name, job, instance, mcp_client_name, ` +
 		`mcp_server_name, mcp_method_name) ` +
 		`(ALERTS{alertname=~"MCP.+",alertstate="firing",deployment_environment_name=~"$environment"})`,
-		Zero: "nothing may be wrong long enough for an alert"}},
+		Zero: "no problem may last long enough for an alert"}},
 	Columns: []Column{
 		{Field: "alertname", Title: "Alert", Links: []Link{{"Runbook", runbook}}},
 		{Field: "severity", Title: "Severity"},

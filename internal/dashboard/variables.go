@@ -11,17 +11,17 @@ var (
 	jaegerVariable     = Variable{Name: "traces", Label: "Traces", Type: "jaeger"}
 )
 
-// resolutionVariable is the interval of exports: the rate window of graphs is four intervals, so that each window has
-// enough samples. By default an SDK exports every minute.
+// resolutionVariable is the interval at which metrics arrive. The rate window of graphs is four intervals long, so that
+// each window has enough samples. By default, an SDK exports every minute.
 var resolutionVariable = Variable{Name: "resolution", Label: "Metrics arrive every",
 	Options: []string{"1m", "30s", "15s", "10s", "5s", "1s"}}
 
-// values returns a variable of a label's values on a series.
+// values returns a variable with the values of a label on the series of.
 func values(name, title, label, of, all string) Variable {
 	return Variable{Name: name, Label: title, Query: fmt.Sprintf("label_values(%s, %s)", of, label), All: all}
 }
 
-// A service may be any, but a name, a method or a tool must exist.
+// Patterns for "all" values: a label that may be absent, and a label that must exist.
 const (
 	anything = ".*"
 	named    = ".+"
@@ -40,13 +40,13 @@ func inService(job string) string {
 		`",instance=~"$instance",service_version=~"$version"`
 }
 
-// Variables of every dashboard. An environment and a version may be unknown.
+// Variables of every dashboard. Series may lack an environment and a version.
 var (
 	environmentVariable = values("environment", "Environment", environmentLabel, startTimes, anything)
 	inEnvironment       = `deployment_environment_name=~"$environment"`
 )
 
-// ofService returns the variables within a service.
+// ofService returns the variables that select within a service.
 func ofService(job string) []Variable {
 	of := `{__name__=~"mcp_(client|server)_start_time_seconds",` + inEnvironment + `,job=~"$` + job + `"}`
 	return []Variable{values("instance", "Instance", "instance", of, anything),

@@ -2,12 +2,12 @@ package dashboard
 
 import "fmt"
 
-// A request that timed out or was cancelled took as long as its caller waited, so its duration does not describe the
-// server.
+// answeredAtAll excludes requests that timed out or were cancelled: their duration is the time that the caller waited,
+// and does not describe the server.
 const answeredAtAll = `error_type!~"timeout|cancelled"`
 
-// perServer adds to series of clients the name and version of each client's server. For clients of one name with
-// several servers, one server represents all.
+// perServer adds the name and version of each client's server to series of clients. If clients of the same name have
+// several servers, perServer uses one of them.
 func perServer(expr string) string {
 	const by = "job, instance, mcp_client_name"
 	server := "label_replace(topk by (" + by + ") (1, mcp_client_server_info{" + inEnvironment + "}) > bool 0, " +
@@ -16,13 +16,14 @@ func perServer(expr string) string {
 		server
 }
 
-// versionsSeen lists the versions of a service with their start and their number of processes, in the time range.
+// versionsSeen returns the panel that lists the versions of a service, with their start and their number of processes.
 func versionsSeen(job string) Panel {
 	by := service + ", " + versionLabel
 	starts := `last_over_time({__name__=~"mcp_(client|server)_start_time_seconds",` + inService(job) + `}[$__range])`
 	return Panel{Title: "Versions of services", Kind: Table, Empty: "no telemetry", Width: 12, Height: 8,
-		Text: "When the first and the last process of each version began, in the time shown. What changed yesterday: sort " +
-			"by the first start. No version: the service says none, or the Collector does not copy service.version to series.",
+		Text: "Start of the first and of the last process of each version, in the selected time range. To see recent " +
+			"changes, sort by the first start. No version: the service does not set service.version, or the Collector does " +
+			"not copy it to series.",
 		Queries: []Query{
 			{Expr: "1000 * min by (" + by + ") (" + starts + ")"}, {Expr: "1000 * max by (" + by + ") (" + starts + ")"},
 			{Expr: "count by (" + by + ") (group by (" + by + ", instance) (" + starts + "))"},
@@ -37,13 +38,13 @@ func versionsSeen(job string) Panel {
 		}}
 }
 
-// serversSeen lists the versions of servers that clients saw, in the time range.
+// serversSeen returns the panel that lists the versions of the servers to which clients were connected.
 func serversSeen() Panel {
 	by := service + ", mcp_client_name, mcp_client_server_name, mcp_client_server_version"
 	seen := "timestamp(" + clientSeries("mcp_client_server_info").String() + ")[$__range:$resolution]"
 	return Panel{Title: "Versions of servers", Kind: Table, Empty: "no client is ready", Width: 12, Height: 8,
-		Text: "When clients were first and last connected to each version of their servers, in the time shown. A version " +
-			"that came shortly before a failure: start there.",
+		Text: "First and last time at which clients were connected to each version of their servers, in the selected time " +
+			"range. Begin with a version that appeared shortly before a failure.",
 		Queries: []Query{
 			{Expr: "1000 * min by (" + by + ") (min_over_time(" + seen + "))"},
 			{Expr: "1000 * max by (" + by + ") (max_over_time(" + seen + "))"},
@@ -59,12 +60,12 @@ func serversSeen() Panel {
 		}}
 }
 
-// dividedBy returns graphs of failures and durations by labels. legend is the legend of the labels.
+// dividedBy returns graphs of failures and durations by labels. legend is the legend of the lines.
 func dividedBy(what, labels, legend string, s series, text string) []Panel {
 	rated := func(s series) string { return sumBy(labels, rate(s, perPoint)) }
 	return []Panel{
 		{Title: "Failed requests by " + what, Unit: "percentunit", Empty: "no requests", Steps: bad(.01, .05),
-			Text:    "Part of the requests that failed. " + text,
+			Text:    "Share of the requests that failed. " + text,
 			Queries: []Query{{Expr: ratio(rated(s.with(failed).count()), rated(s.count())), Legend: legend}}},
 		{Title: "Duration by " + what + ", p95", Unit: "s", Empty: "no requests",
 			Text: "19 of 20 requests took at most this long, without those that timed out or were cancelled. " + text,
@@ -81,12 +82,12 @@ func byServersVersion(s series) []Panel {
 	timely := s.with(answeredAtAll)
 	return []Panel{
 		{Title: "Failed requests by the server's version", Unit: "percentunit", Empty: "no requests", Steps: bad(.01, .05),
-			Text: "Part of the requests that failed, by the server that the client is connected to. The newer version alone " +
-				"is high: it regressed.",
+			Text: "Share of the requests that failed, by the version of the connected server. If only the newer version is " +
+				"high, it has a regression.",
 			Queries: []Query{{Expr: ratio(rated(s.with(failed).count()), rated(s.count())), Legend: legend}}},
 		{Title: "Duration by the server's version, mean", Unit: "s", Empty: "no requests",
-			Text: "Mean duration of requests, without those that timed out or were cancelled. The newer version alone is " +
-				"high: it regressed.",
+			Text: "Mean duration of requests, without those that timed out or were cancelled. If only the newer version is " +
+				"high, it has a regression.",
 			Queries: []Query{{Expr: fmt.Sprintf("%s / (%s > 0)", rated(timely.sum()), rated(timely.count())), Legend: "mean " +
 				legend}}},
 	}
@@ -95,8 +96,8 @@ func byServersVersion(s series) []Panel {
 // Annotation marks an event in all graphs of a dashboard.
 type Annotation struct{ Name, Expr, Title, Text, Color string }
 
-// Annotations returns the marks in all graphs of the dashboard: new versions that replaced others, and changed tools.
-// Each mark lasts five minutes.
+// Annotations returns the annotations of the dashboard, which mark all its graphs: new versions that replaced others,
+// and changed tools. Each mark lasts five minutes.
 func (d Dashboard) Annotations() []Annotation {
 	job := d.Variables[1].Name // follows the environment
 	in := inEnvironment + `,job=~"$` + job + `"`

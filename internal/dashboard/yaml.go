@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-const generated = "# Generated from internal/dashboard by \"go generate ./dashboards\". " +
-	"In a copy, change what you like.\n"
+const generated = "# Generated from internal/dashboard by \"go generate ./dashboards\". Make local changes in a copy.\n"
 
 // RecordingsYAML returns the recording rules in Prometheus's format.
 func RecordingsYAML() string {
@@ -25,7 +24,7 @@ func RecordingsYAML() string {
 // AlertsYAML returns the alerts in Prometheus's format.
 func AlertsYAML() string {
 	var b strings.Builder
-	b.WriteString(generated + "# They need the rules of rules.yaml.\ngroups:\n  - name: mcp-alerts\n    rules:\n")
+	b.WriteString(generated + "# The alerts need the rules of rules.yaml.\ngroups:\n  - name: mcp-alerts\n    rules:\n")
 	for _, a := range Alerts() {
 		fmt.Fprintf(&b, "      - alert: %s\n%s", a.Name, block("expr", a.Expr))
 		if a.For != "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// operation is a request at one of its ends, or an attempt to connect, with the data of the flight recorder and of
-// its span.
+// operation is a request as recorded by its client or its server, or an attempt to connect. It combines the data of the
+// flight recorder and of the span.
 type operation struct {
 	peer *Peer // nil if only a span has the operation
 	span *Span // nil if only the flight recorder has the operation
@@ -128,8 +128,8 @@ func observed(s *Span) *operation {
 	return o
 }
 
-// merged adds the operation of a span to all: it joins the flight recorder's record of the same operation, or becomes
-// an operation of its own.
+// merged adds the operation of a span to all: it merges the operation with the flight recorder's record of the same
+// operation, or appends it.
 func merged(all []*operation, s *operation) []*operation {
 	for _, o := range all {
 		if o.span == nil && o.side == s.side && o.kind == s.kind && o.id == s.id && (o.corr == s.corr || s.corr == "") &&
@@ -159,8 +159,8 @@ type view struct {
 	ambiguous bool   // spans without a parent come from several processes, and any of them may be a peer
 }
 
-// atMost returns sure, or Likely if a peer may have exported the operation's span: every process that a trace passes
-// through can export spans with any content. Only spans of the process that started the trace are proof.
+// atMost returns sure, or Likely if a peer may have exported the operation's span. Every process that a trace passes
+// through can export spans with any content, so only spans of the process that started the trace prove a cause.
 func (v *view) atMost(sure Sure, o *operation) Sure {
 	if o.span != nil && (v.ambiguous || o.span.Process != v.origin) {
 		return Likely
@@ -183,7 +183,7 @@ func (v *view) findOrigin() {
 		v.ambiguous = v.ambiguous || !first && s.Process != v.origin
 		v.origin, first = s.Process, false
 	}
-	v.ambiguous = v.ambiguous || first && len(v.Spans) > 0 // the parents form a cycle
+	v.ambiguous = v.ambiguous || first && len(v.Spans) > 0 // no root: the parents form a cycle
 }
 
 // shortly is how long after the end of a call its entries may still be recorded.
@@ -208,9 +208,8 @@ func newView(f *Facts) *view {
 	return v
 }
 
-// farOf returns the server's record of a request, or nil if it is missing. Spans name their parent. Of records that
-// only flight recorders have, farOf returns the first that matches, because calls from that server to others start
-// later.
+// farOf returns the server's record of a request, or nil if it is missing. A span identifies its parent. A flight
+// recorder does not, so farOf returns its first matching record: calls from that server to other servers start later.
 func farOf(s *operation, all []*operation) (far *operation) {
 	for _, o := range all {
 		if s.kind != kindRequest || o.side == s.side || o.kind != kindHandler || o.id != s.id ||
@@ -227,7 +226,7 @@ func farOf(s *operation, all []*operation) (far *operation) {
 	return far
 }
 
-// belongs reports whether an entry may concern the subject: the entry is of the same trace, or about the connection,
+// belongs reports whether an entry may concern the subject: it belongs to the same trace, or describes the connection,
 // which all traces share.
 func (v *view) belongs(e *telemetry.FlightEntry) bool {
 	return e.TraceID == "" || v.of(e) || e.Kind == kindTransition || e.Method == "ping"
@@ -273,7 +272,7 @@ func rank(o *operation) int {
 	return 0
 }
 
-// inputRequired is the result type of a server that needs input first.
+// inputRequired is the type of a result that requests input from the client.
 const inputRequired = "input_required"
 
 // wantsInput reports whether the server answered with a request for input. If the client could not supply the input,
@@ -282,7 +281,7 @@ func (o *operation) wantsInput() bool {
 	return o.reason == inputRequired || o.attribute(names.KeyMCPClientResultType) == inputRequired
 }
 
-// entry returns the first entry near the subject for which is returns true, or nil.
+// entry returns the first entry near the subject for which the function is returns true, or nil.
 func (v *view) entry(is func(*telemetry.FlightEntry) bool) *telemetry.FlightEntry {
 	for i := range v.near {
 		if is(&v.near[i]) {

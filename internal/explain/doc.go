@@ -9,7 +9,7 @@
 //
 //   - Every cause has evidence. If the facts do not suffice, there is no cause, and the explanation lists the missing
 //     sources.
-//   - Error texts quote the peer between quotation marks. Rules ignore quoted text, so a server cannot choose its cause
-//     by its wording (text.go).
+//   - Error texts quote the peer between quotation marks. Rules ignore quoted text, so the wording of a server cannot
+//     determine the cause (text.go).
 //   - Texts of peers appear only in [Explanation.Quotes], unchanged except for characters that cannot be displayed.
 package explain

@@ -14,13 +14,13 @@ import (
 
 // Facts are the telemetry of one trace.
 type Facts struct {
-	TraceID string   // or the correlation id of a call without a trace, if the program records no traces
+	TraceID string   // trace id, or the correlation id of a call if the program records no traces
 	Spans   []Span   // empty if no source of spans has the trace
 	Peers   []Peer   // clients and servers with entries of the trace, with their whole flight recorders
 	Missing []string // sources that could not be read
 
-	// Alone is an entry of a Peer that has neither a trace nor a correlation id: a request at a server that records no
-	// traces. It replaces TraceID.
+	// Alone replaces TraceID for an entry without a trace id and without a correlation id: a request at a server that
+	// records no traces.
 	Alone *telemetry.FlightEntry
 }
 
@@ -52,14 +52,14 @@ func ProcessOf(resource map[string]string) string {
 	return string(hash[:])
 }
 
-// Peer is a client or a server with the entries of its flight recorder.
+// Peer is a client or a server, with the entries of its flight recorder.
 type Peer struct {
-	Source string // address of the debug page it comes from; empty for this process
+	Source string // address of the debug page that described the peer; empty for this process
 	Name   string
 	Client *inspect.Client // nil for a server
 	Recent []telemetry.FlightEntry
 
-	RequestTimeout time.Duration // of a server; zero for no timeout, and for clients
+	RequestTimeout time.Duration // limit of a server; zero for no limit, and for clients
 }
 
 // Side returns clientSide or serverSide.

@@ -11,18 +11,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// What the server answers to a call that it has understood.
+// Calls that the server answers with an error, although it has understood them.
 var answers = []fault{
-	{"the tool says no", "tool_error", "", false, called("refuses", nil)},
+	{"the tool reports an error", "tool_error", "", false, called("refuses", nil)},
 	{"a handler panics", "handler_panicked", "", false, called("panics", nil)},
-	{"the server fails inside", "server_failed", "-32603", false, refused(-32603, "database is down")},
+	{"an internal error of the server", "server_failed", "-32603", false, refused(-32603, "database is down")},
 	{"an unknown tool", "unknown_tool", "", false, called("forcast", nil)},
-	{"arguments that an old server refuses", "invalid_params", "-32602", false, refused(-32602, "city: want a string")},
+	{"invalid arguments", "invalid_params", "-32602", false, refused(-32602, "city: want a string")},
 	{"an unknown method", "unknown_method", "", false, func(l *lab) {
 		_ = l.ready(l.server(mcpserver.Options{}), mcpclient.Options{}).Call(l.ctx, "sales/forecast", nil, nil)
 	}},
-	{"no request for the server", "invalid_request", "-32600", false, refused(-32600, "Invalid Request")},
-	{"no JSON for the server", "request_unreadable", "-32700", false, refused(-32700, "Parse error")},
+	{"an invalid request", "invalid_request", "-32600", false, refused(-32600, "Invalid Request")},
+	{"invalid JSON", "request_unreadable", "-32700", false, refused(-32700, "Parse error")},
 	{"an unknown resource", "unknown_resource", "", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		_ = s.AddResource(&mcp.Resource{URI: "file:///a", Name: "a"}, func(context.Context, *mcpserver.ReadResourceRequest) (
@@ -32,17 +32,17 @@ var answers = []fault{
 		c := l.ready(s, mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}})
 		_, _ = c.ReadResource(l.ctx, "file:///b")
 	}},
-	{"a URL that the user has to visit", "url_needed", "", false, refused(-32042, "sign in first")},
+	{"the user must visit a URL", "url_needed", "", false, refused(-32042, "sign in first")},
 	{"headers that contradict the body", "headers_contradict", "", false, refused(-32020, "header mismatch")},
-	{"a version that the server does not speak", "version_unsupported", "", false, refused(-32022, "unsupported version")},
-	{"an error of the server's own", "server_error", "-32050", false, refused(-32050, "out of paper")},
-	{"something the client has not declared", "capability_missing", "", false, asked(form)},
+	{"an unsupported version", "version_unsupported", "", false, refused(-32022, "unsupported version")},
+	{"a server-defined error", "server_error", "-32050", false, refused(-32050, "out of paper")},
+	{"an undeclared capability", "capability_missing", "", false, asked(form)},
 	{"the user rejects", "user_rejected", "", false, refused(-1, "User rejected sampling request")},
 	{"a handler of the client fails", "client_handler_failed", "elicitation/create", false,
 		asked(form, mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 			return nil, errors.New("no terminal")
 		}))},
-	{"the server asks again and again", "asked_too_often", "", false, asked(func(ctx context.Context) error {
+	{"too many rounds of input requests", "asked_too_often", "", false, asked(func(ctx context.Context) error {
 		return mcpserver.RequestFrom(ctx).RequireInput(mcp.InputRequests{"roots": {Method: mcp.MethodListRoots}}, "state")
 	}, mcpclient.UseRoots())},
 }
@@ -50,7 +50,7 @@ var answers = []fault{
 // oslo are the arguments of forecast.
 var oslo = map[string]any{"city": "Oslo"}
 
-// asked provokes what becomes of a call whose tool asks the client for something.
+// asked calls a tool that sends a request to the client.
 func asked(ask func(ctx context.Context) error, features ...mcpclient.Feature) func(*lab) {
 	return func(l *lab) {
 		s := l.server(mcpserver.Options{})
@@ -59,7 +59,7 @@ func asked(ask func(ctx context.Context) error, features ...mcpclient.Feature) f
 	}
 }
 
-// asking adds a tool that asks the client for something.
+// asking adds a tool that sends a request to the client.
 func (l *lab) asking(s *mcptest.Server, ask func(ctx context.Context) error) {
 	l.Helper()
 	err := mcpserver.AddTool(s.Server, &mcp.Tool{Name: "asks"}, func(ctx context.Context, _ struct{}) (string, error) {
@@ -77,24 +77,24 @@ func form(ctx context.Context) error {
 	return err
 }
 
-// Calls that get no answer, or none in time.
+// Calls without an answer, or without an answer in time.
 var silences = []fault{
 	{"a slow tool", "server_slow", "stuck", false, called("stuck", nil, mcpclient.WithTimeout(time.Second))},
 	{"a frozen server", "no_answer", "", false, answered(func(*mcptest.Conversation, mcptest.Message) {})},
-	{"an answer that comes too late", "answered_late", "", false, answered(
+	{"a late answer", "answered_late", "", false, answered(
 		func(c *mcptest.Conversation, call mcptest.Message) {
 			time.Sleep(6 * time.Second)
 			c.Answer(call, `{"content":[]}`)
 		})},
 	{"an answer to another request", "answer_of_another_id", "", false,
 		sent(func(string) string { return `{"jsonrpc":"2.0","id":4711,"result":{"content":[]}}` })},
-	{"the caller leaves", "caller_left", "", false, func(l *lab) {
+	{"the caller cancels", "caller_left", "", false, func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{}), mcpclient.Options{})
 		ctx, cancel := context.WithCancel(l.ctx)
 		time.AfterFunc(time.Second, cancel)
 		_, _ = c.CallTool(ctx, "stuck", nil)
 	}},
-	{"the server's own time limit", "server_timeout", "", false, func(l *lab) {
+	{"the time limit of the server", "server_timeout", "", false, func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{RequestTimeout: time.Second}), mcpclient.Options{})
 		l.fails(c, "stuck", nil)
 	}},
@@ -103,7 +103,7 @@ var silences = []fault{
 		go func() { _ = l.call(c, "stuck", nil) }()
 		time.Sleep(3 * time.Second)
 	}},
-	{"a person who does not answer", "waits_for_client", "elicitation/create", false, func(l *lab) {
+	{"a user who does not answer", "waits_for_client", "elicitation/create", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		l.asking(s, form)
 		waiting := mcpclient.HandleElicitation(func(ctx context.Context, _ *mcp.ElicitParams) (*mcp.ElicitResult, error) {
@@ -120,13 +120,13 @@ var silences = []fault{
 		time.Sleep(time.Second)
 		l.fails(c, "forecast", oslo)
 	}},
-	{"turned away again and again", "turned_away", "", false, func(l *lab) {
+	{"rejected on every retry", "turned_away", "", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		c := l.ready(s, mcpclient.Options{})
 		s.Busy(100, 0)
 		l.fails(c, "forecast", oslo)
 	}},
-	{"one more call of a loop", "loop", "", false, func(l *lab) {
+	{"a call that loop detection stops", "loop", "", false, func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{}), mcpclient.Options{Features: []mcpclient.Feature{
 			mcpclient.UseLoopDetection(&mcpclient.LoopOptions{Repeats: 2, Break: true})}})
 		for range 5 {

@@ -16,12 +16,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// shell is a server that is a script.
+// shell returns a transport to a server that is a shell script.
 func shell(script string) transport.Transport {
 	return transport.Stdio{Command: "sh", Args: []string{"-c", script}}
 }
 
-// started provokes what becomes of a call to a script of the shell, after the client has given up.
+// started starts a shell script as the server, and calls a tool after the client has given up.
 func started(script string) func(*lab) {
 	return func(l *lab) {
 		c := l.client(shell(script), mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}})
@@ -30,7 +30,7 @@ func started(script string) func(*lab) {
 	}
 }
 
-// silent is started for a script that says nothing of use.
+// silent connects to a shell script that does not complete the handshake.
 func silent(script string) func(*lab) {
 	return connecting(shell(script), mcpclient.Options{Timeouts: mcpclient.Timeouts{Init: time.Second,
 		Start: time.Second}})
@@ -45,7 +45,7 @@ func connecting(t transport.Transport, o mcpclient.Options) func(*lab) {
 	}
 }
 
-// scripted provokes what becomes of connecting to a server that answers as the test writes.
+// scripted connects to a server that the test scripts.
 func scripted(serve func(*mcptest.Conversation), versions ...mcp.Version) func(*lab) {
 	return func(l *lab) {
 		script := mcptest.NewScript(l)
@@ -56,7 +56,7 @@ func scripted(serve func(*mcptest.Conversation), versions ...mcp.Version) func(*
 	}
 }
 
-// Attempts to connect to a process, and to a server that refuses.
+// Attempts to connect to a process, and to a server that rejects the handshake.
 var starts = []fault{
 	{"no such command", "no_such_command", "", true,
 		connecting(transport.Stdio{Command: "mcp-no-such-server"}, mcpclient.Options{})},
@@ -64,36 +64,36 @@ var starts = []fault{
 		mcpclient.Options{})},
 	{"no such working directory", "no_such_directory", "", true,
 		connecting(transport.Stdio{Command: "sh", Dir: "/nowhere"}, mcpclient.Options{})},
-	{"it exits at once", "exits_at_once", "given up", true, started(`echo 'connection refused' >&2; exit 3`)},
-	{"it is killed at once", "killed_at_once", "", true, started(`kill -9 $$`)},
-	{"it prints garbage", "garbage", "standard output", true, started(`while echo hello; do :; done`)},
-	{"it says nothing", "server_mute", "", true, silent(`while read -r line; do :; done`)},
-	{"it dies in a call", "server_exited", "139", true, func(l *lab) {
+	{"the server exits immediately", "exits_at_once", "given up", true, started(`echo 'connection refused' >&2; exit 3`)},
+	{"the server is killed immediately", "killed_at_once", "", true, started(`kill -9 $$`)},
+	{"the server prints garbage", "garbage", "standard output", true, started(`while echo hello; do :; done`)},
+	{"the server prints nothing", "server_mute", "", true, silent(`while read -r line; do :; done`)},
+	{"the server crashes during a call", "server_exited", "139", true, func(l *lab) {
 		c := l.ready(shell(`read -r probe; echo '{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}'
 			read -r initialize; echo '{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":"2025-11-25","capabilities":`+
 			`{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}'
 			read -r initialized; read -r call; exit 139`), mcpclient.Options{})
 		l.fails(c, "forecast", nil)
-		_ = c.Close() // the end of the process is told by then
+		_ = c.Close() // waits for the record of the process's end
 	}},
-	{"it refuses initialize", "handshake_refused", "", false, scripted(func(c *mcptest.Conversation) {
+	{"the server rejects initialize", "handshake_refused", "", false, scripted(func(c *mcptest.Conversation) {
 		c.Refuse(c.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "Method not found")
 		c.Refuse(c.Expect(mcp.MethodInitialize), mcp.CodeInternalError, "no license")
 	})},
-	{"a version that does not exist", "no_common_version", "", false, scripted(func(c *mcptest.Conversation) {
+	{"no common version", "no_common_version", "", false, scripted(func(c *mcptest.Conversation) {
 		c.Refuse(c.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "Method not found")
 		c.Answer(c.Expect(mcp.MethodInitialize),
 			`{"protocolVersion":"1999-01-01","capabilities":{},"serverInfo":{"name":"x","version":"1"}}`)
 	})},
-	{"a handshake of another shape", "handshake_unreadable", "", false, scripted(func(c *mcptest.Conversation) {
+	{"a malformed handshake", "handshake_unreadable", "", false, scripted(func(c *mcptest.Conversation) {
 		c.Refuse(c.Expect(mcp.MethodDiscover), mcp.CodeMethodNotFound, "Method not found")
 		c.Answer(c.Expect(mcp.MethodInitialize), `{"protocolVersion":7}`)
 	})},
-	{"a handshake without an answer", "handshake_unanswered", "", false, scripted(func(c *mcptest.Conversation) {
+	{"an unanswered handshake", "handshake_unanswered", "", false, scripted(func(c *mcptest.Conversation) {
 		c.Expect(mcp.MethodDiscover)
 		<-c.Context().Done()
 	})},
-	{"it hangs up on the handshake", "hangs_up", "", false, func(l *lab) {
+	{"the server hangs up during the handshake", "hangs_up", "", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		s.Refuse(io.EOF)
 		if err := l.connect(s, mcpclient.Options{}); err == nil {
@@ -115,7 +115,7 @@ var starts = []fault{
 	}},
 }
 
-// answering is a server that answers each request so.
+// answering connects to a server that gives each request the same answer.
 func answering(status int, header, body string) func(*lab) {
 	return func(l *lab) {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -140,20 +140,20 @@ var urls = []fault{
 	}},
 	{"the host does not exist", "no_such_host", "", true,
 		connecting(&transport.HTTP{URL: "http://mcp.invalid/mcp"}, mcpclient.Options{})},
-	{"https where plain HTTP is spoken", "plain_http", "", true, func(l *lab) {
+	{"https to a plain HTTP server", "plain_http", "", true, func(l *lab) {
 		s := httptest.NewServer(http.NotFoundHandler())
 		defer s.Close()
 		connecting(&transport.HTTP{URL: "https://" + s.Listener.Addr().String() + "/mcp"}, mcpclient.Options{})(l)
 	}},
 	{"a certificate that is not trusted", "bad_certificate", "", true, func(l *lab) {
 		s := httptest.NewUnstartedServer(http.NotFoundHandler())
-		s.Config.ErrorLog = log.New(io.Discard, "", 0) // it tells of our client's refusal
+		s.Config.ErrorLog = log.New(io.Discard, "", 0) // the client rejects the certificate, which the server would log
 		s.StartTLS()
 		defer s.Close()
 		connecting(&transport.HTTP{URL: s.URL + "/mcp"}, mcpclient.Options{})(l)
 	}},
-	{"another path", "no_endpoint", "404", true, answering(404, "text/plain", "404 page not found")},
-	{"a page in HTML", "not_mcp", "", true, answering(200, "text/html", "<title>Welcome</title>")},
+	{"a wrong path", "no_endpoint", "404", true, answering(404, "text/plain", "404 page not found")},
+	{"an HTML page", "not_mcp", "", true, answering(200, "text/html", "<title>Welcome</title>")},
 	{"a redirect", "redirected", "", true, func(l *lab) {
 		s := httptest.NewServer(http.RedirectHandler("https://login.example.com/", http.StatusFound))
 		defer s.Close()

@@ -17,8 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// web provokes what becomes of a call over HTTP whose request is answered so. Before that, the server has made a
-// session as one of 2025-11-25 does.
+// web calls a tool over HTTP in a session of revision 2025-11-25; answer responds to the call.
 func web(answer func(w http.ResponseWriter, id string)) func(*lab) {
 	return func(l *lab) {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -62,12 +61,12 @@ func serveOld(w http.ResponseWriter, r *http.Request, answer func(w http.Respons
 	}
 }
 
-// with answers with a status.
+// with answers a call with an HTTP status.
 func with(status int) func(*lab) {
 	return web(func(w http.ResponseWriter, _ string) { w.WriteHeader(status) })
 }
 
-// typed answers with a body of a type.
+// typed answers a call with a body of a content type.
 func typed(contentType string, body func(id string) string) func(*lab) {
 	return web(func(w http.ResponseWriter, id string) {
 		w.Header().Set("Content-Type", contentType)
@@ -77,33 +76,33 @@ func typed(contentType string, body func(id string) string) func(*lab) {
 
 // Calls over HTTP.
 var webCalls = []fault{
-	{"a token that has expired", "unauthorized", "", true, with(401)},
-	{"a tool that the token does not allow", "forbidden", "", true, with(403)},
+	{"an expired token", "unauthorized", "", true, with(401)},
+	{"a token without permission for the tool", "forbidden", "", true, with(403)},
 	{"too many requests", "turned_away", "HTTP 429", true, with(429)},
 	{"the server fails", "http_server_failed", "", true, with(500)},
-	{"the proxy finds no server", "bad_gateway", "", true, with(502)},
-	{"the proxy is out of patience", "gateway_timeout", "", true, with(504)},
+	{"the proxy cannot reach the server", "bad_gateway", "", true, with(502)},
+	{"the proxy times out", "gateway_timeout", "", true, with(504)},
 	{"the body is too large for the proxy", "request_too_large", "413", true, with(413)},
-	{"the proxy did not get the request", "http_timeout", "", true, with(408)},
+	{"the request arrives too slowly", "http_timeout", "", true, with(408)},
 	{"a teapot", "http_refused", "418", true, with(418)},
 	{"the session has expired", "session_expired", "", true, with(404)},
-	{"the server is gone, and does not come back in time", "nothing_listens", "never sent", true, func(l *lab) {
+	{"the server goes away and does not return in time", "nothing_listens", "never sent", true, func(l *lab) {
 		site := httptest.NewServer(l.server(mcpserver.Options{}).Server.HTTPHandler(nil))
 		c := l.ready(&transport.HTTP{URL: site.URL},
 			mcpclient.Options{Backoff: mcpclient.Backoff{Min: 100 * time.Millisecond}})
 		site.CloseClientConnections()
 		site.Close()
-		for c.Status().State == connstate.Ready { // as long as a connection that is closed is used again
+		for c.Status().State == connstate.Ready { // until the client notices that its connection is closed
 			_, _ = c.CallTool(l.Context(), "forecast", oslo)
 		}
 		l.fails(c, "forecast", oslo, mcpclient.WithTimeout(time.Second), mcpclient.WaitForReady(), mcpclient.Retry(3))
 	}},
-	{"a page of HTML in place of the answer", "message_no_answer", "", true,
+	{"an HTML page instead of the answer", "message_no_answer", "", true,
 		typed("text/html", func(string) string { return "<h1>Sign in</h1>" })},
 	{"the answer to another request", "message_foreign_answer", "", true, typed("text/event-stream", func(string) string {
 		return "data: {\"jsonrpc\":\"2.0\",\"id\":4711,\"result\":{\"content\":[]}}\n\n"
 	})},
-	{"a stream that is cut", "answer_cut_off", "", true, typed("text/event-stream", func(string) string {
+	{"a stream that is cut off", "answer_cut_off", "", true, typed("text/event-stream", func(string) string {
 		return "data: {\"jsonrpc\":\"2.0\","
 	})},
 }
@@ -118,7 +117,7 @@ var policies = []fault{
 		proxied(mcpproxy.Policy{Timeout: time.Second}, "stuck", nil, 1)},
 }
 
-// proxied provokes what becomes of some calls through a proxy, the last of which fails.
+// proxied makes several calls through a proxy; the last call fails.
 func proxied(p mcpproxy.Policy, tool string, args any, calls int) func(*lab) {
 	return func(l *lab) {
 		server := l.server(mcpserver.Options{})

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// injections are the faults of a plan, each with the cause that it would have if nothing said that it was done on
-// purpose; empty for none.
+// injections are the faults of a plan. comesTo is the cause that explain reports if the telemetry does not mention the
+// injection; empty for none.
 var injections = []struct {
 	chaos.Fault
 	comesTo string
@@ -35,10 +35,10 @@ var injections = []struct {
 	{chaos.Fault{Kind: chaos.Freeze}, "no_answer"},
 	{chaos.Fault{Kind: chaos.Cut}, "connection_closed"},
 	{chaos.Fault{Kind: chaos.Death}, "server_killed"},
-	{chaos.Fault{Kind: chaos.Refuse}, ""}, // its error says so, and no more is known
+	{chaos.Fault{Kind: chaos.Refuse}, ""}, // the error text mentions the injection, and there is no other telemetry
 }
 
-// injected are the faults of a plan as faults of the laboratory.
+// injected converts injections to faults of the laboratory.
 var injected = func() (all []fault) {
 	for _, i := range injections {
 		f := fault{"on purpose: " + string(i.Kind), "injected_" + string(i.Kind), "(" + string(i.Kind) + ")", false,
@@ -66,7 +66,7 @@ func (l *lab) wrap(t transport.Transport, f chaos.Fault) transport.Transport {
 	return w
 }
 
-// broken provokes what becomes of a call that a fault hits.
+// broken makes a call into which f is injected.
 func broken(f chaos.Fault) func(*lab) {
 	return func(l *lab) {
 		c := l.ready(l.wrap(l.server(mcpserver.Options{}), f), mcpclient.Options{Limits: mcpclient.Limits{Frame: 1 << 20}})
@@ -74,7 +74,7 @@ func broken(f chaos.Fault) func(*lab) {
 	}
 }
 
-// expired is broken over HTTP, in a session.
+// expired makes a call over HTTP, in a session, into which f is injected.
 func expired(f chaos.Fault) func(*lab) {
 	return func(l *lab) {
 		h := l.server(mcpserver.Options{}).HTTPHandler(nil)
@@ -88,8 +88,8 @@ func expired(f chaos.Fault) func(*lab) {
 	}
 }
 
-// TestInjectedFaultIsTheFirstCause injects each kind of fault. The cause after the injection is the one that an
-// observer finds who does not know about the plan.
+// TestInjectedFaultIsTheFirstCause injects each kind of fault. The second cause is the cause that explain reports
+// without telemetry of the injection.
 func TestInjectedFaultIsTheFirstCause(t *testing.T) {
 	for i, f := range injected {
 		want := injections[i]
@@ -100,19 +100,19 @@ func TestInjectedFaultIsTheFirstCause(t *testing.T) {
 				t.Fatalf("want %s, got\n%s", f.cause, x)
 			}
 			if want.comesTo != "" && !hasCause(x.Causes[1:], want.comesTo) {
-				t.Errorf("want %s behind it, got\n%s", want.comesTo, x)
+				t.Errorf("want %s as a further cause, got\n%s", want.comesTo, x)
 			}
 			for j := range facts.Spans {
 				delete(facts.Spans[j].Attributes, names.KeyMCPClientFaultKind)
 			}
 			y := explain.Explain(&facts)
 			if want.comesTo != "" && (len(y.Causes) == 0 || y.Causes[0].ID != want.comesTo) {
-				t.Errorf("want %s if nothing says that it was on purpose, got\n%s", want.comesTo, y)
+				t.Errorf("want %s without telemetry of the injection, got\n%s", want.comesTo, y)
 			}
 		})
 	}
 	if kinds := chaos.Kinds(); len(injections) != len(kinds) {
-		t.Errorf("%d of %d kinds are there", len(injections), len(kinds))
+		t.Errorf("injections has %d of %d kinds of faults", len(injections), len(kinds))
 	}
 }
 
@@ -120,8 +120,8 @@ func hasCause(causes []explain.Cause, id string) bool {
 	return slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.ID == id })
 }
 
-// TestInjectedFaultCountsOnlyBelowTheFailedCall has a host whose call times out because the plan of a proxy delays
-// the answer; and the same fault in an unrelated request, and in a span that a server exports.
+// TestInjectedFaultCountsOnlyBelowTheFailedCall explains a host's call that times out because the fault plan of a proxy
+// delays the answer. It also tests the same fault in an unrelated request, and in a span that a server exports.
 func TestInjectedFaultCountsOnlyBelowTheFailedCall(t *testing.T) {
 	span := func(id, parent, kind, owner, fault string, took time.Duration) explain.Span {
 		s := explain.Span{ID: id, Parent: parent, Kind: kind, Start: noon, End: noon.Add(took), Failed: id == "host",
@@ -138,10 +138,10 @@ func TestInjectedFaultCountsOnlyBelowTheFailedCall(t *testing.T) {
 		want  bool
 	}{
 		"a client below it": {span("out", "in", "CLIENT", names.KeyMCPClientName, chaosLatency, 2*time.Second), true},
-		"a word of nothing": {span("out", "in", "CLIENT", names.KeyMCPClientName, "earthquake", 2*time.Second), false},
+		"an unknown kind":   {span("out", "in", "CLIENT", names.KeyMCPClientName, "earthquake", 2*time.Second), false},
 		"a server below it": {span("out", "in", "SERVER", names.KeyMCPServerName, chaosLatency, 2*time.Second), false},
 		"beside it":         {span("out", "", "CLIENT", names.KeyMCPClientName, chaosLatency, time.Millisecond), false},
-		"in a circle":       {span("out", "out", "CLIENT", names.KeyMCPClientName, chaosLatency, time.Millisecond), false},
+		"in a cycle":        {span("out", "out", "CLIENT", names.KeyMCPClientName, chaosLatency, time.Millisecond), false},
 	} {
 		in := span("in", "host", "SERVER", names.KeyMCPServerName, "", 2*time.Second)
 		x := explain.Explain(&explain.Facts{TraceID: traceID, Spans: []explain.Span{host, in, c.other}})

@@ -23,41 +23,41 @@ func oversize(id string) string {
 
 // Messages that break the protocol.
 var messages = []fault{
-	{"garbage in place of an answer", "message_invalid_json", "", false,
+	{"garbage instead of an answer", "message_invalid_json", "", false,
 		sent(func(string) string { return "Segmentation fault" })},
-	{"an answer that is too deep", "message_too_deep", "", false, sent(func(id string) string {
+	{"an answer that is nested too deeply", "message_too_deep", "", false, sent(func(id string) string {
 		return `{"jsonrpc":"2.0","id":` + id + `,"result":` + strings.Repeat(`{"a":`, 20_000) + "1" + strings.Repeat("}",
 			20_000) + "}"
 	})},
 	{"a batch", "message_batch", "", false,
 		sent(func(id string) string { return `[{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[]}}]` })},
-	{"no message at all", "message_invalid_envelope", "", false, sent(func(string) string { return `"hello"` })},
+	{"JSON that is not a message", "message_invalid_envelope", "", false, sent(func(string) string { return `"hello"` })},
 	{"another version of JSON-RPC", "message_invalid_version", "", false,
 		sent(func(id string) string { return `{"jsonrpc":"1.0","id":` + id + `,"result":{"content":[]}}` })},
-	{"a member twice", "message_duplicate_member", "", false,
+	{"a duplicate member", "message_duplicate_member", "", false,
 		sent(func(id string) string {
 			return `{"jsonrpc":"2.0","id":` + id + `,"id":` + id + `,"result":{"content":[]}}`
 		})},
-	{"a result with an error", "message_mixed_members", "", false, sent(func(id string) string {
+	{"a result and an error", "message_mixed_members", "", false, sent(func(id string) string {
 		return `{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[]},"error":{"code":1,"message":"x"}}`
 	})},
-	{"an id that is none", "message_invalid_id", "", false,
+	{"an invalid id", "message_invalid_id", "", false,
 		sent(func(string) string { return `{"jsonrpc":"2.0","id":true,"result":{"content":[]}}` })},
-	{"an id that is null", "message_null_id", "", false,
+	{"a null id", "message_null_id", "", false,
 		sent(func(string) string { return `{"jsonrpc":"2.0","id":null,"result":{"content":[]}}` })},
 	{"an answer without an id", "message_missing_id", "", false,
 		sent(func(string) string { return `{"jsonrpc":"2.0","result":{"content":[]}}` })},
-	{"a method that is none", "message_invalid_method", "", false,
+	{"an invalid method", "message_invalid_method", "", false,
 		sent(func(string) string { return `{"jsonrpc":"2.0","id":1,"method":7}` })},
-	{"params that are none", "message_invalid_params", "", false,
+	{"invalid params", "message_invalid_params", "", false,
 		sent(func(string) string { return `{"jsonrpc":"2.0","id":"x","method":"ping","params":7}` })},
-	{"a result that is none", "message_invalid_result", "", false,
+	{"an invalid result", "message_invalid_result", "", false,
 		sent(func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":7}` })},
-	{"an error that is none", "message_invalid_error", "", false,
+	{"an invalid error", "message_invalid_error", "", false,
 		sent(func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"error":"no"}` })},
 	{"an answer that is too large", "answer_too_large", "4096", false, sent(oversize, small)},
-	{"an answer that is too large and skipped", "answer_skipped", "4096", false, sent(oversize, skip)},
-	{"garbage without end", "garbage", "", false, answered(func(c *mcptest.Conversation, _ mcptest.Message) {
+	{"an answer that is too large, which the client skips", "answer_skipped", "4096", false, sent(oversize, skip)},
+	{"endless garbage", "garbage", "", false, answered(func(c *mcptest.Conversation, _ mcptest.Message) {
 		for range 1000 {
 			c.Send("hello")
 		}
@@ -66,7 +66,7 @@ var messages = []fault{
 		c.Answer(call, `{"content":[]}`)
 		c.Answer(call, `{"content":[]}`)
 	})},
-	{"a request that a modern server may not make", "message_unexpected_request", "", false, func(l *lab) {
+	{"a request from a modern server, which must not send any", "message_unexpected_request", "", false, func(l *lab) {
 		script := mcptest.NewScript(l)
 		c := l.client(script, mcpclient.Options{})
 		server := script.Accept().Handshake(mcp.Version20260728)
@@ -81,7 +81,7 @@ var messages = []fault{
 	}},
 }
 
-// Connections that end, and calls that find none.
+// Connections that end, and calls without a connection.
 var connections = []fault{
 	{"the server hangs up", "connection_closed", "", false, answered(
 		func(c *mcptest.Conversation, _ mcptest.Message) { c.Close() })},
@@ -104,7 +104,7 @@ var connections = []fault{
 		script.Accept().Expect(mcp.MethodDiscover)
 		l.fails(c, "forecast", nil)
 	}},
-	{"no connection in time, for nothing listens", "nothing_listens", "never sent", false, func(l *lab) {
+	{"no connection in time, because nothing listens", "nothing_listens", "never sent", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		c := l.ready(s, mcpclient.Options{})
 		s.Refuse(errors.New("connect to mcp.example.com: connection refused"))
@@ -112,13 +112,13 @@ var connections = []fault{
 		synctest.Wait()
 		l.fails(c, "forecast", oslo, mcpclient.WaitForReady(), mcpclient.WithTimeout(5*time.Second))
 	}},
-	{"no connection in time, for the server is silent", "never_sent", "waited 2.00s", false, func(l *lab) {
+	{"no connection in time, because the server is silent", "never_sent", "waited 2.00s", false, func(l *lab) {
 		script := mcptest.NewScript(l)
 		c := l.client(script, mcpclient.Options{})
 		script.Accept().Expect(mcp.MethodDiscover)
 		l.fails(c, "forecast", oslo, mcpclient.WaitForReady(), mcpclient.WithTimeout(2*time.Second))
 	}},
-	{"the caller leaves while it waits for a connection", "never_sent", "its caller cancelled it", false, func(l *lab) {
+	{"the caller cancels while it waits for a connection", "never_sent", "its caller cancelled it", false, func(l *lab) {
 		script := mcptest.NewScript(l)
 		c := l.client(script, mcpclient.Options{})
 		script.Accept().Expect(mcp.MethodDiscover)
@@ -150,7 +150,7 @@ var connections = []fault{
 	}},
 }
 
-// Calls that succeed, though not as they should.
+// Calls that succeed, but late or after retries.
 var successes = []fault{
 	{"a slow server", "server_slow", "2.00s", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
@@ -160,7 +160,7 @@ var successes = []fault{
 			l.Error(err)
 		}
 	}},
-	{"turned away at first", "retried", "2", false, func(l *lab) {
+	{"rejected at first", "retried", "2", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		c := l.ready(s, mcpclient.Options{})
 		s.Busy(2, 0)
@@ -168,7 +168,7 @@ var successes = []fault{
 			l.Error(err)
 		}
 	}},
-	{"a call that asks for something first", "server_slow", "1.00s of its 1.00s", false, func(l *lab) {
+	{"a call that needs input first", "server_slow", "1.00s of its 1.00s", false, func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		l.asking(s, func(ctx context.Context) error {
 			if err := form(ctx); err != nil {

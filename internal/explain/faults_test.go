@@ -17,7 +17,7 @@ func laboratory() []fault {
 	return slices.Concat(answers, silences, messages, connections, successes, starts, urls, webCalls, policies, injected)
 }
 
-// The lowest number of faults, and how many of them flight recorders alone and spans alone must explain.
+// Minimum numbers of faults: in total, explained by flight recorders alone, and explained by spans alone.
 const (
 	wantFaults   = 77
 	wantRecorder = 72
@@ -25,17 +25,17 @@ const (
 )
 
 func TestEachFaultIsExplained(t *testing.T) {
-	named := map[string]string{} // the fault of each text
-	var recorder, spans []string // the faults that each source explains alone
+	named := map[string]string{} // fault by the text of its cause
+	var recorder, spans []string // faults that one source explains alone
 	for _, f := range laboratory() {
 		t.Run(f.name, func(t *testing.T) {
 			facts := f.run(t)
 			x := explain.Explain(&facts)
 			if !f.isNamed(&facts) {
-				t.Fatalf("want the cause %s saying %q, got\n%s", f.cause, f.says, x)
+				t.Fatalf("want the cause %s with the text %q, got\n%s", f.cause, f.says, x)
 			}
 			if other := named[x.Causes[0].Text]; other != "" {
-				t.Errorf("cannot be told from %q: %s", other, x.Causes[0].Text)
+				t.Errorf("has the same cause text as %q: %s", other, x.Causes[0].Text)
 			}
 			named[x.Causes[0].Text] = f.name
 			if f.isNamed(&explain.Facts{TraceID: facts.TraceID, Peers: facts.Peers}) {
@@ -47,11 +47,11 @@ func TestEachFaultIsExplained(t *testing.T) {
 		})
 	}
 	all := len(laboratory())
-	t.Logf("the cause is named of %d faults in %d; %d by the flight recorders alone, %d by the spans alone",
+	t.Logf("explained: %d of %d faults; %d by the flight recorders alone, %d by the spans alone",
 		len(named), all, len(recorder), len(spans))
 	if all < wantFaults || len(named) != all || len(recorder) < wantRecorder || len(spans) < wantSpans {
-		t.Errorf("want all of at least %d named, %d by the flight recorders alone, %d by the spans alone", wantFaults,
-			wantRecorder, wantSpans)
+		t.Errorf("want at least %d faults, all explained; %d by the flight recorders alone, %d by the spans alone",
+			wantFaults, wantRecorder, wantSpans)
 	}
 }
 
@@ -73,7 +73,7 @@ var twins = []struct {
 }{
 	{fault{"an answer that is cut off", "message_invalid_json", "cut off", false,
 		sent(func(id string) string { return `{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[` })},
-		"garbage in place of an answer"},
+		"garbage instead of an answer"},
 	{fault{"the caller's deadline passes", "server_slow", "after 1.00s", false, func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{}), mcpclient.Options{})
 		ctx, cancel := context.WithTimeout(l.ctx, time.Second)

@@ -19,8 +19,8 @@ var codes = map[string]meaning{
 		"check the server's requirements for this method; it may speak another revision than the negotiated one"},
 	"-32601": {"unknown_method", "The server does not have this method, or has not declared the capability (-32601).",
 		"list the server's capabilities, and use only methods that they include"},
-	"-32602": {"invalid_params", "The server refuses the parameters (-32602): an argument is missing or of the " +
-		"wrong type, or there is no tool, prompt or resource of this name.",
+	"-32602": {"invalid_params", "The server rejects the parameters (-32602): an argument is missing or has the wrong " +
+		"type, or no tool, prompt or resource has this name.",
 		"list the tools again, and compare name and arguments with the tool's inputSchema"},
 	"-32603": {"server_failed", "The server reports an internal error (-32603).",
 		"search the server's log for the trace id; the request itself may be correct"},
@@ -45,8 +45,8 @@ func code(v *view) *Cause {
 	}
 	m, defined := codes[s.reason]
 	if !defined {
-		m = meaning{"server_error", "The server answered with an error of its own, " + name(s.reason) + ".",
-			"look up the code in the server's documentation; the error's text is below, if spans are available"}
+		m = meaning{"server_error", "The server answered with a server-defined error, " + name(s.reason) + ".",
+			"look up the code in the server's documentation; the error text is below if spans are available"}
 	}
 	evidence := []string{s.ended()}
 	if v.far != nil {
@@ -58,8 +58,8 @@ func code(v *view) *Cause {
 	return m.cause(Certain, evidence...)
 }
 
-// worded distinguishes causes with the same code by the text of the error. A server chooses the code as freely as the
-// text, so trusting the text gives it no advantage.
+// worded distinguishes causes with the same code by the text of the error. A server can choose any code as well as any
+// text, so a server that lies in the text gains nothing.
 func worded(v *view, evidence []string) *Cause {
 	s, text := v.subject, strings.ToLower(v.subject.message)
 	switch {
@@ -134,7 +134,7 @@ var statuses = map[string]meaning{
 		"give the client credentials: HTTP.Authorizer, a header, or mcpotel with --authorize; a token may have expired"},
 	"403": {"forbidden", "The server denies access to this client (HTTP 403).",
 		"check the permissions of the credentials, and the server's allowed hosts and origins"},
-	"404": {"no_endpoint", "There is no MCP endpoint at this URL, or the session is unknown there (HTTP 404).",
+	"404": {"no_endpoint", "There is no MCP endpoint at this URL, or the server does not know the session (HTTP 404).",
 		"check the path of the URL: it often ends in /mcp"},
 	"405": {"no_endpoint", "This URL does not accept POST (HTTP 405), as an MCP endpoint does.",
 		"check the path of the URL: it often ends in /mcp"},
@@ -152,7 +152,7 @@ var statuses = map[string]meaning{
 		"the server is slower than the proxy allows: raise the proxy's timeout, or make the tool a task"},
 }
 
-// statusOf returns the meaning of an HTTP status, and whether word is one.
+// statusOf returns the meaning of an HTTP status. It returns false if word is not a status.
 func statusOf(word string) (meaning, bool) {
 	if len(word) != 3 || word[0] < '3' || word[0] > '5' {
 		return meaning{}, false
@@ -171,7 +171,7 @@ func statusOf(word string) (meaning, bool) {
 	return m, true
 }
 
-// status explains a request that got an HTTP status in place of an answer.
+// status explains a request that got an HTTP status instead of an answer.
 func status(v *view) *Cause {
 	if m, ok := statusOf(v.subject.reason); ok && v.subject.failed {
 		return m.cause(Certain, v.subject.ended())
@@ -198,7 +198,7 @@ func decided(v *view) *Cause {
 	return nil
 }
 
-// inputMissing explains a call that ended after the server had asked for input.
+// inputMissing explains a call that ended after the server had requested input.
 func inputMissing(v *view) *Cause {
 	s := v.subject
 	if !s.wantsInput() {
@@ -213,8 +213,8 @@ func inputMissing(v *view) *Cause {
 		}
 	}
 	if s.round > 0 {
-		return meaning{"asked_too_often", fmt.Sprintf("The server asked for input %d times, and the client gave up.",
-			s.round+1), "find out why the tool keeps asking, or allow more rounds with Options.Limits.InputRounds"}.
+		return meaning{"asked_too_often", fmt.Sprintf("The server requested input %d times, and the client gave up.",
+			s.round+1), "find out why the tool keeps requesting input, or allow more rounds with Options.Limits.InputRounds"}.
 			cause(Likely, s.ended(), fmt.Sprintf("the client supplied input %d times", s.round))
 	}
 	return meaning{"input_not_given", "The server needs input from the client first, and did not get it.",

@@ -12,15 +12,15 @@ const unknownFailure = "cannot_connect"
 var malformed = meaning{"handshake_unreadable", "The server's answer to the handshake violates the protocol.",
 	"this is a bug in the server: mcpotel doctor names the violation"}
 
-// failures explains errors of an attempt to connect by their wording, which package messages keeps on one page. The
-// first match wins.
+// failures explains errors of an attempt to connect by their text. tools/messages lists these texts. The first match
+// wins.
 var failures = []struct {
 	words string
 	meaning
 }{
 	{"injected by the plan of faults", injection(names.FaultRefuse)},
 	{"executable file not found", meaning{"no_such_command", "The command of the server does not exist on this machine.",
-		"install it, or name it with its path"}},
+		"install it, or give its path"}},
 	{"its working directory", meaning{"no_such_directory", "The working directory of the server does not exist.",
 		"correct the directory in the configuration"}},
 	{"the server cannot be started", meaning{"cannot_start", "The server cannot be started: its command is not a " +
@@ -56,7 +56,7 @@ var failures = []struct {
 	{"not an answer of an MCP server", meaning{"not_mcp",
 		"There is no MCP server at this URL: it returns other content, such as an HTML page.",
 		"check the path of the URL: it often ends in /mcp"}},
-	{"does not answer a ping", meaning{"connection_silent", "The server sends nothing, and does not answer a ping.",
+	{"does not answer a ping", meaning{"connection_silent", "The server sends nothing, and does not answer pings.",
 		"the server hangs, or the network drops packets without an error"}},
 	{"not ready within", meaning{"handshake_unanswered", "The server did not answer the handshake in time.",
 		"the server hangs, or is not an MCP server; raise the limit with Options.Timeouts.Init"}},

@@ -26,10 +26,9 @@ var injections = map[string]string{
 
 // injection returns the meaning of an injected fault.
 func injection(kind string) meaning {
-	return meaning{"injected_" + kind, "A plan of faults broke the connection on purpose (" + kind + "): " +
+	return meaning{"injected_" + kind, "A fault plan disturbed the connection on purpose (" + kind + "): " +
 		injections[kind] + ".",
-		"nothing is broken: check how the caller handled the fault, and remove the plan (--chaos, or package chaos) to " +
-			"stop injecting faults"}
+		"check how the caller handled the fault; to stop injecting faults, remove the plan (--chaos, or package chaos)"}
 }
 
 // injected finds a fault that was injected into the subject, or into a client's request below it. A server can export

@@ -27,7 +27,7 @@ var violations = map[string]string{
 	"invalid_result":     "had a result that does not match the method's result type",
 	"invalid_error":      "had an error without code or message",
 	"unexpected_request": "was a request, which a server of this revision may not make",
-	"foreign_answer":     "was the answer to another request, on the stream of this one",
+	"foreign_answer":     "answered another request, on the stream of this request",
 	"no_answer":          "was not an MCP message, but for example an HTML page",
 }
 
@@ -52,7 +52,7 @@ func unreadable(v *view) *Cause {
 		return meaning{"message_" + e.Reason, "The server's answer violates the protocol (" + e.Reason + "): it " +
 			violations[e.Reason] + ".", do}.cause(Certain, s.ended(), v.record(e))
 	case e != nil:
-		return meaning{"message_" + e.Reason, "No answer came in time, but a message that violates the protocol (" +
+		return meaning{"message_" + e.Reason, "No answer arrived in time, but a message that violates the protocol (" +
 			e.Reason + "): it " + violations[e.Reason] + ". It was probably the answer.", do}.
 			cause(Likely, s.ended(), v.record(e))
 	case s.reason == names.ErrorViolation:
@@ -95,9 +95,8 @@ func anotherID(v *view) *Cause {
 	if e == nil || v.subject.reason != names.ErrorTimeout {
 		return nil
 	}
-	return meaning{"answer_of_another_id", "No answer came in time, but an answer to a request that the client never " +
-		"sent " +
-		"(id " + name(e.ID) + "). It was probably the answer to this request.",
+	return meaning{"answer_of_another_id", "No answer arrived in time, but an answer to a request that the client never " +
+		"sent (id " + name(e.ID) + "). It was probably the answer to this request.",
 		"this is a bug in the server: its answer must have the id of the request"}.
 		cause(Likely, v.subject.ended(), v.record(e))
 }

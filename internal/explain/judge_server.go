@@ -19,8 +19,8 @@ var serverEnds = map[string]meaning{
 		"wait, and make fewer calls; mcpserver limits them with Options.Rates"},
 }
 
-// endedByServer explains a request by the server's own error.type: the subject's, or its counterpart's if the client
-// got an internal error. If the client itself ended the request, the client's reason is better.
+// endedByServer explains a request by the error.type that the server recorded: in the subject, or in its counterpart if
+// the client got an internal error. If the client itself ended the request, the client's reason is more precise.
 func endedByServer(v *view) *Cause {
 	o := v.subject
 	if o.kind == kindRequest && o.failed && v.far != nil && o.reason == "-32603" {

@@ -50,7 +50,7 @@ func waitsForClient(v *view) *Cause {
 	return nil
 }
 
-// long is the duration from which a successful call counts as slow.
+// long is the minimum duration of a slow successful call.
 const long = 500 * time.Millisecond
 
 // slow explains a call that spent most of its time in the server.
@@ -96,10 +96,10 @@ func unanswered(v *view) *Cause {
 	case s.kind != kindRequest || s.side != clientSide:
 		return nil
 	case s.pending:
-		return meaning{"under_way", "No answer has come yet.", "wait, or cancel the call"}.cause(Certain, s.ended())
+		return meaning{"under_way", "No answer has arrived yet.", "wait, or cancel the call"}.cause(Certain, s.ended())
 	case v.timedOut():
 		return meaning{"no_answer", "The server did not answer: the call timed out " + v.elapsed() + ". There is no " +
-			"telemetry of the server: it hangs, is very slow, or never got the request.",
+			"telemetry of the server: it hangs, is very slow, or never received the request.",
 			"check whether the server runs; " + moreTime}.cause(Likely, s.ended(),
 			"the server's telemetry is missing")
 	}

@@ -10,9 +10,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// unsent reports whether the subject ended before it was sent. A client assigns the request id when it has a
-// connection, and the protocol version comes from the connection, so a span without both belongs to a request that
-// was not sent.
+// unsent reports whether the subject ended before it was sent. The request id and the protocol version depend on a
+// connection, so a span without both belongs to a request that was not sent.
 func (v *view) unsent() bool {
 	s := v.subject
 	if s.kind != kindRequest || s.side != clientSide || !s.failed || s.id != "" ||
@@ -72,8 +71,8 @@ func neverSent(v *view) *Cause {
 	return cause
 }
 
-// noConnection returns why there was no connection. It reads the client's error texts about the subject, about other
-// operations of the trace, and about its last attempt. It returns nil if no text explains it.
+// noConnection returns the cause of the missing connection. It reads the client's error texts about the subject, about
+// other operations of the trace, and about its last attempt. It returns nil if none of them explains it.
 func (v *view) noConnection() *Cause {
 	texts := []string{v.subject.message}
 	for _, o := range v.all {

@@ -17,27 +17,28 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// The pages for operators say what each error.type means, which record to look for, and what an alert is about. They
-// are held against what real clients and servers emit: those of the laboratory and of scenarios.
+// The pages for operators explain each error.type, log record and alert. These tests compare the pages with the
+// telemetry that real clients and servers emit, in the laboratory and in scenarios.
 
-// pages are those for operators.
+// pages are the pages for operators.
 var pages = []string{"runbook.md", "guides/troubleshooting.md", "guides/errors.md"}
 
-// elsewhere are events that no scenario here provokes. tools/unseen fails if no test of a whole run emits one.
+// elsewhere lists events that no scenario of this package provokes. tools/unseen fails if no test of the repository
+// emits them.
 var elsewhere = map[string]string{
 	"mcp_client.log.lost":      "mcpclient: a log handler that does not return",
 	"mcp_server.log.lost":      "mcpserver: a log handler that does not return",
 	"mcp_client.tool.rejected": "mcpclient: headers that repeat parameters, over HTTP",
 }
 
-// emissions are what scenarios have emitted: each name with the first scenario that did.
+// emissions are the names that scenarios have emitted, each with the first scenario that emitted it.
 type emissions struct {
 	client, server map[string]string // values of error.type of the operations of a client, and of a server
 	events         map[string]string
 	series         map[string]string // in Prometheus
 }
 
-// note adds what a scenario has emitted.
+// note adds the names that a scenario has emitted.
 func (e *emissions) note(scenario string, rec *telemetrytest.Recording) {
 	add := func(to map[string]string, name string) {
 		if to[name] == "" && name != "" {
@@ -95,8 +96,8 @@ func operatorPages(t *testing.T) map[string]string {
 
 var quoted = regexp.MustCompile("`([^`\n]+)`")
 
-// explained are the values of error.type that the tables of a page explain: those of servers stand below the alerts
-// about servers.
+// explained returns the values of error.type that the tables of a page explain. Tables below the alerts about servers
+// are for servers.
 func explained(text string) (client, server []string) {
 	section, inTable := "", false
 	for line := range strings.Lines(text) {
@@ -131,7 +132,7 @@ func explained(text string) (client, server []string) {
 	return client, server
 }
 
-// classes are words of the pages that stand for many.
+// classes are words of the pages that stand for many values.
 var classes = map[string]*regexp.Regexp{
 	"3xx": regexp.MustCompile(`^3\d\d$`), "4xx": regexp.MustCompile(`^4\d\d$`), "5xx": regexp.MustCompile(`^5\d\d$`),
 	"-xxxxx": regexp.MustCompile(`^-\d+$`),
@@ -158,7 +159,7 @@ func TestOperatorPagesMatchTheTelemetry(t *testing.T) {
 	t.Run("alerts", func(t *testing.T) { compareAlerts(t, e, texts) })
 }
 
-// compare holds the words that pages explain for one side against those that it has emitted, both ways.
+// compare checks that the pages explain exactly the values of error.type that one side has emitted.
 func compare(t *testing.T, side string, words []string, emitted map[string]string) {
 	t.Helper()
 	if len(words) < 5 || len(emitted) < 4 {
@@ -179,8 +180,8 @@ func compare(t *testing.T, side string, words []string, emitted map[string]strin
 
 var dotted = regexp.MustCompile("`((?:mcp_client|mcp_server)\\.[a-z_.]+)`")
 
-// compareEvents holds the events that pages mention against the schema and the emissions. Each event that may be a
-// warning or worse is mentioned.
+// compareEvents checks that each event on the pages is in the schema and was emitted, and that the pages mention each
+// event of level warning or above.
 func compareEvents(t *testing.T, e *emissions, texts map[string]string) {
 	events := map[string]schema.Event{}
 	known := map[string]bool{names.SpanMCPClientConnect: true}
@@ -201,9 +202,9 @@ func compareEvents(t *testing.T, e *emissions, texts map[string]string) {
 			_, isEvent := events[name]
 			switch {
 			case isEvent && e.events[name] == "" && elsewhere[name] == "":
-				t.Errorf("%s speaks of the event %s, and no scenario emits it", page, name)
+				t.Errorf("%s mentions the event %s, but no scenario emits it", page, name)
 			case !isEvent && !known[name]:
-				t.Errorf("%s speaks of %s, which the schema does not have", page, name)
+				t.Errorf("%s mentions %s, which is not in the schema", page, name)
 			}
 		}
 	}
@@ -215,7 +216,7 @@ func compareEvents(t *testing.T, e *emissions, texts map[string]string) {
 	}
 	for name := range elsewhere {
 		if e.events[name] != "" {
-			t.Errorf("%s is emitted by %q: take it out of elsewhere", name, e.events[name])
+			t.Errorf("%s is emitted by %q: remove it from elsewhere", name, e.events[name])
 		}
 	}
 }
@@ -225,10 +226,10 @@ var (
 	seriesName = regexp.MustCompile(`[a-z_:]*mcp_(?:client|server)_[a-z0-9_:]+`)
 )
 
-// compareAlerts holds the alerts that pages mention against those that there are, and the series that each of these
-// reads against the emissions. That each has a section is tested in dashboards.
+// compareAlerts checks that each alert on the pages exists, that the runbook has a section for each alert, and that
+// each series in an alert's expression was emitted.
 func compareAlerts(t *testing.T, e *emissions, texts map[string]string) {
-	recorded := map[string]string{} // the expressions of recording rules, by their names
+	recorded := map[string]string{} // expressions of recording rules, by name
 	for _, g := range dashboard.Recordings() {
 		for _, r := range g.Rules {
 			recorded[r.Record] = r.Expr
@@ -251,20 +252,20 @@ func compareAlerts(t *testing.T, e *emissions, texts map[string]string) {
 			}
 			// a native histogram has the name of the metric
 			if e.series[series] == "" && e.series[series+"_count"] == "" && !isLabel(series) {
-				t.Errorf("the alert %s reads %s, and no scenario emits that", a.Name, series)
+				t.Errorf("the alert %s uses %s, but no scenario emits it", a.Name, series)
 			}
 		}
 	}
 	for page, text := range texts {
 		for _, name := range alertName.FindAllString(text, -1) {
 			if !slices.Contains(alerts, name) {
-				t.Errorf("%s speaks of the alert %s, which does not exist", page, name)
+				t.Errorf("%s mentions the alert %s, which does not exist", page, name)
 			}
 		}
 	}
 }
 
-// isLabel reports whether a name in an expression is that of a label.
+// isLabel reports whether a name in an expression is a label name.
 func isLabel(name string) bool {
 	return slices.ContainsFunc(schema.Current.Attributes, func(a schema.Attribute) bool {
 		return promname.Label(a.Key) == name

@@ -19,9 +19,10 @@ import (
 
 var legacy = []mcp.Version{mcp.Version20251125}
 
-// scenarios are what the pages for operators speak of beside the faults of the laboratory. Of some, no call has failed.
+// scenarios provoke the telemetry that the pages for operators mention and the faults of the laboratory do not. In some
+// of them no call fails.
 var scenarios = []fault{
-	{name: "a call is made again", provoke: func(l *lab) {
+	{name: "a call is retried", provoke: func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		c := l.ready(s, mcpclient.Options{})
 		s.Kill()
@@ -40,14 +41,14 @@ var scenarios = []fault{
 		})
 		l.fails(l.ready(s, mcpclient.Options{Versions: legacy, Features: []mcpclient.Feature{fails}}), "asks", nil)
 	}},
-	{name: "the same failures again and again", provoke: func(l *lab) {
+	{name: "repeated failures", provoke: func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		l.asking(s, form)
 		panics := mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 			panic("no terminal")
 		})
 		c := l.ready(s, mcpclient.Options{Versions: legacy, Features: []mcpclient.Feature{panics}})
-		for range 8 { // five of each have a record at once, and then one a second
+		for range 8 { // the first five get a log record each, then one per second
 			l.fails(c, "asks", nil)
 			l.fails(c, "nosuch", nil)
 		}
@@ -55,7 +56,7 @@ var scenarios = []fault{
 		l.fails(c, "asks", nil)
 		l.fails(c, "nosuch", nil)
 	}},
-	{name: "notifications come faster than they are handled", provoke: func(l *lab) {
+	{name: "notifications arrive faster than their handler runs", provoke: func(l *lab) {
 		script, release := mcptest.NewScript(l), make(chan struct{})
 		c := l.client(script, mcpclient.Options{Limits: mcpclient.Limits{Notifications: 1}, Features: []mcpclient.Feature{
 			mcpclient.HandleNotification("x/news", func(context.Context, *mcpclient.Notification) { <-release })}})
@@ -78,7 +79,7 @@ var scenarios = []fault{
 		}
 		close(release)
 	}},
-	{name: "a resource is gone after a reconnect", provoke: func(l *lab) {
+	{name: "a resource is missing after a reconnect", provoke: func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		err := s.AddResource(&mcp.Resource{URI: "file:///a", Name: "a"}, func(context.Context,
 			*mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -109,10 +110,10 @@ var scenarios = []fault{
 		}
 		list()
 		s.RemoveTools("stuck")
-		time.Sleep(time.Hour) // the cache is stale then
+		time.Sleep(time.Hour) // the cache has expired by then
 		list()
 	}},
-	{name: "a tool changes, and the change is refused", provoke: func(l *lab) {
+	{name: "a tool changes, and the client rejects the change", provoke: func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		refuse := mcpclient.UseDriftDetection(&mcpclient.DriftOptions{OnChange: func(context.Context,
 			[]mcpclient.ToolChange) error {
@@ -121,10 +122,10 @@ var scenarios = []fault{
 		c := l.ready(s, mcpclient.Options{Versions: legacy, Features: []mcpclient.Feature{refuse}})
 		_ = l.call(c, "forecast", oslo)
 		s.RemoveTools("forecast")
-		time.Sleep(time.Second) // the server collects changes before it tells of them
+		time.Sleep(time.Second) // the server collects changes before it notifies
 		l.fails(c, "forecast", oslo)
 	}},
-	{name: "a server without what is asked for", provoke: func(l *lab) {
+	{name: "a server without the requested feature", provoke: func(l *lab) {
 		c := l.ready(l.server(mcpserver.Options{}), mcpclient.Options{})
 		if _, err := c.ListPrompts(l.ctx, nil); !errors.Is(err, mcpclient.ErrUnsupported) {
 			l.Errorf("got %v, want ErrUnsupported", err)
@@ -159,7 +160,7 @@ var scenarios = []fault{
 			l.Error(err)
 		}
 	}},
-	{name: "a client sends what is no MCP", provoke: func(l *lab) {
+	{name: "a client sends invalid messages", provoke: func(l *lab) {
 		conn, err := l.server(mcpserver.Options{}).Dial(l.ctx, transport.Config{})
 		if err != nil {
 			l.Fatal(err)
@@ -172,7 +173,7 @@ var scenarios = []fault{
 		}
 		_ = conn.Close(l.ctx)
 	}},
-	{name: "a session without a stream, behind something that has no deadlines", provoke: func(l *lab) {
+	{name: "a session without a stream, behind a handler without deadlines", provoke: func(l *lab) {
 		s := l.server(mcpserver.Options{Logging: true})
 		h := s.HTTPHandler(nil)
 		post := func(session, body string) http.Header {
@@ -192,7 +193,7 @@ var scenarios = []fault{
 		session := post("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",
 			"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`).Get("Mcp-Session-Id")
 		post(session, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-		for range 300 { // more than wait for a stream
+		for range 300 { // more than the queue for a stream holds
 			if err := s.Log(mcp.LevelError, "", "x"); err != nil {
 				l.Error(err)
 			}
@@ -200,7 +201,7 @@ var scenarios = []fault{
 		time.Sleep(time.Second)
 		_ = h.Shutdown(l.ctx)
 	}},
-	{name: "the server is stopped in a call", provoke: func(l *lab) {
+	{name: "the server is stopped during a call", provoke: func(l *lab) {
 		s := l.server(mcpserver.Options{})
 		c := l.ready(s, mcpclient.Options{Versions: legacy})
 		time.AfterFunc(time.Second, func() {
@@ -210,7 +211,7 @@ var scenarios = []fault{
 		})
 		l.fails(c, "stuck", nil)
 	}},
-	{name: "the client leaves in a call", provoke: func(l *lab) {
+	{name: "the client disconnects during a call", provoke: func(l *lab) {
 		conn, err := l.server(mcpserver.Options{}).Dial(l.ctx, transport.Config{})
 		if err != nil {
 			l.Fatal(err)
@@ -233,8 +234,8 @@ var scenarios = []fault{
 	{name: "an endpoint without POST", real: true, provoke: answering(405, "text/plain", "")},
 	{name: "a server without MCP", real: true, provoke: answering(501, "text/plain", "")},
 	{name: "a proxy without an upstream", real: true, provoke: answering(503, "text/plain", "")},
-	{name: "too many requests from the first on", real: true, provoke: answering(429, "text/plain", "")},
-	{name: "a client asks too often", provoke: func(l *lab) {
+	{name: "too many requests from the first request on", real: true, provoke: answering(429, "text/plain", "")},
+	{name: "a client exceeds the rate limit", provoke: func(l *lab) {
 		s := l.server(mcpserver.Options{Rates: mcpserver.Rates{ToolCalls: mcpserver.Rate{PerSecond: 1, Burst: 1}}})
 		c := l.ready(s, mcpclient.Options{Versions: legacy})
 		_ = l.call(c, "forecast", oslo)

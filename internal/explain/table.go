@@ -8,8 +8,8 @@ type rule struct {
 	additional bool
 }
 
-// rules are all kinds of causes in order of precedence: first rules that need a single record, then rules that
-// combine several records, then the fallbacks.
+// rules lists all rules in order of precedence: first rules that need a single record, then rules that combine several
+// records, then the fallbacks.
 var rules = []rule{
 	// a plan of faults caused the failure; the next cause describes its effect
 	{judge: injected, additional: true},
@@ -28,7 +28,7 @@ var rules = []rule{
 	{judge: sessionGone},               // the server no longer knows the session
 	{judge: silent},                    // the server did not answer pings
 	{judge: closed},                    // the connection ended
-	{judge: status},                    // HTTP status in place of an answer: judge_answer.go
+	{judge: status},                    // an HTTP status replaced the answer: judge_answer.go
 	{judge: toolTimedOut},              // the server's time limit ended the tool
 	{judge: toolError},                 // the tool reported an error
 	{judge: panicked},                  // a handler of the server panicked
@@ -49,7 +49,8 @@ var rules = []rule{
 	{judge: lostNotices, additional: true},
 }
 
-// judge applies the rules to the facts. A cause is at most as certain as the telemetry of its subject.
+// judge applies the rules to the facts. If only a span has the subject, a cause is at most as certain as that span: see
+// atMost.
 func judge(v *view) (causes []Cause) {
 	found := false
 	for _, r := range rules {

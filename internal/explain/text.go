@@ -42,7 +42,7 @@ const maxQuote = 300
 // shown returns at most n bytes of a peer's text as one line that is safe to display.
 func shown(text string, n int) string { return visible.Short(text, n) }
 
-// name returns a name that a peer may have chosen for use in a sentence: in quotation marks unless it is one plain
+// name formats a name that a peer may have chosen for use in a sentence: in quotation marks unless it is a single plain
 // word.
 func name(text string) string { return visible.Word(text, maxName) }
 

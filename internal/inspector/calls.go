@@ -19,7 +19,7 @@ type call struct {
 	span  string // name of the matching span; empty if a flight recorder has the call
 }
 
-// Bounds of the requests to a source of spans for a list of calls.
+// Bounds of a search for calls in a source of spans.
 const (
 	maxTraces = 100            // number of traces to read
 	maxSearch = 2 * patience   // time for all traces
@@ -27,8 +27,8 @@ const (
 	maxName   = 2 * maxLine    // bytes of a name in a request
 )
 
-// calls returns the calls of all sources that match f, the newest first, up to limit. Traces that a flight recorder
-// has are not requested again. missing lists the sources that did not answer.
+// calls returns the calls of all sources that match f, the newest first, up to limit. It does not request traces that a
+// flight recorder already has. missing lists the sources that did not answer.
 func (in *inspector) calls(ctx context.Context, f filter, limit int) (all []call, missing []string) {
 	peers, missing := in.peers(ctx)
 	seen := map[string]bool{}
@@ -53,7 +53,7 @@ func (in *inspector) calls(ctx context.Context, f filter, limit int) (all []call
 	return all[:min(len(all), limit)], missing
 }
 
-// knownOf returns the facts of the flight recorders about the trace of h.
+// knownOf returns the flight recorders' facts about the trace of h.
 func knownOf(peers []explain.Peer, h *happening) explain.Facts {
 	id := h.id()
 	if id == "" {
@@ -105,15 +105,15 @@ func (in *inspector) search(ctx context.Context, s Spans, peers []explain.Peer, 
 	return all, nil
 }
 
-// wantsSpan is wants for a span.
+// wantsSpan reports whether the filter selects a span.
 func (f *filter) wantsSpan(s *explain.Span) bool {
 	owner := cmp.Or(s.Attributes[names.KeyMCPClientName], s.Attributes[names.KeyMCPServerName])
 	return (!f.failed || s.Failed) && (f.tool == "" || line(f.tool) == line(s.Attributes[names.KeyGenAIToolName])) &&
 		(f.peer == "" || strings.EqualFold(line(f.peer), line(owner)))
 }
 
-// ownTrace reports whether a trace is a call of this server's own tools. This server has no spans, so a trace with a
-// server's spans is not its own: another server cannot hide its calls by using the names of these tools.
+// ownTrace reports whether a trace is a call of this server's own tools. This server records no spans, so a trace with
+// spans of a server is not its own: another server cannot hide calls by using the names of these tools.
 func ownTrace(spans []explain.Span) bool {
 	own := false
 	for i := range spans {
@@ -129,14 +129,14 @@ func ownTrace(spans []explain.Span) bool {
 func (c *call) line() traceLine {
 	x := explain.Explain(&c.facts)
 	l := traceLine{TraceID: c.facts.TraceID, Time: c.time, Peer: x.Peer, Operation: x.Operation, Outcome: x.Outcome}
-	if l.Operation == "" { // the trace has no span of MCP
+	if l.Operation == "" { // the trace has no MCP span
 		l.Operation, l.Outcome = fmt.Sprintf("%q", line(c.span)), explain.Failed
 	}
 	switch {
 	case len(x.Causes) > 0:
 		l.Cause, l.Text = x.Causes[0].ID, x.Causes[0].Text
 	case c.span != "" && x.Outcome != explain.Failed:
-		l.Text = fmt.Sprintf("The span %q of its trace failed.", line(c.span))
+		l.Text = fmt.Sprintf("The span %q of this trace failed.", line(c.span))
 	}
 	return l
 }

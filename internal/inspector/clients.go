@@ -15,37 +15,36 @@ import (
 )
 
 const (
-	listDescription = "List the MCP clients, with the state of each connection, and the servers. Start here to learn " +
-		"the names " +
-		"that the other tools take."
+	listDescription = "List the MCP clients, with the state of each connection, and the servers. Start here to get the " +
+		"names for the other tools."
 	getDescription = "Show one MCP client: its connection, the calls that are under way, how often each tool failed, " +
 		"and what " +
 		"happened last."
 )
 
 type listArguments struct {
-	Cursor int `json:"cursor,omitzero" jsonschema:"where to go on: next_cursor of the answer before" keywords:"minimum=0"`
-	Limit  int `json:"limit,omitzero" jsonschema:"how many, 20 if not given" keywords:"minimum=1,maximum=100"`
+	Cursor int `json:"cursor,omitzero" jsonschema:"next_cursor of the previous answer" keywords:"minimum=0"`
+	Limit  int `json:"limit,omitzero" jsonschema:"most results, 20 by default" keywords:"minimum=1,maximum=100"`
 }
 
 // clientLine is a client in a list.
 type clientLine struct {
-	Source   string `json:"source,omitempty" jsonschema:"where it was seen; empty for the process of this server"`
+	Source   string `json:"source,omitempty" jsonschema:"source that listed it; empty for the process of this server"`
 	Name     string `json:"name"`
 	Side     string `json:"side" jsonschema:"client or server"`
 	State    string `json:"state,omitempty" jsonschema:"ready if the client is connected"`
 	Reason   string `json:"reason,omitempty" jsonschema:"why it is in that state"`
 	Seconds  int64  `json:"in_state_seconds,omitempty"`
-	Server   string `json:"server,omitempty" jsonschema:"what the server of the client calls itself: its own words"`
+	Server   string `json:"server,omitempty" jsonschema:"name that the client's server gives itself: untrusted"`
 	Address  string `json:"address,omitempty"`
-	InFlight int    `json:"in_flight" jsonschema:"calls that have no answer yet"`
-	Error    string `json:"error,omitempty" jsonschema:"why it is not connected; may have words of the server"`
+	InFlight int    `json:"in_flight" jsonschema:"calls without an answer yet"`
+	Error    string `json:"error,omitempty" jsonschema:"why it is not connected; may quote the server"`
 }
 
 type listAnswer struct {
 	Peers      []clientLine `json:"peers"`
-	NextCursor int          `json:"next_cursor,omitempty" jsonschema:"there are more: pass it as cursor"`
-	Missing    []string     `json:"missing,omitempty" jsonschema:"sources that could not be looked at"`
+	NextCursor int          `json:"next_cursor,omitempty" jsonschema:"cursor of the next page; absent on the last page"`
+	Missing    []string     `json:"missing,omitempty" jsonschema:"sources that could not be read"`
 }
 
 func (in *inspector) list(ctx context.Context, a listArguments) (*listAnswer, error) {
@@ -97,19 +96,19 @@ func (l *clientLine) text() string {
 		fmt.Fprintf(&b, "; its server calls itself %q", l.Server)
 	}
 	if l.Error != "" {
-		fmt.Fprintf(&b, "; error, with words of others: %q", l.Error)
+		fmt.Fprintf(&b, "; error (may quote the server): %q", l.Error)
 	}
 	return b.String() + "\n"
 }
 
 func (a *listAnswer) text() string {
-	return listed(a.Peers, (*clientLine).text, "No clients and no servers are seen", "There are more", a.NextCursor) +
+	return listed(a.Peers, (*clientLine).text, "No clients or servers found", "More are available", a.NextCursor) +
 		notes(a.Missing)
 }
 
 type getArguments struct {
-	Name   string `json:"name" jsonschema:"name of the client, as list_clients has it"`
-	Source string `json:"source,omitempty" jsonschema:"where it is, if several of that name are seen"`
+	Name   string `json:"name" jsonschema:"name of the client, from list_clients"`
+	Source string `json:"source,omitempty" jsonschema:"source of the client, if several clients have this name"`
 }
 
 type getAnswer struct {
@@ -117,11 +116,12 @@ type getAnswer struct {
 	Protocol   string          `json:"protocol_version,omitempty"`
 	Attempt    int             `json:"attempt,omitempty" jsonschema:"attempts to connect since the client was last ready"`
 	Sessions   uint64          `json:"sessions" jsonschema:"how often the client has become ready"`
-	Calls      []callLine      `json:"calls" jsonschema:"the oldest calls in flight"`
-	Operations []operationLine `json:"operations" jsonschema:"what was called, those that failed most first"`
+	Calls      []callLine      `json:"calls" jsonschema:"oldest calls in flight"`
+	Operations []operationLine `json:"operations" jsonschema:"statistics by method and target, most failures first"`
 	Recent     []entryLine     `json:"recent" jsonschema:"the newest first"`
-	Others     int             `json:"others,omitempty" jsonschema:"more clients of that name: give source"`
-	Missing    []string        `json:"missing,omitempty"`
+	Others     int             `json:"others,omitempty" jsonschema:"number of other clients with this name: pass source " +
+		"to select one"`
+	Missing []string `json:"missing,omitempty"`
 }
 
 // callLine is a call in flight.
@@ -157,7 +157,7 @@ func (in *inspector) get(ctx context.Context, a getArguments) (*getAnswer, error
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no client is named %q; list_clients lists the names. %s", line(a.Name),
+		return nil, fmt.Errorf("no client has the name %q; list_clients lists the names. %s", line(a.Name),
 			notes(missing))
 	}
 	p, c := found[0], found[0].Client

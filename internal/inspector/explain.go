@@ -9,14 +9,15 @@ import (
 	"github.com/mcpotel/mcpotel/internal/explain"
 )
 
-const explainDescription = "Say why a call failed, or where its time went: the cause with the evidence for it, and " +
-	"what to do " +
-	"next. Give the id of a trace, or the name of the tool for its last failure, and the client's if several have it."
+const explainDescription = "Explain why a call failed, or where its time went: the cause, its evidence, and what to " +
+	"do next. Pass the id of a trace, or the name of a tool for its last failure; add the name of the client if several " +
+	"clients have such a tool."
 
 type explainArguments struct {
 	TraceID string `json:"trace_id,omitempty" jsonschema:"id of the trace, or correlation id of the call"`
-	Tool    string `json:"tool,omitempty" jsonschema:"in place of trace_id: the last failure of this tool"`
-	Peer    string `json:"peer,omitempty" jsonschema:"in place of trace_id: the last failure of this client or server"`
+	Tool    string `json:"tool,omitempty" jsonschema:"instead of trace_id: explain the last failure of this tool"`
+	Peer    string `json:"peer,omitempty" jsonschema:"instead of trace_id: explain the last failure of this client or " +
+		"server"`
 }
 
 // explanation is the answer of the tool explain.
@@ -38,7 +39,8 @@ func (in *inspector) explain(ctx context.Context, a explainArguments) (*explanat
 	}
 	id, ok := hexadecimal(id)
 	if !ok {
-		return nil, errors.New("trace_id has up to 32 hexadecimal digits; recent_traces lists those of calls that failed")
+		return nil, errors.New("trace_id must have at most 32 hexadecimal digits; recent_traces lists the ids of failed " +
+			"calls")
 	}
 	f := in.facts(ctx, id)
 	return &explanation{*explain.Explain(&f)}, nil
@@ -46,7 +48,7 @@ func (in *inspector) explain(ctx context.Context, a explainArguments) (*explanat
 
 // alone returns the facts of an entry without a trace or a correlation id.
 func alone(h *happening, missing []string) explain.Facts {
-	missing = append(missing, "a trace: the program records none, so that only one side of the call is known")
+	missing = append(missing, "a trace: the program records no traces, so only one side of the call is known")
 	return explain.Facts{Peers: []explain.Peer{*h.peer}, Alone: h.entry, Missing: missing}
 }
 
@@ -63,7 +65,8 @@ func (in *inspector) lastFailure(ctx context.Context, a explainArguments) (*call
 	if a.Peer != "" {
 		what += fmt.Sprintf(" of %q", line(a.Peer))
 	}
-	return nil, nil, errors.New(strings.TrimSpace(what + " is recorded; recent_traces shows what is. " + notes(missing)))
+	return nil, nil, errors.New(strings.TrimSpace(what + " is recorded; recent_traces lists the recorded failures. " +
+		notes(missing)))
 }
 
 // hexadecimal parses an id in upper or lower case.

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// patience bounds the request to one source.
+// patience is the time limit for the request to one source.
 const patience = 5 * time.Second
 
 // peers returns the clients and servers of all sources, except this server. missing lists the sources that did not
@@ -55,7 +55,7 @@ func (in *inspector) facts(ctx context.Context, id string) explain.Facts {
 		case err != nil:
 			f.Missing = append(f.Missing, s.Name()+": "+line(err.Error()))
 		case len(spans) == 0:
-			f.Missing = append(f.Missing, s.Name()+" has no such trace (yet: what processes export takes a few seconds)")
+			f.Missing = append(f.Missing, s.Name()+" does not have the trace (yet: exports take a few seconds)")
 		}
 		f.Spans = append(f.Spans, spans...)
 	}
@@ -71,7 +71,7 @@ type happening struct {
 // id returns the trace id, or the correlation id of a call without a trace.
 func (h *happening) id() string { return cmp.Or(h.entry.TraceID, h.entry.CorrID) }
 
-// operation reports whether the entry is a request, at either end, or an attempt to connect.
+// operation reports whether the entry is a request, of a client or a server, or an attempt to connect.
 func (h *happening) operation() bool {
 	return h.entry.Kind == "request" || h.entry.Kind == "handler" || h.entry.Kind == "attempt"
 }
@@ -89,8 +89,8 @@ func (f *filter) wants(h *happening) bool {
 		(f.id == "" || f.id == e.TraceID || f.id == e.CorrID) && (!f.failed || e.Failed)
 }
 
-// own reports whether the entry is a call of this server's own tools, which an agent is not interested in. A server
-// that uses this server's name can only hide calls of tools with these names.
+// own reports whether the entry is a call of this server's own tools, which are of no interest to an agent. A server
+// that uses this server's name can hide only calls of tools with these names.
 func (h *happening) own() bool {
 	c := h.peer.Client
 	return c != nil && c.Server == Name && slices.Contains(toolNames, h.entry.Target)

@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/names"
 )
 
-// TestAnswersEscapeTextOfPeers puts an attack into every field of a client, of a server, of each kind of entry of
-// a flight recorder and of a span, and looks at every answer of every tool, resource and completion.
+// TestAnswersEscapeTextOfPeers puts an attack into every field of a client, a server, a span and each kind of flight
+// recorder entry. It checks all answers of tools, resources and completions.
 func TestAnswersEscapeTextOfPeers(t *testing.T) {
 	kinds := []string{"request", "handler", "attempt", "transition", "violation", "drop", "exit", "panic", "task", "lost",
 		"notification", "stream", "session", "failure", hostile.Words}
@@ -74,7 +74,7 @@ func TestAnswersEscapeTextOfPeers(t *testing.T) {
 				}
 				for i, part := range strings.Split(answer, `"`) {
 					if i%2 == 0 && strings.Contains(part, "delete") {
-						t.Errorf("%s: the attack is not between quotation marks:\n%s", where, answer)
+						t.Errorf("%s: the attack is outside quotation marks:\n%s", where, answer)
 						return
 					}
 				}
@@ -123,13 +123,13 @@ func TestAnswersEscapeTextOfPeers(t *testing.T) {
 				}
 			}
 			if looked < 500 {
-				t.Errorf("looked at %d texts only", looked)
+				t.Errorf("checked only %d texts", looked)
 			}
 		})
 	}
 }
 
-// each calls f with every string of a JSON value, names included.
+// each calls f with every string of a JSON value, including the names of members.
 func each(value any, f func(string)) {
 	switch v := value.(type) {
 	case string:

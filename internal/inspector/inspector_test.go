@@ -27,7 +27,7 @@ const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 var noon = time.Date(2026, time.July, 28, 12, 0, 0, 0, time.UTC)
 
-// seen is a source that shows what the test says.
+// seen is a source with the clients and servers of a test.
 type seen struct {
 	name string
 	inspector.Seen
@@ -37,7 +37,7 @@ type seen struct {
 func (s *seen) Name() string                                 { return s.name }
 func (s *seen) Look(context.Context) (inspector.Seen, error) { return s.Seen, s.err }
 
-// kept has one trace.
+// kept is a source of spans with one trace.
 type kept struct {
 	spans []explain.Span
 	err   error
@@ -48,13 +48,13 @@ func (k *kept) Trace(context.Context, string) ([]explain.Span, error) { return k
 
 func (k *kept) Recent(context.Context, inspector.Query) ([]string, error) { return nil, k.err }
 
-// agent is a client of an inspector that looks at these sources.
+// agent returns a client of an inspector with these sources.
 func agent(t *testing.T, s inspector.Sources) *mcpclient.Client {
 	t.Helper()
 	return observed(t, s, telemetry.Off())
 }
 
-// observed is agent with telemetry of the client.
+// observed is like agent, but enables telemetry of the client.
 func observed(t *testing.T, s inspector.Sources, tel *telemetry.Telemetry) *mcpclient.Client {
 	t.Helper()
 	server, err := inspector.New(s, "1", nil)
@@ -70,7 +70,7 @@ func observed(t *testing.T, s inspector.Sources, tel *telemetry.Telemetry) *mcpc
 	return c
 }
 
-// ask calls a tool that must answer, and checks what it has structured against the tool's schema.
+// ask calls a tool, requires success, and checks the structured content against the tool's schema.
 func ask(t *testing.T, c *mcpclient.Client, tool string, args map[string]any) (string, map[string]any) {
 	t.Helper()
 	structured, err := mcpclient.CallToolAs[map[string]any](t.Context(), c, tool, args)
@@ -96,7 +96,7 @@ func says(t *testing.T, text string, wanted ...string) {
 	}
 }
 
-// trouble is a client with a call that failed, in another process.
+// trouble returns a source in another process, with a client that has a failed call.
 func trouble() *seen {
 	return &seen{name: "http://localhost:6060/debug/mcp/", Seen: inspector.Seen{Clients: []inspect.Client{{
 		Number: 1, Name: "weather", InstanceID: "00c0ffee", State: connstate.Backoff, Reason: connstate.ReasonTransportDown,
@@ -144,7 +144,7 @@ func TestMissingSourcesAreReported(t *testing.T) {
 			Spans: []inspector.Spans{&kept{err: errors.New("no Jaeger answers")}},
 		})
 		text, _ := ask(t, c, "list_clients", nil)
-		says(t, text, "No clients and no servers", "Missing: http://localhost:1/: connection refused.")
+		says(t, text, "No clients or servers", "Missing: http://localhost:1/: connection refused.")
 		text, _ = ask(t, c, "explain", map[string]any{"trace_id": traceID})
 		says(t, text, "No telemetry of trace", "connection refused", "the Jaeger: no Jaeger answers")
 	})
@@ -210,7 +210,7 @@ func TestLongListsArePagedAndBounded(t *testing.T) {
 		}
 		text, page := ask(t, c, "flight_recorder", map[string]any{"limit": 100})
 		if len(page["entries"].([]any)) != 100 || page["next_cursor"] != 100.0 || strings.Contains(text, "\u202e") {
-			t.Errorf("got %d entries, then %v", len(page["entries"].([]any)), page["next_cursor"])
+			t.Errorf("got %d entries and the cursor %v", len(page["entries"].([]any)), page["next_cursor"])
 		}
 		says(t, text, "[truncated:")
 	})
@@ -230,7 +230,7 @@ func TestResourcesHaveTheContentOfTools(t *testing.T) {
 		}
 		for _, uri := range []string{"mcpotel://clients/mail", "mcpotel://traces/none"} {
 			if _, err := c.ReadResource(t.Context(), uri); !errors.Is(err, mcp.ErrResourceNotFound) {
-				t.Errorf("%s: want it not found, got %v", uri, err)
+				t.Errorf("%s: want not found, got %v", uri, err)
 			}
 		}
 		for argument, ref := range map[string]string{
@@ -254,7 +254,7 @@ func TestEveryToolHasReadOnlyHint(t *testing.T) {
 			}
 			if a := tool.Annotations; a == nil || !*a.ReadOnlyHint || tool.Title == "" || tool.Description == "" ||
 				tool.OutputSchema == nil {
-				t.Errorf("%s: want a title, a description, a schema of the output and readOnlyHint, got %+v", tool.Name, tool)
+				t.Errorf("%s: want a title, a description, an output schema and readOnlyHint, got %+v", tool.Name, tool)
 			}
 			n++
 		}
@@ -264,7 +264,7 @@ func TestEveryToolHasReadOnlyHint(t *testing.T) {
 	})
 }
 
-// TestInspectorExcludesItself has an agent ask again and again, in the process that it asks about.
+// TestInspectorExcludesItself runs the inspector, its client and the inspected client in one process.
 func TestInspectorExcludesItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := telemetrytest.Recorder(t)
@@ -282,19 +282,19 @@ func TestInspectorExcludesItself(t *testing.T) {
 			}
 			text, page := ask(t, c, "recent_traces", nil)
 			if len(page["traces"].([]any)) > 0 {
-				t.Fatalf("want no failure of the agent's own, got\n%s", text)
+				t.Fatalf("want no failures of the agent's own calls, got\n%s", text)
 			}
 			text, _ = ask(t, c, "list_clients", nil)
 			says(t, text, `client "weather"`, `server "mcptest"`)
 			text, _ = ask(t, c, "flight_recorder", nil)
 			if strings.Contains(text, "flight_recorder") || strings.Contains(text, "list_clients") {
-				t.Fatalf("want nothing of the server's own calls, got\n%s", text)
+				t.Fatalf("want no calls of the inspector's own tools, got\n%s", text)
 			}
 		}
 	})
 }
 
-// TestCallWithoutTraceIsFoundByItsTool is about a server of a program that records no traces.
+// TestCallWithoutTraceIsFoundByItsTool uses a server of a program that records no traces.
 func TestCallWithoutTraceIsFoundByItsTool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &seen{name: "http://localhost:6060/", Seen: inspector.Seen{Servers: []inspect.Server{{

@@ -13,12 +13,10 @@ import (
 )
 
 const (
-	flightDescription = "Show what happened last at the clients and servers: requests, attempts to connect, " +
-		"connections that " +
-		"were lost, messages that broke the protocol, processes that ended. The newest first."
-	tracesDescription = "List the latest calls that failed, each with the id of its trace for explain, and with its " +
-		"cause as far " +
-		"as it is known."
+	flightDescription = "Show the recent events of clients and servers, the newest first: requests, attempts to " +
+		"connect, lost connections, messages that broke the protocol, ended processes."
+	tracesDescription = "List the latest failed calls, each with its trace id for the tool explain, and with its cause " +
+		"if known."
 )
 
 // counts formats words with their numbers, sorted by word.
@@ -31,12 +29,12 @@ func counts(m map[string]uint64) string {
 }
 
 type flightArguments struct {
-	Peer    string `json:"peer,omitempty" jsonschema:"only this client or server"`
-	Tool    string `json:"tool,omitempty" jsonschema:"only this tool"`
-	TraceID string `json:"trace_id,omitempty" jsonschema:"only this trace"`
-	Failed  bool   `json:"failed_only,omitempty" jsonschema:"only what failed"`
-	Cursor  int    `json:"cursor,omitzero" jsonschema:"next_cursor of the answer before" keywords:"minimum=0"`
-	Limit   int    `json:"limit,omitzero" jsonschema:"how many, 30 if not given" keywords:"minimum=1,maximum=100"`
+	Peer    string `json:"peer,omitempty" jsonschema:"only entries of this client or server"`
+	Tool    string `json:"tool,omitempty" jsonschema:"only calls of this tool"`
+	TraceID string `json:"trace_id,omitempty" jsonschema:"only entries of this trace"`
+	Failed  bool   `json:"failed_only,omitempty" jsonschema:"only failed operations"`
+	Cursor  int    `json:"cursor,omitzero" jsonschema:"next_cursor of the previous answer" keywords:"minimum=0"`
+	Limit   int    `json:"limit,omitzero" jsonschema:"most entries, 30 by default" keywords:"minimum=1,maximum=100"`
 }
 
 // entryLine is an entry of a flight recorder.
@@ -44,12 +42,12 @@ type entryLine struct {
 	Time    time.Time `json:"time"`
 	Peer    string    `json:"peer"`
 	Side    string    `json:"side" jsonschema:"client or server"`
-	Kind    string    `json:"kind" jsonschema:"what happened, such as request, transition, violation or exit"`
-	What    string    `json:"what,omitempty" jsonschema:"method and tool, or from which state to which"`
+	Kind    string    `json:"kind" jsonschema:"kind of event, such as request, transition, violation or exit"`
+	What    string    `json:"what,omitempty" jsonschema:"method and tool, or the old and the new state"`
 	Outcome string    `json:"outcome" jsonschema:"ok, failed or pending"`
-	Reason  string    `json:"reason,omitempty" jsonschema:"error.type, code or another word"`
-	MS      int64     `json:"ms,omitempty" jsonschema:"how long it took"`
-	Count   int       `json:"count,omitempty" jsonschema:"how often it happened in a row"`
+	Reason  string    `json:"reason,omitempty" jsonschema:"error.type, error code or other reason"`
+	MS      int64     `json:"ms,omitempty" jsonschema:"duration in milliseconds"`
+	Count   int       `json:"count,omitempty" jsonschema:"number of consecutive occurrences"`
 	TraceID string    `json:"trace_id,omitempty"`
 }
 
@@ -93,8 +91,9 @@ func (l *entryLine) text() string {
 
 type flightAnswer struct {
 	Entries    []entryLine `json:"entries" jsonschema:"the newest first"`
-	NextCursor int         `json:"next_cursor,omitempty" jsonschema:"there are older ones: pass it as cursor"`
-	Missing    []string    `json:"missing,omitempty"`
+	NextCursor int         `json:"next_cursor,omitempty" jsonschema:"cursor of the next page with older entries; absent " +
+		"on the last page"`
+	Missing []string `json:"missing,omitempty"`
 }
 
 func (in *inspector) flight(ctx context.Context, a flightArguments) (*flightAnswer, error) {
@@ -110,25 +109,26 @@ func (in *inspector) flight(ctx context.Context, a flightArguments) (*flightAnsw
 }
 
 func (a *flightAnswer) text() string {
-	return listed(a.Entries, (*entryLine).text, "Nothing of that kind is recorded", "There are older ones", a.NextCursor) +
+	return listed(a.Entries, (*entryLine).text, "No such entries are recorded", "More are available", a.NextCursor) +
 		notes(a.Missing)
 }
 
 type tracesArguments struct {
-	Peer  string `json:"peer,omitempty" jsonschema:"only of this client or server"`
-	Tool  string `json:"tool,omitempty" jsonschema:"only of this tool"`
-	All   bool   `json:"all,omitempty" jsonschema:"those that succeeded, too"`
-	Limit int    `json:"limit,omitzero" jsonschema:"how many, 10 if not given" keywords:"minimum=1,maximum=50"`
+	Peer  string `json:"peer,omitempty" jsonschema:"only calls of this client or server"`
+	Tool  string `json:"tool,omitempty" jsonschema:"only calls of this tool"`
+	All   bool   `json:"all,omitempty" jsonschema:"include successful calls"`
+	Limit int    `json:"limit,omitzero" jsonschema:"most calls, 10 by default" keywords:"minimum=1,maximum=50"`
 }
 
 // traceLine is a trace in a list.
 type traceLine struct {
-	TraceID   string          `json:"trace_id" jsonschema:"or correlation id, or empty: explain by tool and peer"`
+	TraceID string `json:"trace_id" jsonschema:"trace id or correlation id; if empty, call explain with tool " +
+		"and peer"`
 	Time      time.Time       `json:"time"`
 	Peer      string          `json:"peer"`
 	Operation string          `json:"operation"`
 	Outcome   explain.Outcome `json:"outcome"`
-	Cause     string          `json:"cause,omitempty" jsonschema:"id of the cause, as far as it is known"`
+	Cause     string          `json:"cause,omitempty" jsonschema:"id of the cause, if known"`
 	Text      string          `json:"text,omitempty" jsonschema:"the cause in a sentence"`
 }
 
@@ -149,7 +149,7 @@ func (in *inspector) traces(ctx context.Context, a tracesArguments) (*tracesAnsw
 func (a *tracesAnswer) text() string {
 	var b strings.Builder
 	if len(a.Traces) == 0 {
-		b.WriteString("No call that failed is recorded.\n")
+		b.WriteString("No failed call is recorded.\n")
 	}
 	for _, t := range a.Traces {
 		fmt.Fprintf(&b, "%s %s", t.Time.UTC().Format("15:04:05"), t.Operation)

@@ -23,11 +23,11 @@ func (in *inspector) addResources(s *mcpserver.Server) error {
 		mcp.CompleteRef{Type: mcp.RefResource, URI: traceTemplate}
 	return errors.Join(
 		s.AddResource(&mcp.Resource{URI: clientsURI, Name: "clients", Title: "Clients and servers", MIMEType: asJSON,
-			Description: "What list_clients tells, the first 100."}, in.readClients),
+			Description: "Answer of list_clients: the first 100 clients and servers."}, in.readClients),
 		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: clientTemplate, Name: "client", Title: "One client",
-			MIMEType: asJSON, Description: "What get_client tells."}, in.readClient),
+			MIMEType: asJSON, Description: "Answer of get_client."}, in.readClient),
 		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: traceTemplate, Name: "trace", Title: "Why a call failed",
-			MIMEType: asJSON, Description: "What explain tells of a trace."}, in.readTrace),
+			MIMEType: asJSON, Description: "Answer of explain for a trace."}, in.readTrace),
 		s.AddCompletion(client, "name", in.completeName),
 		s.AddCompletion(trace, "trace_id", in.completeTrace),
 	)

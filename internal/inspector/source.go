@@ -11,7 +11,7 @@ import (
 
 // Source provides clients and servers with their flight recorders.
 type Source interface {
-	Name() string // for people; empty for this process
+	Name() string // name for messages; empty for this process
 	Look(ctx context.Context) (Seen, error)
 }
 
@@ -26,8 +26,8 @@ type Spans interface {
 	Name() string
 	// Trace returns the spans of a trace, or none if the source does not have it.
 	Trace(ctx context.Context, id string) ([]explain.Span, error)
-	// Recent returns the ids of traces that match q, the newest first as far as the source knows. It may return others
-	// as well.
+	// Recent returns the ids of traces that match q. The newest come first if the source supports this order. The result
+	// may contain other traces as well.
 	Recent(ctx context.Context, q Query) ([]string, error)
 }
 
@@ -44,7 +44,7 @@ type Sources struct {
 	Spans []Spans
 }
 
-// Process is the source of this process's clients and servers. Nil functions mean all that run.
+// Process is the source for this process. A nil function means all running clients or servers.
 type Process struct {
 	Clients func() []running.Client
 	Servers func() []running.Server
@@ -53,7 +53,7 @@ type Process struct {
 // Name returns the empty string.
 func (p Process) Name() string { return "" }
 
-// Look never fails.
+// Look returns the clients and servers of this process. It never fails.
 func (p Process) Look(context.Context) (seen Seen, _ error) {
 	clients, servers := running.Clients.All, running.Servers.All
 	if p.Clients != nil {

@@ -27,13 +27,14 @@ func bounded(text string) string {
 	return strings.ToValidUTF8(text, "") + more
 }
 
-// line returns a text, possibly of a peer, as one line that is safe to display.
+// line returns a text, which may come from a peer, as one line that is safe to display.
 func line(text string) string { return visible.Short(text, maxLine) }
 
-// word returns a text, possibly of a peer, for use in a sentence: in quotation marks unless it is one plain word.
+// word returns a text, which may come from a peer, for use in a sentence: in quotation marks unless it is a single
+// plain word.
 func word(text string) string { return visible.Word(text, maxLine) }
 
-// listed formats a page of lines. It returns none if there are no lines, and adds more if there is another page.
+// listed formats a page of lines. The text is none if there are no lines, and ends with more if there is another page.
 func listed[T any](lines []T, text func(*T) string, none, more string, next int) string {
 	var b strings.Builder
 	if len(lines) == 0 {

@@ -29,7 +29,7 @@ const (
 // budget returns the memory budget of one tool call, for the answers of all pages.
 func budget() *weigh.Budget { return &weigh.Budget{Text: maxPages, Values: maxValues} }
 
-// page is a JSON endpoint of another process. Redirects are not followed, because the user has chosen the address.
+// page is a JSON endpoint of another process. It does not follow redirects, because the user has chosen the address.
 type page struct {
 	base   string
 	client http.Client
@@ -40,7 +40,8 @@ func newPage(base string, remote bool) (*page, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
-		return nil, fmt.Errorf("%q is not the URL of a page, such as http://localhost:6060/debug/mcp/", base)
+		return nil, fmt.Errorf("invalid page URL %q: want a URL such as http://localhost:6060/debug/mcp/, without user, "+
+			"query or fragment", base)
 	}
 	if err := CheckLoopback(u, remote); err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (p *page) get(ctx context.Context, rest string, into any, b *weigh.Budget) 
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
 		}
-		return fmt.Errorf("it cannot be reached: %w; is the program running?", err)
+		return fmt.Errorf("it cannot be reached: %w; check that the program is running", err)
 	}
 	defer answer.Body.Close()
 	switch {
@@ -90,7 +91,7 @@ func (p *page) get(ctx context.Context, rest string, into any, b *weigh.Budget) 
 		return fmt.Errorf("its answer is too large: %w", err)
 	}
 	if err != nil {
-		return fmt.Errorf("its answer is not that of such a page: %w", err)
+		return fmt.Errorf("its answer is not the JSON of such a page: %w", err)
 	}
 	return nil
 }
@@ -104,11 +105,11 @@ func NewDebugPage(base string, remote bool) (*DebugPage, error) {
 	return &DebugPage{p}, err
 }
 
-// Name is the URL.
+// Name returns the URL.
 func (d *DebugPage) Name() string { return d.base }
 
-// Look reads the overview, and then the page of each client and server, which alone has its flight recorder. One that
-// has ended meanwhile is left out.
+// Look reads the overview, and then the page of each client and server, because only these pages contain the flight
+// recorders. It omits clients and servers that have ended in between.
 func (d *DebugPage) Look(ctx context.Context) (Seen, error) {
 	b := budget()
 	var o struct {
@@ -132,7 +133,7 @@ func (d *DebugPage) Look(ctx context.Context) (Seen, error) {
 		}
 	}
 	if len(o.Clients) > maxInspect || len(o.Servers) > maxInspect {
-		return seen, fmt.Errorf("it has more than %d clients or servers: of the others, what happened last is not read",
+		return seen, fmt.Errorf("it has more than %d clients or servers; the flight recorders of the others were not read",
 			maxInspect)
 	}
 	return seen, nil
@@ -146,19 +147,19 @@ func (d *DebugPage) one(ctx context.Context, kind string, number uint64, into an
 	return err
 }
 
-// TracePage is the page of traces of another mcpotel: of "mcpotel view", or of --web.
+// TracePage is the trace page of another mcpotel process: of "mcpotel view", or of the option --web.
 type TracePage struct{ *page }
 
-// NewTracePage is the page at a URL.
+// NewTracePage returns the trace page at a URL.
 func NewTracePage(base string, remote bool) (*TracePage, error) {
 	p, err := newPage(strings.TrimSuffix(base, "/"), remote)
 	return &TracePage{p}, err
 }
 
-// Name is the URL.
+// Name returns the URL.
 func (t *TracePage) Name() string { return t.base }
 
-// Trace reads a trace.
+// Trace reads the spans of a trace.
 func (t *TracePage) Trace(ctx context.Context, id string) (spans []explain.Span, _ error) {
 	var trace struct {
 		Spans []struct {
@@ -183,7 +184,7 @@ func (t *TracePage) Trace(ctx context.Context, id string) (spans []explain.Span,
 	if errors.Is(err, errNotFound) {
 		return nil, nil
 	}
-	texts := map[string]string{} // of the error of a span, by its record
+	texts := map[string]string{} // error texts of spans, from their log records
 	for _, r := range trace.Records {
 		if text, ok := r.Attrs[names.KeyExceptionMessage].(string); ok && texts[r.SpanID] == "" {
 			texts[r.SpanID] = text
@@ -201,7 +202,7 @@ func (t *TracePage) Trace(ctx context.Context, id string) (spans []explain.Span,
 	return spans, err
 }
 
-// Recent lists the traces.
+// Recent returns the ids of matching traces on the page.
 func (t *TracePage) Recent(ctx context.Context, q Query) (ids []string, _ error) {
 	wanted := url.Values{}
 	if q.Failed {
@@ -222,7 +223,7 @@ func (t *TracePage) Recent(ctx context.Context, q Query) (ids []string, _ error)
 	return ids, err
 }
 
-// Attributes are those of a span as text.
+// Attributes converts the attributes of a span to text.
 func Attributes(values map[string]any) map[string]string {
 	all := make(map[string]string, len(values))
 	for k, v := range values {
@@ -235,7 +236,7 @@ func Attributes(values map[string]any) map[string]string {
 			all[k] = fmt.Sprint(v)
 		default:
 			raw, err := json.Marshal(v)
-			if err == nil { // what cannot be written is left out
+			if err == nil { // omits a value that has no text form
 				all[k] = string(raw)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// shown is a client as a debug page shows it.
+// shown is a client on a debug page.
 type shown inspect.Client
 
 func (s shown) Inspect() inspect.Client { return inspect.Client(s) }
@@ -32,7 +32,7 @@ func TestDebugPageIsReadWithItsFlightRecorders(t *testing.T) {
 	seen, err := d.Look(t.Context())
 	if err != nil || len(seen.Clients) != 1 || len(seen.Clients[0].Recent) != len(c.Recent) ||
 		seen.Clients[0].State != c.State {
-		t.Errorf("want the client with what happened last, got %+v, %v", seen, err)
+		t.Errorf("want the client with its flight recorder, got %+v, %v", seen, err)
 	}
 }
 
@@ -61,13 +61,13 @@ func TestAPageOfTracesIsRead(t *testing.T) {
 	}
 }
 
-// TestFailuresAreFoundWithTracesAlone is about an agent that has no debug page to look at.
+// TestFailuresAreFoundWithTracesAlone uses sources of traces without any debug page.
 func TestFailuresAreFoundWithTracesAlone(t *testing.T) {
 	const (
 		refused = "44444444444444444444444444444444"
 		attempt = "33333333333333333333333333333333"
 		asking  = "22222222222222222222222222222222" // a call of the inspector's own tool
-		web     = "11111111111111111111111111111111" // nothing of it is MCP
+		web     = "11111111111111111111111111111111" // a trace without MCP
 	)
 	span := func(second int, name, status, attributes string) string {
 		return fmt.Sprintf(`{"span_id":"%d","kind":"CLIENT","name":%q,"start":"2026-07-28T12:00:0%dZ",
@@ -104,15 +104,15 @@ func TestFailuresAreFoundWithTracesAlone(t *testing.T) {
 	says(t, text, "tools/call radar of weather failed. The call was never sent", "connection refused", refused,
 		"the attempt to connect of weather failed", `"GET /find" failed`)
 	if n := len(page["traces"].([]any)); n != 3 || strings.Contains(text, asking) {
-		t.Errorf("want three failures, and none of the agent's own, got %d:\n%s", n, text)
+		t.Errorf("want three failures, without the agent's own calls, got %d:\n%s", n, text)
 	}
 	text, _ = ask(t, c, "explain", map[string]any{"tool": "radar"})
 	says(t, text, "never sent", "nothing_listens, certain")
 	text, _ = ask(t, c, "recent_traces", map[string]any{"peer": "mail"})
-	says(t, text, "No call that failed is recorded")
+	says(t, text, "No failed call is recorded")
 	if want := []string{"errors=1", "errors=1&q=gen_ai.tool.name%3Dradar"}; !slices.Contains(asked, want[0]) ||
 		!slices.Contains(asked, want[1]) {
-		t.Errorf("want the page asked by %q, got %q", want, asked)
+		t.Errorf("want requests with %q, got %q", want, asked)
 	}
 }
 
@@ -126,10 +126,10 @@ func TestInvalidOrRemotePageURLsAreRefused(t *testing.T) {
 	for _, base := range []string{"http://192.0.2.1/", "http://example.com/", "http://localhost.example.com/",
 		"http://169.254.169.254/"} {
 		if _, err := inspector.NewDebugPage(base, false); !errors.Is(err, inspector.ErrRemote) {
-			t.Errorf("%q: want it refused, got %v", base, err)
+			t.Errorf("%q: want ErrRemote, got %v", base, err)
 		}
 		if _, err := inspector.NewTracePage(base, true); err != nil {
-			t.Errorf("%q: want it allowed, got %v", base, err)
+			t.Errorf("%q: want no error, got %v", base, err)
 		}
 	}
 }
@@ -139,14 +139,14 @@ func TestInvalidPageIsAnExplainedError(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere++ }))
 	defer other.Close()
 	for want, h := range map[string]http.HandlerFunc{
-		"302":              http.RedirectHandler(other.URL, http.StatusFound).ServeHTTP,
-		"500":              func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
-		"no such page":     http.NotFound,
-		"not that of such": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+		"302":                  http.RedirectHandler(other.URL, http.StatusFound).ServeHTTP,
+		"500":                  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+		"no such page":         http.NotFound,
+		"not the JSON of such": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
 		"unexpected end of JSON input": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"clients":[`)
 		},
-		"answer is not that of": func(w http.ResponseWriter, _ *http.Request) {
+		"answer is not the JSON": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, strings.Repeat(" ", 17<<20))
 		},
 	} {
@@ -159,16 +159,16 @@ func TestInvalidPageIsAnExplainedError(t *testing.T) {
 			t.Errorf("want %q, got %v", want, err)
 		}
 		site.Close()
-		if _, err := d.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "is the program running?") {
-			t.Errorf("of a page that is gone: got %v", err)
+		if _, err := d.Look(t.Context()); err == nil || !strings.Contains(err.Error(), "check that the program is running") {
+			t.Errorf("page that is gone: got %v", err)
 		}
 	}
 	if elsewhere > 0 {
-		t.Error("want no redirect followed")
+		t.Error("the redirect was followed")
 	}
 }
 
-// TestDebugPageMemoryIsBounded has a page that is small as JSON and large as values, at once and over all its parts.
+// TestDebugPageMemoryIsBounded uses pages with small JSON and large values: in one answer, and in many answers.
 func TestDebugPageMemoryIsBounded(t *testing.T) {
 	for name, answer := range map[string]func(query string) string{
 		"one answer": func(string) string { return `{"Clients":[{}` + strings.Repeat(",{}", 5<<20) + "]}" },

@@ -28,7 +28,7 @@ type Options struct {
 // New returns a server that serves a recording. It returns an error if the recording has no content.
 func New(f *recording.File, o *Options) (*mcpserver.Server, error) {
 	if !f.Content {
-		return nil, errors.New("the recording has no content; record it with --record-content")
+		return nil, errors.New("the recording has no content; record again with --record-content")
 	}
 	m := &mock{wild: f.Redacted, players: map[relay.Peer]*player{}}
 	if o != nil {

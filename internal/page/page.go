@@ -27,7 +27,8 @@ var style string
 //go:embed refresh.js
 var script string
 
-// policy allows only the stylesheet, the script, requests of the script to this host, the icon, and forms to this host.
+// policy is the Content-Security-Policy. It allows only the stylesheet, the script, requests of the script to this
+// host, the icon, and forms to this host.
 var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; connect-src 'self'; img-src data:; "+
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", hashOf(style), hashOf(script))
 
@@ -36,7 +37,7 @@ func hashOf(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// A Page is one page, in its frame.
+// A Page is the content of one page and the settings of its frame.
 type Page struct {
 	Title   string        // title of the document
 	Home    string        // target of the name in the header; empty for none
@@ -55,8 +56,8 @@ type Link struct {
 // Templates are the templates of pages, which Write renders in the frame. They are safe for concurrent use.
 type Templates struct{ all *template.Template }
 
-// Parse parses templates. It panics if they are invalid, because they are part of the program. In addition to the
-// functions of text/template they have
+// Parse parses templates. It panics if they are invalid, because they are part of the program. Templates can use the
+// functions of text/template and these:
 //
 //	cut N TEXT     the first N characters, and the length of the text
 //	duration D     "1.23ms"
@@ -66,7 +67,7 @@ type Templates struct{ all *template.Template }
 //	date TIME      "2006-01-02 15:04:05.000Z"
 //	iso TIME       for <time datetime>
 //	plural N WORD  "1 span", "2 spans"
-//	parts KEY      the parts of a dotted name, between which a line may break
+//	parts KEY      a dotted name with possible line breaks between its parts
 func Parse(files fs.FS, patterns ...string) *Templates {
 	all := template.Must(template.New("frame").Funcs(functions).Parse(frameText))
 	return &Templates{template.Must(all.ParseFS(files, patterns...))}
@@ -126,7 +127,7 @@ func WriteJSON(w http.ResponseWriter, r *http.Request, status int, v any) error 
 	return nil
 }
 
-// WantsJSON reports whether a request prefers JSON over a page: by its path or its Accept header.
+// WantsJSON reports whether a request prefers JSON over a page, according to its path or its Accept header.
 func WantsJSON(r *http.Request) bool {
 	if strings.HasSuffix(r.URL.Path, ".json") {
 		return true
@@ -135,8 +136,8 @@ func WantsJSON(r *http.Request) bool {
 	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html")
 }
 
-// send sends a body that must not be cached, because it changes and may be private. If the ETag of the request shows
-// that the browser has the same body, send does not send it again.
+// send sends a body with headers that forbid caching, because the body changes and may be private. If the request's
+// ETag matches, send responds with Not Modified instead.
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")

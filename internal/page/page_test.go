@@ -44,14 +44,14 @@ func TestPolicyAllowsOnlyTheStyleAndScriptOfThePage(t *testing.T) {
 		_, rest, _ := strings.Cut(text, "<"+element+">")
 		content, _, found := strings.Cut(rest, "</"+element+">")
 		if !found || !strings.Contains(policy, "'"+hashOf(content)+"'") {
-			t.Errorf("want the policy to hold the hash of <%s> as sent, %s, got %s", element, hashOf(content), policy)
+			t.Errorf("want the hash of the sent <%s>, %s, in the policy, got %s", element, hashOf(content), policy)
 		}
 	}
 	if !strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
-		t.Errorf("want a policy that begins with nothing and has no unsafe-…, got %s", policy)
+		t.Errorf("want a policy that begins with default-src 'none' and has no unsafe-…, got %s", policy)
 	}
 	if strings.Contains(text, " style=") || strings.Contains(text, "src=") {
-		t.Errorf("want no style attribute and nothing loaded, got:\n%s", text)
+		t.Errorf("want no style attributes and no external resources, got:\n%s", text)
 	}
 }
 
@@ -72,10 +72,10 @@ func TestCutTextStatesItsFullLength(t *testing.T) {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	if got := Cut(9, "äöüß!"); got != "äöüß!" {
-		t.Errorf("want text of nine bytes whole, got %q", got)
+		t.Errorf("want a text of nine bytes unchanged, got %q", got)
 	}
 	if got := Cut(5, "äöüß!"); got != "äöüß!" {
-		t.Errorf("want text of five characters whole, got %q", got)
+		t.Errorf("want a text of five characters unchanged, got %q", got)
 	}
 	if got := string(shown([]byte("a" + strings.Repeat("\u0301", 1000)))); len(got) > 20 {
 		t.Errorf("want few combining marks, got %d bytes", len(got))
@@ -87,7 +87,7 @@ func TestNamesBreakAfterDots(t *testing.T) {
 		t.Errorf("want mcp_|client.|corr_|id, got %s", got)
 	}
 	if got := parts(strings.Repeat(".", 1000)); len(got) > maxParts+1 || len(strings.Join(got, "")) != 1000 {
-		t.Errorf("want all of it in few parts, got %d", len(got))
+		t.Errorf("want the whole name in few parts, got %d", len(got))
 	}
 }
 
@@ -95,12 +95,12 @@ func TestMatchingETagGetsNotModified(t *testing.T) {
 	tag := serve(t, "x", nil).Header.Get("ETag")
 	again := serve(t, "x", func(r *http.Request) { r.Header.Set("If-None-Match", tag) })
 	if again.StatusCode != http.StatusNotModified || tag == "" {
-		t.Errorf("the same page for %s: want 304, got %d", tag, again.StatusCode)
+		t.Errorf("same page, ETag %s: want 304, got %d", tag, again.StatusCode)
 	}
 	if other := serve(t, "y", func(r *http.Request) {
 		r.Header.Set("If-None-Match", tag)
 	}); other.StatusCode != http.StatusOK {
-		t.Errorf("another page for %s: want 200, got %d", tag, other.StatusCode)
+		t.Errorf("changed page, ETag %s: want 200, got %d", tag, other.StatusCode)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestJSONIsServedOnRequest(t *testing.T) {
 		r := httptest.NewRequest("GET", tc.path, nil)
 		r.Header.Set("Accept", tc.accept)
 		if got := WantsJSON(r); got != tc.want {
-			t.Errorf("%s accepting %q: want %v, got %v", tc.path, tc.accept, tc.want, got)
+			t.Errorf("%s with Accept %q: want %v, got %v", tc.path, tc.accept, tc.want, got)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func Cut(n int, s string) string {
 	return s
 }
 
-// parts splits a name after its dots, underscores and slashes.
+// parts splits a name after each dot, underscore and slash.
 func parts(name string) []string {
 	var all []string
 	for name != "" {
@@ -36,11 +36,12 @@ func parts(name string) []string {
 	return all
 }
 
-// maxParts bounds the parts of a name that consists of dots.
+// maxParts bounds the parts of a name, in case it consists of dots.
 const maxParts = 20
 
 // shown replaces invisible characters in a rendered page: control characters by their pictures, and others, such as
-// those that change the direction of text, by U+FFFD. Templates have no such characters, so they all come from data.
+// those that change the direction of text, by U+FFFD. Templates have no such characters, so these characters always
+// come from data.
 func shown(text []byte) []byte {
 	return visible.Map(text, func(r rune) rune {
 		switch {

@@ -2,11 +2,11 @@ package waterfall
 
 import "time"
 
-// skewTolerance is how far a span of another service may extend beyond its parent without being moved. A server may end
-// its span microseconds after the client has received the response, which is no skew.
+// skewTolerance is how far a span of another service may extend beyond its parent without being moved. Without clock
+// skew, a server may still end its span microseconds after the client has received the response.
 const skewTolerance = time.Millisecond
 
-// align computes where n and its descendants are drawn. shift is the clock offset that is known from the parent.
+// align computes the positions of n and its descendants. shift is the clock offset of the parent.
 func align(n *node, shift time.Duration) {
 	n.shift = shift
 	n.from = n.Start.Add(shift)
@@ -19,7 +19,7 @@ func align(n *node, shift time.Duration) {
 	}
 }
 
-// fit moves n by the least amount that brings it between from and to, and cuts it if it is too long.
+// fit moves n as little as possible so that it lies between from and to, and cuts n if it is too long.
 func (n *node) fit(from, to time.Time) {
 	early, late := from.Sub(n.from), n.to.Sub(to)
 	if early <= skewTolerance && late <= skewTolerance {
@@ -41,7 +41,7 @@ func (n *node) fit(from, to time.Time) {
 	}
 }
 
-// extent returns the time axis: the earliest and the latest time that is drawn.
+// extent returns the ends of the time axis: the earliest and the latest drawn time.
 func extent(roots []*node) (from, to time.Time) {
 	var walk func(n *node)
 	walk = func(n *node) {

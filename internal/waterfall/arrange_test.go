@@ -37,6 +37,6 @@ func TestArrangeReturnsTheTreeAndTheClockSkew(t *testing.T) {
 	server := a.Rows[2]
 	if server.From.Before(at(10)) || server.To.After(at(50)) ||
 		!strings.Contains(strings.Join(server.Notes, ";"), "clock skew") {
-		t.Errorf("want the server's span inside its client's and a note on its clock, got %+v", server)
+		t.Errorf("want the server's span within the client's span, and a note on the clock, got %+v", server)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Unicode has blocks that fill a cell from the left in eighths, but only these two from the right.
+// Blocks that fill a cell from the right. Unicode has only these two; from the left, it has a block for each eighth.
 const (
 	rightEighth = "▕"
 	rightHalf   = "▐"
@@ -13,7 +13,7 @@ const (
 
 var leftEighths = [9]string{" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"}
 
-// An axis maps the trace's time onto a row of cells.
+// An axis maps the time of the trace to a row of cells.
 type axis struct {
 	from, to time.Time
 	cells    int

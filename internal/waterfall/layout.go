@@ -14,7 +14,7 @@ const (
 type layout struct {
 	width                int
 	service, name, cells int
-	levels               int // levels that are indented; deeper levels are not indented further
+	levels               int // number of indented levels; deeper levels are not indented further
 }
 
 func newLayout(width int, roots []*node, ascii bool) layout {
@@ -40,7 +40,7 @@ func longestService(roots []*node, ascii bool) int {
 	return n
 }
 
-// glyphs are the characters of the tree. Those for branches are levelColumns wide.
+// glyphs are the characters of the tree. The branch characters are levelColumns wide.
 type glyphs struct{ branch, last, pass, empty, failed, arrow string }
 
 func glyphsFor(ascii bool) glyphs {

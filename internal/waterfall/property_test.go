@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// anyText is text a peer might send: words, and everything else.
+// anyText generates text that a peer might send: words, and arbitrary characters.
 var anyText = rapid.OneOf(
 	rapid.StringMatching(`[a-z/_ ]{0,40}`),
 	rapid.String(),
@@ -20,7 +20,8 @@ var anyText = rapid.OneOf(
 	rapid.SampledFrom([]string{"\x1b[2J", "\x1b]0;title\x07", "天気予報", "👩‍👩‍👧", "e\u0301", "\u202etxt.exe", "\r\n"}),
 )
 
-// anySpans draws spans with distinct ids whose parents may be each other, themselves, missing or none.
+// anySpans generates spans with distinct ids. The parent of a span may be another span, the span itself, a missing span
+// or none.
 func anySpans(t *rapid.T) []Span {
 	n := rapid.IntRange(0, 12).Draw(t, "spans")
 	spans := make([]Span, n)
@@ -60,23 +61,23 @@ func TestLinesFitTheWidthAndHaveNoControlCharacters(t *testing.T) {
 		opts := anyOptions(t)
 		out := draw(t, anySpans(t), opts)
 		if !utf8.ValidString(out) {
-			t.Fatalf("the text is not UTF-8: %q", out)
+			t.Fatalf("the output is not UTF-8: %q", out)
 		}
 		for line := range strings.Lines(out) {
 			line = strings.TrimSuffix(line, "\n")
 			if got := columns(line); got > opts.Width {
-				t.Errorf("a line takes %d columns, want at most %d: %q", got, opts.Width, line)
+				t.Errorf("a line has %d columns, want at most %d: %q", got, opts.Width, line)
 			}
 			for _, r := range line {
 				if !unicode.IsPrint(r) || opts.ASCII && r > unicode.MaxASCII {
-					t.Errorf("a line holds %q, want only printable characters (ASCII: %v): %q", r, opts.ASCII, line)
+					t.Errorf("a line contains %q, want only printable characters (ASCII: %v): %q", r, opts.ASCII, line)
 				}
 			}
 		}
 	})
 }
 
-func TestColourChangesNothingButColour(t *testing.T) {
+func TestColourDoesNotChangeTheText(t *testing.T) {
 	own := strings.NewReplacer(func() []string {
 		pairs := []string{reset, "", string(faint), "", string(bold), "", string(red), ""}
 		for _, s := range serviceStyles {
@@ -93,7 +94,7 @@ func TestColourChangesNothingButColour(t *testing.T) {
 			got.WriteString(strings.TrimRight(line, " \n") + "\n")
 		}
 		if got.String() != want {
-			t.Errorf("without our colours the text differs\ngot:\n%s\nwant:\n%s", got.String(), want)
+			t.Errorf("without its colours the output differs\ngot:\n%s\nwant:\n%s", got.String(), want)
 		}
 	})
 }
@@ -102,7 +103,7 @@ func TestEverySpanIsDrawnOnceForAnyParents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spans := anySpans(t)
 		for i := range spans {
-			spans[i].Name = fmt.Sprintf("<span number %d>", i) // nothing else that is drawn is so long by chance
+			spans[i].Name = fmt.Sprintf("<span number %d>", i) // no generated text contains this by chance
 			spans[i].Links = nil
 		}
 		out := draw(t, spans, Options{Width: 200, Attributes: func(Span) []Attribute { return nil }})
@@ -121,7 +122,7 @@ func TestTheOrderOfTheSpansDoesNotMatter(t *testing.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		r.Shuffle(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
 		if got := draw(t, spans, Options{}); got != want {
-			t.Errorf("another order of spans gives another text\ngot:\n%s\nwant:\n%s", got, want)
+			t.Errorf("another order of spans changes the output\ngot:\n%s\nwant:\n%s", got, want)
 		}
 	})
 }
@@ -160,7 +161,7 @@ func TestABarCoversItsTime(t *testing.T) {
 				t.Fatalf("bar is %d cells, want %d: %q", len(bar), cells, string(bar))
 			}
 			if strings.TrimSpace(string(bar)) == "" {
-				t.Errorf("bar from %d to %d of 1000 is not seen", a, b)
+				t.Errorf("bar from %d to %d of 1000 is invisible", a, b)
 			}
 			for i, r := range bar {
 				lo, hi := i*1000/cells, (i+1)*1000/cells
@@ -191,7 +192,7 @@ func FuzzTextFitsItsColumn(f *testing.F) {
 			t.Errorf("truncate(%q, %d) = %q, want it untouched: it fits", c, n, got)
 		}
 		if strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			t.Errorf("clean(%q) = %q holds what cannot be printed", s, c)
+			t.Errorf("clean(%q) = %q contains unprintable characters", s, c)
 		}
 	})
 }

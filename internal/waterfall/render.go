@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Render writes the spans of one trace to w. Siblings are sorted by their start, so the order of spans does not change
-// the text. The error is from w.
+// Render draws the spans of one trace on w. It sorts siblings by their start, so the order of spans does not change the
+// output. The error is from w.
 func Render(w io.Writer, spans []Span, opts Options) error {
 	if opts.Attributes == nil {
 		opts.Attributes = Selected
@@ -150,7 +150,7 @@ func (d *drawing) title(n *node, hidden int) string {
 	return s + n.Name
 }
 
-// style returns the colour of a service; plain for no service.
+// style returns the colour of a service, and plain text for an empty service.
 func (d *drawing) style(service string) style {
 	if service == "" {
 		return plain

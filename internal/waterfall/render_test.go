@@ -17,7 +17,7 @@ var t0 = time.Date(2026, 7, 28, 9, 0, 0, 0, time.UTC)
 
 const traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-// span makes a span of the common trace, from and to in microseconds.
+// span returns a span of the tests' trace; from and to are in microseconds.
 func span(id, parent, service, kind, name string, from, to int, attrs ...any) Span {
 	s := Span{
 		TraceID: traceID, ID: id, ParentID: parent, Service: service, Kind: kind, Name: name,
@@ -126,7 +126,7 @@ func compare(t *testing.T, name string, spans []Span, opts Options) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("Render does not write what %s holds (run with -update if that is right)\ngot:\n%s\nwant:\n%s", file, got,
+			t.Errorf("the output differs from %s (run with -update if the change is intended)\ngot:\n%s\nwant:\n%s", file, got,
 				want)
 		}
 	})

@@ -20,21 +20,21 @@ type Span struct {
 // A Link points from a span to a span of this or of another trace.
 type Link struct{ TraceID, SpanID string }
 
-// An Attribute is one "key=value" on the line below a span.
+// An Attribute is drawn as "key=value" on the line below a span.
 type Attribute struct{ Key, Value string }
 
 // Options configure the drawing.
 type Options struct {
 	Width int  // columns; zero means 80, less than 60 means 60
-	Color bool // use the terminal's colours; they carry no information of their own
+	Color bool // use the terminal's colours; colours alone carry no information
 	ASCII bool // use only ASCII characters, see UTF8
 
-	// Attributes selects the attributes below a span; nil means [Selected]. Render cleans their text. error.type of a
-	// span in error is always drawn.
+	// Attributes selects the attributes below a span; nil means [Selected]. Render cleans their text. It always draws
+	// error.type if the span has an error.
 	Attributes func(Span) []Attribute
 }
 
-// corrShown is the number of characters of a correlation id that are drawn: enough to compare spans.
+// corrShown is the number of drawn characters of a correlation id: enough to compare spans.
 const corrShown = 8
 
 var selected = []struct{ key, label string }{
@@ -49,8 +49,8 @@ var selected = []struct{ key, label string }{
 	{"mcp.protocol.version", "protocol"},
 }
 
-// Selected is the default selection of attributes, under short keys: method, tool, prompt, resource, ids, status code,
-// transport and protocol version.
+// Selected is the default for [Options.Attributes]. It returns these attributes under short keys: method, tool, prompt,
+// resource, ids, status code, transport and protocol version.
 func Selected(s Span) []Attribute {
 	var chosen []Attribute
 	for _, a := range selected {

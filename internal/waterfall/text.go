@@ -28,7 +28,7 @@ func clean(s string, ascii bool) string {
 	}, string(shown))
 }
 
-// wide has the ranges of characters that take two columns (UAX #11, wide and fullwidth).
+// wide contains the characters that take two columns (UAX #11, wide and fullwidth).
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x1100, 0x115F, 1}, {0x231A, 0x231B, 1}, {0x23E9, 0x23F3, 1}, {0x25FD, 0x25FE, 1}, {0x2614, 0x2615, 1},

@@ -145,7 +145,7 @@ func TestNarrowWidthsCountAsSixty(t *testing.T) {
 	want := render(t, agentTrace(), Options{Width: 60})
 	for _, width := range []int{-1, 1, 59} {
 		if got := render(t, agentTrace(), Options{Width: width}); got != want {
-			t.Errorf("Width %d does not draw as 60 does:\n%s", width, got)
+			t.Errorf("Width %d differs from width 60:\n%s", width, got)
 		}
 	}
 }

@@ -13,15 +13,15 @@ type node struct {
 	parent   *node
 	children []*node // sorted by start
 	missing  bool    // a placeholder for a missing parent: only ID is set
-	loop     bool    // a root only because its ancestors form a loop
+	loop     bool    // made a root because its ancestors form a loop
 
 	from, to time.Time     // position on the axis
 	shift    time.Duration // offset of the position from the recorded time
 	cut      bool          // drawn shorter than recorded
 }
 
-// grow builds trees of spans and returns their roots, sorted by start. If several spans have the same id, all are kept,
-// and the first by start has the children.
+// grow builds trees of spans and returns their roots, sorted by start. If several spans have the same id, grow keeps
+// all of them; the earliest gets the children.
 func grow(spans []Span) []*node {
 	nodes := make([]*node, len(spans))
 	for i, s := range spans {
@@ -55,8 +55,8 @@ func grow(spans []Span) []*node {
 	return append(roots, breakLoops(nodes, roots)...)
 }
 
-// breakLoops finds the nodes that no root reaches, because parents form a loop, and makes one span of each loop a
-// root.
+// breakLoops finds the nodes that are not below any root, because their parents form a loop. It makes one span of each
+// loop a root.
 func breakLoops(nodes, roots []*node) (more []*node) {
 	seen := make(map[*node]bool)
 	for _, r := range roots {
@@ -75,7 +75,7 @@ func breakLoops(nodes, roots []*node) (more []*node) {
 	return more
 }
 
-// onLoop follows the parents of n, which form a loop, to the first repeated node.
+// onLoop returns a node of the loop above n: the first repeated node on the path of parents.
 func onLoop(n *node) *node {
 	passed := make(map[*node]bool)
 	for ; !passed[n]; n = n.parent {

@@ -17,8 +17,8 @@ func TestListShowsCallsAndMarksFailures(t *testing.T) {
 		Marked: getComputedStyle(r.cells[0]).boxShadow !== "none"}))`)
 	for title, want := range map[string]string{
 		"demo: a call that succeeds": "", "demo: a tool that reports an error": "tool_error",
-		"demo: a call that gets no answer in time":              "timeout",
-		"demo: a server that is killed in the middle of a call": "connection_lost",
+		"demo: a call that times out":                 "timeout",
+		"demo: a server that is killed during a call": "connection_lost",
 	} {
 		i := slices.IndexFunc(rows, func(r row) bool { return r.Name == title })
 		if i < 0 {
@@ -87,7 +87,7 @@ func TestAClickOnATraceShowsItsWaterfall(t *testing.T) {
 		}
 		return all[i]
 	}
-	caller, client, server := at("INTERNAL", "demo: a call that gets no answer in time"), at("CLIENT", "tools/call wait"),
+	caller, client, server := at("INTERNAL", "demo: a call that times out"), at("CLIENT", "tools/call wait"),
 		at("SERVER", "tools/call wait")
 	if caller.Top >= client.Top || client.Top >= server.Top || caller.Left >= client.Left || client.Left >= server.Left {
 		t.Errorf("want caller above client above server, each further in, got %+v", all)

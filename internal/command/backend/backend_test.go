@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/backend"
 )
 
-// service answers with what it was asked for.
+// service starts a server that answers with the details of each request.
 func service(t *testing.T, answer http.HandlerFunc) string {
 	s := httptest.NewServer(answer)
 	t.Cleanup(s.Close)

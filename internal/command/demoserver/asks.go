@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addAsks adds the tools that ask the client for something before they answer.
+// addAsks adds the tools that send a request to the client before they answer.
 func addAsks(s *mcpserver.Server) error {
 	return errors.Join(
 		mcpserver.AddTool(s, &mcp.Tool{Name: "order", Description: "Order coffee: the user fills in a form."}, order),

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// addContent adds the tools that return other content than structured content, or send messages during the call.
+// addContent adds the tools that return unstructured content, or send messages during the call.
 func addContent(s *mcpserver.Server) error {
 	return errors.Join(
 		mcpserver.AddTool(s, &mcp.Tool{Name: "show", Description: "Show every kind of content."}, show),
@@ -34,7 +34,7 @@ func show(context.Context, noArguments) (*mcp.CallToolResult, error) {
 	}}, nil
 }
 
-// talk logs at every level. The client receives the levels that it has asked for.
+// talk logs at every level. The client receives only the levels that it has requested.
 func talk(ctx context.Context, _ noArguments) (string, error) {
 	r := mcpserver.RequestFrom(ctx)
 	levels := []mcp.LoggingLevel{
@@ -54,7 +54,7 @@ func change(s *mcpserver.Server) string {
 	const extra = "extra"
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: extra, Description: "Do nothing."},
 		func(context.Context, noArguments) (string, error) { return "Nothing done.", nil })
-	if err != nil { // the tool exists already
+	if err != nil { // the tool already exists
 		s.RemoveTools(extra)
 		s.RemovePrompts(extra)
 		return "removed"

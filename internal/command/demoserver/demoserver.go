@@ -1,5 +1,5 @@
-// Package demoserver is the server of "mcpotel demo": it uses every feature that a server can have, and makes up its
-// answers.
+// Package demoserver is the server of "mcpotel demo". It uses every feature of a server, and its answers are
+// fictitious.
 package demoserver
 
 import (
@@ -74,7 +74,7 @@ func (d *tools) forecast(ctx context.Context, in ForecastArguments) (ForecastRes
 	return ForecastResult{City: in.City, Days: weatherIn(in.City, max(in.Days, 1))}, nil
 }
 
-// weatherIn makes up the weather.
+// weatherIn invents the weather.
 func weatherIn(city string, days int) []Weather {
 	skies := []string{"clear", "cloudy", "rain", "snow"}
 	all := []Weather{}

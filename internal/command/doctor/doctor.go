@@ -4,12 +4,12 @@
 // telemetry. Each returns its checks in a fixed order.
 //
 // An examination has two steps. It first collects facts: it connects, sends read-only requests and disconnects, while
-// recorders around the transport, the HTTP client and the log take notes (facts.go, tap.go, web.go, witness.go). Then
+// recorders around the transport, the HTTP client and the log store facts (facts.go, tap.go, web.go, witness.go). Then
 // a table of checks evaluates the facts (table.go). A check only reads the facts.
 //
 // Four properties matter:
 //
-//   - The server is not changed: no tool is called, no client is registered, nobody logs in.
+//   - The examination does not change the server: it calls no tool, registers no client and does not log in.
 //   - A server that violates the specification but remains usable gets a warning, not a failure.
 //   - A server process that this package starts exports its telemetry to this process during the examination, and not
 //     to the Collector in its environment.
@@ -35,7 +35,7 @@ type Verdict string
 const (
 	Skipped Verdict = "skipped" // the check was not possible, or does not apply to this server
 	OK      Verdict = "ok"
-	Note    Verdict = "note" // healthy, but worth knowing
+	Note    Verdict = "note" // healthy, with a remark
 	Warn    Verdict = "warn" // usable, but should be changed
 	Fail    Verdict = "fail" // unusable, at least in part
 )
@@ -48,7 +48,7 @@ type Check struct {
 	Verdict Verdict `json:"verdict"`
 	Found   string  `json:"found"`        // one sentence with figures
 	Do      string  `json:"do,omitempty"` // recommended action
-	// name of the check that failed or was skipped, so that this one was skipped
+	// the check that prevented this check, because it failed or was skipped
 	Needs string `json:"needs,omitempty"`
 }
 
@@ -102,8 +102,8 @@ type Options struct {
 	Tracers trace.TracerProvider
 }
 
-// Examine examines a server. It returns the facts found so far when Timeout has passed or ctx has ended, and releases
-// all its resources.
+// Examine examines a server, and releases all its resources. When Timeout has passed or ctx has ended, it returns the
+// facts that it has found so far.
 func Examine(ctx context.Context, s Server, o *Options) *Report {
 	e := newExamination(s, o)
 	f := e.collect(ctx)

@@ -29,7 +29,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// facts are the findings about a server, which the checks evaluate. Findings that a failure prevented are zero.
+// facts are the findings about a server, which the checks evaluate. If a failure prevented a finding, its field is
+// zero.
 type facts struct {
 	limits        limits
 	toolNameLimit int  // number of distinct tool names in metrics
@@ -85,7 +86,7 @@ type limits struct {
 	end     time.Duration // closing the connection
 }
 
-// newLimits divides the whole time for a command. An attempt has the client's default time, so the probe has its
+// newLimits divides the whole time for a command. An attempt gets the client's default time, so that the probe gets its
 // default time as well.
 func newLimits(whole time.Duration) limits {
 	whole = cmp.Or(whole, DefaultTimeout)
@@ -118,7 +119,7 @@ func newExamination(s Server, o *Options) *examination {
 	e.facts = facts{limits: newLimits(e.o.Timeout), witness: newWitness(e.o.Log), noListening: e.o.NoListening,
 		toolNameLimit: cmp.Or(e.o.ToolNameLimit, telemetry.DefaultToolNameLimit)}
 	if e.tracers = e.o.Tracers; e.tracers == nil {
-		// a provider without exporters: only recorded spans have an id to send
+		// a provider without exporters, because only recorded spans have an id to send
 		e.tracers = sdktrace.NewTracerProvider(sdktrace.WithSampler(sdktrace.AlwaysSample()))
 	}
 	return e

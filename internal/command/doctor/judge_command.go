@@ -31,12 +31,12 @@ func executable(f *facts) answer {
 	case errors.Is(err, exec.ErrDot):
 		return answer{Fail, c.name + " is only in the current directory", "write ./" + c.name}
 	case filepath.Base(c.name) != c.name:
-		return answer{Fail, fmt.Sprintf("%s does not exist", c.name), "correct the path; relative paths start at the " +
+		return answer{Fail, fmt.Sprintf("%s does not exist", c.name), "correct the path; a relative path starts at the " +
 			"working directory of the client"}
 	}
 	return answer{Fail, fmt.Sprintf("%s is not in any of the %d directories of PATH", c.name,
 		len(filepath.SplitList(os.Getenv("PATH")))),
-		"install it, or use its absolute path: services and desktop programs have another PATH than your shell"}
+		"install it, or use its absolute path: the PATH of services and desktop programs differs from your shell's"}
 }
 
 // start checks a process from its start until the client is ready.
@@ -50,8 +50,7 @@ func start(f *facts) answer {
 		return answer{Fail, "cannot be started: " + f.tap.failed.Error(), "run the command by hand"}
 	case f.session == nil && exit != nil:
 		return answer{Fail, exit.Error(), "run the command by hand; often an environment variable or an argument is " +
-			"missing: the " +
-			"server only gets the environment of the configuration file"}
+			"missing: the server only gets the environment of the configuration file"}
 	case f.tap.firstFrame.IsZero():
 		return answer{Fail, fmt.Sprintf("the process runs, but has written nothing to its standard output within %s%s",
 			unit.Duration(f.limits.connect), lastOutput(f.tap.last.LastWords)),

@@ -113,12 +113,13 @@ func pinged(f *facts) answer {
 		return answer{Warn, fmt.Sprintf("%s; then: %v", found, f.pingErr), "the connection is unstable; run with -v to " +
 			"see why"}
 	case median > time.Second:
-		return answer{Warn, found, "every call takes at least this long: move the server closer, or check its load"}
+		return answer{Warn, found, "every call takes at least this long: move the server closer to the client, or check " +
+			"its load"}
 	}
 	return answer{OK, found, ""}
 }
 
-// manyBytes is the size as JSON from which a list of tools gets a note: hosts send the whole list to the model.
+// manyBytes is the minimum JSON size of a list of tools that gets a note: hosts send the whole list to the model.
 const manyBytes = 100 << 10
 
 func toolsListed(f *facts) answer {
@@ -144,7 +145,7 @@ func toolsListed(f *facts) answer {
 	return answer{OK, found, ""}
 }
 
-// oddNames returns the tool names that the specification does not allow, and duplicate names.
+// oddNames returns tool names that violate the specification, and duplicate names.
 func oddNames(tools []*mcp.Tool) (odd []string) {
 	seen := map[string]bool{}
 	for _, t := range tools {
@@ -173,7 +174,7 @@ func quantity(n int, of string, bytes int) string {
 	return fmt.Sprintf("%s, %s as JSON", count(n, of), unit.Size(int64(bytes)))
 }
 
-// listed checks a list. done reports that there is nothing more to check.
+// listed checks a list. done reports that no further checks are possible.
 func listed(asked bool, n, bytes int, err error, of string) (_ answer, done bool) {
 	switch {
 	case !asked:

@@ -36,7 +36,7 @@ func offering(items []*mcp.Tool) *facts {
 	return f
 }
 
-func TestListChecks(t *testing.T) {
+func TestListChecksHaveVerdicts(t *testing.T) {
 	broken := offering(tools(2))
 	broken.offers.tools.err = errors.New("no answer in time")
 	cut := offering(tools(4))
@@ -48,13 +48,13 @@ func TestListChecks(t *testing.T) {
 		facts *facts
 		want  string
 	}{
-		"some tools":         {toolsListed, offering(tools(3)), "ok: 3 tools, 147 B as JSON, the largest is tool-0 with"},
-		"no tools":           {toolsListed, offering(nil), "note: the server declares tools, but lists none"},
-		"a list that breaks": {toolsListed, broken, "fail: the list of tools failed after 2: no answer in time"},
+		"some tools":        {toolsListed, offering(tools(3)), "ok: 3 tools, 147 B as JSON, the largest is tool-0 with"},
+		"no tools":          {toolsListed, offering(nil), "note: the server declares tools, but lists none"},
+		"a list that fails": {toolsListed, broken, "fail: the list of tools failed after 2: no answer in time"},
 		"a list that is cut short": {toolsListed, cut,
 			`warn: 4 tools, 196 B as JSON, and there may be more: the list is incomplete, because its cursors ` +
 				`cannot be followed: the server gave `},
-		"much text": {toolsListed, offering(large), "note: 1 tool, 100 KiB as JSON"},
+		"a large list": {toolsListed, offering(large), "note: 1 tool, 100 KiB as JSON"},
 		"a name with " +
 			"spaces": {toolsListed, offering([]*mcp.Tool{{Name: "two words"}}), `1 invalid or duplicate name: "two words"`},
 		"a name twice": {toolsListed, offering(append(tools(1), tools(1)...)), `1 invalid or duplicate name: "tool-0"`},
@@ -66,7 +66,7 @@ func TestListChecks(t *testing.T) {
 		"an unknown dialect": {schemas, offering(withSchema(`{"$schema":"urn:x"}`)), "unsupported schema dialect"},
 		"a pattern of JavaScript": {schemas, offering(withSchema(`{"type":"object","properties":{"a":{"type":"string",` +
 			`"pattern":"(?=a)"}}}`)), "note: 1 of 1 schemas are not checked: odd, input: "},
-		"a header that is refused": {schemas, offering(withSchema(`{"type":"object","properties":{"a":{"type":"number",` +
+		"an invalid header": {schemas, offering(withSchema(`{"type":"object","properties":{"a":{"type":"number",` +
 			`"x-mcp-header":"A"}}}`)), "warn: 1 of 1 schemas are unusable: odd, over HTTP: "},
 		"few names":  {cardinality, offering(tools(150)), "ok: 150 tools and 0 prompts; metrics distinguish 200 names"},
 		"many names": {cardinality, offering(tools(151)), "note: 151 tools"},
@@ -79,7 +79,7 @@ func TestListChecks(t *testing.T) {
 				t.Errorf("want %q, got %q", tc.want, text)
 			}
 			if severity[a.verdict] > severity[OK] && a.do == "" {
-				t.Errorf("%s without what to do", a.verdict)
+				t.Errorf("%s without advice", a.verdict)
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func TestPingUsesTheMedian(t *testing.T) {
 	}
 }
 
-func TestListenCheck(t *testing.T) {
+func TestListenCheckDetectsUnansweredSubscriptions(t *testing.T) {
 	tools := mcp.SubscriptionFilter{ToolsListChanged: true}
 	lost := errors.New("no answer within 2s")
 	for _, tc := range []struct {
@@ -125,7 +125,7 @@ func TestListenCheck(t *testing.T) {
 			t.Errorf("want %q, got %q", tc.want, text)
 		}
 		if severity[a.verdict] > severity[OK] && a.do == "" {
-			t.Errorf("%s without what to do", a.verdict)
+			t.Errorf("%s without advice", a.verdict)
 		}
 	}
 	if a := listens(&facts{session: &session{version: mcp.Version20251125}}); a.verdict != Skipped {
@@ -147,7 +147,7 @@ func TestDoctorPageListsEachCheck(t *testing.T) {
 		}
 	}
 	if n := strings.Count(table, "\n| `"); n != len(Names()) {
-		t.Errorf("docs/doctor.md has %d rows, want those of %v", n, Names())
+		t.Errorf("docs/doctor.md has %d rows, want a row for each of %v", n, Names())
 	}
 }
 

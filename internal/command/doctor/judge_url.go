@@ -73,7 +73,7 @@ func tlsAgreed(f *facts) answer {
 	case f.url.url.Scheme == "http" && hostname.Loopback(f.url.url.Hostname()):
 		return answer{OK, "plain HTTP, which is safe on loopback", ""}
 	case f.url.url.Scheme == "http":
-		return answer{Warn, "plain HTTP: anyone on the network can read and change messages",
+		return answer{Warn, "plain HTTP: everyone on the network can read and change messages",
 			"use https; the client sends no tokens over plain http"}
 	case w.secured == nil:
 		return tlsFailed(f, w.tlsErr)
@@ -123,8 +123,8 @@ func answers(f *facts) answer {
 			"overloaded; raise the limit with --timeout 1m"}
 	case f.session == nil && w.refusals == 0 && !strings.Contains(responses, "application/json") &&
 		!strings.Contains(responses, "text/event-stream"):
-		return answer{Fail, "the server speaks HTTP, but not MCP: " + responses, "correct the path: it mostly " +
-			"ends in /mcp, or in /sse for an old server"}
+		return answer{Fail, "the server speaks HTTP, but not MCP: " + responses, "correct the path: it usually ends in " +
+			"/mcp, or in /sse for an old server"}
 	case w.silent > time.Second:
 		return answer{Warn, fmt.Sprintf("%s; an event stream sent nothing for %s after its header", responses,
 			unit.Duration(w.silent)), "disable buffering of event streams in proxies (nginx: proxy_buffering off), and flush " +

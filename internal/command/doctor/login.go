@@ -12,17 +12,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// errNoLogin ends an authorization that needs a login.
+// errNoLogin is the error of an authorization that would need a login.
 var errNoLogin = errors.New("the doctor does not log in")
 
 // login is the [auth.Interaction] of an examination. It records the login page that a person would get. The
-// authorization reaches this point if the metadata of the server and of its authorization server is valid.
+// authorization calls it only if the metadata of the server and of its authorization server is valid.
 type login struct {
 	mu  sync.Mutex
 	got *auth.InteractionRequest // guarded by mu; nil if the authorization did not reach the login
 }
 
-// RedirectURI returns a URI at which nothing listens.
+// RedirectURI returns a URI without a listener.
 func (l *login) RedirectURI(context.Context) (string, error) {
 	return "http://127.0.0.1:1/callback", nil
 }

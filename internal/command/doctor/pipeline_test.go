@@ -26,7 +26,7 @@ func environment(t *testing.T, variables map[string]string) {
 	}
 }
 
-func TestPipelineChecks(t *testing.T) {
+func TestPipelineChecksFollowTheEnvironment(t *testing.T) {
 	sink, err := otlpsink.Listen("")
 	if err != nil {
 		t.Fatal(err)
@@ -69,12 +69,12 @@ func TestPipelineChecks(t *testing.T) {
 		})
 	}
 	if n := len(sink.Snapshot().SpansNamed("mcpotel doctor collector")); n != 4 {
-		t.Errorf("want a span of each run that samples, 4, got %d", n)
+		t.Errorf("want 4 spans, one for each run that samples, got %d", n)
 	}
 }
 
-// TestExaminationIsExportedAsOneTrace checks that the Collector gets the client's spans but not the server's, which
-// the doctor receives itself.
+// TestExaminationIsExportedAsOneTrace checks that the Collector gets only the client's spans: the doctor itself
+// receives the server's spans.
 func TestExaminationIsExportedAsOneTrace(t *testing.T) {
 	sink, err := otlpsink.Listen("")
 	if err != nil {

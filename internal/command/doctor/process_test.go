@@ -20,7 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// environmentServer names the server that a process of this test runs.
+// environmentServer is the environment variable with the name of the server that this process runs.
 const environmentServer = "MCPOTEL_DOCTOR_SERVER"
 
 func TestMain(m *testing.M) {
@@ -53,7 +53,7 @@ var processes = map[string]func(context.Context) error{
 		if err := serve(ctx, false); err != nil {
 			return err
 		}
-		select {} // the runtime sees that no goroutine is left, unless there is one of the SDK
+		select {} // the runtime may report a deadlock, unless a goroutine of the SDK is running
 	},
 	"late": func(ctx context.Context) error {
 		if err := serve(ctx, false); err != nil {
@@ -87,7 +87,7 @@ func newServer(tel *telemetry.Telemetry) *mcpserver.Server {
 	return s
 }
 
-// alone exports a span in a trace of its own.
+// alone exports a span in a separate trace.
 func alone(ctx context.Context, kind trace.SpanKind) error {
 	p, err := otlp.Setup(ctx, otlp.WithServiceName("lonely"), otlp.WithConsole(nil, nil))
 	if err != nil {
@@ -120,12 +120,12 @@ func own(binary, name string) doctor.Server {
 	}}
 }
 
-func TestExamineCommands(t *testing.T) {
+func TestExaminationOfCommandsFindsProblems(t *testing.T) {
 	for name, tc := range map[string]struct {
 		timeout   time.Duration
 		verdict   doctor.Verdict
 		connected bool
-		checks    map[string]string // what is said by the checks that matter, behind the verdict
+		checks    map[string]string // expected texts by check, after the verdict
 	}{
 		"good": {0, doctor.OK, true, map[string]string{
 			"start": "ok: the first message came after", "stdout": "ok: only JSON", "messages": "ok: all are valid",
@@ -156,7 +156,7 @@ func TestExamineCommands(t *testing.T) {
 	}
 }
 
-// said compares a report with the expected verdict and texts.
+// said requires the expected verdict and texts in a report.
 func said(t *testing.T, r *doctor.Report, verdict doctor.Verdict, connected bool, checks map[string]string) {
 	t.Helper()
 	if r.Verdict != verdict || r.Connected != connected {
@@ -174,7 +174,7 @@ func said(t *testing.T, r *doctor.Report, verdict doctor.Verdict, connected bool
 	}
 	for _, c := range r.Checks {
 		if (c.Verdict == doctor.Warn || c.Verdict == doctor.Fail) && c.Do == "" {
-			t.Errorf("%s: %s without what to do", c.Name, c.Verdict)
+			t.Errorf("%s: %s without advice", c.Name, c.Verdict)
 		}
 	}
 }
@@ -212,6 +212,6 @@ func TestExamineEndsWithItsContext(t *testing.T) {
 	}
 	r := doctor.Examine(ctx, own(self, "silent"), &doctor.Options{Timeout: time.Hour})
 	if r.Verdict != doctor.Fail || r.Took > time.Minute {
-		t.Errorf("want it to fail at once, got %s after %v", r.Verdict, r.Took)
+		t.Errorf("want an immediate failure, got %s after %v", r.Verdict, r.Took)
 	}
 }

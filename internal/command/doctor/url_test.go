@@ -31,7 +31,7 @@ func handler(t *testing.T) http.Handler {
 	return h
 }
 
-// listens starts a server that ends with the test, and closes connections of clients that still wait.
+// listens starts a server that ends with the test, and then closes the connections of waiting clients.
 func listens(t *testing.T, h http.Handler) (url string) {
 	t.Helper()
 	web := httptest.NewServer(h)
@@ -48,7 +48,7 @@ func examine(t *testing.T, url string, timeout time.Duration) *doctor.Report {
 		&doctor.Options{Timeout: timeout})
 }
 
-func TestExamineURLs(t *testing.T) {
+func TestExaminationOfURLsFindsProblems(t *testing.T) {
 	closed := func(t *testing.T) string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -87,9 +87,9 @@ func TestExamineURLs(t *testing.T) {
 		"nothing there": {closed, 0, doctor.Fail, false, map[string]string{
 			"tcp": "fail: nothing listens at 127.0.0.1:", "tls": "skipped: needs tcp", "handshake": "skipped: needs http",
 		}},
-		"no such name": {func(*testing.T) string { return "http://no-such-name.invalid/mcp" }, 0, doctor.Fail, false,
+		"an unknown host": {func(*testing.T) string { return "http://no-such-name.invalid/mcp" }, 0, doctor.Fail, false,
 			map[string]string{"dns": "fail: ", "tcp": "skipped: needs dns"}},
-		"no URL": {func(*testing.T) string { return "ftp://127.0.0.1/mcp" }, 0, doctor.Fail, false,
+		"an invalid URL": {func(*testing.T) string { return "ftp://127.0.0.1/mcp" }, 0, doctor.Fail, false,
 			map[string]string{"dns": "fail: the URL is invalid"}},
 		"a website": {answering(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "no such page", http.StatusNotFound)
@@ -97,7 +97,7 @@ func TestExamineURLs(t *testing.T) {
 			"http": "fail: the server speaks HTTP, but not MCP: ", "handshake": "skipped: needs http",
 		}},
 		"no answer": {answering(func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // or net/http does not notice that the client leaves
+			_, _ = io.Copy(io.Discard, r.Body) // otherwise net/http does not notice that the client disconnects
 			<-r.Context().Done()
 		}), patience, doctor.Fail, false, map[string]string{"http": "fail: no answer within"}},
 		"refuses all": {answering(func(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +124,7 @@ func TestExamineURLs(t *testing.T) {
 	}
 }
 
-// protected returns an MCP server that requires a token, and that is its own authorization server with this metadata.
+// protected starts an MCP server that requires a token, and is its own authorization server with this metadata.
 func protected(t *testing.T, metadata func(origin string) string) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -141,7 +141,7 @@ func protected(t *testing.T, metadata func(origin string) string) string {
 	})
 	mux.HandleFunc("GET /.well-known/", http.NotFound)
 	mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("the doctor asks for %s %s, want it to change and log in nowhere", r.Method, r.URL.Path)
+		t.Errorf("the doctor requested %s %s; it must neither change anything nor log in", r.Method, r.URL.Path)
 	})
 	return url + "/mcp"
 }
@@ -159,7 +159,7 @@ func TestAuthorizationCheckReadsMetadataWithoutLogin(t *testing.T) {
 		verdict  doctor.Verdict
 		want     string
 	}{
-		"in order":       {with("", pkce), doctor.Warn, "warn: the metadata is valid: http://127.0.0.1:"},
+		"valid metadata": {with("", pkce), doctor.Warn, "warn: the metadata is valid: http://127.0.0.1:"},
 		"without PKCE":   {with("", ""), doctor.Fail, "does not support PKCE with S256"},
 		"another issuer": {with("/other", pkce), doctor.Fail, "want exactly"},
 	} {
@@ -171,7 +171,7 @@ func TestAuthorizationCheckReadsMetadataWithoutLogin(t *testing.T) {
 	}
 }
 
-// certificate returns a self-signed certificate for 127.0.0.1 with this end.
+// certificate returns a self-signed certificate for 127.0.0.1 that expires at this time.
 func certificate(t *testing.T, end time.Time) tls.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -189,7 +189,7 @@ func certificate(t *testing.T, end time.Time) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{text}, PrivateKey: key}
 }
 
-// TestTLSCheckExplainsCertificates adds the authority of two servers to http.DefaultTransport.
+// TestTLSCheckExplainsCertificates adds the certificate authorities of two servers to http.DefaultTransport.
 func TestTLSCheckExplainsCertificates(t *testing.T) {
 	starts := func(c tls.Certificate) string {
 		web := httptest.NewUnstartedServer(handler(t))

@@ -29,8 +29,8 @@ func newWitness(next slog.Handler) *witness {
 	return &witness{next: next, violations: map[string]int{}}
 }
 
-// Enabled, WithAttrs and WithGroup implement slog.Handler. Attributes and groups are not supported: a client uses
-// none.
+// Enabled, WithAttrs and WithGroup implement slog.Handler. Attributes and groups are not supported, because a client
+// does not use them.
 func (w *witness) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn || w.next != nil && w.next.Enabled(ctx, l)
 }
@@ -56,7 +56,7 @@ func (w *witness) keep(r slog.Record) {
 	defer w.mu.Unlock()
 	switch r.Message {
 	case names.EventMCPClientProtocolViolation:
-		n := 0 // the record that sums up suppressed records is not about a frame
+		n := 0 // the summary of suppressed records does not count as a frame
 		if _, frame := fields[names.KeyMCPClientFrameSize]; frame {
 			n++
 		}

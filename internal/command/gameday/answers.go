@@ -15,8 +15,8 @@ import (
 // bad is the tool that fails.
 const bad = "bad"
 
-// first is the number of initial rounds that fail. If the alert does not fire, every fifth round fails after that: few
-// enough for successful calls to compensate soon.
+// first is the number of initial rounds that fail. If the alert has not fired then, every fifth round fails: few enough
+// that successful calls soon compensate for them.
 const first = 12
 
 func due(n int) bool { return n <= first || n%5 == 0 }
@@ -49,7 +49,7 @@ func failing(inServer bool) func(context.Context, *stage) (round, error) {
 	}
 }
 
-// late delays answers beyond the latency objective.
+// late delays answers by more than the latency objective.
 func late(_ context.Context, s *stage) (round, error) {
 	c, err := s.pair(map[string]tool{bad: ok}, chaos.Fault{Kind: chaos.Latency, Tool: bad, Delay: 6 * time.Second})
 	n := 0
@@ -70,7 +70,7 @@ func late(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// moody makes a tool return errors, and later succeed.
+// moody makes a tool return errors first, and succeed later.
 func moody(_ context.Context, s *stage) (round, error) {
 	var failing atomic.Bool
 	c, err := s.pair(map[string]tool{bad: func(ctx context.Context) (string, error) {
@@ -134,7 +134,7 @@ func busy(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// stuck keeps a call without an answer while it is broken.
+// stuck leaves a call unanswered while broken is true.
 func stuck(_ context.Context, s *stage) (round, error) {
 	c, err := s.pair(map[string]tool{bad: ok}, chaos.Fault{Kind: chaos.Drop, On: chaos.OnRequest, Tool: bad})
 	var leave context.CancelFunc
@@ -165,7 +165,7 @@ func panicking(_ context.Context, s *stage) (round, error) {
 // chatty is a tool that reports more progress than the queue of a handler holds.
 const chatty = "chatty"
 
-// unheard has a notification handler that does not return.
+// unheard sets a notification handler that does not return while broken is true.
 func unheard(_ context.Context, s *stage) (round, error) {
 	server, err := s.serve(map[string]tool{chatty: func(ctx context.Context) (string, error) {
 		for n := range 20 {
@@ -178,7 +178,7 @@ func unheard(_ context.Context, s *stage) (round, error) {
 	if err != nil {
 		return nil, err
 	}
-	var held atomic.Pointer[chan struct{}] // closed to let the handler return; nil if it returns at once
+	var held atomic.Pointer[chan struct{}] // closed to let the handler return; nil if the handler returns immediately
 	c, err := s.connect(to(server), &mcpclient.Options{Limits: mcpclient.Limits{Notifications: 4},
 		Features: []mcpclient.Feature{
 			mcpclient.HandleProgress(func(ctx context.Context, _ *mcp.ProgressParams) {

@@ -24,7 +24,7 @@ func TestEachAlertOfTheDashboardsHasADrill(t *testing.T) {
 	for _, d := range Drills() {
 		got = append(got, d.Alert)
 		if d.Does == "" || d.Takes <= 0 || d.Takes > 25*time.Minute {
-			t.Errorf("%s: want what it does, and less than 25 min, got %q and %v", d.Alert, d.Does, d.Takes)
+			t.Errorf("%s: want a description, and less than 25 min, got %q and %v", d.Alert, d.Does, d.Takes)
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -32,7 +32,7 @@ func TestEachAlertOfTheDashboardsHasADrill(t *testing.T) {
 	}
 }
 
-// recorded is telemetry of a service that a test reads.
+// recorded is the telemetry of a service, for a test to read.
 type recorded struct {
 	*telemetrytest.Recording
 	ended int
@@ -51,7 +51,7 @@ func record(t *testing.T) *recorded {
 	return &recorded{Recording: telemetrytest.Recorder(t, telemetry.WithContextCost())}
 }
 
-// practice is a drill whose rounds a test plays.
+// practice is a drill under test: the test runs its rounds.
 type practice struct {
 	t     *testing.T
 	d     Drill
@@ -74,7 +74,7 @@ func practise(t *testing.T, d Drill) *practice {
 	return p
 }
 
-// play plays n rounds, and waits for what they have left behind, as far as it ends within a minute.
+// play runs n rounds, and waits up to one minute for the calls that outlive their round.
 func (p *practice) play(n int, broken bool) {
 	p.t.Helper()
 	every := p.d.every
@@ -96,7 +96,7 @@ func (p *practice) end() {
 	}
 }
 
-// moved is what an alert looks at.
+// moved returns the value of the metric behind the drill's alert.
 func (p *practice) moved() int64 {
 	client := func(name string, attributes ...string) int64 {
 		return p.rec.Value(name, append(attributes, names.KeyMCPClientName, p.stage.name)...)
@@ -120,7 +120,7 @@ func (p *practice) moved() int64 {
 	case "MCPClientNotReady":
 		return ended(names.KeyErrorType, names.ErrorNotReady)
 	case "MCPClientReconnectLoop":
-		return client(names.MetricMCPClientConnectionTransitions, names.KeyMCPClientConnectionTo, "ready") - 1 // the first
+		return client(names.MetricMCPClientConnectionTransitions, names.KeyMCPClientConnectionTo, "ready") - 1
 	case "MCPProtocolViolations":
 		return client(names.MetricMCPClientProtocolViolations)
 	case "MCPTransportBusy":
@@ -137,12 +137,12 @@ func (p *practice) moved() int64 {
 	return -1
 }
 
-// TestDrillRaisesAndStopsTheMetricOfItsAlert is about the drills whose alerts count something.
+// TestDrillRaisesAndStopsTheMetricOfItsAlert covers drills for alerts on counters.
 func TestDrillRaisesAndStopsTheMetricOfItsAlert(t *testing.T) {
 	for _, d := range Drills() {
 		if slices.Contains([]string{"MCPToolListGrew", "MCPServerNearLimit", "MCPStuckInFlight", "MCPSendQueueWait",
 			"MCPCardinalityOverflow", "MCPTelemetryAbsent"}, d.Alert) {
-			continue // they have tests of their own
+			continue // these drills have separate tests
 		}
 		t.Run(d.Alert, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -153,13 +153,13 @@ func TestDrillRaisesAndStopsTheMetricOfItsAlert(t *testing.T) {
 				p.play(20, true)
 				broke := p.moved() - start
 				if broke < 5 && d.Alert != "MCPToolChanged" || broke < 1 {
-					t.Errorf("after 20 rounds that were broken: got %d, want 5 or more", broke)
+					t.Errorf("after 20 broken rounds: got %d, want 5 or more", broke)
 				}
-				p.play(1, false) // what was under way
+				p.play(1, false) // calls that were in flight
 				before := p.moved()
 				p.play(10, false)
 				if after := p.moved(); after != before && d.Alert != "MCPToolErrors" {
-					t.Errorf("after ten more in which all was well: got %d, want %d", after, before)
+					t.Errorf("after ten more rounds without failures: got %d, want %d", after, before)
 				}
 			})
 		})
@@ -191,7 +191,7 @@ func TestToolListGrowsFasterThanItsMedian(t *testing.T) {
 		}
 		p.play(1, false)
 		if size := p.rec.Value(names.MetricMCPClientToolListSize); size != sizes[0] {
-			t.Errorf("got %d bytes when all was well again, want %d", size, sizes[0])
+			t.Errorf("after the repair: got %d bytes, want %d", size, sizes[0])
 		}
 	})
 }
@@ -205,11 +205,11 @@ func TestStuckCallLastsForTheBrokenPhase(t *testing.T) {
 			return p.rec.Value(names.MetricMCPClientActiveRequests, names.KeyMCPMethodName, "tools/call")
 		}
 		if n := active(); n != 1 {
-			t.Errorf("after twenty minutes: got %d calls under way, want one", n)
+			t.Errorf("after twenty minutes: got %d calls in flight, want one", n)
 		}
 		p.play(1, false)
 		if n := active(); n != 0 {
-			t.Errorf("when all was well again: got %d calls under way, want none", n)
+			t.Errorf("after the repair: got %d calls in flight, want none", n)
 		}
 	})
 }
@@ -224,11 +224,11 @@ func TestServerReachesItsLimitAndRecovers(t *testing.T) {
 		p.play(600, true)
 		limit := p.rec.Value(names.MetricMCPServerCapacityLimit, names.KeyMCPServerCapacityKind, names.CapacityRequest)
 		if n := used(); n != 2 || limit != 2 {
-			t.Errorf("after ten minutes: got %d of %d requests under way, want 2 of 2", n, limit)
+			t.Errorf("after ten minutes: got %d of %d requests in flight, want 2 of 2", n, limit)
 		}
 		p.play(1, false)
 		if n := used(); n != 0 {
-			t.Errorf("when all was well again: got %d requests under way, want none", n)
+			t.Errorf("after the repair: got %d requests in flight, want none", n)
 		}
 	})
 }
@@ -246,11 +246,11 @@ func TestSendQueueWaitsForASlowServer(t *testing.T) {
 		p.play(30, true)
 		n, waited := wait()
 		if mean := waited / float64(n); n < 30 || mean < 0.5 {
-			t.Errorf("got %d messages that waited for %.3f s in the mean, want 30 or more and half a second", n, mean)
+			t.Errorf("got %d messages that waited %.3f s on average, want at least 30 messages and 0.5 s", n, mean)
 		}
 		p.play(10, false)
 		if more, later := wait(); later-waited > 0.5 || more < n {
-			t.Errorf("when all was well again, messages waited for %.3f s more, want hardly any", later-waited)
+			t.Errorf("after the repair: messages waited %.3f s more, want almost none", later-waited)
 		}
 	})
 }
@@ -263,11 +263,12 @@ func TestServiceStopsAndRestarts(t *testing.T) {
 				for i, broken := range []bool{first, !first, first} {
 					p.play(3, broken)
 					if begun, ended := (i+2)/2, (i+1)/2; p.begun != begun || p.rec.ended != ended {
-						t.Errorf("step %d: it began %d times and ended %d times, want %d and %d", i, p.begun, p.rec.ended, begun, ended)
+						t.Errorf("step %d: the service started %d times and ended %d times, want %d and %d", i,
+							p.begun, p.rec.ended, begun, ended)
 					}
 				}
 				if n := p.rec.Count(names.MetricMCPClientOperationDuration, names.KeyMCPMethodName, "tools/call"); n != 6 {
-					t.Errorf("got %d calls, want one for each round in which it was there", n)
+					t.Errorf("got %d calls, want one for each round in which the service was running", n)
 				}
 				p.end()
 			})
@@ -300,11 +301,11 @@ func TestPlanFaultsAreInjectedInTheBrokenPhase(t *testing.T) {
 		}
 	})
 	if _, err := Injected("Mine", []chaos.Fault{{Kind: "rain"}}, 0); err == nil {
-		t.Error("want an error about a kind of fault that does not exist")
+		t.Error("want an error about an unknown kind of fault")
 	}
 }
 
-// drillFor is the drill of an alert.
+// drillFor returns the drill of an alert.
 func drillFor(t *testing.T, alert string) Drill {
 	t.Helper()
 	for _, d := range Drills() {
@@ -312,6 +313,6 @@ func drillFor(t *testing.T, alert string) Drill {
 			return d
 		}
 	}
-	t.Fatalf("there is no drill for %s", alert)
+	t.Fatalf("no drill for %s", alert)
 	return Drill{}
 }

@@ -47,7 +47,7 @@ func full(refused bool) func(context.Context, *stage) (round, error) {
 				if err := await(ctx, gone, most); err != nil {
 					return err
 				}
-				time.Sleep(100 * time.Millisecond) // for the server to see the cancellation
+				time.Sleep(100 * time.Millisecond) // gives the server time to process the cancellation
 			}
 			if !broken {
 				return calls(ctx, c, 1)
@@ -69,7 +69,7 @@ func await(ctx context.Context, c <-chan struct{}, n int) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-late:
-			return errors.New("the calls that fill the server have not begun or ended within 10s")
+			return errors.New("the calls that fill the server did not start or end within 10s")
 		}
 	}
 	return nil

@@ -8,21 +8,21 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 
-// Injected returns a drill that makes a call with injected faults once per interval; 0 means a second. It returns an
+// Injected returns a drill that makes a call with injected faults once per interval; 0 means one second. It returns an
 // error if a fault is invalid.
 func Injected(alert string, faults []chaos.Fault, every time.Duration) (Drill, error) {
 	plan := &chaos.Plan{Faults: faults}
 	if err := plan.Check(); err != nil {
 		return Drill{}, err
 	}
-	d := Drill{Alert: alert, Does: "calls meet the faults of the plan", every: every, open: injecting(faults)}
+	d := Drill{Alert: alert, Does: "the faults of the plan are injected into calls", every: every, open: injecting(faults)}
 	if kind := faults[0].Kind; kind != chaos.Refuse {
 		d.Trace = map[string]string{faultKind: string(kind)}
 	}
 	return d, nil
 }
 
-// injecting calls a tool with faults while it is broken, and without faults otherwise.
+// injecting calls a tool, with faults while broken is true, and without faults otherwise.
 func injecting(faults []chaos.Fault) func(context.Context, *stage) (round, error) {
 	return func(_ context.Context, s *stage) (round, error) {
 		var c *mcpclient.Client

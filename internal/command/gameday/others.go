@@ -37,8 +37,8 @@ func (s *stage) described(o *mcpclient.Options) (func(ctx context.Context, descr
 	}, err
 }
 
-// growing makes the list of tools grow by 4 % in each round, from 8 KiB. So its size stays far above most earlier
-// sizes, for long enough to raise the alert.
+// growing makes the list of tools grow by 4 % in each round, from 8 KiB. The size then stays far above the median of
+// the earlier sizes for long enough to raise the alert.
 func growing(_ context.Context, s *stage) (round, error) {
 	list, err := s.described(nil)
 	size := 8192.0
@@ -71,7 +71,7 @@ type gate struct {
 	cut    atomic.Pointer[context.CancelFunc] // ends the latest connection
 }
 
-// at returns a closed gate in front of a server.
+// at returns a gate in front of a server. The gate is closed at first.
 func at(server *mcpserver.Server) *gate {
 	g := &gate{}
 	g.Transport = transport.InMemory(func(ctx context.Context, p *transport.Peer) {
@@ -99,7 +99,7 @@ func (g *gate) Dial(ctx context.Context, cfg transport.Config) (transport.Conn, 
 	return g.Transport.Dial(ctx, cfg)
 }
 
-// unreachable has a client that cannot reach its server, and calls that do not wait for the connection.
+// unreachable makes the server unreachable for the client, whose calls do not wait for the connection.
 func unreachable(_ context.Context, s *stage) (round, error) {
 	server, err := s.serve(nil)
 	if err != nil {
@@ -136,7 +136,7 @@ func breaking(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// slowly is the end of a connection that reads one message a second while asked is set.
+// slowly is an end of a connection that reads only one message per second while asked is set.
 type slowly struct {
 	*transport.Peer
 	asked *atomic.Bool
@@ -174,7 +174,7 @@ func unread(_ context.Context, s *stage) (round, error) {
 	}, err
 }
 
-// presence starts and ends a process: its own service, with a client that each round uses once.
+// presence simulates a process that starts and ends: a separate service with a client, which each round uses once.
 func (s *stage) presence(use func(ctx context.Context, c *mcpclient.Client) error) round {
 	var c *mcpclient.Client
 	return func(ctx context.Context, here bool) (err error) {
@@ -195,7 +195,7 @@ func (s *stage) presence(use func(ctx context.Context, c *mcpclient.Client) erro
 	}
 }
 
-// overflowing calls more tools than the SDK of the process has series for, and ends the process.
+// overflowing calls more tools than the series limit of the process's SDK allows, and ends the process.
 func overflowing(_ context.Context, s *stage) (round, error) {
 	return s.presence(func(ctx context.Context, c *mcpclient.Client) error {
 		return errors.Join(calls(ctx, c, 1), c.Ping(ctx))

@@ -42,7 +42,7 @@ type Traces interface {
 type Options struct {
 	Drills []Drill
 	Alerts Alerts
-	Traces Traces // nil to look for no traces
+	Traces Traces // nil for no search for traces
 
 	// Begin starts the telemetry of a service: [Service], [Absent] or [Overflows], which gets a low limit of series for
 	// each instrument. Calls to Begin do not overlap.
@@ -152,7 +152,7 @@ func (o *Options) watch(ctx context.Context, all []*drilling) {
 			return
 		case err != nil && err.Error() != failing:
 			failing = err.Error()
-			o.say("", "the alerts cannot be read: "+failing)
+			o.say("", "cannot read the alerts: "+failing)
 		case err == nil:
 			failing = ""
 			if o.look(ctx, all, active) {
@@ -167,7 +167,7 @@ func (o *Options) watch(ctx context.Context, all []*drilling) {
 	}
 }
 
-// look updates the drills with the active alerts, and reports whether all drills are over.
+// look updates the drills with the active alerts. done reports whether all drills are over.
 func (o *Options) look(ctx context.Context, all []*drilling, active []Alert) (done bool) {
 	done = true
 	for _, d := range all {
@@ -191,7 +191,7 @@ func (o *Options) paced(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / cmp.Or(o.Pace, 1))
 }
 
-// soonest is the shortest interval between two rounds.
+// soonest is the minimum interval between two rounds.
 const soonest = 200 * time.Millisecond
 
 func (o *Options) say(alert, text string) {
@@ -200,7 +200,7 @@ func (o *Options) say(alert, text string) {
 	}
 }
 
-// tell reports the phase that a drill has reached.
+// tell calls Say for the phase that the drill has reached.
 func (d *drilling) tell() {
 	switch d.phase {
 	case raising:
@@ -222,8 +222,8 @@ func (d *drilling) state(active []Alert) (s State) {
 	return s
 }
 
-// about reports whether labels of an alert may belong to this drill: if present, the labels for service, client and
-// server must match.
+// about reports whether an alert with these labels may belong to this drill: the labels for service, client and server
+// must match, if present.
 func (d *drilling) about(labels map[string]string) bool {
 	if job := labels["job"]; job != "" && job != d.job() && !strings.HasSuffix(job, "/"+d.job()) { // service.namespace
 		return false

@@ -25,7 +25,7 @@ func TestDrillPhasesAreSequential(t *testing.T) {
 			was := p.phase
 			changed := p.see(now, s, warm)
 			if changed != (p.phase != was) || p.phase < was || p.phase > was+1 {
-				t.Fatalf("went from phase %d to %d and said %v", was, p.phase, changed)
+				t.Fatalf("phase changed from %d to %d, reported %v", was, p.phase, changed)
 			}
 			may := map[phase]bool{clearing: s != Firing && now.Sub(p.began) >= warm, raising: s == Firing,
 				mending: s == Inactive}
@@ -43,15 +43,15 @@ func TestDrillPhasesAreSequential(t *testing.T) {
 	})
 }
 
-// pretended is an alerting system and a trace backend that say what a test wants.
+// pretended is a fake alerting system and trace backend.
 type pretended struct {
 	rules   []string
 	state   func(alert string, at time.Duration) (State, map[string]string)
 	since   time.Time
 	failing atomic.Bool
-	ids     []string // of exemplars
-	has     string   // the one among them that shows the cause
-	found   []string // by a search
+	ids     []string // trace ids of exemplars
+	has     string   // trace id that shows the cause
+	found   []string // trace ids that a search finds
 }
 
 func (p *pretended) Rules(context.Context) ([]string, error) {
@@ -87,12 +87,12 @@ func (p *pretended) Tagged(context.Context, string, map[string]string, time.Time
 
 const example = "MCPProtocolViolations"
 
-// of are the labels of an alert about the drill of the example.
+// of returns the labels of an alert about the example drill.
 func of(run string) map[string]string {
 	return map[string]string{"job": Service, "mcp_client_name": "gameday-" + example + run}
 }
 
-// fires is the state of an alert that fires after a minute and is over two minutes later.
+// fires returns the state of an alert that fires after one minute and resolves two minutes later.
 func fires(_ string, at time.Duration) (State, map[string]string) {
 	if at > 57500*time.Millisecond && at < 177500*time.Millisecond {
 		return Firing, of("-1")
@@ -178,12 +178,12 @@ func TestGameDaySurvivesAnOutageOfTheAlertingSystem(t *testing.T) {
 			Begin: func(context.Context, string) (Exporting, error) { return record(t), nil },
 			Say:   func(e Event) { said = append(said, e.Alert+": "+e.Text) }})
 		if err != nil || got[0].Outcome != Passed {
-			t.Errorf("got %+v, %v; want it passed", got, err)
+			t.Errorf("got %+v, %v; want the drill to pass", got, err)
 		}
-		want := []string{": the alerts cannot be read: out of order", example + ": garbage comes before the answers",
+		want := []string{": cannot read the alerts: out of order", example + ": garbage precedes the answers",
 			example + ": fires after 38s; the failure is now repaired", example + ": resolves after 2m0s"}
 		if !slices.Equal(said, want) {
-			t.Errorf("it said %q, want %q", said, want)
+			t.Errorf("events: got %q, want %q", said, want)
 		}
 	})
 }
@@ -192,10 +192,10 @@ func TestAGameDayNeedsAlertsAndTelemetry(t *testing.T) {
 	begins := func(context.Context, string) (Exporting, error) { return nil, errors.New("no endpoint") }
 	if _, err := Run(t.Context(), &Options{Alerts: &pretended{}, Begin: begins}); err == nil ||
 		err.Error() != "no such host" {
-		t.Errorf("got %v, want that the rules cannot be read", err)
+		t.Errorf("got %v, want an error about the rules", err)
 	}
 	if _, err := Run(t.Context(), &Options{Alerts: &pretended{rules: []string{""}}, Begin: begins}); err == nil ||
 		err.Error() != "no endpoint" {
-		t.Errorf("got %v, want that there is no telemetry", err)
+		t.Errorf("got %v, want an error about the telemetry", err)
 	}
 }

@@ -22,8 +22,8 @@ type Exporting interface {
 	Shutdown(ctx context.Context) error
 }
 
-// stage is the environment of one drill: a client, a server, and their telemetry. Calls to its rounds and to close do
-// not overlap.
+// stage is the environment of one drill: a client, a server, and their telemetry. Calls to rounds and to close do not
+// overlap.
 type stage struct {
 	name    string // name of the client and of the server
 	service Exporting
@@ -46,7 +46,7 @@ func (s *stage) close(ctx context.Context) error {
 // tool is a tool of a server.
 type tool func(ctx context.Context) (string, error)
 
-// fine is a tool of each server that always succeeds.
+// fine is the name of a tool that always succeeds; every server has it.
 const fine = "fine"
 
 func ok(context.Context) (string, error) { return "as it should be", nil }
@@ -126,7 +126,7 @@ func calls(ctx context.Context, c *mcpclient.Client, n int) error {
 	return nil
 }
 
-// wrong returns an error if a call that should fail has succeeded.
+// wrong returns an error if err is nil, because the call should have failed.
 func wrong(err error) error {
 	if err == nil {
 		return errors.New("a call that should fail has succeeded")

@@ -15,8 +15,8 @@ type Change struct {
 	After []byte
 }
 
-// Lines returns the lines that differ, of the members that decide how the server is reached, without possible secrets:
-// arguments, values of headers and variables, and queries.
+// Lines returns the changed lines of the members that determine the connection to the server. It omits possible
+// secrets: arguments, values of headers and variables, and queries.
 func (c *Change) Lines() ([]string, error) {
 	after, err := readEntry(c.Entry.Name, c.After)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *Change) Lines() ([]string, error) {
 	return lines, nil
 }
 
-// shown returns a line for each member that decides how the server is reached.
+// shown returns a line for each member that determines the connection to the server.
 func (s *Entry) shown() (lines []string) {
 	for _, m := range s.members {
 		var value string
@@ -58,8 +58,7 @@ func (s *Entry) shown() (lines []string) {
 	return lines
 }
 
-// shownArgs returns the arguments that wrap has written, with the server's command, and the number of the other
-// arguments.
+// shownArgs returns the arguments that wrap has written, the server's command, and the number of other arguments.
 func (s *Entry) shownArgs() string {
 	known := 0
 	if s.Wrapped() {
@@ -84,7 +83,7 @@ func (s *Entry) shownArgs() string {
 	return "[" + strings.Join(shown, ", ") + "]"
 }
 
-// ofWrap reports whether wrap gives the proxy this argument after the name, unless it has the value of a header.
+// ofWrap reports whether arg is an argument that wrap adds after the name, and does not contain the value of a header.
 func ofWrap(arg string) bool {
 	_, variable, _ := strings.Cut(arg, "=")
 	return slices.Contains([]string{"--url-env", "--header-env", "--auth"}, arg) ||

@@ -22,8 +22,8 @@ var urlVariables = map[string]string{
 	"url": "MCPOTEL_URL", "serverUrl": "MCPOTEL_SERVER_URL", "httpUrl": "MCPOTEL_HTTP_URL",
 }
 
-// headerVariable, with a number, is a variable for the value of a header. Hosts expand their own variables, such as
-// ${input:token}, in env as in headers, and process lists do not show env.
+// headerVariable followed by a number is the name of a variable for the value of a header. Like in headers, hosts
+// expand their own variables, such as ${input:token}, in env. Process lists do not show env.
 const headerVariable = "MCPOTEL_HEADER_"
 
 func isURLVariable(name string) bool {
@@ -41,10 +41,10 @@ func isHeaderVariable(name string) bool {
 	return ok && err == nil
 }
 
-// proxyOptions are the prefixes of the arguments of the proxy that [Entry.Wrap] gets as options.
+// proxyOptions are the prefixes of the proxy arguments that [Entry.Wrap] accepts as options.
 var proxyOptions = []string{"--policy=", "--allow-tool=", "--deny-tool=", "--timeout="}
 
-// Translate is the flag of the proxy that is an option as well.
+// Translate is another proxy argument that [Entry.Wrap] accepts as an option.
 const Translate = "--translate"
 
 // isProxyOption reports whether arg is one of the options.
@@ -116,8 +116,8 @@ func (s *Entry) Wrapped() bool {
 	return strings.HasPrefix(name, "mcpotel") && len(s.args) > 0 && s.args[0] == "proxy"
 }
 
-// proxyArgs returns the arguments that give the proxy the server's name, as JSON strings. They omit a name that would
-// keep the server from starting: arguments cannot have NUL, and hosts expand variables after "$".
+// proxyArgs returns the arguments that pass the server's name to the proxy, as JSON strings. It omits a name that would
+// prevent the start of the server: arguments cannot contain NUL, and hosts expand variables after "$".
 func proxyArgs(name string) []string {
 	if name == "" || strings.ContainsAny(name, "\x00$") {
 		return []string{`"proxy"`}
@@ -125,7 +125,7 @@ func proxyArgs(name string) []string {
 	return []string{`"proxy"`, `"--name"`, quote(name)}
 }
 
-// behindName returns the arguments of a wrapped server after those of proxyArgs.
+// behindName returns the arguments of a wrapped server that follow the arguments of proxyArgs.
 func (s *Entry) behindName() []string {
 	if len(s.args) > 2 && s.args[1] == "--name" {
 		return s.args[3:]
@@ -171,8 +171,9 @@ func (s *Entry) Wrap(program string, options []string, env map[string]string) ([
 	return s.wrap(args, quote(program), more)
 }
 
-// wrap is Wrap with the arguments and the program as JSON strings, and the variables as members of env. Only command
-// and args change. For a server with a URL, these two replace url, headers move to env, and the type becomes stdio.
+// wrap implements Wrap, with the arguments and the program as JSON strings, and the variables as members of env. For a
+// server with a command, only command and args change. For a server with a URL, command and args replace url, headers
+// move to env, and the type becomes stdio.
 func (s *Entry) wrap(args []string, program string, more []member) ([]byte, error) {
 	has, err := s.variables()
 	if err != nil {
@@ -247,7 +248,7 @@ func (s *Entry) wrapURL(args []string, program string, url *member, more []strin
 		}
 	}
 	if !authorized {
-		args = append(args, `"--auth"`) // the host would authorize as well
+		args = append(args, `"--auth"`) // the host would have authorized, too
 	}
 	gap := s.gap(url.at)
 	text := `"command": ` + program + "," + gap + `"args": [` + strings.Join(args, ", ") + "]"
@@ -270,10 +271,10 @@ func (s *Entry) typed(as string) (edits []edit) {
 	return edits
 }
 
-// errByHand is the error for a server that stands behind the proxy, but not as wrap writes it.
+// errByHand is the error for a server that runs behind the proxy, but was not written by wrap.
 var errByHand = errors.New("the server was not wrapped by this command: remove the proxy by hand")
 
-// Unwrap derives the server from the wrapped server, if no backup has it.
+// Unwrap derives the original server from the wrapped server, for servers without a backup.
 func (s *Entry) Unwrap() ([]byte, error) {
 	args := s.behindName()
 	if i := slices.Index(args, "--"); i >= 0 && i+1 < len(args) {
@@ -293,7 +294,7 @@ func (s *Entry) unwrapCommand(at int) []byte {
 	return s.edited(edit{command.from, command.end(), string(elements[at].value)}, cut)
 }
 
-// added returns the variables that wrapping has added to a server, without those that only the proxy reads.
+// added returns the variables that wrapping has added to a server, except variables that only the proxy reads.
 func (s *Entry) added(before *Entry) (more []member) {
 	was, _ := before.variables() // an env that is not an object has no variables
 	is, _ := s.variables()
@@ -364,7 +365,7 @@ func (s *Entry) insert(behind *member, text string) edit {
 	return edit{behind.end(), behind.end(), "," + s.gap(behind.at) + text}
 }
 
-// prepend inserts items at the beginning of a list or an object, which brackets tell apart; m may be null.
+// prepend inserts items at the beginning of m: a list or an object, according to brackets, or null.
 func (s *Entry) prepend(m *member, brackets string, items []string) edit {
 	has, err := partsOf(m.value, jsontext.Kind(brackets[0]))
 	switch {
@@ -378,7 +379,7 @@ func (s *Entry) prepend(m *member, brackets string, items []string) edit {
 	return edit{first, first, strings.Join(items, gap) + gap}
 }
 
-// without removes a member and one comma. The member is not the only one.
+// without removes a member and one comma. There must be another member.
 func (s *Entry) without(name string) edit {
 	i := find(s.members, name)
 	if i == 0 {
@@ -387,8 +388,8 @@ func (s *Entry) without(name string) edit {
 	return edit{s.members[i-1].end(), s.members[i].end(), ""}
 }
 
-// gap returns the whitespace between two members or elements, as it stands before the one at an offset: a line break
-// and the indentation, or one space.
+// gap returns the whitespace to insert between two members or elements, copied from the whitespace before the member at
+// this offset: a line break and the indentation, or one space.
 func (s *Entry) gap(at int) string {
 	before := s.text[len(bytes.TrimRight(s.text[:at], " \t\r\n")):at]
 	i := bytes.LastIndexByte(before, '\n')

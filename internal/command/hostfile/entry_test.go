@@ -14,7 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// wrappings are servers, and what wrap makes of them; "" where it is what unwrap, without a backup, makes of that.
+// wrappings are servers, their wrapped form, and the result of unwrap without a backup. An empty result means the
+// original.
 var wrappings = map[string]struct{ before, after, again string }{
 	"a command": {`{"command":"npx"}`, `{"command":"mcpotel", "args": ["proxy", "--name", "s", "--", "npx"]}`,
 		`{"command":"npx", "args": []}`},
@@ -144,13 +145,12 @@ func TestWrappedServersGetVariables(t *testing.T) {
 		}
 		again, err := before.wrap(proxyArgs("s"), `"mcpotel"`, readsServer(t, tc.after).added(before))
 		if err != nil || string(again) != tc.after {
-			t.Errorf("%s, with what was added: got\n%s, %v, want\n%s", tc.before, again, err, tc.after)
+			t.Errorf("%s, with the added variables: got\n%s, %v, want\n%s", tc.before, again, err, tc.after)
 		}
 	}
 }
 
-// namesOfServers are names that a file may have, and the names that wrapped servers have in telemetry; "" for the
-// usual.
+// namesOfServers maps names in a file to the names of the wrapped servers in telemetry; "" means the default name.
 var namesOfServers = map[string]string{
 	"files": "files", "-x": "-x", "--": "--", "--name": "--name", "proxy": "proxy", "--auth=false": "--auth=false",
 	"MCPOTEL_URL": "MCPOTEL_URL", "A=MCPOTEL_HEADER_1": "A=MCPOTEL_HEADER_1", "é \"\\\n\x1b[2J": "é \"\\\n\x1b[2J",
@@ -212,7 +212,7 @@ func TestManuallyWrappedServersAreUnwrapped(t *testing.T) {
 			`"args":["-y"],"env":{"A":"b"}}`,
 		`{"command":"C:\\bin\\mcpotel.exe","args":["proxy", /* */ "--","npx"]}`: `{"command":"npx",` +
 			`"args":[]}`,
-		// What cannot be undone is no text.
+		// An empty text means that unwrap is impossible.
 		`{"command":"mcpotel","args":["proxy","--url","http://x/","--header","A=b"]}`:               "",
 		`{"command":"mcpotel","args":["proxy","--"]}`:                                               "",
 		`{"command":"mcpotel","args":["proxy","--name","--","npx"]}`:                                "",
@@ -225,7 +225,7 @@ func TestManuallyWrappedServersAreUnwrapped(t *testing.T) {
 	} {
 		s := readsServer(t, text)
 		if !s.Wrapped() {
-			t.Errorf("%s: want it taken for one behind the proxy", text)
+			t.Errorf("%s: want it recognized as wrapped", text)
 		}
 		got, err := s.Unwrap()
 		if string(got) != want || (err == nil) != (want != "") {
@@ -236,12 +236,12 @@ func TestManuallyWrappedServersAreUnwrapped(t *testing.T) {
 		`{"command":"mcpotel","args":["serve-demo"]}`, `{"command":"npx","args":["proxy","--","x"]}`, `{"command":"mcpotel"}`,
 	} {
 		if readsServer(t, text).Wrapped() {
-			t.Errorf("%s: want it not taken for one behind the proxy", text)
+			t.Errorf("%s: want it not recognized as wrapped", text)
 		}
 	}
 }
 
-// writer makes a file of servers as people write them.
+// writer generates a servers file in the style of people.
 type writer struct {
 	strings.Builder
 	t *rapid.T
@@ -253,7 +253,7 @@ func (w *writer) space() {
 	w.WriteString(w.one("", "", " ", "\n  ", "\r\n\t", "\n", " // c \" ] }\n", "/* , \" { */", "//\n    ", "/*\n*/ "))
 }
 
-// list writes what stands between brackets, with a comma behind the last, or without.
+// list writes n items between brackets, with or without a comma after the last item.
 func (w *writer) list(brackets string, n int, item func(i int)) {
 	w.WriteString(brackets[:1])
 	for i := range n {
@@ -268,7 +268,7 @@ func (w *writer) list(brackets string, n int, item func(i int)) {
 	w.WriteString(brackets[1:])
 }
 
-// object writes members, each a name and what writes its value.
+// object writes members. Each is a name followed by a function that writes the value.
 func (w *writer) object(members ...any) {
 	w.list("{}", len(members)/2, func(i int) {
 		w.WriteString(members[2*i].(string))
@@ -401,8 +401,8 @@ func unwrapAll(t *rapid.T, f *File) (changes []Change) {
 	return changes
 }
 
-// TestAnyFileIsWrappedAndUnwrapped has random files changed, changed again, and changed back: by the backup, and
-// without it, when servers mean the same.
+// TestAnyFileIsWrappedAndUnwrapped wraps random files, edits and wraps them again, and unwraps them. With the backup,
+// unwrap restores the text; without it, unwrap restores servers with the same meaning.
 func TestAnyFileIsWrappedAndUnwrapped(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -441,7 +441,7 @@ func TestAnyFileIsWrappedAndUnwrapped(t *testing.T) {
 		was, is := parsed(rt, []byte(before)), parsed(rt, wrapped)
 		for name := range was {
 			if on := was[name]["disabled"] != true; on != readsServer(t, textOf(rt, wrapped, name)).Wrapped() {
-				rt.Errorf("%s: is it wrapped: want %v, in\n%s", name, on, wrapped)
+				rt.Errorf("%s: wrapped: want %v, in\n%s", name, on, wrapped)
 			}
 			for _, m := range []string{"command", "args", "env", "type", "headers", "url", "serverUrl", "httpUrl"} {
 				if was[name]["command"] != nil && m == "type" {
@@ -452,12 +452,12 @@ func TestAnyFileIsWrappedAndUnwrapped(t *testing.T) {
 			}
 		}
 		if !reflect.DeepEqual(is, was) {
-			rt.Errorf("besides: got %v, want %v", is, was)
+			rt.Errorf("other members: got %v, want %v", is, was)
 		}
 		if again := does(wrapAll); string(again) != string(wrapped) {
 			rt.Errorf("wrapped again: got\n%s\nwant\n%s", again, wrapped)
 		}
-		// The user goes on editing.
+		// The user edits the file between the changes.
 		edit := strings.NewReplacer(`"inputs"`, `"edited"`, `{"x":{"command":"c"}}`, "// new\n 7")
 		if err := os.WriteFile(path, []byte(edit.Replace(string(wrapped))), 0o600); err != nil {
 			rt.Fatal(err)
@@ -481,7 +481,7 @@ func TestAnyFileIsWrappedAndUnwrapped(t *testing.T) {
 	})
 }
 
-// usually leaves out of a server what means nothing, or what nothing is known of without a backup.
+// usually removes members without meaning, and members that unwrap cannot restore without a backup.
 func usually(s map[string]any) {
 	for _, name := range []string{"args", "env", "headers"} {
 		if v := reflect.ValueOf(s[name]); s[name] == nil || v.Len() == 0 {
@@ -507,7 +507,7 @@ func textOf(t *rapid.T, file []byte, name string) string {
 	return string(file[m.from:m.end()])
 }
 
-// forget removes the backups of a directory.
+// forget removes the backups in a directory.
 func forget(t *rapid.T, dir string) {
 	backups, err := filepath.Glob(filepath.Join(dir, "*"+backupSuffix))
 	if err != nil {

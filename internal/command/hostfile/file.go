@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/userfile"
 )
 
-// File is a host's file that is being changed.
+// File is a host's configuration file, opened for a change.
 type File struct {
 	Path    string // path of the file; the target if a link was given
 	text    []byte
@@ -49,9 +49,10 @@ func Open(path string) (*File, error) {
 	return f, err
 }
 
-// onlyMine returns an error if another user can write a file: by its mode, or as its owner, who can change the mode.
+// onlyMine returns an error if another user can write a file: because of its mode, or because the other user owns the
+// file.
 func onlyMine(info fs.FileInfo, user int) error {
-	if info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows" { // where modes do not describe other users
+	if info.Mode().Perm()&0o022 != 0 && runtime.GOOS != "windows" { // modes on Windows do not describe other users
 		return errors.New("other users can write the file, and hosts run the commands in it: use chmod go-w")
 	}
 	if uid, known := userfile.Owner(info); known && uid != user && uid != 0 { // root can change any file
@@ -126,7 +127,8 @@ func (f *File) Replace(changes []Change) (backup string, err error) {
 	return backup, err
 }
 
-// A backup's name is the file's name with the time in between, so later backups sort after earlier ones.
+// The name of a backup is the name of the file, backupPrefix, the time and backupSuffix. Later backups sort after
+// earlier backups.
 const (
 	backupPrefix = ".mcpotel-"
 	backupTime   = "20060102T150405.000Z"
@@ -151,8 +153,8 @@ func (f *File) backups() (paths []string) {
 	return paths[:min(len(paths), mostBackups)]
 }
 
-// Originals returns the texts of wrapped servers before wrapping, by name. It uses a backup only if wrapping its server
-// again gives the present server.
+// Originals returns the texts of wrapped servers before wrapping, by name. It uses the server from a backup only if
+// wrapping it yields the current text.
 func (f *File) Originals(wrapped []*Entry) map[string][]byte {
 	servers := map[string]*Entry{}
 	for _, e := range wrapped {

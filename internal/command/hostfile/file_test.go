@@ -14,7 +14,7 @@ func TestAFileOfAnotherUserIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if os.Geteuid() == 0 { // root may give a file to another user
+	if os.Geteuid() == 0 { // root can change the owner of a file
 		if err := os.Chown(path, 12345, -1); err != nil {
 			t.Fatal(err)
 		}
@@ -24,10 +24,10 @@ func TestAFileOfAnotherUserIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, known := userfile.Owner(info); !known {
-		return // files of this system have no such owners
+		return // this system does not report owners
 	}
 	const want = "the file belongs to another user, uid "
 	if err := onlyMine(info, os.Geteuid()+1); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("for another user: got %v, want %s…", err, want)
+		t.Errorf("as another user: got %v, want %s…", err, want)
 	}
 }

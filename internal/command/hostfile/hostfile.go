@@ -1,6 +1,6 @@
-// Package hostfile reads and changes the files in which hosts save their servers, and the file of this program. It runs
-// saved servers behind the proxy and undoes that. The files belong to the user and are hardly ever strict JSON, so a
-// change edits their text and leaves the rest as it is.
+// Package hostfile reads and changes the files in which hosts save their servers, and the file of this program. It puts
+// saved servers behind the proxy, and undoes this change. The files belong to the user and are rarely strict JSON, so a
+// change edits their text and keeps the rest byte for byte.
 package hostfile
 
 import (
@@ -14,7 +14,7 @@ import (
 type Host struct {
 	ID, Title string
 	Project   string                 // the path of the file in a project; empty for none
-	within    func() (string, error) // the directory that path is relative to
+	within    func() (string, error) // directory to which path is relative
 	path      []string
 }
 

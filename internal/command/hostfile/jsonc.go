@@ -11,15 +11,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// plain returns text as JSON of the same length, with spaces instead of the extensions that hosts allow: comments, a
-// comma after the last element, and a byte order mark. So offsets are the same in both texts. Errors in text stay, for
-// a decoder to find.
+// plain converts text to JSON of the same length, so that offsets stay valid: it replaces the extensions that hosts
+// allow with spaces. These are comments, a comma after the last element, and a byte order mark. plain keeps other
+// syntax errors for the decoder.
 func plain(text []byte) []byte {
 	b := bytes.Clone(text)
 	if mark := []byte("\uFEFF"); bytes.HasPrefix(b, mark) {
 		blank(b[:len(mark)])
 	}
-	last := byte('[') // the previous byte that is not a space and no comment
+	last := byte('[') // the previous byte outside of whitespace and comments
 	comma := 0        // the offset of last, if it is a comma that may be blanked
 	for i := 0; i < len(b); i++ {
 		end := 0

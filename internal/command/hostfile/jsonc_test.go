@@ -19,14 +19,14 @@ func TestCommentsAndCommasBecomeSpaces(t *testing.T) {
 		`{"a":1}`:                `{"a":1}`,
 		"{\"a\":1} // x":         "{\"a\":1}     ",
 		"// x\r\n[1]":            "    \r\n[1]",
-		"// x\r[1]":              "    \r[1]", // which ends a comment in editors, too
+		"// x\r[1]":              "    \r[1]", // \r ends a comment in editors, too
 		"[/* ] \n \" */1,]":      "[     \n     1 ]",
 		"[1 , /* x */ ]":         "[1           ]",
 		`["//",/**/"/*","\"//"]`: `["//",    "/*","\"//"]`,
 		`{"a":[{"b":1,},],}`:     `{"a":[{"b":1 } ] }`,
 		"\uFEFF{}":               "   {}",
 		`["a,]",]`:               `["a,]" ]`,
-		// What is wrong stays so.
+		// Other syntax errors stay.
 		"[,]": "[,]", "[1,,]": "[1,,]", "{,}": "{,}", `{"a":,}`: `{"a":,}`,
 		"/* [1]": "/* [1]", "[1] /": "[1] /", "[/*/1]": "[/*/1]",
 		`["a`: `["a`, `["a\`: `["a\`, ",]": ",]",
@@ -41,11 +41,11 @@ func TestPlainTextKeepsItsLength(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := jsontest.Value(choose(t))
 		if got := plain(text); !bytes.Equal(got, text) {
-			t.Errorf("JSON: got %q, want it as it was, %q", got, text)
+			t.Errorf("JSON: got %q, want %q unchanged", got, text)
 		}
 		text = jsontest.Mutate(choose(t), []byte(strings.ReplaceAll(string(text), ",", ",/*\n*/ // ,\n")))
 		if got := plain(text); len(got) != len(text) || bytes.Count(got, []byte("\n")) != bytes.Count(text, []byte("\n")) {
-			t.Errorf("got %q, want as many bytes and lines as %q has", got, text)
+			t.Errorf("got %q, want the same number of bytes and lines as in %q", got, text)
 		}
 	})
 }

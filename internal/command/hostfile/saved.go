@@ -39,7 +39,7 @@ func Placeholder(string) (string, bool) { return "x", true }
 // ReadAnyway reads the server with placeholders for its variables.
 func (s *Saved) ReadAnyway() (*config.Server, error) {
 	c, err := s.Read(Placeholder)
-	if err != nil { // "x" is not a valid URL, so try again with a URL
+	if err != nil { // "x" may be invalid as a URL: retry with a URL
 		var again error
 		if c, again = s.Read(func(string) (string, bool) { return "http://x", true }); again != nil {
 			return nil, err
@@ -90,7 +90,7 @@ func savedIn(h *Host, path string) (all []*Saved, _ error) {
 	return nil, nil
 }
 
-// usual converts the members that only some hosts use to the usual ones: serverUrl, and httpUrl for streamable HTTP.
+// usual converts members that only some hosts use to the common members: serverUrl, and httpUrl for Streamable HTTP.
 func usual(raw json.RawMessage) json.RawMessage {
 	members, err := membersOf(raw)
 	if err != nil || find(members, "url") >= 0 {
@@ -111,13 +111,13 @@ var (
 	ErrNotSaved = errors.New("no server is saved under this name")
 )
 
-// Check reads a server, as JSON, that is to be saved.
+// Check parses and validates the JSON of a server before it is saved.
 func Check(name string, server json.RawMessage) (*config.Server, error) {
 	return (&Saved{&Hosts[0], "the server", name, server}).ReadAnyway()
 }
 
-// Save saves a server, as JSON, in this program's own file. If the name is in use, it fails with [ErrSaved], unless the
-// server is to be replaced.
+// Save saves a server, as JSON, in this program's own file. If the name is in use, Save replaces the server or, without
+// replace, returns [ErrSaved].
 func Save(name string, server json.RawMessage, replace bool) (path string, _ error) {
 	return editOwn(func(servers []member) ([]member, error) {
 		if i := find(servers, name); i >= 0 {
@@ -146,7 +146,7 @@ func Remove(name string) (path string, _ error) {
 func editOwn(edit func(servers []member) ([]member, error)) (path string, _ error) {
 	path, err := Hosts[0].File()
 	if err != nil {
-		return "", fmt.Errorf("no directory to save servers in: %w", err)
+		return "", fmt.Errorf("no directory for saved servers: %w", err)
 	}
 	err = userfile.Change(path, 0o600, func(now []byte) ([]byte, error) { return edited(now, edit) })
 	if err != nil {
@@ -185,7 +185,7 @@ func edited(text []byte, edit func(servers []member) ([]member, error)) ([]byte,
 	return b.Bytes(), nil
 }
 
-// Way returns how a server is reached, without possible secrets: arguments, headers, variables and queries.
+// Way returns the command or URL of a server. It omits possible secrets: arguments, headers, variables and queries.
 func Way(s *config.Server) string {
 	if s.Disabled {
 		return "disabled"

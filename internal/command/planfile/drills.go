@@ -12,7 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 
-// drillFile is one alert in a plan of "mcpotel gameday". Its cause is given by an alert of the dashboards or by faults.
+// drillFile is one alert in a plan of "mcpotel gameday". Its cause is the drill of a dashboard alert, or a list of
+// faults.
 type drillFile struct {
 	Alert  string        `yaml:"alert"`
 	As     string        `yaml:"as"`
@@ -38,7 +39,7 @@ func Drills(text []byte) (all []gameday.Drill, err error) {
 	for i, a := range f.Alerts {
 		d, err := a.drill()
 		if err == nil && seen[a.Alert] {
-			err = fmt.Errorf("the plan has alert %s twice", a.Alert)
+			err = fmt.Errorf("the plan contains the alert %s twice", a.Alert)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", nodes.Alerts[i].Line, err)
@@ -58,7 +59,7 @@ func (a *drillFile) drill() (gameday.Drill, error) {
 	case a.Alert == "":
 		return gameday.Drill{}, errors.New("alert is missing: want the name of the alert in your Prometheus")
 	case len(a.Faults) > 0 && a.As != "":
-		return gameday.Drill{}, errors.New("want either as or faults")
+		return gameday.Drill{}, errors.New("as and faults exclude each other: give one of them")
 	case len(a.Faults) > 0:
 		var faults []chaos.Fault
 		for _, fault := range a.Faults {
@@ -66,7 +67,7 @@ func (a *drillFile) drill() (gameday.Drill, error) {
 		}
 		return gameday.Injected(a.Alert, faults, a.Every)
 	case a.Every != 0:
-		return gameday.Drill{}, errors.New("every needs faults")
+		return gameday.Drill{}, errors.New("every is only allowed with faults")
 	}
 	known := a.Alert
 	if a.As != "" {
@@ -81,7 +82,8 @@ func (a *drillFile) drill() (gameday.Drill, error) {
 		names = append(names, d.Alert)
 	}
 	if a.As == "" {
-		return gameday.Drill{}, fmt.Errorf("%s has no cause: give as with an alert of the dashboards, or faults to inject%s",
+		return gameday.Drill{}, fmt.Errorf("%s has no cause: set as to an alert of the dashboards, or list faults to "+
+			"inject%s",
 			a.Alert, typing.Hint(known, names))
 	}
 	return gameday.Drill{}, fmt.Errorf("as: the dashboards have no alert %q%s", known, typing.Hint(known, names))

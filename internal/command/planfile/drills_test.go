@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestDrillsReadsAlertsOfAPlan(t *testing.T) {
+func TestDrillsParsesAPlan(t *testing.T) {
 	all, err := Drills([]byte("alerts:\n- alert: Mine\n  as: MCPClientSlow\n- alert: MCPToolLoop\n" +
 		"- alert: Flaky\n  every: 2s\n  faults: [{kind: error, probability: 0.5}]\n"))
 	if err != nil {
@@ -24,13 +24,14 @@ func TestDrillsReadsAlertsOfAPlan(t *testing.T) {
 		"alerts: []":                    "the plan has no alerts",
 		"alert: [{}]":                   "unknown key alert",
 		"alerts:\n- {}":                 "line 2: alert is missing",
-		"alerts: [{alert: Mine}]":       "Mine has no cause: give as with an alert of the dashboards, or faults to inject",
+		"alerts: [{alert: Mine}]":       "Mine has no cause: set as to an alert of the dashboards, or list faults to inject",
 		"alerts: [{alert: MCPToolLop}]": "did you mean MCPToolLoop?",
-		"alerts:\n- {alert: A, as: MCPToolLoop}\n- {alert: A, as: MCPToolLoop}": "line 3: the plan has alert A twice",
-		"alerts: [{alert: A, as: Rain}]":                                        `the dashboards have no alert "Rain"`,
-		"alerts: [{alert: A, as: MCPToolLoop, every: 1s}]":                      "every needs faults",
-		"alerts: [{alert: A, as: MCPToolLoop, faults: [{kind: drop}]}]":         "want either as or faults",
-		"alerts: [{alert: A, faults: [{kind: rain}]}]":                          "fault 1, rain: kind",
+		"alerts:\n- {alert: A, as: MCPToolLoop}\n- {alert: A, as: MCPToolLoop}": "line 3: the plan contains the alert A " +
+			"twice",
+		"alerts: [{alert: A, as: Rain}]":                                `the dashboards have no alert "Rain"`,
+		"alerts: [{alert: A, as: MCPToolLoop, every: 1s}]":              "every is only allowed with faults",
+		"alerts: [{alert: A, as: MCPToolLoop, faults: [{kind: drop}]}]": "as and faults exclude each other",
+		"alerts: [{alert: A, faults: [{kind: rain}]}]":                  "fault 1, rain: kind",
 	} {
 		if _, err := Drills([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)

@@ -60,7 +60,7 @@ func Faults(text []byte) (*chaos.Plan, []int, error) {
 	return p, lines, Placed(p.Check(), lines)
 }
 
-// Placed adds the line of the fault to a plan error, and suggests a similar kind if the kind is unknown.
+// Placed adds the line of the fault to an error of the plan, and suggests a similar kind for an unknown kind.
 func Placed(err error, lines []int) error {
 	wrong, ok := errors.AsType[*chaos.PlanError](err)
 	if !ok {

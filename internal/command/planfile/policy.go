@@ -60,8 +60,8 @@ func noValue(n *yaml.Node) error {
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 1 && child.ShortTag() == "!!null" {
 			key := n.Content[i-1]
-			return fmt.Errorf("line %d: %s has no value: remove the line if there is no such rule; an empty list is written "+
-				"as [], and allow: [] allows no tool", key.Line, key.Value)
+			return fmt.Errorf("line %d: %s has no value: remove the line, or write [] for an empty list (allow: [] allows no "+
+				"tools)", key.Line, key.Value)
 		}
 		if err := noValue(child); err != nil {
 			return err
@@ -70,7 +70,7 @@ func noValue(n *yaml.Node) error {
 	return nil
 }
 
-// rate is written as in 10/s.
+// rate is a rate in the notation "10/s".
 type rate mcpproxy.Rate
 
 // UnmarshalYAML parses a number of calls, a slash, and s, m or h.

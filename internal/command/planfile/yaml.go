@@ -1,5 +1,5 @@
-// Package planfile reads the YAML files of the command: plans of faults, plans of a game day, and policies of the proxy.
-// An error names the line.
+// Package planfile reads the YAML files of the command: plans of faults, plans of a game day, and policies of the
+// proxy. Errors name the line.
 package planfile
 
 import (
@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decodeYAML decodes the only document of a file, which may be empty. It rejects keys that v does not have.
+// decodeYAML decodes a file with at most one document. It rejects keys that v does not have.
 func decodeYAML(text []byte, v any) error {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)

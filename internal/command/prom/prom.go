@@ -90,7 +90,7 @@ func (c *Client) Exemplars(ctx context.Context, expression string, start, end ti
 	return all, nil
 }
 
-// Series returns the labels of the series that match one of the selectors and have samples in this time.
+// Series returns the labels of the series that match one of the selectors and have samples between start and end.
 func (c *Client) Series(ctx context.Context, start, end time.Time, selectors ...string) (all []Labels, err error) {
 	values := url.Values{"match[]": selectors, "start": {unix(start)}, "end": {unix(end)}}
 	err = c.get(ctx, http.MethodPost, "series", values, &all)

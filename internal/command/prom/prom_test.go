@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/prom"
 )
 
-// answers are what a Prometheus 3.12 answers, shortened.
+// answers are shortened answers of Prometheus 3.12.
 var answers = map[string]string{
 	"GET /api/v1/alerts": `{"status":"success","data":{"alerts":[{"labels":{"alertname":"MCPToolLoop","job":"shop"},
 "annotations":{},"state":"firing","activeAt":"2026-11-26T22:47:15Z","value":"1e+00"},{"labels":{"alertname":"Other"},
@@ -29,7 +29,7 @@ var answers = map[string]string{
 	"POST /api/v1/series": `{"status":"success","data":[{"job":"shop"}]}`,
 }
 
-// prometheus is one that answers so, and all else with an error.
+// prometheus returns a client of a server with these answers. The server answers other requests with an error.
 func prometheus(t *testing.T) *prom.Client {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := strings.TrimSuffix(r.Method+" "+r.URL.RequestURI(), "?")
@@ -91,11 +91,11 @@ func TestClientQueriesSeries(t *testing.T) {
 func TestRefusedQueriesAreErrors(t *testing.T) {
 	_, err := prometheus(t).Query(t.Context(), "(")
 	if err == nil || !strings.Contains(err.Error(), "unclosed left parenthesis") {
-		t.Errorf("got %v, want what it says", err)
+		t.Errorf("got %v, want the message of Prometheus", err)
 	}
 	s := httptest.NewServer(http.NotFoundHandler())
 	defer s.Close()
 	if _, err := at(t, s.URL).AlertNames(t.Context()); err == nil || !strings.Contains(err.Error(), "404") {
-		t.Errorf("of a server that is no Prometheus: got %v, want its status", err)
+		t.Errorf("another server: got %v, want the HTTP status", err)
 	}
 }

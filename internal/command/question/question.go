@@ -90,7 +90,7 @@ func (q *Question) Introduction() string {
 	return b.String()
 }
 
-// Prompt returns the question: Name (string, required) [Ada].
+// Prompt returns the question, for example "Name (string, required) [Ada]".
 func (q *Question) Prompt() string {
 	kind := string(q.Type)
 	switch {
@@ -210,7 +210,7 @@ func (q *Question) choose(text string) (string, error) {
 	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= len(q.options) {
 		return q.options[n-1].Const, nil
 	}
-	return "", fmt.Errorf("%q is none of these", text)
+	return "", fmt.Errorf("%q is not one of the choices", text)
 }
 
 // fits checks the format of a text, which the schema does not check.
@@ -220,7 +220,7 @@ func fits(format mcp.FormFormat, text string) error {
 	case mcp.FormEmail:
 		var a *mail.Address
 		if a, err = mail.ParseAddress(text); err == nil && a.Address != text {
-			err = errors.New("more than an address")
+			err = errors.New("more than an e-mail address")
 		}
 	case mcp.FormURI:
 		var u *url.URL

@@ -7,11 +7,10 @@ type mark struct {
 	whole   int // number of the key, the params and the answer
 }
 
-// align pairs exchanges by index: pairs[i] is the index in y of the partner of x[i], or -1.
-//
-// First it pairs as many exchanges with equal requests as possible without changing their order, and among these
-// solutions takes one with the most equal answers. Then it pairs equal requests in another order. Last it pairs
-// exchanges with equal keys between the same paired neighbours of that key, in order.
+// align pairs exchanges by index: pairs[i] is the index in y of the partner of x[i], or -1. First it pairs as many
+// exchanges with equal requests as possible in the same order; among these solutions it selects one with the most equal
+// answers. Then it pairs equal requests in another order. Finally it pairs exchanges with equal keys in order, if their
+// paired neighbours with this key are the same.
 func align(x, y []mark) []int {
 	pairs := make([]int, len(x))
 	for i := range pairs {
@@ -24,11 +23,12 @@ func align(x, y []mark) []int {
 	return pairs
 }
 
-// maxCells bounds the table of common, in exchanges of x times exchanges of y. Each cell takes one byte.
+// maxCells bounds the size of the table in common: the number of exchanges in x times the number in y. Each cell takes
+// one byte.
 const maxCells = 1 << 24
 
-// anchor pairs exchanges with equal requests in the same order. If there are more than maxCells combinations, it only
-// pairs the equal exchanges at both ends.
+// anchor pairs exchanges with equal requests in the same order. Above maxCells combinations, it pairs only the equal
+// exchanges at both ends.
 func anchor(x, y []mark, pairs []int) {
 	from, xEnd, yEnd := ends(x, y, 0, pairs, func(a, b mark) bool { return a.whole == b.whole })
 	many := func() bool { return int64(xEnd-from)*int64(yEnd-from) > maxCells }
@@ -60,10 +60,10 @@ const (
 	skipY
 )
 
-// common calls pair for each pair of a longest common subsequence of equal requests. Among several, it takes one with
-// the most equal answers.
+// common calls pair for each pair of a longest common subsequence of equal requests. If there are several, it selects
+// one with the most equal answers.
 func common(x, y []mark, pair func(i, j int)) {
-	weight := min(len(x), len(y)) + 1 // of an equal request; more than all equal answers together
+	weight := min(len(x), len(y)) + 1 // weight of an equal request: more than all equal answers together
 	steps := make([]uint8, len(x)*len(y))
 	below, row := make([]int, len(y)+1), make([]int, len(y)+1) // best values from a cell to the end
 	for i := len(x) - 1; i >= 0; i-- {
@@ -98,7 +98,7 @@ func common(x, y []mark, pair func(i, j int)) {
 	}
 }
 
-// pairRemaining pairs each unpaired x with the first unpaired one of n exchanges y that has the same key.
+// pairRemaining pairs each unpaired x with the first unpaired y of the same key. n is the number of exchanges in y.
 func pairRemaining[K comparable](pairs []int, n int, keyOfX, keyOfY func(i int) K) {
 	taken := make([]bool, n)
 	for _, j := range pairs {

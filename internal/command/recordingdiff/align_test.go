@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// marks are exchanges that were asked with a letter and answered with a case of it. Digits have a key of their own.
+// marks converts each character to an exchange: the letter is the request, and its case is the answer. Each digit has a
+// separate key.
 func marks(text string) (all []mark) {
 	for _, c := range text {
 		key := 0
@@ -26,23 +27,23 @@ func TestAlignPairsExchanges(t *testing.T) {
 	}{
 		{"", "", []int{}},
 		{"abc", "abc", []int{0, 1, 2}},
-		{"abc", "xabc", []int{1, 2, 3}},               // one more at the front
-		{"abc", "bc", []int{-1, 0, 1}},                // one less
-		{"aaa", "aaaa", []int{0, 1, 2}},               // that repeat
-		{"aAa", "AaAa", []int{1, 2, 3}},               // those with the same answers
+		{"abc", "xabc", []int{1, 2, 3}},               // an added exchange at the front
+		{"abc", "bc", []int{-1, 0, 1}},                // a missing exchange
+		{"aaa", "aaaa", []int{0, 1, 2}},               // repeated exchanges
+		{"aAa", "AaAa", []int{1, 2, 3}},               // equal answers first
 		{"ab", "ba", []int{1, 0}},                     // in another order
 		{"abc", "axc", []int{0, 1, 2}},                // other params
-		{"abc", "nabx", []int{1, 2, 3}},               // both
-		{"ab", "bx", []int{-1, 0}},                    // one that is gone, and another one elsewhere
-		{"ab", "xy", []int{0, 1}},                     // nothing in common: by position
+		{"abc", "nabx", []int{1, 2, 3}},               // an added exchange and changed params
+		{"ab", "bx", []int{-1, 0}},                    // a missing and an added exchange
+		{"ab", "xy", []int{0, 1}},                     // no equal requests: paired by position
 		{"ab", "x", []int{0, -1}},                     //
 		{"abcd", "AbCd", []int{0, 1, 2, 3}},           // other answers
-		{"aabb", "bbaa", []int{2, 3, 0, 1}},           // two and two
+		{"aabb", "bbaa", []int{2, 3, 0, 1}},           // two pairs exchanged
 		{"abcab", "cabab", []int{1, 2, 0, 3, 4}},      //
-		{"a1", "1b", []int{1, 0}},                     // what has another key is no neighbour
+		{"a1", "1b", []int{1, 0}},                     // exchanges with another key are not neighbours
 		{"a1b2", "c1d2", []int{0, 1, 2, 3}},           //
-		{"AaaA1", "AaA1aA1", []int{0, 1, 4, 5, 6}},    // that repeat, with something else in between
-		{"xaybzc", "aybzcx", []int{5, 0, 1, 2, 3, 4}}, // the first one comes last
+		{"AaaA1", "AaA1aA1", []int{0, 1, 4, 5, 6}},    // repeated exchanges with another in between
+		{"xaybzc", "aybzcx", []int{5, 0, 1, 2, 3, 4}}, // the first exchange moved to the end
 	} {
 		if got := align(marks(c.x), marks(c.y)); !slices.Equal(got, c.want) {
 			t.Errorf("%s and %s: got %v, want %v", c.x, c.y, got, c.want)
@@ -75,13 +76,12 @@ func TestAlignLeavesOneInsertedExchangeUnpaired(t *testing.T) {
 			}
 		}
 		if same != len(x) || left != 1 {
-			t.Errorf("%v and %v: %d of %d are the same; the other way round, %d are left", x, y, same, len(x), left)
+			t.Errorf("%v and %v: %d of %d are equal; in reverse, %d are unpaired", x, y, same, len(x), left)
 		}
 	})
 }
 
-// TestAlignPairsAllEqualRequests checks that no exchange is paired twice and that no two equal requests stay
-// unpaired.
+// TestAlignPairsAllEqualRequests checks that no exchange is paired twice, and that no two equal requests stay unpaired.
 func TestAlignPairsAllEqualRequests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x, y := drawn.Draw(t, "first"), drawn.Draw(t, "second")
@@ -99,7 +99,7 @@ func TestAlignPairsAllEqualRequests(t *testing.T) {
 		got, taken := 0, map[int]bool{}
 		for i, j := range align(x, y) {
 			if j >= 0 && taken[j] {
-				t.Errorf("%v and %v: %d is taken twice", x, y, j)
+				t.Errorf("%v and %v: %d is paired twice", x, y, j)
 			}
 			taken[j] = true
 			if j >= 0 && x[i].request == y[j].request {
@@ -107,12 +107,12 @@ func TestAlignPairsAllEqualRequests(t *testing.T) {
 			}
 		}
 		if got != want {
-			t.Errorf("%v and %v: %d are paired that were asked with the same, want %d", x, y, got, want)
+			t.Errorf("%v and %v: %d pairs with equal requests, want %d", x, y, got, want)
 		}
 	})
 }
 
-// TestAlignPairsManyExchangesFromBothEnds has more than maxCells combinations, with different answers.
+// TestAlignPairsManyExchangesFromBothEnds aligns more than maxCells combinations, with different answers.
 func TestAlignPairsManyExchangesFromBothEnds(t *testing.T) {
 	const n = 1 << 13
 	x, y := make([]mark, n), make([]mark, n+1)
@@ -125,7 +125,7 @@ func TestAlignPairsManyExchangesFromBothEnds(t *testing.T) {
 			t.Fatalf("%d is paired with %d", i, j)
 		}
 	}
-	y[n] = mark{0, -2, -2} // now nothing is the same at the ends
+	y[n] = mark{0, -2, -2} // now the ends are different
 	x[0], x[n-1] = mark{0, -3, -3}, mark{0, -4, -4}
 	for i, j := range align(x, y)[1 : n-1] {
 		if j != i+2 {

@@ -50,7 +50,8 @@ type comparison struct {
 // notes reports the parts that cannot be compared.
 func (c *comparison) notes() {
 	if !c.content {
-		c.report.Notes = append(c.report.Notes, "params and results were not compared: not both recordings have content")
+		c.report.Notes = append(c.report.Notes, "params and results were not compared, because at least one recording has "+
+			"no content")
 	}
 	for i, f := range []*recording.File{c.a, c.b} {
 		which := []string{"first", "second"}[i]
@@ -117,7 +118,7 @@ func (s *session) add(e *recording.Entry) *exchange {
 	return x
 }
 
-// key returns the side, method and name, which paired exchanges have in common.
+// key returns the side, method and name, which are equal for paired exchanges.
 func (x *exchange) key() string { return string(x.From) + " " + x.Method + " " + x.Name }
 
 func (x *exchange) change(kind string, session int, text string) Change {

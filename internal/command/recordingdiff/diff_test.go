@@ -15,7 +15,7 @@ import (
 // line is a request with its answer, as a short form of a recording.
 type line struct {
 	method, name, params string
-	kind                 recording.Kind // of the answer; empty for none
+	kind                 recording.Kind // kind of the answer; empty for no answer
 	content              string
 	took                 int64
 	code                 int64
@@ -67,7 +67,7 @@ func of(n int) line {
 	return l
 }
 
-// timed is of with a time in the params.
+// timed is like of, with a time in the params.
 func timed(n, at int) line {
 	l := of(n)
 	l.params = fmt.Sprintf(`{"a":[{"at":%d,"n":%d}]}`, at, n)
@@ -112,13 +112,13 @@ func TestCompareDescribesEachDifference(t *testing.T) {
 		"missing": {a: []line{a, call("u", `{}`)}, b: []line{a},
 			want: []string{"missing: only the first recording has this request"}},
 		"added": {a: []line{a}, b: []line{a, a}, want: []string{"added: only the second recording has this request"}},
-		"one more at the front": {a: []line{of(1), of(2), of(3)}, b: []line{of(7), of(1), of(2), of(3)},
+		"an added request at the front": {a: []line{of(1), of(2), of(3)}, b: []line{of(7), of(1), of(2), of(3)},
 			want: []string{"added: only the second recording has this request"}},
-		"one less at the front": {a: []line{of(7), of(1), of(2), of(3)}, b: []line{of(1), of(2), of(3)},
+		"a missing request at the front": {a: []line{of(7), of(1), of(2), of(3)}, b: []line{of(1), of(2), of(3)},
 			want: []string{"missing: only the first recording has this request"}},
 		"order of equal names": {a: []line{of(1), of(2)}, b: []line{of(2), of(1)},
 			want: []string{"order: the order of the requests differs"}},
-		"one more, and other params": {a: []line{of(1), of(2)}, b: []line{of(7), of(1), of(3)},
+		"an added request, and changed params": {a: []line{of(1), of(2)}, b: []line{of(7), of(1), of(3)},
 			want: []string{"params: the params differ: .a: 3, not 2",
 				"content: has another result: .is: 3, not 2", "added: only the second recording has this request"}},
 		"ignored params": {a: []line{timed(1, 1), timed(2, 2)}, b: []line{timed(7, 3), timed(1, 4), timed(2, 5)},
@@ -143,7 +143,7 @@ func TestCompareDescribesEachDifference(t *testing.T) {
 			b: []line{asks(`"b":{"method":"x"},"a":{"method":"y"}`)}},
 		"another question": {a: []line{asks(`"a":{"method":"x"}`)}, b: []line{asks(`"a":{"method":"y"}`)},
 			want: []string{`content: has another result: .inputRequests.a.method: "y", not "x"`}},
-		"another question by another key": {a: []line{asks(`"a":{"method":"x"}`)}, b: []line{asks(`"b":{"method":"y"}`)},
+		"a changed question under another key": {a: []line{asks(`"a":{"method":"x"}`)}, b: []line{asks(`"b":{"method":"y"}`)},
 			want: []string{`content: has another result: .inputRequests[0].method: "y", not "x"`}},
 		"notifications": {a: []line{a}, b: []line{a, changed, changed},
 			want: []string{"notifications: only the second recording has this notification, 2 times"}},
@@ -183,7 +183,7 @@ func TestCompareCountsDifferencesBeyondItsLimit(t *testing.T) {
 			t.Errorf("got %d changes and %d more, %d added, %d missing", len(r.Changes), r.More, r.Added, r.Missing)
 		}
 		if back.Added != 0 || back.Missing != maxChanges+7 {
-			t.Errorf("the other way round got %d added, %d missing", back.Added, back.Missing)
+			t.Errorf("in reverse: got %d added, %d missing", back.Added, back.Missing)
 		}
 	}
 	f := made(true)
@@ -211,7 +211,7 @@ func TestCompareReportsOneInsertedCall(t *testing.T) {
 		for kind, r := range map[string]*Report{Added: Compare(less, added, nil), Missing: Compare(added, less, nil)} {
 			if len(r.Changes) != 1 || r.Changes[0].Kind != kind || r.Changes[0].Name != more[at].name ||
 				r.Compared != len(lines) {
-				t.Errorf("%+v and one more: got %+v", lines, r)
+				t.Errorf("%+v with an added call: got %+v", lines, r)
 			}
 		}
 	})

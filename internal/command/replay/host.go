@@ -39,7 +39,7 @@ func (m *message) outcome() string {
 	return "a result"
 }
 
-// host is the host's end of a connection. It answers the server's requests as the recorded host did.
+// host is the host's end of a connection. It answers the server's requests with the answers of the recorded host.
 type host struct {
 	conn transport.Conn
 	stop context.CancelFunc

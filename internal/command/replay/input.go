@@ -25,11 +25,11 @@ func inputRequestsOf(result json.RawMessage) (all []inputRequest) {
 	return all
 }
 
-// openInputs are the input requests of a server. The key joins a result to the request that responds: see joinKey.
+// openInputs are the open input requests of a server, by the key of the responding request: see joinKey.
 type openInputs map[string][]inputRequest
 
-// add adds the input requests of a result. A task repeats its open input requests in each result, and may already
-// leave out those that the host is answering, so add keeps them.
+// add adds the input requests of a result. A task repeats its open input requests in each result, but may omit requests
+// that the host is already answering. So add keeps earlier requests.
 func (q openInputs) add(method string, params, result json.RawMessage) {
 	key := joinKey(method, params, result)
 	all := inputRequestsOf(result)
@@ -61,7 +61,7 @@ func joinKey(method string, params, content json.RawMessage) string {
 }
 
 // pairKeys maps the recorded keys of input requests to the current keys. Among input requests of the same method it
-// pairs those with equal content, then those with equal keys, then those in the same place.
+// pairs input requests with equal content first, then with equal keys, then in the same place.
 func pairKeys(was, now []inputRequest) map[string]string {
 	keys := map[string]string{}
 	for _, alike := range []func(q inputRequest) inputRequest{

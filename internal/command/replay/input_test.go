@@ -24,7 +24,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// asking returns a server that requests a color and a size under these keys: in two rounds, at once, and in a task.
+// asking returns a server that requests a color and a size under these keys: in two rounds, together, and in a task.
 func asking(t *testing.T, color, size string) *mcpserver.Server {
 	t.Helper()
 	s := mcpserver.New(mcp.Implementation{Name: "asking", Version: "1"},
@@ -57,7 +57,7 @@ func asking(t *testing.T, color, size string) *mcpserver.Server {
 	return s
 }
 
-// answering makes all these calls with a client that answers red and large.
+// answering makes all calls of the server with a client that answers "red" and "large".
 func answering(t *testing.T, tr transport.Transport) {
 	t.Helper()
 	features := []mcpclient.Feature{
@@ -66,7 +66,7 @@ func answering(t *testing.T, tr transport.Transport) {
 			return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"is": is}}, nil
 		}),
 	}
-	for _, more := range [][]mcpclient.Feature{nil, {mcpclient.UseTasks(nil)}} { // with tasks, the calls are some
+	for _, more := range [][]mcpclient.Feature{nil, {mcpclient.UseTasks(nil)}} { // with tasks, some calls become tasks
 		c, err := mcpclient.Connect(t.Context(), tr, &mcpclient.Options{
 			Versions: []mcp.Version{mcp.Version20260728}, Telemetry: telemetry.Off(), Features: append(features, more...),
 		})
@@ -123,7 +123,7 @@ func TestInputResponsesUseTheCurrentKeys(t *testing.T) {
 	}
 }
 
-// TestReplyMatchesRequestsInAnotherOrder has a server of 2025-11-25, which sends requests of its own.
+// TestReplyMatchesRequestsInAnotherOrder uses a server of revision 2025-11-25, which sends requests.
 func TestReplyMatchesRequestsInAnotherOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asking := func(order ...string) transport.Transport {
@@ -178,15 +178,16 @@ func TestReplyMatchesRequestsInAnotherOrder(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		last := again.Entries[len(again.Entries)-1] // weight has become height: what is left is the answer to that
+		// The server requests height instead of weight, and gets the remaining answer.
+		last := again.Entries[len(again.Entries)-1]
 		if want := "map[color:color 3 height:weight 4 size:size 2]"; !strings.Contains(string(last.Content), want) {
 			t.Errorf("got %s, want %q", last.Content, want)
 		}
 	})
 }
 
-// TestPairKeysPairsEqualInputRequests has a server that makes the same input requests in another order, under other
-// keys, and among others.
+// TestPairKeysPairsEqualInputRequests pairs the same input requests in another order, under other keys, and with
+// additional requests.
 func TestPairKeysPairsEqualInputRequests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 8).Draw(t, "questions")
@@ -209,7 +210,7 @@ func TestPairKeysPairsEqualInputRequests(t *testing.T) {
 	})
 }
 
-// TestPairKeysFallsBackToTheMethod has input requests that differ only in their method, or that have changed.
+// TestPairKeysFallsBackToTheMethod pairs input requests that differ only in their method, and changed input requests.
 func TestPairKeysFallsBackToTheMethod(t *testing.T) {
 	const e, s = mcp.MethodElicit, mcp.MethodCreateMessage
 	request := func(all ...string) (inputs []inputRequest) {
@@ -222,12 +223,12 @@ func TestPairKeysFallsBackToTheMethod(t *testing.T) {
 		was, now []inputRequest
 		want     map[string]string
 	}{
-		"in their order":      {request("ae?", "be?"), request("xe?", "ye?"), pair("axby")},
-		"the same key first":  {request("ae?", "be?"), request("be?", "ae?"), pair("aabb")},
-		"the content first":   {request("ae1", "be2"), request("ae2", "be3"), pair("abba")},
-		"a changed question":  {request("ae1", "bs2"), request("xs3", "ye4"), pair("aybx")},
-		"one that is left":    {request("ae1", "be2"), request("xe2"), pair("bx")},
-		"one of another kind": {request("ae1"), request("as1"), pair("")},
+		"in their order":              {request("ae?", "be?"), request("xe?", "ye?"), pair("axby")},
+		"the same key first":          {request("ae?", "be?"), request("be?", "ae?"), pair("aabb")},
+		"the content first":           {request("ae1", "be2"), request("ae2", "be3"), pair("abba")},
+		"a changed question":          {request("ae1", "bs2"), request("xs3", "ye4"), pair("aybx")},
+		"a remaining request":         {request("ae1", "be2"), request("xe2"), pair("bx")},
+		"a request of another method": {request("ae1"), request("as1"), pair("")},
 	} {
 		if got := pairKeys(c.was, c.now); !maps.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", name, got, c.want)
@@ -235,7 +236,7 @@ func TestPairKeysFallsBackToTheMethod(t *testing.T) {
 	}
 }
 
-// pair maps the first of each two letters to the second.
+// pair converts each two letters to an entry of the map.
 func pair(letters string) map[string]string {
 	all := map[string]string{}
 	for two := range slices.Chunk([]byte(letters), 2) {

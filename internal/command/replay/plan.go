@@ -13,7 +13,7 @@ import (
 // its tools/list) are always sent.
 type Options struct {
 	All   bool                   // send all calls
-	Allow func(tool string) bool // send calls of these tools as well; nil for none
+	Allow func(tool string) bool // also send calls of these tools; nil for none
 }
 
 // Step is a message of the host, with the decision whether to send it.
@@ -24,11 +24,11 @@ type Step struct {
 }
 
 // Plan returns the messages of each session, including those to skip. It returns an error for ambiguous params, which
-// servers may read differently. Plan decides by the params, because they are sent, and ignores the name that the
-// recording has beside them.
+// servers may read differently. Plan uses the name in the params, because the server reads it, and ignores the separate
+// name in the recording.
 func Plan(f *recording.File, o *Options) ([][]Step, error) {
 	if !f.Content {
-		return nil, fmt.Errorf("the recording has no content; record it with --record-content")
+		return nil, fmt.Errorf("the recording has no content; record again with --record-content")
 	}
 	var sessions [][]Step
 	for _, reactions := range f.Reactions() {
@@ -46,7 +46,7 @@ func Plan(f *recording.File, o *Options) ([][]Step, error) {
 	return sessions, nil
 }
 
-// readOnly returns the tools that the server listed, and whether it marked each as read-only in all lists.
+// readOnly maps each listed tool to whether the server marked it as read-only in all lists.
 func readOnly(reactions []*recording.Reaction) map[string]bool {
 	safe := map[string]bool{}
 	for _, r := range reactions {
@@ -103,7 +103,7 @@ func (p *planner) skip(s *Step) string {
 		return p.skipTask(s.Reaction)
 	}
 	if s.Name == "" {
-		return "its params have no tool name"
+		return "its params contain no tool name"
 	}
 	if p.o.All || p.safe[s.Name] || p.o.Allow != nil && p.o.Allow(s.Name) {
 		return ""

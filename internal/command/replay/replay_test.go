@@ -60,7 +60,7 @@ func TestRunRepeatsARecording(t *testing.T) {
 					t.Errorf("%+v", c)
 				}
 				if r.Compared < 15 || report < r.Compared-5 {
-					t.Errorf("%d requests were made, and %d compared", report, r.Compared)
+					t.Errorf("%d requests were sent, and %d compared", report, r.Compared)
 				}
 			})
 		})
@@ -86,7 +86,7 @@ func TestPlanSkipsToolsThatAreNotReadOnly(t *testing.T) {
 `
 	for _, c := range []struct {
 		o    replay.Options
-		want []int // sequence numbers of what is left out
+		want []int // sequence numbers of the skipped messages
 	}{
 		{replay.Options{}, []int{4, 6, 7, 8, 9}},
 		{replay.Options{Allow: func(tool string) bool { return strings.HasPrefix(tool, "w") }}, []int{7, 8, 9}},
@@ -103,7 +103,7 @@ func TestPlanSkipsToolsThatAreNotReadOnly(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%+v: left out %v, want %v", c.o, got, c.want)
+			t.Errorf("%+v: skipped %v, want %v", c.o, got, c.want)
 		}
 	}
 	if _, err := replay.Plan(parsed(t, []byte(strings.Replace(head, "true", "false", 1))), nil); err == nil {
@@ -111,7 +111,7 @@ func TestPlanSkipsToolsThatAreNotReadOnly(t *testing.T) {
 	}
 }
 
-// TestPlanShowsTheNameThatRunSends has recordings whose entries and params name different tools.
+// TestPlanShowsTheNameThatRunSends uses recordings with different tool names in the entries and in the params.
 func TestPlanShowsTheNameThatRunSends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recordingOf := func(entry, params string) []byte {
@@ -154,7 +154,7 @@ func TestPlanShowsTheNameThatRunSends(t *testing.T) {
 			}
 			s := plan[0][1]
 			if s.Name != c.shown || (s.Skip == "") != (c.skip == "") || !strings.Contains(s.Skip, c.skip) {
-				t.Errorf("%s: shows %q and leaves it out because %q; want %q and %q", c.params, s.Name, s.Skip, c.shown, c.skip)
+				t.Errorf("%s: shows %q and skips it because %q; want %q and %q", c.params, s.Name, s.Skip, c.shown, c.skip)
 			}
 			called := "nothing"
 			server := transport.InMemory(func(ctx context.Context, p *transport.Peer) {
@@ -179,7 +179,7 @@ func TestPlanShowsTheNameThatRunSends(t *testing.T) {
 	})
 }
 
-// TestRunReportsAnEndedSession has a server that exits, and a server that never answers.
+// TestRunReportsAnEndedSession uses a server that exits, and a server that never answers.
 func TestRunReportsAnEndedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan, err := replay.Plan(recorded(t, mcp.Version20251125), &replay.Options{All: true})

@@ -126,7 +126,7 @@ func (r *runner) settle(ctx context.Context, before int) error {
 // maxPause bounds each pause of the host, for example before it polls a task again.
 const maxPause = 2 * time.Second
 
-// pause waits as long as the host did before a message at this time of the recording, at most maxPause.
+// pause waits as long as the recorded host before the message at this time, but at most maxPause.
 func (r *runner) pause(ctx context.Context, at time.Duration) error {
 	d := at - r.at
 	r.at = max(r.at, at)
@@ -143,13 +143,13 @@ func (r *runner) pause(ctx context.Context, at time.Duration) error {
 	}
 }
 
-// await waits for an answer. It cancels the request if the recorded host did, or after the timeout.
+// await waits for an answer. It cancels the request after the timeout, or if the recorded host cancelled it.
 func (r *runner) await(ctx context.Context, s *sent) error {
 	timeout := r.timeout
 	cancelled := s.recorded.Kind == recording.Cancelled
 	switch {
 	case s.Method == mcp.MethodSubscriptionsListen:
-		timeout = min(maxPause, s.recorded.At()-r.at) // the events to wait for are in the past
+		timeout = min(maxPause, s.recorded.At()-r.at) // a subscription gets no answer
 	case cancelled:
 		timeout = min(timeout, s.recorded.Took())
 	}
@@ -172,7 +172,7 @@ func (r *runner) await(ctx context.Context, s *sent) error {
 	} else {
 		r.report(s.Step, "no answer within the timeout")
 	}
-	params, _ := json.Marshal(map[string]any{"requestId": s.id}) // a number always can
+	params, _ := json.Marshal(map[string]any{"requestId": s.id}) // encoding a number cannot fail
 	return r.notify(ctx, mcp.NotificationCancelled, params)
 }
 
@@ -198,7 +198,7 @@ func (r *runner) untilDone(ctx context.Context, s *sent, m message) error {
 	return r.await(ctx, again)
 }
 
-// learn records the current values of the server in place of the recorded values.
+// learn stores the server's current values for the recorded values.
 func (r *runner) learn(s *sent, now json.RawMessage) {
 	recorded := s.recorded.Content
 	r.was.add(s.Method, s.Content, recorded)

@@ -61,8 +61,8 @@ func TypedAs(value json.RawMessage) string {
 	return string(value)
 }
 
-// sample returns a value that the schema of an argument probably allows. Each value, also within another, uses one unit
-// of the budget.
+// sample returns a value that the schema of an argument probably allows. Each value, including nested values, uses one
+// unit of the budget.
 func (p *Parameter) sample(budget *int) json.RawMessage {
 	*budget--
 	for _, v := range slices.Concat(p.Examples, []json.RawMessage{p.Default}, p.Allowed()) {

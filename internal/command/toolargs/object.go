@@ -34,7 +34,7 @@ func CheckObject(where string, text []byte) error {
 		offset, err = e.ByteOffset, e.Err
 	}
 	if err == io.ErrUnexpectedEOF || err == io.EOF {
-		offset, err = int64(len(bytes.TrimRight(text, " \t\r\n"))), errors.New("it ends too early")
+		offset, err = int64(len(bytes.TrimRight(text, " \t\r\n"))), errors.New("unexpected end of the text")
 	}
 	before := text[:min(max(offset, 0), int64(len(text)))]
 	line := bytes.Count(before, []byte("\n")) + 1

@@ -12,8 +12,8 @@ func TestInvalidObjectErrorMarksThePlace(t *testing.T) {
 		"{\n\t\"ü\": ä}": "x: not a JSON object: line 2, column 7: invalid character 'ä' at start of value\n" +
 			" \"ü\": ä}\n      ^",
 		`{"a":1,"a":2}`: "x: not a JSON object: line 1, column 8: duplicate object member name\n{\"a\":1,\"a\":2}\n       ^",
-		`{"a":`:         "x: not a JSON object: line 1, column 6: it ends too early\n{\"a\":\n     ^",
-		``:              "x: not a JSON object: line 1, column 1: it ends too early\n\n^",
+		`{"a":`:         "x: not a JSON object: line 1, column 6: unexpected end of the text\n{\"a\":\n     ^",
+		``:              "x: not a JSON object: line 1, column 1: unexpected end of the text\n\n^",
 		`{} {}`:         "x: not a JSON object: line 1, column 3: more than one value\n{} {}\n  ^",
 		`[6,3]`:         "x: not a JSON object, but an array: [6,3]\n^",
 		`{"a":"` + strings.Repeat("y", 100) + `",}` + strings.Repeat(" ", 50): "x: not a JSON object: line 1, column 109: " +

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/command/typing"
 )
 
-// Parameters are the arguments of a tool, read from its input schema. If the schema of an argument uses other keywords,
-// the argument accepts any type, and the server decides.
+// Parameters are the arguments of a tool, read from its input schema. If the schema of an argument uses keywords that
+// this package does not support, the argument accepts any type, and the server validates it.
 type Parameters struct {
 	All  []*Parameter // the required ones first
 	Open *Parameter   // describes additional arguments; nil if the schema forbids them
@@ -29,12 +29,12 @@ type Parameter struct {
 	doc *document
 }
 
-// document is a whole schema, which resolves references. The budget bounds the work for a hostile schema: schemas
-// beyond it accept any type.
+// document is a whole schema, which resolves references. The budget bounds the work for a hostile schema: after it is
+// used up, further schemas accept any type.
 type document struct {
 	root   json.RawMessage
 	found  map[string]json.RawMessage // targets by reference; bounded by budget
-	budget int                        // how many more schemas may be read
+	budget int                        // remaining number of schemas to read
 	depth  int                        // depth of the current schema
 }
 
@@ -177,7 +177,7 @@ func (p *Parameter) Allowed() []json.RawMessage {
 // item describes the elements of an array.
 func (p *Parameter) item() *Parameter { return p.doc.parameter(p.Name, p.Items) }
 
-// Limits returns the constraints of the schema on a value, besides its type, in words.
+// Limits describes the constraints of the schema on a value, except its type.
 func (p *Parameter) Limits() string {
 	var all []string
 	say := func(format string, v any) { all = append(all, fmt.Sprintf(format, v)) }
@@ -267,7 +267,7 @@ func (ps *Parameters) Assign(fields []Field) (json.RawMessage, error) {
 // UnknownArgument returns the error for an argument that the tool or prompt does not have.
 func UnknownArgument(name string, known []string) error {
 	if len(known) == 0 {
-		return fmt.Errorf("unknown argument %q; there are no arguments", name)
+		return fmt.Errorf("unknown argument %q; no arguments are allowed", name)
 	}
 	return fmt.Errorf("unknown argument %q%s; known: %s", name, typing.Hint(name, known), strings.Join(known, ", "))
 }
@@ -294,7 +294,7 @@ func (p *Parameter) read(values []string) (json.RawMessage, error) {
 	return json.Marshal(items)
 }
 
-// value converts text to the first possible type; a string is the last choice.
+// value converts text to the first possible type. It tries a string last.
 func (p *Parameter) value(text string) (json.RawMessage, error) {
 	types := slices.DeleteFunc(slices.Clone(p.Type), func(t string) bool { return typeWords[t] == "" })
 	if len(types) == 0 {
@@ -314,7 +314,7 @@ func (p *Parameter) value(text string) (json.RawMessage, error) {
 		return raw, nil
 	}
 	if allowed := p.Allowed(); allowed != nil {
-		return nil, fmt.Errorf("%q is none of %s", text, Listed(allowed))
+		return nil, fmt.Errorf("%q is not one of %s", text, Listed(allowed))
 	}
 	var wanted []string
 	for _, t := range types {
@@ -376,7 +376,7 @@ func Listed(values []json.RawMessage) string {
 	return strings.Join(all, ", ")
 }
 
-// typeWords has the words for a value of each type.
+// typeWords describes a value of each type.
 var typeWords = map[string]string{
 	"string": "a string", "number": "a number", "integer": "an integer", "boolean": "true or false",
 	"array": "an array as JSON", "object": "an object as JSON", "null": "null",

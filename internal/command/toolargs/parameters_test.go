@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// manyTypes is a schema with an argument of each type that can be typed. The tests of the command have it too.
+// manyTypes is a schema with an argument of each type that the command line supports. The tests of the command use it
+// too.
 //
 //go:embed testdata/manytypes.json
 var manyTypes string
@@ -38,14 +39,14 @@ func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
 		`where={"city":"Oslo"}`:      `{"where":{"city":"Oslo"}}`,
 		"where=Oslo":                 `where: "Oslo" is not an object as JSON`,
 		"size=l":                     `{"size":"l"}`,
-		"size=xl":                    `size: "xl" is none of "s", "l"`,
+		"size=xl":                    `size: "xl" is not one of "s", "l"`,
 		"up=x":                       `up: "x" is not an integer`,
 		"maybe=null":                 `{"maybe":null}`,
 		"maybe=x":                    `{"maybe":"x"}`,
 		"either=5":                   `{"either":5}`,
 		"either=five":                `{"either":"five"}`,
 		"level=2":                    `{"level":2}`,
-		"level=3":                    `level: "3" is none of 1, 2`,
+		"level=3":                    `level: "3" is not one of 1, 2`,
 		"any=5":                      `{"any":5}`,
 		"any=x":                      `{"any":"x"}`,
 		"several=a|several=b":        `{"several":["a","b"]}`,
@@ -71,19 +72,18 @@ func TestArgumentsGetTheTypesOfTheSchema(t *testing.T) {
 	}
 }
 
-// additionalProperties describes the arguments that a schema does not name.
 func TestUnnamedArgumentsFollowAdditionalProperties(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{}`:                            `unknown argument "x"; there are no arguments`,
+		`{}`:                            `unknown argument "x"; no arguments are allowed`,
 		`{"properties":{"a":{}}}`:       `unknown argument "x"; known: a`,
 		`{"additionalProperties":true}`: `{"x":1}`,
 		`{"additionalProperties":{"type":"string"}}`:                                   `{"x":"1"}`,
-		`{"additionalProperties":false}`:                                               `unknown argument "x"; there are no arguments`,
+		`{"additionalProperties":false}`:                                               `unknown argument "x"; no arguments are allowed`,
 		`{"properties":{"x":true}}`:                                                    `{"x":1}`,
 		`{"properties":{"x":{"type":7,"minimum":"no"}}}`:                               `{"x":1}`,
 		`{"properties":{"x":{"type":"frob"}}}`:                                         `{"x":1}`,
 		`{"$defs":{"l":{"$ref":"#/$defs/l"}},"properties":{"x":{"$ref":"#/$defs/l"}}}`: `{"x":1}`,
-		`{"properties":7}`:                                                             `unknown argument "x"; there are no arguments`,
+		`{"properties":7}`:                                                             `unknown argument "x"; no arguments are allowed`,
 		`{"properties":{"x":{"$ref":"#/nowhere/at/all"}}}`:                             `{"x":1}`,
 	} {
 		raw, err := Read(json.RawMessage(schema)).Assign([]Field{{"x", "1"}})
@@ -97,7 +97,7 @@ func TestUnnamedArgumentsFollowAdditionalProperties(t *testing.T) {
 	}
 }
 
-// TestHostileSchemaIsReadQuickly has references and lists of alternatives that multiply.
+// TestHostileSchemaIsReadQuickly reads schemas with references and alternatives that multiply.
 func TestHostileSchemaIsReadQuickly(t *testing.T) {
 	branches := strings.Repeat(`{"$ref":"#/$defs/a"},`, 99) + `{"$ref":"#/$defs/a"}`
 	ps := Read(json.RawMessage(`{"$defs":{"a":{"anyOf":[` + branches + `]}},"required":["x","y"],

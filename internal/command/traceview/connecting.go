@@ -15,7 +15,8 @@ var methodsOfConnecting = []string{
 	mcp.MethodDiscover, mcp.MethodInitialize, mcp.NotificationInitialized, mcp.MethodPing,
 }
 
-// isConnecting reports whether a trace only connects or probes: its root does so, and so do all spans with a method.
+// isConnecting reports whether a trace only connects or probes: its root and all spans with a method belong to
+// connecting or probing.
 func isConnecting(spans []*otlpsink.Span) bool {
 	return connects(rootOf(spans)) && !slices.ContainsFunc(spans, func(s *otlpsink.Span) bool {
 		return methodOf(s) != "" && !connects(s)

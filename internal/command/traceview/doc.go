@@ -5,11 +5,11 @@
 // Start with [New], which returns an [http.Handler] for its own address: the pages link to each other by absolute
 // paths. Each page is available as JSON, at its path with .json appended, or for clients that accept only JSON.
 //
-// What may surprise:
+// Properties:
 //
-//   - The pages are served to the loopback only, under a name of the loopback. See package loopback.
-//   - Package waterfall computes the tree and the clock skew, so terminal and page agree.
-//   - The size of a page is bounded, see limits.go, and the page states how much it omits. It omits spans in error
-//     last. The JSON has everything that is still kept.
-//   - Metrics are merged over the processes of a service: two servers of one name share a row with their sum.
+//   - The pages are available only at a loopback address and under a name of the loopback. See package loopback.
+//   - Package waterfall computes the tree and the clock skew, so the terminal and the page show the same.
+//   - The size of a page is bounded (limits.go), and the page shows the number of omitted elements. It omits spans
+//     without an error first. The JSON contains everything in memory.
+//   - Metrics are merged over the processes of a service: two servers with the same name share a row with their sum.
 package traceview

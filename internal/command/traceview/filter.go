@@ -22,7 +22,7 @@ type filter struct {
 	Connects bool // list traces of connecting among the others; not a restriction
 
 	MinText string // Min as given
-	Bad     string // the invalid parameter, with an explanation
+	Bad     string // explanation of an invalid parameter; empty for none
 }
 
 func filterOf(r *http.Request) filter {
@@ -37,7 +37,7 @@ func filterOf(r *http.Request) filter {
 	}
 	var err error
 	if f.Min, err = durationOf(f.MinText); err != nil {
-		f.Bad = "“" + cut(scantText, f.MinText) + "” is no duration: write 250ms, 1.5s, or a number of milliseconds."
+		f.Bad = "“" + cut(scantText, f.MinText) + "” is not a duration: write 250ms, 1.5s, or a number of milliseconds."
 	}
 	return f
 }

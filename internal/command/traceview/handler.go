@@ -34,7 +34,7 @@ const (
 	refreshJaeger = 5 * time.Second
 )
 
-// New returns the pages, which are served to the loopback only.
+// New returns a handler for the pages. It serves them only to the loopback.
 func New(o Options) http.Handler {
 	if o.Snapshot == nil {
 		o.Snapshot = func() otlpsink.Snapshot { return otlpsink.Snapshot{} }
@@ -72,7 +72,7 @@ func (v *view) frame(title string, data any) page.Page {
 	return p
 }
 
-// write responds with a page. Templates are part of the program, so an error is a fault in the program.
+// write responds with a page. Templates are part of the program, so an error is a bug in the program.
 func (v *view) write(w http.ResponseWriter, r *http.Request, status int, name string, p page.Page) {
 	if err := templates.Write(w, r, status, name, p); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -104,7 +104,7 @@ func (v *view) say(w http.ResponseWriter, r *http.Request, status int, m message
 }
 
 func (v *view) nowhere(w http.ResponseWriter, r *http.Request) {
-	v.say(w, r, http.StatusNotFound, message{Title: "No such page", Text: "There is nothing at this address."}, 0)
+	v.say(w, r, http.StatusNotFound, message{Title: "No such page", Text: "There is no page at this address."}, 0)
 }
 
 // lookUp redirects from the form with a trace id to the trace.

@@ -23,13 +23,13 @@ var ErrNoTrace = errors.New("no such trace")
 // A Jaeger is the query service of a Jaeger. It uses version 3 of the API, which returns OTLP.
 type Jaeger struct{ at *backend.Client }
 
-// NewJaeger returns the Jaeger behind at, at a URL such as "http://127.0.0.1:16686".
+// NewJaeger returns the Jaeger of the client at, which has a URL such as "http://127.0.0.1:16686".
 func NewJaeger(at *backend.Client) *Jaeger { return &Jaeger{at} }
 
 // String returns the URL of the Jaeger.
 func (j *Jaeger) String() string { return j.at.String() }
 
-// Check returns an error if no Jaeger answers. It requests the names of services, which every Jaeger has.
+// Check returns an error if no Jaeger answers. It requests the names of services.
 func (j *Jaeger) Check(ctx context.Context) error {
 	_, err := j.Services(ctx)
 	return err

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// answered is what Jaeger 2.13 answers for a trace, shortened.
+// answered is a shortened answer of Jaeger 2.13 to the request for a trace.
 const answered = `{"result":{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"mcpotel-demo-server"}}]},
 "scopeSpans":[{"scope":{"name":"github.com/mcpotel/mcpotel","version":"(devel)"},"spans":[{"traceId":"450a6458619ee611e4ea03ffb833d2db","spanId":"9742f0686140fd91",
 "parentSpanId":"11cf888188520afd","flags":769,"name":"tools/call divide","kind":2,"startTimeUnixNano":"1795261527945131692","endTimeUnixNano":"1795261527945349665",
@@ -53,7 +53,7 @@ func TestJaegerTraceIsDrawnLikeOthers(t *testing.T) {
 	}
 	if text := page.text(); !strings.Contains(text, "from Jaeger at http://127.0.0.1:") ||
 		!strings.Contains(text, "Jaeger keeps no log records") {
-		t.Errorf("want it said where the trace is from, got %q", text)
+		t.Errorf("want the source of the trace, got %q", text)
 	}
 	type trace struct{ Spans []spanJSON }
 	if spans := getJSON[trace](t, h, "/trace/"+answeredID+".json").Spans; len(spans) != 2 ||
@@ -67,7 +67,7 @@ func TestReceivedTracesAreNotFetchedFromJaeger(t *testing.T) {
 	s := sample()
 	h := New(Options{Snapshot: snapshotOf(s), Jaeger: jaegerAt(t, "http://127.0.0.1:1")})
 	if page := getPage(t, h, "/trace/"+traceA); len(page.all("details.span")) != 3 || len(*asked) > 0 {
-		t.Errorf("want the trace that was received, and nobody asked")
+		t.Errorf("want the received trace, without a request to Jaeger")
 	}
 }
 
@@ -78,10 +78,10 @@ func TestJaegerErrorsAreShown(t *testing.T) {
 		want   int
 		text   string
 	}{
-		"none":     {404, `{"error":{"httpCode":404,"message":"No traces found"}}`, 404, "has none either"},
-		"empty":    {200, "", 404, "has none either"},
-		"no spans": {200, `{"result":{}}`, 404, "has none either"},
-		"another":  {200, `{}`, 404, "has none either"},
+		"none":     {404, `{"error":{"httpCode":404,"message":"No traces found"}}`, 404, "does not have it either"},
+		"empty":    {200, "", 404, "does not have it either"},
+		"no spans": {200, `{"result":{}}`, 404, "does not have it either"},
+		"another":  {200, `{}`, 404, "does not have it either"},
 		"an error": {500, "<b>storage</b> is down", 502, "<b>storage</b> is down"},
 		"not JSON": {200, "<html>", 502, "answer of Jaeger"},
 		"not OTLP": {200, `{"result":{"resourceSpans":7}}`, 502, "answer of Jaeger"},
@@ -142,7 +142,7 @@ func TestJaegerSearchUsesAttributes(t *testing.T) {
 	}
 }
 
-// TestJaegerAnswerMemoryIsBounded has answers that are small as JSON and large as values, in one and many parts.
+// TestJaegerAnswerMemoryIsBounded uses answers with small JSON and large values, in one part and in many parts.
 func TestJaegerAnswerMemoryIsBounded(t *testing.T) {
 	const head, tail = `{"result":{"resourceSpans":[{"scopeSpans":[{"spans":[{}`, `]}]}]}}`
 	fill := func(n int, s string) string { return strings.Repeat(s, n/len(s)) }

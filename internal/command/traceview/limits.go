@@ -20,7 +20,7 @@ const (
 	titleText  = 200     // characters of a name
 )
 
-// A budget tracks the remaining space on one page.
+// A budget is the remaining space on one page.
 type budget struct{ left int }
 
 func newBudget() *budget { return &budget{2 * pageBudget} }
@@ -39,7 +39,7 @@ func (b *budget) text(s string) string {
 	return s
 }
 
-// of returns how many of n elements to list: most at most, and none without budget.
+// of returns the number of elements to list, of n: at most most, and zero without budget.
 func (b *budget) of(n, most int) int {
 	if b.left <= 0 {
 		return 0
@@ -47,7 +47,7 @@ func (b *budget) of(n, most int) int {
 	return min(n, most)
 }
 
-// called returns a name as shown on a page. It is never empty, so that it can be clicked.
+// called returns the displayed form of a name. It is never empty, so that users can click it.
 func called(name string) string {
 	if name == "" {
 		return "(no name)"
@@ -55,5 +55,5 @@ func called(name string) string {
 	return cut(titleText, name)
 }
 
-// shortID returns enough of an id to recognize it.
+// shortID returns the beginning of an id, which suffices to recognize it.
 func shortID(id string) string { return id[:min(len(id), 8)] }

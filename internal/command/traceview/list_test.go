@@ -27,7 +27,7 @@ func TestListShowsTracesNewestFirst(t *testing.T) {
 		t.Errorf("second: want %q, got %q", want, got)
 	}
 	if rows[0].attrs["class"] == "failed" || rows[1].attrs["class"] != "failed" {
-		t.Error("want the second marked as failed, and only that")
+		t.Error("want only the second marked as failed")
 	}
 	if href := rows[1].one(t, "a").attrs["href"]; href != "/trace/"+traceA {
 		t.Errorf("want a link to the trace, got %s", href)
@@ -66,11 +66,11 @@ func TestListCanBeFiltered(t *testing.T) {
 		}
 	}
 	if note := getPage(t, h, "/?min=soon").texts(".note"); len(note) != 1 ||
-		!strings.Contains(note[0], "“soon” is no duration") {
-		t.Errorf("want it said that soon is no duration, got %q", note)
+		!strings.Contains(note[0], "“soon” is not a duration") {
+		t.Errorf("want a note that soon is not a duration, got %q", note)
 	}
-	if text := getPage(t, h, "/?q=nosuch").text(); !strings.Contains(text, "None of the 2 traces is like that") {
-		t.Errorf("want it said that none matches, got %q", text)
+	if text := getPage(t, h, "/?q=nosuch").text(); !strings.Contains(text, "None of the 2 traces matches") {
+		t.Errorf("want a note that no trace matches, got %q", text)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestTraceIsNamedAfterItsRootOrFirstSpan(t *testing.T) {
 	}
 }
 
-func TestAnEmptyListSaysWhereToExport(t *testing.T) {
+func TestEmptyTraceListShowsTheExportEndpoint(t *testing.T) {
 	text := getPage(t, New(Options{GRPC: "127.0.0.1:4317", HTTP: "http://127.0.0.1:4318"}), "/").one(t, ".empty").text()
 	for _, want := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317",
 		"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318", "http/protobuf"} {
@@ -119,7 +119,7 @@ func TestLongListStatesTheOmittedTraces(t *testing.T) {
 	}
 	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "3 older traces not shown") ||
 		!strings.Contains(notes, "5 older spans dropped") {
-		t.Errorf("want it said what is left out, got %q", notes)
+		t.Errorf("want a note on the omitted traces, got %q", notes)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestForeignHostsAreRefused(t *testing.T) {
 		if w := get(t, h, path, func(r *http.Request) {
 			r.Host = "evil.example"
 		}); w.Code != http.StatusMisdirectedRequest || strings.Contains(w.Body.String(), "divide") {
-			t.Errorf("%s for another host: want 421 and nothing told, got %d", path, w.Code)
+			t.Errorf("%s for another host: want 421 without content, got %d", path, w.Code)
 		}
 		w := get(t, h, path, func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") })
 		if w.Header().Get("Access-Control-Allow-Origin") != "" || w.Header().Get("Content-Security-Policy") == "" ||
@@ -146,7 +146,7 @@ func TestForeignHostsAreRefused(t *testing.T) {
 	}
 }
 
-// connect is the trace of one attempt to connect, which asks for the version below.
+// connect returns the trace of an attempt to connect, with the probe for the version.
 func connect(n int, failed string) []otlpsink.Span {
 	id := fmt.Sprintf("%032x", 0xc0+n)
 	spans := []otlpsink.Span{
@@ -173,8 +173,8 @@ func TestConnectionTracesAreFoldedWithTheirNumber(t *testing.T) {
 		t.Errorf("want the two calls in the list, got %d lines", len(rows))
 	}
 	fold := page.one(t, "details#connecting")
-	if got := fold.texts("summary"); len(got) != 1 || got[0] != "6 traces of connecting and probing only" {
-		t.Errorf("want the number of the others, got %q", got)
+	if got := fold.texts("summary"); len(got) != 1 || got[0] != "6 traces with only connection attempts and probes" {
+		t.Errorf("want the number of folded traces, got %q", got)
 	}
 	var lines [][]string
 	for _, row := range fold.all("tr")[1:] {
@@ -185,29 +185,29 @@ func TestConnectionTracesAreFoldedWithTheirNumber(t *testing.T) {
 		{"mcp_client.connect", "shopproxy", "connection_lost", "5", "12:00:01.000", "12:00:01.004"},
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
-		t.Errorf("those that are alike in one line (-want +got):\n%s", diff)
+		t.Errorf("similar traces in one line (-want +got):\n%s", diff)
 	}
 
 	if href := fold.one(t, "p").one(t, "a").attrs["href"]; href != "/?connects=1" {
-		t.Errorf("want a link to the list with all of them, got %s", href)
+		t.Errorf("want a link to the list with all traces, got %s", href)
 	}
 	all := getPage(t, h, "/?connects=1")
 	if rows := all.one(t, "table#traces").all("tr")[1:]; len(rows) != 8 || len(all.all("details#connecting")) != 0 {
-		t.Errorf("want all eight in the list, got %d", len(rows))
+		t.Errorf("want all eight traces in the list, got %d", len(rows))
 	}
 }
 
-func TestTraceWithACallIsNoConnectionTrace(t *testing.T) {
+func TestTraceWithACallIsNotFolded(t *testing.T) {
 	spans := connect(1, "")
 	for name, test := range map[string]struct {
 		spans []otlpsink.Span
 		want  bool
 	}{
-		"a connect":         {spans, true},
-		"a probe by itself": {spans[1:2], true},
+		"a connect":     {spans, true},
+		"a probe alone": {spans[1:2], true},
 		"with a call": {append(spans[:2:2], otlpsink.Span{SpanID: "4", ParentID: "1",
 			Attributes: map[string]any{"mcp.method.name": "tools/call"}}), false},
-		"below a span of the user's": {append(spans[:2:2], otlpsink.Span{SpanID: "0", Name: "start"}), false},
+		"below a span of the program": {append(spans[:2:2], otlpsink.Span{SpanID: "0", Name: "start"}), false},
 	} {
 		var pointers []*otlpsink.Span
 		for i := range test.spans {

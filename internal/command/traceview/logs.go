@@ -27,7 +27,7 @@ type record struct {
 	More       int
 }
 
-// telling lists the attributes that are shown beside the text of a record, with their short names.
+// telling lists the attributes to show next to the text of a record, with their short names.
 var telling = []attribute{
 	{"mcp.method.name", "method"}, {"gen_ai.tool.name", "tool"}, {"error.type", "error.type"},
 	{"mcp_client.connection.from", "from"},

@@ -13,10 +13,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// maxKept bounds the series that are kept. Later series of a process are only counted.
+// maxKept bounds the number of series in memory. Later series are only counted.
 const maxKept = 10_000
 
-// meters holds the current metrics. It reads each point once, so it has the sum of deltas that the sink has dropped.
+// meters holds the current metrics. It reads each point once, so its sums include deltas that the sink has dropped
+// since.
 type meters struct {
 	mu     sync.Mutex
 	read   int                   // points read since the start; guarded by mu
@@ -89,7 +90,7 @@ func (m *meters) take(p otlpsink.Point) {
 	r.take(p)
 }
 
-// maxProcesses bounds the processes of a service that are distinguished.
+// maxProcesses bounds the number of processes that meters distinguishes per service.
 const maxProcesses = 100
 
 // keyOf returns a key of fixed size for the series of a point.

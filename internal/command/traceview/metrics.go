@@ -161,7 +161,7 @@ func rowOf(j seriesJSON) metricRow {
 	return row
 }
 
-// quantity formats a value in its unit (UCUM) for people.
+// quantity formats a value with its UCUM unit.
 func quantity(v float64, in string) string {
 	const max = float64(math.MaxInt64)
 	switch {
@@ -171,7 +171,7 @@ func quantity(v float64, in string) string {
 		return unit.Duration(time.Duration(v * 1e6))
 	case in == "By" && v >= 0 && v < max:
 		return unit.Size(int64(v))
-	case in == "", in == "1", in[0] == '{': // {request}: the name of the metric has the unit
+	case in == "", in == "1", in[0] == '{': // such as {request}: the name of the metric includes the unit
 		return unit.Number(v)
 	}
 	return unit.Number(v) + " " + cut(12, in)

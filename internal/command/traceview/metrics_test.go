@@ -18,7 +18,7 @@ func process(service, instance string) otlpsink.Origin {
 	return o
 }
 
-// duration is a point of a histogram with these counts, of bounds 1, 2 and 4 seconds.
+// duration returns a point of a histogram with these counts and the bounds 1, 2 and 4 seconds.
 func duration(o otlpsink.Origin, ms int, counts ...uint64) otlpsink.Point {
 	p := otlpsink.Point{
 		Origin: o, Metric: "op.duration", Unit: "s", Kind: otlpsink.Histogram, Time: after(ms), Bounds: []float64{1, 2, 4},
@@ -43,7 +43,7 @@ func TestCumulativePointsReplaceAndDeltasAddUp(t *testing.T) {
 			Time: after(ms), Value: v}
 	}
 	got := seriesOf(t, otlpsink.Snapshot{Points: []otlpsink.Point{
-		sum(false, 1, 3), sum(false, 3, 7), sum(false, 2, 5), // the last came late
+		sum(false, 1, 3), sum(false, 3, 7), sum(false, 2, 5), // the last point is late
 		sum(true, 1, 3), sum(true, 2, 4),
 	}}, "")
 	if len(got) != 2 || *got[0].Value != 7 || *got[1].Value != 7 {
@@ -79,12 +79,12 @@ func TestPointsAreReadOnceDespiteDropsInTheSink(t *testing.T) {
 	now := otlpsink.Snapshot{Points: []otlpsink.Point{point, point}}
 	for range 2 {
 		if got := value(now); got != 2 {
-			t.Errorf("after two: want 2, got %v", got)
+			t.Errorf("after two points: want 2, got %v", got)
 		}
 	}
-	now.Dropped.Points = 3 // and a third, which is gone too
+	now.Dropped.Points = 3 // and a third point, which was dropped as well
 	if got := value(now); got != 4 {
-		t.Errorf("after five, of which one was never seen: want 4, got %v", got)
+		t.Errorf("after five points, one of them dropped unread: want 4, got %v", got)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestTooManySeriesAreCountedNotKept(t *testing.T) {
 	}
 	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "9500 more series not shown") ||
 		!strings.Contains(notes, "at least 7 are not kept") {
-		t.Errorf("want it said, got %q", notes)
+		t.Errorf("want notes on the omitted series, got %q", notes)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestBrokenHistogramsHaveNoQuantiles(t *testing.T) {
 	}
 }
 
-// TestQuantilesLieInTheBucketOfTheMeasurement compares with the measurements themselves.
+// TestQuantilesLieInTheBucketOfTheMeasurement compares quantiles with the measurements themselves.
 func TestQuantilesLieInTheBucketOfTheMeasurement(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Float64Range(0.001, 100), 1, 50).Draw(t, "values")

@@ -10,7 +10,7 @@ import (
 
 // A spanView is a span on the page.
 type spanView struct {
-	Anchor     string // id of the element; empty for a second span of one id
+	Anchor     string // id of the element; empty if another span has the same id
 	ID, Parent string
 	Service    service
 	Name, Kind string
@@ -66,7 +66,7 @@ type drawing struct {
 	names  map[spanRef]string          // names of all known spans
 	back   map[string][]*otlpsink.Span // spans that link to a span of this trace, by its id
 	logs   map[string]int              // number of records, by span id
-	done   map[string]bool             // span ids that have an element already
+	done   map[string]bool             // ids of spans that already have an element
 	skewed int
 	lost   int
 }

@@ -63,7 +63,7 @@ func (v *view) missing(id string) message {
 	if v.Jaeger != nil {
 		m.Jaeger = true
 		m.Text = "No span of this trace has been received, and Jaeger at " + v.Jaeger.String() +
-			" has none either. New spans will appear here."
+			" does not have it either. New spans will appear here."
 	}
 	return m
 }
@@ -101,8 +101,8 @@ type tracePage struct {
 	Whole    string
 	Rows     []row
 	LeftOut  int
-	Skewed   int // spans of services with another clock
-	Lost     int // parents that are missing
+	Skewed   int // number of spans that were moved because of clock skew
+	Lost     int // number of missing parents
 	Logs     []record
 	MoreLogs int
 	From     string // URL of Jaeger, if the spans are from there
@@ -111,7 +111,7 @@ type tracePage struct {
 // A row is a span, or a note between spans.
 type row struct {
 	Depth int
-	Gap   string // says what is missing here; the other fields are then empty
+	Gap   string // description of the omitted spans; the other fields are then empty
 	Span  spanView
 }
 
@@ -183,7 +183,7 @@ func (d *drawing) rows() (rows []row, leftOut int) {
 		if r.Index < 0 {
 			d.lost++
 			rows = append(rows, row{Depth: min(r.Depth, maxDepth),
-				Gap: "span " + shortID(r.ID) + " is the parent of these, and is missing"})
+				Gap: "span " + shortID(r.ID) + " is the missing parent of these spans"})
 			continue
 		}
 		rows = append(rows, row{Depth: min(r.Depth, maxDepth), Span: d.span(r)})

@@ -49,7 +49,7 @@ func TestATraceIsDrawnAsATree(t *testing.T) {
 	}
 	for _, want := range []string{`["x",1.5]`, "no such number", "DivideError", "service.name", "lib v1"} {
 		if !strings.Contains(inside.text(), want) {
-			t.Errorf("want %q in what is known of the span, got %q", want, inside.text())
+			t.Errorf("want %q in the details of the span, got %q", want, inside.text())
 		}
 	}
 	if back := spans[1].one(t, "ul.links"); !strings.Contains(back.text(), "from again") ||
@@ -66,7 +66,7 @@ func TestLinksLeadToOtherTraces(t *testing.T) {
 	}
 	if !strings.Contains(list.text(), "why") || !strings.Contains(list.text(), "retry") ||
 		strings.Count(list.text(), "another trace") != 2 || strings.Count(list.text(), "not received") != 1 {
-		t.Errorf("want the link's attributes, and what is not here, got %q", list.text())
+		t.Errorf("want the link's attributes, and a note on the missing span, got %q", list.text())
 	}
 }
 
@@ -84,7 +84,7 @@ func TestLogsAreSortedByTimeBelowTheirTrace(t *testing.T) {
 	}
 	if text := records[1].one(t, ".inside").text(); !strings.Contains(text, "event.name") ||
 		!strings.Contains(text, "failed") {
-		t.Errorf("want the name of the event, which the text does not say, got %q", text)
+		t.Errorf("want the name of the event, because the text lacks it, got %q", text)
 	}
 	if all := getPage(t, showing(sample()), "/logs").all("details.log"); len(all) != 3 ||
 		!strings.Contains(all[0].text(), "second") {
@@ -97,7 +97,7 @@ func TestLogsAreSortedByTimeBelowTheirTrace(t *testing.T) {
 	}
 	if some := getJSON[list](t, showing(sample()), "/logs.json?q=elsewhere&service=client").Records; len(some) != 1 ||
 		some[0].EventName != "elsewhere" {
-		t.Errorf("elsewhere: want that, got %+v", some)
+		t.Errorf("other trace: want its record, got %+v", some)
 	}
 }
 
@@ -116,11 +116,11 @@ func TestLogLineContainsItsErrorText(t *testing.T) {
 	}
 }
 
-func TestIncompleteTraceSaysSo(t *testing.T) {
+func TestIncompleteTraceIsMarked(t *testing.T) {
 	s := sample()
 	s.Spans = s.Spans[:1] // the server's
 	page := getPage(t, showing(s), "/trace/"+traceA)
-	if text := page.one(t, ".gap").text(); !strings.Contains(text, "a2 is the parent of these, and is missing") {
+	if text := page.one(t, ".gap").text(); !strings.Contains(text, "a2 is the missing parent of these spans") {
 		t.Errorf("want a line for the parent, got %q", text)
 	}
 	if notes := page.texts(".note"); len(notes) != 1 || !strings.Contains(notes[0], "A span is missing") {
@@ -128,7 +128,7 @@ func TestIncompleteTraceSaysSo(t *testing.T) {
 	}
 	w := get(t, showing(s), "/trace/"+traceB)
 	if w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), `data-refresh="1000"`) {
-		t.Errorf("a trace that is not there yet: want 404 and a page that looks again, got %d", w.Code)
+		t.Errorf("unknown trace: want 404 and a page that refreshes, got %d", w.Code)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestClockSkewIsNoted(t *testing.T) {
 	if text := server.one(t, ".note").text(); !strings.Contains(text, "clock skew? drawn 4.96s earlier") {
 		t.Errorf("want a note at the span, got %q", text)
 	}
-	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "1 span drawn elsewhere") {
+	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "1 span moved into its parent") {
 		t.Errorf("want a note above, got %q", notes)
 	}
 }
@@ -164,7 +164,7 @@ func TestTraceIDsAreReadInCommonNotations(t *testing.T) {
 	for id, want := range map[string]string{" ABCD ": "/trace/" + strings.Repeat("0", 28) + "abcd", "//evil.example": ""} {
 		w := get(t, h, "/trace", func(r *http.Request) { r.URL.RawQuery = "id=" + strings.ReplaceAll(id, " ", "+") })
 		if got := w.Header().Get("Location"); got != want {
-			t.Errorf("look up %q: want to be led to %q, got %q", id, want, got)
+			t.Errorf("look up %q: want a redirect to %q, got %q", id, want, got)
 		}
 	}
 }
@@ -197,18 +197,18 @@ func TestPageOfALargeTraceIsBoundedAndShowsErrors(t *testing.T) {
 	}
 	w := get(t, showing(s), "/trace/"+traceA)
 	if size := w.Body.Len(); size > 16<<20 {
-		t.Errorf("want a page of at most 16 MiB from whatever is sent, got %d bytes", size)
+		t.Errorf("want a page of at most 16 MiB, got %d bytes", size)
 	}
 	page := parse(t, w.Body.String())
 	if spans := page.all("details.span"); len(spans) != maxRows {
 		t.Errorf("want %d spans drawn, got %d", maxRows, len(spans))
 	}
 	if failed := page.all("details.failed"); len(failed) != 1 || failed[0].attrs["id"] != fmt.Sprintf("s-%016x", n) {
-		t.Errorf("want the one that failed among them, got %d", len(failed))
+		t.Errorf("want the failed span among them, got %d", len(failed))
 	}
 	if notes := strings.Join(page.texts(".note"), " "); !strings.Contains(notes, "9000 spans of 10000 not shown") ||
 		!strings.Contains(notes, "500 later records not shown") {
-		t.Errorf("want it said what is not shown, got %q", notes)
+		t.Errorf("want a note on the omitted elements, got %q", notes)
 	}
 }
 
@@ -226,11 +226,11 @@ func TestJSONEncodesUnsupportedValuesAsText(t *testing.T) {
 	}
 	if a := got.Spans[2].Attributes; a["nan"] != "NaN" || fmt.Sprint(a["inf"]) != "[+Inf map[x:-Inf]]" ||
 		a["bytes"] != "AP8=" {
-		t.Errorf("want text for what is not a number, got %v", a)
+		t.Errorf("want text for values that are not finite, got %v", a)
 	}
 }
 
-// nasty is text from a peer that wants to get out of where it stands.
+// nasty generates text from a peer that tries to break out of its HTML context.
 func nasty() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.String(), rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -242,7 +242,8 @@ func nasty() *rapid.Generator[string] {
 	}))
 }
 
-// TestPagesEscapeAnyTelemetry looks for elements and links that data brought in, and pages that are not well formed.
+// TestPagesEscapeAnyTelemetry searches pages for elements and links that come from data, and checks that pages are well
+// formed.
 func TestPagesEscapeAnyTelemetry(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		name, value, service := nasty().Draw(r, "name"), nasty().Draw(r, "value"), nasty().Draw(r, "service")
@@ -272,12 +273,12 @@ func TestPagesEscapeAnyTelemetry(t *testing.T) {
 			}
 			for _, e := range parse(t, w.Body.String()).all("") {
 				if !slices.Contains(known, e.name) {
-					r.Errorf("%s: data brought in <%s>", path, e.name)
+					r.Errorf("%s: data added <%s>", path, e.name)
 				}
 				for a, v := range e.attrs {
 					if strings.HasPrefix(a, "on") || a == "style" ||
 						a == "href" && !(strings.HasPrefix(v, "/") && !strings.HasPrefix(v, "//")) && !strings.HasPrefix(v, "#") {
-						r.Errorf("%s: data brought in %s=%q", path, a, v)
+						r.Errorf("%s: data added %s=%q", path, a, v)
 					}
 				}
 			}
@@ -288,7 +289,7 @@ func TestPagesEscapeAnyTelemetry(t *testing.T) {
 	})
 }
 
-// known are the elements that the pages are made of.
+// known are the elements that the templates use.
 var known = strings.Fields(
 	`main h1 h2 h3 p ul li b i em a span time div section table thead tbody tr th td form label select option input button
 	details summary dl dt dd wbr svg line rect circle pre`)

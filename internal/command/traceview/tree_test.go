@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// An element is one of a page.
+// An element is an element of a page.
 type element struct {
 	name     string
 	attrs    map[string]string
@@ -24,7 +24,7 @@ type element struct {
 	parent   *element
 }
 
-// parse reads <main> of a page. It fails if elements are not closed as they were opened.
+// parse parses the <main> element of a page. It fails if elements are not nested correctly.
 func parse(t testing.TB, page string) *element {
 	t.Helper()
 	start, end := strings.Index(page, "<main"), strings.LastIndex(page, "</main>")
@@ -62,7 +62,7 @@ func parse(t testing.TB, page string) *element {
 	}
 }
 
-// text is that of e and all below, in order.
+// text returns the text of e and of all elements below e, in order.
 func (e *element) text() string {
 	var b strings.Builder
 	var write func(*element)
@@ -80,7 +80,8 @@ func (e *element) text() string {
 	return b.String()
 }
 
-// all are the elements below e, itself included, that are like that: "tag", ".class", "tag.class" or "#id".
+// all returns the elements that match a selector, among e and the elements below e: "tag", ".class", "tag.class" or
+// "#id".
 func (e *element) all(like string) (found []*element) {
 	tag, class, _ := strings.Cut(like, ".")
 	tag, id, _ := strings.Cut(tag, "#")
@@ -94,7 +95,7 @@ func (e *element) all(like string) (found []*element) {
 	return found
 }
 
-// one is the only element that is like that.
+// one returns the only element that matches a selector.
 func (e *element) one(t testing.TB, like string) *element {
 	t.Helper()
 	found := e.all(like)
@@ -104,7 +105,7 @@ func (e *element) one(t testing.TB, like string) *element {
 	return found[0]
 }
 
-// texts are what the elements say that are like that, in one line each.
+// texts returns the text of each element that matches a selector, as one line.
 func (e *element) texts(like string) (all []string) {
 	for _, x := range e.all(like) {
 		all = append(all, strings.Join(strings.Fields(x.text()), " "))
@@ -112,7 +113,7 @@ func (e *element) texts(like string) (all []string) {
 	return all
 }
 
-// get asks for a page as a browser does.
+// get requests a page like a browser.
 func get(t testing.TB, h http.Handler, path string, change ...func(*http.Request)) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(context.Background(), "GET", "http://localhost:1"+path, nil)
@@ -167,7 +168,7 @@ const (
 	traceB = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-// sample is a trace with a call that fails at the server, and one that links to it.
+// sample returns a trace with a call that fails at the server, and a second trace that links to the first.
 func sample() otlpsink.Snapshot {
 	return otlpsink.Snapshot{
 		Spans: []otlpsink.Span{

@@ -1,4 +1,4 @@
-// Package typing reads words that a person types at the command line: names with typing errors, and yes or no.
+// Package typing interprets words that a person types: it suggests names for typing errors, and parses yes or no.
 package typing
 
 import (

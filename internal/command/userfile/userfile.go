@@ -16,13 +16,13 @@ import (
 	"github.com/mcpotel/mcpotel/internal/atomicfile"
 )
 
-// MaxSize is the largest size of a file to change, in bytes.
+// MaxSize bounds the size of a file to change, in bytes.
 const MaxSize = 64 << 20
 
-// Change replaces a file with the result of edit, which gets the present text, or nil if there is no file. Every
-// file that this program reads, changes and writes goes through Change. Changes by several processes of one user
-// happen one after the other, and a reader sees either the old file or the new file. Change writes nothing if edit
-// fails, if edit returns the same text, or if another program has changed the file in the meantime.
+// Change replaces a file with the result of edit, which gets the current text, or nil if there is no file. Every file
+// that this program both reads and writes goes through Change. Changes by several processes of one user happen one
+// after the other, and a reader sees either the old file or the new file. Change writes nothing if edit fails, if edit
+// returns the same text, or if another program has changed the file since Change read it.
 //
 // If path is a symbolic link, the link stays and its target is replaced. The file gets mode; a zero mode keeps the
 // mode of the file, or gives a new file the default mode.
@@ -66,8 +66,8 @@ func Change(path string, mode fs.FileMode, edit func(now []byte) ([]byte, error)
 // ErrChanged reports that another process has changed the file since it was read.
 var ErrChanged = errors.New("another process has changed the file, so nothing was written: try again")
 
-// Read reads a regular file of at most most bytes. The text and the information are from the same open file, so
-// a replacement of the file cannot mix two files.
+// Read reads a regular file of at most most bytes. The text and the information come from the same open file, so they
+// match even if the file is replaced.
 func Read(path string, most int64) ([]byte, fs.FileInfo, error) {
 	if info, err := os.Stat(path); err != nil {
 		return nil, nil, err

@@ -10,7 +10,7 @@ import (
 )
 
 func TestFileChangesAreAtomic(t *testing.T) {
-	for _, variable := range []string{"HOME", "USERPROFILE", "XDG_CACHE_HOME", "LocalAppData"} { // of the lock
+	for _, variable := range []string{"HOME", "USERPROFILE", "XDG_CACHE_HOME", "LocalAppData"} {
 		t.Setenv(variable, t.TempDir())
 	}
 	dir := t.TempDir()
@@ -28,10 +28,10 @@ func TestFileChangesAreAtomic(t *testing.T) {
 		{"a new file", to("1"), nil, "1"},
 		{"another text", func(now []byte) ([]byte, error) { return append(now, '2'), nil }, nil, "12"},
 		{"an edit that fails", func([]byte) ([]byte, error) { return []byte("3"), refuse }, refuse, "12"},
-		{"another program writes meanwhile", func([]byte) ([]byte, error) {
+		{"another program writes the file", func([]byte) ([]byte, error) {
 			return []byte("4"), os.WriteFile(path, []byte("theirs"), 0o640)
 		}, ErrChanged, "theirs"},
-		{"another program removes it meanwhile", func([]byte) ([]byte, error) {
+		{"another program removes the file", func([]byte) ([]byte, error) {
 			return []byte("5"), os.Remove(path)
 		}, ErrChanged, ""},
 	} {
@@ -41,7 +41,7 @@ func TestFileChangesAreAtomic(t *testing.T) {
 		}
 	}
 	if runtime.GOOS == "windows" {
-		return // where links need rights, and modes say nothing of others
+		return // links need special rights there, and modes do not describe other users
 	}
 	if err := os.WriteFile(path, []byte("6"), 0o640); err != nil {
 		t.Fatal(err)

@@ -138,7 +138,7 @@ var Scenarios = []Scenario{
 		},
 	},
 	{
-		Name: "crash", Makes: "a server that is killed in the middle of a call, and comes back", play: crash,
+		Name: "crash", Makes: "a server that is killed during a call, and comes back", play: crash,
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="shaky",gen_ai_tool_name="crash",` +
 				`error_type="connection_lost"}`,
