@@ -62,7 +62,7 @@ func TestBlockIsCopiedFromItsPart(t *testing.T) {
 		{"another language", "```sh\nls\n```\n", "```sh\nls\n```\n", ""},
 		{"a block from nowhere", "```go\nold\n```\n", "", "does not say where"},
 		{"a block in a list", "- x\n  ```go\n  old\n  ```\n", "", "is indented"},
-		{"a part that is not there", "<!-- go: f.go#b -->\n```go\n```\n", "", `no part "b"`},
+		{"a part that is not there", "<!-- go: f.go#b -->\n```go\n```\n", "", `part "b" not found`},
 	} {
 		got, err := Renew(test.page, read)
 		if test.fails != "" {
