@@ -19,7 +19,7 @@ func main() {
 
 func run(dir string, out io.Writer) (code int) {
 	if dir == "" {
-		fmt.Fprintf(out, "%s is not set; set it to the directory where the tests stored the rows that occurred\n", schemacheck.SeenVariable)
+		fmt.Fprintf(out, "set %s to the directory where the tests stored the rows\n", schemacheck.SeenVariable)
 		return 2
 	}
 	seen, err := schemacheck.ReadSeen(dir)
