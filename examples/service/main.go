@@ -1,6 +1,5 @@
 // Command service is a web service that calls a tool for each request: GET /wear?city=Oslo. It keeps one connection to
-// the MCP server at -mcp for all requests, reports ready when that connection is ready, and serves the debug page at
-// /debug/mcp/.
+// the MCP server at -mcp for all requests, is ready when that connection is, and serves a debug page at /debug/mcp/.
 //
 //	go run ./examples/server -http 127.0.0.1:8080 &
 //	go run ./examples/service -mcp http://127.0.0.1:8080/mcp -http 127.0.0.1:8081

@@ -26,7 +26,7 @@ func installed(t *testing.T) suite {
 	t.Helper()
 	dir := os.Getenv("MCPOTEL_CONFORMANCE")
 	if dir == "" {
-		t.Fatal("MCPOTEL_CONFORMANCE is not set: run testenv/conformance/install and set it to what that prints")
+		t.Fatal("MCPOTEL_CONFORMANCE is not set: run testenv/conformance/install and set it to the printed directory")
 	}
 	main := filepath.Join(dir, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
 	if _, err := os.Stat(main); err != nil {

@@ -136,7 +136,7 @@ func installed(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("MCPOTEL_SERVERS")
 	if dir == "" {
-		t.Fatal("MCPOTEL_SERVERS is not set: run testenv/servers/install and set it to what that prints")
+		t.Fatal("MCPOTEL_SERVERS is not set: run testenv/servers/install and set it to the printed directory")
 	}
 	return dir
 }
