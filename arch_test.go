@@ -10,7 +10,7 @@ import (
 
 const module = "github.com/mcpotel/mcpotel"
 
-// leaves import nothing of this module. Every package may import them.
+// leaves are the packages that import no other package of this module. Every package may import them.
 var leaves = []string{
 	"internal/jsonscan", "internal/grow", "internal/broadcast", "internal/lock", "internal/oversize",
 	"internal/keepalive", "internal/within", "internal/hostname", "internal/weigh", "internal/usercode", "internal/unit",
@@ -22,8 +22,8 @@ var leaves = []string{
 	"internal/identity",
 }
 
-// arrows says which packages of this module each of the others may import, beside leaves. Decide here where a package
-// that you add stands.
+// arrows lists, for each other package of this module, the packages that it may import besides leaves. A new package
+// needs an entry here.
 var arrows = map[string][]string{
 	"internal/jsonscan/jsontest":   {},
 	"internal/workers":             {},
@@ -191,15 +191,15 @@ var arrows = map[string][]string{
 	"mcpserver/store/storetest": {"mcp", "mcpserver/store"},
 	"mcpserver/bearer":          {},
 
-	// not mcpclient, whose own tests use it
+	// not mcpclient: the tests of mcpclient import mcptest
 	"mcptest": {"internal/inlet", "internal/mock", "internal/recording", "mcp", "mcpclient/transport", "mcpserver"},
 }
 
-// anywhere are the packages that may import whatever they like: nothing imports them.
+// anywhere are the packages that may import every package, because no package imports them.
 var anywhere = []string{"cmd/", "examples/", "benchmarks", "examples", "internal/testsupport",
 	"testenv/quirks", "testenv/simulation", "testenv/trouble", "testenv/wire"}
 
-// foreign says which modules outside the standard library each package may import directly.
+// foreign lists, for each package, the modules outside the standard library that it may import directly.
 var foreign = map[string][]string{
 	"internal/schema": {"github.com/google/jsonschema-go", "github.com/go-json-experiment/json"},
 	"internal/otlpsink": {"go.opentelemetry.io/proto/otlp", "google.golang.org/grpc",
@@ -246,7 +246,8 @@ var foreign = map[string][]string{
 	}, telemetryAPI...),
 }
 
-// telemetryAPI is the OpenTelemetry API: what a library may import. Prefixes end where a path element ends.
+// telemetryAPI lists the packages of the OpenTelemetry API, which a library may import. A prefix ends at the end of a
+// path element.
 var telemetryAPI = []string{
 	"go.opentelemetry.io/otel=", "go.opentelemetry.io/otel/attribute", "go.opentelemetry.io/otel/baggage",
 	"go.opentelemetry.io/otel/codes", "go.opentelemetry.io/otel/log", "go.opentelemetry.io/otel/metric",
@@ -254,7 +255,7 @@ var telemetryAPI = []string{
 	"go.opentelemetry.io/otel/semconv", "go.opentelemetry.io/otel/trace",
 }
 
-// TestPackageImportsFollowTheArchitecture holds the layout of docs/ARCHITECTURE.md against the code.
+// TestPackageImportsFollowTheArchitecture compares the imports with the layout in docs/ARCHITECTURE.md.
 func TestPackageImportsFollowTheArchitecture(t *testing.T) {
 	for _, p := range listPackages(t) {
 		name := strings.TrimPrefix(p.path, module+"/")
@@ -264,7 +265,7 @@ func TestPackageImportsFollowTheArchitecture(t *testing.T) {
 		}
 		allowed, known := arrows[name]
 		if known == slices.Contains(leaves, name) {
-			t.Errorf("package %s stands in a row of arrows: %v, want it there or among leaves", name, known)
+			t.Errorf("package %s, in arrows: %v; want it either in arrows or in leaves", name, known)
 			continue
 		}
 		for _, dep := range p.imports {
@@ -281,7 +282,8 @@ func TestPackageImportsFollowTheArchitecture(t *testing.T) {
 	}
 }
 
-// TestLibraryPackagesDoNotImportTheSDK keeps the SDK, the exporters and gRPC out of the programs of users.
+// TestLibraryPackagesDoNotImportTheSDK ensures that the library does not add the SDK, the exporters and gRPC to users'
+// programs.
 func TestLibraryPackagesDoNotImportTheSDK(t *testing.T) {
 	heavy := []string{"go.opentelemetry.io/otel/sdk", "go.opentelemetry.io/otel/exporters", "google.golang.org/grpc"}
 	library := []string{module + "/mcp", module + "/mcpclient", module + "/mcpserver", module + "/mcpclient/telemetry",
@@ -298,7 +300,7 @@ func TestLibraryPackagesDoNotImportTheSDK(t *testing.T) {
 	}
 }
 
-// TestEachDependencyHasADocumentedReason holds the table of CONTRIBUTING.md against go.mod.
+// TestEachDependencyHasADocumentedReason compares the table in CONTRIBUTING.md with go.mod.
 func TestEachDependencyHasADocumentedReason(t *testing.T) {
 	page, err := os.ReadFile("CONTRIBUTING.md")
 	if err != nil {
@@ -360,13 +362,13 @@ func listPackages(t *testing.T) []pkg {
 	return all
 }
 
-// isForeign reports whether path is neither of this module nor of the standard library.
+// isForeign reports whether path belongs neither to this module nor to the standard library.
 func isForeign(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return strings.Contains(first, ".") && !within(path, module)
 }
 
-// within reports whether path is prefix or below it; a prefix that ends with = is meant exactly.
+// within reports whether path is prefix or below it. A prefix that ends with = matches only itself.
 func within(path, prefix string) bool {
 	if exact, ok := strings.CutSuffix(prefix, "="); ok {
 		return path == exact

@@ -20,17 +20,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The tests in this file hold rows of docs/telemetry/conventions.md on both ends of one connection.
+// The tests in this file check rows of docs/telemetry/conventions.md on both ends of one connection.
 
-// connection is a client and a server of one recording.
+// connection is a client and a server that share a recording of their telemetry.
 type connection struct {
 	rec    *telemetrytest.Recording
 	server *mcpserver.Server
 	client *mcpclient.Client
-	busy   chan struct{} // a value for each call of the tool busy that waits
+	busy   chan struct{} // receives a value when a call of the tool busy begins to wait
 }
 
-// connected returns a connection in memory, or over HTTP, of one revision.
+// connected connects a client of one revision to a server, in memory or over HTTP.
 func connected(t *testing.T, http bool, v mcp.Version) *connection {
 	t.Helper()
 	rec := telemetrytest.Recorder(t, telemetry.WithNotificationSpans(func(string) bool { return true }))
@@ -73,7 +73,7 @@ func connected(t *testing.T, http bool, v mcp.Version) *connection {
 	return c
 }
 
-// attribute returns an attribute of the one span of the name and kind, which must have ended.
+// attribute returns an attribute of the span with the name and kind. Exactly one such span must have ended.
 func (c *connection) attribute(t *testing.T, name string, kind trace.SpanKind, key string) string {
 	t.Helper()
 	spans := c.rec.SpansNamed(name, kind)
@@ -110,7 +110,8 @@ func TestCompletionForAPromptNamesThePrompt(t *testing.T) {
 	}
 }
 
-// messages are those of a session in which both ends send each kind of message, as the spans have them.
+// messages are the messages of a session in which both ends send each kind of message, in the form "kind name" of their
+// spans.
 var messages = map[mcp.Version][]string{
 	mcp.Version20251125: {
 		"client initialize", "server initialize", "client notifications/initialized", "server notifications/initialized",
@@ -129,7 +130,7 @@ var messages = map[mcp.Version][]string{
 	},
 }
 
-// busy asks for roots, logs, reports progress and waits until its caller has left.
+// busy returns a handler that asks for roots, logs, reports progress and waits until its caller cancels the call.
 func busy(running chan<- struct{}) mcpserver.ToolHandler {
 	return func(ctx context.Context, r *mcpserver.CallToolRequest) (*mcp.CallToolResult, error) {
 		var roots mcp.ListRootsResult
@@ -148,7 +149,7 @@ func busy(running chan<- struct{}) mcpserver.ToolHandler {
 	}
 }
 
-// converse makes a client and a server exchange the messages.
+// converse makes a client and a server exchange all messages.
 func converse(t *testing.T, c *connection) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -164,14 +165,14 @@ func converse(t *testing.T, c *connection) {
 	_, err := c.client.CallTool(ctx, "busy", nil,
 		mcpclient.WithProgress(func(*mcp.ProgressParams) { progress <- struct{}{} }))
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("the call ended with %v, want that its caller has cancelled it", err)
+		t.Errorf("the call ended with %v, want the cancellation by its caller", err)
 	}
 	if err := c.client.Notify(t.Context(), mcp.NotificationRootsListChanged, nil); err != nil {
 		t.Error(err)
 	}
 }
 
-// spanEnds has a token when a span has ended.
+// spanEnds is a span processor that puts a token into the channel when a span ends.
 type spanEnds chan struct{}
 
 func (e spanEnds) OnEnd(sdktrace.ReadOnlySpan) {
@@ -185,7 +186,7 @@ func (e spanEnds) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 func (e spanEnds) Shutdown(context.Context) error                  { return nil }
 func (e spanEnds) ForceFlush(context.Context) error                { return nil }
 
-// kinds returns the messages that spans have been recorded for.
+// kinds returns the messages with a recorded span.
 func (c *connection) kinds() map[string]bool {
 	all := map[string]bool{}
 	for _, s := range c.rec.Spans() {
@@ -231,12 +232,12 @@ func TestTelemetryOfEachMessageHasProtocolVersionAndSession(t *testing.T) {
 					attrs[string(a.Key)] = a.Value.String()
 				}
 				if s.SpanKind() == trace.SpanKindInternal {
-					continue // of no single message
+					continue // does not belong to a single message
 				}
 				version := string(v)
 				if v == mcp.Version20260728 && !http && s.SpanKind() == trace.SpanKindServer &&
 					s.Name() == mcp.NotificationRootsListChanged {
-					version = "" // the notification names no version, and no session or request has one for it
+					version = "" // neither the notification nor a session or request has a version
 				}
 				if got := attrs["mcp.protocol.version"]; got != version {
 					t.Errorf("%s over HTTP %t: version of the %v span %s: got %q", v, http, s.SpanKind(), s.Name(), got)
@@ -275,7 +276,7 @@ func TestAcknowledgementIsPartOfTheTraceOfItsSubscription(t *testing.T) {
 	_ = c.client.Close()
 	asked := c.rec.SpansNamed("subscriptions/listen", trace.SpanKindServer)
 	told := c.rec.SpansNamed("notifications/subscriptions/acknowledged", trace.SpanKindClient)
-	parents := map[trace.SpanID]int{} // the handler may take the place of the client's first subscription
+	parents := map[trace.SpanID]int{} // the added handler may replace the client's first subscription
 	for _, span := range told {
 		parents[span.Parent().SpanID()]++
 	}

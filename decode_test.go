@@ -11,18 +11,18 @@ import (
 	"testing"
 )
 
-// decodesInPlace are the functions that overwrite or alias the bytes they read, and who may call them: owners, who give
-// the bytes up. All others call [mcp.Decode], which leaves them alone.
+// decodesInPlace lists the functions that overwrite or alias the bytes they read, and the files that may call them
+// because they own the bytes. All other code calls [mcp.Decode], which does not change the bytes.
 var decodesInPlace = map[string][]string{
 	"mcp.DecodeInPlace": {
 		"internal/client/conn/result.go", // a frame, by Message.Consume
-		"benchmarks/decode_test.go",      // the same
+		"benchmarks/decode_test.go",      // also a frame
 	},
 	"jsonscan.Text": {
 		"mcp/decodecontent.go", "mcp/decodeobject.go", // parts of DecodeInPlace
 	},
 	"jsonscan.Unquote": {
-		"internal/jsonrpc/id.go", "internal/mirror/params.go", "internal/otlpsink/weigh.go", // of copies
+		"internal/jsonrpc/id.go", "internal/mirror/params.go", "internal/otlpsink/weigh.go", // they decode copies
 		"internal/instrument/propagate/carrier.go", "internal/schema/decode.go", "mcpproxy/redact.go",
 	},
 	"jsonscan.Alias": {},
@@ -60,7 +60,7 @@ func TestOnlyOwnersDecodeBytesInPlace(t *testing.T) {
 		slices.Sort(got)
 		slices.Sort(want)
 		if got = slices.Compact(got); !slices.Equal(got, want) {
-			t.Errorf("%s is called in %q, want %q: give the bytes up by Message.Consume, or call mcp.Decode", name, got, want)
+			t.Errorf("%s is called in %q, want %q: release the bytes with Message.Consume, or call mcp.Decode", name, got, want)
 		}
 	}
 }

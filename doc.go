@@ -1,6 +1,6 @@
 // Package mcpotel is an observability-first client and server for the Model Context Protocol.
 //
-// There is no code here. Start at package mcpclient to call the tools of a server and at package mcpserver to offer
-// some; package mcp has the protocol's vocabulary, package mcpclient/telemetry what is emitted, and cmd/mcpotel the
-// command.
+// This package contains no code. Use package mcpclient to call the tools of a server, and package mcpserver to offer
+// tools. Package mcp contains the vocabulary of the protocol, package mcpclient/telemetry describes the emitted
+// telemetry, and cmd/mcpotel is the command.
 package mcpotel

@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// TestEveryExportedSymbolIsDocumented reads the source of all packages that a user of the library can import. The
-// comment on a type documents the constants that are its words, that on a group of constants or variables each of them,
-// and so does one behind it on its line.
+// TestEveryExportedSymbolIsDocumented reads the source of all packages that a user of the library can import. A
+// constant is documented by its own comment, by the comment on its group, or by the comment on its type. A variable is
+// documented by its own comment or by the comment on its group.
 func TestEveryExportedSymbolIsDocumented(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}|{{.ImportPath}}|{{.Name}}",
 		"./...").Output()
@@ -36,11 +36,12 @@ func TestEveryExportedSymbolIsDocumented(t *testing.T) {
 		}
 	}
 	if packages < 15 {
-		t.Errorf("%d packages were read, want all that are public", packages)
+		t.Errorf("%d packages were read, want all public packages", packages)
 	}
 }
 
-// undocumented returns the exported symbols without a comment of the package in a directory, and the package itself.
+// undocumented returns the exported symbols without a comment in the package in dir. They include the package itself if
+// it has no comment.
 func undocumented(t *testing.T, dir, importPath string) (missing []string) {
 	t.Helper()
 	files := token.NewFileSet()

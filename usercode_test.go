@@ -24,65 +24,65 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// failing is one way through which this module calls code of the user's, which fails once.
+// failing is a case for one callback: a way in which this module calls code of the user. The code fails the first time.
 type failing struct {
 	name      string
-	callbacks []string // as TestEveryCallbackHasAFailureCase finds them
-	legacy    bool     // the server is one of the legacy era
+	callbacks []string // names as in callbacksOf
+	legacy    bool     // client and server use revision 2025-11-25
 	ends      ends
 	observe   func(w *world) telemetry.Option // nil for none
 	server    func(w *world)                  // sets options of the server; nil for none
-	set       func(w *world)                  // sets up what is called
-	do        func(w *world) error            // has it called, once more each time; a Ping is made if it is nil
+	set       func(w *world)                  // installs the failing code
+	do        func(w *world) error            // makes the module call the code, each time; nil means a Ping
 }
 
-// ends is what becomes of the operation in which code of the user's fails.
+// ends is the expected outcome of the operation in which the user's code fails.
 type ends int
 
 const (
-	goesOn   ends = iota // it returns, with an error or without
+	goesOn   ends = iota // it returns, with or without an error
 	fails                // it returns an error
-	likewise             // it panics, or its goroutine ends: it runs the code itself
-	exits                // it returns an error after a panic, and its goroutine ends with that of the code
-	anyhow               // it may be the one that runs the code, or not
+	likewise             // it panics or its goroutine ends, because it runs the code itself
+	exits                // after a panic it returns an error; after a Goexit its goroutine ends too
+	anyhow               // any outcome, because it may or may not run the code itself
 )
 
-// world is a client, a server, and code between them that fails.
+// world is a client, a server, and failing code between them.
 type world struct {
 	t        *testing.T
 	rec      *telemetrytest.Recording
 	fail     func()
-	struck   atomic.Int32 // how often the code was called
-	profiled bool         // with labels for profiles
+	struck   atomic.Int32 // number of calls of the code
+	profiled bool         // set labels for profiles
 
 	so        mcpserver.Options
 	co        mcpclient.Options
 	server    *mcpserver.Server
 	wrap      func(mcpserver.Conn) mcpserver.Conn
 	transport func(transport.Transport) transport.Transport
-	around    func(http.Handler) http.Handler // over HTTP
+	around    func(http.Handler) http.Handler // wraps the server's HTTP handler
 	client    *mcpclient.Client
-	made      atomic.Pointer[mcpclient.Client] // the same, for other goroutines
-	closing   []func() error                   // ends what is between client and server
+	made      atomic.Pointer[mcpclient.Client] // client, for other goroutines
+	closing   []func() error                   // functions that end the parts between client and server
 }
 
-// strike fails when it is called for the first time.
+// strike calls fail on the first call, and does nothing later.
 func (w *world) strike() {
 	if w.struck.Add(1) == 1 {
 		w.fail()
 	}
 }
 
-// ctx is that of an operation: nothing may take so long.
+// ctx returns the context of an operation, with a deadline that no operation should reach.
 func (w *world) ctx() context.Context {
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Hour)
 	w.t.Cleanup(cancel)
 	return ctx
 }
 
-// TestFailingUserCodeDoesNotStopTheRest lets each callback panic, and end its goroutine: the operation gets
-// its outcome in time, the same operation works thereafter, client and server end in time and leave no goroutine, no
-// span is open and no gauge above 0.
+// TestFailingUserCodeDoesNotStopTheRest makes each callback panic, and in another run end its goroutine. The operation
+// must end in time, and the next equal operation must succeed. Client and server must then end in time without leaving
+// a goroutine, an open span or a gauge above 0.
 func TestFailingUserCodeDoesNotStopTheRest(t *testing.T) {
 	for _, c := range allCases() {
 		for name, fail := range map[string]func(){"panic": func() { panic("oops") }, "exit": runtime.Goexit} {
@@ -96,7 +96,7 @@ func TestFailingUserCodeDoesNotStopTheRest(t *testing.T) {
 	}
 }
 
-// prepare makes the world in which the case happens.
+// prepare creates the client and the server for a case.
 func (w *world) prepare(c *failing) {
 	var options []telemetry.Option
 	if w.profiled {
@@ -122,7 +122,7 @@ func (w *world) prepare(c *failing) {
 	w.connect()
 }
 
-// operation returns what has the code called.
+// operation returns the function that makes the module call the code.
 func (c *failing) operation() func(w *world) error {
 	if c.do != nil {
 		return c.do
@@ -134,7 +134,7 @@ func (w *world) run(c *failing) {
 	w.prepare(c)
 	do := c.operation()
 	w.first(c, do)
-	time.Sleep(time.Minute) // for what goes on in the background, and the connection that may have to be made anew
+	time.Sleep(time.Minute) // for background work, and for a reconnection if the connection was lost
 	before := w.struck.Load()
 	if failure := usercode.Apart(func() {
 		if err := w.client.WaitForReady(w.ctx()); err != nil {
@@ -167,15 +167,15 @@ func (w *world) first(c *failing, do func(w *world) error) {
 	switch {
 	case c.ends == anyhow:
 	case wantFailure != (failure != nil):
-		w.t.Errorf("the operation ended by %v, want that only of code that it runs itself", failure)
+		w.t.Errorf("the operation ended with %v, want such an end only if it runs the code itself", failure)
 	case failure != nil && failure.Exited() != exit:
-		w.t.Errorf("the operation ended by %v, want the same as the code", failure)
+		w.t.Errorf("the operation ended with %v, want the same end as the code", failure)
 	case failure == nil && c.ends != goesOn && err == nil:
 		w.t.Error("the operation succeeded, want an error")
 	}
 }
 
-// connect connects the client with the server, which serves it as long as it likes.
+// connect creates the client and the server's end of its connections.
 func (w *world) connect() {
 	w.co.Backoff.Min = 100 * time.Millisecond
 	var err error
@@ -200,7 +200,7 @@ func (w *world) again() transport.Transport {
 	return tr
 }
 
-// end ends the client, and the server.
+// end closes the client and then the server.
 func (w *world) end() {
 	begun := time.Now()
 	if err := w.client.Close(); err != nil {
@@ -225,7 +225,7 @@ func (w *world) end() {
 	synctest.Wait()
 }
 
-// quiet holds what telemetry says of what is going on, which is nothing. That no span is open, the Recorder holds.
+// quiet checks that no gauge counts anything as active. The Recorder checks that no span is open.
 func (w *world) quiet() {
 	for _, m := range w.rec.Metrics() {
 		sum, ok := m.Data.(metricdata.Sum[int64])
@@ -248,7 +248,7 @@ func (w *world) isReady() bool {
 
 var errOops = errors.New("oops")
 
-// allCases are those of the client, of its transports, of the server and of telemetry.
+// allCases returns the cases of the client, its transports, the server and telemetry.
 func allCases() []failing {
 	return slices.Concat(clientCases, transportCases, serverCases, telemetryCases)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// heard is a case of a handler of notifications, which has to hear of the second one, too.
+// heard returns a case for a notification handler. The handler must also receive the second notification.
 func heard(name string, callbacks []string, feature func(w *world) mcpclient.Feature,
 	send func(w *world) error) failing {
 	return failing{name: name, callbacks: callbacks, legacy: true,
@@ -24,7 +24,7 @@ func heard(name string, callbacks []string, feature func(w *world) mcpclient.Fea
 	}
 }
 
-// added is heard for a handler that is added to a client.
+// added is like heard, for a handler that is added to a connected client.
 func added(name string, callbacks []string, add func(w *world) (remove func()), send func(w *world) error) failing {
 	once := false
 	return failing{name: name, callbacks: callbacks, legacy: true,
@@ -39,12 +39,12 @@ func added(name string, callbacks []string, add func(w *world) (remove func()), 
 	}
 }
 
-// again sends a notification and waits until it has been heard.
+// again sends a notification and waits until the handler was called.
 func again(w *world, send func(w *world) error) error {
 	if err := w.client.WaitForReady(w.ctx()); err != nil {
 		return err
 	}
-	time.Sleep(time.Second) // the server is to know that the client is ready
+	time.Sleep(time.Second) // until the server has learned that the client is ready
 	before := w.struck.Load()
 	if err := send(w); err != nil {
 		return err
@@ -56,7 +56,7 @@ func again(w *world, send func(w *world) error) error {
 	return nil
 }
 
-// speaks gives the server all that notifications are about.
+// speaks adds the tool, prompt and resource that the notifications need.
 func speaks(w *world) {
 	_ = mcpserver.AddTool(w.server, &mcp.Tool{Name: "report"}, func(ctx context.Context, _ struct{}) (struct{}, error) {
 		return struct{}{}, mcpserver.RequestFrom(ctx).Progress(ctx, 1, 2, "half")
@@ -88,7 +88,7 @@ func reported(w *world) error {
 	return err
 }
 
-// striking is a log handler that fails.
+// striking is a failing log handler.
 type striking struct{ w *world }
 
 func (h striking) Enabled(context.Context, slog.Level) bool  { return true }
@@ -96,7 +96,7 @@ func (h striking) Handle(context.Context, slog.Record) error { h.w.strike(); ret
 func (h striking) WithAttrs([]slog.Attr) slog.Handler        { return h }
 func (h striking) WithGroup(string) slog.Handler             { return h }
 
-// asked is a case of a handler that answers what the server asks in a tool, in both eras.
+// asked returns cases for a handler of the server's requests during a tool call, one for each era.
 func asked(name string, callbacks []string, feature func(w *world) mcpclient.Feature,
 	ask func(ctx context.Context) error) []failing {
 	both := make([]failing, 2)
@@ -145,7 +145,7 @@ func roots(ctx context.Context) error {
 	return err
 }
 
-// own is a case of what runs in the goroutine of the user.
+// own returns a case for code that runs in the user's goroutine.
 func own(name string, callbacks []string, set func(w *world), do func(w *world) error) failing {
 	return failing{name: name, callbacks: callbacks, ends: likewise, set: func(w *world) {
 		speaks(w)
@@ -160,7 +160,7 @@ func own(name string, callbacks []string, set func(w *world), do func(w *world) 
 	}}
 }
 
-// brittle is encoded and decoded by code that fails.
+// brittle is a value whose encoder and decoder fail.
 type brittle struct{ w *world }
 
 func (b brittle) MarshalJSON() ([]byte, error)  { b.w.strike(); return []byte(`{}`), nil }

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/usercode"
 )
 
-// TestTheUsersCodeHasProfileLabels runs the code of each case, which looks at the labels of its goroutine: it has those
-// of a method, or there is a reason why not.
+// TestTheUsersCodeHasProfileLabels runs the code of each case, which reads the labels of its goroutine. The labels must
+// contain a method, unless unlabelled has a reason why not.
 func TestTheUsersCodeHasProfileLabels(t *testing.T) {
 	left := maps.Clone(unlabelled)
 	for _, c := range allCases() {
@@ -26,39 +26,39 @@ func TestTheUsersCodeHasProfileLabels(t *testing.T) {
 				have, called := found.Load().(string)
 				has, excused := strings.Contains(have, `"mcp.method.name":`), unlabelled[c.name] != ""
 				if !called || has == excused {
-					t.Errorf("the code has the labels %q, want those of a method: %v", have, !excused)
+					t.Errorf("the code has the labels %q, want a method among them: %v", have, !excused)
 				}
 			})
 		})
 		delete(left, c.name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(left)) {
-		t.Errorf("there is a reason why %q has no labels, want a case of that name", name)
+		t.Errorf("unlabelled lists %q, want a case with this name", name)
 	}
 }
 
-// runOnce runs a case whose code does not fail, up to its first operation.
+// runOnce runs the first operation of a case. The code of the case does not fail.
 func (w *world) runOnce(c *failing) {
 	w.prepare(c)
 	do := c.operation()
 	if failure := usercode.Apart(func() { _ = do(w) }); failure != nil {
 		w.t.Errorf("the operation: %v\n%s", failure, failure.Stack)
 	}
-	time.Sleep(time.Minute) // for what goes on in the background
+	time.Sleep(time.Minute) // for background work
 	w.end()
 }
 
-// unlabelled are the cases whose code has no labels, and why.
+// unlabelled maps the cases whose code has no labels to the reason.
 var unlabelled = map[string]string{}
 
 func init() {
 	for reason, names := range map[string][]string{
-		"the user's own code calls it, or it runs before the request and after the answer, in the goroutine of the caller": {
+		"the user's own code calls it, or the caller's goroutine runs it before the request or after the answer": {
 			"middleware", "the call of a loop over progress", "a loop over tools", "a loop over prompts",
 			"a loop over resources", "a loop over templates", "the status of a task",
 			"the encoder of params", "the encoder of params of a call",
 		},
-		"it serves the connection, and no message": {
+		"it serves the connection, not a message": {
 			"transitions", "Dial of a handshake", "Send of a handshake", "Receive of a handshake", "Close of a handshake",
 			"Receive of a session", "Send of a session", "Cancel of a session", "Info of a session", "server in memory",
 			"server's Receive", "server's Close", "host: Terminate",
@@ -67,7 +67,7 @@ func init() {
 			"HTTP client", "HTTP client in a session", "authorizer", "review of an authorizer", "principal", "account",
 			"principal of a session", "verifier of tokens", "scopes of a request",
 		},
-		"it belongs to the telemetry, which calls it before the labels are known": {
+		"the telemetry calls it before the labels are known": {
 			"logger", "logger in a session", "redactor in a session", "notification spans in a session",
 			"public endpoint in a session", "span filter in a session", "span attributes in a session",
 		},

@@ -21,9 +21,9 @@ var callers = []string{
 	"mcpserver", "mcpserver/store", "mcpserver/bearer", "inspect", "inspect/debugpage",
 }
 
-// TestEveryCallbackHasAFailureCase finds all through which users hand code to this module: parameters and fields of
-// function or interface type, and the methods of those interfaces. Each of them is one that a case fails, or has a
-// reason why not.
+// TestEveryCallbackHasAFailureCase finds all ways in which users pass code to this module: parameters and fields of a
+// function or interface type, and the methods of those interfaces. Each callback must have a failing case, or a reason
+// in unfailed.
 func TestEveryCallbackHasAFailureCase(t *testing.T) {
 	failed := map[string]string{}
 	for _, c := range allCases() {
@@ -34,22 +34,22 @@ func TestEveryCallbackHasAFailureCase(t *testing.T) {
 	found := callbacksOf(t)
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if failed[name] == "" && unfailed[name] == "" {
-			t.Errorf("callback %s: want a case that fails it, or a reason why there is none", name)
+			t.Errorf("callback %s: want a failing case, or a reason in unfailed", name)
 		}
 	}
 	for name, c := range failed {
 		if !found[name] || unfailed[name] != "" {
-			t.Errorf("case %q names %s, want a callback that is there and has no reason not to be failed", c, name)
+			t.Errorf("case %q names %s, want an existing callback that unfailed does not list", c, name)
 		}
 	}
 	for name := range unfailed {
 		if !found[name] {
-			t.Errorf("there is a reason not to fail %s, want a callback that is there", name)
+			t.Errorf("unfailed lists %s, want an existing callback", name)
 		}
 	}
 }
 
-// callbacksOf returns the callbacks of all packages, by what they are called in the documentation.
+// callbacksOf returns the callbacks of all packages, by their names in the documentation.
 func callbacksOf(t *testing.T) map[string]bool {
 	t.Helper()
 	l := &lister{found: map[string]bool{}}
@@ -68,7 +68,7 @@ func callbacksOf(t *testing.T) map[string]bool {
 	return l.found
 }
 
-// packages returns what reads a package as the compiler has left it.
+// packages returns a function that loads the type information of a package from its compiled form.
 func packages(t *testing.T) func(path string) (*types.Package, error) {
 	t.Helper()
 	args := []string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}
@@ -145,10 +145,10 @@ func (l *lister) parameters(name string, s *types.Signature) {
 	}
 }
 
-// library are types of the standard library and of OpenTelemetry that call what they have been given.
+// library lists types of the standard library that call the code they were given.
 var library = []string{"*log/slog.Logger", "*net/http.Client"}
 
-// isCallback reports whether a value of the type runs code of its maker.
+// isCallback reports whether a value of the type may run code of the user.
 func isCallback(t types.Type) bool {
 	if slices.Contains(library, t.String()) {
 		return true
@@ -158,7 +158,7 @@ func isCallback(t types.Type) bool {
 	}
 	if n, ok := t.(*types.Named); ok && n.Obj().Pkg() != nil && strings.HasPrefix(n.Obj().Pkg().Path(), module) {
 		if i, ok := n.Underlying().(*types.Interface); ok {
-			return !isSealed(i) && i.NumMethods() == 0 // its methods are listed by themselves
+			return !isSealed(i) && i.NumMethods() == 0 // its methods are separate callbacks
 		}
 	}
 	switch u := t.Underlying().(type) {
@@ -172,7 +172,7 @@ func isCallback(t types.Type) bool {
 	return false
 }
 
-// isSealed reports whether only the package itself can implement an interface.
+// isSealed reports whether only the package itself can implement the interface.
 func isSealed(i *types.Interface) bool {
 	for m := range i.Methods() {
 		if !m.Exported() {
@@ -182,8 +182,8 @@ func isSealed(i *types.Interface) bool {
 	return false
 }
 
-// isOption reports whether a function is an option that only the package itself can make: its argument has a type
-// without a name for others.
+// isOption reports whether only the package itself can create such a function, as for options: its argument has an
+// unexported type.
 func isOption(s *types.Signature) bool {
 	for p := range s.Params().Variables() {
 		t := p.Type()
@@ -197,69 +197,69 @@ func isOption(s *types.Signature) bool {
 	return false
 }
 
-// unfailed are the callbacks that no case here fails, and why.
+// unfailed maps the callbacks without a failing case here to the reason.
 var unfailed = map[string]string{}
 
 func init() {
 	for reason, names := range map[string][]string{
-		"held by TestPanicOfUserCodeIsReturnedAsError of package auth: all of it runs in the goroutine of an authorization, " +
-			"or in that of a request, which the case of the authorizer fails": {
+		"checked by TestPanicOfUserCodeIsReturnedAsError of package auth: it runs in the goroutine of an authorization, " +
+			"or of a request, which the case of the authorizer covers": {
 			"auth.EnterpriseManaged.IDToken", "auth.Interaction.Authorize", "auth.Interaction.RedirectURI",
 			"auth.JWTBearer.Assertion",
 			"auth.Loopback.Show", "auth.Options.HTTPClient", "auth.TokenStore.Delete", "auth.TokenStore.Load",
 			"auth.TokenStore.Save",
 		},
-		"held by TestFailingLogHandlerIsIgnoredAndReported of package usercode, which wraps it": {"auth.Options.Logger",
+		"checked by TestFailingLogHandlerIsIgnoredAndReported of package usercode, which wraps it": {"auth.Options.Logger",
 			"bearer.Options.Logger"},
-		"held by TestStandardErrorIsReadDespiteAFailingCallback of package transport": {"transport.Stdio.Stderr"},
-		"held by TestPanicOrGoexitInStoreBecomesError of package mcpserver": {
+		"checked by TestStandardErrorIsReadDespiteAFailingCallback of package transport": {"transport.Stdio.Stderr"},
+		"checked by TestPanicOrGoexitInStoreBecomesError of package mcpserver": {
 			"store.Events.Append", "store.Events.Behind", "store.Events.Forget",
 			"store.SharedEvents.Follow", "store.SharedEvents.Latest", "store.SharedEvents.Note",
 			"store.SharedEvents.Open", "store.Sessions.Alive", "store.Sessions.Beat", "store.Sessions.Create",
 			"store.Sessions.Delete", "store.Sessions.Publish", "store.Sessions.Receive",
 			"store.Sessions.Replace", "store.Sessions.Use",
 		},
-		"a loop over pages, as that over tools, in the goroutine of the caller": {"mcpclient.Client.LegacyTasks yield",
+		"a loop over pages in the goroutine of the caller, like the loop over tools": {"mcpclient.Client.LegacyTasks yield",
 			"mcpclient.List fetch", "mcpclient.List name", "mcpclient.List yield"},
-		"a loop that holds nothing, in the goroutine of the caller": {"mcpclient.Group.Members yield",
+		"a loop in the goroutine of the caller that holds no resources": {"mcpclient.Group.Members yield",
 			"mcpclient.Group.Tools yield"},
-		"called by New in the goroutine of the caller, before anything is begun": {"transport.Transport.Name",
+		"called by New in the goroutine of the caller, before New starts anything": {"transport.Transport.Name",
 			"transport.Transport.Network"},
-		"called by the function it is given to, in the goroutine of the caller, which has begun nothing": {
+		"called by the function that gets it, in the goroutine of the caller, before that function starts anything": {
 			"config.Options.LookupEnv", "debugpage.Client.Inspect", "debugpage.Server.Inspect", "bearer.JWT.Client",
 		},
-		"held by TestFailedNotificationHandlerIsReported of package mcpserver": {
+		"checked by TestFailedNotificationHandlerIsReported of package mcpserver": {
 			"mcpserver.Server.HandleNotification h", "mcpserver.Server.HandleRootsChanged h",
 		},
-		"held by TestToolIsRefusedDuringOnChangeAndAfterItPanics of package mcpclient": {
+		"checked by TestToolIsRefusedDuringOnChangeAndAfterItPanics of package mcpclient": {
 			"mcpclient.DriftOptions.OnChange",
 		},
-		"part of the user's own logger, as whose handler it is called": {"telemetry.NewTraceHandler next"},
-		"a part of the client or the server, which calls a handler in it and ends what that becomes": {
+		"part of the user's own logger, which calls it as its handler": {"telemetry.NewTraceHandler next"},
+		"internal: the client or the server calls a handler through it and handles the handler's failure": {
 			"instrument.Client.Labelled f", "instrument.Op.Labelled f", "instrument.Server.Labelled f",
 		},
-		"the server's own or that of net/http": {"mcpserver.HTTPHandler.ServeHTTP w"},
-		"read and written by the connection of the server, which fails as one of the user's does": {
+		"implemented by the server or by net/http": {"mcpserver.HTTPHandler.ServeHTTP w"},
+		"the connection of the server reads and writes it, and fails as a connection of the user does": {
 			"mcpserver.NewStreamConn r", "mcpserver.NewStreamConn w",
 		},
-		"held by TestPanicOrGoexitInStreamFailsConnection and TestDialReturnsTheErrorOfOpen of " +
+		"checked by TestPanicOrGoexitInStreamFailsConnection and TestDialReturnsTheErrorOfOpen of " +
 			"package transport": {
 			"transport.Streams r", "transport.Streams w", "transport.StreamsFrom open",
 		},
-		"the proxy's own": {"instrument.Redacting scrub"},
-		"set by the client for a transport: its own code": {
+		"code of the proxy": {"instrument.Redacting scrub"},
+		"code of the client, which sets it for a transport": {
 			"transport.Config.Authorized",
 			"transport.Config.Authorizing", "transport.Config.Failed", "transport.Config.Logger", "transport.Config.QueueWait",
 			"instrument.Injected l",
 			"transport.Config.Missed", "transport.Config.Stream", "instrument.Client.Queue length",
 			"instrument.Connection.InSession", "instrument.Connection.Limits", "instrument.Connection.Queued",
 		},
-		"called by the SDK of OpenTelemetry, or a part of it: its interfaces must not panic": {
+		"called by the SDK of OpenTelemetry or a part of it: implementations of its interfaces must not panic": {
 			"telemetry.WithPropagators p", "telemetry.WithLogLevel l", "otlp.WithConsole level", "otlp.WithConsole w",
 			"otlp.WithLogLevel level",
 			"otlp.SDK.ForceFlush", "otlp.SDK.Propagator", "otlp.SDK.Shutdown",
 		},
-		"called by Setup in the goroutine of the caller, in a program that is about to begin": {
+		"called by Setup in the goroutine of the caller, when the program starts": {
 			"otlp.WithLogExporter newExporter", "otlp.WithMetricReader newReader", "otlp.WithSpanExporter newExporter",
 		},
 	} {

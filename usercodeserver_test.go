@@ -13,12 +13,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// served is a case of a handler whose request fails.
+// served returns a case for a handler. The request that calls it must fail.
 func served(name string, callbacks []string, set func(w *world), do func(w *world) error) failing {
 	return failing{name: name, callbacks: callbacks, ends: fails, set: set, do: ready(do)}
 }
 
-// ready makes do wait for the client.
+// ready returns a function that waits for the client and then calls do.
 func ready(do func(w *world) error) func(w *world) error {
 	return func(w *world) error {
 		if err := w.client.WaitForReady(w.ctx()); err != nil {
@@ -28,7 +28,7 @@ func ready(do func(w *world) error) func(w *world) error {
 	}
 }
 
-// calls calls the tool called tool.
+// calls calls the tool named "tool".
 func calls(w *world) error {
 	r, err := w.client.CallTool(w.ctx(), "tool", struct{}{})
 	if err == nil && r.IsError {
@@ -39,7 +39,7 @@ func calls(w *world) error {
 
 type none struct{}
 
-// host is a handler that fails in one of its methods.
+// host implements all parts of a server; one of its methods fails.
 type host struct {
 	w      *world
 	method string
@@ -117,7 +117,7 @@ func (h host) DeclareCapabilities(*mcp.ServerCapabilities, mcp.Version) {
 	h.strike("DeclareCapabilities")
 }
 
-// hosted is a case of one part of a handler.
+// hosted returns a case for one method of host, which belongs to the interface part.
 func hosted(method, part string, e ends, do func(w *world) error) failing {
 	f := served("host: "+method, []string{"mcpserver." + part + "." + method}, func(w *world) {
 		if err := w.server.Implement(host{w, method}); err != nil {
@@ -135,7 +135,7 @@ func firstOf[T any](seq iter.Seq2[T, error]) error {
 	return nil
 }
 
-// reconnects has the session end, and another begin.
+// reconnects ends a session and begins another.
 func reconnects(w *world) error {
 	other, err := mcpclient.Connect(w.ctx(), w.again(),
 		&mcpclient.Options{Versions: []mcp.Version{mcp.Version20251125}, Telemetry: w.rec.Telemetry()})
@@ -145,7 +145,7 @@ func reconnects(w *world) error {
 	return other.Close()
 }
 
-// shakyServerConn is a connection to a client that fails in one of its methods.
+// shakyServerConn is a connection to a client. One of its methods fails.
 type shakyServerConn struct {
 	mcpserver.Conn
 	w      *world
@@ -182,7 +182,7 @@ func shakesServer(method string, do func(w *world) error) failing {
 		}}
 }
 
-// shakyTasks is a store of tasks that fails in one of its methods.
+// shakyTasks is a store of tasks. One of its methods fails.
 type shakyTasks struct {
 	store.Tasks
 	w      *world
@@ -225,7 +225,7 @@ func tasks(method string, e ends) failing {
 	}
 }
 
-// listsTasks is tasks for what only clients of 2025-11-25 that have a principal may ask.
+// listsTasks returns a case for the listing of tasks, which requires a client of 2025-11-25 with a principal.
 func listsTasks() failing {
 	f := tasks("List", fails)
 	f.legacy, f.do = true, ready(func(w *world) error { return firstOf(w.client.LegacyTasks(w.ctx())) })
@@ -237,7 +237,7 @@ func listsTasks() failing {
 	return f
 }
 
-// taskTool adds a tool that is a task, and calls during.
+// taskTool adds a tool that runs as a task and calls during.
 func taskTool(during func()) func(w *world) {
 	return func(w *world) {
 		w.co.Features = []mcpclient.Feature{mcpclient.UseTasks(nil)}
@@ -423,7 +423,7 @@ func completes(w *world) error {
 	return err
 }
 
-// behind has the client speak HTTP with a server behind a check of tokens.
+// behind makes the client use HTTP and puts a token check in front of the server.
 func behind(w *world, o bearer.Options, strike func()) {
 	o.Resource = "http://127.0.0.1"
 	overHTTP(w, nil, nothing, authorizer{nothing, nothing})

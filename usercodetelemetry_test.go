@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// observing is a case of a function of telemetry, which client and server call in all their goroutines: the operation
-// of the user may be the one in which it fails.
+// observing returns cases for a function of the telemetry. Client and server call it in all their goroutines, so the
+// user's own operation may fail.
 func observing(name, callback string, option func(w *world, strike func()) telemetry.Option) []failing {
 	do := func(w *world) error {
 		if err := w.client.WaitForReady(w.ctx()); err != nil {
@@ -22,7 +22,7 @@ func observing(name, callback string, option func(w *world, strike func()) telem
 		_, err := w.client.CallTool(w.ctx(), "report", struct{}{})
 		return err
 	}
-	anyEra := func(w *world) { // a server whose answer to the probe fails is taken for one of the legacy era
+	anyEra := func(w *world) { // a client takes a server that fails to answer its probe for a legacy server
 		speaks(w)
 		w.co.Versions = nil
 	}
@@ -72,5 +72,5 @@ var telemetryCases = func() []failing {
 	return append(cases, observing("public endpoint", "telemetry.WithPublicEndpointFn untrusted",
 		func(_ *world, strike func()) telemetry.Option {
 			return telemetry.WithPublicEndpointFn(func(context.Context) bool { strike(); return false })
-		})[1:]...) // a server that does not answer the probe is one of the legacy era
+		})[1:]...) // a client takes a server that does not answer its probe for a legacy server
 }()

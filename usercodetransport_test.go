@@ -14,13 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// shaky is a transport of which one method fails.
+// shaky is a transport. One of its methods fails.
 type shaky struct {
 	transport.Transport
 	w      *world
 	method string
-	ready  bool        // it fails when the client is ready, not before
-	ended  atomic.Bool // the first connection has been made to end
+	ready  bool        // fails only once the client is ready
+	ended  atomic.Bool // the test has ended the first connection
 }
 
 func (s *shaky) strike(method string) {
@@ -69,7 +69,7 @@ func (c *shakyConn) Close(ctx context.Context) error {
 	return c.Conn.Close(ctx)
 }
 
-// shakes is a case of one method of a transport.
+// shakes returns a case for one method of a transport.
 func shakes(method string, ready bool, e ends, do func(w *world) error) failing {
 	name, callback := method+" of a handshake", "transport.Conn."+method
 	if ready {
@@ -117,7 +117,7 @@ func inspected(w *world) error {
 	return nil
 }
 
-// inProcess makes HTTP requests of a handler in the same process, of which each is one to a server of net/http.
+// inProcess passes each HTTP request to a handler in the same process, as if a server of net/http had received it.
 type inProcess struct {
 	h      http.Handler
 	strike func()
@@ -132,7 +132,7 @@ func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// overHTTP makes the client speak HTTP with a handler that o configures.
+// overHTTP makes the client use HTTP, with a handler that o configures.
 func overHTTP(w *world, o *mcpserver.HTTPOptions, strike func(), auth transport.Authorizer) {
 	h := w.server.HTTPHandler(o)
 	w.around = func(h http.Handler) http.Handler { return h }
@@ -145,7 +145,7 @@ func overHTTP(w *world, o *mcpserver.HTTPOptions, strike func(), auth transport.
 
 func nothing() {}
 
-// authorizer fails in one of its methods.
+// authorizer calls a function in each of its methods.
 type authorizer struct{ authorize, review func() }
 
 func (a authorizer) Authorize(*http.Request) error { a.authorize(); return nil }
@@ -182,7 +182,7 @@ var transportCases = []failing{
 		}},
 }
 
-// whenReady fails when the client is ready, not before.
+// whenReady returns a function that fails only once the client is ready.
 func whenReady(w *world) func() {
 	return func() {
 		if w.isReady() {

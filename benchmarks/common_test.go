@@ -9,7 +9,7 @@ import (
 
 var errWrong = errors.New("not what was expected")
 
-// each measures f, which handles size bytes; zero if it does not look at them.
+// each measures f, which handles size bytes; zero if f does not read them.
 func each(b *testing.B, size int, f func() error) {
 	b.Helper()
 	b.SetBytes(int64(size))

@@ -24,7 +24,7 @@ import (
 func BenchmarkDecode(b *testing.B) {
 	for _, s := range workload.Shapes {
 		for _, size := range sizes {
-			if size < 400 && s != workload.Text { // no room for other shapes
+			if size < 400 && s != workload.Text { // too small for other shapes
 				continue
 			}
 			name := fmt.Sprintf("shape=%s/size=%s/peer=", s, workload.SizeName(size))
@@ -40,7 +40,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// decodes measures a decoder, which returns the number of bytes or tools that the payload has.
+// decodes measures a decoder. decode returns the number of bytes or tools in the payload.
 func decodes(b *testing.B, p workload.Payload, decode func(frame []byte) (int, error)) {
 	f := func() error {
 		n, err := decode(p.Frame)
@@ -118,7 +118,7 @@ func oursDecode(frame []byte, v any) error {
 	return m.Consume(func(middle []byte) (int, error) { return mcp.DecodeInPlace(middle, v) })
 }
 
-// plainAnswer is what v1 and v2 decode into.
+// plainAnswer is the type into which v1 and v2 decode.
 type plainAnswer struct {
 	JSONRPC string          `json:"jsonrpc"`
 	ID      int64           `json:"id"`

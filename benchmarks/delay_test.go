@@ -6,7 +6,7 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// BenchmarkDelay is a small answer behind a large one: how long the small one is kept waiting.
+// BenchmarkDelay measures how long a small answer waits behind a large one.
 func BenchmarkDelay(b *testing.B) {
 	workload.Delays(b, workload.Floor, workload.FloorJSON, workload.Ours)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// What a request of 427 bytes has in it.
+// The contents of a request of 427 bytes.
 const (
 	searchArguments = `{"query":"state machine of a client with reconnects and timeout","limit":25,` +
 		`"filter":{"language":"en","tags":["go","mcp"]}}`
@@ -35,7 +35,7 @@ type searchFilter struct {
 var typedSearch = &search{"state machine of a client with reconnects and timeout", 25,
 	searchFilter{"en", []string{"go", "mcp"}}}
 
-// plainRequest is what v1 and v2 encode.
+// plainRequest is the type that v1 and v2 encode.
 type plainRequest struct {
 	JSONRPC string      `json:"jsonrpc"`
 	ID      int64       `json:"id"`
@@ -107,7 +107,7 @@ func encodes(b *testing.B, encode func() ([]byte, error)) {
 	})
 }
 
-// oursEncode returns what a client does for each call.
+// oursEncode returns a function that encodes a call as the client does.
 func oursEncode(b *testing.B) func(arguments any) ([]byte, error) {
 	constant, err := jsonrpc.NewConstant([]byte(sessionMeta))
 	if err != nil {

@@ -42,7 +42,7 @@ func BenchmarkFramesRead(b *testing.B) {
 	}
 }
 
-// drop reads so many bytes into buf, again and again.
+// drop repeatedly reads into buf until left bytes have been read.
 func drop(r io.Reader, buf []byte, left int) error {
 	for left > 0 {
 		n, err := r.Read(buf[:min(left, len(buf))])
@@ -99,7 +99,7 @@ func BenchmarkFramesWrite(b *testing.B) {
 	}
 }
 
-// senders measures f, called b.N times in all by so many goroutines.
+// senders measures f, called b.N times in all by this number of goroutines.
 func senders(b *testing.B, callers int, f func() error) {
 	b.SetBytes(requestSize)
 	b.ReportAllocs()

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// operations are what a program does with a client. Lists, reads and calls of each kind are among them.
+// operations are typical uses of a client: lists, reads and calls of each kind are among them.
 var operations = []struct {
 	name string
 	do   func(context.Context, *mcpclient.Client) error
@@ -175,9 +175,9 @@ func TestTelemetryAllocatesNothingWithoutAnSDK(t *testing.T) {
 		for _, op := range operations {
 			switch {
 			case v == mcp.Version20251125:
-			case op.name == "Ping": // the modern protocol has none
+			case op.name == "Ping": // the modern protocol has no ping
 				continue
-			case op.name == "SubscribeResource": // opens a stream, which the flight recorders of both ends follow: 7 more
+			case op.name == "SubscribeResource": // opens a stream; the flight recorders of both ends allocate 7 times for it
 				continue
 			}
 			count := func(c *mcpclient.Client) float64 {
@@ -193,7 +193,7 @@ func TestTelemetryAllocatesNothingWithoutAnSDK(t *testing.T) {
 				return n
 			}
 			without, with := count(off), count(on)
-			for range 5 { // what the runtime adds is not there each time
+			for range 5 { // the runtime does not add allocations in every run
 				if with <= without {
 					break
 				}

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// BenchmarkGrowth is a tiny call, one after the other on a pipe, of a client that has made so many calls before, or
-// that remembers so many calls whose callers have left. What a call costs must not depend on either.
+// BenchmarkGrowth measures tiny calls on a pipe, one after the other. The client has made many calls before, or
+// remembers many abandoned calls. Neither may change the cost of a call.
 func BenchmarkGrowth(b *testing.B) {
 	for _, made := range []int{1, 1000, 100_000} {
 		b.Run(fmt.Sprintf("made=%d/peer=ours", made), func(b *testing.B) {

@@ -14,23 +14,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// BenchmarkIdleClient is what many clients hold that wait.
+// BenchmarkIdleClient measures the memory of many idle clients.
 func BenchmarkIdleClient(b *testing.B) {
 	workload.Idles(b, workload.Floor, workload.FloorJSON, workload.Ours)
 }
 
-// BenchmarkIdleAsUsed is what many clients hold that have done what people do with one, right after that.
+// BenchmarkIdleAsUsed measures the memory of many clients immediately after typical use.
 func BenchmarkIdleAsUsed(b *testing.B) {
 	workload.IdlesAsUsed(b, workload.Floor, workload.FloorJSON, workload.Ours)
 }
 
-// BenchmarkIdleServer is what many sessions of one server hold that wait.
+// BenchmarkIdleServer measures the memory of many idle sessions of one server.
 func BenchmarkIdleServer(b *testing.B) {
 	workload.IdleServers(b, workload.FloorServer, workload.FloorJSONServer, workload.OursServer)
 }
 
-// BenchmarkIdleServerHTTP is what many legacy sessions over HTTP hold that have made one call and have no stream open.
-// The handler is called without a network. A floor would hold nothing.
+// BenchmarkIdleServerHTTP measures the memory of many legacy sessions over HTTP that have made one call and have no
+// open stream. The handler is called without a network. A floor would need no memory.
 func BenchmarkIdleServerHTTP(b *testing.B) {
 	for _, n := range []int{1000, 10000} {
 		b.Run(fmt.Sprintf("transport=httpjson/era=%s/clients=%d/peer=ours", workload.Legacy, n), func(b *testing.B) {
@@ -75,7 +75,7 @@ func webSession(h http.Handler) (stop func() error, err error) {
 	}, nil
 }
 
-// ask makes one request of a handler.
+// ask sends one request to a handler.
 func ask(h http.Handler, method, session, body string) (http.Header, error) {
 	r := httptest.NewRequest(method, "http://localhost/mcp", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")

@@ -32,7 +32,7 @@ func TestAnIdleClientKeepsWithinItsBudget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got testing.BenchmarkResult
-			for range 3 { // beside other work a run may count a KiB more; one within the budget is enough
+			for range 3 { // with other load a run may measure a KiB more; one run within the budget suffices
 				got = testing.Benchmark(test.clients)
 				if bytes, ok := got.Extra["B/client"]; !ok || bytes <= test.most {
 					t.Logf("got %.0f bytes per client", bytes)

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// BenchmarkCachedList lists tools that the client has in its cache.
+// BenchmarkCachedList measures lists of tools from the client's cache.
 func BenchmarkCachedList(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		for _, p := range []struct {
@@ -39,7 +39,7 @@ func BenchmarkCachedList(b *testing.B) {
 	}
 }
 
-// listing returns a client of a server with n tools, in memory, which may be kept for an hour.
+// listing returns a client of an in-memory server with n tools, which the client may cache for an hour.
 func listing(b *testing.B, tel *telemetry.Telemetry, n int) *mcpclient.Client {
 	s := mcpserver.New(mcp.Implementation{Name: "many", Version: "1"}, &mcpserver.Options{Telemetry: telemetry.Off(),
 		Cache: mcpserver.Cache{TTL: time.Hour}})
@@ -61,7 +61,7 @@ func listing(b *testing.B, tel *telemetry.Telemetry, n int) *mcpclient.Client {
 	return c
 }
 
-// listedPath are the arguments of the tools.
+// listedPath is the type of the tools' arguments.
 type listedPath struct {
 	Path string `json:"path" jsonschema:"Where the file is, from the root of the workspace."`
 	Line int    `json:"line,omitempty" jsonschema:"The first line to read, from 1."`

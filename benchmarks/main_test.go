@@ -7,7 +7,7 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// A test binary is the canned server of its own clients, too.
+// A test binary is also the canned server of its own clients.
 func TestMain(m *testing.M) {
 	workload.Play()
 	os.Exit(m.Run())

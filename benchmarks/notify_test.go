@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// burst is how many notifications come together, fewer than a client lets wait for its handlers.
+// burst is the number of notifications that arrive together. It is below the client's limit for waiting notifications.
 const burst = 500
 
 const logMethod = "notifications/message"
@@ -45,17 +45,17 @@ func notify(b *testing.B, listen func(b *testing.B, r, w *os.File, heard func())
 		b.Fatal(err)
 	}
 	done := make(chan struct{}, 1)
-	left := 0 // of a burst; owned by the goroutine that hears
+	left := 0 // remaining notifications of the burst; owned by the receiving goroutine
 	heard := func() {
 		if left--; left == 0 {
 			done <- struct{}{}
 		}
 	}
 	var server sync.WaitGroup
-	server.Go(func() { // greets the client; ends when its pipe is closed
+	server.Go(func() { // performs the handshake; ends when its pipe is closed
 		_ = workload.Canned{Era: workload.Modern, Shape: workload.Text, Size: workload.Tiny}.Serve(in, out)
 	})
-	b.Cleanup(func() { // after those of listen
+	b.Cleanup(func() { // runs after the cleanup functions of listen
 		_ = w.Close()
 		server.Wait()
 		_, _, _ = in.Close(), out.Close(), r.Close()

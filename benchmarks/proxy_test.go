@@ -14,11 +14,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// BenchmarkThroughAProxy is a call with a proxy in between, and without: what the proxy adds is the difference. The
-// proxy is in the process that is measured.
+// BenchmarkThroughAProxy measures calls with and without a proxy in between; the difference is the cost of the proxy,
+// which runs in the measured process.
 func BenchmarkThroughAProxy(b *testing.B) {
 	floor := workload.FloorJSON
-	floor.HTTP = nil // it lacks headers that the proxy wants
+	floor.HTTP = nil // its requests lack headers that the proxy requires
 	workload.TextRoundtrips(b, floor, behindAProxy(floor), workload.Ours, behindAProxy(workload.Ours))
 }
 
@@ -79,7 +79,7 @@ func behindAProxy(p workload.Peer) workload.Peer {
 	return p
 }
 
-// proxied is a client that ends the proxy behind it.
+// proxied is a client whose Close also ends its proxy.
 type proxied struct {
 	workload.Client
 	end func() error

@@ -6,10 +6,10 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// BenchmarkReconnect is the first call after the server has ended and restarted at once.
+// BenchmarkReconnect measures the first call after the server has stopped and restarted at once.
 func BenchmarkReconnect(b *testing.B) {
 	workload.Reconnects(b, workload.Floor, workload.FloorJSON, workload.Ours)
 }
 
-// BenchmarkOutput is a call whose structured content is decoded into the user's struct: CallToolAs.
+// BenchmarkOutput measures a call whose structured content is decoded into the user's struct: CallToolAs.
 func BenchmarkOutput(b *testing.B) { workload.Outputs(b, workload.FloorJSON, workload.Ours) }

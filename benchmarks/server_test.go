@@ -6,7 +6,7 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// BenchmarkServer is a call of a tool, by a client that has its requests ready.
+// BenchmarkServer measures a tool call by a client with prepared requests.
 func BenchmarkServer(b *testing.B) {
 	workload.Servers(b, workload.FloorServer, workload.FloorJSONServer, workload.OursServer)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
-// installations are the programs that a client or a server may find itself in.
+// installations are the OpenTelemetry setups of the program that contains a client or a server.
 var installations = []struct {
 	name string
 	new  func(*testing.B) *telemetry.Telemetry
@@ -31,8 +31,8 @@ var installations = []struct {
 	{"exported", exported},
 }
 
-// BenchmarkTelemetryClient is a call of a tiny tool, of a server that has its answer ready and observes nothing: what
-// telemetry costs a client.
+// BenchmarkTelemetryClient measures the cost of telemetry for a client: calls of a tiny tool, to a server with a
+// prepared answer and without telemetry.
 func BenchmarkTelemetryClient(b *testing.B) {
 	var peers []workload.Peer
 	for _, in := range installations {
@@ -42,8 +42,8 @@ func BenchmarkTelemetryClient(b *testing.B) {
 	workload.TinyRoundtrips(b, peers...)
 }
 
-// BenchmarkTelemetryServer is a call of a tiny tool, by a client that has its request ready and observes nothing: what
-// telemetry costs a server. The request names no trace.
+// BenchmarkTelemetryServer measures the cost of telemetry for a server: calls of a tiny tool, by a client with a
+// prepared request and without telemetry. The request has no trace context.
 func BenchmarkTelemetryServer(b *testing.B) {
 	var servers []workload.Server
 	for _, in := range installations {
@@ -52,7 +52,7 @@ func BenchmarkTelemetryServer(b *testing.B) {
 	workload.TinyServings(b, servers...)
 }
 
-// once returns what makes one Telemetry, when it is first needed, which lives as long as b.
+// once returns a function that creates one Telemetry when it is first called. The Telemetry lives as long as b.
 func once(b *testing.B, installed func(*testing.B) *telemetry.Telemetry,
 ) func(...telemetry.Option) *telemetry.Telemetry {
 	tel := sync.OnceValue(func() *telemetry.Telemetry { return installed(b) })
@@ -113,7 +113,7 @@ type nowhere struct{}
 func (nowhere) ExportSpans(context.Context, []sdktrace.ReadOnlySpan) error { return nil }
 func (nowhere) Shutdown(context.Context) error                             { return nil }
 
-// infoOnly is a handler that wants records of level Info and above.
+// infoOnly is a handler that accepts records of level Info and above.
 type infoOnly struct{ slog.Handler }
 
 func (infoOnly) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }

@@ -37,7 +37,7 @@ func bare(b *testing.B) workload.Peer {
 	return p
 }
 
-// spannedClient has a span around each call.
+// spannedClient creates a span around each call.
 type spannedClient struct {
 	workload.Client
 	tracer trace.Tracer

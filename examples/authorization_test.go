@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/bearer"
 )
 
-// The code of docs/guides/authorization.md.
+// The code in docs/guides/authorization.md.
 
 func authorizerOfAProgram(issuer, id, secret string) (*auth.Authorizer, error) {
 	// docs:program
@@ -33,11 +33,11 @@ func authorizerOfAProgram(issuer, id, secret string) (*auth.Authorizer, error) {
 
 func authorizerWithoutAPerson(dir string) (*auth.Authorizer, error) {
 	// docs:stored
-	store, err := auth.NewFileStore(dir) // the one that the person has used
+	store, err := auth.NewFileStore(dir) // the store that the user's login has filled
 	if err != nil {
 		return nil, err
 	}
-	authorizer, err := auth.New(&auth.Options{Store: store}) // no Interact: tokens are refreshed, and no page is opened
+	authorizer, err := auth.New(&auth.Options{Store: store}) // no Interact: tokens are refreshed, but no page is opened
 	// docs:end
 	return authorizer, err
 }
@@ -51,7 +51,7 @@ func staticToken(url, token string) *transport.HTTP {
 
 func protect(mux *http.ServeMux, s *mcpserver.Server, tokens bearer.Verifier) {
 	// docs:protect
-	const resource = "https://mcp.example.com/mcp" // as clients know the server
+	const resource = "https://mcp.example.com/mcp" // URL by which clients know the server
 	require := bearer.Require(tokens, &bearer.Options{Resource: resource, Scopes: []string{"weather"}})
 	mux.Handle("/mcp", require(s.HTTPHandler(nil)))
 	mux.Handle(bearer.MetadataPath(resource), bearer.Metadata(bearer.ResourceMetadata{
@@ -110,7 +110,7 @@ func TestGuideServerIdentifiesTheCaller(t *testing.T) {
 	}
 }
 
-// askedWith returns what the tool answers to a client with a transport.
+// askedWith calls the tool over a transport and returns the answer.
 func askedWith(ctx context.Context, server transport.Transport) (string, error) {
 	client, err := mcpclient.Connect(ctx, server, &mcpclient.Options{Telemetry: telemetry.Off()})
 	if err != nil {

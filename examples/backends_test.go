@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
-// TestSetupAcceptsTheVariablesOfTheBackends sets up telemetry with each block of docs/guides/backends.md. Nothing is
-// exported: the context of Shutdown is over.
+// TestSetupAcceptsTheVariablesOfTheBackends sets up telemetry with each block in docs/guides/backends.md. It exports
+// nothing, because the context of Shutdown has ended.
 func TestSetupAcceptsTheVariablesOfTheBackends(t *testing.T) {
 	page, err := os.ReadFile("../docs/guides/backends.md")
 	if err != nil {

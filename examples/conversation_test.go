@@ -23,14 +23,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// The code of docs/guides/conversations.md.
+// The code in docs/guides/conversations.md.
 
 // docs:turn
 
-// turn is one turn of an agent: all calls that are made with its context are of the conversation.
+// turn is one turn of an agent. All calls with its context belong to the conversation.
 func turn(ctx context.Context, client *mcpclient.Client, thread, user string, key []byte) error {
 	ctx, err := telemetry.ContextWithConversation(ctx, telemetry.Conversation{
-		ID: thread, Agent: "travel-agent", User: user, UserKey: key, // the user's id becomes a hash
+		ID: thread, Agent: "travel-agent", User: user, UserKey: key, // the user's id is hashed
 	})
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func turn(ctx context.Context, client *mcpclient.Client, thread, user string, ke
 
 // docs:setup
 
-// observe is for the agent and for its servers.
+// observe sets up the telemetry of the agent, and likewise of its servers.
 func observe(ctx context.Context, service string, opts ...otlp.Option) (*otlp.Providers, *telemetry.Telemetry, error) {
 	keys := telemetry.ConversationKeys()
 	providers, err := otlp.Setup(ctx, append(opts, otlp.WithServiceName(service), otlp.WithBaggageAttributes(keys...))...)
@@ -51,15 +51,15 @@ func observe(ctx context.Context, service string, opts ...otlp.Option) (*otlp.Pr
 		return nil, nil, err
 	}
 	return providers, providers.Telemetry(
-		telemetry.WithBaggageKeys(keys...),                   // to the other end of a network, too
-		telemetry.WithBaggageLabel("gen_ai.agent.name")), nil // durations by agent
+		telemetry.WithBaggageKeys(keys...),                   // also across the network
+		telemetry.WithBaggageLabel("gen_ai.agent.name")), nil // record durations for each agent
 }
 
 // docs:end
 
 // docs:own
 
-// copying are the options of an SDK that a program sets up by itself.
+// copying returns the options for a program that sets up the SDK itself.
 func copying() ([]sdktrace.TracerProviderOption, []sdklog.LoggerProviderOption) {
 	keys := telemetry.ConversationKeys()
 	copied := func(m baggage.Member) bool { return slices.Contains(keys, m.Key()) }
@@ -71,12 +71,12 @@ func copying() ([]sdktrace.TracerProviderOption, []sdklog.LoggerProviderOption) 
 
 // docs:loops
 
-// watched are the options of a client that does not let an agent go round in a loop.
+// watched returns the options of a client that stops agents in a loop.
 func watched() *mcpclient.Options {
 	return &mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.UseLoopDetection(&mcpclient.LoopOptions{
-			Break:  true,               // do not send more of it; without it they are only told
-			Exempt: []string{"append"}, // says "ok" to all it does, and has no hints
+			Break:  true,               // refuse further repetitions; without Break, the client only reports them
+			Exempt: []string{"append"}, // always answers "ok", and has no annotations
 		}),
 	}}
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// The code of docs/guides/embed.md that is not in examples/service.
+// The code in docs/guides/embed.md that is not in examples/service.
 
 func clientOfTheGuide(server transport.Transport, logger *slog.Logger) (*mcpclient.Client, error) {
 	// docs:client
 	client, err := mcpclient.New(server, &mcpclient.Options{
-		Name:      "weather",                                   // mcp_client.name: which of your servers this is
+		Name:      "weather",                                   // mcp_client.name identifies the server
 		Telemetry: telemetry.New(telemetry.WithLogger(logger)), // spans and metrics go to the global providers
 	})
 	// docs:end
@@ -45,7 +45,7 @@ func groupOfTheGuide(ctx context.Context, shared *mcpclient.Options) (names []st
 		if err != nil {
 			return nil, "", err
 		}
-		names = append(names, tool.Name) // weather_forecast: the server's name is in front
+		names = append(names, tool.Name) // weather_forecast: the name begins with the server's name
 	}
 	result, err := group.CallTool(ctx, "weather_forecast", map[string]any{"city": "Oslo"})
 	// docs:end

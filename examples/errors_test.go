@@ -18,7 +18,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// The code of docs/guides/errors.md.
+// The code in docs/guides/errors.md.
 
 // docs:kinds
 
@@ -29,7 +29,7 @@ func report(err error) string {
 	case err == nil:
 		return "done"
 	case isRefused:
-		return "the tool says: " + refused.Error() // for the model or the user; calling again says it again
+		return "the tool failed: " + refused.Error() // for the model or the user; a repeated call gives the same error
 	case isAnswer:
 		return fmt.Sprintf("the server refuses the request, code %d", answer.Code) // a bug on one of the two sides
 	case mcpclient.SafeToRetry(err):
@@ -37,7 +37,7 @@ func report(err error) string {
 	case errors.Is(err, mcpclient.ErrTimeout), errors.Is(err, mcpclient.ErrConnectionLost):
 		return "unknown: the server may have acted"
 	default:
-		return "not to be had: " + err.Error()
+		return "failed: " + err.Error()
 	}
 }
 
@@ -46,9 +46,9 @@ func report(err error) string {
 func patientCallOfTheGuide(ctx context.Context, client *mcpclient.Client) (*mcp.CallToolResult, error) {
 	// docs:retry
 	result, err := client.CallTool(ctx, "forecast", map[string]any{"city": "Oslo"},
-		mcpclient.WithTimeout(20*time.Second), // for all tries together
-		mcpclient.WaitForReady(),              // for a reconnect, within that time
-		mcpclient.Retry(3),                    // only where it cannot make the server act twice
+		mcpclient.WithTimeout(20*time.Second), // for all attempts together
+		mcpclient.WaitForReady(),              // wait for a reconnect, within that time
+		mcpclient.Retry(3),                    // only if the server cannot act twice
 	)
 	// docs:end
 	return result, err
@@ -58,7 +58,7 @@ func watchedClientOfTheGuide(server transport.Transport, tell func(string)) (*mc
 	// docs:states
 	client, err := mcpclient.New(server, &mcpclient.Options{
 		Name:      "weather",
-		KeepAlive: 30 * time.Second, // a server that hangs is found without a call
+		KeepAlive: 30 * time.Second, // detects a server that hangs, even without a call
 		OnTransition: func(t connstate.Transition) {
 			if t.To == connstate.Ready || t.From == connstate.Ready {
 				tell(fmt.Sprintf("weather: %v, because of %v", t.To, t.Reason))
@@ -69,8 +69,7 @@ func watchedClientOfTheGuide(server transport.Transport, tell func(string)) (*mc
 	return client, err
 }
 
-// failing is a server whose tool "book" books at each call, after which the server is not heard of again if the test
-// says so.
+// failing returns a server with the tool "book", which counts the bookings. The server dies after a booking of seat 13.
 func failing(t *testing.T) (server *mcptest.Server, booked *int) {
 	server = mcptest.NewServer(t, &mcpserver.Options{Telemetry: telemetry.Off()})
 	booked = new(int)
@@ -80,7 +79,7 @@ func failing(t *testing.T) (server *mcptest.Server, booked *int) {
 		*booked++
 		switch in.Seat {
 		case 0:
-			return "", errors.New("there is no such seat")
+			return "", errors.New("seat not found")
 		case 13:
 			server.Kill()
 		}
@@ -116,7 +115,7 @@ func TestGuideReportDescribesTheOutcomeOfACall(t *testing.T) {
 		server.Delay(0)
 		for want, err := range map[string]error{
 			"done":                                   call("book", 1),
-			"the tool says: ":                        call("book", 0),
+			"the tool failed: ":                      call("book", 0),
 			"the server refuses the request":         call("look", 1),
 			"not done: the server cannot have acted": unsent,
 			"unknown: the server may have acted":     errors.Join(lost, late),

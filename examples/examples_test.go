@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// built is where the programs are.
+// built is the directory of the compiled programs.
 var built string
 
 func TestMain(m *testing.M) {
@@ -40,7 +40,7 @@ func TestTheFirstProgramCallsTheServerOfTheDemo(t *testing.T) {
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
-	want := `{"city":"Oslo","days":[{"sky":"clear","celsius_max":9}]}` + "\n" // as the guide has it
+	want := `{"city":"Oslo","days":[{"sky":"clear","celsius_max":9}]}` + "\n" // as in the guide
 	if err != nil || !strings.HasPrefix(string(out), "forecast\n") || !strings.HasSuffix(string(out), want) {
 		t.Errorf("printed %q, %v, want the tools and %q\n%s", out, err, want, &said)
 	}
@@ -63,7 +63,7 @@ func TestTheClientStartsTheServerAndCallsIt(t *testing.T) {
 			t.Errorf("%s: printed %q, %v, want %q\n%s", test.city, out, err, test.want, &said)
 		}
 		if test.fails && !strings.Contains(said.String(), "ask for Oslo, Madrid or Nairobi") {
-			t.Errorf("%s: said %s, want what the tool says", test.city, &said)
+			t.Errorf("%s: got %s, want the tool's answer", test.city, &said)
 		}
 	}
 }
@@ -96,10 +96,10 @@ func TestTheServiceCallsTheServer(t *testing.T) {
 	}
 }
 
-// quiet is an environment in which nothing is exported.
+// quiet returns an environment in which the programs export nothing.
 func quiet() []string { return append(os.Environ(), "OTEL_SDK_DISABLED=true") }
 
-// start runs a program until stop, and returns the URL that it prints first.
+// start starts a program and returns the URL that the program prints first. stop ends the program.
 func start(t *testing.T, environ []string, name string, args ...string) (url string, stop func()) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(built, name), args...)
@@ -114,8 +114,8 @@ func start(t *testing.T, environ []string, name string, args ...string) (url str
 	}
 }
 
-// launch starts a program, and returns the URL that it prints first, and a channel that is closed when the program has
-// nothing more to say.
+// launch starts a program. It returns the URL that the program prints first, and a channel that is closed at the end of
+// the program's output.
 func launch(t *testing.T, cmd *exec.Cmd) (url string, drained <-chan struct{}) {
 	t.Helper()
 	said, err := cmd.StderrPipe()
@@ -127,7 +127,7 @@ func launch(t *testing.T, cmd *exec.Cmd) (url string, drained <-chan struct{}) {
 	}
 	lines := bufio.NewReader(said)
 	url, err = lines.ReadString('\n')
-	for err == nil && !strings.HasPrefix(url, "http://") { // a log record of the client, which connects meanwhile
+	for err == nil && !strings.HasPrefix(url, "http://") { // skip log records that the client writes while it connects
 		url, err = lines.ReadString('\n')
 	}
 	if err != nil {

@@ -23,35 +23,36 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// The code of docs/guides/llm-tools.md.
+// The code in docs/guides/llm-tools.md.
 
 // docs:model
 
-// Model is the API of a language model. Write one for your vendor: it posts messages and functions as JSON.
+// Model is the API of a language model. Implement it for your vendor: an implementation posts messages and functions as
+// JSON.
 type Model interface {
 	Complete(ctx context.Context, messages []Message, functions []Function) (Message, error)
 }
 
-// Function is a tool as a model's API describes it.
+// Function describes a tool to the model's API.
 type Function struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"` // a JSON schema; input_schema in Anthropic's API
+	Parameters  json.RawMessage `json:"parameters"` // a JSON Schema; input_schema in Anthropic's API
 }
 
 // Message is one entry of the conversation.
 type Message struct {
 	Role   string         // user, assistant or tool
-	Text   string         // for people, or the result of a tool
-	Calls  []FunctionCall // of an assistant
-	CallID string         // of a tool: the call that it answers
-	Failed bool           // of a tool
+	Text   string         // text for people, or the result of a tool
+	Calls  []FunctionCall // calls of an assistant
+	CallID string         // call that a tool's message answers
+	Failed bool           // the tool failed
 }
 
-// FunctionCall is a call that the model wants.
+// FunctionCall is a call that the model requests.
 type FunctionCall struct {
 	ID, Name  string
-	Arguments json.RawMessage // a JSON object; OpenAI's API has it as a string
+	Arguments json.RawMessage // a JSON object; a string in OpenAI's API
 }
 
 // docs:end
@@ -73,7 +74,7 @@ func functionsOf(ctx context.Context, client *mcpclient.Client) (functions []Fun
 
 // docs:loop
 
-// converse lets the model call tools until it answers with text.
+// converse makes the tool calls that the model requests, until the model answers with text.
 func converse(ctx context.Context, client *mcpclient.Client, model Model, question string) (string, error) {
 	ctx, span := tracer.Start(ctx, "invoke_agent weather", trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.agent.name", "weather")))
@@ -83,7 +84,7 @@ func converse(ctx context.Context, client *mcpclient.Client, model Model, questi
 		return "", err
 	}
 	messages := []Message{{Role: "user", Text: question}}
-	for range 10 { // a model can go round in circles
+	for range 10 { // bounds a model that repeats itself
 		answer, err := complete(ctx, model, messages, functions)
 		if err != nil || len(answer.Calls) == 0 {
 			return answer.Text, err
@@ -100,7 +101,7 @@ func converse(ctx context.Context, client *mcpclient.Client, model Model, questi
 
 // docs:complete
 
-// complete asks the model, in a span of the GenAI conventions.
+// complete calls the model, in a span of the GenAI conventions.
 func complete(ctx context.Context, model Model, messages []Message, functions []Function) (Message, error) {
 	ctx, span := tracer.Start(ctx, "chat large-1", trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.String("gen_ai.operation.name", "chat"), attribute.String("gen_ai.request.model", "large-1")))
@@ -116,7 +117,8 @@ func complete(ctx context.Context, model Model, messages []Message, functions []
 
 // docs:run
 
-// run calls a tool. The model reads failures too, so that it can correct its arguments or explain the failure.
+// run calls a tool. It returns failures as messages too, so that the model can correct its arguments or explain the
+// failure.
 func run(ctx context.Context, client *mcpclient.Client, call FunctionCall) Message {
 	report := func(p *mcp.ProgressParams) { slog.Info(p.Message, "tool", call.Name, "progress", p.Progress) }
 	result, err := client.CallTool(ctx, call.Name, call.Arguments, mcpclient.WithProgress(report),
@@ -132,7 +134,8 @@ func run(ctx context.Context, client *mcpclient.Client, call FunctionCall) Messa
 
 // docs:consent
 
-// harmless reports whether a tool changes nothing, by its annotations. Ask the user before all other tools.
+// harmless reports whether a tool changes nothing, according to its annotations. Ask the user before you call any other
+// tool.
 func harmless(tool *mcp.Tool) bool {
 	hints := tool.Annotations
 	return hints != nil && hints.ReadOnlyHint != nil && *hints.ReadOnlyHint
@@ -142,7 +145,7 @@ func harmless(tool *mcp.Tool) bool {
 
 var tracer trace.Tracer
 
-// scripted is a model that asks for the weather of a city, and then repeats the last message.
+// scripted is a model that first asks for the weather of a city and then repeats the last message.
 type scripted struct{ asked []string }
 
 func (s *scripted) Complete(_ context.Context, messages []Message, functions []Function) (Message, error) {

@@ -17,18 +17,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// The code of docs/guides/logging.md.
+// The code in docs/guides/logging.md.
 
 func quietConsole(ctx context.Context, stderr io.Writer) (*otlp.Providers, error) {
 	// docs:quiet
-	providers, err := otlp.Setup(ctx, otlp.WithConsole(stderr, slog.LevelWarn)) // WithConsole(nil, nil) for no console
+	providers, err := otlp.Setup(ctx, otlp.WithConsole(stderr, slog.LevelWarn)) // WithConsole(nil, nil): no console
 	// docs:end
 	return providers, err
 }
 
 func exportedLevel(ctx context.Context) (*otlp.Providers, error) {
 	// docs:exported
-	level := new(slog.LevelVar) // Info; level.Set(slog.LevelDebug) later, while the program runs
+	level := new(slog.LevelVar) // Info; the running program may call level.Set(slog.LevelDebug)
 	providers, err := otlp.Setup(ctx, otlp.WithLogLevel(level), otlp.WithConsole(nil, nil))
 	// docs:end
 	return providers, err

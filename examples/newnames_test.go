@@ -11,14 +11,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The code of docs/guides/new-names.md that no other guide has. It is compiled, and not run: the tests of the packages
+// The code in docs/guides/new-names.md that is in no other guide. The test only compiles it; the tests of the packages
 // run the same calls.
 
 var _ = func(ctx context.Context, client *mcpclient.Client) error {
 	// docs:close
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	err := client.Shutdown(patience) // waits for calls in flight, then closes; client.Close() waits for no call
+	err := client.Shutdown(patience) // waits for calls in flight, then closes; client.Close() does not wait
 	// docs:end
 	return err
 }
@@ -64,8 +64,8 @@ var _ = func(s *mcpserver.Server, predict func(context.Context, Query) (Forecast
 
 var _ = func(ctx context.Context, r *mcpserver.CallToolRequest, q *mcp.ElicitParams) (_, _ *mcp.ElicitResult, e error) {
 	// docs:questions
-	answer, err := r.Elicit(ctx, q)                            // in a handler that gets a request
-	answer2, err2 := mcpserver.RequestFrom(ctx).Elicit(ctx, q) // in a typed tool, which gets only a context
+	answer, err := r.Elicit(ctx, q)                            // in a handler that receives a request
+	answer2, err2 := mcpserver.RequestFrom(ctx).Elicit(ctx, q) // in a typed tool, which receives only a context
 	// docs:end
 	return answer, answer2, errors.Join(err, err2)
 }

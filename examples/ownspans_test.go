@@ -21,7 +21,7 @@ type tenantKey struct{}
 
 // docs:options
 
-// spanOptions gives the spans of both ends the tenant of the context, and pings no spans.
+// spanOptions adds the tenant in the context to the spans of both ends, and drops the spans of pings.
 func spanOptions() []telemetry.Option {
 	return []telemetry.Option{
 		telemetry.WithSpanAttributesFn(func(ctx context.Context, _ telemetry.SpanInfo) []attribute.KeyValue {
@@ -36,7 +36,7 @@ func spanOptions() []telemetry.Option {
 
 // docs:middleware
 
-// countRows puts the number of rows that a tool has returned on the CLIENT span of the call.
+// countRows adds the number of rows that a tool has returned to the CLIENT span of the call.
 func countRows(next mcpclient.CallFunc) mcpclient.CallFunc {
 	return func(ctx context.Context, method string, params, result any, options ...mcpclient.CallOption) error {
 		err := next(ctx, method, params, result, options...)

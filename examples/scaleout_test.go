@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// The code of docs/guides/scale-out.md.
+// The code in docs/guides/scale-out.md.
 
 // docs:keys
 
-// stateKeys reads what is for Options.StateKeys: keys of 64 hexadecimal digits, the newest first.
-// "openssl rand -hex 32" makes one.
+// stateKeys parses the value of Options.StateKeys: keys of 64 hexadecimal digits, the newest first. "openssl rand -hex
+// 32" generates a key.
 func stateKeys(text string) (keys [][]byte, err error) {
 	for word := range strings.FieldsSeq(text) {
 		key, err := hex.DecodeString(word)
 		if err != nil || len(key) != 32 {
-			return nil, fmt.Errorf("key %d is not 64 hexadecimal digits", len(keys)+1) // and never the key
+			return nil, fmt.Errorf("key %d is not 64 hexadecimal digits", len(keys)+1) // does not contain the key
 		}
 		keys = append(keys, key)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// The code of docs/guides/server.md.
+// The code in docs/guides/server.md.
 
 // docs:tool
 
@@ -32,10 +32,10 @@ func book(ctx context.Context, in Booking) (Ticket, error) {
 	request := mcpserver.RequestFrom(ctx)
 	for seat := range in.Seats {
 		if in.Train != "IC 703" {
-			return Ticket{}, fmt.Errorf("there is no train %s: ask for IC 703", in.Train) // the model reads this
+			return Ticket{}, fmt.Errorf("train %s not found; ask for IC 703", in.Train) // the model reads this
 		}
 		if err := request.Progress(ctx, float64(seat+1), float64(in.Seats), "a seat is reserved"); err != nil {
-			return Ticket{}, err // the client has left
+			return Ticket{}, err // the client has cancelled the call
 		}
 	}
 	return Ticket{Number: "703-1", Price: 4900 * in.Seats}, nil
@@ -58,7 +58,7 @@ func checkIn(ctx context.Context, in Ticket) (string, error) {
 	case errors.Is(err, mcpserver.ErrUnsupported):
 		return "", errors.New("check in at the station: this client cannot ask its user")
 	case err != nil:
-		return "", err // as it is: a modern client comes again with the answer
+		return "", err // return err unchanged: a modern client repeats the call with the answer
 	case action != mcp.ElicitAccept:
 		return "not checked in", nil
 	}
@@ -69,7 +69,7 @@ func checkIn(ctx context.Context, in Ticket) (string, error) {
 
 func addAll(s *mcpserver.Server) error {
 	// docs:add
-	no := new(bool) // false, in terms of the hints
+	no := new(bool) // for hints that are false
 	err := errors.Join(
 		mcpserver.AddTool(s, &mcp.Tool{
 			Name:        "book",

@@ -23,8 +23,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// These tests send the programs the signals of a terminal and of a platform while a stream is open that nothing but the
-// end of one of its sides ends.
+// These tests send a program the signals of a terminal or a platform while a stream is open. The stream ends only when
+// one of its sides ends.
 
 func TestSignalStopsTheServerWhileAClientListens(t *testing.T) {
 	for _, version := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
@@ -52,7 +52,7 @@ func TestSignalStopsTheServerOnStandardInput(t *testing.T) {
 		}
 		_, err = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n")
 		if _, failed := bufio.NewReader(out).ReadString('\n'); errors.Join(err, failed) != nil {
-			t.Fatal(errors.Join(err, failed)) // it has answered, so it takes signals
+			t.Fatal(errors.Join(err, failed)) // after the answer, the server handles signals
 		}
 		return cmd
 	})
@@ -95,7 +95,7 @@ func endsSoon(t *testing.T, begun func(t *testing.T) *exec.Cmd) {
 				err := cmd.Wait()
 				if took = time.Since(sent); took < time.Second {
 					if exit := cmd.ProcessState.ExitCode(); filepath.Base(cmd.Path) == "client" {
-						if exit != 1 { // what it was asked for was not done
+						if exit != 1 { // it has not done its task
 							t.Errorf("ended with %v, want status 1", err)
 						}
 					} else if err != nil {
@@ -109,14 +109,14 @@ func endsSoon(t *testing.T, begun func(t *testing.T) *exec.Cmd) {
 	}
 }
 
-// program returns an example to be started, whose telemetry goes nowhere.
+// program returns the command for an example that exports no telemetry.
 func program(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(built, name), args...)
 	cmd.Env = quiet()
 	return cmd
 }
 
-// serving starts an example that prints its URL.
+// serving starts an example and returns the URL that it prints.
 func serving(t *testing.T, name string, args ...string) (cmd *exec.Cmd, url string) {
 	t.Helper()
 	cmd = program(name, args...)
@@ -125,7 +125,8 @@ func serving(t *testing.T, name string, args ...string) (cmd *exec.Cmd, url stri
 	return cmd, url
 }
 
-// listens has a client listen to a server until the test ends, and returns when its stream is open.
+// listens connects a client that listens to the server until the test ends. It returns when the client's stream is
+// open.
 func listens(t *testing.T, url string, version mcp.Version) {
 	t.Helper()
 	open := make(opened, 10)
@@ -141,7 +142,7 @@ func listens(t *testing.T, url string, version mcp.Version) {
 	<-open
 }
 
-// opened tells of each stream that a client has opened to listen.
+// opened receives a value for each stream that a client has opened to listen.
 type opened chan struct{}
 
 func (o opened) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -150,16 +151,16 @@ func (o opened) RoundTrip(r *http.Request) (*http.Response, error) {
 		(r.Method == http.MethodGet || r.Header.Get("Mcp-Method") == mcp.MethodSubscriptionsListen) {
 		select {
 		case o <- struct{}{}:
-		default: // one is enough
+		default: // one value suffices
 		}
 	}
 	return resp, err
 }
 
-// stuckServer is a server with sessions whose tool never answers.
+// stuckServer is a server with sessions. Its tool never answers.
 type stuckServer struct {
 	url              string
-	listened, called chan struct{} // one for each stream and each call
+	listened, called chan struct{} // receive a value for each stream and each call
 }
 
 func stuck(t *testing.T) *stuckServer {

@@ -20,13 +20,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The code of the pages: tools/snippets copies what stands between // docs:name and // docs:end.
+// The code in README.md and docs. tools/snippets copies the lines between // docs:name and // docs:end.
 
 func callOfTheREADME(ctx context.Context) (*mcp.CallToolResult, error) {
 	// docs:connect
 	client, err := mcpclient.Connect(ctx, transport.Stdio{Command: "weather-server"}, nil)
 	if err != nil {
-		return nil, err // after three attempts: the last failure, with exit status and the server's last words
+		return nil, err // after three attempts, with exit status and last output of the server
 	}
 	defer client.Close()
 
@@ -72,7 +72,7 @@ func TestREADMEClientCallsATool(t *testing.T) {
 	}
 }
 
-// serversOfTheREADME are those that are not started by the client.
+// serversOfTheREADME returns the servers in README.md that the client does not start.
 func serversOfTheREADME() []transport.Transport {
 	var all []transport.Transport
 	{
@@ -155,14 +155,14 @@ func serverOfTheREADME(mux *http.ServeMux) (*mcpserver.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	mux.Handle("/mcp", s.HTTPHandler(nil)) // all revisions on one URL; or s.ServeStdio(ctx)
+	mux.Handle("/mcp", s.HTTPHandler(nil)) // all revisions at one URL; or call s.ServeStdio(ctx)
 	// docs:end
 	// docs:trust
 	mux.Handle("/internal/mcp", s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true}))
 	// docs:end
 	// docs:debug
 	mux.Handle("/debug/mcp/", debugpage.Handler(
-		debugpage.WithTraceURL("http://localhost:16686/trace/{trace_id}"), // Jaeger, for example
+		debugpage.WithTraceURL("http://localhost:16686/trace/{trace_id}"), // for example Jaeger
 	))
 	// docs:end
 	return s, nil

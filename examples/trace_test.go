@@ -14,7 +14,7 @@ import (
 )
 
 // TestServiceCallProducesTheTraceOfTheGuide follows docs/guides/trace-a-call.md with a receiver instead of Jaeger, and
-// compares the trace of a request with the page's drawing.
+// compares the trace of a request with the drawing in the guide.
 func TestServiceCallProducesTheTraceOfTheGuide(t *testing.T) {
 	page, err := os.ReadFile("../docs/guides/trace-a-call.md")
 	if err != nil {
@@ -56,7 +56,7 @@ func TestServiceCallProducesTheTraceOfTheGuide(t *testing.T) {
 	}
 }
 
-// drawn draws a span and those below it.
+// drawn draws a span and its descendants.
 func drawn(trace []otlpsink.Span, s otlpsink.Span, indent string) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%-15s %-8s %s\n", s.Service(), s.Kind, indent+s.Name)

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// The code of docs/guides/which-api.md.
+// The code in docs/guides/which-api.md.
 
 func waysToCall(ctx context.Context, server transport.Transport) (err error) {
 	// docs:one
@@ -27,7 +27,7 @@ func waysToCall(ctx context.Context, server transport.Transport) (err error) {
 	query := Query{City: "Oslo"}
 	// docs:calls
 	result, err := client.CallTool(ctx, "forecast", query)                           // a *mcp.CallToolResult
-	forecast, err2 := mcpclient.CallToolAs[Forecast](ctx, client, "forecast", query) // your type, checked
+	forecast, err2 := mcpclient.CallToolAs[Forecast](ctx, client, "forecast", query) // your type, validated
 	task, err3 := client.StartTool(ctx, "forecast", query)                           // a handle: task.Wait(ctx)
 	// the JSON text of the result:
 	raw, err4 := client.CallToolRaw(ctx, &mcp.CallToolParams{Name: "forecast", Arguments: query})
@@ -38,7 +38,7 @@ func waysToCall(ctx context.Context, server transport.Transport) (err error) {
 		return err
 	}
 	// docs:lists
-	for tool, err := range client.Tools(ctx) { // all pages, as you need them
+	for tool, err := range client.Tools(ctx) { // all pages, loaded on demand
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func features(ask mcpclient.ElicitationHandler) *mcpclient.Options {
 	o := &mcpclient.Options{Features: []mcpclient.Feature{
 		mcpclient.HandleElicitation(ask),        // Handle: your function answers
 		mcpclient.UseTasks(nil),                 // Use: the client does the work
-		mcpclient.LogMessagesTo(slog.Default()), // a handler that is written for you
+		mcpclient.LogMessagesTo(slog.Default()), // a ready-made handler
 	}}
 	// docs:end
 	return o
@@ -85,18 +85,18 @@ func waysToServe(s *mcpserver.Server, look, predict func(context.Context, Query)
 	// docs:serve
 	err := mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, look)                          // a Go function and its types
 	err2 := mcpserver.AddTool(s, &mcp.Tool{Name: "climate"}, predict, mcpserver.TaskTool()) // the same for hours of work
-	err3 := s.AddTool(&mcp.Tool{Name: "legacy"}, pass)                                      // raw JSON; your own schema
+	err3 := s.AddTool(&mcp.Tool{Name: "legacy"}, pass)                                      // raw JSON and your own schema
 	// docs:end
 	if err = errors.Join(err, err2, err3); err != nil {
 		return err
 	}
 	// docs:implement
-	err = s.Implement(whole) // the methods of one value list and call all tools
+	err = s.Implement(whole) // one value implements the methods that list and call all tools
 	// docs:end
 	return err
 }
 
-// library has the resources of a server.
+// library implements the resources of a server.
 type library struct{}
 
 func (library) ListResources(context.Context, *mcpserver.ListRequest) (*mcp.ListResourcesResult, error) {

@@ -23,26 +23,26 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// The code of docs/guides/workers.md.
+// The code in docs/guides/workers.md.
 
 // docs:job
 
-// Job is what a queue keeps: any queue, in any format.
+// Job is an entry of a queue, in any format.
 type Job struct {
 	Tool      string
 	Arguments map[string]any
 	Twice     bool              // the job is idempotent
-	Trace     map[string]string // of the request that wanted it
-	Task      string            // the id of the task that it has become; a secret
+	Trace     map[string]string // trace context of the request that created the job
+	Task      string            // id of the task for the job; a secret
 }
 
 type Outcome string
 
 const (
 	Done    Outcome = "done"
-	Again   Outcome = "again"   // put it back, with a delay
-	Discard Outcome = "discard" // it would fail in the same way
-	Ask     Outcome = "ask"     // the server may have acted: look, before it is done twice
+	Again   Outcome = "again"   // requeue, with a delay
+	Discard Outcome = "discard" // would fail again in the same way
+	Ask     Outcome = "ask"     // the server may have acted: check before a retry
 )
 
 func work(ctx context.Context, client *mcpclient.Client, job Job) (Outcome, error) {
@@ -71,13 +71,13 @@ func work(ctx context.Context, client *mcpclient.Client, job Job) (Outcome, erro
 
 var carrier = propagation.TraceContext{} // or otel.GetTextMapPropagator()
 
-// enqueue notes in the job which request wanted it.
+// enqueue stores the trace context of the request in the job.
 func enqueue(ctx context.Context, job *Job) {
 	job.Trace = map[string]string{}
 	carrier.Inject(ctx, propagation.MapCarrier(job.Trace))
 }
 
-// begin starts the span of the worker: a trace of its own, with a link to that of the request, which is long over.
+// begin starts the span of the worker in a new trace, with a link to the request, which has ended long ago.
 func begin(ctx context.Context, tracer trace.Tracer, job Job) (context.Context, trace.Span) {
 	wanted := trace.SpanContextFromContext(carrier.Extract(ctx, propagation.MapCarrier(job.Trace)))
 	return tracer.Start(ctx, "job "+job.Tool, trace.WithSpanKind(trace.SpanKindConsumer),
@@ -88,7 +88,7 @@ func begin(ctx context.Context, tracer trace.Tracer, job Job) (context.Context, 
 
 // docs:task
 
-// finish does a job that takes hours. A worker that begins anew goes on with the task that the last one has begun.
+// finish does a job that takes hours. A restarted worker resumes the task that the previous worker started.
 func finish(ctx context.Context, client *mcpclient.Client, job Job, save func(task string)) (
 	*mcp.CallToolResult, error,
 ) {
@@ -99,7 +99,7 @@ func finish(ctx context.Context, client *mcpclient.Client, job Job, save func(ta
 	if err != nil {
 		return nil, err
 	}
-	if id := task.ID(); id != "" { // empty when the server has answered at once
+	if id := task.ID(); id != "" { // empty if the server has answered at once
 		save(id)
 	}
 	return task.Wait(ctx)
@@ -109,8 +109,8 @@ func finish(ctx context.Context, client *mcpclient.Client, job Job, save func(ta
 
 // docs:stream
 
-// enrich calls the tool for each city, eight at a time. While all eight wait, nothing is read from cities: the pressure
-// goes back to where they come from.
+// enrich calls the tool for each city, with eight calls at a time. While all eight are in flight, it reads no cities,
+// so the sender must wait.
 func enrich(ctx context.Context, client *mcpclient.Client, cities <-chan string, tell func(city, sky string)) {
 	var workers sync.WaitGroup
 	for range 8 {
@@ -122,7 +122,7 @@ func enrich(ctx context.Context, client *mcpclient.Client, cities <-chan string,
 					err = result.Err()
 				}
 				if err != nil {
-					tell(city, "unknown") // one city is no reason to end the stream
+					tell(city, "unknown") // one failure does not end the stream
 					continue
 				}
 				tell(city, result.Text())
@@ -136,7 +136,8 @@ func enrich(ctx context.Context, client *mcpclient.Client, cities <-chan string,
 
 // docs:page
 
-// progress tells a web page how far a call is, as server-sent events. When the page is closed, the call is cancelled.
+// progress sends a web page the progress of a call, as server-sent events. When the page is closed, the call is
+// cancelled.
 func progress(client *mcpclient.Client) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -148,7 +149,7 @@ func progress(client *mcpclient.Client) http.HandlerFunc {
 		}
 		for p, err := range mcpclient.FollowProgress(r.Context(), call) {
 			if err != nil {
-				_, _ = fmt.Fprintf(w, "event: failed\ndata: the index cannot be made\n\n")
+				_, _ = fmt.Fprintf(w, "event: failed\ndata: indexing failed\n\n")
 				return
 			}
 			_, _ = fmt.Fprintf(w, "data: %g\n\n", p.Progress)
@@ -160,7 +161,7 @@ func progress(client *mcpclient.Client) http.HandlerFunc {
 
 // docs:end
 
-// connected returns a server with the tools, and a client of it.
+// connected returns a server with tools, and a connected client.
 func connected(t *testing.T, rec *telemetrytest.Recording, add func(s *mcpserver.Server) error) (*mcptest.Server,
 	*mcpclient.Client) {
 	t.Helper()
@@ -264,7 +265,7 @@ func TestGuideWorkerResumesATask(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		save(task.ID()) // by a worker that ends here
+		save(task.ID()) // the first worker ends here
 		result, err := finish(t.Context(), client, job, save)
 		if err != nil || result.Text() != "trained" || began != 1 {
 			t.Errorf("got %v and %v, begun %d times", result, err, began)
@@ -281,7 +282,7 @@ func TestGuideStreamRunsEightCallsAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, client := connected(t, telemetrytest.Recorder(t), func(s *mcpserver.Server) error {
 			return mcpserver.AddTool(s, &mcp.Tool{Name: "forecast"}, func(_ context.Context, in Query) (string, error) {
-				time.Sleep(time.Second) // of the bubble
+				time.Sleep(time.Second) // fake time in the bubble
 				if in.City == "Atlantis" {
 					return "", errors.New("there is no such city")
 				}

@@ -149,7 +149,7 @@ func TestLongestPatternSetsTimeout(t *testing.T) {
 func TestInvalidPolicyIsReported(t *testing.T) {
 	for want, p := range map[string]Policy{
 		`policy: allowed tools: "[" is not a valid pattern`:  {AllowTools: []string{"["}},
-		"policy: denied tools: a pattern is empty":           {DenyTools: []string{""}},
+		"policy: denied tools: the pattern is empty":         {DenyTools: []string{""}},
 		"policy: the timeout is negative":                    {Timeout: -1},
 		`policy: the timeout of "a" is negative`:             {Timeouts: map[string]time.Duration{"a": -1}},
 		`policy: timeouts: "["`:                              {Timeouts: map[string]time.Duration{"[": 1}},

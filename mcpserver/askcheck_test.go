@@ -192,11 +192,11 @@ func paramsIn(t *testing.T, frame string) json.RawMessage {
 func TestElicitationsAreCheckedBeforeSending(t *testing.T) {
 	form := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}}}`)
 	for want, p := range map[string]*mcp.ElicitParams{
-		"no message":              {Message: " ", RequestedSchema: form},
-		`the scheme "javascript"`: {Mode: mcp.ElicitURL, Message: "m", URL: "javascript:alert(1)"},
-		"http to another machine": {Mode: mcp.ElicitURL, Message: "m", URL: "http://example.com/"},
-		`the scheme ""`:           {Mode: mcp.ElicitURL, Message: "m", URL: "/relative"},
-		"a user name":             {Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com@evil.example/"},
+		"no message":               {Message: " ", RequestedSchema: form},
+		`the scheme "javascript"`:  {Mode: mcp.ElicitURL, Message: "m", URL: "javascript:alert(1)"},
+		"http for another machine": {Mode: mcp.ElicitURL, Message: "m", URL: "http://example.com/"},
+		`the scheme ""`:            {Mode: mcp.ElicitURL, Message: "m", URL: "/relative"},
+		"a user name":              {Mode: mcp.ElicitURL, Message: "m", URL: "https://example.com@evil.example/"},
 		"more than 65536 bytes": {Mode: mcp.ElicitURL, Message: strings.Repeat("m", 64<<10),
 			URL: "https://example.com/"},
 		`unknown mode "telepathy"`: {Mode: "telepathy", Message: "m"},

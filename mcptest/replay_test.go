@@ -77,7 +77,7 @@ func TestInvalidRecordingEndsTest(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":   {"", "line 1: not a recording"},
-		"no host": {strings.SplitAfter(string(text), "\n")[0], "has no message of a host"},
+		"no host": {strings.SplitAfter(string(text), "\n")[0], "has no message from a host"},
 		"silent":  {strings.Replace(string(text), `"content":true`, `"content":false`, 1), "record it with --record-content"},
 	} {
 		path := filepath.Join(dir, name)

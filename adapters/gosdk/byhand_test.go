@@ -17,11 +17,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/otlpsink"
 )
 
-// services are two programs that do the same: the one on our client, and the one on the SDK.
+// services are two programs with the same function: one uses this module's client, the other the SDK.
 var services = map[string]string{"service": "../../examples/service", "byhand": "internal/byhand"}
 
-// TestHandWrittenServiceMatchesOurs holds both programs against one list: answers, readiness, a server that goes
-// away and comes back, a trace through the server, the duration of calls, and an end in order.
+// TestHandWrittenServiceMatchesOurs makes the same checks of both programs: answers, readiness, a server that stops and
+// starts again, a trace through the server, the duration of calls, and a graceful end.
 func TestHandWrittenServiceMatchesOurs(t *testing.T) {
 	built := t.TempDir()
 	build(t, "../..", built, "./examples/server", "./examples/service")
@@ -47,7 +47,7 @@ func serves(t *testing.T, server, service string) {
 	await(t, ready, http.StatusOK, "")
 	await(t, strings.Replace(oslo, "Oslo", "Atlantis", 1), http.StatusBadRequest, "ask for Oslo")
 	stop()
-	await(t, oslo, http.StatusBadGateway, "the weather cannot be had")
+	await(t, oslo, http.StatusBadGateway, "no forecast:")
 	await(t, ready, http.StatusServiceUnavailable, "")
 	_, stop = start(t, environ, server, "-http", address)
 	await(t, ready, http.StatusOK, "")
@@ -64,7 +64,7 @@ func serves(t *testing.T, server, service string) {
 	}
 }
 
-// traced says whether some request leads to a call, and the call to the server.
+// traced reports whether some request led to a call, and the call to a request at the server.
 func traced(s otlpsink.Snapshot) bool {
 	for _, root := range s.SpansNamed("GET /wear") {
 		for _, call := range s.SpansNamed("tools/call forecast") {
@@ -78,7 +78,7 @@ func traced(s otlpsink.Snapshot) bool {
 	return false
 }
 
-// TestGuideHasLineCountsOfBothServices holds the figures in docs/guides/embed.md against the programs.
+// TestGuideHasLineCountsOfBothServices compares the figures in docs/guides/embed.md with the programs.
 func TestGuideHasLineCountsOfBothServices(t *testing.T) {
 	page, err := os.ReadFile("../../docs/guides/embed.md")
 	if err != nil {
@@ -110,7 +110,7 @@ func build(t *testing.T, dir, to string, packages ...string) {
 	}
 }
 
-// free returns an address that nothing listens on.
+// free returns an unused address.
 func free(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -121,8 +121,8 @@ func free(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// start runs a program until stop, which interrupts it and wants it to end in order. It returns the URL that the
-// program prints.
+// start starts a program and returns the URL that the program prints. stop interrupts the program and checks that it
+// ends in order.
 func start(t *testing.T, environ []string, program string, args ...string) (url string, stop func()) {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -155,7 +155,7 @@ func start(t *testing.T, environ []string, program string, args ...string) (url 
 	}
 }
 
-// await asks until the answer is this one, for a minute at most.
+// await sends requests until the answer has this status and body, for at most a minute.
 func await(t *testing.T, url string, status int, body string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

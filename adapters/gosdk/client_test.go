@@ -23,16 +23,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// connected is a client and a server in one process.
+// connected holds a client and a server in one process.
 type connected struct {
 	client  *gosdk.Client
 	session *mcp.ClientSession
 	server  *mcp.Server
 	there   *mcp.ServerSession
-	wire    net.Conn // the server's end
+	wire    net.Conn // the server's end of the connection
 }
 
-// connect connects an observed client with a server that is observed if tel is not nil.
+// connect connects an observed client to a server. The server is observed if its telemetry is not nil.
 func connect(t *testing.T, s *mcp.Server, client, server *telemetry.Telemetry, version string,
 	o *mcp.ClientOptions) connected {
 	t.Helper()
@@ -55,7 +55,7 @@ func connect(t *testing.T, s *mcp.Server, client, server *telemetry.Telemetry, v
 	return connected{c, session, s, there, far}
 }
 
-// received returns a server and what its handler of one method finds in _meta.
+// received returns a server and a channel with the _meta that one of its methods receives.
 func received(method string) (*mcp.Server, chan map[string]any) {
 	s, metas := theirs(), make(chan map[string]any, 100)
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
@@ -78,7 +78,7 @@ func TestTraceContextKeepsUserMeta(t *testing.T) {
 		params := &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}}
 		params.SetMeta(map[string]any{"example.com/key": "value", "traceparent": "another caller's"})
 		params.SetProgressToken("token")
-		if version == modern { // what the SDK itself puts there
+		if version == modern { // find out which members the SDK itself adds
 			if _, err := c.session.CallTool(t.Context(), params); err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +108,7 @@ func TestTraceContextKeepsUserMeta(t *testing.T) {
 
 func TestConcurrentCallsMayShareParams(t *testing.T) {
 	r := telemetrytest.Recorder(t)
-	// for modern ones the SDK itself writes to the params
+	// legacy, because in modern sessions the SDK itself writes to the params
 	c := connect(t, theirs(), r.Telemetry(), r.Telemetry(), legacy, nil)
 	params := &mcp.CallToolParams{Name: "echo", Arguments: map[string]any{"text": "x"}, Meta: mcp.Meta{"a": "b"}}
 	var all sync.WaitGroup
@@ -296,7 +296,7 @@ func TestServerRequestDoesNotJoinConnectTrace(t *testing.T) {
 	ctx, start := r.TracerProvider().Tracer("test").Start(t.Context(), "startup")
 	heard := make(chan trace.SpanContext, 1)
 	far, near := mcp.NewInMemoryTransports()
-	there, err := theirs().Connect(t.Context(), far, nil) // plain: it writes no trace context
+	there, err := theirs().Connect(t.Context(), far, nil) // the server is not observed, so it writes no trace context
 	if err != nil {
 		t.Fatal(err)
 	}

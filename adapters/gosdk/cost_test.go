@@ -22,7 +22,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry"
 )
 
-// observers are the ways to observe a call, from none to all.
+// observers are ways to observe a call, from no telemetry to all of it.
 func observers() map[string]*telemetry.Telemetry {
 	to := func(tp trace.TracerProvider, mp metric.MeterProvider) *telemetry.Telemetry {
 		return telemetry.New(telemetry.WithTracerProvider(tp), telemetry.WithMeterProvider(mp),
@@ -37,7 +37,7 @@ func observers() map[string]*telemetry.Telemetry {
 	}
 }
 
-// once makes one call, of a client and a server that are both observed.
+// once returns a function that makes one call; client and server are both observed.
 func once(t testing.TB, tel *telemetry.Telemetry) func() {
 	far, near := mcp.NewInMemoryTransports()
 	s, c := theirs(), mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, nil)
@@ -61,8 +61,8 @@ func once(t testing.TB, tel *telemetry.Telemetry) func() {
 	}
 }
 
-// TestCallAllocationsAreLimited checks the figures of README.md: how many allocations the adapters
-// add to a call, at both ends, to the SDK's own 250 or so.
+// TestCallAllocationsAreLimited checks the figures in README.md: the number of allocations that the adapters add at
+// both ends to the SDK's own 250 or so per call.
 func TestCallAllocationsAreLimited(t *testing.T) {
 	all := observers()
 	base := testing.AllocsPerRun(300, once(t, all["absent"]))

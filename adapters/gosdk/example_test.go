@@ -24,10 +24,10 @@ func greet(_ context.Context, _ *mcp.CallToolRequest, in greeting) (*mcp.CallToo
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Hello, " + in.Name}}}, nil, nil
 }
 
-// A client and a server of the SDK, with one more line each, have the spans of one trace.
+// A client and a server of the SDK emit the spans of one trace, with one more line of code each.
 func Example() {
 	spans := tracetest.NewInMemoryExporter()
-	tel := telemetry.New( // with a global provider and propagator, New() alone
+	tel := telemetry.New( // with a global provider and propagator, New() suffices
 		telemetry.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))),
 		telemetry.WithPropagators(propagation.TraceContext{}),
 	)

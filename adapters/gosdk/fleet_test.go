@@ -53,7 +53,7 @@ func text(s string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: s}}}
 }
 
-// ask asks for a name as the client's revision has it.
+// ask asks the user for a name, in the way of the client's revision.
 func ask(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	question := &mcp.ElicitParams{Mode: "form", Message: fleet.Question, RequestedSchema: json.RawMessage(fleet.Form)}
 	if r.ProtocolVersion() < modern {
@@ -107,7 +107,7 @@ func calling(session *mcp.ClientSession) fleet.Call {
 	}
 }
 
-// TestMain lets the test binary be a server.
+// TestMain makes the test binary a server if fleet.Child started it.
 func TestMain(m *testing.M) {
 	fleet.Served(map[string]func(context.Context, *telemetry.Telemetry) error{
 		"ours": func(ctx context.Context, tel *telemetry.Telemetry) error { return fleet.Ours(tel).ServeStdio(ctx) },
@@ -123,7 +123,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// eras runs a test in both.
+// eras runs a test once for each era.
 func eras(t *testing.T, test func(t *testing.T, version string)) {
 	for _, version := range []string{modern, legacy} {
 		t.Run(version, func(t *testing.T) { test(t, version) })
@@ -264,7 +264,7 @@ func TestOverHTTP(t *testing.T) {
 	}
 }
 
-// sdkHandler serves by HTTP as the SDK does it in each era: with sessions, or without.
+// sdkHandler returns the SDK's HTTP handler: with sessions for the legacy era, without for the modern era.
 func sdkHandler(s *mcp.Server, version string) http.Handler {
 	return gosdk.HTTPHandler(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
 		&mcp.StreamableHTTPOptions{Stateless: version == modern, PropagateRequestCancellation: true}))
@@ -279,7 +279,7 @@ func withSpans(tracer trace.Tracer, h http.Handler) http.Handler {
 	})
 }
 
-// both returns what calls a server in this process, which is observed like the client.
+// both returns a function that calls a server in this process. Client and server are observed.
 func both(t *testing.T, tel *telemetry.Telemetry, version string) fleet.Call {
 	t.Helper()
 	there, here := mcp.NewInMemoryTransports()

@@ -24,7 +24,7 @@ func HTTPHandler(h http.Handler) http.Handler {
 		if trace.SpanContextFromContext(r.Context()).IsValid() {
 			c := propagation.MapCarrier{}
 			w3c.Inject(r.Context(), c)
-			r = r.WithContext(r.Context()) // a copy
+			r = r.WithContext(r.Context()) // a copy of the request
 			r.Header = r.Header.Clone()
 			r.Header.Set(headerSpan, c.Get("traceparent"))
 		}

@@ -179,8 +179,8 @@ func withParams(req mcp.Request, params mcp.Params) mcp.Request {
 	return twin.Interface().(mcp.Request)
 }
 
-// withoutSpan returns ctx without span and baggage, because those of a connection's context belong to the code that
-// made the connection.
+// withoutSpan returns ctx without span and baggage: the span and the baggage in a connection's context belong to the
+// code that created the connection.
 func withoutSpan(ctx context.Context) context.Context {
 	if trace.SpanContextFromContext(ctx).IsValid() {
 		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{})

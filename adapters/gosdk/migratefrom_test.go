@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The programs of docs/guides/migrate-gosdk.md as they were.
+// The programs in docs/guides/migrate-gosdk.md before the migration.
 
 func clientBefore(ctx context.Context, url, city string) (w weather, err error) {
 	// docs:client

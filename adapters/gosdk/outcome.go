@@ -46,7 +46,7 @@ func resultType(needsInput bool) string {
 	return ""
 }
 
-// Codes of the SDK's own errors, which are no responses of the peer.
+// Codes of the SDK's own errors, which are not responses of the peer.
 const (
 	codeClientClosing = -32003
 	codeServerClosing = -32004
@@ -96,8 +96,8 @@ var statuses = func() map[string]string {
 	return m
 }()
 
-// refusal returns the error in the peer's response; nil without one. The SDK's own errors have the same type, and stand
-// beside the peer's error in the chain if an HTTP server sent both.
+// refusal returns the error in the peer's response; nil without one. The SDK's own errors have the same type, and the
+// error chain contains both if an HTTP server sent a response with an error status.
 func refusal(err error) *jsonrpc.Error {
 	if e, ok := err.(*jsonrpc.Error); ok && e.Code != codeClientClosing && e.Code != codeServerClosing &&
 		e.Code != codeRejected {

@@ -11,9 +11,9 @@ import (
 // rosterPause is the minimum time between two lists for unknown names.
 const rosterPause = time.Second
 
-// roster caches the names of a server's tools or prompts, so that metrics have no names that a client made up. The SDK
-// has no function for it, so roster lists them like a client: when a name is new, but for made-up names at most once a
-// second.
+// roster caches the names of a server's tools or prompts, so that metrics contain no names that a client invented. The
+// SDK has no function that returns them, so roster lists them as a client does: when it does not know a name, but at
+// most once a second for invented names.
 type roster struct {
 	mu     sync.Mutex // guards the fields below
 	names  map[string]bool

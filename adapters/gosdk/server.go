@@ -35,7 +35,7 @@ func TrustTraceContext() ServerOption { return func(v *serving) { v.trusting = t
 // InstrumentServer observes everything that s receives and sends from now on. The name is the value of mcp_server.name.
 //
 // Messages that do not arrive over HTTP count as messages over pipes, unless the transport of the Server's Connect or
-// Run tells another network.
+// Run names another network.
 //
 // The parent of a request's span is the span that the client sends in the request. Over HTTP, this requires a verified
 // token or [TrustTraceContext]; the span of the HTTP request is then linked, or is the parent if the client sends no
@@ -126,7 +126,7 @@ func (n *network) peer(version, sessionID string) *instrument.Peer {
 	return p.(*instrument.Peer)
 }
 
-// versions have one peer for all clients without a session.
+// versions are the protocol versions. Each has one peer for all clients without a session.
 var versions = mcp.SupportedProtocolVersions()
 
 // session returns the session of a message. It stores the session, unless the session lasts only for that message.
@@ -182,7 +182,7 @@ func clientOf(s *mcp.ServerSession, params mcp.Params) (name, version string) {
 	return "", ""
 }
 
-// opened records that the client has opened the session, and its end when the connection ends.
+// opened records that the client has opened the session. It records the end of the session when the connection ends.
 func (v *serving) opened(known *session, s *mcp.ServerSession, version string) {
 	if kept, ok := v.sessions.Load(weak.Make(s)); !ok || kept != known {
 		return // the session ends with the message

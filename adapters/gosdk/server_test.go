@@ -90,7 +90,7 @@ func TestPanicIsRecordedAndRepanicked(t *testing.T) {
 		})
 	gosdk.InstrumentServer(s, r.Telemetry(), fleet.ServerName)
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-		// around ours, as one would who wants to live on
+		// outside the adapter's middleware, as in a program that survives panics
 		return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 			defer func() {
 				if v := recover(); v != nil {

@@ -2,5 +2,5 @@ package gosdk_test
 
 import "github.com/mcpotel/mcpotel/internal/schemacheck"
 
-// The tests of this package accept nothing that the schema does not hold.
+// The tests of this package accept only telemetry that the schema declares.
 func init() { schemacheck.Strict = true }

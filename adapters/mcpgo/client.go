@@ -275,8 +275,8 @@ func (t *observedTransport) broken(ctx context.Context, method string, op *instr
 	}
 }
 
-// withoutSpan returns ctx without span and baggage, because those of a connection's context belong to the code that
-// made the connection.
+// withoutSpan returns ctx without span and baggage: the span and the baggage in a connection's context belong to the
+// code that created the connection.
 func withoutSpan(ctx context.Context) context.Context {
 	if oteltrace.SpanContextFromContext(ctx).IsValid() {
 		ctx = oteltrace.ContextWithSpanContext(ctx, oteltrace.SpanContext{})

@@ -27,10 +27,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// piped is a server of mcp-go on pipes in this process, which die when they are closed.
+// piped is a server of mcp-go in this process, on pipes. Closing the pipes ends the connection.
 type piped struct {
-	tr   transport.Interface // the client's
-	out  *io.PipeWriter      // what the server writes to
+	tr   transport.Interface // transport of the client
+	out  *io.PipeWriter      // the server's messages
 	done chan struct{}
 }
 
@@ -66,7 +66,7 @@ func attributeOf(attrs []attribute.KeyValue, key string) string {
 	return ""
 }
 
-// received returns a server and the _meta of the requests that it gets.
+// received returns a server and a channel with the _meta of the requests that it receives.
 func received() (*server.MCPServer, chan map[string]any) {
 	metas := make(chan map[string]any, 100)
 	hooks := &server.Hooks{}
@@ -132,7 +132,7 @@ func TestEveryRequestCarriesTheTraceContext(t *testing.T) {
 		"resources/subscribe": func(ctx context.Context) error {
 			q := mcp.SubscribeRequest{}
 			q.Params.URI = "test://x"
-			_ = c.Subscribe(ctx, q) // it has no such resource
+			_ = c.Subscribe(ctx, q) // fails: there is no such resource
 			return nil
 		},
 	} {

@@ -21,10 +21,10 @@ func greet(_ context.Context, q mcp.CallToolRequest) (*mcp.CallToolResult, error
 	return mcp.NewToolResultText("Hello, " + q.GetString("name", "whoever you are")), nil
 }
 
-// A client and a server of mcp-go, with one more line each, have the spans of one trace.
+// A client and a server of mcp-go emit the spans of one trace, with one more line of code each.
 func Example() {
 	spans := tracetest.NewInMemoryExporter()
-	tel := telemetry.New( // with a global provider and propagator, New() alone
+	tel := telemetry.New( // with a global provider and propagator, New() suffices
 		telemetry.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))),
 		telemetry.WithPropagators(propagation.TraceContext{}),
 	)

@@ -108,7 +108,7 @@ func calling(c *client.Client) fleet.Call {
 	}
 }
 
-// TestMain lets the test binary be a server.
+// TestMain makes the test binary a server if fleet.Child started it.
 func TestMain(m *testing.M) {
 	fleet.Served(map[string]func(context.Context, *telemetry.Telemetry) error{
 		"ours": func(ctx context.Context, tel *telemetry.Telemetry) error { return fleet.Ours(tel).ServeStdio(ctx) },
@@ -126,7 +126,7 @@ func listen(ctx context.Context, s *server.MCPServer) error {
 	return server.NewStdioServer(s).Listen(ctx, os.Stdin, os.Stdout)
 }
 
-// eras runs a test in both.
+// eras runs a test once for each era.
 func eras(t *testing.T, test func(t *testing.T, version string)) {
 	for _, version := range []string{modern, legacy} {
 		t.Run(version, func(t *testing.T) { test(t, version) })
@@ -208,7 +208,7 @@ func TestOverHTTP(t *testing.T) {
 		t.Cleanup(func() {
 			ended, cancel := context.WithCancel(context.Background())
 			cancel()
-			_ = s.Shutdown(ended) // with the calls that it has not heard the end of
+			_ = s.Shutdown(ended) // cuts the calls whose end it has not received
 		})
 		return s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true})
 	}
@@ -248,7 +248,7 @@ func TestOverHTTP(t *testing.T) {
 				p := tt.pair
 				p.Spans = &fleet.Spans{Recorded: []*telemetrytest.Recording{r}}
 				p.HTTPSpans = true
-				p.Unheard = p.Unheard && version == legacy // then mcp-go cancels by leaving, which is none to a session
+				p.Unheard = p.Unheard && version == legacy // mcp-go then disconnects: the end of a request without session
 				s := httptest.NewServer(withSpans(p.Spans.Tracer(), tt.server(t, r.Telemetry())))
 				t.Cleanup(s.Close)
 				p.Call = tt.dial(t, s.URL, r.Telemetry(), version)
@@ -268,7 +268,7 @@ func withSpans(tracer trace.Tracer, h http.Handler) http.Handler {
 	})
 }
 
-// both returns what calls a server on pipes in this process, which is observed like the client.
+// both returns a function that calls a server on pipes in this process. Client and server are observed.
 func both(t testing.TB, tel *telemetry.Telemetry, version string) fleet.Call {
 	t.Helper()
 	s := theirs()

@@ -12,7 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// The programs of docs/guides/migrate-mcpgo.md as they were.
+// The programs in docs/guides/migrate-mcpgo.md before the migration.
 
 func clientBefore(ctx context.Context, url, city string) (w weather, err error) {
 	// docs:client

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// The programs of docs/guides/migrate-mcpgo.md as they become.
+// The programs in docs/guides/migrate-mcpgo.md after the migration.
 
 type query struct {
 	City string `json:"city" jsonschema:"the name of the city"`
@@ -79,7 +79,7 @@ func TestGuideProgramsBehaveSameBeforeAndAfter(t *testing.T) {
 				t.Errorf("client %s, server %s: got %v and %v", clientName, serverName, w, err)
 			}
 			if _, err := client(t.Context(), web.URL, "Rome"); err == nil || !strings.Contains(err.Error(), "ask for Oslo") {
-				t.Errorf("client %s, server %s: got %v, want what the tool says", clientName, serverName, err)
+				t.Errorf("client %s, server %s: got %v, want the tool's error", clientName, serverName, err)
 			}
 		}
 		web.Close()

@@ -181,7 +181,7 @@ func TestWrappedSessionKeepsInterfaces(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := telemetrytest.Recorder(t)
 			hooks, sessions := &server.Hooks{}, make(chan server.ClientSession, 2)
-			hooks.AddBeforeAny(func(ctx context.Context, _ any, method mcp.MCPMethod, _ any) { // before ours
+			hooks.AddBeforeAny(func(ctx context.Context, _ any, method mcp.MCPMethod, _ any) { // runs before the adapter's hook
 				if method == mcp.MethodToolsCall {
 					sessions <- server.ClientSessionFromContext(ctx)
 				}

@@ -19,23 +19,23 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// groups is how many groups the clients are in.
+// groups is the number of groups of the clients.
 const groups = 10
 
-// A Fleet is clients with a server that may be away. Its methods may be called from any goroutine.
+// A Fleet is a set of clients with a server that may be down. Its methods may be called from any goroutine.
 type Fleet struct {
 	server  *mcpserver.Server
 	clients []*mcpclient.Client
 
 	mu       sync.Mutex
 	away     bool
-	attempts []time.Time // to connect, since the latest outage began
+	attempts []time.Time // attempts to connect since the latest outage began
 	peers    map[*transport.Peer]struct{}
 }
 
 var errAway = errors.New("the server is away")
 
-// Connect returns n clients that are ready.
+// Connect returns a fleet of n clients that are ready.
 func Connect(ctx context.Context, n int, t *telemetry.Telemetry) (*Fleet, error) {
 	f := &Fleet{
 		server: mcpserver.New(mcp.Implementation{Name: "fleet", Version: "1"},
@@ -55,7 +55,7 @@ func Connect(ctx context.Context, n int, t *telemetry.Telemetry) (*Fleet, error)
 	return f, f.Await(ctx)
 }
 
-// dialer notes each attempt, and fails while the server is away.
+// dialer records each attempt, and fails while the server is down.
 type dialer struct {
 	transport.Transport
 	f *Fleet
@@ -87,7 +87,7 @@ func (f *Fleet) serve(ctx context.Context, p *transport.Peer) {
 	_ = f.server.Serve(ctx, p) // ends with the connection
 }
 
-// Leave takes the server away: all connections are lost, and no attempt succeeds.
+// Leave stops the server: all connections are lost, and no attempt succeeds.
 func (f *Fleet) Leave() {
 	f.mu.Lock()
 	f.away, f.attempts = true, nil
@@ -101,7 +101,7 @@ func (f *Fleet) Leave() {
 	}
 }
 
-// Return brings the server back.
+// Return starts the server again.
 func (f *Fleet) Return() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

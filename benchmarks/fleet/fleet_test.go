@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/telemetrytest"
 )
 
-// TestClientReconnectsAreSpreadOverTime takes the server away for 10 s, and looks at the attempts.
+// TestClientReconnectsAreSpreadOverTime stops the server for 10 s, and checks the attempts to connect.
 func TestClientReconnectsAreSpreadOverTime(t *testing.T) {
 	const clients, step, outage = 300, 100 * time.Millisecond, 10 * time.Second
 	synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestClientReconnectsAreSpreadOverTime(t *testing.T) {
 	})
 }
 
-// TestFleetStaysWithinTheMetricsBudget has more clients than there are names on metrics.
+// TestFleetStaysWithinTheMetricsBudget uses more clients than metrics may have names.
 func TestFleetStaysWithinTheMetricsBudget(t *testing.T) {
 	const clients, state = 600, "mcp_client.connection.state"
 	synctest.Test(t, func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestFleetStaysWithinTheMetricsBudget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // until the telemetry has been told
+		synctest.Wait() // until the telemetry has been updated
 		if ready := rec.Value(state, state, "ready"); ready != clients {
 			t.Errorf("clients that are ready: got %d, want %d", ready, clients)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// TestEveryPeerGetsTheRightAnswers holds the peers against the same canned servers as the benchmarks.
+// TestEveryPeerGetsTheRightAnswers checks the peers against the canned servers of the benchmarks.
 func TestEveryPeerGetsTheRightAnswers(t *testing.T) {
 	for _, p := range []workload.Peer{peers.GoSDK, peers.MCPGo} {
 		for _, tr := range workload.Transports {
@@ -43,7 +43,7 @@ func TestEveryPeerAcceptsTheLargestResult(t *testing.T) {
 	}
 }
 
-// TestEveryPeerUsesTheUsersHTTPClient is that the requests of calls go through the client that otelhttp observes.
+// TestEveryPeerUsesTheUsersHTTPClient checks that the requests of calls go through the client that otelhttp observes.
 func TestEveryPeerUsesTheUsersHTTPClient(t *testing.T) {
 	for _, p := range []workload.Peer{workload.Ours, peers.GoSDK, peers.MCPGo} {
 		for _, e := range workload.Eras {
@@ -124,8 +124,8 @@ func connect(t *testing.T, p workload.Peer, tr workload.Transport, c workload.Ca
 	return client
 }
 
-// TestEveryServerGivesTheRightAnswers holds the servers against our client, which checks all it gets; the benchmarks
-// check one answer more.
+// TestEveryServerGivesTheRightAnswers checks the servers with this project's client, which validates all answers. The
+// benchmarks check one more answer.
 func TestEveryServerGivesTheRightAnswers(t *testing.T) {
 	for _, s := range []workload.Server{peers.GoSDKServer, peers.MCPGoServer} {
 		for _, e := range workload.Eras {

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/benchmarks/workload"
 )
 
-// A test binary is the canned server of its own clients, too.
+// A test binary is also the canned server of its own clients.
 func TestMain(m *testing.M) {
 	workload.Play()
 	os.Exit(m.Run())
@@ -31,28 +31,28 @@ func BenchmarkAsUsed(b *testing.B) {
 	workload.AsUsedBy(b, peers.OTelHTTP, clients...)
 }
 
-// BenchmarkReconnect is the first call after the server has ended and restarted at once.
+// BenchmarkReconnect measures the first call after the server has stopped and restarted at once.
 func BenchmarkReconnect(b *testing.B) { workload.Reconnects(b, clients...) }
 
-// BenchmarkOutput is a call whose structured content is decoded into the user's struct.
+// BenchmarkOutput measures a call whose structured content is decoded into the user's struct.
 func BenchmarkOutput(b *testing.B) {
 	workload.Outputs(b, workload.FloorJSON, workload.Ours, workload.Absent, peers.GoSDK, peers.MCPGo)
 }
 
-// BenchmarkServer is a call of a tool, by a client that has its requests ready.
+// BenchmarkServer measures a tool call by a client with prepared requests.
 func BenchmarkServer(b *testing.B) { workload.Servers(b, servers...) }
 
-// BenchmarkDelay is a small answer behind a large one: how long the small one is kept waiting.
+// BenchmarkDelay measures how long a small answer waits behind a large one.
 func BenchmarkDelay(b *testing.B) { workload.Delays(b, clients...) }
 
-// BenchmarkConnect is the whole life of a client that makes one call.
+// BenchmarkConnect measures the whole life of a client that makes one call.
 func BenchmarkConnect(b *testing.B) { workload.Connects(b, clients...) }
 
-// BenchmarkFirstCall is the first call of a client that is connected.
+// BenchmarkFirstCall measures the first call of a connected client.
 func BenchmarkFirstCall(b *testing.B) { workload.FirstCalls(b, clients...) }
 
-// BenchmarkIdleClient is what many clients hold that wait.
+// BenchmarkIdleClient measures the memory of many idle clients.
 func BenchmarkIdleClient(b *testing.B) { workload.Idles(b, clients...) }
 
-// BenchmarkIdleServer is what many sessions of one server hold that wait.
+// BenchmarkIdleServer measures the memory of many idle sessions of one server.
 func BenchmarkIdleServer(b *testing.B) { workload.IdleServers(b, servers...) }

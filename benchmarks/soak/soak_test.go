@@ -14,7 +14,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestEachCallIsAccountedFor has calls made while a tenth of them meets a fault.
+// TestEachCallIsAccountedFor makes calls, a tenth of which meet a fault.
 func TestEachCallIsAccountedFor(t *testing.T) {
 	const calls = 600
 	r, err := soak.Run(t.Context(), soak.Options{

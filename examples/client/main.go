@@ -1,5 +1,5 @@
-// Command client lists the tools of the server in examples/server, which it starts, and calls one of them. With -url it
-// uses a running server. The call is a trace, exported as the OTEL_* variables define.
+// Command client starts the server in examples/server, lists its tools, and calls one of them. With -url it uses a
+// running server instead. The call is a trace, exported as the OTEL_* variables define.
 //
 //	go run ./examples/client Oslo
 package main
@@ -21,13 +21,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Forecast is the used part of the tool's output.
+// Forecast has the fields of the tool's output that this program uses.
 type Forecast struct {
 	Celsius int `json:"celsius"`
 }
 
 func main() {
-	url := flag.String("url", "", "talk to the server at this `URL`")
+	url := flag.String("url", "", "connect to the server at this `URL` instead of starting one")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -65,7 +65,7 @@ func run(ctx context.Context, url, city string) (err error) {
 	}
 	f, err := mcpclient.CallToolAs[Forecast](ctx, c, "forecast", map[string]any{"city": city})
 	if refused, ok := errors.AsType[*mcp.ToolError](err); ok {
-		return fmt.Errorf("the tool says: %w", refused)
+		return fmt.Errorf("the tool failed: %w", refused)
 	} else if err != nil {
 		return err
 	}

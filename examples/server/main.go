@@ -21,7 +21,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// Query and Forecast also define the tool's schemas.
+// Query and Forecast define the tool's schemas.
 type Query struct {
 	City string `json:"city" jsonschema:"the name of the city"`
 }
@@ -77,7 +77,7 @@ func run(ctx context.Context, address string) (err error) {
 	return listen(ctx, address, s.HTTPHandler(&mcpserver.HTTPOptions{TrustTraceContext: true}))
 }
 
-// listen serves until ctx ends, and then until the requests in flight have their answers.
+// listen serves until ctx ends, and then until the requests in flight are answered.
 func listen(ctx context.Context, address string, h *mcpserver.HTTPHandler) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -92,7 +92,7 @@ func listen(ctx context.Context, address string, h *mcpserver.HTTPHandler) error
 		<-ctx.Done()
 		patience, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		done <- errors.Join(h.Shutdown(patience), web.Shutdown(patience)) // streams of clients that listen end at once
+		done <- errors.Join(h.Shutdown(patience), web.Shutdown(patience)) // ends the streams of listening clients at once
 	}()
 	if err := web.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -1,5 +1,5 @@
 // Command service is a web service that calls a tool for each request: GET /wear?city=Oslo. It keeps one connection to
-// the MCP server at -mcp for all requests, is ready when the connection is, and has its debug page at /debug/mcp/.
+// the MCP server at -mcp for all requests, is ready when that connection is, and serves a debug page at /debug/mcp/.
 //
 //	go run ./examples/server -http 127.0.0.1:8080 &
 //	go run ./examples/service -mcp http://127.0.0.1:8080/mcp -http 127.0.0.1:8081
@@ -27,7 +27,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Forecast is the used part of the tool's output.
+// Forecast has the fields of the tool's output that this program uses.
 type Forecast struct {
 	Celsius int `json:"celsius"`
 }
@@ -72,7 +72,7 @@ func run(ctx context.Context, mcpURL, address string) (err error) {
 
 // docs:call
 
-// wear calls the tool on behalf of the request: within its time, and in its trace.
+// wear calls the tool on behalf of an HTTP request: within its deadline and its trace.
 func wear(c *mcpclient.Client) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx := otel.GetTextMapPropagator().Extract(r.Context(), propagation.HeaderCarrier(r.Header))
@@ -85,7 +85,7 @@ func wear(c *mcpclient.Client) http.HandlerFunc {
 		case isRefused:
 			http.Error(w, refused.Error(), http.StatusBadRequest)
 		case err != nil:
-			http.Error(w, "the weather cannot be had: "+err.Error(), http.StatusBadGateway)
+			http.Error(w, "no forecast: "+err.Error(), http.StatusBadGateway)
 		case f.Celsius < 10:
 			_, _ = fmt.Fprintln(w, "a coat")
 		default:
@@ -96,7 +96,7 @@ func wear(c *mcpclient.Client) http.HandlerFunc {
 
 // docs:end
 
-// listen serves until ctx ends, and then until the requests in flight have their answers.
+// listen serves until ctx ends, and then until the requests in flight are answered.
 func listen(ctx context.Context, address string, h http.Handler) error {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

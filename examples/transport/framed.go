@@ -1,10 +1,10 @@
-// Package transport is an example of a custom transport, in exported names only: frames with their lengths in front of
-// them, over any stream. Its test checks the contract with package transporttest; start with that test when you write
-// your own transport.
+// Package transport is an example of a custom transport, written only with exported names: each frame on a stream
+// follows its length. Its test checks the contract with package transporttest; start with that test when you write your
+// own transport.
 //
-// Besides carrying frames, the contract has these demands. Send never waits, and refuses frames beyond a bound in
-// bytes. Nothing is read before Receive asks. A frame over the limit is skipped or ends the connection. Close waits for
-// everything that the connection has started.
+// Besides moving frames, the contract has these requirements. Send never waits, and refuses frames beyond a bound in
+// bytes. The transport reads only when Receive is called. It skips a frame over the limit, or ends the connection.
+// Close waits for everything that the connection has started.
 package transport
 
 import (
@@ -39,7 +39,7 @@ func (f Framed) Dial(ctx context.Context, cfg transport.Config) (transport.Conn,
 	stream, err := f.Open(ctx)
 	if err != nil {
 		if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
-			<-ctx.Done() // a dialer may notice the deadline a moment sooner
+			<-ctx.Done() // a dialer may return slightly before the deadline
 		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
@@ -69,7 +69,7 @@ type framedConn struct {
 
 	asked   chan struct{} // requests a frame for Receive; holds one
 	got     chan received // carries the frame to Receive; holds one
-	waiting bool          // Receive has asked and got nothing yet; owned by Receive
+	waiting bool          // Receive has requested a frame and not received it; owned by Receive
 	over    error         // the error of all further calls to Receive; owned by Receive
 
 	closing sync.Once
@@ -78,9 +78,9 @@ type framedConn struct {
 	running sync.WaitGroup
 
 	mu    sync.Mutex
-	queue [][]byte      // with their lengths, the first is being written; guarded by mu
-	bytes int           // of queue; guarded by mu
-	shut  bool          // Send accepts nothing more; guarded by mu
+	queue [][]byte      // frames with their lengths, the first is being written; guarded by mu
+	bytes int           // size of queue; guarded by mu
+	shut  bool          // Send refuses all frames; guarded by mu
 	more  chan struct{} // wakes write; holds one
 }
 
@@ -163,7 +163,7 @@ func (c *framedConn) Close(ctx context.Context) error {
 	case <-ctx.Done():
 	case <-limit.C:
 	}
-	_ = c.stream.Close() // ends the goroutines that read and write, and another Close that waits
+	_ = c.stream.Close() // ends the reading and writing goroutines, and another waiting Close
 	c.running.Wait()
 	return nil
 }
@@ -196,7 +196,7 @@ func (c *framedConn) write() {
 	}
 }
 
-// next removes the written frame, if it had any length, and returns the next one.
+// next removes the written frame, if there was one, and returns the next one.
 func (c *framedConn) next(written int) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,7 +216,7 @@ func (c *framedConn) refuse() {
 	c.shut = true
 }
 
-// wake makes write look at the queue. c.mu is held.
+// wake makes write check the queue. The caller holds c.mu.
 func (c *framedConn) wake() {
 	select {
 	case c.more <- struct{}{}:
@@ -250,7 +250,7 @@ func (c *framedConn) readFrame() (transport.Frame, error) {
 		_, err = io.CopyN(&data, c.stream, int64(size))
 		return transport.Frame{Data: data.Bytes()}, err
 	}
-	ends := make([]byte, 2*min(size/2, 1024)) // in which the client looks for the id of a request
+	ends := make([]byte, 2*min(size/2, 1024)) // the client searches these ends for the id of a request
 	head, tail := ends[:len(ends)/2], ends[len(ends)/2:]
 	if _, err = io.ReadFull(c.stream, head); err != nil {
 		return transport.Frame{}, err

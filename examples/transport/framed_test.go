@@ -33,7 +33,7 @@ func TestFramedPassesTransportTests(t *testing.T) {
 	})
 }
 
-// A client over it calls a tool, and is connected again when the stream breaks.
+// A client over this transport calls a tool, and reconnects when the stream breaks.
 func TestClientReconnectsOverFramed(t *testing.T) {
 	listener := listen(t)
 	s := mcpserver.New(mcp.Implementation{Name: "adder", Version: "1"}, nil)
@@ -94,7 +94,7 @@ func framedTo(l net.Listener) transport.Framed {
 	}}
 }
 
-// server is the server's end, a [mcpserver.Conn].
+// server makes the server's end of a stream a [mcpserver.Conn].
 type server struct{ net.Conn }
 
 func (s server) Send(ctx context.Context, frame []byte) error {
@@ -121,7 +121,7 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// peer is that end in the hands of the suite. It reads ahead, to learn that the client has closed.
+// peer is the server's end for the test suite. It reads ahead, to detect that the client has closed the stream.
 type peer struct {
 	server
 	frames chan []byte

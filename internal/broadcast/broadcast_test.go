@@ -45,7 +45,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// counter is what others may wait for.
+// counter is a number with a Signal for its changes.
 type counter struct {
 	mu    sync.Mutex
 	n     int

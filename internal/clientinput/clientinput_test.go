@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// says fails the test unless err says want, or is nil where want is empty.
+// says checks that the text of err contains want, or that err is nil if want is empty.
 func says(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -59,7 +59,7 @@ func TestOnlySafeURLsAreShown(t *testing.T) {
 		"http://localhost:8080/":       "",
 		"http://127.0.0.1/":            "",
 		"http://[::1]:1/":              "",
-		"http://example.com/":          "http to another machine",
+		"http://example.com/":          "http for another machine",
 		"javascript:alert(1)":          `scheme "javascript"`,
 		"ftp://example.com/":           `scheme "ftp"`,
 		"/relative":                    `scheme ""`,

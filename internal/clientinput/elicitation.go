@@ -17,7 +17,7 @@ import (
 const MaxVisit = 64 << 10
 
 // ErrVisitSize means that the texts of an elicitation exceed MaxVisit.
-var ErrVisitSize = fmt.Errorf("message, url and elicitationId have more than %d bytes", MaxVisit)
+var ErrVisitSize = fmt.Errorf("message, url and elicitationId together have more than %d bytes", MaxVisit)
 
 // CheckVisitSize returns [ErrVisitSize] if the texts of p exceed [MaxVisit].
 func CheckVisitSize(p *mcp.ElicitParams) error {
@@ -39,7 +39,7 @@ func CheckVisit(u *url.URL) error {
 	case u.User != nil:
 		return errors.New("has a user name, which can imitate a host")
 	case u.Scheme == "http" && !hostname.Loopback(host):
-		return errors.New("is http to another machine, want https")
+		return errors.New("uses http for another machine, want https")
 	}
 	return nil
 }

@@ -171,7 +171,7 @@ func structPlan(t reflect.Type) *plan {
 		switch {
 		case f.Anonymous:
 			name = ""
-		case name == "" && inner.part == meta: // a content block encodes itself, so its field has no tag
+		case name == "" && inner.part == meta: // a content block encodes itself, so its Meta field has no tag
 			name = "_meta"
 		case name == "":
 			name = strings.ToLower(f.Name)

@@ -16,8 +16,8 @@ import (
 
 const badMeta, badName, badSource = `{"a bad name":1}`, "no prefix", "javascript:alert(1)"
 
-// structs are the types of package mcp that have a field to check, by their own fields.
-// TestEveryUserFieldIsChecked holds the list against the source.
+// structs are the types of package mcp that themselves have a field to check. TestEveryUserFieldIsChecked compares the
+// list with the source.
 var structs = []any{
 	mcp.AudioContent{}, mcp.CallToolParams{}, mcp.CancelledParams{}, mcp.ClientCapabilities{}, mcp.CompleteParams{},
 	mcp.CreateMessageParams{}, mcp.ElicitParams{}, mcp.ElicitationCompleteParams{}, mcp.EmbeddedResource{},
@@ -64,7 +64,7 @@ func TestEveryUserFieldIsChecked(t *testing.T) {
 	}
 }
 
-// fieldsInSource returns the fields of exported structs of package mcp that are called as those to check.
+// fieldsInSource returns the fields of exported structs of package mcp that have the name of a checked field.
 func fieldsInSource(t *testing.T) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob("../../mcp/*.go")
@@ -146,7 +146,7 @@ func TestOtherTypesAreCheckedAsEncoded(t *testing.T) {
 		`{"a":{"_meta":` + badMeta + `},"_meta":{"com.example/a":1}}`: true,
 		`{"a":1,"_meta":` + badMeta + `}`:                             false,
 		`{"_meta":{"dev.mcp/a":1}}`:                                   false,
-		`{"_meta":7}`:                                                 true, // which is for the encoder to refuse
+		`{"_meta":7}`:                                                 true, // the encoder refuses it
 		`{}`:                                                          true,
 	} {
 		if err := CheckEncoded(map[string]any{}, []byte(text)); (err == nil) != valid {

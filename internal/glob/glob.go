@@ -12,7 +12,7 @@ import (
 // Compile compiles a pattern of [path.Match] to a regular expression. A slash has no special meaning.
 func Compile(pattern string) (*regexp.Regexp, error) {
 	if pattern == "" {
-		return nil, errors.New("a pattern is empty")
+		return nil, errors.New("the pattern is empty")
 	}
 	if _, err := path.Match(pattern, ""); err != nil {
 		return nil, fmt.Errorf("%q is not a valid pattern; want one such as read_*: %w", pattern, err)

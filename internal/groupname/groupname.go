@@ -50,7 +50,7 @@ func (n Naming) filler() byte {
 	return 0
 }
 
-// sanitize replaces the characters that names must not contain.
+// sanitize replaces the characters that a name must not contain.
 func (n Naming) sanitize(name string) string {
 	b := []byte(nil)
 	for _, r := range name {

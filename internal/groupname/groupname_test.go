@@ -30,7 +30,7 @@ func TestToolNamesAreJoinedWithTheirMember(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := n.Name(prefix, test.tool) // which ends with a hash if want ends with a dash
+		got := n.Name(prefix, test.tool) // ends with a hash if want ends with a dash
 		if got != test.want &&
 			!(strings.HasSuffix(test.want, "-") && strings.HasPrefix(got, test.want) && LooksLikeAlias(got)) {
 			t.Errorf("%q of %q with %q: got %s, want %s", test.tool, test.member, test.separator, got, test.want)
@@ -57,7 +57,7 @@ func TestInvalidNamingOptionsAreRefused(t *testing.T) {
 	}
 }
 
-// No two tools have the same name, and from each name it can be told whose it is.
+// No two tools get the same name, and each name identifies its member.
 func TestToolNamesAreValidAndIdentifyTheirMember(t *testing.T) {
 	letters := []rune("ab_-.é 0")
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,7 +74,7 @@ func TestToolNamesAreValidAndIdentifyTheirMember(t *testing.T) {
 				t.Fatal(err)
 			}
 			if prefixes[prefix] {
-				continue // which Add refuses
+				continue // Add refuses a second member with the same prefix
 			}
 			prefixes[prefix] = true
 			for range rapid.IntRange(1, 4).Draw(t, "tools") {

@@ -15,7 +15,7 @@ import (
 
 var errCut = errors.New("cut")
 
-// Whatever was announced, the bytes come out as they went in, and the memory follows them.
+// With every announced length, Read returns the sent bytes, and the buffer grows only as bytes arrive.
 func TestBodyMemoryGrowsWithTheReceivedBytes(t *testing.T) {
 	const limit = 3 << 20
 	seed := rand.Uint64()
@@ -50,7 +50,7 @@ func TestBodyMemoryGrowsWithTheReceivedBytes(t *testing.T) {
 	}
 }
 
-// pieces gives bytes out a few at a time.
+// pieces is a reader that returns a few bytes at a time.
 type pieces struct {
 	rest   []byte
 	came   int

@@ -9,29 +9,29 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Before this package six others had their own answer to whether a host is loopback, and they disagreed: m is the guard
-// of metadata, e the URLs of elicitation, b the keys of package bearer, o the endpoint of package otlp, s the server's
-// guard against rebinding, p the pages that only this machine sees.
+// Before this package existed, six packages decided whether a host is loopback, and their answers differed. The letters
+// stand for these packages: m is the guard of metadata, e the URLs of elicitation, b the keys of package bearer, o the
+// endpoint of package otlp, s the server's guard against rebinding, p the pages that only this machine may read.
 func TestLoopbackRecognizesLoopbackHosts(t *testing.T) {
 	for _, tt := range []struct {
 		host   string
 		want   bool
-		before string // who said yes
+		before string // packages that answered yes
 	}{
 		{"localhost", true, "mebosp"},
 		{"LOCALHOST", true, "me--sp"},
 		{"localhost.", true, "m-----"},
 		{"app.localhost", true, "me----"},
-		{"localhoſt", false, "----sp"}, // it folds to localhost, and is a name of its own in the DNS
+		{"localhoſt", false, "----sp"}, // folds to localhost, but is a different name in the DNS
 		{"127.0.0.1", true, "mebosp"},
 		{"127.0.0.2", true, "mebo-p"},
 		{"::1", true, "mebosp"},
-		{"[::1]", true, "----sp"}, // some were given no brackets
+		{"[::1]", true, "----sp"}, // most packages received hosts without brackets
 		{"0:0:0:0:0:0:0:1", true, "mebo-p"},
 		{"::1%lo", true, "me---p"},
 		{"::ffff:127.0.0.1", true, "-ebo-p"},
 		{"::ffff:7f00:1", true, "-ebo-p"},
-		{"127.0.0.1.", false, "------"}, // a name, which browsers and C take for the address: see Numeric
+		{"127.0.0.1.", false, "------"}, // a name, but browsers and C take it for the address: see Numeric
 		{"127.1", false, "------"},
 		{"0x7f.0.0.1", false, "------"},
 		{"2130706433", false, "------"},
@@ -40,7 +40,7 @@ func TestLoopbackRecognizesLoopbackHosts(t *testing.T) {
 		{"::", false, "------"},
 		{"::ffff:10.0.0.1", false, "------"},
 		{"user@localhost", false, "------"},
-		{"localhost:80", false, "-----p"}, // a port belongs to Host
+		{"localhost:80", false, "-----p"}, // Host removes the port
 		{"localhost.evil.example", false, "------"},
 		{"evil-localhost", false, "------"},
 		{".localhost", false, "me----"},
@@ -163,7 +163,7 @@ func TestLoopbackAddrRecognizesLoopback(t *testing.T) {
 		{&net.TCPAddr{IP: net.ParseIP("fe80::1"), Zone: "lo", Port: 1}, false},
 		{&net.TCPAddr{IP: net.IPv6loopback, Zone: "lo", Port: 1}, true},
 		{(*net.TCPAddr)(nil), false},
-		{&net.TCPAddr{Port: 1}, false}, // all addresses
+		{&net.TCPAddr{Port: 1}, false}, // the unspecified address
 		{&net.UDPAddr{IP: net.IPv6loopback, Port: 1}, true},
 		{&net.UnixAddr{Name: "/127.0.0.1:1", Net: "unix"}, false},
 		{text("[::1%lo]:1"), true},
@@ -176,7 +176,7 @@ func TestLoopbackAddrRecognizesLoopback(t *testing.T) {
 	}
 }
 
-// What is loopback is plain, so that no guard that asks for both refuses it, and in every case that can be written.
+// A loopback host is also plain, so that a guard that requires both accepts it; both hold in upper case, too.
 func TestLoopbackIsPlainInAnyCase(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		host := rapid.OneOf(

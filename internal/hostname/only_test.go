@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestNoOtherPackageComparesHosts holds the whole repository, nested modules included, to the answers of this package:
-// six packages had their own to the same question, and attackers live where such answers differ.
+// TestNoOtherPackageComparesHosts checks that the whole repository, nested modules included, uses this package to
+// compare hosts. Before, six packages compared hosts in different ways, and attackers exploit such differences.
 func TestNoOtherPackageComparesHosts(t *testing.T) {
 	files := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -34,16 +34,16 @@ func TestNoOtherPackageComparesHosts(t *testing.T) {
 			return err
 		}
 		for _, m := range judgements(file) {
-			t.Errorf("%s: %s: package internal/hostname has the answer", set.Position(m.at), m.what)
+			t.Errorf("%s: %s: use package internal/hostname", set.Position(m.at), m.what)
 		}
 		return nil
 	})
 	if err != nil || files < 500 {
-		t.Errorf("looked at %d files, error %v: want the whole repository", files, err)
+		t.Errorf("read %d files, error %v; want the whole repository", files, err)
 	}
 }
 
-// TestHostComparisonsAreDetected shows that the test before it can fail.
+// TestHostComparisonsAreDetected shows that TestNoOtherPackageComparesHosts can fail.
 func TestHostComparisonsAreDetected(t *testing.T) {
 	for code, want := range map[string]bool{
 		`u.Host == other.Host`:                             true,
@@ -84,11 +84,10 @@ type judgement struct {
 	what string
 }
 
-// comparing are the functions that say whether a text is, or is like, another.
+// comparing are the functions that compare two texts.
 var comparing = []string{"EqualFold", "HasSuffix", "HasPrefix", "Contains", "Equal", "Compare", "Index"}
 
-// judgements finds where code compares hosts, asks whether an address is of the loopback, or lists the bytes of a
-// token.
+// judgements finds code that compares hosts, checks for a loopback address, or lists the bytes of a token.
 func judgements(code ast.Node) (found []judgement) {
 	see := func(n ast.Node, format string, args ...any) {
 		found = append(found, judgement{n.Pos(), fmt.Sprintf(format, args...)})
@@ -127,7 +126,7 @@ func judgements(code ast.Node) (found []judgement) {
 	return found
 }
 
-// aboutHosts reports whether an expression is the host of a URL or of a request, or a name of the loopback.
+// aboutHosts reports whether an expression is the host of a URL or request, or a loopback name.
 func aboutHosts(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.SelectorExpr:

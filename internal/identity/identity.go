@@ -6,7 +6,7 @@ import "context"
 
 type key struct{}
 
-// With returns a context for a request of the caller id.
+// With returns a context for a request from the caller with this id.
 func With(ctx context.Context, id string) context.Context { return context.WithValue(ctx, key{}, id) }
 
 // From returns the identity of the caller, or "" for an unknown client.
@@ -18,5 +18,5 @@ func From(ctx context.Context) string {
 // Mark is a parameter type for methods that only packages of this module can declare or call.
 type Mark struct{}
 
-// Own marks a store of this module: it answers immediately and does not fail.
+// Own marks a store that this module implements: it answers immediately and does not fail.
 type Own interface{ Own(Mark) }

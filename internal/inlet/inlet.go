@@ -1,6 +1,5 @@
-// Package inlet provides a connection that receives more than its peer sends: its owner adds frames, immediately or for
-// a later time, and decides when the connection ends. Servers that fail on purpose are built on it: package mcptest and
-// package chaos.
+// Package inlet provides a connection whose owner can add received frames, immediately or at a later time, and can end
+// the connection. Servers that fail on purpose are built on it: package mcptest and package chaos.
 package inlet
 
 import (
@@ -28,7 +27,7 @@ type Conn struct {
 	until     time.Time               // receive nothing before this time
 	over      error                   // error from End; nil before
 	peerOver  error                   // error of the peer's connection, while frames still wait
-	closed    bool                    // Close was called; only the error of the peer's connection remains to be received
+	closed    bool                    // Close was called; Next returns only the error of the peer's connection
 	interrupt context.CancelCauseFunc // ends the wait of Next; nil if Next is not waiting
 }
 
@@ -36,7 +35,7 @@ type Conn struct {
 type parcel struct {
 	frame transport.Frame
 	at    time.Time
-	held  bool // Release makes the frame due
+	held  bool // Release can deliver the frame early
 }
 
 // parcelOverhead is the memory of a parcel besides the bytes of its frame.

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// open returns a connection whose peer sends these frames, and then ends.
+// open returns a Conn around a peer that sends these frames and then ends.
 func open(t *testing.T, room int, frames ...string) *inlet.Conn {
 	t.Helper()
 	conn, err := transport.InMemory(func(ctx context.Context, p *transport.Peer) {
@@ -35,7 +35,7 @@ func open(t *testing.T, room int, frames ...string) *inlet.Conn {
 
 func frame(s string) transport.Frame { return transport.Frame{Data: []byte(s)} }
 
-// all receives to the end.
+// all receives frames until the connection ends.
 func all(t *testing.T, c *inlet.Conn) (got []string, end error) {
 	t.Helper()
 	for {
@@ -47,7 +47,7 @@ func all(t *testing.T, c *inlet.Conn) (got []string, end error) {
 	}
 }
 
-// wants checks what is received to the end, which is the peer's.
+// wants checks that Next returns these frames and then the end of the peer.
 func wants(t *testing.T, c *inlet.Conn, want ...string) {
 	t.Helper()
 	if got, err := all(t, c); !slices.Equal(got, want) || !errors.Is(err, io.EOF) {
@@ -62,7 +62,7 @@ func TestDeliveredFramesPrecedeFramesOfThePeer(t *testing.T) {
 	wants(t, c, "1", "2", "theirs")
 }
 
-// TestDelayedFramesArriveAtTheirTime draws the times of frames, of which some are the same.
+// TestDelayedFramesArriveAtTheirTime draws random delivery times; some of them are equal.
 func TestDelayedFramesArriveAtTheirTime(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		at := rapid.SliceOfN(rapid.IntRange(0, 5), 0, 10).Draw(rt, "seconds")
@@ -171,7 +171,7 @@ func TestCloseInterruptsNextAndDropsFrames(t *testing.T) {
 	})
 }
 
-// TestInletsCanBeNested nests them as a test does that wraps a server of package mcptest in chaos.
+// TestInletsCanBeNested nests two inlets, as a test does that wraps a server of package mcptest in chaos.
 func TestInletsCanBeNested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner := open(t, 0, "theirs")
@@ -182,7 +182,7 @@ func TestInletsCanBeNested(t *testing.T) {
 	})
 }
 
-// receiver is a connection that an inlet belongs to.
+// receiver makes an inlet a transport.Conn.
 type receiver struct{ *inlet.Conn }
 
 func (r receiver) Receive(ctx context.Context) (transport.Frame, error) {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// Next is Receive, and also reports whether the owner delivered the frame. After the owner has ended the connection,
-// frames from the peer are lost; before that, none is.
+// Next is Receive, and also reports whether the owner delivered the frame. Frames from the peer are lost only after the
+// owner has ended the connection.
 func (c *Conn) Next(ctx context.Context) (f transport.Frame, delivered bool, err error) {
 	for {
 		f, delivered, err = c.next(ctx)

@@ -27,7 +27,7 @@ func TestBatchYieldsItsElements(t *testing.T) {
 		t.Errorf("elements (-want +got)\n%s", diff)
 	}
 	for range elements {
-		break // an early end is allowed
+		break // the caller may stop early
 	}
 	if n := len(slices.Collect(elements)); n != 3 {
 		t.Errorf("second iteration: %d elements, want 3 again", n)

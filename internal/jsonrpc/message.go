@@ -100,7 +100,7 @@ func (m *Message) Consume(decode func(middle []byte) (n int, err error)) error {
 	return err
 }
 
-// headSize is the number of bytes by which telemetry tells frames apart.
+// headSize is the number of leading bytes of a frame that a Violation keeps, by which telemetry distinguishes frames.
 const headSize = 64
 
 // settle records that a decoder read the first n bytes of the middle as one value. frame is the argument of Parse. If n

@@ -57,7 +57,7 @@ func TestFailureDecodesTheError(t *testing.T) {
 	}
 }
 
-func TestWireErrorSaysMessageAndCode(t *testing.T) {
+func TestWireErrorTextHasMessageAndCode(t *testing.T) {
 	if got, want := (&jsonrpc.WireError{Code: -32601, Message: "method not found"}).Error(),
 		"method not found (-32601)"; got != want {
 		t.Errorf("Error() = %q, want %q", got, want)

@@ -73,7 +73,7 @@ func (w *Watch) decide() (v verdict) {
 	return v
 }
 
-// lookAgain schedules the next check. asked reports whether silence will be significant then.
+// lookAgain schedules the next check. asked means that the peer was asked, so that silence until then is significant.
 func (w *Watch) lookAgain(every time.Duration, asked bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -30,7 +30,7 @@ func TestVerdictFollowsTheObservations(t *testing.T) {
 	}
 }
 
-// peer is one that a watch looks after every second. It answers when it is asked, or cannot be.
+// peer is watched with an interval of one second. It may answer a ping, and pinging it may fail.
 type peer struct {
 	watched *Watch
 	answers bool

@@ -13,12 +13,13 @@ import (
 
 var errTired = errors.New("tired")
 
-// Each goroutine comes at a moment of its own, holds the Mutex for a while and waits for it no longer than it has
-// patience. What must happen is told by a queue.
+// Goroutines arrive at different times, hold the Mutex for a while, and wait for it for a limited time. A simulated
+// queue determines the expected order.
 func TestMutexIsExclusiveAndFIFO(t *testing.T) {
 	type comer struct{ holds, patience time.Duration }
 	rapid.Check(t, func(rt *rapid.T) {
-		// Odd and even numbers of time, so that no patience ends in the moment in which the Mutex becomes free.
+		// Waits last an odd number of seconds and holds an even number, so that no wait ends at the moment when the Mutex
+		// becomes free.
 		comers := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) comer {
 			return comer{
 				holds:    2 * time.Duration(rapid.IntRange(0, 20).Draw(rt, "holds")) * time.Second,
@@ -57,11 +58,11 @@ func TestMutexIsExclusiveAndFIFO(t *testing.T) {
 				synctest.Wait()
 				time.Sleep(2 * time.Second)
 			}
-			func() { // it comes last, and needs no patience
+			func() { // the last goroutine waits without a limit
 				m.Lock()
 				defer m.Unlock()
 			}()
-			time.Sleep(time.Hour) // until all that were tired have said so
+			time.Sleep(time.Hour) // until all failed goroutines have recorded their error
 		})
 		if overlap || !slices.Equal(got, want) {
 			rt.Fatalf("held by %v, by two at once: %v; want %v, one at a time", got, overlap, want)
@@ -77,7 +78,7 @@ func TestMutexIsExclusiveAndFIFO(t *testing.T) {
 func TestLockContextTakesAFreeMutexAfterCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for range 100 { // a select between both would not do so each time
+	for range 100 { // a select between both would fail at random
 		var m Mutex
 		if err := m.LockContext(ctx); err != nil {
 			t.Fatalf("lock a free Mutex: %v, want nil", err)

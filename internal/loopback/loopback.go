@@ -22,7 +22,7 @@ func Listen(addr string) (*net.TCPListener, error) {
 		return nil, err
 	}
 	if !hostname.LoopbackAddr(tcp) {
-		return nil, fmt.Errorf("%q is not on the loopback", addr)
+		return nil, fmt.Errorf("%q is not a loopback address", addr)
 	}
 	return net.ListenTCP("tcp", tcp)
 }
@@ -33,9 +33,10 @@ func Only(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !cameTo(r) || !hostname.Loopback(hostname.Host(r.Host)):
-			http.Error(w, "served under a name or address of the loopback only", http.StatusMisdirectedRequest)
+			http.Error(w, "the Host of a request must be a loopback name or address, such as localhost",
+				http.StatusMisdirectedRequest)
 		case forwarded(r.Header):
-			http.Error(w, "served to programs of this machine only, and not through a proxy", http.StatusForbidden)
+			http.Error(w, "requests through a proxy are refused; connect directly from this machine", http.StatusForbidden)
 		default:
 			h.ServeHTTP(w, r)
 		}
@@ -58,12 +59,12 @@ func forwarded(h http.Header) bool {
 	return false
 }
 
-// Named serves h, but refuses requests that come to a loopback address under another name. Requests to other addresses
-// may have any name: the name of a machine, a pod or a service.
+// Named serves h, but refuses requests that arrive at a loopback address with another name as Host. Requests to other
+// addresses may have any Host: the name of a machine, a pod or a service.
 func Named(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if cameTo(r) && !hostname.Loopback(hostname.Host(r.Host)) {
-			http.Error(w, "an address of the loopback is served under a name of the loopback only",
+			http.Error(w, "the Host of a request to a loopback address must be a loopback name or address",
 				http.StatusMisdirectedRequest)
 			return
 		}
@@ -71,7 +72,7 @@ func Named(h http.Handler) http.Handler {
 	})
 }
 
-// cameTo reports whether a request came to an address of the loopback.
+// cameTo reports whether a request arrived at a loopback address.
 func cameTo(r *http.Request) bool {
 	to, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {

@@ -56,7 +56,7 @@ func TestBoxLimitCountsUnsentMessages(t *testing.T) {
 		if !b.Put(1000, limit, func() { <-blocked }) {
 			t.Error("the first message was refused")
 		}
-		synctest.Wait() // it is being sent, and takes memory until then
+		synctest.Wait() // the message is being sent, and counts until it has been sent
 		if b.Put(1000, limit, func() { t.Error("a refused message was sent") }) {
 			t.Error("a message over the limit was queued")
 		}

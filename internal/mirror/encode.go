@@ -34,20 +34,20 @@ func Encode(value string) string {
 // strips, or if the text between the delimiters is not base64 of valid UTF-8.
 func Decode(header string) (string, error) {
 	if !plain(header) {
-		return "", fmt.Errorf("header value %s has characters that a header must not have", quote(header))
+		return "", fmt.Errorf("header value %s contains characters that are not allowed in a header", quote(header))
 	}
 	if !isEncoded(header) {
 		return header, nil
 	}
 	if len(header) < len(opening)+len(closing) {
-		return "", fmt.Errorf("header value %s is incomplete", quote(header))
+		return "", fmt.Errorf("the base64 delimiters of header value %s overlap", quote(header))
 	}
 	b, err := strict.DecodeString(header[len(opening) : len(header)-len(closing)])
 	if err != nil {
 		return "", fmt.Errorf("header value %s is not base64", quote(header))
 	}
 	if !utf8.Valid(b) {
-		return "", fmt.Errorf("header value %s is not UTF-8", quote(header))
+		return "", fmt.Errorf("header value %s is not base64 of valid UTF-8", quote(header))
 	}
 	return string(b), nil
 }

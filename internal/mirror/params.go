@@ -153,7 +153,7 @@ func (w *walk) within(i int, static bool, steps ...string) (end int, err error) 
 func (w *walk) once(name string, again bool) {
 	if again && w.twice == nil {
 		w.twice = &SchemaError{Place: w.pointer(),
-			Rule: "where properties are mirrored, " + quote(name) + " occurs twice in one object"}
+			Rule: "on the path to a mirrored property, the member " + quote(name) + " occurs twice"}
 	}
 }
 
@@ -168,7 +168,7 @@ func (w *walk) note(m mark, static bool) error {
 	}
 	for _, other := range w.found {
 		if other.Header == p.Header {
-			return w.fail(m, "another property has the same name, except for letter case")
+			return w.fail(m, "another property has the same header name, ignoring case")
 		}
 	}
 	if len(w.found) == MaxParams {

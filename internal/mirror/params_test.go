@@ -110,11 +110,11 @@ func TestInvalidMarksMakeTheSchemaInvalid(t *testing.T) {
 		"name is null":      {with(`"a":{"type":"string","x-mcp-header":null}`), "/properties/a", "must be a string"},
 		"name is an object": {with(`"a":{"type":"string","x-mcp-header":{"type":"string"}}`), "/properties/a", "a string"},
 
-		"name used twice": {with(`"a":` + region + `,"b":` + region), "/properties/b", "same name"},
+		"name used twice": {with(`"a":` + region + `,"b":` + region), "/properties/b", "same header name"},
 		"name used twice, in another case": {with(`"a":` + region + `,"b":` + marked("string", "REGION")), "/properties/b",
-			"same name"},
+			"same header name"},
 		"name used twice, at other depths": {with(`"a":` + region + `,"b":` + with(`"c":`+region)),
-			"/properties/b/properties/c", "same name"},
+			"/properties/b/properties/c", "same header name"},
 
 		"number":         {with(`"a":` + marked("number", "A")), "/properties/a", kind},
 		"array":          {with(`"a":` + marked("array", "A")), "/properties/a", kind},

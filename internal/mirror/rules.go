@@ -42,16 +42,16 @@ func (m mark) broken(static bool) string {
 	return ""
 }
 
-// An applicator says where the value of a keyword has subschemas.
+// applicator describes where a keyword's value has subschemas.
 type applicator uint8
 
 const (
-	plainly applicator = iota + 1 // it is one, or a list of them
-	byName                        // it is an object of them, by names that are no keywords
+	plainly applicator = iota + 1 // the value is a subschema or a list of subschemas
+	byName                        // the value is an object of subschemas; its names are not keywords
 )
 
-// applicators are the keywords other than properties whose values have subschemas, in 2020-12 and the drafts before.
-// The values of all others are data.
+// applicators are the keywords, other than properties, with subschemas in their values, in draft 2020-12 and earlier
+// drafts. The values of all other keywords are data.
 var applicators = map[string]applicator{
 	"items": plainly, "prefixItems": plainly, "additionalItems": plainly, "unevaluatedItems": plainly, "contains": plainly,
 	"additionalProperties": plainly, "unevaluatedProperties": plainly, "propertyNames": plainly,
@@ -63,10 +63,10 @@ var applicators = map[string]applicator{
 	"$defs": byName, "definitions": byName,
 }
 
-// escape is how names stand in a JSON Pointer.
+// escape escapes a name for a JSON Pointer.
 var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointer returns the JSON Pointer to where the walk is.
+// pointer returns the JSON Pointer to the current place.
 func (w *walk) pointer() string {
 	var b strings.Builder
 	for _, step := range w.place {

@@ -118,7 +118,7 @@ func (r *reading) take(n, i int) error {
 			wanted[p.Type])
 	}
 	if r.size += len(text); r.size > MaxValues {
-		return fmt.Errorf("the arguments that are mirrored in headers have more than %d bytes", MaxValues)
+		return fmt.Errorf("the arguments that are mirrored in headers together have more than %d bytes", MaxValues)
 	}
 	r.values[n] = Value{Header: p.Header, Value: text}
 	return nil

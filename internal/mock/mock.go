@@ -40,7 +40,7 @@ func New(f *recording.File, o *Options) (*mcpserver.Server, error) {
 		}
 	}
 	if m.sessions == nil {
-		return nil, errors.New("the recording has no message of a host")
+		return nil, errors.New("the recording has no message from a host")
 	}
 	if m.o.Telemetry == nil {
 		m.o.Telemetry = telemetry.Off()

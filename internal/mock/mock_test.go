@@ -25,8 +25,8 @@ import (
 
 var revisions = []mcp.Version{mcp.Version20260728, mcp.Version20251125, mcp.Version20250618}
 
-// answers are what the requests of a recording were answered with, in the order of the requests. How many subscriptions
-// a client opens depends on how quick it is.
+// answers returns the recorded answers in the order of their requests, without those to subscriptions: the number of
+// subscriptions that a client opens depends on timing.
 func answers(f *recording.File) (all []*recording.Entry) {
 	for _, reactions := range f.Reactions() {
 		for _, reaction := range reactions {
@@ -94,7 +94,7 @@ func TestMockServesManyHosts(t *testing.T) {
 	}
 }
 
-// refused has a host of the recording make one call, and returns the problem and the error.
+// refused makes one call that differs from the recording, and returns the reported problems and the error.
 func refused(t *testing.T, call func(ctx context.Context, c *mcpclient.Client) error) (problems []string, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,7 +141,7 @@ func TestUnknownRequestErrorNamesDifferences(t *testing.T) {
 	}
 }
 
-// TestMockAnswersForAnyFile has files that a person or an attacker edited.
+// TestMockAnswersForAnyFile replays files that a user or an attacker has edited.
 func TestMockAnswersForAnyFile(t *testing.T) {
 	const session = `{"mcpotel_recording":1,"content":true}
 {"session":1,"from":"host","kind":"request","method":"a","request":1}

@@ -55,7 +55,7 @@ func (p *player) next(m relay.Message) (*reaction, *refusal) {
 	case m.Method == mcp.MethodGetTask:
 		return equal[len(equal)-1], nil // the number of polls varies
 	case !p.repeat:
-		return nil, refuse(mcp.CodeInvalidParams, true, "the recording has this %s only %d times",
+		return nil, refuse(mcp.CodeInvalidParams, true, "the recording contains this %s only %d times",
 			m.Method, len(equal))
 	}
 	for _, t := range equal[1:] {

@@ -41,7 +41,7 @@ func served(t *testing.T, f *recording.File, o *mock.Options) transport.Transpor
 	return conversation.Reach(s)
 }
 
-// recorded is a recording of what a client does with a server of all there is to record.
+// recorded returns a recording of a client's session with a server that has every recordable feature.
 func recorded(t *testing.T, use func(transport.Transport)) *recording.File {
 	t.Helper()
 	return parsed(t, conversation.Record(t, conversation.Reach(conversation.Full(t)), true, use))

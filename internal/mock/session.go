@@ -41,8 +41,8 @@ func newSession(reactions []*recording.Reaction, wild string) *session {
 	return s
 }
 
-// compared returns the part of a message's params that is compared. It leaves out the identity and capabilities of
-// the host.
+// compared returns the params of a message without the parts that need not match: the identity and capabilities of the
+// host.
 func compared(method string, params json.RawMessage) recording.Value {
 	v := recording.ValueOf(params)
 	if o, ok := v.(map[string]any); ok && method == mcp.MethodInitialize {

@@ -2,9 +2,9 @@ package ndjson
 
 import "runtime"
 
-// A sender looks for other senders after lookAfter frames without any, and lookAfter more senders look after one look
-// succeeded. Each failed look doubles the number of frames before the next one, up to lookSeldom: for a lone sender, a
-// look costs a tenth of a write.
+// After lookAfter frames without other senders, a sender looks for some. After a successful look, lookAfter more
+// senders look. Each failed look doubles the number of frames before the next look, up to lookSeldom: for a lone
+// sender, a look costs a tenth of a write.
 const (
 	lookAfter  = 16
 	lookSeldom = 256

@@ -43,7 +43,7 @@ func (w *Writer) leave(p *waiter) bool {
 		return false
 	}
 	w.line = slices.Delete(w.line, i, i+1)
-	w.admit() // p may have been the frame that was too large
+	w.admit() // p may have been the frame that did not fit
 	return true
 }
 

@@ -83,7 +83,7 @@ func TestEachDeviationIsReported(t *testing.T) {
 			func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) {
 				s.Status = "ERROR"
 			}},
-		{"link", "a link leads nowhere", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) {
+		{"link", "a link refers to no span", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) {
 			s.Links = make([]otlpsink.Link, 1)
 		}},
 		{"end of a span", "it ends before it starts", func(s *otlpsink.Span, _ *otlpsink.Point, _ *otlpsink.Record) {

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What the Go SDK does not send as set up in the other tests.
+// The points have forms that the Go SDK does not send in the other tests.
 func TestPointsOfOtherSendersAreFlattened(t *testing.T) {
 	number := []*metrics.NumberDataPoint{{Value: &metrics.NumberDataPoint_AsInt{AsInt: 4}, Exemplars: []*metrics.Exemplar{
 		{Value: &metrics.Exemplar_AsInt{AsInt: 2}}, {Value: &metrics.Exemplar_AsDouble{AsDouble: 0.5}},

@@ -205,7 +205,7 @@ func TestRecordsOfTheRealExporterAreFlattened(t *testing.T) {
 func TestMessageLimitIsNearly64MiB(t *testing.T) {
 	s := start(t, defaultLimit)
 	e, err := otlploggrpc.New(t.Context(), otlploggrpc.WithEndpoint(s.Endpoint()), otlploggrpc.WithInsecure(),
-		otlploggrpc.WithTimeout(time.Minute)) // a busy machine takes its time over so much
+		otlploggrpc.WithTimeout(time.Minute)) // exporting this much takes long on a busy machine
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func startHTTP(t *testing.T) *Sink {
 	return s
 }
 
-// post sends a body and returns the status and the answer.
+// post sends a body and returns the status and the body of the response.
 func post(t *testing.T, s *Sink, path, contentType string, body io.Reader, change ...func(*http.Request)) (int,
 	string) {
 	t.Helper()
@@ -178,14 +178,14 @@ func TestHTTPRefusesInvalidRequests(t *testing.T) {
 	}
 }
 
-// emptySpans is an export request of n spans that say nothing, of two bytes each.
+// emptySpans returns an export request with n empty spans of two bytes each.
 func emptySpans(n int) []byte {
 	spans := bytes.Repeat([]byte{2<<3 | 2, 0}, n)
 	inScope := append(protowire.AppendVarint([]byte{2<<3 | 2}, uint64(len(spans))), spans...)
 	return append(protowire.AppendVarint([]byte{1<<3 | 2}, uint64(len(inScope))), inScope...)
 }
 
-// nestedValue is an export request of a log record whose body is lists within each other.
+// nestedValue returns an export request for a log record whose body is n nested lists.
 func nestedValue(n int) []byte {
 	var raw []byte
 	wrap := func(field byte) {
@@ -253,7 +253,7 @@ func TestCloseEndsHTTPRequests(t *testing.T) {
 		}
 		over <- err
 	}()
-	if _, err := w.Write([]byte("x")); err != nil { // it is being read
+	if _, err := w.Write([]byte("x")); err != nil { // the handler is reading the body
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -261,7 +261,7 @@ func TestCloseEndsHTTPRequests(t *testing.T) {
 	if err := s.Close(ctx); err != context.Canceled {
 		t.Errorf("Close = %v, want context.Canceled", err)
 	}
-	w.Close() // the client would wait for it
+	w.Close() // otherwise the client would wait for the end of the body
 	if err := <-over; err == nil {
 		t.Error("want the request cut, got an answer")
 	}

@@ -15,7 +15,8 @@ import (
 // OTLP's JSON encodes ids in hexadecimal, but protojson decodes bytes from base64. Hexadecimal digits are valid base64,
 // and an id of 16 or 32 digits needs no padding: so the wrong decoding loses nothing and can be undone.
 
-// unread returns the id that was decoded as base64 to raw. If raw was no hexadecimal id, it stays the same.
+// unread undoes the wrong decoding of an id from base64. It returns raw unchanged if raw was not decoded from a
+// hexadecimal id.
 func unread(raw []byte) []byte {
 	id, err := hex.DecodeString(base64.StdEncoding.EncodeToString(raw))
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// patience bounds what a broken sink would make a test wait.
+// patience bounds how long a test waits for a broken sink.
 const patience = 20 * time.Second
 
 func start(t *testing.T, limit int) *Sink {
@@ -45,7 +45,7 @@ func patient(t *testing.T) context.Context {
 	return ctx
 }
 
-// tracer exports each span as it ends.
+// tracer returns a provider that exports each span when it ends.
 func tracer(t *testing.T, s *Sink) *sdktrace.TracerProvider {
 	t.Helper()
 	e, err := otlptracegrpc.New(t.Context(), otlptracegrpc.WithEndpoint(s.Endpoint()), otlptracegrpc.WithInsecure())
@@ -57,7 +57,7 @@ func tracer(t *testing.T, s *Sink) *sdktrace.TracerProvider {
 	return tp
 }
 
-// dial is a bare client, for requests that no exporter makes.
+// dial returns a bare client, for requests that no exporter makes.
 func dial(t *testing.T, s *Sink) coltrace.TraceServiceClient {
 	t.Helper()
 	conn, err := grpc.NewClient(s.Endpoint(), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -233,7 +233,8 @@ func TestCloseLeavesNoGoroutineAndNoPort(t *testing.T) {
 	l.Close()
 }
 
-// awaitNone waits until no goroutine runs these functions. One that a library ended may not have returned yet.
+// awaitNone waits until no goroutine runs these functions: a goroutine that a library has ended may not have returned
+// yet.
 func awaitNone(t *testing.T, functions ...string) {
 	t.Helper()
 	all := make([]byte, 1<<20)
@@ -255,7 +256,7 @@ func TestCloseCutsConnectionsWhenItsContextIsDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	// A client that never says anything keeps a graceful end waiting for its handshake.
+	// A client that sends nothing blocks a graceful end, which waits for the client's handshake.
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	done := make(chan error)

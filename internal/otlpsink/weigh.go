@@ -36,7 +36,7 @@ func unmarshal(raw []byte, m proto.Message) error {
 // allocate.
 func weigh(raw []byte, d protoreflect.MessageDescriptor, depth int) (weight int, err error) {
 	if depth > maxNesting {
-		return 0, fmt.Errorf("more than %d messages within each other", maxNesting)
+		return 0, fmt.Errorf("messages are nested more than %d deep", maxNesting)
 	}
 	fields := d.Fields()
 	weight = weightOf(d)
@@ -147,7 +147,7 @@ func weighJSON(raw []byte, d protoreflect.MessageDescriptor) (weight int, err er
 			}
 		}
 		if len(open) > 4*maxNesting {
-			return 0, fmt.Errorf("more than %d values within each other", 4*maxNesting)
+			return 0, fmt.Errorf("values are nested more than %d deep", 4*maxNesting)
 		}
 	}
 	if weight > maxUnpacked {

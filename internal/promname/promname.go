@@ -1,9 +1,9 @@
-// Package promname says what the names of the telemetry schema become in Prometheus, by the rules that the
-// OpenTelemetry Collector's prometheus exporter and Prometheus' own OTLP receiver share: dots and other signs become
-// underscores, the unit and the kind of the metric become suffixes.
+// Package promname converts the names in the telemetry schema to their names in Prometheus, by the rules that the
+// OpenTelemetry Collector's prometheus exporter and Prometheus' own OTLP receiver share: dots and other special
+// characters become underscores, and the unit and the kind of a metric become suffixes.
 //
-// Dashboards, rules and their checks name series through [Metric] and [Label], and a test holds that no two names of
-// the schema become one.
+// Dashboards, alerts and their checks use [Metric] and [Label] for the names of series. A test checks that no two names
+// of the schema become the same name.
 package promname
 
 import (
@@ -13,11 +13,11 @@ import (
 	"github.com/mcpotel/mcpotel/internal/instrument/schema"
 )
 
-// units are the units that have a word in Prometheus. A unit in braces, such as {request}, has none.
+// units maps units to words in names of series. Units in braces, such as {request}, have no word.
 var units = map[string]string{"s": "seconds", "ms": "milliseconds", "By": "bytes", "1": "ratio"}
 
-// Metric returns the names of the series that a metric is stored under: one, or for a histogram those of its buckets,
-// its sum and its count, in this order.
+// Metric returns the names of a metric's series: one name, or for a histogram the names of its buckets, sum and count,
+// in this order.
 func Metric(m schema.Metric) []string {
 	name := Base(m)
 	if m.Instrument == schema.Histogram {
@@ -26,7 +26,8 @@ func Metric(m schema.Metric) []string {
 	return []string{name}
 }
 
-// Base returns the name of the metric's family: that of its only series, or what a histogram's series begin with.
+// Base returns the name of the metric's family: the name of its only series, or the common prefix of a histogram's
+// series.
 func Base(m schema.Metric) string {
 	words := split(m.Name)
 	if unit := units[m.Unit]; unit != "" && !slices.Contains(words, unit) {
@@ -38,7 +39,7 @@ func Base(m schema.Metric) string {
 	return strings.Join(words, "_")
 }
 
-// Label returns the label that an attribute becomes.
+// Label returns the label name of an attribute.
 func Label(key string) string {
 	label := strings.Map(func(r rune) rune {
 		if !inName(r) {
@@ -52,7 +53,7 @@ func Label(key string) string {
 	return label
 }
 
-// split returns the words of a name: what lies between signs that no name in Prometheus has, and underscores.
+// split splits a name into words at underscores and at characters that Prometheus does not allow in names.
 func split(name string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return r == '_' || !inName(r) })
 }

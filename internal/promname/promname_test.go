@@ -8,21 +8,21 @@ import (
 	"github.com/mcpotel/mcpotel/internal/promname"
 )
 
-// TestSeriesNamesOfTheSchemaAreUnique holds for every series of every metric: mcp.client.x and mcp_client.x would be
-// one in Prometheus, and so would a histogram's count and a counter of that name.
+// TestSeriesNamesOfTheSchemaAreUnique covers every series of every metric: in Prometheus, the names mcp.client.x and
+// mcp_client.x would collide, and so would a histogram's count and a counter with the same name.
 func TestSeriesNamesOfTheSchemaAreUnique(t *testing.T) {
 	whose := map[string]string{}
 	for _, m := range schema.Current.Metrics {
 		for _, series := range append(promname.Metric(m), promname.Base(m)) {
 			if other, taken := whose[series]; taken && other != m.Name {
-				t.Errorf("every series is of one metric, got %s of %s and of %s", series, other, m.Name)
+				t.Errorf("series %s belongs to both %s and %s, want a single metric", series, other, m.Name)
 			}
 			whose[series] = m.Name
 		}
 	}
 }
 
-// Prometheus and the Collector put these labels on series themselves.
+// reserved are the labels that Prometheus and the Collector add to series.
 var reserved = []string{
 	"__name__", "le", "quantile", "job", "instance", "otel_scope_name", "otel_scope_version", "otel_scope_schema_url",
 }
@@ -32,11 +32,11 @@ func TestLabelsOfTheSchemaAreUnique(t *testing.T) {
 	for _, a := range schema.Current.Attributes {
 		label := promname.Label(a.Key)
 		if other, taken := whose[label]; taken {
-			t.Errorf("every label is of one attribute, got %s of %s and of %s", label, other, a.Key)
+			t.Errorf("label %s belongs to both %s and %s, want a single attribute", label, other, a.Key)
 		}
 		whose[label] = a.Key
 		if slices.Contains(reserved, label) {
-			t.Errorf("no attribute takes a label that is Prometheus' own, got %s of %s", label, a.Key)
+			t.Errorf("the label %s of attribute %s is reserved by Prometheus", label, a.Key)
 		}
 	}
 }

@@ -174,7 +174,7 @@ func TestWriterEndsRecordingAtWriteErrorOrLimit(t *testing.T) {
 				w := NewWriter(&c.disk, Header{Version: Version, Content: true}, c.limit, func(err error) { told <- err })
 				w.room = 1000
 				for _, n := range c.write {
-					w.Write(note(n)) // which returns, though the disk hangs
+					w.Write(note(n)) // returns although the disk hangs
 				}
 				if c.disk.hang != nil {
 					atOnce, cancel := context.WithCancel(t.Context())

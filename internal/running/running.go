@@ -14,13 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/inspect"
 )
 
-// Client and Server can be inspected, without a dependency on the code behind them.
+// Client and Server are implemented by clients and servers, so that this package does not depend on them.
 type (
 	Client interface{ Inspect() inspect.Client }
 	Server interface{ Inspect() inspect.Server }
 )
 
-// The active clients and servers of the process.
+// Clients and Servers are the active clients and servers of the process.
 var (
 	Clients Set[Client]
 	Servers Set[Server]
@@ -40,7 +40,7 @@ type Set[T any] struct {
 	mu   sync.Mutex
 	last uint64                           // guarded by mu; the latest assigned number
 	all  map[uint64]func() (v T, ok bool) // guarded by mu; by number; ok is false for a member that was garbage collected
-	// guarded by mu; number of members from which the next add removes collected members
+	// guarded by mu; when all has this many members, the next Enlist first removes collected members
 	room int
 }
 

@@ -41,7 +41,7 @@ func TestTheSetKeepsNothingAlive(t *testing.T) {
 	}
 	runtime.GC()
 	kept := &thing{"kept"}
-	for range 1000 { // each addition makes room
+	for range 1000 { // each addition may remove collected members
 		Enlist(&s, s.Number(), kept)
 		s.Remove(s.last)
 	}

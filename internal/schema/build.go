@@ -60,7 +60,7 @@ func (b *builder) node(n *node, v value) error {
 // place adds to the bytes of all pointers and checks their bound.
 func (b *builder) place(bytes int, pointer string) error {
 	if b.places += bytes; b.places > maxPlaces {
-		return fail(ErrLimit, pointer, "names too long")
+		return fail(ErrLimit, pointer, "the names of properties are too long in total")
 	}
 	return nil
 }

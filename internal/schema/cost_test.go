@@ -142,9 +142,9 @@ func colliding(n int) string {
 	return "[" + b.String() + "0]"
 }
 
-// TestHashesTellItemsApart checks that equal values have the same hash, and that different values have different
+// TestHashesDistinguishItems checks that equal values have the same hash, and that different values have different
 // hashes, even if the concatenation of their parts is the same.
-func TestHashesTellItemsApart(t *testing.T) {
+func TestHashesDistinguishItems(t *testing.T) {
 	zero := `"\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0002A\u0001"` // the bytes of 65
 	for _, c := range []struct {
 		items string

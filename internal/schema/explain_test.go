@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestErrorsSayWhatToCorrect(t *testing.T) {
+func TestErrorsNameTheCorrection(t *testing.T) {
 	const draft07 = `"$schema":"http://json-schema.org/draft-07/schema#",`
 	for _, c := range []struct{ schema, instance, want string }{
 		{`{"type":"string"}`, `1`, `got integer, want string`},

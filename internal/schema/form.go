@@ -64,7 +64,7 @@ func (n *node) only(list []string) error {
 	for _, name := range n.raw.sorted() {
 		key := string(name.bytes())
 		if _, known := keywords[key]; known && !slices.Contains(list, key) {
-			return fail(ErrForm, n.pointer+token(key), "no keyword for this part of a flat form")
+			return fail(ErrForm, n.pointer+token(key), "keyword not allowed in this part of a flat form")
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func checkField(n *node) error {
 		return err
 	}
 	if n.rest == nil || n.rest.to.enum == nil && n.rest.to.anyOf == nil {
-		return fail(ErrForm, n.pointer+"/items", "want the values to choose from")
+		return fail(ErrForm, n.pointer+"/items", "want the values to choose from, in enum or anyOf")
 	}
 	items := n.rest.to
 	if t := items.raw.get("type"); t.kind() != absent && !t.is("string") {

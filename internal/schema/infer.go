@@ -36,7 +36,7 @@ func InferInput(t reflect.Type) (json.RawMessage, error) {
 		s.Type = "object"
 	}
 	if s.Type != "object" {
-		return nil, fmt.Errorf("input schema: the input is %v, and must be a struct or a map: arguments are an object", t)
+		return nil, fmt.Errorf("input schema: arguments are an object, want a struct or a map, not %v", t)
 	}
 	return encode(s)
 }

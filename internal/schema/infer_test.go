@@ -185,10 +185,10 @@ func TestInferInputRefusesUnsupportedTypes(t *testing.T) {
 		want string
 	}{
 		{nil, "nil type"},
-		{reflect.TypeFor[string](), "the input is string, and must be a struct or a map"},
-		{reflect.TypeFor[[]int](), "the input is []int, and must be a struct or a map"},
-		{reflect.TypeFor[time.Time](), "the input is time.Time, and must be a struct or a map"},
-		{reflect.TypeFor[ownForm](), "the input is schema.ownForm, and must be a struct or a map"},
+		{reflect.TypeFor[string](), "want a struct or a map, not string"},
+		{reflect.TypeFor[[]int](), "want a struct or a map, not []int"},
+		{reflect.TypeFor[time.Time](), "want a struct or a map, not time.Time"},
+		{reflect.TypeFor[ownForm](), "want a struct or a map, not schema.ownForm"},
 		{reflect.TypeFor[chan int](), "chan int has no JSON Schema"},
 		{reflect.TypeFor[struct{ A []func() }](), ".A[]: func() has no JSON Schema"},
 		{reflect.TypeFor[struct{ A map[string]complex128 }](), ".A[]: complex128 has no JSON Schema"},
@@ -202,12 +202,12 @@ func TestInferInputRefusesUnsupportedTypes(t *testing.T) {
 		{reflect.TypeFor[withQuote](), "schema.withQuote.A: no schema for a quoted name"},
 		{reflect.TypeFor[withNamed](), "schema.withNamed.place: no schema for an embedded field that is a property"},
 		{reflect.TypeFor[withEmbedded](), "schema.withEmbedded.Scalar: no schema for an embedded field that is a property"},
-		{reflect.TypeFor[withTime](), "must be a struct or a map"},
+		{reflect.TypeFor[withTime](), "want a struct or a map"},
 		{reflect.TypeFor[withEmptyTag](), "empty jsonschema tag"},
 	} {
 		raw, err := InferInput(c.t)
 		if err == nil || !strings.HasPrefix(err.Error(), "input schema: ") || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: want an error that says %q, got %s, %v", c.t, c.want, raw, err)
+			t.Errorf("%v: want an error with %q, got %s, %v", c.t, c.want, raw, err)
 		}
 	}
 }

@@ -54,10 +54,10 @@ func (b *builder) identify(n *node) error {
 	}
 	uri := base.String()
 	if len(uri) > maxBase {
-		return fail(ErrLimit, pointer, "a URI of %d bytes, more than %d", len(uri), maxBase)
+		return fail(ErrLimit, pointer, "the URI has %d bytes, more than %d", len(uri), maxBase)
 	}
 	if _, ok := b.resources[uri]; ok {
-		return fail(ErrInvalid, pointer, "used twice: %s", show(v))
+		return fail(ErrInvalid, pointer, "used more than once: %s", show(v))
 	}
 	n.scope = newResource(base, n)
 	b.resources[uri] = n.scope
@@ -79,7 +79,7 @@ func (b *builder) anchor(n *node, key string, v value) error {
 
 func (b *builder) setAnchor(n *node, name, pointer string) error {
 	if _, ok := n.scope.anchors[name]; ok {
-		return fail(ErrInvalid, pointer, "used twice: %s", showText(name))
+		return fail(ErrInvalid, pointer, "used more than once: %s", showText(name))
 	}
 	n.scope.anchors[name] = n
 	return nil

@@ -86,7 +86,7 @@ type Schema struct {
 // [*CompileError].
 func Compile(raw json.RawMessage) (*Schema, error) {
 	if len(raw) > MaxBytes {
-		return nil, fail(ErrLimit, "", "%d bytes, more than %d", len(raw), MaxBytes)
+		return nil, fail(ErrLimit, "", "the schema has %d bytes, more than %d", len(raw), MaxBytes)
 	}
 	raw = bytes.Clone(raw)
 	m := newMeter(context.Background(), len(raw)) // the budget suffices for a text of MaxBytes

@@ -261,7 +261,7 @@ func TestCompileRefusesInvalidSchemas(t *testing.T) {
 	}
 }
 
-func TestCompileErrorSaysWhereAndWhy(t *testing.T) {
+func TestCompileErrorNamesPlaceAndReason(t *testing.T) {
 	_, err := Compile(json.RawMessage(`{"properties":{"a":{"type":"text"}}}`))
 	const want = `invalid schema at /properties/a/type: "text" is not a type`
 	if err == nil || err.Error() != want {

@@ -150,7 +150,7 @@ func applyTag(s *jsonschema.Schema, tag string) error {
 	for _, set := range settings {
 		k, ok := tagKeywords[set.key]
 		if !ok {
-			return fmt.Errorf("there is no keyword %s; there are %s", set.key,
+			return fmt.Errorf("unknown keyword %s; want one of %s", set.key,
 				strings.Join(slices.Sorted(maps.Keys(tagKeywords)), ", "))
 		}
 		on, kind := s, kindOf(s)
@@ -225,7 +225,7 @@ func cutValue(text string) (value, rest string, err error) {
 		value += part
 		if quoted, ok = strings.CutPrefix(behind, "'"); !ok {
 			if behind != "" && behind[0] != ',' {
-				return "", "", fmt.Errorf("%q behind the quotation mark", behind)
+				return "", "", fmt.Errorf("unexpected %q after the closing quotation mark", behind)
 			}
 			return value, behind, nil
 		}
@@ -240,7 +240,7 @@ func literal(kind, value string) (json.RawMessage, error) {
 		return json.Marshal(value)
 	}
 	if !json.Valid(raw) {
-		return nil, fmt.Errorf("%q is no %s", value, orAny(kind))
+		return nil, fmt.Errorf("%q is not of type %s", value, orAny(kind))
 	}
 	return raw, nil
 }

@@ -106,10 +106,10 @@ func TestInvalidTagsAreRefused(t *testing.T) {
 	}{
 		{struct {
 			A string `keywords:"minlength=1"`
-		}{}, []string{"no keyword minlength", "minLength", `.A: tag keywords:"minlength=1"`}},
+		}{}, []string{"unknown keyword minlength", "minLength", `.A: tag keywords:"minlength=1"`}},
 		{struct {
 			A string `keywords:"required"`
-		}{}, []string{"no keyword required"}},
+		}{}, []string{"unknown keyword required"}},
 		{struct {
 			A string `keywords:"minimum=1"`
 		}{}, []string{"minimum is for type integer or number, not for string"}},
@@ -130,7 +130,7 @@ func TestInvalidTagsAreRefused(t *testing.T) {
 		}{}, []string{"maxLength", `"-1"`}},
 		{struct {
 			A int `keywords:"default=many"`
-		}{}, []string{`"many" is no integer`}},
+		}{}, []string{`"many" is not of type integer`}},
 		{struct {
 			A int `keywords:"default=1.5"`
 		}{}, []string{"1.5"}},
@@ -142,7 +142,7 @@ func TestInvalidTagsAreRefused(t *testing.T) {
 		}{}, []string{`"c"`}},
 		{struct {
 			A []int `keywords:"default=1|x"`
-		}{}, []string{`"x" is no integer`}},
+		}{}, []string{`"x" is not of type integer`}},
 		{struct {
 			A []int `keywords:"enum=1|2,default=1|3"`
 		}{}, []string{"[1,3]"}},
@@ -154,7 +154,7 @@ func TestInvalidTagsAreRefused(t *testing.T) {
 		}{}, []string{"a quotation mark is missing"}},
 		{struct {
 			A string `keywords:"pattern='a'b"`
-		}{}, []string{`"b" behind the quotation mark`}},
+		}{}, []string{`"b" after the closing quotation mark`}},
 		{struct {
 			A []string `keywords:"uniqueItems=perhaps"`
 		}{}, []string{"uniqueItems", "perhaps"}},

@@ -64,7 +64,7 @@ func (a Attrs) check(users bool, uses ...schema.Use) (problems []string) {
 func (v Value) check(use *schema.Use) (problems []string) {
 	a := rowOf(use.Key)
 	if a == nil {
-		return []string{use.Key + " is no attribute of the schema"}
+		return []string{use.Key + " is not an attribute of the schema"}
 	}
 	if v.Type != a.Type && a.Type != schema.Any {
 		problems = append(problems, fmt.Sprintf("%s is a %s, want %s", a.Key, v.Type, a.Type))

@@ -54,7 +54,7 @@ func Unpaired(records []Record) (problems []string) {
 	}
 	for life, n := range open {
 		if n != 0 {
-			problems = append(problems, fmt.Sprintf("%s: %+d starts without exactly one stop or exception", life, n))
+			problems = append(problems, fmt.Sprintf("%s: the starts exceed the stops and exceptions by %+d", life, n))
 		}
 	}
 	return problems

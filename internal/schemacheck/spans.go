@@ -65,7 +65,7 @@ func (s *Span) checkAs(row *schema.Span, users bool) []string {
 		problems = append(problems, fmt.Sprintf("%d links, want at most %d", s.Links, len(row.Links)))
 	}
 	if s.Dangling {
-		problems = append(problems, "a link leads nowhere")
+		problems = append(problems, "a link refers to no span")
 	}
 	if s.Endless {
 		problems = append(problems, "it ends before it starts")

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/internal/tokens"
 )
 
-// TestRateLimitAppliesInEveryWindow takes tokens at random times. In no window of time are there more than the burst
-// and what the rate gives in it, and whoever waits as long as Take says gets one.
+// TestRateLimitAppliesInEveryWindow takes tokens at random times. No window of time has more tokens than the burst plus
+// the rate allows, and a token is available after the wait that Take returns.
 func TestRateLimitAppliesInEveryWindow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := tokens.Limit{
@@ -23,7 +23,7 @@ func TestRateLimitAppliesInEveryWindow(t *testing.T) {
 		for _, pause := range rapid.SliceOfN(rapid.IntRange(-100, 2000), 1, 200).Draw(t, "pauses") {
 			now = now.Add(time.Duration(max(0, pause)) * time.Millisecond)
 			if pause < 0 {
-				b.Full(l, now.Add(-time.Hour)) // a clock that was set back gives nothing
+				b.Full(l, now.Add(-time.Hour)) // setting the clock back adds no tokens
 			}
 			if wait := b.Take(l, now); wait > 0 {
 				if after := b; after.Take(l, now.Add(wait+1)) != 0 {

@@ -53,7 +53,7 @@ func Parse(text string) (*Template, error) {
 		literal, rest, found := strings.Cut(text, "{")
 		literal, ok := runes(literal)
 		if !ok {
-			return nil, fmt.Errorf("the template has characters from %U to %U, which are not supported", firstMark, lastMark)
+			return nil, fmt.Errorf("characters from %U to %U are not supported in a template", firstMark, lastMark)
 		}
 		if first {
 			t.prefix = literal
@@ -66,7 +66,7 @@ func Parse(text string) (*Template, error) {
 		list, text, _ = strings.Cut(rest, "}")
 		e := readExpression(list)
 		if len(e.variables) > maxVariables {
-			return nil, fmt.Errorf("the expression {%s} has %d variables, of which %d are supported", list,
+			return nil, fmt.Errorf("the expression {%s} has %d variables, more than the limit of %d", list,
 				len(e.variables), maxVariables)
 		}
 		for _, v := range e.variables {
@@ -74,7 +74,7 @@ func Parse(text string) (*Template, error) {
 				return nil, fmt.Errorf("the variable %s occurs twice", v.spec)
 			}
 			if v.length > maxPrefix {
-				return nil, fmt.Errorf("the prefix %s is longer than %d characters, which is not supported", v.spec, maxPrefix)
+				return nil, fmt.Errorf("the prefix %s is longer than the limit of %d characters", v.spec, maxPrefix)
 			}
 			seen[v.spec] = true
 		}

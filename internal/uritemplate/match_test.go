@@ -101,11 +101,11 @@ func TestInvalidTemplatesAreRefused(t *testing.T) {
 		"x://{":          "incomplete expression",
 		"x://{}":         "unacceptable variable name",
 		"x://{=a}":       "unimplemented operator",
-		"x://{a:65}":     "the prefix a:65 is longer than 64 characters",
+		"x://{a:65}":     "the prefix a:65 is longer than the limit of 64 characters",
 		"x://\U0010F8FF": "characters from U+10F800 to U+10F8FF",
 		"{a}/{?a}":       "the variable a occurs twice",
 		"{a:3,a:3}":      "the variable a:3 occurs twice",
-		"x://{?a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q}": "has 17 variables, of which 16 are supported",
+		"x://{?a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q}": "has 17 variables, more than the limit of 16",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
@@ -161,8 +161,8 @@ func TestTemplatesMatchTheirExpansions(t *testing.T) {
 	})
 }
 
-// TestMatchedURIsAreExpansions matches templates without lists with random URIs. A template that matches is expanded by
-// the values it found, which gives the same URI.
+// TestMatchedURIsAreExpansions matches templates without lists against random URIs. If a template matches, its
+// expansion with the matched values gives the same URI.
 func TestMatchedURIsAreExpansions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, _ := anyTemplate(t, false)
@@ -189,8 +189,9 @@ func TestMatchedURIsAreExpansions(t *testing.T) {
 	})
 }
 
-// TestMatchFindsExpandedValues expands templates that keep their variables apart, with one value for each, and finds
-// the same values. The implementation that expands writes é as %E9, so no value contains é.
+// TestMatchFindsExpandedValues expands templates with one value for each variable, and checks that Match finds the same
+// values. The templates separate their variables. The implementation that expands writes é as %E9, so no value contains
+// é.
 func TestMatchFindsExpandedValues(t *testing.T) {
 	templates := []string{
 		"x://h/{a}/{b}", "x://h/{a}/m/{+b}", "x://h{/a,b}", "x://h{.a}/{b}", "x://h{?a,b}", "x://h{;a}{?b}", "x://h/{a}{#b}",
@@ -211,7 +212,7 @@ func TestMatchFindsExpandedValues(t *testing.T) {
 	})
 }
 
-// FuzzTemplates holds any URI against any template: none may bring the program down.
+// FuzzTemplates checks that matching any URI against any template does not panic.
 func FuzzTemplates(f *testing.F) {
 	f.Add("x://{a}/{b:2}{?c*,d}{&e}", "x://1/23?c=4&c=5&d=&e=6")
 	f.Add("{+a}{/b*}{.c}{;d}{#e}", "p/q/r.s;d=1#%41,")
@@ -237,7 +238,7 @@ func FuzzTemplates(f *testing.F) {
 var hostile = []string{"{+a}", "{a}{b}{c}{d}", "{a,b,c,d,e,f}", "{+a}/{+b}/{+c}", "{/a*}{?b*,c,d}", "{a:64}{b:64}",
 	"{?a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p}", "{#a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p}"}
 
-// BenchmarkMatch holds the longest URIs of one kind of character against templates that can read them in many ways.
+// BenchmarkMatch matches long URIs of one repeated character against templates that can match them in many ways.
 func BenchmarkMatch(b *testing.B) {
 	for _, text := range append(hostile, "/docs/{id}") {
 		made, err := Parse("x://" + text + "!")

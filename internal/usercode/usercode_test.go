@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// ways are the ways in which code ends that does not return.
+// ways are the ways in which code can fail to return.
 var ways = map[string]struct {
 	fail  func()
 	value any
@@ -21,7 +21,7 @@ var ways = map[string]struct {
 	"exit":      {runtime.Goexit, ErrExited},
 }
 
-// same reports whether f is of a way.
+// same reports whether the failure has this value.
 func (f *Failure) same(value any) bool {
 	if _, isNil := value.(*runtime.PanicNilError); isNil {
 		_, ok := f.Value.(*runtime.PanicNilError)
@@ -117,7 +117,7 @@ func TestFailureTextOmitsThePanicMessage(t *testing.T) {
 	}
 }
 
-// failing is a handler of log records that fails in all it does.
+// failing is a log handler whose methods all fail.
 type failing struct {
 	slog.Handler
 	fail func()

@@ -9,7 +9,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 )
 
-var known sync.Map // reflect.Type to Weights; bounded by the number of types in the program
+var known sync.Map // maps reflect.Type to Weights; bounded by the number of types in the program
 
 // small is a length below which every text is acceptable.
 const small = 64 << 10
@@ -26,7 +26,7 @@ func Decoding(text []byte, v any) error {
 	return Of(t.Elem()).Check(text)
 }
 
-// Of returns the weights for the lists, maps, pointers and interfaces in a type: of each kind, the weight of the
+// Of returns the weights for a type: for each kind of value in it (list, map, pointer, interface), the weight of the
 // largest. For a type that decodes itself, only its own size is known.
 func Of(t reflect.Type) Weights {
 	if w, ok := known.Load(t); ok {

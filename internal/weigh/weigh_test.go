@@ -13,10 +13,10 @@ import (
 	"github.com/mcpotel/mcpotel/internal/testsupport/heap"
 )
 
-// many is a list of so many values.
+// many returns a list of n copies of value.
 func many(value string, n int) string { return "[" + strings.Repeat(value+",", n-1) + value + "]" }
 
-// members is an object of so many members.
+// members returns an object with n members.
 func members(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -33,7 +33,7 @@ type row struct {
 	E       []float64
 }
 
-// texts are such as become much, of 256 KiB and more.
+// texts are JSON texts of 256 KiB and more that become large Go values.
 var texts = map[string]string{
 	"numbers":             many("1", 1<<18),
 	"fractions":           many("0.1234", 1<<17),
@@ -50,7 +50,7 @@ var texts = map[string]string{
 	"lists in each other": many(strings.Repeat("[", 500)+strings.Repeat("]", 500), 1<<8),
 }
 
-// into returns pointers to zero values of types that texts may be decoded into.
+// into returns pointers to zero values of the types to decode into.
 func into() []any {
 	return []any{
 		new(any), new([]row), new([]*row), new([]float64), new([]string), new([]int8), new([]*bool), new([][]int),

@@ -1,5 +1,5 @@
-// Package within joins two contexts: work for a request of one peer on a connection to another peer has the values of
-// the request, including its span, and the lifetime of the connection.
+// Package within joins two contexts. A request from one peer may need a request on a connection to another peer; that
+// work has the values of the first request, including its span, and the lifetime of the connection.
 package within
 
 import "context"

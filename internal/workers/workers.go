@@ -65,7 +65,7 @@ func (p *Pool[T, M]) Start(t T) bool {
 	return true
 }
 
-// work runs t and all following tasks.
+// work runs t and then the following tasks of the goroutine.
 func (p *Pool[T, M]) work(t T) {
 	defer p.alive.Done()
 	running := true

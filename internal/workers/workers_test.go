@@ -16,12 +16,12 @@ func newPool(keep, most int) *Pool[func(), int] {
 	})
 }
 
-// burst runs so many tasks at once to their end, and returns the number of goroutines that wait then.
+// burst runs this many tasks at once, waits for their end, and returns the number of goroutines that are then idle.
 func burst(t *testing.T, p *Pool[func(), int], tasks int) (waiting int) {
 	end := make(chan struct{})
 	for range tasks {
 		if !p.Start(func() { <-end }) {
-			t.Fatal("want a task taken")
+			t.Fatal("the pool refused a task")
 		}
 	}
 	synctest.Wait()
@@ -101,7 +101,7 @@ func TestCloseWaitsForTasksAndRefusesNewOnes(t *testing.T) {
 		end, ended := make(chan struct{}), false
 		p.Start(func() {
 			<-end
-			ended = true // before Join returns, or the race detector says so
+			ended = true // if Join returned earlier, the race detector would report it
 		})
 		if n := p.Close(); n != 1 {
 			t.Errorf("want one task that runs, got %d", n)

@@ -41,7 +41,7 @@ func Chromium() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("Chromium is missing: testenv/browser/install installs it, or name it in CHROMIUM")
+	return "", errors.New("Chromium not found; install it with testenv/browser/install, or set CHROMIUM to its path")
 }
 
 // Start starts Chromium with an empty profile. [Browser.Close] ends it. If Chromium crashes at its start, which happens

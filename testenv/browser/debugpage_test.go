@@ -21,7 +21,7 @@ func troubled(t *testing.T) string {
 	return url
 }
 
-// rowOf is a row of a table of clients or servers as text, with what marks it, by the name in it.
+// rowOf returns a row of a table of clients or servers, by the name in it: its text and its marks.
 const rowOf = `(name => {
 	const row = [...document.querySelectorAll("table.list tr")].find(r => r.querySelector("td.name a")?.textContent === name);
 	return row && {Text: row.innerText.replace(/\s+/g, " ").trim(), Red: getComputedStyle(row.cells[0]).boxShadow !== "none", Href: row.querySelector("a").href};
@@ -32,8 +32,8 @@ type row struct {
 	Red        bool
 }
 
-// What a reader wants to know who opens the page because something is wrong: which clients are in trouble and why, what
-// is under way and for how long, which tool fails, what happened last, and where the trace is.
+// A reader opens the page because something is wrong. The page must show which clients are in trouble and why, which
+// calls are in flight and for how long, which tool fails, what happened last, and where the trace is.
 func TestTheDebugPageSaysWhatIsWrong(t *testing.T) {
 	url := troubled(t)
 	tab := open(t, Desktop, url)
@@ -80,7 +80,7 @@ func TestTheDebugPageSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// The page tells of news by itself, and leaves open what is open.
+// The page updates itself, and keeps open elements open.
 func TestTheDebugPageRefreshesItself(t *testing.T) {
 	tab := open(t, Desktop, eval[row](t, open(t, Desktop, troubled(t)), rowOf+`("weather")`).Href)
 	eval[any](t, tab, `window.untouched = true; document.querySelector("#older").open = true; window.first = `+

@@ -76,7 +76,7 @@ const lines = `[...document.querySelectorAll("details.span")].map(d => {
 
 func TestAClickOnATraceShowsItsWaterfall(t *testing.T) {
 	tab := open(t, Desktop, demoURL)
-	must(t, tab.Click(`#traces tr:has(.badge.bad) a`)) // the newest that failed: the crash
+	must(t, tab.Click(`#traces tr:has(.badge.bad) a`)) // the newest failed trace: the crash
 	must(t, tab.Await(`document.querySelector("#spans")`))
 	must(t, tab.Go(sceneURL(t, "no answer in time")))
 	all := eval[[]line](t, tab, lines)
@@ -98,7 +98,7 @@ func TestAClickOnATraceShowsItsWaterfall(t *testing.T) {
 	if client.BarFill != server.BarFill || client.BarFill == caller.BarFill {
 		t.Errorf("want the bars of what failed in the colour of failure, got %+v", all)
 	}
-	// The caller's bar is no bound at the right: it ends at the deadline, and the server hears of that afterwards.
+	// The caller's bar does not bound the others at the right: it ends at the deadline, and the server is notified later.
 	for _, l := range all {
 		if l.BarRight-l.BarLeft < 1 || l.BarLeft < max(l.ChartLeft, caller.BarLeft)-1 || l.BarRight > l.ChartRight+1 {
 			t.Errorf("want a bar that can be seen and lies within the trace, got %+v", l)
@@ -129,7 +129,7 @@ func TestASpanOpensToItsAttributes(t *testing.T) {
 }
 
 func TestSpanLinkOpensTheLinkedTrace(t *testing.T) {
-	from := sceneURL(t, "mcp_client.connect") // the reconnect, which links to the connection that was lost
+	from := sceneURL(t, "mcp_client.connect") // the reconnect, with a link to the lost connection
 	tab := open(t, Desktop, from)
 	must(t, tab.Click("details.span > summary"))
 	must(t, tab.Await(`document.querySelector("ul.links a")?.checkVisibility()`))

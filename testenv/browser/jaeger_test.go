@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// jaegerConfig is Jaeger with all that it has in memory. %s are the addresses of OTLP, the page and API, and the API
-// over gRPC, and the folder of the page's assets, which may be empty.
+// jaegerConfig configures Jaeger with storage in memory. The %s are the addresses of OTLP, of the page and API, and of
+// the API over gRPC, and the folder of the page's assets, which may be empty.
 const jaegerConfig = `service:
   extensions: [jaeger_storage, jaeger_query]
   pipelines:
@@ -27,8 +27,7 @@ receivers: {otlp: {protocols: {grpc: {endpoint: "%[1]s"}}}}
 exporters: {jaeger_storage_exporter: {trace_storage: main}}
 `
 
-// jaeger starts Jaeger, which JAEGER_BIN names, or which is in MCPOTEL_STACK, the directory that testenv/stack/install
-// prints.
+// jaeger starts Jaeger from JAEGER_BIN or from MCPOTEL_STACK, the directory that testenv/stack/install prints.
 func jaeger(t *testing.T) (otlp, ui string) {
 	t.Helper()
 	path := os.Getenv("JAEGER_BIN")
@@ -76,7 +75,7 @@ func jaeger(t *testing.T) (otlp, ui string) {
 	}
 }
 
-// free is an address at which no program listens.
+// free returns an unused address.
 func free(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -85,12 +84,12 @@ func free(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// failedCall makes a call that fails, exported to Jaeger, and returns the id of its trace.
+// failedCall makes a failing call, exports it to Jaeger, and returns the id of its trace.
 func failedCall(t *testing.T, otlp string) string {
 	t.Helper()
 	cmd := exec.Command(mcpotel, "call", "--trace", "divide", `{"a":1,"b":0}`, "--", mcpotel, "serve-demo")
 	cmd.Env = append(Environment(), "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+otlp)
-	out, _ := cmd.CombinedOutput() // the tool's error is its exit code
+	out, _ := cmd.CombinedOutput() // the command exits with an error because the tool fails
 	_, rest, found := strings.Cut(string(out), "trace ")
 	id, _, _ := strings.Cut(rest, " ")
 	if !found || len(id) != 32 {
@@ -122,8 +121,8 @@ func TestJaegerTraceIsShownLikeOthers(t *testing.T) {
 	}
 }
 
-// TestJaegersOwnPageShowsTheTrace runs where JAEGER_UI_ASSETS names a build of Jaeger's page, which its Go module does
-// not have.
+// TestJaegersOwnPageShowsTheTrace runs only if JAEGER_UI_ASSETS names a build of Jaeger's page, which its Go module
+// does not contain.
 func TestJaegersOwnPageShowsTheTrace(t *testing.T) {
 	otlp, ui := jaeger(t)
 	id := failedCall(t, otlp)

@@ -6,7 +6,7 @@ import (
 )
 
 func quoted(s string) string {
-	raw, _ := json.Marshal(s) // of a string, it never fails
+	raw, _ := json.Marshal(s) // never fails for a string
 	return string(raw)
 }
 
@@ -22,7 +22,7 @@ func TestNoPageScrollsSidewaysOnAPhone(t *testing.T) {
 		}
 		w := eval[width](t, tab, `({Page: document.documentElement.scrollWidth, Screen: screen.width,
 			Widest: [...document.querySelectorAll("header *, main *")].filter(e => e.getBoundingClientRect().right > screen.width + 1).map(e => e.outerHTML.slice(0, 80))[0] ?? ""})`)
-		// Text in a column of a letter or two is not readable either.
+		// Text in a column of one or two letters is not readable.
 		squeezed := eval[[]string](t, tab, `[...document.querySelectorAll("main *")].filter(e => {
 			const text = [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data.trim()).join(" "), box = e.getBoundingClientRect();
 			return e.checkVisibility() && text.length > 12 && box.width < 60 && box.height > 60;
@@ -36,7 +36,7 @@ func TestNoPageScrollsSidewaysOnAPhone(t *testing.T) {
 	}
 }
 
-// faint finds text whose contrast to what is behind it is less than WCAG 2.2 wants at level AA (1.4.3): 4.5, and 3 for
+// faint finds text with a contrast to its background below the minimum of WCAG 2.2, level AA (1.4.3): 4.5, or 3 for
 // large text.
 const faint = `(() => {
 	const parse = c => { const m = c.match(/[\d.]+/g).map(Number); return {rgb: m.slice(0, 3), a: m[3] ?? 1}; };

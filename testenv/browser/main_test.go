@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// What the tests of this package share, since starting it takes seconds.
+// The tests of this package share these, because they take seconds to start.
 var (
 	mcpotel  string // path of the command
 	chromium *Browser
-	demoURL  string // the page of a demo that has played its scenes, three of which fail
+	demoURL  string // page of a demo that has played its scenes, three of which fail
 )
 
 func TestMain(m *testing.M) {
@@ -47,8 +47,8 @@ func runAll(m *testing.M) (int, error) {
 	return code, demo.Stop()
 }
 
-// open opens a page in a tab of its own. At the end of the test nothing may stand in its console, and it may have sent
-// requests to no host but the page's.
+// open opens a page in its own tab. At the end of the test, it checks that the console is empty and that the tab has
+// sent requests only to the page's host.
 func open(t *testing.T, l Look, address string) *Tab {
 	t.Helper()
 	tab, err := chromium.Open(l)
@@ -81,7 +81,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// eval is the value of a JavaScript expression.
+// eval returns the value of a JavaScript expression.
 func eval[T any](t *testing.T, tab *Tab, format string, args ...any) T {
 	t.Helper()
 	v, err := Eval[T](tab, fmt.Sprintf(format, args...))
@@ -89,7 +89,7 @@ func eval[T any](t *testing.T, tab *Tab, format string, args ...any) T {
 	return v
 }
 
-// sceneURL is the address of the trace of a scene of the demo, or of one that is folded.
+// sceneURL returns the address of a scene's trace, also of a folded scene.
 func sceneURL(t *testing.T, title string) string {
 	t.Helper()
 	tab := open(t, Desktop, demoURL)
@@ -97,7 +97,7 @@ func sceneURL(t *testing.T, title string) string {
 		.find(a => a.textContent.includes(%q)).href`, title)
 }
 
-// pages are all kinds of pages of the demo, by name.
+// pages returns one page of each kind in the demo, by name.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	return map[string]string{

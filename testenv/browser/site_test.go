@@ -29,7 +29,7 @@ func documentation(t *testing.T) string {
 	return server.URL
 }
 
-// sitePages are a page of each kind.
+// sitePages contains a page of each kind.
 var sitePages = []string{"/", "/docs/", "/docs/guides/getting-started.html", "/docs/telemetry/client-events.html",
 	"/docs/telemetry/attributes.html", "/docs/state-machine.html", "/collector/"}
 
@@ -93,7 +93,7 @@ func TestSiteIsReadableOnAPhoneAndInDarkMode(t *testing.T) {
 	}
 }
 
-// picture writes what a tab shows to the directory that MCPOTEL_PICTURES names, for a person to look at.
+// picture writes a picture of a tab to the directory in MCPOTEL_PICTURES, for a person to look at.
 func picture(t *testing.T, tab *Tab, name string) {
 	t.Helper()
 	dir := os.Getenv("MCPOTEL_PICTURES")

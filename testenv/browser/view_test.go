@@ -29,7 +29,7 @@ func view(t *testing.T, args ...string) viewer {
 	return viewer{m[1], m[2]}
 }
 
-// span is one in OTLP's JSON.
+// span is a span in OTLP's JSON.
 type span struct {
 	TraceID    string `json:"traceId"`
 	SpanID     string `json:"spanId"`
@@ -107,7 +107,7 @@ func TestThePagesNeedNoScript(t *testing.T) {
 		emulation.SetScriptExecutionDisabledParams{Value: true})
 	must(t, err)
 	must(t, tab.Go(sceneURL(t, "killed")))
-	must(t, tab.Click("details.span.failed > summary")) // details need none
+	must(t, tab.Click("details.span.failed > summary")) // details elements need no script
 	text := eval[string](t, tab, `document.querySelector("details.span.failed").innerText`)
 	if !strings.Contains(text, "gen_ai.tool.name\ncrash") {
 		t.Errorf("want the attributes of the span that was clicked on, got %q", text)

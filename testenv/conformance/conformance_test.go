@@ -16,7 +16,7 @@ var (
 	client  string // the programs under test; TestMain builds them once
 	server  string
 	command string // mcpotel
-	results string // where the suite writes; what failed stays there
+	results string // directory for the suite's output; the output of failed scenarios stays
 )
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func buildAndRun(m *testing.M) (status int, err error) {
 	if results, err = os.MkdirTemp("", "conformance-results"); err != nil {
 		return 0, err
 	}
-	defer os.Remove(results) // fails if something is left to look at
+	defer os.Remove(results) // fails if output of a failed scenario is left
 	client, server, command = filepath.Join(dir, "client"), filepath.Join(dir, "server"), filepath.Join(dir, "mcpotel")
 	if strings.Contains(client, " ") {
 		return 0, fmt.Errorf("the suite splits the client's command at spaces: set TMPDIR to a folder without, not %q", dir)
@@ -97,7 +97,7 @@ func runAll(t *testing.T, side string, revisions []revision, at func(*testing.T,
 	fmt.Printf("%s\n%s", side, &board)
 }
 
-// knownFailures is what baseline.yaml lists of one side.
+// knownFailures returns the entries of baseline.yaml for one side.
 func knownFailures(t *testing.T, side string, revisions []revision) []string {
 	t.Helper()
 	text, err := os.ReadFile("baseline.yaml")
@@ -117,7 +117,7 @@ func knownFailures(t *testing.T, side string, revisions []revision) []string {
 	return known[side]
 }
 
-// judge passes or fails a scenario, and keeps what the suite wrote if it failed.
+// judge passes or fails a scenario. It keeps the suite's output if the scenario failed.
 func judge(t *testing.T, o outcome, known bool) {
 	faults := o.faults()
 	switch {
@@ -134,7 +134,7 @@ func judge(t *testing.T, o outcome, known bool) {
 	}
 }
 
-// judgeSkipped holds the suite to skipping a scenario: one that it runs belongs to the others.
+// judgeSkipped checks that the suite still skips a scenario. If the suite runs it, it belongs in another list.
 func judgeSkipped(t *testing.T, o outcome) {
 	for _, c := range o.checks {
 		if c.Status != "SKIPPED" {
@@ -146,7 +146,8 @@ func judgeSkipped(t *testing.T, o outcome) {
 	}
 }
 
-// TestAClientThatDoesNothingFails proves that the runner can fail, also where the suite expects the client to give up.
+// TestAClientThatDoesNothingFails proves that the runner can fail a client, even where the suite expects the client to
+// give up.
 func TestAClientThatDoesNothingFails(t *testing.T) {
 	s := installed(t)
 	for version, scenario := range map[string]string{
@@ -221,7 +222,8 @@ func TestSkillsScenariosMatchTheSuite(t *testing.T) {
 	}
 }
 
-// TestScenariosOfARevisionAreUnique: in one process of the suite, the second would be judged by the checks of both.
+// TestScenariosOfARevisionAreUnique checks for duplicates: one process of the suite would judge a second run by the
+// checks of both runs.
 func TestScenariosOfARevisionAreUnique(t *testing.T) {
 	for _, r := range slices.Concat(revisions, serverRevisions) {
 		names := slices.Sorted(slices.Values(slices.Concat(r.scenarios(), r.skipped)))
@@ -231,7 +233,7 @@ func TestScenariosOfARevisionAreUnique(t *testing.T) {
 	}
 }
 
-// listed are the scenarios of a list of the suite whose lines end so.
+// listed returns the scenarios in a list of the suite, from the lines with this suffix.
 func listed(text, suffix string) []string {
 	var names []string
 	for line := range strings.Lines(text) {

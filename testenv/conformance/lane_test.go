@@ -13,25 +13,26 @@ import (
 	"time"
 )
 
-// runLimit bounds one scenario. The suite gives the client 30 s of it.
+// runLimit bounds one scenario. The suite allows the client 30 s.
 const runLimit = time.Minute
 
-// lane runs the commands of the suite one after the other, in one process of npm/repeat.mjs: to load the suite takes
-// longer than to run most scenarios. After a command that failed the process is ended, and the next one gets a new one.
+// lane runs commands of the suite one after the other in one process of npm/repeat.mjs, because loading the suite takes
+// longer than most scenarios. After a failed command it ends the process, and starts another for the next command.
 //
-// The suite makes each scenario when it is loaded, and keeps its checks: a lane is for running each once.
+// The suite creates each scenario once when it is loaded, and keeps its checks, so a lane must run each scenario only
+// once.
 type lane struct {
-	command []string // up to the suite, which it names
-	env     []string // of the suite and of the client
+	command []string // command line up to the suite's path
+	env     []string // environment of the suite and of the client
 	limit   time.Duration
 
-	process *exec.Cmd // nil if none runs
+	process *exec.Cmd // nil if no process runs
 	in      io.WriteCloser
 	pipe    *os.File
-	out     *bufio.Reader // of pipe, which is what the process prints on both streams
+	out     *bufio.Reader // reads pipe, with both output streams of the process
 }
 
-// run runs one command. An error says that the suite did not get to its end.
+// run runs one command. It returns an error if the suite did not finish.
 func (l *lane) run(args ...string) (exit int, output string, err error) {
 	if l.process == nil {
 		if err := l.start(); err != nil {
@@ -45,7 +46,7 @@ func (l *lane) run(args ...string) (exit int, output string, err error) {
 	return exit, output, errors.Join(err, l.stop())
 }
 
-// ask has the process run a command.
+// ask makes the process run a command.
 func (l *lane) ask(args []string) (exit int, output string, err error) {
 	line, err := json.Marshal(args)
 	if err != nil {
@@ -78,19 +79,19 @@ func (l *lane) start() error {
 	return nil
 }
 
-// stop ends the process, if one runs, whatever it does.
+// stop ends the process, if one runs, in any state.
 func (l *lane) stop() error {
 	if l.process == nil {
 		return nil
 	}
 	cmd := l.process
 	l.process = nil
-	_ = cmd.Process.Kill() // it may have ended
-	_ = cmd.Wait()         // and says that it was killed
+	_ = cmd.Process.Kill() // the process may have ended already
+	_ = cmd.Wait()         // reports that the process was killed
 	return l.pipe.Close()
 }
 
-// readRun reads what one command prints, up to the line with its status.
+// readRun reads the output of one command, up to the line with its status.
 func readRun(r *bufio.Reader) (exit int, output string, err error) {
 	var text strings.Builder
 	for {
@@ -125,7 +126,7 @@ func TestOutputIsReadUpToTheStatusLine(t *testing.T) {
 	}
 }
 
-// TestFailingScenarioDoesNotAffectOthers has clients that do so, each between two scenarios that pass.
+// TestFailingScenarioDoesNotAffectOthers runs clients that fail, each between two scenarios that pass.
 func TestFailingScenarioDoesNotAffectOthers(t *testing.T) {
 	s, r := installed(t), revision{version: "2025-11-25"}
 	l := s.lane(t, r)
@@ -135,10 +136,10 @@ func TestFailingScenarioDoesNotAffectOthers(t *testing.T) {
 	for _, tc := range []struct {
 		what, client string
 		limit        time.Duration
-		err          error // nil for a status
+		err          error // nil if the command ends with a status
 	}{
 		{"fails", "false", runLimit, nil},
-		{"crashes", "kill -KILL $PPID #", runLimit, io.EOF}, // the suite itself, before the URL that it appends
+		{"crashes", "kill -KILL $PPID #", runLimit, io.EOF}, // kills the suite itself; # hides the URL that the suite appends
 		{"hangs", "sleep 5 #", time.Second, os.ErrDeadlineExceeded},
 	} {
 		l.limit = runLimit
@@ -156,7 +157,7 @@ func TestFailingScenarioDoesNotAffectOthers(t *testing.T) {
 	}
 }
 
-// TestPassingScenariosShareOneProcess proves that the suite is not loaded for each scenario.
+// TestPassingScenariosShareOneProcess proves that the suite is not loaded again for each scenario.
 func TestPassingScenariosShareOneProcess(t *testing.T) {
 	s, r := installed(t), revision{version: "2025-11-25"}
 	l := s.lane(t, r)

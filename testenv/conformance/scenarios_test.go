@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// revision is a revision of the specification and what the client or the server has to pass at it.
+// revision is a revision of the specification, with the scenarios that the client or the server must pass.
 type revision struct {
 	version    string
 	way        way
-	required   []string // scored: the suite's frozen requirements, where it has some for the revision
-	extensions []string // not required by the suite, but of us
-	skills     []string // of the Skills extension (SEP-2640), which the suite assigns to no revision
-	skipped    []string // that the suite skips, whatever is under test
+	required   []string // scored: the suite's frozen requirements, if it has any for the revision
+	extensions []string // the suite does not require these, but this project does
+	skills     []string // scenarios of the Skills extension (SEP-2640), which the suite assigns to no revision
+	skipped    []string // the suite skips these for every program
 }
 
-// way is how a program is run.
+// way is how the tests run the program.
 type way string
 
 const (
 	usual    way = ""
-	unpinned way = "unpinned" // the client may speak every revision that it knows, and finds out which the server does
-	proxied  way = "proxied"  // the proxy is in between, to which the client speaks over HTTP
-	piped    way = "piped"    // likewise, on standard input and output
+	unpinned way = "unpinned" // the client supports all revisions and negotiates one with the server
+	proxied  way = "proxied"  // the client uses a proxy over HTTP
+	piped    way = "piped"    // the client uses a proxy on standard input and output
 )
 
-// name is what the tests and the baseline call it.
+// name returns the name of the revision in tests and in the baseline.
 func (r revision) name() string {
 	if r.way == usual {
 		return r.version
@@ -37,10 +37,10 @@ func (r revision) runs(scenario string) bool {
 	return slices.Contains(r.scenarios(), scenario)
 }
 
-// scenarios are all that are run.
+// scenarios returns all scenarios to run.
 func (r revision) scenarios() []string { return slices.Concat(r.required, r.extensions, r.skills) }
 
-// find returns the revision of that name.
+// find returns the revision with this name.
 func find(revisions []revision, name string) (revision, bool) {
 	i := slices.IndexFunc(revisions, func(r revision) bool { return r.name() == name })
 	if i < 0 {
@@ -49,7 +49,7 @@ func find(revisions []revision, name string) (revision, bool) {
 	return revisions[i], true
 }
 
-// revisions are all that clients are run at. At 2026-07-28 the client is never pinned.
+// revisions are all revisions for clients. At 2026-07-28 the client is never pinned.
 var revisions = []revision{
 	{version: "2026-07-28", required: required20260728, extensions: extensions, skills: skills},
 	{version: "2025-11-25", required: required20251125, extensions: extensions, skills: skills},
@@ -64,7 +64,7 @@ var revisions = []revision{
 	{version: "2025-11-25", required: unauthorized(required20251125), skills: skills, way: piped},
 }
 
-// unauthorized are the scenarios in which the server demands no authorization.
+// unauthorized returns the scenarios in which the server requires no authorization.
 func unauthorized(scenarios []string) []string {
 	return slices.DeleteFunc(slices.Clone(scenarios), func(name string) bool { return strings.HasPrefix(name, "auth/") })
 }
@@ -125,7 +125,8 @@ var required20251125 = []string{
 	"auth/token-endpoint-auth-none",
 }
 
-// For 2025-06-18 and 2025-03-26 the suite has no frozen requirements: these are what its authors wrote for them.
+// The suite has no frozen requirements for 2025-06-18 and 2025-03-26. These are the scenarios that its authors wrote
+// for them.
 var (
 	required20250618 = []string{
 		"initialize",

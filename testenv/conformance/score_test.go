@@ -7,12 +7,12 @@ import (
 	"text/tabwriter"
 )
 
-// scoreboard counts what passed. Its zero value is empty.
+// scoreboard counts passed scenarios and checks. Its zero value is empty.
 type scoreboard struct {
 	rows []score
 }
 
-// score is that of one revision: scenarios passed of those run, and checks of those that judge.
+// score is the score of one revision: passed scenarios of all that ran, and passed checks of all that judged.
 type score struct {
 	revision             string
 	required, extensions ratio
@@ -33,7 +33,7 @@ func (r ratio) String() string {
 	return fmt.Sprintf("%d/%d", r.passed, r.of)
 }
 
-// add counts one scenario, whether it is known to fail or not.
+// add counts one scenario, also a known failure.
 func (b *scoreboard) add(r revision, scenario string, o outcome) {
 	i := slices.IndexFunc(b.rows, func(s score) bool { return s.revision == r.name() })
 	if i < 0 {
@@ -51,7 +51,7 @@ func (b *scoreboard) add(r revision, scenario string, o outcome) {
 	row.checks.add(o.succeeded(), o.judged())
 }
 
-// String is the table of scores.
+// String returns the table of scores.
 func (b *scoreboard) String() string {
 	var text strings.Builder
 	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

@@ -1,10 +1,10 @@
 package conformance
 
-// serverRevisions are all that servers are run at, by one process at one URL.
+// serverRevisions are all revisions for servers. One process at one URL serves them.
 var serverRevisions = []revision{
 	{
 		version: "2026-07-28", required: serverRequired20260728, extensions: serverExtensions20260728, skills: serverSkills,
-		skipped: []string{"tasks-status-notifications"}, // it waits to be written anew for subscriptions/listen
+		skipped: []string{"tasks-status-notifications"}, // the suite must first adapt it to subscriptions/listen
 	},
 	{version: "2025-11-25", required: serverRequired20251125, extensions: serverExtensions20251125, skills: serverSkills},
 	{version: "2025-06-18", required: serverRequired20250618},
@@ -91,8 +91,8 @@ var serverRequired20251125 = []string{
 	"dns-rebinding-protection",
 }
 
-// For 2025-06-18 the suite has no frozen requirements: these are what its authors wrote for it. It offers 2025-11-25 in
-// initialize all the same.
+// The suite has no frozen requirements for 2025-06-18. These are the scenarios that its authors wrote for it. The suite
+// still offers 2025-11-25 in initialize.
 var serverRequired20250618 = []string{
 	"server-initialize",
 	"server-session-lifecycle",

@@ -13,20 +13,20 @@ import (
 	"testing"
 )
 
-// suite is the installed suite and how to start it.
+// suite is the installed suite, and the way to start it.
 type suite struct {
-	command []string // up to the suite's own arguments
-	dir     string   // where results go
-	client  string   // the built client under test
-	env     []string // of the suite and of the client
+	command []string // command line before the suite's own arguments
+	dir     string   // directory for results
+	client  string   // path of the client under test
+	env     []string // environment of the suite and of the client
 }
 
-// installed is the suite that MCPOTEL_CONFORMANCE names.
+// installed returns the suite that MCPOTEL_CONFORMANCE names.
 func installed(t *testing.T) suite {
 	t.Helper()
 	dir := os.Getenv("MCPOTEL_CONFORMANCE")
 	if dir == "" {
-		t.Fatal("MCPOTEL_CONFORMANCE is not set: run testenv/conformance/install and set it to what that prints")
+		t.Fatal("MCPOTEL_CONFORMANCE is not set: run testenv/conformance/install and set it to the printed directory")
 	}
 	main := filepath.Join(dir, "node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")
 	if _, err := os.Stat(main); err != nil {
@@ -45,8 +45,8 @@ func installed(t *testing.T) suite {
 	}
 }
 
-// isolation is the command that runs another without any network but loopback: the suite's mock servers listen on every
-// address. Where the system does not let us, the suite runs without.
+// isolation returns a command that runs another command with loopback as its only network, because the suite's mock
+// servers listen on every address. It returns nothing if the system does not allow that.
 func isolation(t *testing.T) []string {
 	t.Helper()
 	const loopback = `ip link set lo up && exec "$@"`
@@ -64,16 +64,16 @@ func isolation(t *testing.T) []string {
 	return nil
 }
 
-// outcome is what one run of the suite left.
+// outcome is the result of one run of the suite.
 type outcome struct {
 	checks []check
-	exit   int    // status of the suite
-	client int    // status of the client
-	output string // of the suite, on both streams
-	dir    string // holds checks.json and the client's output
+	exit   int    // exit status of the suite
+	client int    // exit status of the client
+	output string // both output streams of the suite
+	dir    string // directory with checks.json and the client's output
 }
 
-// lane is one for the scenarios of a revision, until the test ends.
+// lane returns a lane for the scenarios of a revision. It ends with the test.
 func (s suite) lane(t *testing.T, r revision) *lane {
 	l := &lane{
 		command: s.command,
@@ -103,11 +103,11 @@ func (s suite) run(t *testing.T, l *lane, r revision, scenario string) outcome {
 	return o
 }
 
-// start starts a program that serves for the time of a test, and returns the URL that it prints.
+// start starts a server for the duration of a test, and returns the URL that it prints.
 func start(t *testing.T, command string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(command, args...)
-	_, noInput := cmd.StdinPipe() // the server ends with it, should this process be killed
+	_, noInput := cmd.StdinPipe() // the server ends when this process is killed
 	stdout, err := cmd.StdoutPipe()
 	if err := errors.Join(noInput, err); err != nil {
 		t.Fatal(err)
@@ -125,10 +125,11 @@ func start(t *testing.T, command string, args ...string) string {
 	if err != nil {
 		t.Fatalf("%s does not say where it listens: %v", filepath.Base(command), err)
 	}
-	return strings.Replace(strings.TrimSpace(line), "127.0.0.1", "localhost", 1) // one scenario insists on that name
+	return strings.Replace(strings.TrimSpace(line), "127.0.0.1", "localhost", 1) // one scenario requires this name
 }
 
-// onTheHost is a suite that is not isolated: to test a server it opens no port, and needs the one of the server.
+// onTheHost returns the suite without isolation. For tests of a server the suite opens no port, but must reach the
+// server's port.
 func (s suite) onTheHost() suite {
 	s.command = s.command[slices.Index(s.command, "node"):]
 	return s
@@ -144,7 +145,7 @@ func (s suite) runServer(t *testing.T, l *lane, url string, r revision, scenario
 	return o
 }
 
-// execute runs the suite with arguments of its own.
+// execute runs the suite with other arguments.
 func execute(t *testing.T, l *lane, args ...string) (exit int, output string) {
 	t.Helper()
 	exit, output, err := l.run(args...)
@@ -154,7 +155,8 @@ func execute(t *testing.T, l *lane, args ...string) (exit int, output string) {
 	return exit, output
 }
 
-// readChecks reads the one checks.json below the directory of a run; the suite names its folder by scenario and time.
+// readChecks reads the only checks.json below the directory of a run. The suite names its folder after the scenario and
+// the time.
 func readChecks(t *testing.T, o outcome) []check {
 	t.Helper()
 	var found []check

@@ -16,9 +16,9 @@ type check struct {
 	ErrorMessage string `json:"errorMessage"`
 }
 
-// faults says why a run does not count as passed; none if it does. It is stricter than the suite, which passes a
-// scenario that no check succeeded in, and which lets the client fail where it is to refuse: ours says itself whether
-// it refused what it should have.
+// faults returns the reasons why a run does not count as passed, or none. It is stricter than the suite in two ways.
+// The suite passes a scenario without a successful check. The suite also accepts any failure of a client that must
+// refuse; this project's client itself reports whether it refused correctly.
 func (o outcome) faults() []string {
 	var faults []string
 	for _, c := range o.checks {
@@ -38,7 +38,7 @@ func (o outcome) faults() []string {
 	return faults
 }
 
-// succeeded counts the checks that did.
+// succeeded returns the number of successful checks.
 func (o outcome) succeeded() int {
 	n := 0
 	for _, c := range o.checks {
@@ -49,7 +49,7 @@ func (o outcome) succeeded() int {
 	return n
 }
 
-// judged counts the checks that could have succeeded.
+// judged returns the number of checks that can succeed.
 func (o outcome) judged() int {
 	n := o.succeeded()
 	for _, c := range o.checks {
@@ -60,7 +60,8 @@ func (o outcome) judged() int {
 	return n
 }
 
-// baseline reads the lists of known failures, of the client and of the server: a small part of YAML, on purpose.
+// baseline parses the lists of known failures of the client and of the server. It deliberately supports only a small
+// part of YAML.
 func baseline(text string) (map[string][]string, error) {
 	known := map[string][]string{}
 	side := ""

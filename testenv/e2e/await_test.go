@@ -11,13 +11,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// until waits for something that nothing tells of, and asks again and again.
+// until polls for something that sends no signal.
 func until(t *testing.T, ctx context.Context, what string, happened func() bool) {
 	t.Helper()
 	untilEvery(t, ctx, 20*time.Millisecond, what, happened)
 }
 
-// untilEvery is until for what costs too much to be asked again at once.
+// untilEvery is until with a pause, for expensive conditions.
 func untilEvery(t *testing.T, ctx context.Context, pause time.Duration, what string, happened func() bool) {
 	t.Helper()
 	again := time.NewTicker(pause)
@@ -54,7 +54,7 @@ func equal(t *testing.T, what string, want, got any) {
 	}
 }
 
-// drain empties a channel of what has come so far.
+// drain removes the values that a channel holds now.
 func drain[T any](values <-chan T) {
 	for {
 		select {

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
-// observed is a receiver of OTLP and what exports to it.
+// observed is an OTLP receiver with an exporter to it.
 type observed struct {
 	*otlp.Providers
 	sink *otlpsink.Sink
@@ -28,7 +28,7 @@ func observe(t *testing.T) observed {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sink.Close(context.Background()) })
-	otlpcheck.Watch(t, sink) // what the servers export too, as far as they are ours
+	otlpcheck.Watch(t, sink) // also checks this module's spans from the servers
 	p, err := otlp.Setup(t.Context(), otlp.WithEndpoint(sink.Endpoint()), otlp.WithServiceName("e2e"),
 		otlp.WithConsole(nil, nil), otlp.WithGlobals(false), otlp.WithExportInterval(50*time.Millisecond))
 	if err != nil {
@@ -38,7 +38,7 @@ func observe(t *testing.T) observed {
 	return observed{p, sink}
 }
 
-// trace waits for the trace of the caller's span to have all that complete asks for.
+// trace waits until complete reports true for the trace of the caller's span.
 func (o observed) trace(t *testing.T, id string, complete func([]otlpsink.Span) bool) []otlpsink.Span {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -69,7 +69,7 @@ func find(spans []otlpsink.Span, kind, name string) *otlpsink.Span {
 	return &spans[i]
 }
 
-// TestClientUsesRealServers lists the tools of each server, calls one, and looks at the trace of the call.
+// TestClientUsesRealServers lists the tools of each server, calls one, and checks the trace of the call.
 func TestClientUsesRealServers(t *testing.T) {
 	for _, s := range servers {
 		t.Run(s.name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func checkTools(t *testing.T, ctx context.Context, c *mcpclient.Client, s server
 	checkCost(t, tools)
 }
 
-// checkCall holds the span of a call against the conventions.
+// checkCall checks the span of a call against the conventions.
 func checkCall(t *testing.T, caller, call *otlpsink.Span, s server) {
 	t.Helper()
 	if call.ParentID != caller.SpanID {
@@ -155,7 +155,7 @@ func checkCall(t *testing.T, caller, call *otlpsink.Span, s server) {
 	}
 }
 
-// TestARealServerJoinsTheTrace uses a server that exports spans of its own.
+// TestARealServerJoinsTheTrace uses a server that exports its own spans.
 func TestARealServerJoinsTheTrace(t *testing.T) {
 	o := observe(t)
 	command := binary("mcp-grafana")(t, "")
@@ -192,7 +192,7 @@ func TestARealServerJoinsTheTrace(t *testing.T) {
 	}
 }
 
-// TestProgressOfARealServer hears every report, in order, before the result.
+// TestProgressOfARealServer expects every report, in order, before the result.
 func TestProgressOfARealServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -213,7 +213,7 @@ func TestProgressOfARealServer(t *testing.T) {
 	}
 }
 
-// TestStructuredOutputOfARealServer is checked against the server's own schema.
+// TestStructuredOutputOfARealServer validates output against the server's own schema.
 func TestStructuredOutputOfARealServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -63,7 +63,7 @@ func runs(t *testing.T, s server, dir string, args ...string) (code int, stdout,
 	return 0, out.String(), errs.String()
 }
 
-// TestTheCommandOnRealServers lists and calls as a user does, and looks at the waterfall.
+// TestTheCommandOnRealServers lists tools and calls one as a user does, and checks the waterfall.
 func TestTheCommandOnRealServers(t *testing.T) {
 	for _, s := range servers {
 		t.Run(s.name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestTheCommandOnRealServers(t *testing.T) {
 	}
 }
 
-// shown is what the waterfall shows of a name that is too long for its column.
+// shown returns the form of a name in the waterfall, truncated to its column.
 func shown(name string) string {
 	const most = 40
 	if len(name) > most {

@@ -14,17 +14,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcp/contextcost"
 )
 
-// o200k is the tokenizer that the tokens of tools are estimated for.
+// o200k is the tokenizer whose counts the library estimates.
 var o200k = sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.Get(tokenizer.O200kBase) })
 
-// checkCost holds the estimate of what a server's tools take of a model's context against the tokenizer.
+// checkCost compares the estimated tokens of a server's tools with the count of the tokenizer.
 func checkCost(t *testing.T, tools []*mcp.Tool) {
 	t.Helper()
 	codec, err := o200k()
 	if err != nil {
 		t.Fatal(err)
 	}
-	type given struct { // to a model
+	type given struct { // as a model receives it
 		Name        string          `json:"name"`
 		Description string          `json:"description,omitzero"`
 		InputSchema json.RawMessage `json:"inputSchema"`
@@ -52,7 +52,7 @@ func checkCost(t *testing.T, tools []*mcp.Tool) {
 	}
 }
 
-// TestTokensOfStoredListsAreEstimated does it for the lists that the package's own test has counts of.
+// TestTokensOfStoredListsAreEstimated checks the lists for which the package's own test has counts.
 func TestTokensOfStoredListsAreEstimated(t *testing.T) {
 	files, err := filepath.Glob("../../mcp/contextcost/testdata/lists/*.json")
 	if err != nil || len(files) == 0 {

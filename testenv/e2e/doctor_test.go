@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTheDoctorOnRealServers examines one server after the other, as a user does: all can be used, each within ten
-// seconds of the doctor's own clock. Several that start at once would make each other late.
+// TestTheDoctorOnRealServers examines one server after the other, as a user does: all are usable, each within ten
+// seconds on the doctor's own clock. Several servers that start at once would delay each other.
 func TestTheDoctorOnRealServers(t *testing.T) {
 	for _, s := range servers {
 		t.Run(s.name, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestTheDoctorOnRealServers(t *testing.T) {
 				if c.Verdict == "fail" || c.Verdict == "warn" && !slices.Contains(s.warned, c.Name) {
 					t.Errorf("%s: %s: %s", c.Name, c.Verdict, c.Found)
 				}
-				late := strings.Contains(c.Found, "silent on server/discover") // on a busy machine, so that it is taken as legacy
+				late := strings.Contains(c.Found, "silent on server/discover") // late on a busy machine, so taken for legacy
 				if c.Name == "handshake" && !late && !strings.Contains(c.Found, " speaks "+string(s.version)) {
 					t.Errorf("want version %s, got %q", s.version, c.Found)
 				}

@@ -12,10 +12,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// restarts is how often each server is started anew: 20 take ten minutes.
+// restarts is the number of restarts of each server; 20 take ten minutes.
 var restarts = flag.Int("restarts", 1, "how often each real server is started anew to compare its tools")
 
-// TestToolsOfRealServersAreEqualAfterARestart starts each server again and again, as it was, and compares its tools.
+// TestToolsOfRealServersAreEqualAfterARestart restarts each server without changes, and compares its tools.
 func TestToolsOfRealServersAreEqualAfterARestart(t *testing.T) {
 	for _, s := range servers {
 		t.Run(s.name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestToolsOfRealServersAreEqualAfterARestart(t *testing.T) {
 	}
 }
 
-// unchanged checks that a server has so many tools at least, and the same after each start.
+// unchanged checks that a server has at least this many tools, and the same tools after each start.
 func unchanged(t *testing.T, tools int, start func(t *testing.T, dir string) transport.Transport) {
 	dir := directory(t)
 	var before drift.Tools

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// order is what a form asks for.
+// order is the answer to a form.
 type order struct {
 	Name  string  `json:"name" jsonschema:"who orders"`
 	Size  string  `json:"size,omitempty"`
@@ -21,7 +21,7 @@ type order struct {
 	Gift  bool    `json:"gift,omitempty"`
 }
 
-// refineOrder says what the types do not.
+// refineOrder adds to the form what the Go types do not express.
 func refineOrder(form *mcp.FormSchema) {
 	form.Field("size").OneOf = []mcp.FormOption{{Const: "s", Title: "Small"}, {Const: "l", Title: "Large"}}
 	for name, value := range map[string]string{"size": `"l"`, "count": "3", "ratio": "0.5", "gift": "true"} {
@@ -30,7 +30,7 @@ func refineOrder(form *mcp.FormSchema) {
 	form.Field("count").Minimum, form.Field("ratio").Maximum = new(1.0), new(0.75)
 }
 
-// several is a form with a choice of several values, which no revision before 2025-11-25 has.
+// several is a form with a choice of several values, which exists from revision 2025-11-25 on.
 type several struct {
 	Toppings []string `json:"toppings"`
 }
@@ -41,8 +41,8 @@ func refineSeveral(form *mcp.FormSchema) {
 		AnyOf: []mcp.FormOption{{Const: "a", Title: "A"}, {Const: "b", Title: "B"}}}, json.RawMessage(`["b"]`), new(int64(1))
 }
 
-// asking adds a tool that asks the client, with what it asks for in answer to how it went. That the client cannot be
-// asked is an answer.
+// asking adds a tool that asks the client for input. Its result is the answer, or the information that the client
+// cannot be asked.
 func (f *full) asking(name string, ask func(ctx context.Context, in named) (any, error)) {
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{Name: name}, func(ctx context.Context, in named) (string, error) {
 		answer, err := ask(ctx, in)
@@ -57,7 +57,7 @@ func (f *full) asking(name string, ask func(ctx context.Context, in named) (any,
 	}))
 }
 
-// addAsking adds what asks.
+// addAsking adds the tools that ask the client for input.
 func (f *full) addAsking() {
 	f.asking("ask_form", func(ctx context.Context, in named) (any, error) {
 		answer, action, err := mcpserver.ElicitAs[order](ctx, cmp.Or(in.Name, "accept"), refineOrder)
@@ -141,7 +141,7 @@ func (f *full) done(ticket string) bool {
 	return f.visited[ticket]
 }
 
-// site is where the user is sent with a ticket.
+// site returns a URL elicitation with a ticket.
 func site(ticket string) *mcp.ElicitParams {
 	return &mcp.ElicitParams{Mode: mcp.ElicitURL, Message: "sign in", URL: "https://example.com/" + ticket,
 		ElicitationID: ticket}
@@ -151,7 +151,7 @@ func says(text string) []*mcp.SamplingMessage {
 	return []*mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.SamplingContent{mcp.Text(text)}}}
 }
 
-// askWithTools lets the model use a tool until it says something.
+// askWithTools lets the model use a tool until the model answers with text.
 func askWithTools(ctx context.Context, _ named) (any, error) {
 	p := &mcp.CreateMessageParams{
 		Messages: says("how is the weather?"), MaxTokens: 100, ToolChoice: &mcp.ToolChoice{Mode: mcp.ToolChoiceAuto},
@@ -177,7 +177,7 @@ func askWithTools(ctx context.Context, _ named) (any, error) {
 	}
 }
 
-// rounds asks three times, each time with what was said before, and does something once.
+// rounds asks three times, each time with the earlier answers, and performs one action once.
 func (f *full) rounds(ctx context.Context, _ named) (any, error) {
 	ticket, err := mcpserver.Once(ctx, "ticket", func() (int, error) {
 		f.mu.Lock()
@@ -200,7 +200,7 @@ func (f *full) rounds(ctx context.Context, _ named) (any, error) {
 	return said, nil
 }
 
-// require asks in its own words, with a state of its own.
+// require asks with its own messages and its own state.
 func require(ctx context.Context, _ named) (any, error) {
 	r := mcpserver.RequestFrom(ctx)
 	if r.RequestState() != "asked" {
@@ -214,7 +214,7 @@ func require(ctx context.Context, _ named) (any, error) {
 	return len(roots.Roots), nil
 }
 
-// addTasks adds a tool that takes its time.
+// addTasks adds a slow tool.
 func (f *full) addTasks() {
 	must(mcpserver.AddTool(f.Server,
 		&mcp.Tool{Name: "job", Execution: &mcp.ToolExecution{TaskSupport: mcp.TaskOptional}},

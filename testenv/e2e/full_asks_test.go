@@ -7,8 +7,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// asks calls a tool that asks the client, and wants this answer from the first revision on that has the question, and
-// to hear that the client cannot be asked before that, and where no question can be sent.
+// asks calls a tool that asks the client. It expects the answer want from revision first on. In earlier revisions, and
+// if no question can be sent, it expects the information that the client cannot be asked.
 func (p *pair) asks(tool string, arguments any, first mcp.Version, want string) {
 	p.Helper()
 	if p.silent() || p.v < first {
@@ -114,7 +114,7 @@ func useRoots(p *pair) {
 	p.equal("a resource that asks", "file:///srv", read.Contents[0].Text)
 }
 
-// useRounds asks several times, and several things at once.
+// useRounds asks in several rounds, and for several things at once.
 func useRounds(p *pair) {
 	const want = `["ticket 1","[ticket 1]","[ticket 1, [ticket 1]]","[ticket 1, [ticket 1], [ticket 1, [ticket 1]]]"]`
 	p.asks("ask_in_rounds", named{}, mcp.Version20241105, want)
@@ -129,7 +129,7 @@ func useRounds(p *pair) {
 	p.says("require", named{}, "2")
 }
 
-// useUndeclared asks a client that has declared nothing.
+// useUndeclared asks a client without declared capabilities.
 func useUndeclared(p *pair) {
 	plain := *p
 	plain.c = p.connect()

@@ -10,9 +10,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// useSubscriptions watches two resources, and then one. A modern client that wants to hear of others begins a new
-// subscription before it ends the old one: it may hear twice of what changes meanwhile, and still of what it has given
-// up.
+// useSubscriptions watches two resources, and then one. A modern client that changes its resources opens a new
+// subscription before it ends the old one. Meanwhile it may receive a notification twice, or for a resource that it no
+// longer watches.
 func useSubscriptions(p *pair) {
 	const left, kept, other = "demo://text", "demo://blob", "demo://several"
 	err := p.c.SubscribeResource(p.ctx, left)
@@ -40,7 +40,7 @@ func useSubscriptions(p *pair) {
 	}
 }
 
-// touch lets a resource change, and returns of which the client hears until it hears of that.
+// touch changes a resource, and returns the updates that the client receives, up to the update of this resource.
 func (p *pair) touch(uri string) (heard []string) {
 	p.Helper()
 	p.says("touch", named{uri}, "touched")
@@ -50,9 +50,9 @@ func (p *pair) touch(uri string) (heard []string) {
 	return heard
 }
 
-// useListChanges lets the server have more of everything; a client that hears of it asks again, whatever it has kept.
+// useListChanges makes the server's lists grow. A client that is notified lists again and ignores its cache.
 func useListChanges(p *pair) {
-	p.names() // for the cache to have them
+	p.names() // fills the cache
 	for _, changed := range p.user.changed {
 		drain(changed)
 	}
@@ -71,9 +71,9 @@ func useListChanges(p *pair) {
 	p.says(extra, nil, extra)
 }
 
-// grow returns the name of what there is more of everything.
+// grow makes each list grow by one, and returns the name of the new entries.
 func (p *pair) grow() (string, error) {
-	if p.v < mcp.Version20250618 { // and its output no schema
+	if p.v < mcp.Version20250618 { // no output schema before this revision
 		r, err := p.c.CallTool(p.ctx, "grow", nil)
 		if err != nil {
 			return "", err
@@ -106,7 +106,7 @@ func (p *pair) have(name string) []bool {
 	return []bool{slices.Contains(tools, name), slices.Contains(prompts, name), slices.Contains(resources, name)}
 }
 
-// useCache asks for what may be kept, and for what may not.
+// useCache sends requests with cacheable results, and others.
 func useCache(p *pair) {
 	list := func(options ...mcpclient.CallOption) {
 		if _, err := p.c.ListPrompts(p.ctx, nil, options...); err != nil {
@@ -132,7 +132,7 @@ func useCache(p *pair) {
 			}
 			continue
 		}
-		// at once, unless the machine is so slow that it is stale
+		// the first try hits, unless a slow machine lets the entry become stale
 		until(p.T, p.ctx, method+" is answered from the cache", hit)
 		before := p.count(method)
 		until(p.T, p.ctx, method+" is asked for again after its time to live", func() bool {
@@ -176,7 +176,7 @@ func useLogging(p *pair) {
 		p.Fatal(err)
 	}
 	p.says("broadcast", nil, "sent")
-	if p.modern() || p.silent() { // hear only what belongs to their requests
+	if p.modern() || p.silent() { // these receive only messages that belong to their requests
 		heard()
 		return
 	}
@@ -211,8 +211,8 @@ func useProgress(p *pair) {
 	p.equal("followed", want, got)
 }
 
-// useCancellation gives up a call once it is being handled; then the handler is told. Without a session nothing says
-// which handler that is.
+// useCancellation cancels a call while the server handles it, and expects the handler's context to end. Without a
+// session, the notification does not identify the handler.
 func useCancellation(p *pair) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	_, err := p.c.CallTool(ctx, "wait", nil, mcpclient.WithProgress(func(*mcp.ProgressParams) { cancel() }))
@@ -226,7 +226,7 @@ func useCancellation(p *pair) {
 	p.says("cancelled", nil, "cancelled")
 }
 
-// useHangUp calls a tool that closes its stream before it is done: a client that can come back gets the rest.
+// useHangUp calls a tool that closes its stream before it is done. A client that can resume the stream gets the rest.
 func useHangUp(p *pair) {
 	var reports []float64
 	closed := p.way.name == "HTTP" && !p.modern()

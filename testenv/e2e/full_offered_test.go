@@ -60,7 +60,7 @@ func useTools(p *pair) {
 	}
 	p.equal("contents", contentsIn(p.v), r.Content)
 
-	// An argument that its schema wants repeated in a header of HTTP.
+	// The schema requires this argument in an HTTP header.
 	header := ""
 	switch {
 	case strings.HasPrefix(p.way.name, "HTTP") && p.modern():
@@ -71,7 +71,7 @@ func useTools(p *pair) {
 	p.says("region", map[string]string{"region": "north"}, header)
 }
 
-// listed returns a list by name.
+// listed returns a list as a map by name.
 func listed[T any](p *pair, list func(func(T, error) bool), name func(T) string) map[string]T {
 	p.Helper()
 	all := map[string]T{}
@@ -116,7 +116,7 @@ func isA[T error](err error) bool {
 	return ok
 }
 
-// code wants an error of the server with that code.
+// code expects a server error with this code.
 func (p *pair) code(what string, err error, want int64) {
 	p.Helper()
 	if e, ok := errors.AsType[*mcp.Error](err); !ok || e.Code != want {
@@ -240,7 +240,7 @@ func useCompletion(p *pair) {
 	p.code("of nothing", err, mcp.CodeInvalidParams)
 }
 
-// usePages looks at the pages of which the lists above are made.
+// usePages checks the single pages of the lists.
 func usePages(p *pair) {
 	var cursors []string
 	for cursor := (*string)(nil); ; {

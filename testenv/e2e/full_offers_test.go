@@ -15,7 +15,7 @@ var (
 	noted = &mcp.Annotations{Audience: []mcp.Role{mcp.RoleUser}, Priority: new(0.5), LastModified: "2026-01-02T03:04:05Z"}
 )
 
-// contents has one block of each kind, with everything that it can have.
+// contents returns one block of each kind, with all members.
 func contents() mcp.ContentList {
 	return mcp.ContentList{
 		&mcp.TextContent{Text: "text", Annotations: noted, Meta: mark},
@@ -34,7 +34,7 @@ func contents() mcp.ContentList {
 	}
 }
 
-// contentsIn are these blocks as a revision has them.
+// contentsIn returns the blocks in the form of a revision.
 func contentsIn(v mcp.Version) mcp.ContentList {
 	all := contents()
 	if v < mcp.Version20251125 {
@@ -89,7 +89,7 @@ func (*full) resource(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp
 		CacheHint: mcp.CacheHint{TTLMs: new(cacheTTL.Milliseconds())}}, nil
 }
 
-// city answers with the variables of its template, but knows no city of Atlantis.
+// city answers with the variables of its template. It knows no city in Atlantis.
 func (*full) city(_ context.Context, r *mcpserver.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	if r.Variables["country"] == "atlantis" {
 		return nil, mcpserver.ResourceNotFound(r.URI)
@@ -125,7 +125,7 @@ func (*full) prompt(_ context.Context, r *mcpserver.GetPromptRequest) (*mcp.GetP
 	}}, nil
 }
 
-// complete offers 120 languages, and frameworks of one that is settled.
+// complete offers 120 languages, and the frameworks of a chosen language.
 func (*full) complete(_ context.Context, r *mcpserver.CompleteRequest) (values []string, err error) {
 	if r.Argument != "language" {
 		return []string{r.Value + "-" + r.Context["language"]}, nil

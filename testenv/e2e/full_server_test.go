@@ -14,25 +14,25 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// full is a server of ours that has every feature.
+// full is this module's server with every feature.
 type full struct {
 	*mcpserver.Server
-	cancelled chan struct{} // one for each call of wait whose context has ended
-	waiting   chan struct{} // takes one from a call of wait that is still there
+	cancelled chan struct{} // receives a value when the context of a call of wait has ended
+	waiting   chan struct{} // receives from a running call of wait
 
 	mu      sync.Mutex
-	counts  map[string]int  // guarded by mu; requests, by method
-	visited map[string]bool // guarded by mu; what users have been sent to and done, by ticket
+	counts  map[string]int  // guarded by mu; number of requests, by method
+	visited map[string]bool // guarded by mu; whether a user has visited the URL of a ticket
 	extras  int             // guarded by mu
 }
 
-// cacheTTL is how long a modern client may keep lists.
+// cacheTTL is how long a modern client may cache lists.
 const cacheTTL = 500 * time.Millisecond
 
-// pageSize is less than the server has of anything of which it has several.
+// pageSize is smaller than every list of the server with several entries.
 const pageSize = 2
 
-// newFull makes such a server.
+// newFull returns a server with every feature.
 func newFull() *full {
 	f := &full{cancelled: make(chan struct{}, 16), waiting: make(chan struct{}), counts: map[string]int{},
 		visited: map[string]bool{}}
@@ -54,7 +54,7 @@ func newFull() *full {
 	return f
 }
 
-// environmentFull says that this process is to be such a server on its standard streams.
+// environmentFull makes this process such a server, on its standard streams.
 const environmentFull = "MCPOTEL_E2E_FULL"
 
 func serveFull() {
@@ -65,7 +65,7 @@ func serveFull() {
 	os.Exit(0)
 }
 
-// count counts requests.
+// count is middleware that counts requests.
 func (f *full) count(next mcpserver.RequestHandler) mcpserver.RequestHandler {
 	return func(ctx context.Context, r *mcpserver.Request) (any, error) {
 		f.mu.Lock()
@@ -83,7 +83,7 @@ type number struct {
 	Number int `json:"number"`
 }
 
-// addTools adds tools that need no client and no other server.
+// addTools adds tools that need neither the client nor another server.
 func (f *full) addTools() {
 	must(mcpserver.AddTool(f.Server, &mcp.Tool{
 		Name: "add", Title: "Add", Description: "adds", Icons: icons,
@@ -174,7 +174,7 @@ func (f *full) addTools() {
 	}))
 }
 
-// hangUp closes the stream on which the client waits, after it has had something on it, and goes on.
+// hangUp sends something on the stream of its request, closes the stream, and continues.
 func hangUp(ctx context.Context, _ struct{}) (string, error) {
 	r := mcpserver.RequestFrom(ctx)
 	if err := r.Progress(ctx, 1, 2, ""); err != nil {
@@ -187,7 +187,7 @@ func hangUp(ctx context.Context, _ struct{}) (string, error) {
 	return fmt.Sprint("closed: ", closing == nil), r.Progress(ctx, 2, 2, "")
 }
 
-// grow adds one more of everything, and says how it is called.
+// grow adds one entry to each list, and returns its name.
 func (f *full) grow(context.Context, struct{}) (named, error) {
 	f.mu.Lock()
 	f.extras++
@@ -202,7 +202,7 @@ func (f *full) grow(context.Context, struct{}) (named, error) {
 	)
 }
 
-// levels are those of log messages, the least severe first.
+// levels are the levels of log messages, least severe first.
 var levels = []mcp.LoggingLevel{
 	mcp.LevelDebug, mcp.LevelInfo, mcp.LevelNotice, mcp.LevelWarning, mcp.LevelError, mcp.LevelCritical, mcp.LevelAlert,
 	mcp.LevelEmergency,

@@ -31,14 +31,14 @@ func useTasks(p *pair) {
 		return
 	}
 	if p.modern() && !errors.Is(err, mcpclient.ErrTaskFailed) {
-		// before, a call becomes a task only if it must or is started so
+		// before this revision, a call becomes a task only if that is required or requested
 		p.Errorf("refuse: want a task that failed, got %v", err)
 	}
 	useTask(p)
 	resumeTask(p)
 }
 
-// useNoTasks starts a task in a revision that has none: it is a call.
+// useNoTasks starts a task in a revision without tasks: it becomes a plain call.
 func useNoTasks(p *pair) {
 	task, err := p.c.StartTool(p.ctx, "job", named{})
 	if err != nil || task.ID() != "" {
@@ -54,7 +54,7 @@ func useNoTasks(p *pair) {
 	}
 }
 
-// useTask starts a task, looks at it, and cancels it.
+// useTask starts a task, reads its status, and cancels it.
 func useTask(p *pair) {
 	task, err := p.c.StartTool(p.ctx, "job", named{"wait"})
 	if err != nil || task.ID() == "" {
@@ -76,7 +76,7 @@ func useTask(p *pair) {
 	p.says("cancelled", nil, "cancelled")
 }
 
-// resumeTask lets a second client answer what a task of the first asks for, and get the result.
+// resumeTask lets a second client answer the question of a task that the first client started, and get the result.
 func resumeTask(p *pair) {
 	task, err := p.c.StartTool(p.ctx, "job", named{"ask"})
 	if err != nil {

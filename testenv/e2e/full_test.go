@@ -15,13 +15,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// way is how a client of ours reaches a server of ours.
+// way is how this module's client reaches this module's server.
 type way struct {
 	name     string
-	open     func(t *testing.T) transport.Transport // to a new server, but for stdio, where each connection is to one
+	open     func(t *testing.T) transport.Transport // to a new server; over stdio, once per connection
 	versions []mcp.Version
-	mute     bool // in revisions with sessions, the server sends nothing but answers
-	alone    bool // each client has a server of its own
+	mute     bool // in revisions with sessions, the server sends only answers
+	alone    bool // each client has its own server
 }
 
 var ways = []way{
@@ -59,7 +59,7 @@ func overHTTP(mode transport.HTTPMode, o *mcpserver.HTTPOptions) func(t *testing
 	}
 }
 
-// uses are what is done with each pair of a client and a server, one after the other.
+// uses are the actions for each pair of a client and a server, one after the other.
 var uses = []struct {
 	name string
 	do   func(p *pair)
@@ -115,7 +115,7 @@ func TestOurClientAndServerSupportAllFeatures(t *testing.T) {
 	}
 }
 
-// pair is a client of ours at a server of ours.
+// pair is a client and a server of this module.
 type pair struct {
 	*testing.T
 	ctx       context.Context
@@ -126,7 +126,7 @@ type pair struct {
 	c         *mcpclient.Client
 }
 
-// connect returns another client of the same kind.
+// connect returns another client like the first.
 func (p *pair) connect(features ...mcpclient.Feature) *mcpclient.Client {
 	p.Helper()
 	c, err := mcpclient.Connect(p.ctx, p.transport, &mcpclient.Options{
@@ -145,7 +145,7 @@ func (p *pair) connect(features ...mcpclient.Feature) *mcpclient.Client {
 
 func (p *pair) modern() bool { return p.v.Era() == mcp.Modern }
 
-// silent reports whether the server cannot send this client a request or tell it of anything outside of an answer.
+// silent reports whether the server can send this client only answers.
 func (p *pair) silent() bool { return p.way.mute && !p.modern() }
 
 // text calls a tool and returns its text.
@@ -161,7 +161,7 @@ func (p *pair) text(tool string, arguments any, options ...mcpclient.CallOption)
 	return r.Text()
 }
 
-// says calls a tool and wants this text.
+// says calls a tool and expects this text.
 func (p *pair) says(tool string, arguments any, want string, options ...mcpclient.CallOption) {
 	p.Helper()
 	if got := p.text(tool, arguments, options...); got != want {
@@ -169,7 +169,7 @@ func (p *pair) says(tool string, arguments any, want string, options ...mcpclien
 	}
 }
 
-// count returns how many requests of a method the server has been asked to handle.
+// count returns the number of requests with a method that the server has handled.
 func (p *pair) count(method string) string {
 	p.Helper()
 	return strings.Trim(p.text("count", named{method}), `{}"number:`)
@@ -180,7 +180,7 @@ func (p *pair) equal(what string, want, got any) {
 	equal(p.T, what, want, got)
 }
 
-// since returns want from a revision on, and what there is before.
+// since returns want from a revision on, and before for earlier revisions.
 func since[T any](p *pair, first mcp.Version, want, before T) T {
 	if p.v >= first {
 		return want

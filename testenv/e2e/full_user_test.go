@@ -8,16 +8,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// user is the person at the client of a pair, with what has come to them.
+// user is the person at the client of a pair, and records what has arrived.
 type user struct {
-	updated   chan string // URIs of resources
+	updated   chan string // URIs of updated resources
 	changed   map[string]chan struct{}
 	logged    chan *mcp.LoggingMessageParams
 	forms     chan *mcp.ElicitParams
 	asked     chan *mcp.CreateMessageParams
-	completed chan string // ids of elicitations
+	completed chan string // ids of completed elicitations
 
-	client *mcpclient.Client // of the use that sends the user to a URL
+	client *mcpclient.Client // client of the use that sends the user to a URL
 }
 
 func newUser() *user {
@@ -49,7 +49,7 @@ func (u *user) features() []mcpclient.Feature {
 	}
 }
 
-// fill fills in what has no default, unless the message is what else to do.
+// fill fills in the fields without defaults, unless the message requests another action.
 func (u *user) fill(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	u.forms <- p
 	if action := mcp.ElicitAction(p.Message); action == mcp.ElicitDecline || action == mcp.ElicitCancel {
@@ -66,7 +66,7 @@ func (u *user) fill(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, 
 	return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: content}, nil
 }
 
-// visit goes to a page, does there what is to be done, and the server is told.
+// visit opens a page and finishes there. The server is notified.
 func (u *user) visit(ctx context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 	ticket := strings.TrimPrefix(e.URL.Path, "/")
 	if ticket == "decline" {
@@ -76,7 +76,7 @@ func (u *user) visit(ctx context.Context, e *mcpclient.URLElicitation) (mcp.Elic
 	return mcp.ElicitAccept, err
 }
 
-// model says hello, uses each tool that it may once, and otherwise says what it was told.
+// model greets, uses each allowed tool once, and otherwise repeats the text of the request.
 func (u *user) model(_ context.Context, p *mcp.CreateMessageParams) (*mcp.CreateMessageResult, error) {
 	u.asked <- p
 	r := &mcp.CreateMessageResult{Model: "a-model", StopReason: mcp.StopEndTurn}

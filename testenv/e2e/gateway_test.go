@@ -21,40 +21,40 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// The members of the gateway here, in their order: most of them as children, of both eras and several SDKs.
+// The members of the gateway, in order. Most are child processes, in both eras, and on several SDKs.
 var (
 	memberChildren = []string{"everything", "filesystem", "mcp-grafana", "gosdk-toolschemas", "typescript"}
 	memberURLs     = []string{"sdk simple", "mcpgo"}
 )
 
-// mortal is the member that tests kill.
+// mortal is the member that the tests kill.
 const mortal = "everything"
 
-// able are tools that everything has for hosts alone that can be asked.
+// able are the tools that everything offers only to hosts that can be asked.
 var able = []string{
 	"everything_get-roots-list", "everything_trigger-elicitation-request", "everything_trigger-sampling-request",
 	"everything_trigger-url-elicitation",
 }
 
-// behind is a member of a gateway, and what comes of it without the gateway.
+// behind is a member of a gateway, and the expected outcome of a direct call.
 type behind struct {
-	prefix    string // of the names of its tools
+	prefix    string // prefix of its tools' names
 	tools     []string
-	tool      string // as the gateway calls it
+	tool      string // name of the tool in the gateway
 	arguments json.RawMessage
 	want      *mcp.CallToolResult
 }
 
-// members are real servers that are started once for each gateway, or each host.
+// members are real servers that are started once for each gateway or each host.
 type members struct {
 	t     *testing.T
 	all   []*behind
 	names groupname.Naming
 	dir   string
-	urls  map[string]string // of those over HTTP
+	urls  map[string]string // URLs of the members over HTTP
 }
 
-// realMembers starts those over HTTP, and asks each what it lists and answers.
+// realMembers starts the members over HTTP, and records the lists and answers of every member.
 func realMembers(t *testing.T) *members {
 	t.Helper()
 	naming, err := groupname.New("_", 128)
@@ -102,7 +102,8 @@ func (ms *members) add(name string, tr transport.Transport, tool, arguments stri
 	ms.all = append(ms.all, b)
 }
 
-// command returns the gateway of all members, and the file to which its children of the name mortal write their ids.
+// command returns the command of a gateway with all members, and the file to which the child processes of mortal write
+// their process ids.
 func (ms *members) command(t *testing.T) (argv []string, pids string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -166,7 +167,7 @@ func listens(t *testing.T, argv []string) string {
 	return strings.TrimSpace(url)
 }
 
-// kill kills the processes that a file names, those that still run.
+// kill kills the running processes whose ids a file contains.
 func kill(t *testing.T, pids string) {
 	t.Helper()
 	text, err := os.ReadFile(pids)
@@ -187,7 +188,7 @@ func kill(t *testing.T, pids string) {
 	}
 }
 
-// check lists with a host and calls a tool of each member, kills one, and goes on in the same session.
+// check lists with a host and calls a tool of each member, kills one member, and continues in the same session.
 func (ms *members) check(t *testing.T, h *host, version mcp.Version, pids string) {
 	t.Helper()
 	defer h.end()
@@ -207,8 +208,8 @@ func (ms *members) check(t *testing.T, h *host, version mcp.Version, pids string
 	}
 }
 
-// await waits until a host lists all and can call the member that may be away. Each call has an answer, and the
-// connection of the host stays.
+// await waits until a host can list everything and call the member that may be down. Each call gets an answer, and the
+// host's connection stays.
 func (ms *members) await(t *testing.T, h *host, what string) {
 	t.Helper()
 	m := ms.all[slices.Index(memberChildren, mortal)]
@@ -230,7 +231,7 @@ func (ms *members) await(t *testing.T, h *host, what string) {
 	})
 }
 
-// tools are those of all members, sorted.
+// tools returns the tools of all members, sorted.
 func (ms *members) tools() (all []string) {
 	for _, m := range ms.all {
 		all = append(all, m.tools...)
@@ -239,14 +240,14 @@ func (ms *members) tools() (all []string) {
 	return all
 }
 
-// listed are the tools that a host has listed, sorted, without those that depend on what it can do.
+// listed returns the tools that a host has listed, sorted, without those that depend on the host's capabilities.
 func (ms *members) listed(o outcome) []string {
 	all := slices.DeleteFunc(o.Tools, func(name string) bool { return slices.Contains(able, name) })
 	slices.Sort(all)
 	return all
 }
 
-// check wants what has come of the call of a host to be what came of it without the gateway.
+// check compares the outcome of a host's call with the outcome without the gateway.
 func (m *behind) check(t *testing.T, o outcome) {
 	t.Helper()
 	if o.Error != "" || o.IsError != m.want.IsError || o.Text != m.want.Text() {
@@ -256,7 +257,7 @@ func (m *behind) check(t *testing.T, o outcome) {
 	equal(t, m.tool+": the structured content", want, value(t, o.Structured))
 }
 
-// value decodes JSON, nothing as null.
+// value decodes JSON; empty text becomes null.
 func value(t *testing.T, text json.RawMessage) (v any) {
 	t.Helper()
 	if text == nil {
@@ -283,11 +284,11 @@ func TestHostsOfOtherSDKsUseRealServersBehindAGateway(t *testing.T) {
 			ms.check(t, d.begin(t, string(target), mode), d.modes[mode], pids)
 		})
 	}
-	t.Run("HTTP", func(t *testing.T) { // one after the other, since one kills what another may use
+	t.Run("HTTP", func(t *testing.T) { // one after the other, because one kills a member that another may use
 		t.Parallel()
 		argv, pids := ms.command(t)
 		url := listens(t, append(argv, "--listen", "127.0.0.1:0"))
-		for _, mode := range []string{"auto", "legacy"} { // those of auto share the members
+		for _, mode := range []string{"auto", "legacy"} { // the hosts of auto share the members
 			for _, d := range drivers {
 				t.Run(d.name+" "+mode, func(t *testing.T) {
 					ms.check(t, d.begin(t, url, mode), d.modes[mode], pids)

@@ -12,13 +12,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// wanted is what a driver reads: a call.
+// wanted is the input of a driver: a call.
 type wanted struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// outcome is what a driver prints.
+// outcome is the output of a driver.
 type outcome struct {
 	Version    mcp.Version     `json:"version"`
 	Server     string          `json:"server"`
@@ -43,7 +43,7 @@ func (d *driver) drive(t *testing.T, url, mode, tool, arguments string) outcome 
 	return o
 }
 
-// host is a client of another SDK that runs.
+// host is a running client of another SDK.
 type host struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -53,7 +53,7 @@ type host struct {
 	ended  bool
 }
 
-// begin runs a client until it is ended, or the test is. target is a URL, or a command as a JSON array.
+// begin runs a client until the host or the test ends. target is a URL, or a command as a JSON array.
 func (d *driver) begin(t *testing.T, target, mode string) *host {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -82,7 +82,7 @@ func (d *driver) begin(t *testing.T, target, mode string) *host {
 	return h
 }
 
-// call has the client list and call.
+// call makes the client list tools and call one.
 func (h *host) call(tool string, arguments json.RawMessage) (o outcome) {
 	h.t.Helper()
 	err := json.NewEncoder(h.in).Encode(wanted{tool, arguments})
@@ -96,7 +96,7 @@ func (h *host) call(tool string, arguments json.RawMessage) (o outcome) {
 	return o
 }
 
-// end has the client leave, and waits for it.
+// end disconnects the client and waits for its end.
 func (h *host) end() {
 	h.t.Helper()
 	if h.ended {

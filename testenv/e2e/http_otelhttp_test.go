@@ -21,9 +21,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestHTTPSpansAreChildrenOfTheirCall has otelhttp on both sides, as services have that export OTLP already: the
-// span of the call is the parent of the HTTP client's, the MCP server's is below the call's with a link to the HTTP
-// server's, and no span of a call outlives it.
+// TestHTTPSpansAreChildrenOfTheirCall uses otelhttp on both sides, as services do that already export OTLP. The span of
+// the call is the parent of the HTTP client's span. The MCP server's span is below the span of the call, with a link to
+// the HTTP server's span. No span of a call outlives the call.
 func TestHTTPSpansAreChildrenOfTheirCall(t *testing.T) {
 	for _, v := range []mcp.Version{mcp.Version20260728, mcp.Version20251125} {
 		t.Run(string(v), func(t *testing.T) {

@@ -31,8 +31,8 @@ type ticket struct {
 	Number int `json:"number"`
 }
 
-// ourServer is a server of ours: add answers at once, count after three reports of progress, claim with its own number,
-// having told handled.
+// ourServer returns a server with three tools: add answers at once, count answers after three progress reports, and
+// claim calls handled with its number and returns the number.
 func ourServer(handled func(number int)) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "ours", Version: "1.0.0"}, &mcpserver.Options{Telemetry: telemetry.Off()})
 	must(mcpserver.AddTool(s, &mcp.Tool{Name: "add"}, func(_ context.Context, in addends) (sum, error) {
@@ -43,7 +43,7 @@ func ourServer(handled func(number int)) *mcpserver.Server {
 			if err := mcpserver.RequestFrom(ctx).Progress(ctx, float64(i+1), 3, "counting"); err != nil {
 				return "", err
 			}
-			select { // some clients drop reports that come together with the answer
+			select { // some clients drop reports that arrive together with the answer
 			case <-time.After(20 * time.Millisecond):
 			case <-ctx.Done():
 			}
@@ -63,10 +63,10 @@ func must(err error) {
 	}
 }
 
-// environmentServe says that this process is to be a server of ours, and at which address.
+// environmentServe makes this process a server at the address in its value.
 const environmentServe = "MCPOTEL_E2E_SERVE"
 
-// serveOurs serves until it is killed. Each number that was claimed is a line of standard error.
+// serveOurs serves until it is killed. It prints each claimed number as a line on standard error.
 func serveOurs(address string) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -77,7 +77,7 @@ func serveOurs(address string) {
 	log.Fatal(http.Serve(listener, h))
 }
 
-// launchOurs runs a server of ours in a process of its own.
+// launchOurs runs this module's server in a separate process.
 func launchOurs(t *testing.T, address string, claimed func(number int)) *process {
 	t.Helper()
 	ready := make(chan struct{})
@@ -99,7 +99,7 @@ func launchOurs(t *testing.T, address string, claimed func(number int)) *process
 	return p
 }
 
-// TestOurClientUsesOurServer puts the one on the other in every revision and transport.
+// TestOurClientUsesOurServer covers every revision and transport.
 func TestOurClientUsesOurServer(t *testing.T) {
 	for _, tc := range []struct {
 		name     string

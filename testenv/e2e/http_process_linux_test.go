@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// diesWithParent ends the process when the test is killed, which runs no cleanup.
+// diesWithParent ends the process when the test is killed without running its cleanup functions.
 func diesWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// process is a server over HTTP that a test has started, and that ends with the test.
+// process is an HTTP server that a test has started. It ends with the test.
 type process struct {
 	url    string // without a path
 	cmd    *exec.Cmd
@@ -27,13 +27,13 @@ type process struct {
 	said   transcript
 }
 
-// kill ends the process at once and waits until it is gone.
+// kill kills the process and waits for its end.
 func (p *process) kill() {
 	p.cmd.Process.Kill()
 	<-p.exited
 }
 
-// transcript is what a process has said on standard error, so far.
+// transcript records the standard error of a process.
 type transcript struct {
 	mu    sync.Mutex
 	lines []string // guarded by mu
@@ -51,7 +51,7 @@ func (t *transcript) String() string {
 	return strings.Join(t.lines[max(0, len(t.lines)-20):], "\n")
 }
 
-// launch starts a process. Each line of its standard error goes to heard until there is no more.
+// launch starts a process and calls heard with each line of its standard error, until standard error ends.
 func launch(t *testing.T, s transport.Stdio, heard func(line string)) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(s.Command, s.Args...), exited: make(chan struct{})}
@@ -70,20 +70,20 @@ func launch(t *testing.T, s transport.Stdio, heard func(line string)) *process {
 			p.said.add(lines.Text())
 			heard(lines.Text())
 		}
-		io.Copy(io.Discard, stderr) // after a line that is too long
+		io.Copy(io.Discard, stderr) // after an overlong line
 		p.cmd.Wait()
 	}()
 	t.Cleanup(p.kill)
 	return p
 }
 
-// startTimeout is what a server gets to listen. Node takes a second on a busy machine.
+// startTimeout bounds the time until a server listens. Node takes a second on a busy machine.
 const startTimeout = time.Minute
 
 var listening = regexp.MustCompile(`listening on (http://127\.0\.0\.1:\d+)`)
 
-// announced starts a server that says where it listens, as those of ours do and those under loopback.mjs: at address,
-// or anywhere if that is empty.
+// announced starts a server that prints its address: this module's servers, and those under loopback.mjs. It listens at
+// address, or anywhere if that is empty.
 func announced(t *testing.T, s transport.Stdio, address string) *process {
 	t.Helper()
 	if _, port, err := net.SplitHostPort(address); err == nil {
@@ -94,7 +94,7 @@ func announced(t *testing.T, s transport.Stdio, address string) *process {
 		if m := listening.FindStringSubmatch(line); m != nil {
 			select {
 			case urls <- m[1]:
-			default: // it listens in more than one place: the first counts
+			default: // a server with several addresses: the first counts
 			}
 		}
 	})
@@ -108,8 +108,8 @@ func announced(t *testing.T, s transport.Stdio, address string) *process {
 	return p
 }
 
-// assigned starts a server that has to be told its address. Without one it gets a free port; a process that takes it in
-// between makes it exit, and it is started again with another.
+// assigned starts a server that needs an address as its argument. If address is empty, it picks a free port, and tries
+// again with another port if a different process takes that port first.
 func assigned(t *testing.T, address string, command func(host, port string) transport.Stdio) *process {
 	t.Helper()
 	for range 5 {
@@ -130,18 +130,20 @@ func assigned(t *testing.T, address string, command func(host, port string) tran
 	return nil
 }
 
-// The ports of freeAddress are below those that the system gives to listeners of port 0 and to outgoing connections.
+// The ports of freeAddress are below the ports that the system assigns to listeners of port 0 and to outgoing
+// connections.
 const (
 	firstPort = 20_000
 	ports     = 10_000
 )
 
-// lastPort is the last port that freeAddress returned, less firstPort. Two runs of the tests begin in different places.
+// lastPort is the port that freeAddress returned last, minus firstPort. It starts at random, so that two test runs use
+// different ports.
 var lastPort atomic.Uint32
 
 func init() { lastPort.Store(rand.Uint32N(ports)) }
 
-// freeAddress returns an address at which nothing listens, another one each time.
+// freeAddress returns an unused address, a different one each time.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	var err error
@@ -157,7 +159,7 @@ func freeAddress(t *testing.T) string {
 	return ""
 }
 
-// accepts waits until the process takes connections; false means that it exited or did not in time.
+// accepts waits until the process accepts connections. It reports false if the process exited or the time is over.
 func accepts(p *process, address string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
@@ -178,7 +180,7 @@ func accepts(p *process, address string) bool {
 	}
 }
 
-// node is a script of an npm package under loopback.mjs, which gives it a free port.
+// node returns the command for a script of an npm package under loopback.mjs, which gives it a free port.
 func node(t *testing.T, script string, args ...string) transport.Stdio {
 	t.Helper()
 	s := npm(script, args...)(t, "")

@@ -19,9 +19,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// TestRestartGivesEachCallOneOutcome kills a server of ours under 64 callers, twice, and starts it again at the same
-// address. Every call has one outcome, and that is true: who got an answer was heard once, who may safely try again was
-// not heard at all. The client is ready again by itself.
+// TestRestartGivesEachCallOneOutcome kills a server with 64 callers, twice, and restarts it at the same address. Every
+// call has one true outcome: the server received an answered call exactly once, and never a call that is safe to retry.
+// The client becomes ready again by itself.
 func TestRestartGivesEachCallOneOutcome(t *testing.T) {
 	for _, tc := range []struct {
 		version mcp.Version
@@ -65,7 +65,7 @@ func TestRestartGivesEachCallOneOutcome(t *testing.T) {
 			}
 			l.await(ctx, t, &l.answered, l.answered.Load()+640)
 			stop()
-			server.kill() // what it has said is heard in full
+			server.kill() // all of its output has been read
 			l.check(t)
 			if err := c.Close(); err != nil {
 				t.Errorf("stop: %v", err)
@@ -76,13 +76,13 @@ func TestRestartGivesEachCallOneOutcome(t *testing.T) {
 
 const callers = 64
 
-// ledger holds what callers and servers say about each number.
+// ledger records what callers and servers report about each number.
 type ledger struct {
 	number           atomic.Int64
 	answered, failed atomic.Int64
 
 	mu       sync.Mutex
-	heard    map[int]int   // guarded by mu; how often the servers heard a number
+	heard    map[int]int   // guarded by mu; how often the servers received a number
 	outcomes map[int]error // guarded by mu; nil for an answer
 	twice    []int         // guarded by mu; numbers with two outcomes
 }
@@ -113,7 +113,7 @@ func (l *ledger) settle(number int, err error) {
 	}
 }
 
-// load lets callers claim one number after the other until the function it returns is called, which waits for them.
+// load makes callers claim one number after the other until stop, which waits for them.
 func (l *ledger) load(ctx context.Context, c *mcpclient.Client) (stop func()) {
 	var ending atomic.Bool
 	var all sync.WaitGroup
@@ -148,7 +148,7 @@ func claim(ctx context.Context, c *mcpclient.Client, number int) error {
 	return nil
 }
 
-// await waits until count is n at least.
+// await waits until count is at least n.
 func (l *ledger) await(ctx context.Context, t *testing.T, count *atomic.Int64, n int64) {
 	t.Helper()
 	again := time.NewTicker(time.Millisecond)
@@ -162,7 +162,7 @@ func (l *ledger) await(ctx context.Context, t *testing.T, count *atomic.Int64, n
 	}
 }
 
-// check compares what the callers know with what the servers have heard.
+// check compares the outcomes of the callers with the numbers that the servers received.
 func (l *ledger) check(t *testing.T) {
 	t.Helper()
 	t.Logf("outcomes:\n%s", l.summary())
@@ -201,7 +201,7 @@ func (l *ledger) summary() string {
 	return b.String()
 }
 
-// kind is an error without what differs from call to call.
+// kind returns an error's text without the parts that vary between calls.
 func kind(err error, heard int) string {
 	var e *mcpclient.Error
 	switch {

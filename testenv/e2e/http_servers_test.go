@@ -13,12 +13,12 @@ type webServer struct {
 	name    string
 	start   startFunc
 	path    string
-	version mcp.Version // what client and server agree on
-	tools   int         // how many it lists at least
+	version mcp.Version // negotiated revision
+	tools   int         // minimum number of listed tools
 
 	tool      string
 	arguments func(dir string) string
-	want      string // in the text of the result
+	want      string // part of the result's text
 }
 
 const (
@@ -26,7 +26,7 @@ const (
 	examples   = "@modelcontextprotocol/sdk/dist/esm/examples/server/"
 )
 
-// webServers are those of testenv/servers/README.md.
+// webServers are the HTTP servers in testenv/servers/README.md.
 var webServers = []webServer{
 	{
 		name: "everything", start: script(everything, "streamableHttp"), path: "/mcp", version: mcp.Version20251125,
@@ -78,7 +78,7 @@ var webServers = []webServer{
 	{
 		name: "sdk polling", start: script(examples + "ssePollingExample.js"), path: "/mcp", version: mcp.Version20251125,
 		tools: 1,
-		tool:  "long-task", arguments: fixed(`{}`), want: "completed successfully", // having closed the stream in between
+		tool:  "long-task", arguments: fixed(`{}`), want: "completed successfully", // closes the stream in between
 	},
 	{
 		name: "typescript", start: typescript("http"), path: "/mcp", version: mcp.Version20260728, tools: 1,
@@ -150,7 +150,7 @@ func script(path string, args ...string) startFunc {
 	return func(t *testing.T, _, address string) *process { return announced(t, node(t, path, args...), address) }
 }
 
-// typescript is our server of both eras on the TypeScript SDK.
+// typescript is a test server for both eras on the TypeScript SDK.
 func typescript(kind string) startFunc {
 	return func(t *testing.T, _, address string) *process {
 		return announced(t, npm("../dual.mjs", kind)(t, ""), address)

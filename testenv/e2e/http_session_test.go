@@ -15,9 +15,9 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// TestServerIsReplacedBehindTheSameSocket replaces a server of ours under 64 callers without a connection being lost,
-// as a reverse proxy does that turns to another instance. Who has a session loses it and gets a new one; who has none,
-// in 2026-07-28, notices nothing.
+// TestServerIsReplacedBehindTheSameSocket replaces a server with 64 callers without closing a connection, as a reverse
+// proxy does that switches to another instance. Clients with a session lose it and get a new one. Clients without a
+// session, in 2026-07-28, notice nothing.
 func TestServerIsReplacedBehindTheSameSocket(t *testing.T) {
 	for _, tc := range []struct {
 		version  mcp.Version
@@ -67,7 +67,7 @@ func TestServerIsReplacedBehindTheSameSocket(t *testing.T) {
 	}
 }
 
-// front hands requests to the server behind it.
+// front passes requests to the current server.
 type front struct {
 	behind atomic.Pointer[mcpserver.HTTPHandler]
 }

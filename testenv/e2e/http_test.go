@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// TestRealServersOverHTTP connects to each server with default options, lists its tools, calls one, and stops.
+// TestRealServersOverHTTP connects to each server with default options, lists its tools, calls one, and disconnects.
 func TestRealServersOverHTTP(t *testing.T) {
 	for _, s := range webServers {
 		t.Run(s.name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestRealServersOverHTTP(t *testing.T) {
 	}
 }
 
-// use lists and calls.
+// use lists the tools and calls one.
 func (s *webServer) use(t *testing.T, ctx context.Context, c *mcpclient.Client, dir string) {
 	t.Helper()
 	var names []string
@@ -64,7 +64,7 @@ func (s *webServer) use(t *testing.T, ctx context.Context, c *mcpclient.Client, 
 	}
 }
 
-// TestEveryRevisionOverHTTP pins the client to each revision that a server claims to speak.
+// TestEveryRevisionOverHTTP pins the client to each revision that a server claims to support.
 func TestEveryRevisionOverHTTP(t *testing.T) {
 	for _, tc := range []struct {
 		server   string
@@ -107,8 +107,8 @@ func TestEveryRevisionOverHTTP(t *testing.T) {
 
 var legacyVersions = []mcp.Version{mcp.Version20251125, mcp.Version20250618, mcp.Version20250326, mcp.Version20241105}
 
-// TestClientReconnectsToRealServers restarts each server at the same address while its client is idle: the client finds
-// out by itself, at the next call at the latest, and goes on.
+// TestClientReconnectsToRealServers restarts each server at the same address while its client is idle. The client
+// notices by itself, at the latest with the next call, and reconnects.
 func TestClientReconnectsToRealServers(t *testing.T) {
 	for _, s := range webServers {
 		t.Run(s.name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// TestTraceContextPropagatesOverHTTP uses a server that exports spans of its own, in both eras and over HTTP+SSE.
+// TestTraceContextPropagatesOverHTTP uses a server that exports its own spans, in both eras and over HTTP+SSE.
 func TestTraceContextPropagatesOverHTTP(t *testing.T) {
 	for _, tc := range []struct {
 		name, kind, path string
@@ -66,7 +66,7 @@ func TestTraceContextPropagatesOverHTTP(t *testing.T) {
 	}
 }
 
-// below reports whether s is under ancestor, directly or not: a server may have a span for HTTP in between.
+// below reports whether s is a descendant of ancestor: a server may have an HTTP span in between.
 func below(spans []otlpsink.Span, s, ancestor *otlpsink.Span) bool {
 	for range spans {
 		if s.ParentID == ancestor.SpanID {
@@ -82,7 +82,7 @@ func below(spans []otlpsink.Span, s, ancestor *otlpsink.Span) bool {
 	return false
 }
 
-// checkNetwork holds the span of a call over HTTP against the conventions.
+// checkNetwork checks the span of a call over HTTP against the conventions.
 func checkNetwork(t *testing.T, call *otlpsink.Span, serverURL string, version mcp.Version) {
 	t.Helper()
 	u, err := url.Parse(serverURL)

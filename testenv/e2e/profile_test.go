@@ -30,7 +30,7 @@ func burn(rounds int) {
 	}
 }
 
-// Each handler has a function of its own, by which its samples are found.
+// Each handler has its own function, which identifies its samples.
 
 //go:noinline
 func burnQuick() { burn(12) }
@@ -49,7 +49,7 @@ type page struct {
 	Rows []map[string]float64 `json:"rows"`
 }
 
-// burner is a server whose handlers use the processor: quick is soon run by the goroutine that reads, apart works in a
+// burner returns a server whose handlers use the processor: quick soon runs in the reading goroutine, apart works in a
 // goroutine that its handler starts, and large has a large result.
 func burner(tel *telemetry.Telemetry) *mcpserver.Server {
 	s := mcpserver.New(mcp.Implementation{Name: "burner", Version: "1"}, &mcpserver.Options{Telemetry: tel})
@@ -138,8 +138,8 @@ func work(t *testing.T, tel *telemetry.Telemetry, tr transport.Transport, versio
 	}
 }
 
-// TestProfileAttributesWorkToTools takes a CPU profile of servers over pipes and HTTP, of both eras, and of their
-// clients: of what the processor did in handlers, and in decoding results, 95 % is attributed to the right tool or
+// TestProfileAttributesWorkToTools takes a CPU profile of servers over pipes and HTTP, in both eras, and of their
+// clients. At least 95 % of the time in handlers and in decoding results must be attributed to the right tool or
 // prompt.
 func TestProfileAttributesWorkToTools(t *testing.T) {
 	spans := sdktrace.NewTracerProvider()
@@ -155,7 +155,7 @@ func TestProfileAttributesWorkToTools(t *testing.T) {
 	must(err)
 	for _, below := range []struct {
 		function string
-		labels   []string // keys, each with its value
+		labels   []string // alternating keys and values
 	}{
 		{"e2e.burnQuick", []string{"gen_ai.tool.name", "quick", "mcp.method.name", "tools/call"}},
 		{"e2e.burnSlow", []string{"gen_ai.tool.name", "slow", "mcp.method.name", "tools/call"}},
@@ -195,7 +195,7 @@ func labelled(s *profile.Sample, labels []string) bool {
 	return true
 }
 
-// onStack reports whether a function whose name ends so is on the stack of a sample.
+// onStack reports whether the stack of a sample contains a function with this suffix in its name.
 func onStack(s *profile.Sample, function string) bool {
 	for _, l := range s.Location {
 		for _, line := range l.Line {

@@ -20,7 +20,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpproxy"
 )
 
-// behindProxy is the proxy with a server behind it, which exports to the sink.
+// behindProxy returns the command of a proxy in front of a server. The proxy exports to the sink.
 func behindProxy(o observed, server transport.Stdio) transport.Stdio {
 	return transport.Stdio{
 		Command: command, Args: append([]string{"proxy", "--", server.Command}, server.Args...), Dir: server.Dir,
@@ -28,7 +28,7 @@ func behindProxy(o observed, server transport.Stdio) transport.Stdio {
 	}
 }
 
-// TestRealServersBehindTheProxy sees what it sees of each server without the proxy, and one trace of a call.
+// TestRealServersBehindTheProxy expects the same lists and answers as without the proxy, and one trace for a call.
 func TestRealServersBehindTheProxy(t *testing.T) {
 	for _, s := range servers {
 		t.Run(s.name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestOtherClientsUseOurServerBehindTheProxy(t *testing.T) {
 	}
 }
 
-// proxied is a proxy for hosts over HTTP, in front of the server that t reaches.
+// proxied starts a proxy for hosts over HTTP, in front of server.
 func proxied(t *testing.T, server transport.Transport) *transport.HTTP {
 	t.Helper()
 	p, err := mcpproxy.New(server, nil)
@@ -120,7 +120,7 @@ func connected(t *testing.T, ctx context.Context, o observed, name string, tr tr
 	return c
 }
 
-// checkAlike wants a client behind a proxy to see what another one sees that is not.
+// checkAlike compares what a client behind a proxy lists with a direct client.
 func checkAlike(t *testing.T, ctx context.Context, direct, c *mcpclient.Client) {
 	t.Helper()
 	if got, want := c.ServerInfo(), direct.ServerInfo(); !reflect.DeepEqual(got, want) {
@@ -137,7 +137,8 @@ func checkAlike(t *testing.T, ctx context.Context, direct, c *mcpclient.Client) 
 	}
 }
 
-// checkChain makes a call and wants its spans to hang together: the caller's, the host's, and both of the proxy.
+// checkChain makes a call and checks that its spans form a chain: the caller's span, the host's span, and both spans of
+// the proxy.
 func checkChain(t *testing.T, ctx context.Context, o observed, c *mcpclient.Client, s server, dir string) {
 	t.Helper()
 	spanCtx, span := o.TracerProvider().Tracer("e2e").Start(ctx, "caller")
@@ -173,8 +174,8 @@ func checkChain(t *testing.T, ctx context.Context, o observed, c *mcpclient.Clie
 	}
 }
 
-// TestHostKeepsItsSessionWhenItsServerIsKilled has hosts of other SDKs call a tool that kills the server, and
-// another right behind it, 50 times.
+// TestHostKeepsItsSessionWhenItsServerIsKilled makes hosts of other SDKs call a tool that kills the server, and
+// immediately another tool, 50 times.
 func TestHostKeepsItsSessionWhenItsServerIsKilled(t *testing.T) {
 	for name, host := range map[string][]string{
 		"typescript": {"node", filepath.Join(installed(t), "npm", "survivor.mjs")},

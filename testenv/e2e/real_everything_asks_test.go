@@ -9,16 +9,16 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// person is the user of a client that can do everything, with a model, and what has come to them.
+// person is the user of a client with all capabilities and a model, and records what has arrived.
 type person struct {
-	updated chan string // URIs of resources
+	updated chan string // URIs of updated resources
 	changed chan struct{}
 	logged  chan *mcp.LoggingMessageParams
-	visited chan string // URLs
+	visited chan string // visited URLs
 	asked   chan *mcp.CreateMessageParams
 
 	mu    sync.Mutex
-	tasks map[string]func() (any, error) // guarded by mu; of the server, by id: each waits for its outcome
+	tasks map[string]func() (any, error) // guarded by mu; tasks of the server's requests, by id
 }
 
 func newPerson() *person {
@@ -29,7 +29,7 @@ func newPerson() *person {
 	}
 }
 
-// options are those of the person's client.
+// options returns the options of the person's client.
 func (p *person) options() *mcpclient.Options {
 	return &mcpclient.Options{
 		Features: []mcpclient.Feature{
@@ -58,7 +58,7 @@ func tasksOf(parts ...string) *mcp.TasksCapability {
 	return c
 }
 
-// fill answers a form with as little as it may.
+// fill answers a form with only the required fields.
 func (*person) fill(_ context.Context, form *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	f, err := form.Form()
 	if err != nil {
@@ -74,7 +74,7 @@ func (*person) fill(_ context.Context, form *mcp.ElicitParams) (*mcp.ElicitResul
 	return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: content}, nil
 }
 
-// visit goes to a page and is done there at once.
+// visit opens a page and finishes at once.
 func (p *person) visit(_ context.Context, e *mcpclient.URLElicitation) (mcp.ElicitAction, error) {
 	p.visited <- e.URL.String()
 	e.Complete()
@@ -87,7 +87,7 @@ func (p *person) model(_ context.Context, m *mcp.CreateMessageParams) (*mcp.Crea
 		StopReason: mcp.StopEndTurn}, nil
 }
 
-// everythingAsks calls the tools that ask the client for something.
+// everythingAsks calls the tools that ask the client for input.
 func (x *explorer) everythingAsks(p *person) {
 	x.Helper()
 	x.says("trigger-sampling-request", map[string]any{"prompt": "tea", "maxTokens": 7}, `"text": "a haiku"`)
@@ -95,7 +95,7 @@ func (x *explorer) everythingAsks(p *person) {
 		asked.SystemPrompt != "You are a helpful test server." || *asked.Temperature != 0.7 {
 		x.Errorf("trigger-sampling-request: want its parameters, got %+v", asked)
 	}
-	// What the form has defaults for, and the person did not fill in, the client fills in.
+	// The client fills in the defaults of the fields that the person has left out.
 	defaults := `"firstLine": "It was a dark and stormy night."`
 	x.says("trigger-elicitation-request", nil, defaults)
 	x.says("trigger-elicitation-request", nil, `"titledMultipleSelectEnum": [
@@ -107,8 +107,8 @@ func (x *explorer) everythingAsks(p *person) {
 	x.visits(p, "https://example.com/one")
 	x.says("trigger-url-elicitation", map[string]any{"url": "https://example.com/two", "errorPath": true},
 		"User completed")
-	x.visits(p, "https://modelcontextprotocol.io") // where the error -32042 sent them
-	x.visits(p, "https://example.com/two")         // where the second attempt did
+	x.visits(p, "https://modelcontextprotocol.io") // the URL in the error -32042
+	x.visits(p, "https://example.com/two")         // the URL of the second attempt
 
 	x.says("trigger-sampling-request-async", map[string]any{"prompt": "tea"}, "Async sampling completed")
 	x.says("trigger-elicitation-request-async", nil, "- Name: Ada")

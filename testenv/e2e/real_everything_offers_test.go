@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// contents reads a resource that has one part, and takes it for one that was listed.
+// contents reads a resource with one part, and records it as read.
 func (x *explorer) contents(uri string) *mcp.ResourceContents {
 	x.Helper()
 	x.read[uri] = true
@@ -58,11 +58,11 @@ func (x *explorer) everythingResources() {
 	}
 }
 
-// everythingUpdates subscribes to a resource, hears of it, and does not any more after that.
+// everythingUpdates subscribes to a resource, receives an update, unsubscribes, and receives no more updates.
 func (x *explorer) everythingUpdates(p *person) {
 	x.Helper()
 	const uri = "demo://resource/static/document/features.md"
-	x.says("toggle-subscriber-updates", nil, "Started") // at once, and every 5 s
+	x.says("toggle-subscriber-updates", nil, "Started") // sends an update at once, and then every 5 s
 	x.says("toggle-subscriber-updates", nil, "Stopped")
 	if err := x.client.SubscribeResource(x.ctx, uri); err != nil {
 		x.Fatal(err)
@@ -75,7 +75,7 @@ func (x *explorer) everythingUpdates(p *person) {
 	if err := x.client.UnsubscribeResource(x.ctx, uri); err != nil {
 		x.Fatal(err)
 	}
-	next(x.T, x.ctx, "word that there is a new resource", p.changed) // which gzip has made
+	next(x.T, x.ctx, "word that there is a new resource", p.changed) // the tool gzip has created it
 }
 
 func (x *explorer) everythingPrompts() {
@@ -149,7 +149,7 @@ func (x *explorer) everythingCompletions() {
 	}
 }
 
-// everythingLogging hears the server, but nothing below the level that is set.
+// everythingLogging expects log messages of the server, but none below the current level.
 func (x *explorer) everythingLogging(p *person) {
 	x.Helper()
 	const uri = "demo://resource/static/document/startup.md"
@@ -158,7 +158,7 @@ func (x *explorer) everythingLogging(p *person) {
 		if err := x.client.SetLogLevel(x.ctx, level); err != nil {
 			x.Fatal(err)
 		}
-		if err := x.client.SubscribeResource(x.ctx, uri); err != nil { // which it logs at level info, before it answers
+		if err := x.client.SubscribeResource(x.ctx, uri); err != nil { // logged at level info, before the answer
 			x.Fatal(err)
 		}
 		if err := x.client.UnsubscribeResource(x.ctx, uri); err != nil {
@@ -175,7 +175,7 @@ func (x *explorer) everythingLogging(p *person) {
 		!strings.Contains(string(m.Data), "message") {
 		x.Errorf("want a message of some level, got %s %s", m.Level, m.Data)
 	}
-	x.says("toggle-simulated-logging", nil, "Stopped") // or the process never ends
+	x.says("toggle-simulated-logging", nil, "Stopped") // otherwise the process would never end
 	select {
 	case m := <-p.logged:
 		x.Errorf("want no further message, and the first subscription not heard of, got %s %s", m.Level, m.Data)

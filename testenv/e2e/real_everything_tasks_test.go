@@ -13,10 +13,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// Of the tasks of 2025-11-25 the client has those of the server. Those that the server makes of requests to the client,
-// which it does not offer by itself, handlers and types are enough for.
+// The client supports the tasks of 2025-11-25 on the server. It has no built-in support for tasks of the server's
+// requests to the client; these tests implement them with handlers and types.
 
-// asTask makes a task of what the server wants to be one.
+// asTask is middleware that turns a request into a task if the server wants that.
 func (p *person) asTask(next mcpclient.RequestHandler) mcpclient.RequestHandler {
 	return func(ctx context.Context, r *mcpclient.Request) (any, error) {
 		var params struct {
@@ -39,7 +39,7 @@ func legacyTask(id string, status mcp.TaskStatus) mcp.LegacyTask {
 	return mcp.LegacyTask{TaskID: id, Status: status, CreatedAt: now, LastUpdatedAt: now, TTL: new(int64(60_000))}
 }
 
-// task answers how far a task has got: to its end.
+// task answers with the status of a task, after its end.
 func (p *person) task(_ context.Context, r *mcpclient.Request) (any, error) {
 	var params mcp.TaskParams
 	if err := r.Decode(&params); err != nil {
@@ -48,7 +48,7 @@ func (p *person) task(_ context.Context, r *mcpclient.Request) (any, error) {
 	return &mcp.LegacyTaskResult{LegacyTask: legacyTask(params.TaskID, mcp.TaskCompleted)}, nil
 }
 
-// outcome answers with what the request that became a task would have.
+// outcome answers with the result of the request that became a task.
 func (p *person) outcome(_ context.Context, r *mcpclient.Request) (any, error) {
 	var params mcp.TaskParams
 	if err := r.Decode(&params); err != nil {
@@ -59,13 +59,13 @@ func (p *person) outcome(_ context.Context, r *mcpclient.Request) (any, error) {
 	return p.tasks[params.TaskID]()
 }
 
-// research is a call of a tool that has to be called as a task, and what has become of it.
+// research is a call of a tool that must run as a task, with its result.
 type research struct {
 	outcome chan error
-	result  *mcp.CallToolResult // once there is an outcome
+	result  *mcp.CallToolResult // nil before the end of the task
 }
 
-// begin begins the same task in three ways, and one that is cancelled.
+// begin starts the same task in three ways, and one more that is cancelled.
 func (x *explorer) begin() (all []*research) {
 	x.Helper()
 	const tool = "simulate-research-query"
@@ -87,7 +87,7 @@ func (x *explorer) begin() (all []*research) {
 	if _, err := rain.Wait(x.ctx); !errors.Is(err, mcpclient.ErrTaskCancelled) {
 		x.Errorf("want ErrTaskCancelled, got %v", err)
 	}
-	if err := x.client.ResumeTask(rain.ID()).Cancel(x.ctx); err != nil { // which the server refuses
+	if err := x.client.ResumeTask(rain.ID()).Cancel(x.ctx); err != nil { // the server refuses this
 		x.Errorf("want no error for what is cancelled already, got %v", err)
 	}
 	if _, err := x.client.ResumeTask("nonesuch").Wait(x.ctx); !errors.Is(err, mcpclient.ErrTaskUnknown) {
@@ -117,7 +117,7 @@ func (x *explorer) begin() (all []*research) {
 	return all
 }
 
-// finish waits for them. Two have asked for something on the way.
+// finish waits for the tasks. Two of them have asked for input.
 func (x *explorer) finish(all []*research) {
 	x.Helper()
 	for i, want := range []string{"# Research Report: tea\n", "# Research Report: python (snake)\n",

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// everythingOver are the ways to server-everything.
+// everythingOver are the transports to server-everything.
 var everythingOver = map[string]func(t *testing.T) transport.Transport{
 	"stdio": func(t *testing.T) transport.Transport { return npm(everything)(t, "") },
 	"HTTP": func(t *testing.T) transport.Transport {
@@ -27,8 +27,8 @@ var everythingOver = map[string]func(t *testing.T) transport.Transport{
 	},
 }
 
-// TestAllFeaturesOfEverything uses all that server-everything offers a client that can do everything, over each of its
-// transports.
+// TestAllFeaturesOfEverything uses all that server-everything offers to a client with all capabilities, over each of
+// its transports.
 func TestAllFeaturesOfEverything(t *testing.T) {
 	for name, dial := range everythingOver {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAllFeaturesOfEverything(t *testing.T) {
 			if err := x.client.Ping(x.ctx); err != nil {
 				t.Errorf("ping: %v", err)
 			}
-			tasks := x.begin() // which takes some seconds
+			tasks := x.begin() // takes some seconds
 			x.everythingTools()
 			x.everythingOffline()
 			x.everythingProgress()
@@ -98,7 +98,7 @@ func (x *explorer) everythingTools() {
 	x.gzip()
 }
 
-// png wants a block to be an image that can be seen.
+// png checks that a block is a visible image.
 func (x *explorer) png(what string, block mcp.Content) {
 	x.Helper()
 	image, ok := block.(*mcp.ImageContent)
@@ -110,7 +110,7 @@ func (x *explorer) png(what string, block mcp.Content) {
 	}
 }
 
-// gzip makes a resource of the session, by value and by link, and reads it.
+// gzip creates a resource of the session, by value and by link, and reads it.
 func (x *explorer) gzip() {
 	x.Helper()
 	arguments := map[string]any{"name": "hi.gz", "data": "data:text/plain,hi", "outputType": "resource"}
@@ -142,7 +142,7 @@ func unzipped(x *explorer, r *mcp.ResourceContents) {
 	}
 }
 
-// everythingOffline calls what cannot be done here, and wants it to fail for that reason.
+// everythingOffline calls tools that need the network, and expects them to fail for that reason.
 func (x *explorer) everythingOffline() {
 	x.Helper()
 	for _, tc := range []struct{ tool, arguments, reason, want string }{

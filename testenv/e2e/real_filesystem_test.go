@@ -13,7 +13,7 @@ import (
 
 const filesystem = "@modelcontextprotocol/server-filesystem/dist/index.js"
 
-// TestEveryToolOfFilesystem calls every tool of server-filesystem, which offers nothing else, and nothing over HTTP.
+// TestEveryToolOfFilesystem calls every tool of server-filesystem, which offers only tools, and only over stdio.
 func TestEveryToolOfFilesystem(t *testing.T) {
 	t.Parallel()
 	dir := directory(t)
@@ -56,7 +56,7 @@ func TestEveryToolOfFilesystem(t *testing.T) {
 	x.done()
 }
 
-// file wants a file to be what a tool has made of it.
+// file checks the content of a file that a tool has written.
 func (x *explorer) file(path, want string) {
 	x.Helper()
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
@@ -86,8 +86,8 @@ func (x *explorer) media(dir string) {
 	}
 }
 
-// TestFilesystemUsesClientRoots lets the client's roots take the place of the server's own directories, at once and
-// when they change.
+// TestFilesystemUsesClientRoots checks that the client's roots replace the server's own directories, at the start and
+// after a change.
 func TestFilesystemUsesClientRoots(t *testing.T) {
 	t.Parallel()
 	own, first, second := directory(t), directory(t), directory(t)

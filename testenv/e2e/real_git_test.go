@@ -13,13 +13,13 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// gitStep calls a tool of the git server: $D in it is the directory in which all happens.
+// gitStep calls a tool of the git server. $D stands for the test's directory.
 type gitStep struct {
 	tool, arguments string
-	want            string // JSON that the structured output has at least
+	want            string // JSON that the structured output must contain
 }
 
-// gitSteps use every tool, in a repository that the first of them makes and others that are cloned from it.
+// gitSteps use every tool, in a repository that the first steps create and in its clones.
 var gitSteps = []gitStep{
 	{"git_init", `{"path":"$D/r","initialBranch":"main"}`,
 		`{"success":true,"path":"$D/r","initialBranch":"main","isBare":false}`},
@@ -77,10 +77,10 @@ var gitSteps = []gitStep{
 		`{"instructions":"# Git Wrap-up*","repository":{"status":{"isClean":true}}}`},
 }
 
-// writeFile is a step that writes a file of the repository and is no tool.
+// writeFile marks a step that writes a file of the repository and calls no tool.
 const writeFile = ""
 
-// gitRefusals are what the server or git does not do, or cannot do here.
+// gitRefusals are calls that the server or git refuses, or that cannot work in this environment.
 var gitRefusals = []struct{ tool, arguments, reason, want string }{
 	{"git_commit", `{"message":"empty"}`, "there is nothing to commit", "nothing to commit"},
 	{"git_reset", `{"mode":"hard"}`, "the server wants that confirmed", "without explicit confirmation"},
@@ -91,7 +91,7 @@ var gitRefusals = []struct{ tool, arguments, reason, want string }{
 	{"git_add", `{"paths":[7]}`, "that is no path", "Input validation error"},
 }
 
-// gitOver are the ways to the git server, whose directory is dir.
+// gitOver are the transports to the git server; dir is its directory.
 var gitOver = map[string]func(t *testing.T, dir string) transport.Transport{
 	"stdio": func(t *testing.T, dir string) transport.Transport {
 		s := npm("@cyanheads/git-mcp-server/dist/index.js")(t, dir)
@@ -105,7 +105,7 @@ var gitOver = map[string]func(t *testing.T, dir string) transport.Transport{
 	},
 }
 
-// gitEnvironment keeps the settings of the user who runs the tests away from git.
+// gitEnvironment hides the git settings of the user who runs the tests.
 func gitEnvironment(env []string, dir string) []string {
 	return append(env, "GIT_BASE_DIR="+dir, "MCP_LOG_LEVEL=error", "HOME="+dir, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_SIGN_COMMITS=false",
@@ -134,7 +134,7 @@ func TestEveryToolOfGit(t *testing.T) {
 	}
 }
 
-// git goes through the tables.
+// git runs the steps in the tables.
 func (x *explorer) git(dir string) {
 	x.Helper()
 	in := strings.NewReplacer("$D", dir)
@@ -151,16 +151,16 @@ func (x *explorer) git(dir string) {
 	for _, r := range gitRefusals {
 		x.refuses(r.tool, json.RawMessage(in.Replace(r.arguments)), r.want)
 	}
-	// What is signed cannot be shown, for want of a key: no key, no signature to verify.
+	// Without a key there is no signature, so verification fails.
 	x.gives("git_tag", json.RawMessage(`{"mode":"verify","tagName":"v1"}`),
 		`{"verifiedTag":"v1","verified":false,"warning":"Tag has no signature*"}`)
 }
 
-// gitSession looks at what the server keeps for its session, as a resource, and at what else it offers.
+// gitSession reads the session's state, which is a resource, and uses everything else that the server offers.
 func (x *explorer) gitSession(dir string) {
 	x.Helper()
 	const uri = "git://working-directory"
-	x.expanded[uri] = true // which is listed as a template, too, without a variable
+	x.expanded[uri] = true // also listed as a template, without a variable
 	c := x.contents(uri)
 	if want := `"workingDirectory":"` + dir + `/r","isSet":true`; c.MIMEType != "application/json" ||
 		!strings.Contains(c.Text, want) {
@@ -181,7 +181,7 @@ func (x *explorer) gitSession(dir string) {
 			x.Errorf("git_wrapup: want the text with %q, got %+v", tc.want, text)
 		}
 	}
-	if err := x.client.SetLogLevel(x.ctx, mcp.LevelDebug); err != nil { // it has logging, but nothing to say
+	if err := x.client.SetLogLevel(x.ctx, mcp.LevelDebug); err != nil { // supported, but without messages
 		x.Error(err)
 	}
 	if err := x.client.SubscribeResource(x.ctx, uri); !errors.Is(err, mcpclient.ErrUnsupported) {

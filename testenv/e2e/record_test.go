@@ -21,15 +21,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// withCommand is a command of mcpotel as a server, which is reached on standard input and output.
+// withCommand returns the command for a server that is a subcommand of mcpotel, on standard input and output.
 func withCommand(server transport.Stdio, args ...string) transport.Stdio {
 	return transport.Stdio{
 		Command: command, Args: args, Dir: server.Dir, Env: append(slices.Clone(server.Env), "OTEL_SDK_DISABLED=true"),
 	}
 }
 
-// TestRealServersAreServedFromARecording has a client list and call what each server has, through the proxy, and again
-// of the recording of that, and compares the answers byte by byte.
+// TestRealServersAreServedFromARecording makes a client list and call everything of each server through the proxy, and
+// then again with the recording as the server. It compares the answers byte by byte.
 func TestRealServersAreServedFromARecording(t *testing.T) {
 	for _, s := range servers {
 		t.Run(s.name, func(t *testing.T) {
@@ -50,8 +50,8 @@ func TestRealServersAreServedFromARecording(t *testing.T) {
 	}
 }
 
-// TestRealServersOverHTTPAreServedFromARecording is the same for servers over HTTP, of which the recordings are served
-// over HTTP, too.
+// TestRealServersOverHTTPAreServedFromARecording is the same for servers over HTTP. Their recordings are also served
+// over HTTP.
 func TestRealServersOverHTTPAreServedFromARecording(t *testing.T) {
 	for _, s := range webServers {
 		t.Run(s.name, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestRealServersOverHTTPAreServedFromARecording(t *testing.T) {
 	}
 }
 
-// checkSameAnswers wants two recordings to have the same answers, byte by byte, and no other difference.
+// checkSameAnswers checks that two recordings have the same answers, byte by byte, and no other difference.
 func checkSameAnswers(t *testing.T, file, again string) {
 	t.Helper()
 	first, second := answersIn(t, file), answersIn(t, again)
@@ -100,7 +100,7 @@ func checkSameAnswers(t *testing.T, file, again string) {
 	}
 }
 
-// askedForAll lists all that a server has, and calls a tool twice and one that it has not.
+// askedForAll lists everything that a server has, and calls an existing tool twice and an unknown tool once.
 func (s server) askedForAll(t *testing.T, tr transport.Stdio, dir string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -118,12 +118,12 @@ func (s server) askedForAll(t *testing.T, tr transport.Stdio, dir string) {
 		mcp.MethodListPrompts:           func(ctx context.Context) error { return walk(c.Prompts(ctx)) },
 	}
 	for _, name := range []string{mcp.MethodListResources, mcp.MethodListResourceTemplates, mcp.MethodListPrompts} {
-		_ = lists[name](ctx) // a server that has none says so, and says it again
+		_ = lists[name](ctx) // a server without such a list returns an error, both times
 	}
 	for i, tool := range []string{s.tool, s.tool, "no such tool"} {
 		r, err := c.CallTool(ctx, tool, json.RawMessage(s.arguments(dir)))
 		if i == 0 && (err != nil || !strings.Contains(r.Text(), s.want)) {
-			t.Errorf("got %v, %v, want %q", r, err, s.want) // a second call may answer something else
+			t.Errorf("got %v, %v, want %q", r, err, s.want) // the answer to a second call may differ
 		}
 	}
 	if err := c.Close(); err != nil {
@@ -131,7 +131,7 @@ func (s server) askedForAll(t *testing.T, tr transport.Stdio, dir string) {
 	}
 }
 
-// walk walks a list to its end.
+// walk iterates over a list to its end.
 func walk[T any](list func(yield func(T, error) bool)) error {
 	for _, err := range list {
 		if err != nil {
@@ -141,8 +141,8 @@ func walk[T any](list func(yield func(T, error) bool)) error {
 	return nil
 }
 
-// answersIn are the answers to requests of the host that a recording has, in the order of the requests. How a client
-// divides its subscriptions depends on how quick it is.
+// answersIn returns the answers to the host's requests in a recording, in the order of the requests, without
+// subscriptions: a client's number of subscriptions depends on timing.
 func answersIn(t *testing.T, file string) (all [][]byte) {
 	t.Helper()
 	text, err := os.ReadFile(file)

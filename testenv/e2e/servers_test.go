@@ -15,22 +15,22 @@ import (
 type server struct {
 	name    string
 	command func(t *testing.T, dir string) transport.Stdio // dir is the server's own directory
-	version mcp.Version                                    // what client and server agree on
-	tools   int                                            // how many it lists at least
+	version mcp.Version                                    // negotiated revision
+	tools   int                                            // minimum number of listed tools
 
 	tool      string
 	arguments func(dir string) string
-	want      string // in the text of the result
+	want      string // part of the result's text
 
-	warned []string // checks of the doctor that warn of it
+	warned []string // checks of the doctor that warn about the server
 }
 
-// slowStart is Timeouts.Init of clients that start a process and expect its own revision. With the default of 10 s,
-// they send initialize 2.5 s after the probe. On a busy machine a server takes longer to start. One that speaks both
-// eras then finds both in its input, and may begin a legacy session.
+// slowStart is Timeouts.Init for clients that start a process and expect a certain revision. With the default of 10 s,
+// a client sends initialize 2.5 s after the probe. On a busy machine a server may take longer to start. A server of
+// both eras then finds both messages in its input, and may start a legacy session.
 const slowStart = time.Minute
 
-// fixed writes the table below shorter.
+// fixed returns a function that ignores its argument, to shorten the table below.
 func fixed(arguments string) func(string) string { return func(string) string { return arguments } }
 
 // servers are the servers of testenv/servers/README.md.
@@ -131,17 +131,17 @@ var servers = []server{
 	},
 }
 
-// installed is where the servers are.
+// installed returns the directory of the servers.
 func installed(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("MCPOTEL_SERVERS")
 	if dir == "" {
-		t.Fatal("MCPOTEL_SERVERS is not set: run testenv/servers/install and set it to what that prints")
+		t.Fatal("MCPOTEL_SERVERS is not set: run testenv/servers/install and set it to the printed directory")
 	}
 	return dir
 }
 
-// environment is that of this process without what would make a server export telemetry of its own.
+// environment returns the environment of this process without variables that make a server export its own telemetry.
 func environment(more ...string) []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "GOFLAGS=-mod=mod", "GOPROXY=off"},
 		more...)
@@ -162,7 +162,7 @@ func binary(name string, args ...string) commandFunc {
 	}
 }
 
-// withDir gives the server its directory as an argument, inDir as its working directory.
+// withDir passes the server its directory as an argument; inDir makes it the working directory.
 func withDir(c commandFunc) commandFunc {
 	return func(t *testing.T, dir string) transport.Stdio {
 		s := c(t, dir)
@@ -187,7 +187,7 @@ func withEnv(c commandFunc, env func(dir string) []string) commandFunc {
 	}
 }
 
-// directory makes a directory with what the servers want to find: a file, a Go module, a git repository.
+// directory creates a directory with the things that the servers need: a file, a Go module, a git repository.
 func directory(t *testing.T) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -17,17 +17,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// explorer uses a server to the last tool, prompt, resource and template, and notices if one was left out.
+// explorer uses every tool, prompt, resource and template of a server, and notices omissions.
 type explorer struct {
 	*testing.T
 	ctx    context.Context
 	client *mcpclient.Client
-	tools  map[string]*mcp.Tool // that the server lists
+	tools  map[string]*mcp.Tool // tools that the server lists
 
-	called, checked, got, read, expanded map[string]bool // tools, those with checked output, prompts, resources, templates
+	called, checked, got, read, expanded map[string]bool // names of the used and checked features
 }
 
-// explore connects to a server; what it offers has to be used until the end of the test.
+// explore connects to a server. By the end of the test, everything that the server offers must have been used.
 func explore(t *testing.T, tr transport.Transport, o *mcpclient.Options) *explorer {
 	t.Helper()
 	x := &explorer{
@@ -53,7 +53,8 @@ func explore(t *testing.T, tr transport.Transport, o *mcpclient.Options) *explor
 	return x
 }
 
-// done lists again and compares that with what has been used. A server without a capability is not asked for its list.
+// done lists again and compares the lists with what was used. It does not request a list without the server's
+// capability.
 func (x *explorer) done() {
 	x.Helper()
 	var tools, prompts, resources, templates []string
@@ -108,7 +109,7 @@ func names[T any](x *explorer, list func(func(T, error) bool), name func(T) stri
 	return slices.Sorted(maps.Keys(all))
 }
 
-// call calls a tool and wants it to succeed.
+// call calls a tool and expects success.
 func (x *explorer) call(tool string, arguments any, options ...mcpclient.CallOption) *mcp.CallToolResult {
 	x.Helper()
 	x.called[tool] = true
@@ -122,7 +123,7 @@ func (x *explorer) call(tool string, arguments any, options ...mcpclient.CallOpt
 	return r
 }
 
-// says calls a tool and wants its text to have want in it.
+// says calls a tool and expects a text that contains want.
 func (x *explorer) says(tool string, arguments any, want string, options ...mcpclient.CallOption) {
 	x.Helper()
 	if got := x.call(tool, arguments, options...).Text(); !strings.Contains(got, want) {
@@ -130,8 +131,8 @@ func (x *explorer) says(tool string, arguments any, want string, options ...mcpc
 	}
 }
 
-// gives calls a tool, has the client hold its structured output against the tool's schema, and wants it to have all
-// that the JSON want has.
+// gives calls a tool and expects structured output that contains the JSON want. The client validates the output against
+// the tool's schema.
 func (x *explorer) gives(tool string, arguments any, want string) {
 	x.Helper()
 	x.called[tool], x.checked[tool] = true, true
@@ -144,7 +145,7 @@ func (x *explorer) gives(tool string, arguments any, want string) {
 	}
 }
 
-// refuses calls a tool and wants it to report an error that has want in it.
+// refuses calls a tool and expects an error that contains want.
 func (x *explorer) refuses(tool string, arguments any, want string) {
 	x.Helper()
 	x.called[tool] = true
@@ -154,9 +155,9 @@ func (x *explorer) refuses(tool string, arguments any, want string) {
 	}
 }
 
-// within says what of the JSON want is missing in got, or different there: an object may have more members, a list not
-// more elements. The string "*" stands for anything that is there, one with an asterisk at its end for anything that
-// begins so.
+// within returns the part of the JSON want that is missing or different in got: an object may have more members, but a
+// list not more elements. The string "*" matches any value, and a string that ends with an asterisk matches any text
+// with that prefix.
 func within(want string, got any) error {
 	var w any
 	if err := json.Unmarshal([]byte(want), &w); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcp"
 )
 
-// TestModernHostsUseATranslatedLegacyServer has hosts of other SDKs that speak 2026-07-28 alone in front of a
-// real server that speaks no revision as new, on standard input and output and over HTTP.
+// TestModernHostsUseATranslatedLegacyServer connects hosts of other SDKs that support only 2026-07-28, through the
+// proxy, to a real server that supports only older revisions, on standard input and output and over HTTP.
 func TestModernHostsUseATranslatedLegacyServer(t *testing.T) {
 	s := servers[slices.IndexFunc(servers, func(s server) bool { return s.name == "everything" })]
 	target := s.command(t, "")

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/wire"
 )
 
-// schemas are those of the specification, nil where the environment does not say where they are.
+// schemas returns the schemas of the specification, or nil if the environment names no directory for them.
 var schemas = sync.OnceValues(func() (*wire.Schemas, error) {
 	dir := os.Getenv(wire.Environment)
 	if dir == "" {
@@ -19,7 +19,7 @@ var schemas = sync.OnceValues(func() (*wire.Schemas, error) {
 	return wire.Load(dir)
 })
 
-// checked returns t with every message checked that our client sends, and, if ours, that the server sends.
+// checked returns t with a check of each message that the client sends and, if ours is set, that the server sends.
 func checked(t *testing.T, tr transport.Transport, ours bool) transport.Transport {
 	t.Helper()
 	s, err := schemas()
@@ -32,7 +32,8 @@ func checked(t *testing.T, tr transport.Transport, ours bool) transport.Transpor
 	return wire.Tap(tr, s, fault(t, ours, true))
 }
 
-// checkedHandler returns h with every message checked that our server sends, and, if ours, that the client sends.
+// checkedHandler returns h with a check of each message that the server sends and, if ours is set, that the client
+// sends.
 func checkedHandler(t *testing.T, h http.Handler, ours bool) http.Handler {
 	t.Helper()
 	s, err := schemas()
@@ -45,7 +46,7 @@ func checkedHandler(t *testing.T, h http.Handler, ours bool) http.Handler {
 	return wire.Handler(h, s, fault(t, true, ours))
 }
 
-// fault reports what our own sides send wrongly; what others do is for the log.
+// fault reports invalid messages of this module's own sides as failures, and logs those of others.
 func fault(t *testing.T, ourServer, ourClient bool) func(wire.Side, error) {
 	var mu sync.Mutex
 	over := false
@@ -58,7 +59,7 @@ func fault(t *testing.T, ourServer, ourClient bool) func(wire.Side, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
-		case over: // a test must not be told any more
+		case over: // a test that has ended must not be called
 		case from == wire.Client && ourClient, from == wire.Server && ourServer:
 			t.Errorf("against the schema: %v", err)
 		default:

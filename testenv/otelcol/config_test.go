@@ -14,10 +14,10 @@ import (
 	"go.opentelemetry.io/collector/otelcol"
 )
 
-// shipped are the configurations that stand alone.
+// shipped are the configurations that work without another file.
 var shipped = []string{"minimal.yaml", "agent.yaml", "gateway.yaml"}
 
-// overlays go on top of another file.
+// overlays maps each overlay to the file that it extends.
 var overlays = map[string]string{
 	"agent-kafka.yaml":          "agent.yaml",
 	"agent-loadbalancing.yaml":  "agent.yaml",
@@ -25,7 +25,7 @@ var overlays = map[string]string{
 	"gateway-servicegraph.yaml": "gateway.yaml",
 }
 
-// shippedFile is a file of the project's directory collector.
+// shippedFile returns the path of a file in the project's directory collector.
 func shippedFile(name string) string { return filepath.Join("..", "..", "collector", name) }
 
 func readShipped(t *testing.T, name string) string {
@@ -37,13 +37,13 @@ func readShipped(t *testing.T, name string) string {
 	return string(text)
 }
 
-// inQueueDir lets the configurations name a directory for their queue that need not be made in the working directory.
+// inQueueDir gives the configurations a temporary directory for their queue.
 func inQueueDir(t *testing.T) {
 	t.Setenv("MCPOTEL_AGENT_QUEUE_DIR", t.TempDir())
 	t.Setenv("MCPOTEL_GATEWAY_QUEUE_DIR", t.TempDir())
 }
 
-// validate is `otelcol validate --config FILE ...`.
+// validate runs `otelcol validate --config FILE ...`.
 func validate(files ...string) error {
 	command := otelcol.NewCommand(otelcol.CollectorSettings{
 		BuildInfo: component.BuildInfo{Command: "otelcol", Version: "0.158.0"},
@@ -85,8 +85,8 @@ func TestOverlaysAreValidOnTheirBases(t *testing.T) {
 	}
 }
 
-// TestValidationSeesMistakes keeps the test above from passing for the wrong reason. What validation does not see, such
-// as the type of a sampling policy, the tests of testenv/stack do, which run the files.
+// TestValidationSeesMistakes proves that the tests above can fail. Some mistakes escape validation, such as a wrong
+// type of a sampling policy; the tests of testenv/stack find them, because they run the files.
 func TestValidationSeesMistakes(t *testing.T) {
 	for _, mistake := range []struct{ file, correct, wrong, says string }{
 		{"minimal.yaml", "verbosity:", "verbosty:", "verbosty"},

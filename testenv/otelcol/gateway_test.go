@@ -23,7 +23,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// configured is a processor of gateway.yaml, with its factory and how it is configured there.
+// configured returns a processor with its factory, settings and configuration in gateway.yaml.
 func configured(t *testing.T, name string) (processor.Factory, processor.Settings, component.Config) {
 	t.Helper()
 	r, err := confmap.NewResolver(confmap.ResolverSettings{URIs: []string{shippedFile("gateway.yaml")},
@@ -58,7 +58,7 @@ func configured(t *testing.T, name string) (processor.Factory, processor.Setting
 		Resource: pcommon.NewResource()}}, cfg
 }
 
-// running starts a processor and returns what ends it.
+// running starts a processor and returns a function that ends it.
 func running(t *testing.T, p component.Component) (end func()) {
 	t.Helper()
 	if err := p.Start(t.Context(), nil); err != nil {
@@ -85,7 +85,7 @@ func onTraces(t *testing.T, name string, next func(ptrace.Traces)) (processor.Tr
 	return p, running(t, p)
 }
 
-// call is a trace of four spans, of which the last failed or not.
+// call returns a trace of four spans. failed determines whether the last span failed.
 func call(n uint64, failed bool) ptrace.Traces {
 	d := ptrace.NewTraces()
 	spans := d.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()
@@ -102,10 +102,10 @@ func call(n uint64, failed bool) ptrace.Traces {
 	return d
 }
 
-// TestSamplingLimitsErrorBursts sends 1,000 calls that fail and 1,000 that do not to the second sampler at once.
+// TestSamplingLimitsErrorBursts sends 1,000 failing and 1,000 successful calls at once to the second sampler.
 func TestSamplingLimitsErrorBursts(t *testing.T) {
 	var mu sync.Mutex
-	kept := map[bool]int{} // spans, by whether their trace failed
+	kept := map[bool]int{} // number of spans, by whether their trace failed
 	p, end := onTraces(t, "tail_sampling/ceiling", func(d ptrace.Traces) {
 		failed := false
 		for _, r := range d.ResourceSpans().All() {
@@ -125,12 +125,12 @@ func TestSamplingLimitsErrorBursts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	end() // decides about what waits
+	end() // makes it decide about waiting traces
 	t.Logf("of 4,000 spans of traces that failed %d are kept, of as many others %d", kept[true], kept[false])
 	if kept[false] != 4*calls {
 		t.Errorf("kept %d spans of traces without an error, want all %d", kept[false], 4*calls)
 	}
-	// The burst, and what the second or two of the test allow.
+	// The burst, plus the rate for the one or two seconds of the test.
 	if burst := 2000; kept[true] < burst || kept[true] > burst+5*400 || kept[true]%4 != 0 {
 		t.Errorf("kept %d spans of traces with an error, want about %d, and whole traces", kept[true], burst)
 	}

@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// cluster is what `kubectl apply -k collector/` would send, each object of the API's own type: a key that the type does
-// not have fails.
+// cluster holds the objects that `kubectl apply -k collector/` would send, in the types of the API. Decoding fails for
+// a key that the type does not have.
 type cluster struct {
 	configMaps map[string]*corev1.ConfigMap
 	services   map[string]*corev1.Service
@@ -101,12 +101,12 @@ func (c *cluster) add(t *testing.T, document []byte) {
 	}
 }
 
-// pods of the two tiers.
+// pods returns the pods of the two tiers.
 func (c *cluster) pods() map[string]corev1.PodTemplateSpec {
 	return map[string]corev1.PodTemplateSpec{"agent": c.agent.Spec.Template, "gateway": c.gateway.Spec.Template}
 }
 
-// collector is the pod's container that runs one.
+// collector returns the container of the pod that runs a Collector.
 func collector(t *testing.T, pod corev1.PodTemplateSpec) corev1.Container {
 	t.Helper()
 	if len(pod.Spec.Containers) != 1 {
@@ -115,7 +115,7 @@ func collector(t *testing.T, pod corev1.PodTemplateSpec) corev1.Container {
 	return pod.Spec.Containers[0]
 }
 
-// configurations are the files that the container starts with, by name.
+// configurations returns the files that the container starts with, by name.
 func configurations(t *testing.T, c cluster, pod corev1.PodTemplateSpec) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -179,7 +179,7 @@ func TestManifestsSetTheVariablesOfTheFiles(t *testing.T) {
 				t.Errorf("%s: nothing reads %s", tier, name)
 			}
 		}
-		for name, value := range read { // inside a pod, loopback is of no use to others
+		for name, value := range read { // loopback inside a pod is unreachable from outside
 			if _, set := env[name]; !set && (strings.HasPrefix(value, "127.") || value == "localhost") {
 				t.Errorf("%s: %s should be set, its default is %s", tier, name, value)
 			}
@@ -266,7 +266,8 @@ func TestManifestPortsAndNamesMatch(t *testing.T) {
 	}
 }
 
-// TestAgentsFindTheGateways: every address in the agent's settings belongs to a service or to the first gateway.
+// TestAgentsFindTheGateways checks that every address in the agent's settings belongs to a service or to the first
+// gateway.
 func TestAgentsFindTheGateways(t *testing.T) {
 	c := build(t)
 	env := environment(collector(t, c.agent.Spec.Template))
@@ -315,7 +316,7 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
-// TestMemoryAndDiskSizesFit: the limiter acts before the kernel does, and the disk holds the queues.
+// TestMemoryAndDiskSizesFit checks that the limiter acts before the kernel does, and that the disk holds the queues.
 func TestMemoryAndDiskSizesFit(t *testing.T) {
 	c := build(t)
 	for tier, pod := range c.pods() {
@@ -356,7 +357,7 @@ func mib(t *testing.T, quantity string) float64 {
 	return float64(q.Value()) / (1 << 20)
 }
 
-// port is the number of a container's port, 0 if there is none.
+// port returns the number of a container's port, 0 if there is none.
 func port(pod corev1.PodTemplateSpec, p intstr.IntOrString) int32 {
 	for _, container := range pod.Spec.Containers {
 		for _, has := range container.Ports {
@@ -368,7 +369,7 @@ func port(pod corev1.PodTemplateSpec, p intstr.IntOrString) int32 {
 	return 0
 }
 
-// listening are the ports that an environment makes the Collector listen on.
+// listening returns the ports on which the Collector listens with this environment.
 func listening(env map[string]string) map[int32]bool {
 	own := regexp.MustCompile(`^(?:0\.0\.0\.0:)?([0-9]+)$`)
 	ports := map[int32]bool{}

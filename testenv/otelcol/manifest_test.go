@@ -14,7 +14,7 @@ import (
 // kinds are the sections of a configuration whose keys are components.
 var kinds = []string{"receivers", "processors", "connectors", "exporters", "extensions"}
 
-// modules of the distribution by kind and type of component, as components.go has them.
+// modules returns the modules of the distribution in components.go, by kind and type of component.
 func modules(t *testing.T) map[string]map[component.Type]string {
 	t.Helper()
 	f, err := components()
@@ -28,7 +28,7 @@ func modules(t *testing.T) map[string]map[component.Type]string {
 	return all
 }
 
-// manifest is what collector/manifest.yaml lists, by kind.
+// manifest returns the modules in collector/manifest.yaml, by kind.
 func manifest(t *testing.T) map[string][]string {
 	t.Helper()
 	var file map[string]any
@@ -39,7 +39,7 @@ func manifest(t *testing.T) map[string][]string {
 	for kind, list := range file {
 		modules, ok := list.([]any)
 		if !ok {
-			continue // dist
+			continue // the section dist
 		}
 		for _, m := range modules {
 			all[kind] = append(all[kind], m.(map[string]any)["gomod"].(string))
@@ -48,11 +48,11 @@ func manifest(t *testing.T) map[string][]string {
 	return all
 }
 
-// TestManifestMatchesTheBuild: who builds the distribution from the manifest gets the one that is tested.
+// TestManifestMatchesTheBuild checks that a build from the manifest is the distribution under test.
 func TestManifestMatchesTheBuild(t *testing.T) {
 	listed := manifest(t)
 	for kind, built := range modules(t) {
-		want := slices.Compact(slices.Sorted(maps.Values(built))) // an alias has the module of what it is an alias of
+		want := slices.Compact(slices.Sorted(maps.Values(built))) // an alias has the same module as the original
 		if got := slices.Sorted(slices.Values(listed[kind])); !slices.Equal(got, want) {
 			t.Errorf("%s: manifest.yaml lists\n%s\ncomponents.go has\n%s", kind, strings.Join(got, "\n"),
 				strings.Join(want, "\n"))
@@ -80,7 +80,8 @@ func TestManifestMatchesTheBuild(t *testing.T) {
 	}
 }
 
-// TestDistributionHasOnlyUsedComponents: nothing is missing, nothing is there that no configuration uses.
+// TestDistributionHasOnlyUsedComponents checks that no component is missing and that every component is used by a
+// configuration.
 func TestDistributionHasOnlyUsedComponents(t *testing.T) {
 	used := map[string]map[string]bool{}
 	for _, name := range slices.Concat(shipped, slices.Collect(maps.Keys(overlays))) {
@@ -97,7 +98,7 @@ func TestDistributionHasOnlyUsedComponents(t *testing.T) {
 	}
 	for kind, built := range modules(t) {
 		var unused []string
-		byModule := map[string][]string{} // a type and its aliases
+		byModule := map[string][]string{} // types with their aliases
 		for typ, module := range built {
 			byModule[module] = append(byModule[module], typ.String())
 		}
@@ -112,9 +113,10 @@ func TestDistributionHasOnlyUsedComponents(t *testing.T) {
 	}
 }
 
-// TestConfiguredComponentsAreUsed: a component that no pipeline names would never start.
+// TestConfiguredComponentsAreUsed checks that a pipeline names each configured component; otherwise it would never
+// start.
 func TestConfiguredComponentsAreUsed(t *testing.T) {
-	chosen := []string{"otlp_http/logs"} // by MCPOTEL_LOGS_EXPORTER, whose default is debug
+	chosen := []string{"otlp_http/logs"} // MCPOTEL_LOGS_EXPORTER selects it; the default is debug
 	for _, name := range slices.Concat(shipped, slices.Collect(maps.Keys(overlays))) {
 		var inUse []string
 		for _, parts := range pipelines(t, name) {

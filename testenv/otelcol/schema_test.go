@@ -15,8 +15,8 @@ type attribute struct {
 	Bound string `json:"bound"`
 }
 
-// schema is that of package telemetry, as data: this module does not require the project's, which would mix their
-// versions of OpenTelemetry.
+// schema returns the telemetry schema, read from a file: this module does not require the project's module, because
+// that would mix their versions of OpenTelemetry.
 func schema(t *testing.T) map[string]attribute {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "internal", "instrument", "schema", "schema.json"))
@@ -39,10 +39,10 @@ func schema(t *testing.T) map[string]attribute {
 	return all
 }
 
-// foreign are attributes that configurations name and that are not ours.
+// foreign are the attributes in configurations that are not in the schema.
 var foreign = []string{
-	"http.request.method", "url.path", "url.full", "url.query", // of HTTP instrumentations beside us
-	"service.name", "service.namespace", "service.version", "deployment.environment.name", // of the resource
+	"http.request.method", "url.path", "url.full", "url.query", // from HTTP instrumentations
+	"service.name", "service.namespace", "service.version", "deployment.environment.name", // attributes of the resource
 	"deployment.environment", // the name in older conventions
 }
 

@@ -16,7 +16,8 @@ import (
 // variable matches the use of an environment variable with its default.
 var variable = regexp.MustCompile(`\$\{env:([A-Z_]+):-([^${}]*)`)
 
-// variables are those a file reads, each with its default, which is "" for one whose default is another variable.
+// variables returns the variables that a file reads, each with its default. The default is "" if it is another
+// variable.
 func variables(t *testing.T, text string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -38,7 +39,7 @@ func variables(t *testing.T, text string) map[string]string {
 	return found
 }
 
-// documented are the rows of the tables of variables in the README under the headings that name the file.
+// documented returns the rows in the README's tables of variables, under the headings that name the file.
 func documented(t *testing.T, file string) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
@@ -52,7 +53,7 @@ func documented(t *testing.T, file string) map[string]string {
 		}
 		if m := row.FindStringSubmatch(line); here && m != nil {
 			rows[m[1]] = ""
-			if strings.HasPrefix(m[2], "`") { // else words for that there is none
+			if strings.HasPrefix(m[2], "`") { // other text means that there is no default
 				rows[m[1]] = strings.ReplaceAll(strings.Trim(m[2], "`"), `\|`, "|")
 			}
 		}
@@ -83,7 +84,7 @@ func TestEveryVariableIsInTheTable(t *testing.T) {
 	}
 }
 
-// setting is what a file says at a path of keys.
+// setting returns the value at a path of keys in a file.
 func setting(t *testing.T, name string, path ...string) any {
 	t.Helper()
 	var tree any
@@ -143,13 +144,14 @@ func TestPortsOfBothTiersDoNotCollide(t *testing.T) {
 	}
 }
 
-// bytesOfTrace is what an undecided trace takes of a gateway's memory, and ownMiB what the gateway takes without any,
-// as collector/README.md has measured them.
+// bytesOfTrace is the memory of a gateway for an undecided trace, and ownMiB its memory without any trace, both as
+// measured in collector/README.md.
 const bytesOfTrace, ownMiB = 16 << 10, 150
 
 func mibFor(traces int) int { return ownMiB + (traces*bytesOfTrace+1<<20-1)>>20 }
 
-// TestDocumentedSizesMatchTheirFormula holds the table of the README to its formula, and the defaults to a row of it.
+// TestDocumentedSizesMatchTheirFormula compares the table in the README with its formula, and the defaults with a row
+// of the table.
 func TestDocumentedSizesMatchTheirFormula(t *testing.T) {
 	gateway := variables(t, readShipped(t, "gateway.yaml"))
 	row := regexp.MustCompile(`(?m)^\| ([0-9,]+) \| ([0-9]+)s \| ([0-9]+) \| ([0-9]+) \|$`)
@@ -175,7 +177,7 @@ func TestDocumentedSizesMatchTheirFormula(t *testing.T) {
 	}
 }
 
-// pipelines of a file, with the lists that each has under receivers, processors and exporters.
+// pipelines returns the pipelines in a file, each with its lists of receivers, processors and exporters.
 func pipelines(t *testing.T, name string) map[string]map[string][]string {
 	t.Helper()
 	all := map[string]map[string][]string{}
@@ -212,11 +214,11 @@ func TestMemoryLimiterIsFirstInReceivingPipelines(t *testing.T) {
 	}
 }
 
-// TestSpansAreCountedBeforeTheyAreSampled follows the RED metrics back to where data comes in.
+// TestSpansAreCountedBeforeTheyAreSampled follows the RED metrics back to the receivers.
 func TestSpansAreCountedBeforeTheyAreSampled(t *testing.T) {
 	all := pipelines(t, "gateway.yaml")
 	names := slices.Sorted(maps.Keys(all))
-	feeds := func(ids []string) (from []string) { // the pipelines that export to one of these
+	feeds := func(ids []string) (from []string) { // returns the pipelines that export to one of ids
 		for _, name := range names {
 			if slices.ContainsFunc(ids, func(id string) bool { return slices.Contains(all[name]["exporters"], id) }) {
 				from = append(from, name)
@@ -240,7 +242,7 @@ func TestSpansAreCountedBeforeTheyAreSampled(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
-	for _, v := range os.Environ() { // a shell's settings are not what is tested
+	for _, v := range os.Environ() { // the shell's variables must not affect the tests
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "MCPOTEL_") {
 			os.Unsetenv(name)
 		}

@@ -53,7 +53,7 @@ func TestDoctorReportsEveryStdioServerAsUsable(t *testing.T) {
 	}
 }
 
-// TestDoctorDetectsServersThatHangAfterListening examines each of these without the option that makes it usable.
+// TestDoctorDetectsServersThatHangAfterListening examines each such server without the option that makes it usable.
 func TestDoctorDetectsServersThatHangAfterListening(t *testing.T) {
 	for _, s := range quirks.OverStdio() {
 		if !s.Deaf {
@@ -72,7 +72,7 @@ func TestDoctorDetectsServersThatHangAfterListening(t *testing.T) {
 	}
 }
 
-// examined examines a server that can be used.
+// examined examines a usable server.
 func examined(t *testing.T, tr transport.Transport, version string, deaf bool) *doctor.Report {
 	t.Helper()
 	r := doctor.Examine(t.Context(), doctor.Server{Name: "quirk", Transport: tr}, &doctor.Options{NoListening: deaf})
@@ -92,7 +92,7 @@ func examined(t *testing.T, tr transport.Transport, version string, deaf bool) *
 	return r
 }
 
-// wants holds one check against what is expected of the server of this name, which is OK unless it is in the table.
+// wants compares one check of the doctor with the expected verdict in table. The default is OK.
 func wants(t *testing.T, r *doctor.Report, check, name string, table map[string]doctor.Verdict) {
 	t.Helper()
 	want, listed := table[name]

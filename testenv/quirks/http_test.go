@@ -14,7 +14,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/quirks"
 )
 
-// TestEveryServerOverHTTPIsUsable connects with default options, lists and calls.
+// TestEveryServerOverHTTPIsUsable connects with default options, lists tools and calls one.
 func TestEveryServerOverHTTPIsUsable(t *testing.T) {
 	for _, s := range quirks.OverHTTP() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -65,7 +65,7 @@ func serve(t *testing.T, h http.Handler) (url string) {
 	return web.URL
 }
 
-// listener notes whether a server was asked server/discover.
+// listener records whether a server received server/discover.
 type listener struct {
 	next   http.Handler
 	probed atomic.Bool

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/quirks"
 )
 
-// environmentQuirk names the server over stdio that a process of this test is to be.
+// environmentQuirk makes this process the server over stdio with the name in its value.
 const environmentQuirk = "MCPOTEL_QUIRK"
 
 func TestMain(m *testing.M) {
@@ -21,16 +21,16 @@ func TestMain(m *testing.M) {
 		os.Exit(quirks.ServeStdio(name))
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "32"); err != nil { // the servers wait more than they work
+	if err := flag.Set("test.parallel", "32"); err != nil { // the servers mostly wait
 		panic(err)
 	}
 	os.Exit(m.Run())
 }
 
-// budget is the default of mcpclient.Timeouts.Init: what connecting may take, whatever the server does.
+// budget is the default of mcpclient.Timeouts.Init: the maximum time of a connection attempt.
 const budget = 10 * time.Second
 
-// TestEveryServerOverStdioIsUsable does the same with processes.
+// TestEveryServerOverStdioIsUsable makes the same checks with processes.
 func TestEveryServerOverStdioIsUsable(t *testing.T) {
 	for _, s := range quirks.OverStdio() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -40,7 +40,8 @@ func TestEveryServerOverStdioIsUsable(t *testing.T) {
 	}
 }
 
-// use lists and calls with a client that would listen to changes, unless the server is deaf after that.
+// use lists tools and calls one with a client that listens to changes, unless the server becomes deaf when a client
+// listens.
 func use(t *testing.T, tr transport.Transport, want mcp.Version, deaf bool) {
 	t.Helper()
 	start := time.Now()

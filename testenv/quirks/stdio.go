@@ -43,7 +43,7 @@ func OverStdio() []Stdio {
 func ServeStdio(name string) int {
 	i := slices.IndexFunc(OverStdio(), func(s Stdio) bool { return s.Name == name })
 	if i < 0 {
-		panic(fmt.Sprintf("no server is called %q", name))
+		panic(fmt.Sprintf("no server is named %q", name))
 	}
 	return OverStdio()[i].serve(os.Stdin, os.Stdout)
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// How clients of all worlds are set.
+// Settings of the clients in all worlds.
 const (
 	requestTimeout = 20 * time.Second
 	backoffMin     = 100 * time.Millisecond
 	backoffMax     = 2 * time.Second
 )
 
-// client is a client of a world, or the one member of a group.
+// client is a client of a world, or the only member of a group.
 type client struct {
 	*mcpclient.Client
 	w       *world
@@ -29,9 +29,9 @@ type client struct {
 	release func()
 
 	mu       sync.Mutex
-	heard    map[string]int // the latest revision at which its handlers were called; guarded by mu, as all below
-	watching map[string]int // by resource, or for the list of tools: the revision behind which changes must be heard
-	leaving  bool           // it is stopped or drained in use
+	heard    map[string]int // revision of the latest handler call; mu guards this and all fields below
+	watching map[string]int // by resource, or tools for the list: changes after this revision must be received
+	leaving  bool           // the simulation is closing the client
 }
 
 const member = "g"
@@ -72,9 +72,8 @@ func (c *client) answer(_ context.Context, p *mcp.ElicitParams) (*mcp.ElicitResu
 	return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: map[string]any{"id": p.Message}}, nil
 }
 
-// hear notes the revision at which a handler is called, and the revision that the client reads then. At the beginning
-// of a session, a handler may be called before the server can send the next change; the client then reads behind that
-// change.
+// hear records the revision at a handler call, and then reads the current revision. At the beginning of a session, a
+// handler may be called before the server can send the next change; the client then reads after that change.
 func (c *client) hear(what string) {
 	note := func(how string, revision int) {
 		c.mu.Lock()
@@ -96,7 +95,7 @@ func (c *client) hear(what string) {
 	})
 }
 
-// ask returns the revision of a resource or of the list of tools that the client gets.
+// ask requests a resource or the list of tools, and returns its revision.
 func (c *client) ask(ctx context.Context, what string) (revision int, err error) {
 	if what == tools {
 		for t, failed := range c.Tools(ctx, mcpclient.WaitForReady()) {
@@ -139,7 +138,7 @@ func (c *client) leave() {
 	c.release()
 }
 
-// settle lets the default HTTP client of the program lead to the front.
+// settle makes the program's default HTTP client use the front.
 func (w *world) settle() (restore func()) {
 	old := http.DefaultTransport
 	if w.front != stream {
@@ -148,7 +147,7 @@ func (w *world) settle() (restore func()) {
 	return func() { http.DefaultTransport = old }
 }
 
-// hasTool reports whether the client has listed a tool.
+// hasTool lists the tools and reports whether a tool is among them. n is the number of tools.
 func (c *client) hasTool(ctx context.Context, name string) (has bool, n int, err error) {
 	for t, err := range c.Tools(ctx) {
 		if err != nil {

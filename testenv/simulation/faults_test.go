@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 
-// breakages are the faults that package chaos injects into messages. None of them removes a notification and leaves its
-// stream open: no client could know.
+// breakages are the faults that package chaos injects into messages. None drops a notification and keeps its stream
+// open, because no client could detect that.
 var breakages = []chaos.Fault{
 	{Kind: chaos.Latency, On: chaos.OnAnswer, Delay: 5 * time.Millisecond, Jitter: 300 * time.Millisecond},
 	{Kind: chaos.Latency, On: chaos.OnRequest, Delay: 5 * time.Millisecond, Jitter: 300 * time.Millisecond},
@@ -32,7 +32,7 @@ var breakages = []chaos.Fault{
 	{Kind: chaos.Cut, On: chaos.OnNotification},
 	{Kind: chaos.Death, On: chaos.OnRequest},
 	{Kind: chaos.Refuse},
-	{Kind: chaos.Expire, On: chaos.OnRequest}, // last: over HTTP alone
+	{Kind: chaos.Expire, On: chaos.OnRequest}, // the last entry: only over HTTP
 }
 
 // broken draws faults of a transport, or none, for the span of the world.
@@ -48,7 +48,7 @@ func (w *world) broken(draw *rand.Rand, t transport.Transport) transport.Transpo
 	for range 1 + draw.IntN(3) {
 		f := pick(draw, all...)
 		f.Probability, f.For = pick(draw, 0.01, 0.05, 0.2), w.span
-		if f.Kind == chaos.Expire { // each new session makes requests, and so more sessions expire
+		if f.Kind == chaos.Expire { // each new session sends requests, so more sessions expire
 			f.Probability = min(f.Probability, 0.05)
 		}
 		plan.Faults = append(plan.Faults, f)
@@ -63,8 +63,7 @@ func (w *world) broken(draw *rand.Rand, t transport.Transport) transport.Transpo
 	return broken
 }
 
-// direct changes things and injects faults, one after the other, until the span of the world is over. Then it ends all
-// faults.
+// direct changes things and injects faults, one after the other, for the span of the world. Then it ends all faults.
 func (w *world) direct() {
 	draw := w.draw(3)
 	for by := time.Now().Add(w.span); time.Now().Before(by); time.Sleep(upTo(draw, time.Second)) {
@@ -79,7 +78,7 @@ func (w *world) direct() {
 	}
 }
 
-// update changes a resource and has one process say so.
+// update changes a resource and makes one process announce it.
 func (w *world) update(draw *rand.Rand, uri string) {
 	w.things.change(uri)
 	i := draw.IntN(len(w.processes))
@@ -98,7 +97,7 @@ func (w *world) edit() {
 	}
 }
 
-// fault has something go wrong.
+// fault injects a random fault.
 func (w *world) fault(draw *rand.Rand) {
 	at, where := w.atFront, "the front"
 	if draw.IntN(2) == 0 {
@@ -139,8 +138,8 @@ func (w *world) fault(draw *rand.Rand) {
 	}
 }
 
-// restart starts a process anew, and kills the old one or lets it end. What it has said has been told: a change that
-// dies with its process cannot be heard of.
+// restart kills a process or lets it end, and starts another. It first waits until the announced changes have been
+// sent, because a change that dies with its process cannot be received.
 func (w *world) restart(draw *rand.Rand) {
 	time.Sleep(time.Second)
 	i := draw.IntN(len(w.processes))
@@ -164,7 +163,7 @@ func (w *world) restart(draw *rand.Rand) {
 	})
 }
 
-// desert closes or shuts down a client in use, or does not.
+// desert closes or shuts down a client in use, at random.
 func (c *client) desert(draw *rand.Rand) {
 	if c.w.calm || draw.IntN(4) != 0 {
 		return
@@ -182,7 +181,7 @@ func (c *client) desert(draw *rand.Rand) {
 	c.w.inTime("a client is closed in use", closing(c.Close))
 }
 
-// isLeaving reports whether the client has been told to stop.
+// isLeaving reports whether the client is being closed.
 func (c *client) isLeaving() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

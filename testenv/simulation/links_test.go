@@ -16,17 +16,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// link is how messages pass over a network.
+// link is the transport of a network connection.
 type link string
 
 const (
-	stream   link = "stream" // as on standard input and output
+	stream   link = "stream" // like standard input and output
 	overHTTP link = "http"
 	overH2   link = "http/2"
 	overSSE  link = "sse" // HTTP+SSE, of 2024-11-05
 )
 
-// links returns the links that a revision may have.
+// links returns the possible links of a revision.
 func links(v mcp.Version) []link {
 	if v == mcp.Version20241105 {
 		return []link{stream, overSSE}
@@ -34,7 +34,7 @@ func links(v mcp.Version) []link {
 	return []link{stream, overHTTP, overH2}
 }
 
-// protocols are those of HTTP.
+// protocols returns the HTTP versions of the link.
 func (l link) protocols() *http.Protocols {
 	var p http.Protocols
 	p.SetHTTP1(l != overH2)
@@ -42,15 +42,15 @@ func (l link) protocols() *http.Protocols {
 	return &p
 }
 
-// end is a server at the other side of a network.
+// end is the server's end of a network.
 type end struct {
 	*network
 	link link
-	site *site // in front of its HTTP handlers; nil for a stream
+	site *site // proxy in front of the HTTP handlers; nil for a stream
 	stop func()
 }
 
-// serve serves streams or HTTP, as the link has it, until stop.
+// serve serves streams or HTTP, depending on the link, until stop.
 func serve(n *network, l link, s *site, stream func(context.Context, mcpserver.Conn) error) *end {
 	e := &end{network: n, link: l, site: s}
 	var running sync.WaitGroup
@@ -79,7 +79,7 @@ func serve(n *network, l link, s *site, stream func(context.Context, mcpserver.C
 	return e
 }
 
-// transport returns a transport to the end. If own, it has an HTTP client of its own, which release closes.
+// transport returns a transport to the end. If own is set, the transport has its own HTTP client, which release closes.
 func (e *end) transport(own bool) (t transport.Transport, release func()) {
 	if e.link == stream {
 		return transport.StreamsFrom(transport.Network{}, e.dial), func() {}
@@ -96,7 +96,7 @@ func (e *end) transport(own bool) (t transport.Transport, release func()) {
 	return h, pool.CloseIdleConnections
 }
 
-// pool returns a transport of net/http with connections to the end.
+// pool returns a net/http transport with connections to the end.
 func (e *end) pool() *http.Transport {
 	return &http.Transport{
 		Protocols: e.link.protocols(),
@@ -110,16 +110,16 @@ func (e *end) pool() *http.Transport {
 	}
 }
 
-// site is a proxy in front of HTTP handlers. It takes turns between them, and fails as bad proxies do.
+// site is a proxy in front of HTTP handlers. It alternates between them, and fails as faulty proxies do.
 type site struct {
 	mu       sync.Mutex
-	draw     *rand.Rand // guarded by mu, as all below
+	draw     *rand.Rand // mu guards this and all fields below
 	handlers []http.Handler
 	turn     int
-	trouble  float64 // how likely it is that a request comes to nothing
+	trouble  float64 // probability that a request fails
 }
 
-// next returns the handler whose turn it is, and whether the request comes to nothing before it or behind it.
+// next returns the next handler, and whether the request fails before or after the handler runs.
 func (s *site) next() (h http.Handler, before, behind bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,14 +141,14 @@ func (s *site) replace(i int, h http.Handler) {
 	s.handlers[i] = h
 }
 
-// setTrouble says how likely it is that a request comes to nothing.
+// setTrouble sets the probability that a request fails.
 func (s *site) setTrouble(p float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trouble = p
 }
 
-// ServeHTTP passes a request on, or answers 502 before or behind it.
+// ServeHTTP passes a request on, or answers 502 before or after the handler.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h, before, behind := s.next()
 	if !before && !behind {

@@ -18,7 +18,7 @@ type network struct {
 	running sync.WaitGroup
 
 	mu   sync.Mutex
-	down bool // guarded by mu; no client can connect
+	down bool // guarded by mu; clients cannot connect
 	open map[net.Conn]bool
 }
 
@@ -49,7 +49,7 @@ func (n *network) dial(ctx context.Context) (io.ReadWriteCloser, error) {
 	return client, nil
 }
 
-// keep keeps both parts of a connection to cut them, unless the network is down.
+// keep records both ends of a connection, so that they can be cut. It returns false if the network is down.
 func (n *network) keep(parts ...net.Conn) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -98,7 +98,7 @@ type chunk struct {
 type way struct {
 	mu     sync.Mutex
 	chunks []chunk       // guarded by mu
-	news   chan struct{} // holds one if there may be chunks
+	news   chan struct{} // holds a token if there may be chunks
 }
 
 func (w *way) add(c chunk) {
@@ -135,7 +135,7 @@ func (n *network) cut() {
 	}
 }
 
-// setDown says whether no client can connect.
+// setDown determines whether clients can connect.
 func (n *network) setDown(down bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -152,7 +152,7 @@ func (n *network) Accept() (net.Conn, error) {
 	}
 }
 
-// Close lets no client connect any more.
+// Close makes further connections fail.
 func (n *network) Close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -164,5 +164,5 @@ func (n *network) Close() error {
 	return nil
 }
 
-// Addr returns an address that is not the loopback's.
+// Addr returns an address that is not a loopback address.
 func (n *network) Addr() net.Addr { return &net.UnixAddr{Name: "simulation", Net: "unix"} }

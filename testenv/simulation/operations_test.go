@@ -19,15 +19,15 @@ import (
 
 // operation is a call of a client, with its outcome.
 type operation struct {
-	what    string // a tool, or a word for something else
-	id      string // of a call
+	what    string // name of a tool, or a word for another operation
+	id      string // id of a call
 	again   bool   // the tool may run again
 	retried bool
 	err     error
-	span    trace.SpanID // above the spans of the client
+	span    trace.SpanID // parent of the client's spans
 }
 
-// operations are all of a world.
+// operations records all operations of a world.
 type operations struct {
 	mu  sync.Mutex
 	all []*operation // guarded by mu
@@ -39,10 +39,10 @@ func (o *operations) add(op *operation) {
 	o.all = append(o.all, op)
 }
 
-// late is how much longer an operation may take than it was given. The clock is virtual.
+// late is the tolerance for the end of an operation after its limit. The clock is virtual.
 const late = 10 * time.Millisecond
 
-// do does an operation within limit, by the timeout of its caller or its own, and looks at how it ends.
+// do runs an operation within limit, which is the timeout of its caller or its own, and checks how it ends.
 func (c *client) do(op *operation, limit time.Duration, f func(context.Context) error) error {
 	c.w.t.Helper()
 	ctx, span := c.w.near.TracerProvider().Tracer("simulation").Start(context.Background(), op.what)
@@ -69,7 +69,7 @@ func (c *client) do(op *operation, limit time.Duration, f func(context.Context) 
 	return op.err
 }
 
-// use does operations until the time is up.
+// use runs operations until the world's span is over.
 func (c *client) use(draw *rand.Rand, caller string) {
 	for i, by := 0, time.Now().Add(c.w.span); time.Now().Before(by); i++ {
 		time.Sleep(upTo(draw, 500*time.Millisecond))
@@ -84,7 +84,7 @@ func (c *client) use(draw *rand.Rand, caller string) {
 	}
 }
 
-// callOne calls a tool, with a deadline, a cancellation or tries that are drawn.
+// callOne calls a tool with a random deadline, cancellation or number of attempts.
 func (c *client) callOne(draw *rand.Rand, id string) {
 	all := []string{toolEcho, toolEcho, toolPeek, toolSlow, toolReport, toolJob}
 	w := c.w
@@ -99,7 +99,7 @@ func (c *client) callOne(draw *rand.Rand, id string) {
 	switch op.what {
 	case toolReport:
 		options = append(options, mcpclient.WithProgress(func(p *mcp.ProgressParams) {
-			said := p.Message == id || w.oldest() == mcp.Version20241105           // which has no messages
+			said := p.Message == id || w.oldest() == mcp.Version20241105           // this revision has no progress messages
 			if returned.Load() || !said || w.calm && int(p.Progress) <= reported { // faults may change the order
 				c.w.t.Errorf("WRONG: progress of %s: %+v behind %d, returned %v", id, p, reported, returned.Load())
 			}
@@ -122,7 +122,7 @@ func (c *client) callOne(draw *rand.Rand, id string) {
 			limit = upTo(draw, time.Second)
 		}
 	}
-	own := draw.IntN(2) == 0 && op.what != toolAsk && op.what != toolJob // whose timeout is for each of their requests
+	own := draw.IntN(2) == 0 && op.what != toolAsk && op.what != toolJob // their timeout applies to each request
 	if own {
 		options = append(options, mcpclient.WithTimeout(max(limit, 1)))
 	}
@@ -149,7 +149,7 @@ func (w *world) asks() bool {
 	return w.oldest() >= mcp.Version20250618 && (w.inner == w.version || w.version != mcp.Version20260728)
 }
 
-// fixed are the tools that are always there. In a gateway they are as long as it reaches the server.
+// fixed are the permanent tools. In a gateway they are listed while it reaches the server.
 var fixed = []string{toolEcho, toolPeek, toolSlow, toolReport, toolAsk, toolJob}
 
 // list lists all tools, page after page.
@@ -161,13 +161,13 @@ func (c *client) list() {
 				return err
 			}
 			seen[t.Name]++
-			since = max(since, editionOf(t.Name)) // a client that waits for its first session lists what is there then
+			since = max(since, editionOf(t.Name)) // a client that waits for its first session lists the tools of that time
 		}
 		return nil
 	})
 	c.mu.Lock()
 	if _, listed := c.watching[tools]; err == nil && !listed {
-		c.watching[tools] = since // later changes have to be heard of
+		c.watching[tools] = since // later changes must be received
 	}
 	c.mu.Unlock()
 	for _, name := range fixed {
@@ -194,7 +194,7 @@ func (c *client) read(uri string) (revision int, err error) {
 	return revision, err
 }
 
-// watch subscribes to resources and unsubscribes from them until the time is up.
+// watch subscribes to resources and unsubscribes from them until the world's span is over.
 func (c *client) watch(draw *rand.Rand) {
 	for by := time.Now().Add(c.w.span); time.Now().Before(by); time.Sleep(upTo(draw, 2*time.Second)) {
 		uri := pick(draw, uris...)

@@ -15,18 +15,18 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient"
 )
 
-// The oracles: rules that each world keeps. Others are elsewhere:
+// The oracles are rules that each world must obey. Some are checked elsewhere:
 //
-//   - LATE, FOREIGN, FAILED, WRONG: an operation ends in time, with an error of the client's own, in a calm world with
-//     none, and with the answer to its own question: operations_test.go.
-//   - Spans have ended, gauges are zero, each request that started has stopped, and nothing is emitted that the schema
-//     does not have: package telemetrytest.
+//   - LATE, FOREIGN, FAILED, WRONG: an operation ends in time, fails only with an error of the client's own, does not
+//     fail in a calm world, and gets the answer to its own question: operations_test.go.
+//   - Spans have ended, gauges are zero, each started request has stopped, and all telemetry is in the schema:
+//     package telemetrytest.
 //   - No goroutine is left: package testing/synctest.
 
-// calm is the time without faults before the oracles look at the clients.
+// calm is the time without faults before the oracles check the clients.
 const calm = 2 * time.Minute
 
-// checkHeard holds each client that is still in use to the things as they are, and as they are behind one more change.
+// checkHeard checks that each client in use has received the current revisions, and that it receives one more change.
 func (w *world) checkHeard() {
 	time.Sleep(calm)
 	draw := w.draw(4)
@@ -88,7 +88,7 @@ func (w *world) checkRuns() {
 	}
 }
 
-// checkTelemetry holds the CLIENT spans against the operations, and the durations against the spans.
+// checkTelemetry compares the CLIENT spans with the operations, and the durations with the spans.
 func (w *world) checkTelemetry() {
 	below := map[trace.SpanID][]sdktrace.ReadOnlySpan{}
 	calls := 0
@@ -105,7 +105,7 @@ func (w *world) checkTelemetry() {
 		w.t.Errorf("METRICS: %d durations of calls, and %d spans", n, calls)
 	}
 	served := w.servers.Count("mcp.server.operation.duration", "mcp.method.name", mcp.MethodCallTool)
-	if w.calm && w.middle != gateway && int(served) != calls { // a gateway may ask more than once
+	if w.calm && w.middle != gateway && int(served) != calls { // a gateway may send more requests than calls
 		w.t.Errorf("METRICS: %d calls were served, and %d made", served, calls)
 	}
 	for _, op := range w.operations.all {
@@ -115,9 +115,9 @@ func (w *world) checkTelemetry() {
 				failed++
 			}
 		}
-		single := op.id != "" && !op.retried && op.what != toolAsk && op.what != toolJob // one request, one span
+		single := op.id != "" && !op.retried && op.what != toolAsk && op.what != toolJob // one request has one span
 		switch {
-		case errors.Is(op.err, mcpclient.ErrNoMember): // there is no client
+		case errors.Is(op.err, mcpclient.ErrNoMember): // the group has no client
 		case single && len(spans) != 1:
 			w.t.Errorf("SPANS: %v has %d CLIENT spans: %v", op, len(spans), op.err)
 		case op.err != nil && failed == 0:

@@ -29,9 +29,9 @@ type (
 // The tools. Each counts its runs.
 const (
 	toolEcho   = "echo"
-	toolPeek   = "peek" // says that it only reads
+	toolPeek   = "peek" // annotated as read-only
 	toolSlow   = "slow"
-	toolReport = "report" // reports its progress
+	toolReport = "report" // sends progress reports
 	toolAsk    = "ask"    // asks the user for the id
 	toolJob    = "job"    // may become a task
 )
@@ -39,7 +39,7 @@ const (
 // reports is how many reports of progress a call of toolReport makes.
 const reports = 5
 
-// ledger counts how often tools have run, by the id of the call.
+// ledger counts the runs of tools by the id of the call.
 type ledger struct {
 	mu   sync.Mutex
 	runs map[string]int // guarded by mu
@@ -57,18 +57,18 @@ func (l *ledger) times(id string) int {
 	return l.runs[id]
 }
 
-// things are the resources and the list of tools of the servers. Only the director changes them, a moment before it
-// tells a server.
+// things are the resources and the list of tools of the servers. Only the director changes them, immediately before it
+// notifies a server.
 type things struct {
 	mu       sync.Mutex
-	revision map[string]int // of resources; guarded by mu
-	edition  int            // of the list of tools; guarded by mu
+	revision map[string]int // revisions of the resources; guarded by mu
+	edition  int            // edition of the list of tools; guarded by mu
 }
 
-// uris are those of the resources.
+// uris are the URIs of the resources.
 var uris = []string{"thing://1", "thing://2", "thing://3"}
 
-// tools stands for the list of tools where resources have their URIs.
+// tools stands for the list of tools in places for the URI of a resource.
 const tools = "tools"
 
 // now returns the revision of a resource, or the edition of the list of tools.
@@ -81,7 +81,7 @@ func (t *things) now(what string) int {
 	return t.revision[what]
 }
 
-// change makes the next revision or edition.
+// change creates the next revision or edition.
 func (t *things) change(what string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,12 +92,12 @@ func (t *things) change(what string) {
 	t.revision[what]++
 }
 
-// edition names the tool that there is in one edition of the list alone.
+// edition returns the name of the tool that exists only in one edition of the list.
 func edition(n int) string { return editionPrefix + strconv.Itoa(n) }
 
 const editionPrefix = "edition-"
 
-// editionOf returns the edition that a tool names, 0 for any other tool.
+// editionOf returns the edition in a tool's name, 0 for any other tool.
 func editionOf(tool string) int {
 	number, _ := strings.CutPrefix(tool, editionPrefix)
 	n, _ := strconv.Atoi(number)
@@ -113,7 +113,7 @@ type process struct {
 
 // stores are the stores that the processes share.
 type stores struct {
-	sessions store.Sessions // nil where each process has sessions of its own
+	sessions store.Sessions // nil if each process has its own sessions
 	events   store.SharedEvents
 	tasks    store.Tasks
 }
@@ -161,14 +161,14 @@ func (w *world) newProcess() *process {
 	return p
 }
 
-// edit replaces the tool that stands for the edition of the list.
+// edit replaces the tool that represents the edition of the list.
 func (p *process) edit(n int) error {
 	p.server.RemoveTools(edition(n - 1))
 	return mcpserver.AddTool(p.server, &mcp.Tool{Name: edition(n)},
 		func(context.Context, question) (answer, error) { return answer{}, nil })
 }
 
-// stop ends the process. If ctx has ended, that is at once.
+// stop ends the process, immediately if ctx has ended.
 func (p *process) stop(ctx context.Context) error {
 	return errors.Join(p.handler.Shutdown(ctx), p.server.Shutdown(ctx))
 }
@@ -184,7 +184,7 @@ func (w *world) tool(name string, before func(context.Context, *question) error)
 		if err := before(ctx, &q); err != nil {
 			return answer{}, err
 		}
-		if name == toolAsk { // the rounds before were no runs
+		if name == toolAsk { // earlier rounds do not count as runs
 			w.ledger.note(asked)
 		}
 		return answer{q.ID, name}, nil
@@ -212,7 +212,7 @@ func report(ctx context.Context, q *question) error {
 	return nil
 }
 
-// ask has the user say the id that the message names.
+// ask asks the user to repeat the id in the message.
 func ask(ctx context.Context, q *question) error {
 	said, action, err := mcpserver.ElicitAs[struct {
 		ID string `json:"id"`

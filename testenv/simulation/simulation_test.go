@@ -13,7 +13,7 @@ import (
 	"github.com/mcpotel/mcpotel/internal/schemacheck"
 )
 
-// The tests of this package accept nothing that the schema does not hold.
+// The tests of this package accept only telemetry that the schema declares.
 func init() { schemacheck.Strict = true }
 
 var (
@@ -21,10 +21,10 @@ var (
 	howLong = flag.Duration("simulation.time", 0, "for how long there are worlds; 0 is for one with a seed, else 3 s")
 )
 
-// enough is how many worlds fail before no more are tried.
+// enough is the number of failed worlds after which the test stops.
 const enough = 5
 
-// TestWorlds simulates one world after the other, with one seed after the other.
+// TestWorlds simulates one world after the other, with consecutive seeds.
 func TestWorlds(t *testing.T) {
 	first, long := *seed, *howLong
 	if first == 0 {
@@ -55,7 +55,7 @@ func TestWorlds(t *testing.T) {
 	t.Logf("seeds from %d: %d worlds, %d operations", first, worlds, operations)
 }
 
-// run has everything happen, and returns how many operations there were.
+// run simulates the world and returns the number of operations.
 func (w *world) run() int {
 	w.begin()
 	defer w.settle()()

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver/store"
 )
 
-// reach is the way of one process to the stores that it shares. While it is cut, each use of a store fails.
+// reach is the access of one process to the shared stores. While it is cut, each use of a store fails.
 type reach struct {
 	sessions store.Sessions
 	events   store.SharedEvents
@@ -26,7 +26,7 @@ func newReach(s stores) *reach {
 
 var errCutOff = errors.New("the process is cut off from its store")
 
-// setCut cuts the process off, or ends that.
+// setCut cuts or restores the access.
 func (r *reach) setCut(cut bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,7 @@ func (r *reach) isCut() <-chan struct{} {
 	return r.cut
 }
 
-// err returns why a store cannot be used.
+// err returns an error while the access is cut.
 func (r *reach) err() error {
 	select {
 	case <-r.isCut():
@@ -54,7 +54,7 @@ func (r *reach) err() error {
 	}
 }
 
-// reading returns what follow returns, until the process is cut off. It ends with an error then.
+// reading forwards the results of follow until the access is cut. It then ends with an error.
 func reading[T any](ctx context.Context, r *reach,
 	follow func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -87,7 +87,7 @@ func reading[T any](ctx context.Context, r *reach,
 	}
 }
 
-// The stores as one process reaches them.
+// The stores as seen by one process.
 type (
 	reachedSessions struct{ *reach }
 	reachedEvents   struct{ *reach }

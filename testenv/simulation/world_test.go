@@ -24,30 +24,30 @@ const (
 	direct  middle = "direct"
 	proxy   middle = "proxy"
 	gateway middle = "gateway"
-	fleet   middle = "fleet" // two processes that share their stores, behind a front that takes turns
+	fleet   middle = "fleet" // two processes with shared stores, behind a front that alternates between them
 )
 
-// world is one system. What is drawn is drawn before anything runs.
+// world is one simulated system. All random choices are made before anything runs.
 type world struct {
 	t      *testing.T
 	seed   uint64
-	calm   bool // nothing goes wrong, so nothing may fail
+	calm   bool // no faults, so no operation may fail
 	middle middle
-	// The revisions of the clients and of the server, which differ behind a gateway.
+	// The revisions of the clients and of the server; behind a gateway they differ.
 	version, inner mcp.Version
 	front, back    link
-	span           time.Duration // for how long things happen
+	span           time.Duration // duration of the activity
 
 	things  things
 	ledger  ledger
 	stores  stores
 	clients []*client
 
-	atFront, atBack        *end // the same without a middle
+	atFront, atBack        *end // equal without a middle
 	processes              []*process
-	ended                  sync.WaitGroup // killed processes, and reads of clients that heard of a change
+	ended                  sync.WaitGroup // killed processes, and reads after notifications
 	stopMiddle             func()
-	near, between, servers *telemetrytest.Recording // of the clients, of the middle, of the servers
+	near, between, servers *telemetrytest.Recording // recordings of the clients, of the middle, of the servers
 	operations             operations
 
 	begun time.Time
@@ -55,7 +55,7 @@ type world struct {
 	log   []string // events, shown if the world fails; guarded by logMu
 }
 
-// pick draws one of several.
+// pick draws one of several values.
 func pick[T any](draw *rand.Rand, all ...T) T { return all[draw.IntN(len(all))] }
 
 // upTo draws a time below d.
@@ -108,7 +108,7 @@ func (w *world) note(format string, values ...any) {
 	w.log = append(w.log, fmt.Sprintf("%9.3f s: ", time.Since(w.begun).Seconds())+fmt.Sprintf(format, values...))
 }
 
-// oldest returns the older one of the revisions that are spoken.
+// oldest returns the older of the two revisions.
 func (w *world) oldest() mcp.Version { return min(w.version, w.inner) }
 
 // draw returns the source of random numbers of an actor.
@@ -144,7 +144,7 @@ func (w *world) begin() {
 	var stream func(context.Context, mcpserver.Conn) error
 	stop := func(context.Context) error { return nil }
 	var err error
-	// each fault that expires a session leaves one behind
+	// each fault that expires a session leaves the old session behind
 	many := &mcpserver.HTTPOptions{Limits: mcpserver.HTTPLimits{Sessions: 10_000}}
 	if w.middle == proxy {
 		var p *mcpproxy.Proxy
@@ -179,14 +179,14 @@ func (w *world) begin() {
 	}
 }
 
-// process returns a process as it is now.
+// process returns the current process i.
 func (w *world) process(i int) *process {
 	w.things.mu.Lock()
 	defer w.things.mu.Unlock()
 	return w.processes[i]
 }
 
-// end ends everything, from the clients on.
+// end ends everything, starting with the clients.
 func (w *world) end() {
 	var all sync.WaitGroup
 	for _, c := range w.clients {
@@ -201,7 +201,7 @@ func (w *world) end() {
 	w.ended.Wait()
 }
 
-// patience bounds the time for whatever has to happen soon.
+// patience bounds the time for events that must happen soon.
 const patience = 15 * time.Second
 
 // closing returns end with a bound on its time.
@@ -218,7 +218,7 @@ func closing(end func() error) func(context.Context) error {
 	}
 }
 
-// inTime reports what fails or takes longer than patience.
+// inTime reports an error of f, or that f takes longer than patience.
 func (w *world) inTime(what string, f func(context.Context) error) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

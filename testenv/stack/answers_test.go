@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// An answer is values by the names that a question is about, such as those of servers.
+// An answer maps the names that a question is about, such as servers, to values.
 type answer struct {
 	values map[string]float64
 	err    error
 }
 
-// A verdict is an answer as text, and how it differs from the right one; nil if it is right.
+// A verdict is an answer as text, and its difference from the right answer; nil if it is right.
 type verdict struct {
 	text string
 	err  error
@@ -25,10 +25,10 @@ func (v verdict) and(other verdict) verdict {
 	return verdict{v.text + "; " + other.text, errors.Join(v.err, other.err)}
 }
 
-// A want returns how values differ from the right ones, nil if they do not.
+// A want returns the difference between values and the right values, or nil.
 type want func(values map[string]float64) error
 
-// judge holds the answer against the right one.
+// judge compares the answer with the right one.
 func (a answer) judge(wants ...want) verdict {
 	wrong := a.err
 	for _, c := range wants {
@@ -45,7 +45,7 @@ func (a answer) judge(wants ...want) verdict {
 	return verdict{strings.Join(text, ", "), wrong}
 }
 
-// between wants values of the names, within bounds.
+// between requires values of the names within bounds.
 func between(least, most float64, names ...string) want {
 	return func(values map[string]float64) (wrong error) {
 		for _, name := range names {
@@ -58,7 +58,7 @@ func between(least, most float64, names ...string) want {
 	}
 }
 
-// nothing wants no values of the names, or zeros.
+// nothing requires that the names have no values, or zeros.
 func nothing(names ...string) want {
 	return func(values map[string]float64) (wrong error) {
 		for _, name := range names {

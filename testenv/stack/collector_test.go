@@ -26,7 +26,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 
-// whole waits until Jaeger has as many spans of a trace, and says that each has its parent.
+// whole waits until Jaeger has this number of spans of a trace, and checks that each span has its parent.
 func whole(t *testing.T, ctx context.Context, s *stack.Stack, id string, spans int) *jaeger.Trace {
 	t.Helper()
 	tr, err := s.Traces.Await(ctx, id, func(tr *jaeger.Trace) bool { return len(tr.Spans) >= spans })
@@ -39,7 +39,7 @@ func whole(t *testing.T, ctx context.Context, s *stack.Stack, id string, spans i
 	return tr
 }
 
-// absent is for a trace that went before one that has arrived.
+// absent checks that Jaeger does not have a trace. A later trace must have arrived already.
 func absent(t *testing.T, ctx context.Context, s *stack.Stack, id, what string) {
 	t.Helper()
 	if tr, err := s.Traces.Trace(ctx, id); err == nil {
@@ -106,7 +106,7 @@ func TestOnlyWholeNoiseTracesAreDropped(t *testing.T) {
 	}
 }
 
-// TestSamplingKeepsFailedAndSlowTraces has a gateway that keeps a tenth of the traces that neither failed nor were
+// TestSamplingKeepsFailedAndSlowTraces uses a gateway that keeps a tenth of the traces that neither failed nor were
 // slow.
 func TestSamplingKeepsFailedAndSlowTraces(t *testing.T) {
 	ctx := limit(t, 2*time.Minute)
@@ -142,7 +142,7 @@ func TestSamplingKeepsFailedAndSlowTraces(t *testing.T) {
 				}
 			}
 		}
-		// 10 % of 200, and outside of these bounds once in a million runs
+		// 10 % of 200. A result outside these bounds happens once in a million runs.
 		if kept < 3 || kept > 45 {
 			t.Errorf("%d of %d ordinary traces are kept, want about %d", kept, ordinary, ordinary/10)
 		}
@@ -183,7 +183,7 @@ func TestSamplingKeepsFailedAndSlowTraces(t *testing.T) {
 		}
 		var begun []func()
 		var ids []string
-		for range special { // so that some are among those that are not kept for being in the sample
+		for range special { // so that some of them are outside the random sample
 			spanCtx, end := late()
 			_, below := p.TracerProvider().Tracer("test").Start(spanCtx, "below")
 			below.End()
@@ -196,7 +196,7 @@ func TestSamplingKeepsFailedAndSlowTraces(t *testing.T) {
 		until(t, ctx, "the gateway forgets what nothing speaks for yet", func() bool {
 			return forgotten() > float64(ordinary-kept)
 		})
-		for _, end := range begun { // slow, which is known only now
+		for _, end := range begun { // becomes slow only now
 			end()
 		}
 		for _, id := range ids {
@@ -238,7 +238,8 @@ func TestExemplarsLeadToTraces(t *testing.T) {
 	for _, of := range []string{`traces_span_metrics_duration_seconds_bucket{service_name="exemplars"}`,
 		`stack_test_duration_bucket{job="exemplars"}`} {
 		until(t, ctx, "there is an exemplar of "+of, func() bool {
-			// Again and again: the span metrics have an exemplar until their next flush only, between two scrapes maybe.
+			// Repeated, because the span metrics keep an exemplar only until their next flush, which may fall between two
+			// scrapes.
 			spanCtx, span := p.TracerProvider().Tracer("test").Start(ctx, "measured")
 			histogram.Record(spanCtx, 0.1)
 			span.End()
@@ -259,7 +260,7 @@ func TestExemplarsLeadToTraces(t *testing.T) {
 	}
 }
 
-// own is a stack that ends with the test.
+// own starts a stack that ends with the test.
 func own(t *testing.T, ctx context.Context, o stack.Options) *stack.Stack {
 	t.Helper()
 	s, err := stack.Up(ctx, o)
@@ -352,7 +353,7 @@ func TestContentDoesNotLeaveTheAgent(t *testing.T) {
 			if got := logs.all()[1].body; got != "plain" {
 				t.Errorf("the body of another record is %q, want it as it was", got)
 			}
-			for _, store := range []string{"agent", "gateway"} { // what was on disk is there still, if it ever was
+			for _, store := range []string{"agent", "gateway"} { // content that was ever written to the disk is still there
 				if !keep {
 					secretless(t, filepath.Join(s.Dir(), store))
 				}
@@ -368,7 +369,7 @@ func attributes(value string, keys ...string) (all []attribute.KeyValue) {
 	return all
 }
 
-// secretless looks through the files of a queue.
+// secretless searches the files of a queue for secrets.
 func secretless(t *testing.T, dir string) {
 	t.Helper()
 	files, err := os.ReadDir(dir)
@@ -386,7 +387,7 @@ func secretless(t *testing.T, dir string) {
 	}
 }
 
-// received are the records that came by OTLP over HTTP, in the order of their bodies' arrival.
+// received are log records received by OTLP over HTTP, in the order of their arrival.
 type received struct {
 	url     string
 	mu      sync.Mutex
@@ -404,7 +405,7 @@ func (r *received) all() []record {
 	return slices.Clone(r.records)
 }
 
-// receiveLogs listens as a store of logs does.
+// receiveLogs starts a receiver that acts as a log store.
 func receiveLogs(t *testing.T) *received {
 	t.Helper()
 	r := &received{}

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack"
 )
 
-// TestComposePublishesOnLoopbackOnly reads compose.yaml: its ports, and that the files it names exist. Nothing runs it,
-// because there is no Docker engine here.
+// TestComposePublishesOnLoopbackOnly checks the ports in compose.yaml, and that the files that it names exist. No test
+// runs the file, because that needs a Docker engine.
 func TestComposePublishesOnLoopbackOnly(t *testing.T) {
 	text, err := os.ReadFile("compose.yaml")
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )
 
-// What Grafana puts in place of its macros and variables: all values of the variables, a range that holds the run, and
-// a rate window for metrics that arrive every second.
+// macros are the replacements for Grafana's macros and variables: all values of the variables, a range that covers the
+// run, and a rate window for metrics that arrive every second.
 var macros = map[string]string{
 	"$__range": "15m", "$__range_s": "900", "$__rate_interval": "20s", "$__rate_interval_ms": "20000",
 	"$environment": ".*", "$instance": ".*", "$version": ".*", "$resolution": "1s",
@@ -29,7 +29,7 @@ var macros = map[string]string{
 
 var macro = regexp.MustCompile(`\$[a-z_]+`)
 
-// filled is a query as Grafana asks it.
+// filled returns a query in the form in which Grafana sends it.
 func filled(t *testing.T, expr string) string {
 	t.Helper()
 	return macro.ReplaceAllStringFunc(expr, func(name string) string {
@@ -41,14 +41,14 @@ func filled(t *testing.T, expr string) string {
 	})
 }
 
-// dashboardRules are the files that the shared stack's Prometheus loads.
+// dashboardRules returns the files that the shared stack's Prometheus loads.
 func dashboardRules() ([]string, error) {
 	root, err := stack.Repository()
 	return []string{filepath.Join(root, "dashboards", "rules.yaml"), filepath.Join(root, "dashboards", "alerts.yaml")}, err
 }
 
-// TestDashboardAndRuleQueriesReturnData plays every kind of traffic and asks everything that the dashboards, the rules
-// and the alerts ask.
+// TestDashboardAndRuleQueriesReturnData generates every kind of traffic, and runs all queries of the dashboards, the
+// rules and the alerts.
 func TestDashboardAndRuleQueriesReturnData(t *testing.T) {
 	fleet(t)
 	overflow(t)
@@ -59,8 +59,7 @@ func TestDashboardAndRuleQueriesReturnData(t *testing.T) {
 	t.Run("alerts", askAlerts)
 }
 
-// fleet plays all scenarios, again and again until the test ends: what Prometheus sees for the first time has no rate
-// yet.
+// fleet plays all scenarios repeatedly until the test ends: a series has a rate only after several scrapes.
 func fleet(t *testing.T) {
 	t.Helper()
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test,service.version=1.2.3")
@@ -78,10 +77,10 @@ func fleet(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := f.Stop(ctx); err != nil {
-			t.Logf("stop: %v", err) // an export that was under way
+			t.Logf("stop: %v", err) // an export may have been in progress
 		}
 	})
-	playing.Go(func() { // until cancel; whether the scenarios go as they should is for another test to say
+	playing.Go(func() { // ends with cancel; another test checks the scenarios themselves
 		for ctx.Err() == nil {
 			if err := f.Run(ctx, 1); err != nil {
 				t.Log(err)
@@ -90,7 +89,7 @@ func fleet(t *testing.T) {
 	})
 }
 
-// overflowing marks, in its resource, a process whose metrics are beyond the SDK's limit on purpose.
+// overflowing is a resource attribute of the process whose metrics deliberately exceed the SDK's limit.
 const overflowing = "stack.test.overflowing"
 
 // overflow runs the demo with an SDK that allows hardly any series.
@@ -132,7 +131,7 @@ func askDashboard(t *testing.T, d dashboard.Dashboard) {
 	}
 }
 
-// askPanel wants an answer that is not nothing, unless the table says why there may be none.
+// askPanel requires a non-empty answer, unless the table has a reason for an empty one.
 func askPanel(t *testing.T, p dashboard.Panel, q dashboard.Query) {
 	ctx, expr := limit(t, time.Minute), filled(t, q.Expr)
 	ask := func() ([]prom.Series, error) {
@@ -212,7 +211,7 @@ func askVariable(t *testing.T, v dashboard.Variable) {
 	}
 }
 
-// askRules wants what Prometheus has recorded itself.
+// askRules requires data for the series that Prometheus records.
 func askRules(t *testing.T) {
 	for _, g := range dashboard.Recordings() {
 		for _, r := range g.Rules {
@@ -230,10 +229,10 @@ func askRules(t *testing.T) {
 	}
 }
 
-// threshold is what an alert holds a value against.
+// threshold matches the comparison of an alert with its threshold.
 var threshold = regexp.MustCompile(`(>=?) [0-9.]+( \* scalar\([^)]*\))?`)
 
-// askAlerts wants that each alert looks at something that is there: without its thresholds, it has an answer.
+// askAlerts requires that each alert has data: without its thresholds, its expression has an answer.
 func askAlerts(t *testing.T) {
 	ctx := limit(t, time.Minute)
 	for _, a := range dashboard.Alerts() {
@@ -258,6 +257,6 @@ func askAlerts(t *testing.T) {
 	}
 }
 
-// atOnce are alerts that one round of the traffic makes fire.
+// atOnce are the alerts that one round of traffic makes fire.
 var atOnce = []string{"MCPClientErrorBudgetFast", "MCPProtocolViolations", "MCPResponsesDropped", "MCPHandlerPanics",
 	"MCPCardinalityOverflow"}

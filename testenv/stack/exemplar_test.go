@@ -9,8 +9,8 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 
-// TestAnExemplarLeadsToItsTrace goes from a bucket of each histogram, in Prometheus, to the span in Jaeger that was
-// measured.
+// TestAnExemplarLeadsToItsTrace follows the exemplar of a bucket of each histogram from Prometheus to the measured span
+// in Jaeger.
 func TestAnExemplarLeadsToItsTrace(t *testing.T) {
 	ctx := limit(t, time.Minute)
 	p := &pair{name: "exemplars", modern: true}
@@ -33,7 +33,7 @@ func TestAnExemplarLeadsToItsTrace(t *testing.T) {
 		t.Run(tc.series, func(t *testing.T) {
 			var ids map[string]string
 			until(t, ctx, "there is an exemplar", func() bool {
-				c.call(ctx, &calling{tool: tc.tool}) // the span metrics have one only for a moment
+				c.call(ctx, &calling{tool: tc.tool}) // the span metrics keep an exemplar only briefly
 				found, err := up.Metrics.Exemplars(ctx, tc.series, time.Now().Add(-time.Hour), time.Now().Add(time.Minute))
 				if err != nil {
 					t.Fatal(err)

@@ -17,15 +17,15 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport/chaos"
 )
 
-// explainedCall is a call, and what the explanation of its trace has to say.
+// explainedCall is a call with the expected explanation of its trace.
 type explainedCall struct {
 	calling
 	want []string
-	id   string // of the trace
+	id   string // id of the trace
 }
 
-// explainedCalls are those of a client whose connection is sound, and those of one whose connection a plan breaks. The
-// last one of each ends the connection.
+// explainedCalls returns the calls over a healthy connection, and the calls over a connection that a plan breaks. The
+// last call of each list ends the connection.
 func explainedCalls() (sound, broken []explainedCall) {
 	seconds, bytes := map[string]any{"seconds": 30}, map[string]any{"bytes": 10}
 	return []explainedCall{
@@ -41,7 +41,7 @@ func explainedCalls() (sound, broken []explainedCall) {
 		}
 }
 
-// TestAnAgentLearnsFromJaegerWhyACallFailed makes calls that fail, and has "mcpotel mcp" name the cause of each by its
+// TestAnAgentLearnsFromJaegerWhyACallFailed makes failing calls. "mcpotel mcp" must name the cause of each from its
 // trace alone.
 func TestAnAgentLearnsFromJaegerWhyACallFailed(t *testing.T) {
 	ctx := limit(t, time.Minute)
@@ -87,7 +87,7 @@ func failAll(t *testing.T, ctx context.Context, server transport.Transport, call
 	flush(t, providers)
 }
 
-// askingWhy is a client of "mcpotel mcp", which knows the stack's Jaeger and nothing else.
+// askingWhy connects a client to "mcpotel mcp", whose only source is the stack's Jaeger.
 func askingWhy(t *testing.T, ctx context.Context) *mcpclient.Client {
 	t.Helper()
 	jaeger := fmt.Sprintf("http://127.0.0.1:%d", up.Ports.JaegerUI)
@@ -112,7 +112,7 @@ func mcpotelCommand(t *testing.T, ctx context.Context) string {
 	return command
 }
 
-// explained is what the tool explain says of a trace.
+// explained returns the answer of the tool explain for a trace.
 func explained(t *testing.T, ctx context.Context, agent *mcpclient.Client, trace string) string {
 	t.Helper()
 	r, err := agent.CallTool(ctx, "explain", map[string]any{"trace_id": trace})

@@ -17,12 +17,12 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack"
 )
 
-// hurry is how many times shorter the windows of the rules are than those of the dashboards: of 5 min, 15 s are left.
+// hurry is the factor by which the windows of the rules are shorter than in the dashboards: 15 s instead of 5 min.
 const hurry = 20
 
 var windows = regexp.MustCompile(`(\[|offset |for: )(\d+)([smhd])\b`)
 
-// uptime is the only time that a rule compares with as a number: of seconds.
+// uptime is the only time in a rule that is a plain number, in seconds.
 const uptime = "job:mcp_telemetry:uptime[6h]) > 600"
 
 // hurried copies a file of rules, with shorter windows.
@@ -49,7 +49,7 @@ func hurried(t *testing.T, file string) string {
 	return path
 }
 
-// TestAGameDayRaisesEachAlert plays all drills against the alerts of the dashboards, with windows that are shorter.
+// TestAGameDayRaisesEachAlert runs all drills against the alerts of the dashboards, with shorter windows.
 func TestAGameDayRaisesEachAlert(t *testing.T) {
 	rules, err := dashboardRules()
 	if err != nil {
@@ -62,7 +62,7 @@ func TestAGameDayRaisesEachAlert(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forgetful := filepath.Join(t.TempDir(), "forgetful.yaml") // what has ended is gone as much sooner
+	forgetful := filepath.Join(t.TempDir(), "forgetful.yaml") // forgets ended processes correspondingly sooner
 	text := "exporters: {prometheus: {metric_expiration: " + strconv.Itoa(300/hurry) + "s}}\n"
 	if err := os.WriteFile(forgetful, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

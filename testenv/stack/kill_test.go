@@ -11,7 +11,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/load"
 )
 
-// TestKilledAgentLosesNoAcknowledgedData kills an agent again and again while services send all signals to it.
+// TestKilledAgentLosesNoAcknowledgedData repeatedly kills an agent while services send all signals to it.
 func TestKilledAgentLosesNoAcknowledgedData(t *testing.T) {
 	ctx := limit(t, 2*time.Minute)
 	s := own(t, ctx, stack.Options{Idle: []string{"gateway", "jaeger"}})
@@ -26,7 +26,7 @@ func TestKilledAgentLosesNoAcknowledgedData(t *testing.T) {
 	}
 	sending, stop := context.WithCancel(ctx)
 	defer stop()
-	ended := make(chan error, 1) // how sending ended
+	ended := make(chan error, 1) // receives the result of sending
 	var sent *load.Sent
 	go func() {
 		var err error

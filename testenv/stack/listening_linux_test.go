@@ -10,7 +10,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack"
 )
 
-// TestNothingListensBeyondLoopback asks the kernel where each process of the stack listens.
+// TestNothingListensBeyondLoopback reads the listening addresses of each process of the stack from the kernel.
 func TestNothingListensBeyondLoopback(t *testing.T) {
 	for _, p := range []*stack.Process{up.Agent, up.Gateway, up.Jaeger, up.Prometheus} {
 		addresses := listening(t, p.Pid())
@@ -18,7 +18,7 @@ func TestNothingListensBeyondLoopback(t *testing.T) {
 			t.Errorf("%s listens nowhere", p.Name())
 		}
 		for _, a := range addresses {
-			// as /proc writes 127.0.0.1 and ::1
+			// the form of 127.0.0.1 and ::1 in /proc
 			if host, _, _ := strings.Cut(a, ":"); host != "0100007F" && host != "00000000000000000000000001000000" {
 				t.Errorf("%s listens on %s, want loopback only", p.Name(), a)
 			}
@@ -26,7 +26,7 @@ func TestNothingListensBeyondLoopback(t *testing.T) {
 	}
 }
 
-// listening are the addresses of the sockets of a process that listen, as /proc/net/tcp writes them.
+// listening returns the addresses of a process's listening sockets, in the form of /proc/net/tcp.
 func listening(t *testing.T, pid int) (addresses []string) {
 	t.Helper()
 	proc := fmt.Sprintf("/proc/%d", pid)
@@ -36,7 +36,7 @@ func listening(t *testing.T, pid int) (addresses []string) {
 	}
 	sockets := map[string]bool{}
 	for _, f := range files {
-		if to, err := os.Readlink(filepath.Join(proc, "fd", f.Name())); err == nil { // it may be closed by now
+		if to, err := os.Readlink(filepath.Join(proc, "fd", f.Name())); err == nil { // it may have been closed meanwhile
 			sockets[to] = true
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
-// up is the one stack of all tests that do not kill a part of it.
+// up is the shared stack of all tests that do not kill a part of it.
 var up *stack.Stack
 
 func TestMain(m *testing.M) {
@@ -52,7 +52,7 @@ func run(m *testing.M) (code int) {
 			code = 1
 		}
 	}()
-	defer func() { // before that, so that what the agent has is there
+	defer func() { // runs earlier, so that the agent's data have arrived
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := up.Stop(ctx); err != nil {
@@ -63,7 +63,7 @@ func run(m *testing.M) (code int) {
 	return m.Run()
 }
 
-// fitsSchema holds what clients and servers of this module have exported while all tests ran against the schema.
+// fitsSchema checks the exported telemetry of this module's clients and servers in all tests against the schema.
 func fitsSchema(s otlpsink.Snapshot) bool {
 	s.Points = slices.DeleteFunc(s.Points, func(p otlpsink.Point) bool { return p.Resource[overflowing] != nil })
 	signals := otlpcheck.Signals(s)
@@ -76,7 +76,8 @@ func fitsSchema(s otlpsink.Snapshot) bool {
 	return len(problems) == 0
 }
 
-// limit bounds a test's waiting. On an idle machine the test needs less than d; a machine with slow disks takes longer.
+// limit returns a context that bounds the waits of a test. An idle machine needs less than d; a busy one, or slow disks,
+// take longer.
 func limit(t *testing.T, d time.Duration) context.Context {
 	t.Helper()
 	d *= 3
@@ -85,7 +86,7 @@ func limit(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-// until waits for something that nothing tells of.
+// until polls for something that sends no signal.
 func until(t *testing.T, ctx context.Context, what string, happened func() bool) {
 	t.Helper()
 	if !within(ctx, happened) {
@@ -93,7 +94,7 @@ func until(t *testing.T, ctx context.Context, what string, happened func() bool)
 	}
 }
 
-// within asks again and again, until ctx ends, whether something has happened.
+// within polls until happened reports true or ctx ends.
 func within(ctx context.Context, happened func() bool) bool {
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()

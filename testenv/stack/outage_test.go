@@ -23,34 +23,33 @@ import (
 )
 
 const (
-	calm   = 5 * time.Second       // of traffic before the outage, to compare with
-	outage = 30 * time.Second      // how long something is away
-	pace   = 25 * time.Millisecond // of the calls
+	calm   = 5 * time.Second       // traffic before the outage, for comparison
+	outage = 30 * time.Second      // duration of an outage
+	pace   = 25 * time.Millisecond // interval between calls
 
-	arrival = 40 * time.Second // for the last span to be in Jaeger; queues are tried again after 5 s, connections too
+	arrival = 40 * time.Second // time until the last span is in Jaeger; queues and connections retry after 5 s
 )
 
-// TestOutagesLoseNoSpans takes each part of the way to Jaeger away for 30 s, at once and without a warning, while a
-// client of ours calls a server of ours 40 times a second. No call may fail or be slower for it, and no span may be
-// lost.
+// TestOutagesLoseNoSpans stops each part of the way to Jaeger for 30 s, abruptly, while a client calls a server 40
+// times a second. No call may fail or become slower, and no span may be lost.
 //
-// Each outage has a stack of its own, so that they pass at the same time.
+// Each outage has its own stack, so all outages run at the same time.
 func TestOutagesLoseNoSpans(t *testing.T) {
 	ctx := limit(t, 5*time.Minute)
-	// What the agent has not acknowledged is the service's: it has to have the patience to send it again, and the room to
-	// keep what comes meanwhile. With the SDK's defaults an export is given up after 10 s.
+	// The service is responsible for data that the agent has not acknowledged: it must retry long enough, and have space
+	// for new data meanwhile. With the SDK's defaults, an export fails after 10 s.
 	patient := map[string]string{"OTEL_EXPORTER_OTLP_TIMEOUT": "90000", "OTEL_BSP_EXPORT_TIMEOUT": "90000",
 		"OTEL_BSP_MAX_QUEUE_SIZE": "8192"}
 	outages := []struct {
 		name string
 		away func(*stack.Stack) *stack.Process
-		env  map[string]string // of the service
+		env  map[string]string // variables of the service
 
-		// meanwhile happens in the middle of the outage, if there is something.
+		// meanwhile runs in the middle of the outage; may be nil.
 		meanwhile func(*stack.Stack) error
-		// graceful is whether the process is asked to end once more after the outage, which may not lose anything either.
+		// graceful means that the process is also stopped gracefully after the outage, which must not lose data either.
 		graceful bool
-		// mayLose says of a span whether it may be lost, by when it ended. Nil means none may.
+		// mayLose reports whether a span may be lost, by its end time. Nil means that none may.
 		mayLose func(end time.Time, r *outageRun) bool
 	}{
 		{
@@ -66,8 +65,8 @@ func TestOutagesLoseNoSpans(t *testing.T) {
 				return s.Agent.Start(ctx)
 			},
 			graceful: true,
-			// What the gateway had acknowledged and not yet judged is gone with its memory: a batch, and traces with errors
-			// that wait for the ceiling, for a second and a tick of its sampler.
+			// Data that the gateway has acknowledged but not judged is lost with its memory: a batch, and traces with errors
+			// that wait for the rate limit, for one second and one tick of its sampler.
 			mayLose: func(end time.Time, r *outageRun) bool {
 				return end.After(r.killed.Add(-3*time.Second)) && end.Before(r.killed)
 			},
@@ -86,7 +85,7 @@ func TestOutagesLoseNoSpans(t *testing.T) {
 		s := own(t, ctx, stack.Options{Durable: true})
 		runs[i] = newOutageRun(t, ctx, s, o.away(s), o.env)
 	}
-	var playing sync.WaitGroup // and not t.Parallel, which lets no more pass at once than there are cores
+	var playing sync.WaitGroup // t.Parallel would run no more tests at once than there are cores
 	failed := make([]error, len(runs))
 	for i, o := range outages {
 		playing.Go(func() { failed[i] = runs[i].play(o.meanwhile, o.graceful) })
@@ -103,10 +102,10 @@ func TestOutagesLoseNoSpans(t *testing.T) {
 	}
 }
 
-// within1s reports whether t lies between the two, or up to a second before.
+// within1s reports whether t lies between from and to, or up to a second before from.
 func within1s(t, from, to time.Time) bool { return t.After(from.Add(-time.Second)) && t.Before(to) }
 
-// outageRun is a client, a server, the stack they export to, and the process of it that goes away.
+// outageRun is a client, a server, their stack, and the process that is stopped.
 type outageRun struct {
 	ctx    context.Context
 	stack  *stack.Stack
@@ -126,12 +125,12 @@ type timed struct {
 	err  error
 }
 
-// newOutageRun connects a client with a server; env is there while their exporters are made.
+// newOutageRun connects a client to a server. The variables in env are set while their exporters are created.
 func newOutageRun(t *testing.T, ctx context.Context, s *stack.Stack, away *stack.Process,
 	env map[string]string) *outageRun {
 	t.Helper()
 	r := &outageRun{ctx: ctx, stack: s, away: away}
-	for name, value := range env { // not t.Setenv: the other services should not have it
+	for name, value := range env { // t.Setenv would also affect the other services
 		if err := os.Setenv(name, value); err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +155,7 @@ func newOutageRun(t *testing.T, ctx context.Context, s *stack.Stack, away *stack
 	return r
 }
 
-// telemetry is that of a service, whose ended spans the run takes down.
+// telemetry returns the telemetry of a service. The run records its ended spans.
 func (r *outageRun) telemetry(t *testing.T, name string) *telemetry.Telemetry {
 	t.Helper()
 	p := service(t, r.stack, name)
@@ -169,7 +168,8 @@ func (r *outageRun) telemetry(t *testing.T, name string) *telemetry.Telemetry {
 	return p.Telemetry()
 }
 
-// play lets the traffic go on through calm, outage and return. It runs beside the test and so does not end it.
+// play generates traffic before, during and after the outage. It runs in a goroutine other than the test's, so it must
+// not end the test.
 func (r *outageRun) play(meanwhile func(*stack.Stack) error, graceful bool) error {
 	stop := make(chan struct{})
 	var traffic sync.WaitGroup
@@ -219,7 +219,7 @@ func (r *outageRun) wait(d time.Duration) {
 	}
 }
 
-// call calls at the pace until it is to stop.
+// call makes calls at the pace until stop is closed.
 func (r *outageRun) call(stop <-chan struct{}) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -235,8 +235,8 @@ func (r *outageRun) call(stop <-chan struct{}) {
 	}
 }
 
-// checkCalls holds the calls of the outage and after it against those before. An export in the way of a call would cost
-// it a timeout, or at least a connection: seconds.
+// checkCalls compares the calls during and after the outage with those before. If an export blocked a call, the call
+// would take at least as long as a timeout or a new connection: seconds.
 func (r *outageRun) checkCalls(t *testing.T) {
 	t.Helper()
 	var before, since []time.Duration
@@ -278,7 +278,7 @@ func quantile(all []time.Duration, q float64) time.Duration {
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }
 
-// checkSpans waits until Jaeger has every span that has ended, except those that may be lost.
+// checkSpans waits until Jaeger has every ended span, except those that may be lost.
 func (r *outageRun) checkSpans(t *testing.T, mayLose func(end time.Time, r *outageRun) bool) {
 	t.Helper()
 	if mayLose == nil {
@@ -312,7 +312,7 @@ func (r *outageRun) checkSpans(t *testing.T, mayLose func(end time.Time, r *outa
 	}
 }
 
-// missing are the spans that Jaeger does not have.
+// missing returns the spans that Jaeger does not have.
 func (r *outageRun) missing(t *testing.T, ctx context.Context, all map[string]endedSpan) []endedSpan {
 	t.Helper()
 	left := maps.Clone(all)
@@ -330,7 +330,7 @@ func (r *outageRun) missing(t *testing.T, ctx context.Context, all map[string]en
 	return slices.Collect(maps.Values(left))
 }
 
-// recorder is a span processor that takes down which spans have ended and are to be exported.
+// recorder is a span processor that records the ended, sampled spans.
 type recorder struct {
 	mu    sync.Mutex
 	spans map[string]endedSpan // by id; guarded by mu

@@ -16,7 +16,7 @@ func Program(name string) (string, error) {
 		dir := os.Getenv("MCPOTEL_STACK")
 		if dir == "" {
 			return "", fmt.Errorf("no %s: neither %s nor MCPOTEL_STACK is set; run testenv/stack/install and set the latter "+
-				"to what it prints", name, variable)
+				"to the directory that it prints", name, variable)
 		}
 		path = filepath.Join(dir, name)
 	}

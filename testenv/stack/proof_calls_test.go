@@ -7,28 +7,28 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
-// A calling is a kind of call that is made, and what its trace has to be.
+// A calling is a kind of call, with its expected trace.
 type calling struct {
 	name      string
 	times     int
 	tool      string
 	arguments map[string]any
-	timeout   time.Duration // zero: as long as the client waits by itself
-	cancel    time.Duration // after which the caller cancels; zero: not at all
-	outcome   string        // what the caller gets: ok, tool_error, or error.type
+	timeout   time.Duration // zero: the client's own timeout
+	cancel    time.Duration // time after which the caller cancels; zero: never
+	outcome   string        // expected outcome for the caller: ok, tool_error, or error.type
 	below     func(p *pair) []node
 }
 
-// client is what makes calls: our client, or another with an adapter.
+// client makes calls: this module's client, or another with an adapter.
 type client interface {
-	// call makes one call and returns what came of it, in the words of calling.outcome.
+	// call makes one call and returns its outcome, in the words of calling.outcome.
 	call(ctx context.Context, c *calling) (outcome string, err error)
 
-	// close ends the connection; when it returns, nothing more of it is recorded.
+	// close ends the connection. When it returns, nothing more is recorded.
 	close(ctx context.Context) error
 }
 
-// callings are those to a shop, at least fifty in all.
+// callings returns the calls to a shop, at least fifty in all.
 func callings(p *pair) []calling {
 	return []calling{
 		{name: "ok", times: 14, tool: "add", arguments: map[string]any{"a": 1, "b": 2}, outcome: "ok",
@@ -59,7 +59,7 @@ func callings(p *pair) []calling {
 	}
 }
 
-// method and so on are the attributes that every call of a tool has, on both sides.
+// toolCall returns the attributes of every tool call, on both sides.
 func toolCall(tool string) map[string]any {
 	return map[string]any{"mcp.method.name": "tools/call", "gen_ai.tool.name": tool,
 		"gen_ai.operation.name": "execute_tool"}
@@ -75,7 +75,7 @@ func with(attributes map[string]any, more map[string]any) map[string]any {
 	return all
 }
 
-// request is the span of a tool call on the client's side, served that on the server's.
+// request returns the span of a tool call on the client's side. served returns the span on the server's side.
 func (p *pair) request(tool, errorType string, more map[string]any, below ...node) node {
 	return node{kind: "CLIENT", name: "tools/call " + tool, service: p.clientName(), errorType: errorType, below: below,
 		attributes: with(with(toolCall(tool), p.clientAttributes), more)}
@@ -86,7 +86,7 @@ func (p *pair) served(tool, errorType string, more map[string]any, below ...node
 		attributes: with(with(toolCall(tool), p.serverAttributes), more)}
 }
 
-// answered is a call that succeeds; below is what the handler records.
+// answered returns the trace of a successful call; below are the spans of the handler.
 func answered(tool string, below ...node) func(*pair) []node {
 	return func(p *pair) []node {
 		return []node{p.request(tool, "", map[string]any{"rpc.response.status_code": nil, "mcp_client.send.retries": nil},
@@ -94,15 +94,15 @@ func answered(tool string, below ...node) func(*pair) []node {
 	}
 }
 
-// failedBoth is an error that both sides have.
+// failedBoth returns the trace of a call with an error on both sides.
 func failedBoth(tool, errorType string, more map[string]any) func(*pair) []node {
 	return func(p *pair) []node {
 		return []node{p.request(tool, errorType, more, p.served(tool, errorType, more))}
 	}
 }
 
-// unknown is the call of a tool that there is not: an error of the client's, and none of the server's, which has the
-// code. The names of its spans are bounded, so the tool's is an attribute only.
+// unknown returns the trace of a call of an unknown tool. It is an error for the client, but not for the server, which
+// answers with a code. The names of spans are bounded, so the tool's name is only an attribute.
 func unknown(tool string) func(*pair) []node {
 	return func(p *pair) []node {
 		code := map[string]any{"rpc.response.status_code": "-32602"}
@@ -111,7 +111,8 @@ func unknown(tool string) func(*pair) []node {
 	}
 }
 
-// brewed is a call that a modern server makes a task, which the client polls, and a legacy one answers.
+// brewed returns the trace of a call that a modern server turns into a task, which the client polls. A legacy server
+// answers it directly.
 func brewed(p *pair) []node {
 	if !p.modern {
 		return answered("brew")(p)
@@ -128,8 +129,8 @@ func brewed(p *pair) []node {
 	}}
 }
 
-// left is a call that its caller does not wait for any more. The server is told, by a notification or by the end of the
-// HTTP request.
+// left returns the trace of a call that its caller has abandoned. The server is informed by a notification or by the
+// end of the HTTP request.
 func left(errorType string) func(*pair) []node {
 	return func(p *pair) []node {
 		below := []node{p.served("wait", "cancelled", nil)}
@@ -140,8 +141,8 @@ func left(errorType string) func(*pair) []node {
 	}
 }
 
-// asked is a call that the server answers after so many questions: a modern one in as many rounds, which links lead
-// through, a legacy one by requests to the client below its own span.
+// asked returns the trace of a call that the server answers after this number of questions. A modern server asks in as
+// many rounds, which links connect. A legacy server sends requests to the client, below its own span.
 func asked(questions int) func(*pair) []node {
 	return func(p *pair) []node {
 		if !p.modern {
@@ -178,7 +179,7 @@ func asked(questions int) func(*pair) []node {
 	}
 }
 
-// connecting is the trace of a client of ours that connects.
+// connecting returns the trace of this module's client when it connects.
 func connecting(p *pair) []node {
 	method, notified := "server/discover", []node(nil)
 	if !p.modern {

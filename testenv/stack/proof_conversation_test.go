@@ -23,7 +23,7 @@ import (
 	gosdktypes "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// theMcpgo is the client of mcp-go, with the adapter.
+// theMcpgo is the client of mcp-go with the adapter.
 type theMcpgo struct{ *mcpgoclient.Client }
 
 func (m theMcpgo) call(ctx context.Context, c *calling) (string, error) {
@@ -41,15 +41,15 @@ func (m theMcpgo) call(ctx context.Context, c *calling) (string, error) {
 
 func (m theMcpgo) close(context.Context) error { return m.Close() }
 
-// conversing are the programs of a conversation: an agent with a client for each server.
+// conversing holds the programs of a conversation: an agent with a client for each server.
 type conversing struct {
 	agent    *otlp.Providers
-	servers  []*otlp.Providers // but for that of the child process, which flushes by itself
-	services []string          // of the servers
+	servers  []*otlp.Providers // without the child process, which flushes by itself
+	services []string          // service names of the servers
 	clients  []*conversant
 }
 
-// conversant is a client, and the calls that it makes in each conversation.
+// conversant is a client with its calls in each conversation.
 type conversant struct {
 	client
 	name     string
@@ -58,8 +58,8 @@ type conversant struct {
 
 const agentService = "agent of conversations"
 
-// connectAll connects the agent with servers of three kinds of SDK, both eras, pipes and networks; and clients of the
-// other SDKs with ours.
+// connectAll connects the agent to servers on three kinds of SDK, in both eras, over pipes and networks, and clients of
+// the other SDKs to this module's server.
 func connectAll(t *testing.T, ctx context.Context) *conversing {
 	keys := telemetry.ConversationKeys()
 	copies, leaves := otlp.WithBaggageAttributes(keys...), telemetry.WithBaggageKeys(keys...)
@@ -75,7 +75,7 @@ func connectAll(t *testing.T, ctx context.Context) *conversing {
 		return h
 	}
 	every := callings(&pair{})
-	one := every[:1] // which all servers answer
+	one := every[:1] // all servers answer this call
 	add := func(name string, kinds []calling, c client, err error) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -149,8 +149,9 @@ func connectMcpgo(ctx context.Context, url string, tel *telemetry.Telemetry) (cl
 	return theMcpgo{c}, nil
 }
 
-// TestOneSearchFindsAllCallsOfAConversation has an agent talk to servers of all kinds, in two conversations at once and
-// in none. Jaeger finds by one tag the calls of each, and each of their spans has it, at both ends.
+// TestOneSearchFindsAllCallsOfAConversation makes an agent call servers of all kinds, in two conversations at once and
+// outside of any conversation. A search in Jaeger for one tag must find the calls of each conversation. Each of their
+// spans must have the tag, at both ends.
 func TestOneSearchFindsAllCallsOfAConversation(t *testing.T) {
 	const tag = "gen_ai.conversation.id"
 	ctx := limit(t, 2*time.Minute)

@@ -14,13 +14,13 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )
 
-// The servers of others, which have OpenTelemetry of their own: what they record besides a SERVER span for each call is
-// theirs, but it has to be below the call, and nothing may be an orphan.
+// Third-party servers with their own OpenTelemetry. Besides a SERVER span for each call they may record other spans,
+// but these must be below the call, and there must be no orphans.
 
-// grafana is the service name of mcp-grafana, whatever the environment says.
+// grafana is the fixed service name of mcp-grafana, whatever the environment sets.
 const grafana = "mcp-grafana"
 
-// grafanaCallings are calls to mcp-grafana, whose Grafana is not there.
+// grafanaCallings are calls to mcp-grafana without a running Grafana.
 func grafanaCallings(*pair) []calling {
 	link := map[string]any{"resourceType": "dashboard", "dashboardUid": "abc"}
 	return []calling{
@@ -55,11 +55,11 @@ func nodeCallings(*pair) []calling {
 	}
 }
 
-// foreign is a call that the server has a span of its own for, unless it has no such tool.
+// foreign returns the trace of a call with a span of the server, unless the server has no such tool.
 func foreign(tool, errorType string) func(*pair) []node {
 	return func(p *pair) []node {
 		n := p.request(tool, errorType, nil)
-		n.free = true // as over HTTP, where mcp-grafana has a span for each POST
+		n.free = true // as over HTTP: mcp-grafana has a span for each POST
 		if errorType != "-32602" {
 			n.below = []node{{kind: "SERVER", name: "tools/call " + tool, service: p.serverName(), loose: true}}
 		}

@@ -17,10 +17,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
-// theirs is the client of the official Go SDK, with the adapter.
+// theirs is the client of the official Go SDK with the adapter.
 type theirs struct{ *mcp.ClientSession }
 
-// connectTheirs connects it; it answers every question.
+// connectTheirs connects the client, which answers every question.
 func connectTheirs(ctx context.Context, tr mcp.Transport, pr *pair, p *otlp.Providers,
 	opts ...telemetry.Option) (client, error) {
 	c := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, &mcp.ClientOptions{
@@ -63,7 +63,7 @@ func (th theirs) call(ctx context.Context, c *calling) (string, error) {
 	return "ok", nil
 }
 
-// close waits for the end of the connection, which lets a server that is a process export what it has.
+// close waits for the end of the connection, so that a server process can export its data.
 func (th theirs) close(context.Context) error { return th.Close() }
 
 func theirsOverStdio(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error) {
@@ -77,8 +77,8 @@ func theirsOverHTTP(t *testing.T, ctx context.Context, pr *pair, p *otlp.Provide
 	return connectTheirs(ctx, &mcp.StreamableClientTransport{Endpoint: shopURL(t, shopHandler(t, pr.serverName()))}, pr, p)
 }
 
-// theirCallings are those that the SDK lets the adapter see in the same way. It answers the questions of a modern
-// server inside, so all rounds are below one span.
+// theirCallings are the calls that the SDK shows to the adapter in the same way. The SDK answers the questions of a
+// modern server internally, so all rounds are below one span.
 func theirCallings(p *pair) []calling {
 	var all []calling
 	for _, c := range callings(p) {

@@ -16,10 +16,10 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// ours is our client.
+// ours is this module's client.
 type ours struct{ *mcpclient.Client }
 
-// connectOurs connects our client, which answers every question.
+// connectOurs connects the client, which answers every question.
 func connectOurs(ctx context.Context, tr transport.Transport, version mcp.Version, p *otlp.Providers,
 	opts ...telemetry.Option) (client, error) {
 	c, err := mcpclient.Connect(ctx, tr, &mcpclient.Options{
@@ -35,8 +35,8 @@ func connectOurs(ctx context.Context, tr transport.Transport, version mcp.Versio
 	if err != nil {
 		return nil, err
 	}
-	// Where a call may become a task, a legacy server is asked once, before the first call, of which tools. What comes of
-	// the call does not matter.
+	// If calls may become tasks, the client lists the tools of a legacy server once, before the first call. The outcome of
+	// this call does not matter.
 	_, _ = c.CallTool(trace.ContextWithSpan(ctx, noop.Span{}), "add", map[string]any{})
 	return ours{c}, nil
 }

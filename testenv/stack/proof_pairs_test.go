@@ -19,33 +19,34 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
-// A pair is a client and a server, and how they are connected.
+// A pair is a connected client and server.
 type pair struct {
 	name           string
-	modern         bool // the revision 2026-07-28, else 2025-11-25
+	modern         bool // revision 2026-07-28 instead of 2025-11-25
 	closesToCancel bool // the client cancels by ending the HTTP request
 
-	// hidden says that the client's SDK does not show the adapter the ids of requests, and cancels past it.
+	// hidden means that the client's SDK does not show the ids of requests to the adapter, and sends cancellations past
+	// it.
 	hidden bool
 
-	server string // its service name; empty for one of the pair's own
-	proxy  string // the service name of the proxy in between; empty for none
-	rounds int    // how often all calls are made, once if it is zero
+	server string // service name of the server; empty for the pair's own server
+	proxy  string // service name of the proxy in between; empty for none
+	rounds int    // number of times that all calls are made; zero means once
 
-	// propagator is what both ends carry traces by, if it is not the W3C's; such a pair exports over HTTP, too.
+	// propagator is the propagator of both ends, if it is not the W3C's. Such a pair also exports over HTTP.
 	propagator string
 
-	// connect connects the client, which exports by p. The server exports under serverName.
+	// connect connects the client, which exports through p. The server exports under serverName.
 	connect func(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error)
 
-	// connecting is what the trace of connect has; nil if that is not known.
+	// connecting is the expected trace of connect; nil if it is unknown.
 	connecting func(*pair) []node
 
-	// callings are those that are made; nil means those to a shop. more are made besides.
+	// callings are the calls to make; nil means the calls to a shop. more are additional calls.
 	callings func(*pair) []calling
 	more     []calling
 
-	clientAttributes, serverAttributes map[string]any // that each span of a tool call has
+	clientAttributes, serverAttributes map[string]any // attributes of each span of a tool call
 }
 
 func (p *pair) clientName() string { return "client, " + p.name }
@@ -58,7 +59,7 @@ func (p *pair) version() mcp.Version {
 	return mcp.Version20251125
 }
 
-// eras makes two pairs of one.
+// eras returns a pair for each era.
 func eras(p pair) []*pair {
 	modern, legacy := p, p
 	modern.modern = true
@@ -68,16 +69,16 @@ func eras(p pair) []*pair {
 	return []*pair{&modern, &legacy}
 }
 
-// The ways from our client to a shop of ours.
+// The connections of this module's client to this module's shop.
 
 func overStdio(t *testing.T, ctx context.Context, pr *pair, p *otlp.Providers) (client, error) {
 	return connectOurs(ctx, shopProcess(t, pr.serverName()), pr.version(), p)
 }
 
-// environmentShop makes the test binary a shop, under this service name.
+// environmentShop makes the test binary a shop with this service name.
 const environmentShop = "MCPOTEL_STACK_TEST_SHOP"
 
-// shopProcess is a shop in a process of its own.
+// shopProcess starts a shop in a separate process.
 func shopProcess(t *testing.T, service string) transport.Stdio {
 	t.Helper()
 	self, err := os.Executable()
@@ -111,7 +112,7 @@ func shopHandler(t *testing.T, name string) http.Handler {
 	return h
 }
 
-// shopURL serves a handler on loopback, as long as the test runs.
+// shopURL serves a handler on loopback until the test ends.
 func shopURL(t *testing.T, h http.Handler) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -124,7 +125,7 @@ func shopURL(t *testing.T, h http.Handler) string {
 	return "http://" + l.Addr().String() + "/mcp"
 }
 
-// busyArgument is an argument of add that makes the server too busy for the call the first time.
+// busyArgument is an argument of add. A server refuses the first request with it as too busy.
 const busyArgument = 429
 
 // refusingOnce refuses each request with this argument once.
@@ -148,7 +149,7 @@ func refusingOnce(h http.Handler) http.Handler {
 	})
 }
 
-// sentAgain is a call that the server is too busy for at first: sent twice, handled once.
+// sentAgain is a call that the server first refuses as too busy: it is sent twice and handled once.
 var sentAgain = calling{
 	name: "send retry", times: 4, tool: "add", arguments: map[string]any{"a": busyArgument}, outcome: "ok",
 	below: func(p *pair) []node {

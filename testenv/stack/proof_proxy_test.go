@@ -14,10 +14,10 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )
 
-// proxyRounds is how often the calls through a proxy are made: a thousand in all.
+// proxyRounds is the number of times that the calls through a proxy are made: a thousand calls in all.
 const proxyRounds = 3
 
-// proxied are the pairs with a proxy in between: hosts in this process and over HTTP, servers that are processes and
+// proxied returns the pairs with a proxy in between: hosts in this process and over HTTP, server processes and servers
 // over HTTP.
 func proxied() []*pair {
 	all := slices.Concat(
@@ -33,8 +33,8 @@ func proxied() []*pair {
 	return all
 }
 
-// TestEveryCallThroughAProxyIsOneTraceInJaeger is [TestEveryCallIsOneTraceInJaeger] with a proxy in between, which has
-// two spans in each trace: below that of the one that asks, and above that of the one that is asked.
+// TestEveryCallThroughAProxyIsOneTraceInJaeger is [TestEveryCallIsOneTraceInJaeger] with a proxy in between. The proxy
+// has two spans in each trace, between the span of the requester and the span of the responder.
 func TestEveryCallThroughAProxyIsOneTraceInJaeger(t *testing.T) {
 	for _, p := range proxied() {
 		t.Run(p.name, func(t *testing.T) { prove(t, p) })
@@ -83,7 +83,7 @@ func nodeThroughPipes(t *testing.T, ctx context.Context, pr *pair, p *otlp.Provi
 	return connectOurs(ctx, throughPipes(proxyOf(t, pr, s)), pr.version(), p)
 }
 
-// through returns what a trace has to be if p has a proxy between the spans of n that ask and those that are asked.
+// through returns the expected trace n with the spans of p's proxy, if it has one.
 func through(p *pair, n node) node {
 	var asked, others []node
 	for _, b := range n.below {
@@ -98,12 +98,12 @@ func through(p *pair, n node) node {
 		out := node{kind: "CLIENT", name: n.name, service: p.proxy, errorType: n.errorType, below: []node{b}}
 		in := node{kind: "SERVER", name: n.name, service: p.proxy, errorType: b.errorType}
 		switch {
-		case n.errorType == "timeout" || n.errorType == "cancelled": // the host has left
+		case n.errorType == "timeout" || n.errorType == "cancelled": // the host has abandoned the call
 			in.errorType, out.errorType = "cancelled", "cancelled"
 			if !p.closesToCancel {
 				out.below = append(out.below, node{kind: "CLIENT", name: "notifications/cancelled", service: p.proxy})
 			}
-		case b.loose: // of a program that says nothing of errors
+		case b.loose: // the program does not report errors
 			in.errorType = n.errorType
 		}
 		in.below = []node{out}

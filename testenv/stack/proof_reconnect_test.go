@@ -15,11 +15,11 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
-// TestALostConnectionIsSeenInJaeger loses the connection again and again: the call in flight is one trace, each attempt
-// to connect another with a link to the one before, and the call that waits for it a third.
+// TestALostConnectionIsSeenInJaeger repeatedly loses the connection. The call in flight is one trace, each attempt to
+// connect is another trace with a link to the attempt before, and the call that waits for it is a third trace.
 func TestALostConnectionIsSeenInJaeger(t *testing.T) {
 	for _, tc := range []struct {
-		name, tool string // the tool is called to lose it
+		name, tool string // calling the tool loses the connection
 		version    mcp.Version
 		open       func(t *testing.T, service string) (tr transport.Transport, lose func())
 	}{
@@ -48,7 +48,7 @@ func TestALostConnectionIsSeenInJaeger(t *testing.T) {
 			}}
 			after := calling{name: "after", tool: "add", outcome: "ok",
 				below: answered("add", node{kind: "INTERNAL", name: shop.InnerSpan, service: p.serverName()})}
-			calls = append(calls, placed{after, makeOne(t, ctx, ours{c}, providers, &after)}) // behind all that connecting says
+			calls = append(calls, placed{after, makeOne(t, ctx, ours{c}, providers, &after)}) // after the attempt's spans
 			for range losses {
 				lose()
 				calls = append(calls, placed{lost, makeOne(t, ctx, ours{c}, providers, &lost)},
@@ -66,7 +66,7 @@ func TestALostConnectionIsSeenInJaeger(t *testing.T) {
 	}
 }
 
-// waiting is our client whose calls wait until it is ready.
+// waiting is this module's client with calls that wait until it is ready.
 type waiting struct{ ours }
 
 func (w waiting) call(ctx context.Context, c *calling) (string, error) {
@@ -76,7 +76,7 @@ func (w waiting) call(ctx context.Context, c *calling) (string, error) {
 	return w.ours.call(ctx, c)
 }
 
-// forgetful is a shop that forgets its sessions, as one does that is started anew.
+// forgetful returns a shop that can forget its sessions, like a restarted server.
 func forgetful(t *testing.T, name string) (transport.Transport, func()) {
 	p := service(t, up, name)
 	var current atomic.Pointer[http.Handler]
@@ -90,8 +90,8 @@ func forgetful(t *testing.T, name string) (transport.Transport, func()) {
 	return &transport.HTTP{URL: url, Mode: transport.ModeStreamable, NoListening: true}, forget
 }
 
-// checkAttempts wants an attempt to connect for the beginning and for each loss: a trace of its own with the
-// negotiation in it, and a link to the attempt before.
+// checkAttempts requires a connection attempt at the beginning and for each loss: each is a separate trace that
+// contains the negotiation, with a link to the attempt before.
 func checkAttempts(t *testing.T, ctx context.Context, p *pair, losses int) {
 	t.Helper()
 	var traces []*jaeger.Trace

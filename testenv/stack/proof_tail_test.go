@@ -15,8 +15,9 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/shop"
 )
 
-// TestTailSamplingExportsWholeTracesOfFailedCalls has a client and a server that export two of a hundred traces, and
-// every call that failed. Jaeger has the traces of those whole, and of the calls that succeeded just those of the two.
+// TestTailSamplingExportsWholeTracesOfFailedCalls uses a client and a server that export 2 % of the traces, and the
+// trace of every failed call. Jaeger must have the complete traces of the failed calls, and of the successful calls
+// exactly those that the ratio selects.
 func TestTailSamplingExportsWholeTracesOfFailedCalls(t *testing.T) {
 	tail := otlp.WithTailSampling(tailsampling.Options{Ratio: .02})
 	var served *otlp.Providers
@@ -41,7 +42,7 @@ func TestTailSamplingExportsWholeTracesOfFailedCalls(t *testing.T) {
 			failed := makeAll(t, ctx, p, c, providers, failing)
 
 			fine := callings(p)[0]
-			chosen := map[string]bool{} // whether the ratio has chosen the trace
+			chosen := map[string]bool{} // whether the ratio selects the trace
 			for range 400 {
 				ctx, span := providers.TracerProvider().Tracer("proof").Start(ctx, callerSpan, trace.WithNewRoot())
 				if got, err := c.call(ctx, &fine); got != fine.outcome {

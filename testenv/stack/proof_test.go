@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 
-// pairs are all that is proved.
+// pairs returns all tested pairs.
 func pairs() []*pair {
 	pipe := map[string]any{"network.transport": "pipe"}
 	tcp := map[string]any{"network.transport": "tcp", "network.protocol.name": "http"}
@@ -49,7 +49,8 @@ func pairs() []*pair {
 	)
 }
 
-// TestEveryCallIsOneTraceInJaeger makes calls of every kind, many at once, and then asks Jaeger for the trace of each.
+// TestEveryCallIsOneTraceInJaeger makes calls of every kind, many at once, and then requests the trace of each from
+// Jaeger.
 func TestEveryCallIsOneTraceInJaeger(t *testing.T) {
 	for _, p := range pairs() {
 		t.Run(p.name, func(t *testing.T) { prove(t, p) })
@@ -134,7 +135,7 @@ func makeAll(t *testing.T, ctx context.Context, p *pair, c client, providers *ot
 		}
 	}
 	calls := make([]placed, len(turns))
-	places := make(chan struct{}, 8) // how many at a time
+	places := make(chan struct{}, 8) // limits the number of concurrent calls
 	var working sync.WaitGroup
 	for i, k := range turns {
 		places <- struct{}{}
@@ -147,8 +148,8 @@ func makeAll(t *testing.T, ctx context.Context, p *pair, c client, providers *ot
 	return calls
 }
 
-// awaitServed waits until the server is done with the calls whose callers have left. The official SDK tells it so in
-// the background, which closing the connection may forestall.
+// awaitServed waits until the server has finished the abandoned calls. The official SDK notifies the server in the
+// background; closing the connection could come first.
 func awaitServed(t *testing.T, ctx context.Context, calls []placed) {
 	t.Helper()
 	for _, m := range calls {
@@ -181,7 +182,7 @@ func makeOne(t *testing.T, ctx context.Context, c client, providers *otlp.Provid
 	return span.SpanContext().TraceID().String()
 }
 
-// settle waits until what was exported before has passed the Collectors: a last span, which is behind it in the queues,
+// settle waits until all exported data have passed the Collectors: it exports one more span and waits until that span
 // is in Jaeger.
 func settle(t *testing.T, ctx context.Context, providers *otlp.Providers) {
 	t.Helper()
@@ -197,7 +198,7 @@ func settle(t *testing.T, ctx context.Context, providers *otlp.Providers) {
 	}
 }
 
-// check waits until a trace is what it should be, and reports whether it is.
+// check waits until a trace is as expected, and reports whether it is.
 func check(t *testing.T, ctx context.Context, p *pair, m placed) bool {
 	t.Helper()
 	want := node{kind: "INTERNAL", name: callerSpan, service: p.clientName(), below: m.calling.below(p)}
@@ -220,8 +221,8 @@ func check(t *testing.T, ctx context.Context, p *pair, m placed) bool {
 	return err == nil
 }
 
-// correlation wants one correlation id on all requests of a client in a trace, and another JSON-RPC id on each; a
-// server's span has that of the request it answers.
+// correlation requires one correlation id on all requests of a client in a trace, and a different JSON-RPC id on each.
+// A server's span has the JSON-RPC id of the request that it answers.
 func correlation(tr *jaeger.Trace, client string) (wrong []string) {
 	var corr any
 	ids := map[any]bool{}

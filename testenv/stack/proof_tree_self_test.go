@@ -8,7 +8,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 
-// TestProofDetectsWrongTraces tampers with a trace that is right.
+// TestProofDetectsWrongTraces tampers with a correct trace.
 func TestProofDetectsWrongTraces(t *testing.T) {
 	want := node{kind: "INTERNAL", name: "caller", service: "c", below: []node{
 		{kind: "CLIENT", name: "call", service: "c", label: "first", attributes: map[string]any{"a": "b", "absent": nil},

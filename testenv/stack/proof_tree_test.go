@@ -10,36 +10,36 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 
-// node is a span that a trace has to have, with the spans right below it.
+// node is an expected span of a trace, with the spans directly below it.
 type node struct {
 	kind, name, service string
 	errorType           string         // empty: the status is unset and there is no error.type; else it is ERROR
 	message             string         // description of the status
-	attributes          map[string]any // that it has besides; nil for one that it must not have
-	link                string         // name of the span in this trace that the only link leads to; empty for no link
-	label               string         // what links call this span
-	many                bool           // there are one or more of it
-	loose               bool           // of other programs: spans may be above, beside and below it that are not listed
-	free                bool           // other services may have spans below it that are not listed
+	attributes          map[string]any // further attributes; nil for an attribute that must be absent
+	link                string         // label of the span in this trace that the only link refers to; empty for no link
+	label               string         // name of this span in links
+	many                bool           // one or more such spans
+	loose               bool           // of other programs: there may be further spans above, beside and below it
+	free                bool           // there may be further spans of other services below it
 	below               []node
 }
 
-// anyValue stands for a value that has to be there.
+// anyValue matches any existing value.
 type anyValue struct{}
 
-// leeway is what the clock readings of two processes, or of a runtime other than Go's, may differ by.
+// leeway is the tolerance between the clocks of two processes, or of a runtime other than Go's.
 const leeway = 2 * time.Millisecond
 
-// proof holds one trace against what it should be, and collects what is wrong.
+// proof compares one trace with the expected trace, and collects the differences.
 type proof struct {
 	trace    *jaeger.Trace
 	labelled map[string]*jaeger.Span
-	used     map[string]bool // ids of spans that stand for a node
-	free     bool            // spans may be left over
+	used     map[string]bool // ids of spans that match a node
+	free     bool            // additional spans are allowed
 	wrong    []string
 }
 
-// verify returns what is wrong with a trace whose root has to be want.
+// verify returns the differences between a trace and the expected trace with the root want.
 func verify(trace *jaeger.Trace, want node) []string {
 	p := &proof{trace: trace, labelled: map[string]*jaeger.Span{}, used: map[string]bool{}}
 	for _, s := range trace.Orphans() {
@@ -59,7 +59,7 @@ func (p *proof) say(format string, args ...any) {
 	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
 }
 
-// nodes holds the children of a span against what they should be, in the order of their starts.
+// nodes compares the children of a span with the expected ones, in the order of their starts.
 func (p *proof) nodes(parent string, want []node) {
 	for _, n := range want {
 		p.free = p.free || n.loose || n.free
@@ -81,7 +81,7 @@ func (p *proof) nodes(parent string, want []node) {
 	}
 }
 
-// find returns the first child that is not used yet and is what n says, or a descendant for a loose one.
+// find returns the first unused child that matches n. For a loose node it also searches the descendants.
 func (p *proof) find(parent string, n node) *jaeger.Span {
 	for _, s := range p.trace.Spans {
 		if !p.used[s.ID] && s.Kind == n.kind && s.Name == n.name && s.Service == n.service &&
@@ -99,7 +99,7 @@ func (p *proof) descends(s *jaeger.Span, ancestor string) bool {
 	return s != nil
 }
 
-// span holds one span against its node.
+// span compares one span with its node.
 func (p *proof) span(s *jaeger.Span, n node) {
 	status := "UNSET"
 	if n.errorType != "" {
@@ -140,8 +140,8 @@ func (p *proof) links(s *jaeger.Span, n node) {
 	}
 }
 
-// times wants each span within its parent: none begins before it, and none ends after it. Where a span has its times
-// not from Go, whose SDK reads both clocks at once, it must not take longer than the call it is below.
+// times requires that each span lies within its parent. Outside of Go, whose SDK reads both clocks at once, a span must
+// only not take longer than the call above it.
 func (p *proof) times() {
 	for _, s := range p.trace.Spans {
 		parent := p.trace.Span(s.ParentID)
@@ -164,8 +164,8 @@ func (p *proof) times() {
 
 func fromGo(s *jaeger.Span) bool { return s.Resource["telemetry.sdk.language"] == "go" }
 
-// mayOutlast reports whether no caller waits for what a span is of: its caller has left before it could end, or it is a
-// task's, or a notification's.
+// mayOutlast reports whether no caller waits for the operation of a span: the caller has abandoned it, or it belongs to
+// a task or a notification.
 func (p *proof) mayOutlast(s *jaeger.Span) bool {
 	for ; s != nil; s = p.trace.Span(s.ParentID) {
 		switch s.Attributes["error.type"] {
@@ -179,7 +179,7 @@ func (p *proof) mayOutlast(s *jaeger.Span) bool {
 	return false
 }
 
-// show lists what is wrong with a trace, and the trace.
+// show lists the differences, followed by the trace.
 func show(wrong []string, trace *jaeger.Trace) string {
 	return strings.Join(wrong, "\n") + "\n" + trace.String()
 }

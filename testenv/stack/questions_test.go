@@ -19,22 +19,22 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 
-// An operator has one of the questions at the head of the runbook, and looks where the runbook says.
+// An operator has one of the questions at the beginning of the runbook, and looks in the places that the runbook names.
 type operator struct {
 	stack   *stack.Stack
-	mcpotel string // the program
+	mcpotel string // path of mcpotel
 	look    place
 }
 
-// A place is where the runbook says to look for the answer to a question.
+// A place is where the runbook says to look for an answer.
 type place struct {
 	panels  []dashboard.Panel
 	tag     string // "key=value", to search for in Jaeger
-	command string // of mcpotel, for the id of a trace
+	command string // command of mcpotel that takes the id of a trace
 }
 
-// questions are those of the runbook. Each verdict is that the answer names the part of the scene that has the trouble,
-// and no healthy part.
+// questions are the questions of the runbook. The verdict of each is right if the answer names the part of the scene
+// with the trouble, and no healthy part.
 var questions = map[string]func(context.Context, *operator) verdict{
 	"Which server is slow?": func(ctx context.Context, o *operator) verdict {
 		return o.ask(ctx, 0, 0, "mcp_server_name").judge(
@@ -91,8 +91,8 @@ var questions = map[string]func(context.Context, *operator) verdict{
 	},
 }
 
-// TestTelemetryAnswersRunbookQuestions makes all situations at once, beside healthy services, and asks each question of
-// the runbook until all answers are right.
+// TestTelemetryAnswersRunbookQuestions creates all kinds of trouble at once, beside healthy services, and asks each
+// question of the runbook until all answers are right.
 func TestTelemetryAnswersRunbookQuestions(t *testing.T) {
 	ctx := limit(t, 90*time.Second)
 	places := runbookPlaces(t)
@@ -111,7 +111,7 @@ func TestTelemetryAnswersRunbookQuestions(t *testing.T) {
 			asking.look = places[name]
 			v := ask(ctx, &asking)
 			if ctx.Err() != nil {
-				return false // and keep the last answers
+				return false // keeps the last answers
 			}
 			if answers[name] = v; v.err != nil {
 				wrong++
@@ -167,7 +167,7 @@ func runbookPlaces(t *testing.T) map[string]place {
 	return all
 }
 
-// panelsOf are the panels that a text names as "*Panel* and *Panel* on *Dashboard*".
+// panelsOf returns the panels that a text names as "*Panel* and *Panel* on *Dashboard*".
 func panelsOf(t *testing.T, text string) (found []dashboard.Panel) {
 	t.Helper()
 	var titles []string
@@ -198,7 +198,7 @@ func panelsOf(t *testing.T, text string) (found []dashboard.Panel) {
 	return found
 }
 
-// ask asks Prometheus for the newest values of a query of a panel, by some of their labels: the greatest one of each.
+// ask queries Prometheus for the newest values of a panel's query, by some of their labels: the greatest value of each.
 func (o *operator) ask(ctx context.Context, panel, query int, labels ...string) answer {
 	if panel >= len(o.look.panels) {
 		return answer{err: fmt.Errorf("the runbook names %d panels, want one more", len(o.look.panels))}
@@ -220,7 +220,7 @@ func (o *operator) ask(ctx context.Context, panel, query int, labels ...string) 
 	return answer{values, err}
 }
 
-// search finds the spans of a service that have the tag, as Jaeger's page does, and counts them by an attribute.
+// search searches the spans of a service with the tag, like Jaeger's page, and counts them by an attribute.
 func (o *operator) search(ctx context.Context, service, attribute string) answer {
 	key, value, _ := strings.Cut(o.look.tag, "=")
 	spans, err := o.tagged(ctx, service, key, value)
@@ -248,7 +248,7 @@ func (o *operator) tagged(ctx context.Context, service, key, value string) (span
 	return spans, nil
 }
 
-// explain runs the command for the first failed call of a service, and wants that its answer begins as it should.
+// explain runs the command for the first failed call of a service, and requires an answer that begins with want.
 func (o *operator) explain(ctx context.Context, service, want string) verdict {
 	failed, err := o.tagged(ctx, service, "error.type", "-32603")
 	if err != nil {

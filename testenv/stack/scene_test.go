@@ -22,20 +22,20 @@ import (
 
 // The troubles of a scene.
 const (
-	lag             = 300 * time.Millisecond // of the server slow, and of the network to the server far
-	lost            = 3                      // calls of the client ledger
-	conversationHit = "thread-17"            // these calls belong to it
+	lag             = 300 * time.Millisecond // delay of the server slow, and of the network to the server far
+	lost            = 3                      // number of lost calls of the client ledger
+	conversationHit = "thread-17"            // conversation of these calls
 	conversationOK  = "thread-18"
-	callsOfChatty   = 40 // in a round
+	callsOfChatty   = 40 // number of calls in a round
 )
 
-// A scene is services of which each has a trouble or is healthy, and that call one another.
+// A scene is a set of services that call each other. Each service has a certain trouble or is healthy.
 type scene struct {
 	t       *testing.T
 	stack   *stack.Stack
-	serving *otlp.Providers // of the servers that are no service of their own
+	serving *otlp.Providers // telemetry of the servers that are not separate services
 	callers []caller
-	changes []func(ctx context.Context) error // made in each round
+	changes []func(ctx context.Context) error // run in each round
 }
 
 // A caller makes calls in each round.
@@ -43,18 +43,18 @@ type caller struct {
 	client *mcpclient.Client
 	ctx    context.Context
 	tool   string
-	broken bool // so that the server fails
+	broken bool // makes the server fail
 	times  int
 	want   string // error.type of the calls, empty if they succeed
 }
 
-// input is the arguments of every tool.
+// input has the arguments of every tool.
 type input struct {
 	Broken bool   `json:"broken,omitzero"`
 	Pad    string `json:"pad,omitzero"`
 }
 
-// work is a tool that does what it is told.
+// work is a tool that behaves as its arguments require.
 func work(_ context.Context, in input) (string, error) {
 	if in.Broken {
 		return "", &mcp.Error{Code: mcp.CodeInternalError, Message: "out of order"}
@@ -76,14 +76,14 @@ func newScene(t *testing.T, ctx context.Context, s *stack.Stack) *scene {
 	return c
 }
 
-// service is a program of a version.
+// service returns the telemetry of a program with a version.
 func (c *scene) service(name, version, instance string) *otlp.Providers {
 	c.t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "service.instance.id="+instance)
 	return service(c.t, c.stack, name, otlp.WithServiceVersion(version), otlp.WithExportInterval(500*time.Millisecond),
 		otlp.WithBaggageAttributes(telemetry.ConversationKeys()...))
 }
 
-// server is a server with one tool.
+// server returns a transport to a server with one tool.
 func (c *scene) server(p *otlp.Providers, name, version, tool string,
 	handle func(context.Context, input) (string, error), o mcpserver.Options) (*mcpserver.Server, transport.Transport) {
 	c.t.Helper()
@@ -93,13 +93,13 @@ func (c *scene) server(p *otlp.Providers, name, version, tool string,
 	return s, transport.InMemory(func(ctx context.Context, peer *transport.Peer) { _ = s.Serve(ctx, peer) })
 }
 
-// plain is a server that works as it should.
+// plain returns a transport to a healthy server.
 func (c *scene) plain(name, version, tool string) transport.Transport {
 	_, tr := c.server(c.serving, name, version, tool, work, mcpserver.Options{})
 	return tr
 }
 
-// connect is a client that introduces itself by its name.
+// connect connects a client under a name.
 func (c *scene) connect(ctx context.Context, p *otlp.Providers, name string, tr transport.Transport,
 	features ...mcpclient.Feature) *mcpclient.Client {
 	c.t.Helper()
@@ -121,18 +121,18 @@ func (c *scene) must(err error) {
 	}
 }
 
-// calls has a client call a tool in each round.
+// calls makes a client call a tool in each round.
 func (c *scene) calls(ctx context.Context, client *mcpclient.Client, tool string, times int) {
 	c.callers = append(c.callers, caller{client: client, ctx: ctx, tool: tool, times: times})
 }
 
-// fails is the same for calls that the server fails.
+// fails is calls for calls that the server fails.
 func (c *scene) fails(ctx context.Context, client *mcpclient.Client, tool string) {
 	c.callers = append(c.callers, caller{client: client, ctx: ctx, tool: tool, broken: true, times: 1, want: "-32603"})
 }
 
-// readers call a slow server, one that is far away and one that is near. Others read a list of tools that changes, and
-// two call one server, the first of them often.
+// readers creates clients of a slow server, of a distant server and of a near server. Other clients read a list of
+// tools that changes, and two clients call one server, the first of them often.
 func (c *scene) readers(ctx context.Context) {
 	p := c.service("reader", "1", "reader-1")
 	_, slow := c.server(c.serving, "slow", "1", "work", func(ctx context.Context, in input) (string, error) {
@@ -176,7 +176,7 @@ func list(ctx context.Context, client *mcpclient.Client) error {
 	return nil
 }
 
-// clerks lose calls in one conversation, fail in another one, and cannot reach a server.
+// clerks creates clients that lose calls in one conversation, fail in another, and cannot reach a server.
 func (c *scene) clerks(ctx context.Context) {
 	p := c.service("clerk", "1", "clerk-1")
 	cut, err := chaos.Wrap(c.plain("ledger", "1", "post"), &chaos.Plan{Faults: []chaos.Fault{{Kind: chaos.Cut,
@@ -201,7 +201,7 @@ func (c *scene) clerks(ctx context.Context) {
 	c.callers = append(c.callers, caller{client: gone, ctx: ctx, tool: "post", times: 1, want: "not_ready"})
 }
 
-// is holds the error of a call against the error.type that it should have.
+// is compares the error of a call with the expected error.type.
 func (c *scene) is(err error, want string) {
 	got := ""
 	if failed, ok := errors.AsType[*mcpclient.Error](err); ok {
@@ -212,8 +212,8 @@ func (c *scene) is(err error, want string) {
 	}
 }
 
-// versions are two versions of a service, two of a server, and two instances of a service. The second one of each comes
-// later and fails.
+// versions creates two versions of a service, two of a server, and two instances of a service. The second of each
+// starts later and fails.
 func (c *scene) versions(ctx context.Context) {
 	search := c.plain("search", "1", "find")
 	for i, version := range []string{"1", "2"} {
@@ -237,7 +237,8 @@ func (c *scene) versions(ctx context.Context) {
 	}
 }
 
-// bookings fail because a server fails that the server of bookings calls. Another one that it calls works.
+// bookings creates calls that fail because the server of bookings calls a server that fails. Another server that it
+// calls is healthy.
 func (c *scene) bookings(ctx context.Context) {
 	p := c.service("booking", "1", "booking-1")
 	bank := c.connect(ctx, p, "bank", c.plain("bank", "1", "charge"))
@@ -254,7 +255,7 @@ func (c *scene) bookings(ctx context.Context) {
 	c.fails(ctx, c.connect(ctx, c.service("front", "1", "front-1"), "booking", booking), "book")
 }
 
-// limits has nine large calls under way at a server with ten places.
+// limits keeps nine large calls in flight at a server with ten places.
 func (c *scene) limits(ctx context.Context) {
 	const places, taken, frameLimit = 10, 9, 64 << 10
 	held := make(chan struct{}, taken)
@@ -280,7 +281,8 @@ func (c *scene) limits(ctx context.Context) {
 	}
 }
 
-// processes are two of a service, one after the other. The second one has a later version, and no room for its spans.
+// processes creates two processes of a service, one after the other. The second one has a later version, and no space
+// for its spans.
 func (c *scene) processes(ctx context.Context) {
 	self, err := os.Executable()
 	c.must(err)

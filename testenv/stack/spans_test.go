@@ -12,11 +12,11 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/telemetry/otlp"
 )
 
-// made is a span as a test wants it to arrive, with those below it.
+// made is a span to export, with the spans below it.
 type made struct {
 	name       string
 	kind       trace.SpanKind
-	took       time.Duration // a millisecond if zero
+	took       time.Duration // duration; zero means a millisecond
 	failed     bool
 	attributes []attribute.KeyValue
 	below      []made
@@ -27,7 +27,7 @@ func operation(kind trace.SpanKind, method string, below ...made) made {
 		below: below}
 }
 
-// tell makes the spans end now, and returns the id of their trace.
+// tell exports spans that end now, and returns the id of their trace.
 func tell(p *otlp.Providers, m made) string {
 	now := time.Now()
 	return m.tell(context.Background(), p.TracerProvider().Tracer("test"), now)
@@ -47,7 +47,7 @@ func (m made) tell(ctx context.Context, tracer trace.Tracer, end time.Time) stri
 	return span.SpanContext().TraceID().String()
 }
 
-// flush exports what was told so far.
+// flush exports the spans so far.
 func flush(t *testing.T, p *otlp.Providers) {
 	t.Helper()
 	if err := p.ForceFlush(t.Context()); err != nil {

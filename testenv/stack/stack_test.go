@@ -15,7 +15,7 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/jaeger"
 )
 
-// service is a program that exports, as long as the test runs.
+// service returns the telemetry of a program that exports until the test ends.
 func service(t *testing.T, s *stack.Stack, name string, more ...otlp.Option) *otlp.Providers {
 	t.Helper()
 	options := []otlp.Option{otlp.WithServiceName(name), otlp.WithGlobals(false), otlp.WithConsole(nil, nil),
@@ -33,7 +33,7 @@ func service(t *testing.T, s *stack.Stack, name string, more ...otlp.Option) *ot
 
 func exportsOverHTTP() bool { return os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL") == "http/protobuf" }
 
-// receiver is where the agent takes what programs export.
+// receiver returns the address at which the agent receives exports.
 func receiver(s *stack.Stack) string {
 	if exportsOverHTTP() {
 		return "http://" + s.OTLPHTTP()
@@ -77,7 +77,7 @@ func TestSpanAndMetricReachTheBackends(t *testing.T) {
 		})
 }
 
-// await asks Prometheus until ok is true of the answer.
+// await queries Prometheus until ok reports true for the answer.
 func await(t *testing.T, ctx context.Context, s *stack.Stack, expression string,
 	ok func([]prom.Series) bool) []prom.Series {
 	t.Helper()
@@ -103,7 +103,7 @@ func TestAMistakeInAQueryIsAnError(t *testing.T) {
 	}
 }
 
-// TestProcessesRestart kills and stops each process of a stack of its own.
+// TestProcessesRestart kills and stops each process of a separate stack.
 func TestProcessesRestart(t *testing.T) {
 	ctx := limit(t, 2*time.Minute)
 	var said bytes.Buffer

@@ -18,7 +18,7 @@ import (
 
 const topic = "mcpotel-spans"
 
-// collectorFiles are configurations of the directory collector.
+// collectorFiles returns configurations in the directory collector.
 func collectorFiles(names ...string) (files []string) {
 	for _, name := range names {
 		files = append(files, filepath.Join("..", "..", "collector", name))
@@ -26,8 +26,8 @@ func collectorFiles(names ...string) (files []string) {
 	return files
 }
 
-// TestTwoGatewaysSeeWholeTraces has two gateways that keep traces with an error only. Client and server of a call
-// export one after the other, and it is the server's span that has the error: the client's is kept only if the same
+// TestTwoGatewaysSeeWholeTraces uses two gateways that keep only traces with an error. Client and server of a call
+// export one after the other, and only the server's span has the error. So the client's span is kept only if the same
 // gateway has it.
 func TestTwoGatewaysSeeWholeTraces(t *testing.T) {
 	for name, set := range map[string]func(*testing.T, *stack.Options){
@@ -58,8 +58,8 @@ func TestTwoGatewaysSeeWholeTraces(t *testing.T) {
 	}
 }
 
-// TestKafkaMovesTracesOfADeadGatewayToTheOther kills one of two gateways. Its partitions are the other's once Kafka has
-// missed it for a session (10 s), and what waited there meanwhile is read then.
+// TestKafkaMovesTracesOfADeadGatewayToTheOther kills one of two gateways. When its session in Kafka expires (10 s), the
+// other gateway gets its partitions and reads the waiting data.
 func TestKafkaMovesTracesOfADeadGatewayToTheOther(t *testing.T) {
 	ctx := limit(t, 2*time.Minute)
 	s := own(t, ctx, stack.Options{
@@ -80,8 +80,7 @@ func TestKafkaMovesTracesOfADeadGatewayToTheOther(t *testing.T) {
 	}
 }
 
-// bothWork makes calls until both gateways have exported some: it takes a heartbeat (3 s) until Kafka has shared out
-// its partitions.
+// bothWork makes calls until both gateways have exported some: Kafka assigns the partitions with a heartbeat (3 s).
 func bothWork(t *testing.T, ctx context.Context, s *stack.Stack, calls *halfCalls) {
 	t.Helper()
 	until(t, ctx, "both gateways export spans", func() bool {
@@ -91,7 +90,8 @@ func bothWork(t *testing.T, ctx context.Context, s *stack.Stack, calls *halfCall
 	})
 }
 
-// kafka is one of a single broker and eight partitions, and where it listens, as the configurations want it.
+// kafka starts a Kafka with one broker and eight partitions, and returns its address in the form for the
+// configurations.
 func kafka(t *testing.T) string {
 	t.Helper()
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(8, topic),
@@ -103,17 +103,17 @@ func kafka(t *testing.T) string {
 	return fmt.Sprintf("[%s]", c.ListenAddrs()[0])
 }
 
-// halfCalls are calls whose client and server export to a stack by themselves.
+// halfCalls makes calls whose client and server export to a stack separately.
 type halfCalls struct {
 	client, server *otlp.Providers
-	fine, failed   []string // ids of their traces
+	fine, failed   []string // ids of the traces
 }
 
 func callsOf(t *testing.T, s *stack.Stack) *halfCalls {
 	return &halfCalls{client: service(t, s, "tiers-client"), server: service(t, s, "tiers-server")}
 }
 
-// make makes n calls, of which every second fails in the server. All clients' spans are exported before any server's.
+// make makes n calls; the server fails every second one. All clients' spans are exported before any server's.
 func (c *halfCalls) make(t *testing.T, ctx context.Context, n int) {
 	t.Helper()
 	c.fine, c.failed = nil, nil

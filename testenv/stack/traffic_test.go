@@ -11,9 +11,9 @@ import (
 	"github.com/mcpotel/mcpotel/testenv/stack/traffic"
 )
 
-// TestEachScenarioChangesItsMetrics plays every scenario twice, the second time with all connections open, and asks
-// Prometheus for the metrics that each scenario moves. Some metrics are above zero for a moment only, and a busy
-// machine may collect them before and after that moment: then the scenarios are played again.
+// TestEachScenarioChangesItsMetrics plays every scenario twice, the second time with all connections open, and queries
+// Prometheus for the metrics that each scenario moves. Some metrics are above zero only for a moment, and a busy
+// machine may scrape before and after it: then the scenarios are played again.
 func TestEachScenarioChangesItsMetrics(t *testing.T) {
 	ctx := limit(t, 5*time.Minute)
 	f, err := traffic.Start(ctx,
@@ -33,7 +33,7 @@ func TestEachScenarioChangesItsMetrics(t *testing.T) {
 	}
 	missing := map[string]string{}
 	for _, metric := range idle {
-		missing["count(count_over_time("+metric+"[15m]))"] = "all" // as for the others: one scrape is enough
+		missing["count(count_over_time("+metric+"[15m]))"] = "all" // as for the others, one scrape suffices
 	}
 	for _, s := range traffic.Scenarios {
 		for _, selector := range s.Moves {
@@ -64,10 +64,10 @@ func TestEachScenarioChangesItsMetrics(t *testing.T) {
 	}
 }
 
-// idle are metrics that may well be zero whenever they are collected: how much waits to be written.
+// idle are metrics that may be zero at every scrape: the lengths of queues.
 var idle = []string{"mcp_client_send_queue_length", "mcp_server_send_queue_length"}
 
-// TestScenariosChangeEveryMetric holds the list of scenarios against the schema.
+// TestScenariosChangeEveryMetric compares the list of scenarios with the schema.
 func TestScenariosChangeEveryMetric(t *testing.T) {
 	moved := map[string]bool{}
 	for _, metric := range idle {

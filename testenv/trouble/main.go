@@ -30,7 +30,7 @@ func run(ctx context.Context) error {
 	}
 	defer p.stop()
 	var clients []debugpage.Client
-	for _, c := range p.clients { // including those that have given up
+	for _, c := range p.clients { // includes the clients that have given up
 		clients = append(clients, c)
 	}
 	l, err := loopback.Listen("")

@@ -154,7 +154,7 @@ func (p *troubled) callWeather(ctx context.Context) error {
 		return err
 	}
 	call := func(ctx context.Context, tool string, options ...mcpclient.CallOption) {
-		_, _ = c.CallTool(ctx, tool, city{"Oslo"}, options...) // the page shows how it ends
+		_, _ = c.CallTool(ctx, tool, city{"Oslo"}, options...) // the page shows the outcome
 	}
 	var calls sync.WaitGroup
 	for n := range 120 {
@@ -258,7 +258,7 @@ func (p *troubled) refuseMail(ctx context.Context) error {
 	case <-c.Done():
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("mail: want it to give up: %w", ctx.Err())
+		return fmt.Errorf("mail: the client did not give up: %w", ctx.Err())
 	}
 }
 

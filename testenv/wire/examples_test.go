@@ -33,8 +33,8 @@ func load(t *testing.T) *Schemas {
 	return s
 }
 
-// An example of the specification comes back from our types as the same JSON, and its own schema accepts it in our
-// stricter reading.
+// Each example in the specification must survive decoding into our types and encoding without a change, and must be
+// valid by its own schema in our stricter reading.
 func TestEveryExampleRoundTrips(t *testing.T) {
 	schemas := load(t)
 	pattern := filepath.Join(specification(t), string(mcp.Version20260728), "examples", "*", "*.json")
@@ -66,13 +66,13 @@ func TestEveryExampleRoundTrips(t *testing.T) {
 	}
 }
 
-// faulty are the examples that the specification's own schema does not accept, and why.
+// faulty are the examples that the specification's own schema rejects, with the reason.
 var faulty = map[string]string{
 	"ReadResourceResultResponse/read-resource-result-response": `missing properties: ["cacheScope" "ttlMs"]`,
 }
 
-// value decodes JSON, without what says no more than its absence does: two booleans that are false, and the id that a
-// request has no use for which is a part of a result.
+// value decodes JSON and removes members that mean the same as their absence: two booleans with the value false, and
+// the unused id of a request inside a result.
 func value(t *testing.T, text []byte) (v any) {
 	if err := json.Unmarshal(text, &v); err != nil {
 		t.Fatalf("%v: %s", err, text)
@@ -90,7 +90,7 @@ func value(t *testing.T, text []byte) (v any) {
 	return v
 }
 
-// again decodes an example of a definition and encodes it: whole messages by way of their envelope.
+// again decodes an example of a definition and encodes it. Whole messages go through their envelope.
 func again(kind string, text []byte) ([]byte, error) {
 	var probe struct {
 		JSONRPC string `json:"jsonrpc"`
@@ -102,7 +102,7 @@ func again(kind string, text []byte) ([]byte, error) {
 	switch {
 	case probe.JSONRPC != "":
 		return againMessage(kind, text)
-	case probe.Method != "": // a request that is a part of a result
+	case probe.Method != "": // a request inside a result
 		return againInput(text)
 	}
 	f, ok := forms[kind]
@@ -116,7 +116,7 @@ func again(kind string, text []byte) ([]byte, error) {
 	return inner(back, f)
 }
 
-// inner takes an example out of what was around it.
+// inner extracts an example from the surrounding JSON.
 func inner(text []byte, f form) ([]byte, error) {
 	var outer, bare any
 	if err := errors.Join(json.Unmarshal(text, &outer),
@@ -157,7 +157,7 @@ func againAs(typ reflect.Type, text []byte) ([]byte, error) {
 	return mcp.AppendResult(nil, v.Interface())
 }
 
-// againInput does so with a request that is a part of a result.
+// againInput is again for a request inside a result.
 func againInput(text []byte) ([]byte, error) {
 	var in mcp.InputRequest
 	if _, err := mcp.Decode(slices.Clone(text), &in); err != nil {
@@ -177,7 +177,7 @@ func againInput(text []byte) ([]byte, error) {
 	return mcp.AppendResult(nil, &in)
 }
 
-// againMessage does so with a whole message.
+// againMessage is again for a whole message.
 func againMessage(kind string, text []byte) ([]byte, error) {
 	m, err := jsonrpc.Parse(slices.Clone(text))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 var errNoType = errors.New("package mcp has no type for it")
 
-// form is where package mcp keeps what a definition describes: a type, and the JSON around the example that makes a
-// value of the type of it.
+// form describes how package mcp represents a definition: a Go type, and the JSON that must surround an example to
+// decode it.
 type form struct {
 	typ           reflect.Type
 	before, after string
@@ -32,7 +32,7 @@ func inputRequests() form {
 }
 func inputResponses() form { return form{reflect.TypeFor[mcp.InputRound](), `{"inputResponses":`, `}`} }
 
-// forms are those of the definitions of which the specification has examples, but for whole messages.
+// forms are the forms of the definitions with examples in the specification, except whole messages.
 var forms = map[string]form{
 	"AudioContent":                      content(),
 	"BlobResourceContents":              whole[mcp.ResourceContents](),

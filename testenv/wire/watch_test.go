@@ -17,7 +17,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// tiny is as much of a schema as these tests need.
+// tiny is the part of a schema that these tests need.
 const tiny = `{"$defs": {
 	"JSONRPCRequest": {"type": "object", "properties": {"jsonrpc": {}, "id": {}, "method": {}, "params": {"type": "object"}}, "required": ["id"]},
 	"JSONRPCNotification": {"type": "object", "properties": {"jsonrpc": {}, "method": {}, "params": {"type": "object"}}},
@@ -58,7 +58,7 @@ func TestWatchReportsMessagesThatViolateTheSchema(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		said []said
-		want string // of the error of the last message; empty for none
+		want string // part of the error for the last message; empty for none
 	}{
 		{"a good call", []said{{Client, call}}, ""},
 		{"a call without a name", []said{{Client, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}`}},
@@ -115,7 +115,7 @@ func TestAMissingSchemaIsAnError(t *testing.T) {
 	}
 }
 
-// faults collects what is reported.
+// faults collects the reported errors.
 type faults struct {
 	mu  sync.Mutex
 	all []error
@@ -127,7 +127,7 @@ func (f *faults) report(_ Side, err error) {
 	f.all = append(f.all, err)
 }
 
-// Both ends of a conversation over HTTP are watched: by the tap and by the handler, which see the same.
+// The tap and the handler watch both ends of a conversation over HTTP, and see the same messages.
 func TestBothEndsAreWatched(t *testing.T) {
 	for _, v := range mcp.SupportedVersions() {
 		t.Run(string(v), func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestBothEndsAreWatched(t *testing.T) {
 			}
 			var server, client faults
 			schemas := tinySchemas(t)
-			schemas.of[v].requests["x/odd"] = "EmptyRequest" // of which the result is an EmptyResult
+			schemas.of[v].requests["x/odd"] = "EmptyRequest" // its result is an EmptyResult
 			schemas.of[v].definitions["EmptyRequest"] = map[string]any{}
 			h := s.HTTPHandler(nil)
 			web := httptest.NewServer(Handler(h, schemas, server.report))
@@ -173,7 +173,7 @@ func TestBothEndsAreWatched(t *testing.T) {
 	}
 }
 
-// The published schemas say that the answer to a form has integers only.
+// The published schemas wrongly allow only integers in the answer to a form.
 func TestFormNumbersMayBeFractions(t *testing.T) {
 	var definitions map[string]any
 	if err := json.Unmarshal([]byte(`{"ElicitResult": {"type": "object", "properties": {

@@ -64,7 +64,7 @@ func (s *source) number(name string) (int64, error) {
 	}
 	n, ok := constant.Int64Val(constant.ToInt(v))
 	if !ok {
-		return 0, fmt.Errorf("%s is %v, no whole number", name, v)
+		return 0, fmt.Errorf("%s is %v, which is not a whole number", name, v)
 	}
 	return n, nil
 }

@@ -13,7 +13,8 @@ type row struct {
 	test   string // the test of the bound
 
 	// weighs is the memory, in bytes, that one peer can make the other end hold here at the defaults, as an expression;
-	// empty if it is small, or the user's. The head of the page adds up the weights of each holder.
+	// empty if it is small, or if the user's own code determines it. The head of the page adds up the weights of each
+	// holder.
 	weighs string
 	holder holder
 }

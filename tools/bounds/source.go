@@ -117,7 +117,7 @@ func (s *source) object(name string) (types.Object, error) {
 		found = p.member(found, member)
 	}
 	if found == nil {
-		return nil, fmt.Errorf("the source has no %s", name)
+		return nil, fmt.Errorf("%s not found in the source", name)
 	}
 	return found, nil
 }
@@ -168,7 +168,7 @@ func (s *source) value(name string) (constant.Value, error) {
 		}
 	}
 	if v == nil || v.Kind() == constant.Unknown {
-		return nil, fmt.Errorf("%s has no value that is constant", name)
+		return nil, fmt.Errorf("%s has no constant value", name)
 	}
 	return v, nil
 }

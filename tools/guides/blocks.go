@@ -92,7 +92,7 @@ func blocksOf(text string) (blocks []block, err error) {
 			}
 		}
 		if b.stays && b.prints == "" {
-			return nil, fmt.Errorf("a block that stays has to say what it prints when it is ready:\n%s", b.code)
+			return nil, fmt.Errorf("a block that stays needs a clause with the output that shows that it is ready:\n%s", b.code)
 		}
 		blocks = append(blocks, b)
 	}
@@ -120,7 +120,7 @@ func (b *block) obey(clause string) error {
 	case clause == "the program above is main.go":
 		b.program = true
 	default:
-		return fmt.Errorf("%q says nothing that is known", clause)
+		return fmt.Errorf("unknown clause %q", clause)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func programOf(text string) (string, error) {
 	_, code, found := cutLast(text, "```go\n")
 	program, _, ended := strings.Cut(code, "```\n")
 	if !found || !ended {
-		return "", fmt.Errorf("there is no block of Go before")
+		return "", fmt.Errorf("no block of Go precedes this block")
 	}
 	return program, nil
 }

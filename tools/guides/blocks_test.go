@@ -45,8 +45,8 @@ func TestCommentConfiguresHowABlockRuns(t *testing.T) {
 		{"<!-- sh: the program above is main.go -->\n" + code, block{code: "ls\n", program: true}, ""},
 		{"<!-- sh: in a module of yours -->\n" + code, block{code: "ls\n", module: true}, ""},
 		{"<!-- sh: not run: needs Docker -->\n" + code, block{code: "ls\n", reason: "needs Docker"}, ""},
-		{"<!-- sh: not run: it is late -->\n" + code, block{}, "says nothing that is known"},
-		{"<!-- sh: stays -->\n" + code, block{}, "has to say what it prints"},
+		{"<!-- sh: not run: it is late -->\n" + code, block{}, "unknown clause"},
+		{"<!-- sh: stays -->\n" + code, block{}, "needs a clause with the output"},
 		{"- x\n  ```sh\n  ls\n  ```\n", block{}, "indented"},
 	} {
 		blocks, err := blocksOf(test.page)

@@ -46,7 +46,7 @@ func tryAll(ctx context.Context, cold bool, only []string) error {
 	}
 	for _, name := range only {
 		if !slices.ContainsFunc(pages, func(p page) bool { return p.name == name }) {
-			return fmt.Errorf("there is no page %s with commands", name)
+			return fmt.Errorf("no page %s with commands", name)
 		}
 	}
 	s, err := newSandbox(ctx, root, cold)

@@ -89,7 +89,7 @@ func (s *sandbox) command(dir string, b block) *command {
 		ended: make(chan error, 1), ready: make(chan struct{}),
 	}
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = dir, append(s.environ, "PWD="+dir), c, c
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that signals reach its children, too
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that signals also reach its children
 	return c
 }
 
@@ -126,7 +126,7 @@ func (c *command) run(ctx context.Context) error {
 	if !c.block.stays {
 		ready = nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("it takes more than %v", patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no result within %v", patience))
 	defer cancel()
 	select {
 	case <-ready:
@@ -138,9 +138,9 @@ func (c *command) run(ctx context.Context) error {
 		case err != nil:
 			return err
 		case c.block.stays:
-			return errors.New("it was to stay, and has ended")
+			return errors.New("the command has ended, but the page expects it to stay")
 		case c.block.prints != "" && !strings.Contains(c.output(), c.block.prints):
-			return fmt.Errorf("it was to print %q", c.block.prints)
+			return fmt.Errorf("the output does not contain %q", c.block.prints)
 		}
 		return nil
 	}
@@ -153,6 +153,6 @@ func (c *command) interrupt() error {
 	}
 	kill := time.AfterFunc(10*time.Second, func() { _ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) })
 	defer kill.Stop()
-	<-c.ended // with any error: an interrupted shell fails
+	<-c.ended // ignore the error: an interrupted shell always fails
 	return nil
 }

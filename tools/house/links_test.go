@@ -12,9 +12,9 @@ import (
 	"unicode"
 )
 
-// TestEveryLinkLeadsSomewhere checks each link of a page to a file of the repository, and to a heading of a page. It
-// does not follow links to other hosts.
-func TestEveryLinkLeadsSomewhere(t *testing.T) {
+// TestNoLinkIsBroken checks each link of a page to a file of the repository, and to a heading of a page. It does not
+// follow links to other hosts.
+func TestNoLinkIsBroken(t *testing.T) {
 	problems, links, err := brokenLinks(os.DirFS("../.."))
 	if err != nil {
 		t.Fatal(err)

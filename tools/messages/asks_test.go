@@ -12,12 +12,12 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// asked returns what becomes of a call whose tool asks the client for something.
+// asked returns a test of a call whose tool asks the client for something. The test returns the error of the call.
 func asked(ask func(ctx context.Context) error, features ...mcpclient.Feature) func(t *testing.T) error {
 	return asking(ask, nil, features...)
 }
 
-// asking is asked of a client that speaks these versions only.
+// asking is asked for a client with only these versions.
 func asking(ask func(ctx context.Context) error, versions []mcp.Version, features ...mcpclient.Feature,
 ) func(t *testing.T) error {
 	return func(t *testing.T) error {
@@ -55,7 +55,7 @@ func roots(ctx context.Context) error {
 	return err
 }
 
-// filled answers a form.
+// filled returns a handler that answers a form.
 func filled(content map[string]any, err error) mcpclient.Feature {
 	return mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 		return &mcp.ElicitResult{Action: mcp.ElicitAccept, Content: content}, err

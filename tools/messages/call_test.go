@@ -44,7 +44,7 @@ func offering(t *testing.T, o *mcpserver.Options) *mcptest.Server {
 	return s
 }
 
-// calling returns what becomes of a call to a server with tools.
+// calling returns a test of a call to a server with tools. The test returns the error of the call.
 func calling(call func(ctx context.Context, c *mcpclient.Client, s *mcptest.Server) error,
 	set ...func(*mcpclient.Options)) func(t *testing.T) error {
 	return func(t *testing.T) error {
@@ -57,7 +57,7 @@ func calling(call func(ctx context.Context, c *mcpclient.Client, s *mcptest.Serv
 	}
 }
 
-// callTool returns what becomes of a call of a tool.
+// callTool returns a test of a tool call.
 func callTool(name string, arguments any, options ...mcpclient.CallOption) func(context.Context, *mcpclient.Client,
 	*mcptest.Server) error {
 	return func(ctx context.Context, c *mcpclient.Client, _ *mcptest.Server) error {
@@ -69,7 +69,7 @@ func callTool(name string, arguments any, options ...mcpclient.CallOption) func(
 	}
 }
 
-// answered returns what becomes of a call that the test answers.
+// answered returns a test of a call that answer answers.
 func answered(answer func(c *mcptest.Conversation, call mcptest.Message), set ...func(*mcpclient.Options),
 ) func(t *testing.T) error {
 	return func(t *testing.T) error {
@@ -240,7 +240,7 @@ var callMessages = chapter{"a call", []complaint{
 	})},
 }}
 
-// answeredBy returns what becomes of an operation of a client whose server is a legacy one with tools only.
+// answeredBy returns a test of an operation of a client with a legacy server that has only tools.
 func answeredBy(do func(context.Context, *mcpclient.Client) error) func(t *testing.T) error {
 	return func(t *testing.T) error {
 		script := mcptest.NewScript(t)
@@ -257,7 +257,7 @@ func answeredBy(do func(context.Context, *mcpclient.Client) error) func(t *testi
 	}
 }
 
-// unready returns what becomes of an operation of a client whose first attempt to connect has failed.
+// unready returns the error of an operation of a client after its first attempt to connect has failed.
 func unready(t *testing.T, do func(c *mcpclient.Client) error) error {
 	s := mcptest.NewServer(t, nil)
 	s.Refuse(errors.New("connect to mcp.example.com: connection refused"))
@@ -287,7 +287,7 @@ func group(t *testing.T) *mcpclient.Group {
 	return g
 }
 
-// grouped returns what becomes of a call of a tool of a group.
+// grouped returns the error of a tool call to a group.
 func grouped(t *testing.T, tool string) error {
 	_, err := group(t).CallTool(t.Context(), tool, nil)
 	return err

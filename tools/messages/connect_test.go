@@ -17,17 +17,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// shell is a server that is a script.
+// shell returns a transport to a server that is a shell script.
 func shell(script string) transport.Transport {
 	return transport.Stdio{Command: "sh", Args: []string{"-c", script}}
 }
 
-// started returns what becomes of connecting to a script of the shell.
+// started returns a test of a connection to a shell script. The test returns the error.
 func started(script string) func(t *testing.T) error {
 	return func(t *testing.T) error { return connecting(t, shell(script), nil) }
 }
 
-// silent is started for a script that says nothing of use.
+// silent is started for a script without useful output.
 func silent(script string) func(t *testing.T) error {
 	return func(t *testing.T) error { return connecting(t, shell(script), hasty()) }
 }
@@ -75,7 +75,7 @@ var processMessages = chapter{"a server that is a process", []complaint{
 	{"no transport", func(t *testing.T) error { return connecting(t, nil, nil) }},
 }}
 
-// scripted returns what becomes of connecting to a server that answers as the test writes.
+// scripted returns a test of a connection to a server that serve controls.
 func scripted(serve func(*mcptest.Conversation), versions []mcp.Version) func(t *testing.T) error {
 	return func(t *testing.T) error {
 		script := mcptest.NewScript(t)
@@ -88,12 +88,12 @@ func scripted(serve func(*mcptest.Conversation), versions []mcp.Version) func(t 
 	}
 }
 
-// reached returns what becomes of connecting to a URL.
+// reached returns a test of a connection to a URL.
 func reached(url string) func(t *testing.T) error {
 	return func(t *testing.T) error { return connecting(t, &transport.HTTP{URL: url}, nil) }
 }
 
-// answering returns what becomes of connecting to a server that answers each request so.
+// answering returns a test of a connection to a server that gives each request this answer.
 func answering(status int, header, body string) func(t *testing.T) error {
 	return func(t *testing.T) error {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -129,7 +129,7 @@ var httpMessages = chapter{"a server over HTTP", []complaint{
 	}},
 	{"a certificate that is not trusted", func(t *testing.T) error {
 		s := httptest.NewUnstartedServer(http.NotFoundHandler())
-		s.Config.ErrorLog = log.New(io.Discard, "", 0) // it tells of our client's refusal
+		s.Config.ErrorLog = log.New(io.Discard, "", 0) // would log that our client refuses the certificate
 		s.StartTLS()
 		defer s.Close()
 		return connecting(t, &transport.HTTP{URL: s.URL + "/mcp"}, nil)
@@ -161,7 +161,7 @@ var httpMessages = chapter{"a server over HTTP", []complaint{
 	}},
 	{"it never answers", func(t *testing.T) error {
 		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // net/http watches the connection from here on
+			_, _ = io.Copy(io.Discard, r.Body) // from here on, net/http watches the connection
 			<-r.Context().Done()
 		}))
 		defer s.Close()

@@ -1,3 +1,3 @@
-// Package messages has no code but tests: they provoke what goes wrong for users of the library, and keep what these
-// are told on one page, testdata/messages.txt.
+// Package messages contains only tests: they provoke the errors that users of the library may meet, and keep the
+// messages on one page, testdata/messages.txt.
 package messages

@@ -18,17 +18,17 @@ import (
 	"github.com/mcpotel/mcpotel/mcpclient/transport"
 )
 
-// These tests provoke what goes wrong for users, and keep what they are told then on one page: testdata/messages.txt.
-// Read it aloud before you commit it. A message says first what went wrong, in plain words, without the name of a step
-// of ours in front; then why; then what to do, if that is not plain: which option, which page.
+// These tests provoke the errors that users may meet, and keep the messages on one page: testdata/messages.txt. Read
+// the page aloud before you commit it. A message first states the failure in plain words, without the name of an
+// internal step in front. Then it states the cause, and the next step (an option or a page) unless that is obvious.
 
 var updateMessages = flag.Bool("update", false, "write testdata/messages.txt anew")
 
 const messagesPage = "testdata/messages.txt"
 
-// complaint is one way to fail.
+// complaint is one failure and its message.
 type complaint struct {
-	when    string // what the user did, or what happened
+	when    string // the action of the user, or the event
 	provoke func(t *testing.T) error
 }
 
@@ -71,17 +71,17 @@ func TestMessagesSayWhatWentWrongAndWhatToDo(t *testing.T) {
 	}
 }
 
-// privateStep are names of steps of ours that say nothing to a user.
+// privateStep matches the names of internal steps, which mean nothing to a user.
 var privateStep = regexp.MustCompile(`^(await|dial|probe|handshake|negotiate|decode|encode|open|send|receive): `)
 
-// settledText returns text with what differs from run to run replaced.
+// settledText returns text with a fixed replacement for each part that varies between runs.
 func settledText(text string) string {
 	for _, r := range []struct {
 		what *regexp.Regexp
 		with string
 	}{
 		{regexp.MustCompile(`process \d+`), "process 4711"},
-		{regexp.MustCompile(`json: unable to`), "json: cannot"}, // each process of the library's draws one of the two
+		{regexp.MustCompile(`json: unable to`), "json: cannot"}, // each process of the library picks one of the two at random
 		{regexp.MustCompile(`(127\.0\.0\.1|localhost):\d+`), "$1:8080"},
 		{regexp.MustCompile(`127\.0\.0\.1:8080->127\.0\.0\.1:8080`), "127.0.0.1:9090->127.0.0.1:8080"},
 		{regexp.MustCompile(`/tmp/[^ "':,]+/`), "/tmp/"},
@@ -91,19 +91,20 @@ func settledText(text string) string {
 	return text
 }
 
-// once are options of a client that makes one attempt to connect.
+// once returns options of a client that makes one attempt to connect.
 func once() *mcpclient.Options {
 	return &mcpclient.Options{Backoff: mcpclient.Backoff{Attempts: 1}, Telemetry: telemetry.Off()}
 }
 
-// hasty are options of one that does not wait long for its server.
+// hasty returns options of a client that does not wait long for its server.
 func hasty() *mcpclient.Options {
 	o := once()
 	o.Timeouts.Init, o.Timeouts.Start = time.Second, time.Second
 	return o
 }
 
-// connecting returns why a client of these options, nil for those of once, cannot connect to a server.
+// connecting returns the error of a client with these options that cannot connect to a server. nil stands for the
+// options of once.
 func connecting(t *testing.T, server transport.Transport, o *mcpclient.Options) error {
 	if o == nil {
 		o = once()

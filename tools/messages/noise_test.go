@@ -24,7 +24,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcptest"
 )
 
-// journal is a log of slog's text, of one level and above.
+// journal collects log records of at least one level, as text.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -36,12 +36,12 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-// telemetry returns what writes into the journal.
+// telemetry returns telemetry that logs to the journal.
 func (j *journal) telemetry(level slog.Level) *telemetry.Telemetry {
 	return telemetry.New(telemetry.WithLogger(slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: level}))))
 }
 
-// lines are the records so far.
+// lines returns the records so far.
 func (j *journal) lines() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -85,7 +85,7 @@ func serving(t *testing.T, h http.Handler) string {
 	return s.URL + "/mcp"
 }
 
-// quietLegacy are healthy servers of the legacy era, which do not know the probe.
+// quietLegacy returns healthy legacy servers, which do not know the probe.
 func quietLegacy(t *testing.T) map[string]transport.Transport {
 	s := mcpserver.New(mcp.Implementation{Name: "x", Version: "1"}, &mcpserver.Options{
 		Versions:  []mcp.Version{mcp.Version20251125, mcp.Version20250618, mcp.Version20250326, mcp.Version20241105},
@@ -106,7 +106,7 @@ func quietLegacy(t *testing.T) map[string]transport.Transport {
 	}
 }
 
-// oldServer is one of HTTP+SSE: it answers what is posted to it on the stream of a GET.
+// oldServer returns an HTTP+SSE server: it answers posted messages on the stream of a GET.
 func oldServer() http.Handler {
 	mux, answers := http.NewServeMux(), make(chan string, 8)
 	mux.HandleFunc("GET /mcp", func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpotel/mcpotel/mcpserver"
 )
 
-// optioned returns what New says of options.
+// optioned returns a test of the error that New returns for options.
 func optioned(o *mcpclient.Options) func(t *testing.T) error {
 	return func(*testing.T) error {
 		_, err := mcpclient.New(shell("exit"), o)
@@ -20,7 +20,7 @@ func optioned(o *mcpclient.Options) func(t *testing.T) error {
 	}
 }
 
-// added returns what AddTool says of a tool.
+// adding returns a test of the error that AddTool returns for a tool.
 func adding[In, Out any](tool *mcp.Tool) func(t *testing.T) error {
 	return func(*testing.T) error {
 		s := mcpserver.New(mcp.Implementation{Name: "x", Version: "1"}, nil)
@@ -28,7 +28,7 @@ func adding[In, Out any](tool *mcp.Tool) func(t *testing.T) error {
 	}
 }
 
-// configured returns what is said of a file.
+// configured returns a test of the error for a configuration file.
 func configured(text string) func(t *testing.T) error {
 	return func(*testing.T) error {
 		_, err := config.Parse([]byte(text), &config.Options{LookupEnv: func(string) (string, bool) { return "", false }})
@@ -36,7 +36,7 @@ func configured(text string) func(t *testing.T) error {
 	}
 }
 
-// members returns what NewGroup says of members of these names.
+// members returns a test of the error that NewGroup returns for members with these names.
 func members(names ...string) func(t *testing.T) error {
 	return func(*testing.T) error {
 		var all []mcpclient.Member

@@ -20,8 +20,8 @@ import (
 )
 
 func main() {
-	dryRun := flag.Bool("dry-run", false, "say what would be done, and do nothing")
-	onlyNotes := flag.Bool("notes", false, "print what the changelog says of a version, and do nothing")
+	dryRun := flag.Bool("dry-run", false, "print the steps without making the release")
+	onlyNotes := flag.Bool("notes", false, "print only the changelog section of the version")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: go -C tools run ./release [-dry-run|-notes] VERSION, such as v0.1.0")
 		flag.PrintDefaults()
@@ -52,13 +52,13 @@ func release(dir, version string, dryRun bool, out io.Writer) error {
 		return err
 	}
 	if dryRun {
-		p.print(out, "Nothing was done. Afterwards there would be to push:")
+		p.print(out, "This was a dry run. After a real run, push with:")
 		return nil
 	}
 	if err := p.carryOut(); err != nil {
 		return err
 	}
-	p.print(out, "Nothing was pushed. Look at it with git show, and then:")
+	p.print(out, "Nothing was pushed. Review the commit with git show, and then push with:")
 	return nil
 }
 

@@ -18,7 +18,8 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// unpublished are the directories of modules that no user requires: they get the versions, and no tags.
+// unpublished are the directories of modules that no user requires: their go.mod files get the version, but they get no
+// tags.
 var unpublished = []string{"benchmarks", "testenv", "tools"}
 
 // A plan has the changes of a release. It is complete before anything is changed.
@@ -27,14 +28,14 @@ type plan struct {
 	version    string
 	branch     string
 	files      map[string][]byte // new content, by path below the root
-	tags       []string          // the root module's first
+	tags       []string          // the root module's tag is the first
 }
 
 // newPlan refuses a release that would have to be withdrawn, because the module proxy keeps every version it has seen.
 func newPlan(repository git, version string, day time.Time) (*plan, error) {
 	p := &plan{repository: repository, version: version, files: map[string][]byte{}}
 	if semver.Canonical(version) != version {
-		return nil, fmt.Errorf("%q is no version such as v0.1.0", version)
+		return nil, fmt.Errorf("%q is not a version such as v0.1.0", version)
 	}
 	changed, err := repository.run("status", "--porcelain")
 	if err != nil {
@@ -158,7 +159,7 @@ func (p *plan) checkTags() error {
 			return fmt.Errorf("%s is not higher than %s", p.version, tag)
 		}
 		if slices.Contains(p.tags, tag) {
-			return fmt.Errorf("there is a tag %s", tag)
+			return fmt.Errorf("tag %s already exists", tag)
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 		t.Errorf("want the commit, no changes and no tags, got %s", got)
 	}
 	want := "v0.1.0 on main\n\nfiles\n  CHANGELOG.md\n  adapters/a/go.mod\n  " + scopeVersionName + "\n  tools/go.mod\n" +
-		"tags\n  v0.1.0\n  adapters/a/v0.1.0\n\nNothing was done."
+		"tags\n  v0.1.0\n  adapters/a/v0.1.0\n\nThis was a dry run."
 	if !strings.HasPrefix(out.String(), want) {
 		t.Errorf("want printed\n%s\ngot\n%s", want, &out)
 	}
@@ -120,8 +120,8 @@ func TestInvalidReleaseIsRefused(t *testing.T) {
 		before  func(t *testing.T, r git)
 		want    string // part of the error
 	}{
-		"no version":      {"0.1.0", nil, nil, `"0.1.0" is no version`},
-		"a short version": {"v0.1", nil, nil, `"v0.1" is no version`},
+		"no version":      {"0.1.0", nil, nil, `"0.1.0" is not a version`},
+		"a short version": {"v0.1", nil, nil, `"v0.1" is not a version`},
 		"a version of another module path": {"v2.0.0", nil, nil,
 			"should be v0 or v1, not v2"},
 		"a file that git does not know": {"v0.1.0", nil, func(t *testing.T, r git) { write(t, r, "new.go", "package m\n") },
@@ -133,7 +133,7 @@ func TestInvalidReleaseIsRefused(t *testing.T) {
 		"a lower version": {"v0.1.0", nil, func(t *testing.T, r git) { do(t, r, "tag", "v0.10.0") },
 			"v0.1.0 is not higher than v0.10.0"},
 		"a version that a module has": {"v0.1.0", nil, func(t *testing.T, r git) { do(t, r, "tag", "adapters/a/v0.1.0") },
-			"there is a tag adapters/a/v0.1.0"},
+			"tag adapters/a/v0.1.0 already exists"},
 		"nothing in the changelog": {"v0.2.0", nil, nil, `no section "## 0.2.0 - unreleased"`},
 		"an empty section":         {"v0.1.0", map[string]string{changelogName: empty}, nil, "is empty"},
 		"no version of the scope": {"v0.1.0", map[string]string{scopeVersionName: "package telemetry\n"}, nil,

@@ -10,11 +10,11 @@ import (
 // block is a block of Go in a page, with the comment before it, if there is one.
 var block = regexp.MustCompile("(?m)^(?:<!-- go: (\\S+)#(\\S+) -->\n)?```go\n((?:.*\n)*?)```$")
 
-// indented is a block in a list, which no part can fill.
+// indented matches a block in a list, which no part can fill.
 var indented = regexp.MustCompile("(?m)^[ \t]+```go$")
 
-// Renew returns the page with each block of Go as its part says, which read returns by the name of the file. An error
-// names the block that comes from nowhere, or a part that is not there.
+// Renew returns the page with each block of Go replaced by its part. read returns a file by its name. The error names a
+// block without a source, or a missing part.
 func Renew(page string, read func(file string) (string, error)) (string, error) {
 	if indented.MatchString(page) {
 		return "", errors.New("a block of Go is indented; put it behind the list")
@@ -27,7 +27,7 @@ func Renew(page string, read func(file string) (string, error)) (string, error) 
 			return out.String() + rest, nil
 		}
 		if at[2] < 0 {
-			return "", fmt.Errorf("this block does not say where it comes from:\n%s", rest[at[6]:at[7]])
+			return "", fmt.Errorf("this block has no comment with its source:\n%s", rest[at[6]:at[7]])
 		}
 		file, name := rest[at[2]:at[3]], rest[at[4]:at[5]]
 		source, err := read(file)
@@ -43,7 +43,7 @@ func Renew(page string, read func(file string) (string, error)) (string, error) 
 	}
 }
 
-// Part returns the lines of a source between those that name the part and its end, without the tabs that all have.
+// Part returns the lines of the part, without the tabs that all of them begin with.
 func Part(source, name string) (string, error) {
 	var lines []string
 	inside, found := false, false
@@ -60,7 +60,7 @@ func Part(source, name string) (string, error) {
 		}
 	}
 	if !found || len(lines) == 0 {
-		return "", fmt.Errorf("there is no part %q", name)
+		return "", fmt.Errorf("part %q not found", name)
 	}
 	tabs := -1
 	for _, line := range lines {

@@ -60,9 +60,9 @@ func TestBlockIsCopiedFromItsPart(t *testing.T) {
 		{"a block", "x\n<!-- go: f.go#a -->\n```go\nold\n```\ny\n",
 			"x\n<!-- go: f.go#a -->\n```go\nif true {\n\tg()\n}\n\nh()\n```\ny\n", ""},
 		{"another language", "```sh\nls\n```\n", "```sh\nls\n```\n", ""},
-		{"a block from nowhere", "```go\nold\n```\n", "", "does not say where"},
+		{"a block from nowhere", "```go\nold\n```\n", "", "no comment with its source"},
 		{"a block in a list", "- x\n  ```go\n  old\n  ```\n", "", "is indented"},
-		{"a part that is not there", "<!-- go: f.go#b -->\n```go\n```\n", "", `no part "b"`},
+		{"a part that is not there", "<!-- go: f.go#b -->\n```go\n```\n", "", `part "b" not found`},
 	} {
 		got, err := Renew(test.page, read)
 		if test.fails != "" {

@@ -13,11 +13,11 @@ import (
 	"unicode/utf8"
 )
 
-// kinds are how the names of tests begin.
+// kinds are the prefixes of the names of tests.
 var kinds = []string{"Test", "Fuzz", "Benchmark", "Example"}
 
-// Of are the tests, fuzz targets, benchmarks and examples below root, those of nested modules and for other systems
-// too, as directory, dot, name, each with its file.
+// Of returns the tests, fuzz targets, benchmarks and examples below root, including those in nested modules and for
+// other systems. The key is directory, dot, name; the value is the file.
 func Of(root string) (map[string]string, error) {
 	found := map[string]string{}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -53,7 +53,7 @@ func isLeftOut(dir string) bool {
 	return dir == "node_modules" || dir == "testdata" || strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "_")
 }
 
-// isTest follows go test: behind the kind comes no lower-case letter.
+// isTest reports whether go test takes a function for a test: no lower-case letter follows the prefix.
 func isTest(name string) bool {
 	for _, kind := range kinds {
 		if rest, ok := strings.CutPrefix(name, kind); ok && name != "TestMain" {

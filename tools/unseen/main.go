@@ -1,4 +1,4 @@
-// Command unseen says which rows of the telemetry schema no test has seen emitted, and fails if there are any:
+// Command unseen lists the rows of the telemetry schema that no test has emitted, and fails if there are any:
 //
 //	export MCPOTEL_TELEMETRY_SEEN=$(mktemp -d)
 //	go test -count=1 ./...
@@ -19,7 +19,7 @@ func main() {
 
 func run(dir string, out io.Writer) (code int) {
 	if dir == "" {
-		fmt.Fprintf(out, "%s does not name the directory in which tests left what they saw\n", schemacheck.SeenVariable)
+		fmt.Fprintf(out, "set %s to the directory where the tests stored the rows\n", schemacheck.SeenVariable)
 		return 2
 	}
 	seen, err := schemacheck.ReadSeen(dir)
@@ -32,7 +32,7 @@ func run(dir string, out io.Writer) (code int) {
 	for _, row := range missing {
 		fmt.Fprintf(out, "declared and never emitted: %s\n", row)
 	}
-	fmt.Fprintf(out, "%d of %d rows of the schema were seen\n", len(declared)-len(missing), len(declared))
+	fmt.Fprintf(out, "tests emitted %d of %d rows of the schema\n", len(declared)-len(missing), len(declared))
 	if len(missing) > 0 {
 		return 1
 	}

@@ -1,4 +1,4 @@
-// Package jsontest makes JSON texts for property tests, and spoils them. Only tests import it.
+// Package jsontest generates JSON texts for property tests, and mutates them. Only tests import it.
 package jsontest
 
 import (
@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// Choose returns one of the integers from 0 to n-1. The test decides how, so that it can shrink what fails.
+// Choose returns one of the integers from 0 to n-1. The test makes the choice, so that it can shrink a failing case.
 type Choose func(n int) int
 
 func pick(choose Choose, from []string) string { return from[choose(len(from))] }
 
-// Value makes a valid JSON value, spaces between its tokens included. The names and strings are few, so that they
-// repeat, and are all that a scanner may trip over: escapes, surrogates with and without their other half, multi-byte
-// runes, and the names that envelopes have.
+// Value generates a valid JSON value, with spaces between its tokens. It picks names and strings from a short list, so
+// that they repeat. The list covers the difficult cases of a scanner: escapes, complete and lone surrogates, multi-byte
+// runes, and the names in envelopes.
 func Value(choose Choose) []byte {
 	var b bytes.Buffer
 	write(choose, &b, choose(5))
 	return b.Bytes()
 }
 
-// Object makes a valid JSON object like [Value].
+// Object generates a valid JSON object like [Value].
 func Object(choose Choose) []byte {
 	var b bytes.Buffer
 	writeObject(choose, &b, 1+choose(3))
@@ -97,15 +97,15 @@ func writeObject(choose Choose, b *bytes.Buffer, depth int) {
 	b.WriteByte('}')
 }
 
-// spoilers are what a mutation puts into a text.
+// spoilers are the texts that a mutation inserts.
 var spoilers = []string{
 	"\"", "\\", "{", "}", "[", "]", ",", ":", " ", "\n", "\x00", "\x1f", "\x7f", "\x80", "\xc0\xaf", "\xed\xa0\x80",
 	"\xf4\x90\x80\x80",
 	"\xe2\x82", "\xff", "0", "-", ".", "e", "+", "u", "null", "\ufeff", "\u2028",
 }
 
-// Mutate returns a copy of text with up to three mistakes in it: bytes that are changed, left out, put in, swapped or
-// repeated, or the end cut off.
+// Mutate returns a copy of text with up to three mistakes: bytes that are changed, removed, inserted, swapped or
+// repeated, or a truncated end.
 func Mutate(choose Choose, text []byte) []byte {
 	b := slices.Clone(text)
 	for range 1 + choose(3) {

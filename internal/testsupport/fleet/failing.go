@@ -38,7 +38,7 @@ type SDK struct {
 // failing is one way in which a request can fail.
 type failing struct {
 	name, errorType string
-	suits           func(w *Way) bool // reports whether it applies to w; nil for always
+	suits           func(w *Way) bool // reports whether the way applies to w; nil for always
 	happen          func(s *scripted, w *Way) error
 }
 
@@ -206,7 +206,7 @@ func (s *scripted) during(call func() error, then func(id json.RawMessage)) erro
 	case id := <-s.asked:
 		then(id)
 	case err := <-done:
-		return fmt.Errorf("the request ended before the server had it: %w", err)
+		return fmt.Errorf("the request ended before the server received it: %w", err)
 	}
 	return <-done
 }

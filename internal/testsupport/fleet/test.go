@@ -25,10 +25,10 @@ type Pair struct {
 	// PlainClient and PlainServer mean that the client or the server has no telemetry.
 	PlainClient, PlainServer bool
 
-	// Unheard means that the server does not learn of the cancellation of a call: legacy HTTP.
+	// Unheard means that the server is not notified of the cancellation of a call, as in legacy HTTP.
 	Unheard bool
 
-	// OneSpan means that the client has one span for all rounds of a call: the official SDK.
+	// OneSpan means that the client has one span for all rounds of a call, as the official SDK does.
 	OneSpan bool
 
 	// NoAsking means that one end does not record the server's requests to the client.
@@ -176,7 +176,7 @@ func (p *Pair) server(t *testing.T, c called, client Span, name, tool, status st
 	case p.HTTPSpans && len(s.Links) == 1:
 		p.carried(t, s)
 	case p.HTTPSpans, len(s.Links) != 0:
-		t.Errorf("want a link from the SERVER span to that of its HTTP request, if there is one (%v), got %v", p.HTTPSpans,
+		t.Errorf("want a link from the SERVER span to the span of its HTTP request (%v), got %v", p.HTTPSpans,
 			s.Links)
 	}
 	p.check(t, s, status, attributes, map[string]string{
@@ -197,7 +197,7 @@ func (p *Pair) carried(t *testing.T, s Span) {
 		return len(http) == 1
 	}, func() string { return fmt.Sprint(s) })
 	if h := http[0]; h.Name != "HTTP" || h.Start.After(s.Start) || h.End.Before(s.Start) {
-		t.Errorf("want a link to the HTTP request that brought %v, got one to %v", s, h)
+		t.Errorf("want a link to the HTTP request with the message of %v, got a link to %v", s, h)
 	}
 }
 
@@ -258,7 +258,7 @@ func (p *Pair) asking(t *testing.T) {
 			t.Errorf("want the question %s as the parent of its answer, got %s", asks.ID, answers.ParentID)
 		}
 		if asks.Attributes["mcp_server.name"] != ServerName || answers.Attributes["mcp_client.name"] != ClientName {
-			t.Errorf("want the names of both on %v and %v", asks, answers)
+			t.Errorf("want the names of the client and the server on %v and %v", asks, answers)
 		}
 	})
 }
@@ -275,7 +275,7 @@ func (p *Pair) rounds(t *testing.T, clients []Span) {
 	if !slices.Equal(second.Links, []string{first.ID}) || second.Attributes["mcp_client.mrtr.round"] != "1" ||
 		first.Attributes["mcp_client.result.type"] != "input_required" ||
 		first.Attributes["mcp_client.corr_id"] != second.Attributes["mcp_client.corr_id"] {
-		t.Errorf("want the second round to go on with the first, got %v and %v", first, second)
+		t.Errorf("want the second round to continue the first, got %v and %v", first, second)
 	}
 }
 

@@ -15,14 +15,14 @@ func TestPeakExcludesGarbage(t *testing.T) {
 	sink = nil
 	peak, kept := measure(func(w *watch) {
 		for range 64 {
-			sink = make([]byte, mebi) // garbage, but the last
-			runtime.GC()              // or what is allocated while the collector runs adds up
+			sink = make([]byte, mebi) // only the last one is not garbage
+			runtime.GC()              // otherwise memory that is allocated while the collector runs adds up
 		}
 		var all [][]byte
 		for range 16 {
 			all = append(all, make([]byte, mebi))
 		}
-		for n := w.looks.Load(); w.looks.Load() < n+2; { // the second look is at a run that began after the peak
+		for n := w.looks.Load(); w.looks.Load() < n+2; { // the second of these runs has begun after the peak
 			runtime.GC()
 		}
 		all[0][0] = sink[0]

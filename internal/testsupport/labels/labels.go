@@ -32,7 +32,7 @@ func Here(t testing.TB) string {
 	t.Helper()
 	found := Of(t, "labels.Here")
 	if len(found) != 1 {
-		t.Errorf("%d goroutines look at their labels, want this one: %v", len(found), found)
+		t.Errorf("%d goroutines read their labels, want only this one: %v", len(found), found)
 		return ""
 	}
 	return found[0]

@@ -29,15 +29,15 @@ func All() map[string]propagation.TextMapPropagator {
 	}
 }
 
-// Whole returns the propagators in All with a format for complete trace ids.
+// Whole returns the propagators in All whose formats carry complete trace ids.
 func Whole() map[string]propagation.TextMapPropagator {
 	whole := All()
 	delete(whole, "ottrace")
 	return whole
 }
 
-// Arrives returns the span context that the other end extracts with p, over any carrier: some formats cannot carry all
-// of it.
+// Arrives returns the part of the span context sent that the other end extracts with p, over any carrier: some formats
+// cannot carry all of it.
 func Arrives(p propagation.TextMapPropagator, sent trace.SpanContext) trace.SpanContext {
 	c := propagation.MapCarrier{}
 	p.Inject(trace.ContextWithSpanContext(context.Background(), sent), c)

@@ -217,7 +217,7 @@ func TestProblemsReportsEachDifference(t *testing.T) {
 					"mcp_client.tombstone.added",
 					retry(slog.Int("mcp_client.tombstone.count", 1))...)
 			}},
-		{"start without an end", `mcp_client.request of x: +1 starts without exactly one stop or exception`,
+		{"start without an end", `mcp_client.request of x: the starts exceed the stops and exceptions by +1`,
 			func(r *Recording) {
 				debug(r, "mcp_client.request.start", slog.String("event.name", "mcp_client.request.start"),
 					slog.String("mcp_client.name", "x"), slog.String("mcp_client.corr_id", "y"), slog.String("mcp.method.name",
@@ -309,7 +309,8 @@ func TestProblemsMatchesStartAndEndPerInstance(t *testing.T) {
 			slog.String("mcp_client.name", "x"), slog.String("mcp_client.instance.id", one[1]))
 	}
 	for _, want := range []string{
-		"mcp_client.request of x 1: +1 starts without", "mcp_client.request of x 2: -1 starts without",
+		"mcp_client.request of x 1: the starts exceed the stops and exceptions by +1",
+		"mcp_client.request of x 2: the starts exceed the stops and exceptions by -1",
 	} {
 		if all := r.Problems(); !slices.ContainsFunc(all, func(p string) bool { return strings.Contains(p, want) }) {
 			t.Errorf("want a problem with %q, got %q", want, all)
@@ -326,7 +327,7 @@ func TestProblemsIgnoresMissingEndsIfRecordsAreLost(t *testing.T) {
 	debug("mcp_client.request.start", slog.String("mcp_client.corr_id", "y"), slog.String("mcp.method.name", "ping"))
 	debug("mcp_client.log.lost")
 	for _, problem := range r.Problems() {
-		if strings.Contains(problem, "starts without") {
+		if strings.Contains(problem, "the starts exceed") {
 			t.Errorf("want no problem, because the end may be among the lost records, got %q", problem)
 		}
 	}

@@ -97,7 +97,7 @@ func refusal(err error) error {
 		return errors.New("want a refusal to authorize, got none")
 	}
 	if refused, ok := errors.AsType[*auth.Error](err); !ok || !refused.Permanent() {
-		return fmt.Errorf("want a refusal to authorize for good, got: %w", err)
+		return fmt.Errorf("want a final refusal to authorize, got: %w", err)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func callTool(ctx context.Context, c *mcpclient.Client, name string, arguments a
 		return fmt.Errorf("call %s: %w", name, err)
 	}
 	if result.IsError {
-		return fmt.Errorf("call %s: the tool says %q", name, result.Text())
+		return fmt.Errorf("call %s: the tool failed: %q", name, result.Text())
 	}
 	return nil
 }

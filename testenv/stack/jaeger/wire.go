@@ -44,7 +44,7 @@ type span struct {
 type nanoseconds string
 
 func (n nanoseconds) time() time.Time {
-	v, _ := strconv.ParseInt(string(n), 10, 64) // zero for an invalid number, which no span's time is
+	v, _ := strconv.ParseInt(string(n), 10, 64) // zero for an invalid number, which no real span has
 	return time.Unix(0, v)
 }
 

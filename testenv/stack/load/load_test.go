@@ -8,7 +8,7 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// TestSentTracesAreReceived sends without a Collector in between, and counts the traces that arrive.
+// TestSentTracesAreReceived sends traces without a Collector in between, and counts the arrivals.
 func TestSentTracesAreReceived(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -46,8 +46,8 @@ func TestSentTracesAreReceived(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	// At 1,000 traces a second the second batch is due after a quarter of one, and is not sent if that is the end. It is
-	// not begun if the first one took longer.
+	// At 1,000 traces a second, the second batch is due after a quarter of a second. Sending ends before that, so the
+	// second batch is not sent, however long the first one takes.
 	sending, stop := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer stop()
 	sent, next, err := l.Send(sending, 7, Options{Endpoint: r.address, Rate: 1000, Senders: 1})

@@ -8,7 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TestTheProcessIsKilledOnceTheOtherCallsHaveEnded has a call whose client has its answer, and whose span ends late.
+// TestTheProcessIsKilledOnceTheOtherCallsHaveEnded makes a call whose span ends later than the client's answer arrives.
 func TestTheProcessIsKilledOnceTheOtherCallsHaveEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls openCalls

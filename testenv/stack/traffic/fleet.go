@@ -73,7 +73,7 @@ func Start(ctx context.Context, o Options) (_ *Fleet, err error) {
 	}()
 	for _, name := range o.Only {
 		if !slices.ContainsFunc(Scenarios, func(s Scenario) bool { return s.Name == name }) {
-			return nil, fmt.Errorf("no scenario is called %q", name)
+			return nil, fmt.Errorf("no scenario is named %q", name)
 		}
 	}
 	if f.dir, err = os.MkdirTemp("", "mcpotel-traffic-"); err != nil {
@@ -237,7 +237,7 @@ func (f *Fleet) play(ctx context.Context, s Scenario) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, playLimit, fmt.Errorf("%s takes more than %v", s.Name, playLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, playLimit, fmt.Errorf("%s takes longer than %v", s.Name, playLimit))
 	defer cancel()
 	ctx, span := p.TracerProvider().Tracer("traffic").Start(ctx, "turn: "+s.Name)
 	defer span.End()

@@ -98,7 +98,7 @@ func (f *Fleet) stuck(ctx context.Context) error {
 // succeeds returns an error unless the call succeeded.
 func succeeds(r *mcp.CallToolResult, err error) error {
 	if err == nil && r.IsError {
-		return fmt.Errorf("the tool reports an error: %s", r.Text())
+		return fmt.Errorf("the tool failed: %s", r.Text())
 	}
 	return err
 }
@@ -106,7 +106,7 @@ func succeeds(r *mcp.CallToolResult, err error) error {
 // reports returns an error unless the tool reported an error.
 func reports(r *mcp.CallToolResult, err error) error {
 	if err == nil && !r.IsError {
-		return fmt.Errorf("want an error of the tool, got %s", r.Text())
+		return fmt.Errorf("want a tool error, got %s", r.Text())
 	}
 	return err
 }
@@ -317,7 +317,7 @@ func (f *Fleet) post(ctx context.Context, body string) error {
 	}
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusBadRequest {
-		return fmt.Errorf("the shop takes %q: %s", body, resp.Status)
+		return fmt.Errorf("the shop accepts %q: %s", body, resp.Status)
 	}
 	return nil
 }

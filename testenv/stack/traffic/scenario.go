@@ -151,7 +151,7 @@ var Scenarios = []Scenario{
 		},
 	},
 	{
-		Name: "absent", Makes: "a server that is not there, and calls that do not wait for it", play: absent,
+		Name: "absent", Makes: "a server that is unreachable, and calls that do not wait for it", play: absent,
 		Moves: []string{
 			`mcp_client_connection_attempt_duration_seconds_count{mcp_client_name="absent",error_type!=""}`,
 			`mcp_client_connection_state{mcp_client_name="absent",mcp_client_connection_state="backoff"}`,
@@ -182,7 +182,7 @@ var Scenarios = []Scenario{
 		},
 	},
 	{
-		Name: "busy", Makes: "calls that are sent again: the server is busy, or the transport", play: busyRetries,
+		Name: "busy", Makes: "calls that are retried, because the server or the transport is busy", play: busyRetries,
 		Moves: []string{
 			`mcp_client_transport_send_retries_total{mcp_client_name="busy",mcp_client_retry_reason="server_busy"}`,
 			`mcp_client_transport_send_retries_total{mcp_client_name="narrow",mcp_client_retry_reason="busy"}`,
@@ -243,7 +243,7 @@ var Scenarios = []Scenario{
 		},
 	},
 	{
-		Name: "cache", Makes: "lists and resources that the client has in its cache, and has not", play: cached,
+		Name: "cache", Makes: "lists and resources, some of them in the client's cache", play: cached,
 		Moves: []string{
 			`mcp_client_cache_lookups_total{mcp_client_name="shop",mcp_client_cache_outcome="hit"}`,
 			`mcp_client_cache_lookups_total{mcp_client_name="shop",mcp_client_cache_outcome="miss"}`,
@@ -260,7 +260,7 @@ var Scenarios = []Scenario{
 		},
 	},
 	{
-		Name: "node", Makes: "calls to a node server with OpenTelemetry of its own", play: nodeServer,
+		Name: "node", Makes: "calls to a node server with its own OpenTelemetry", play: nodeServer,
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="calculator",gen_ai_tool_name="add",error_type=""}`,
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="calculator",gen_ai_tool_name="fail",` +
@@ -270,7 +270,7 @@ var Scenarios = []Scenario{
 		},
 	},
 	{
-		Name: "grafana", Makes: "calls to mcp-grafana, with OpenTelemetry of its own, whose Grafana is not there",
+		Name: "grafana", Makes: "calls to mcp-grafana, which has its own OpenTelemetry, without a running Grafana",
 		play: grafanaServer,
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="grafana",gen_ai_tool_name="generate_deeplink",` +
@@ -281,7 +281,7 @@ var Scenarios = []Scenario{
 		},
 	},
 	{
-		Name: "everything", Makes: "calls to server-everything, which knows nothing of telemetry", play: everythingServer,
+		Name: "everything", Makes: "calls to server-everything, which has no telemetry", play: everythingServer,
 		Moves: []string{
 			`mcp_client_operation_duration_seconds_count{mcp_client_name="everything",gen_ai_tool_name="echo",error_type=""}`,
 			`mcp_client_notification_messages_total{mcp_client_name="everything",mcp_client_direction="received",` +

@@ -49,7 +49,7 @@ func Node(otlpHTTP, service string) (transport.Stdio, error) {
 	dir := os.Getenv("MCPOTEL_STACK")
 	if dir == "" {
 		return transport.Stdio{}, fmt.Errorf(
-			"MCPOTEL_STACK is not set: run testenv/stack/install and set it to what that prints")
+			"MCPOTEL_STACK is not set: run testenv/stack/install and set it to the printed directory")
 	}
 	return transport.Stdio{Command: "node", Args: []string{filepath.Join(dir, "node", "server.mjs")},
 		Env: environment("OTEL_SERVICE_NAME="+service, "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+otlpHTTP)}, nil
@@ -60,7 +60,7 @@ func Real(path string, args []string, env ...string) (transport.Stdio, error) {
 	dir := os.Getenv("MCPOTEL_SERVERS")
 	if dir == "" {
 		return transport.Stdio{}, fmt.Errorf(
-			"MCPOTEL_SERVERS is not set: run testenv/servers/install and set it to what that prints")
+			"MCPOTEL_SERVERS is not set: run testenv/servers/install and set it to the printed directory")
 	}
 	s := transport.Stdio{Command: filepath.Join(dir, path), Args: args, Env: environment(env...)}
 	if strings.HasSuffix(path, ".js") {

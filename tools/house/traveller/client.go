@@ -17,7 +17,7 @@ import (
 
 const (
 	rounds = 5
-	warm   = 100 // calls before the measured one: by then, turns are lent and tools are trusted to be quick
+	warm   = 100 // calls before the measured one; after them, the client no longer treats tools as new
 )
 
 // start starts the server, which is another process of this program. It returns a transport to it and its stop
@@ -47,7 +47,7 @@ func start(ctx context.Context, over string) (server transport.Transport, stop f
 	url, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		stop()
-		return nil, nil, fmt.Errorf("the server did not say where it is: %w", err)
+		return nil, nil, fmt.Errorf("the server did not print its URL: %w", err)
 	}
 	return &transport.HTTP{URL: strings.TrimSpace(url)}, stop, nil
 }

@@ -19,10 +19,10 @@ import (
 )
 
 func main() {
-	serving := flag.String("serve", "", "be the server, over this `transport`")
+	serving := flag.String("serve", "", "run the server, over this `transport`")
 	out := flag.String("out", "", "the `directory` for the counters")
 	over := flag.String("transport", "stdio", "stdio or http")
-	version := flag.String("version", string(mcp.Version20260728), "the `revision` to speak")
+	version := flag.String("version", string(mcp.Version20260728), "the protocol `revision`")
 	flag.Parse()
 	if err := run(context.Background(), *serving, *out, *over, mcp.Version(*version)); err != nil {
 		fmt.Fprintln(os.Stderr, "traveller:", err)
@@ -35,7 +35,7 @@ func run(ctx context.Context, serving, out, over string, version mcp.Version) er
 		return serve(ctx, serving, counters)
 	}
 	if out == "" {
-		return errors.New("-out says where the counters go")
+		return errors.New("-out is missing: pass the directory for the counters")
 	}
 	server, stop, err := start(ctx, over)
 	if err != nil {

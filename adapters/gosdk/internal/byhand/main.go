@@ -228,7 +228,7 @@ func call[T any](ctx context.Context, c *connection, tool string, arguments any)
 	}
 }
 
-// isLost reports whether an error may mean that the session is gone: it is neither a response nor the caller's doing.
+// isLost reports whether an error may mean that the session is gone: it is neither a response nor caused by the caller.
 // The SDK does not report a server that has gone away, and has no pings in the newest revision. Errors of its own
 // transports look like responses, with the codes -32003 to -32005.
 func isLost(err error) bool {
@@ -309,7 +309,7 @@ func wear(c *connection) http.HandlerFunc {
 		case isRefused:
 			http.Error(w, refused.Error(), http.StatusBadRequest)
 		case err != nil:
-			http.Error(w, "the weather cannot be had: "+err.Error(), http.StatusBadGateway)
+			http.Error(w, "no forecast: "+err.Error(), http.StatusBadGateway)
 		case f.Celsius < 10:
 			_, _ = fmt.Fprintln(w, "a coat")
 		default:

@@ -25,9 +25,9 @@ import (
 )
 
 func main() {
-	clients := flag.Int("clients", 10_000, "how many `clients`")
-	outage := flag.Duration("outage", 30*time.Second, "how long the server is away")
-	svg := flag.String("svg", "", "`file` to draw the attempts into")
+	clients := flag.Int("clients", 10_000, "number of `clients`")
+	outage := flag.Duration("outage", 30*time.Second, "duration of the server's outage")
+	svg := flag.String("svg", "", "SVG `file` for a picture of the attempts")
 	flag.Parse()
 	if err := run(os.Stdout, *clients, *outage, *svg); err != nil {
 		fmt.Fprintln(os.Stderr, "fleet:", err)
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// step is how much time a point of the curve stands for.
+// step is the time that one point of the curve represents.
 const step = 250 * time.Millisecond
 
 func run(out io.Writer, clients int, outage time.Duration, svg string) error {
@@ -78,7 +78,7 @@ func run(out io.Writer, clients int, outage time.Duration, svg string) error {
 	return os.WriteFile(svg, []byte(draw(counts, outage)), 0o644)
 }
 
-// look opens the overview of the debug page, and returns how large it is.
+// look opens the overview of the debug page, and returns its size.
 func look() int {
 	w := httptest.NewRecorder()
 	debugpage.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/", nil))

@@ -65,8 +65,8 @@ func parseFlags(args []string, usage io.Writer) (*options, error) {
 	f.StringVar(&o.benchtime, "benchtime", "300ms", "time for each benchmark in each pass, as go test has it")
 	f.StringVar(&o.bench, "bench", "", "benchmarks to run, as go test has it (default those of the table)")
 	f.StringVar(&o.out, "out", "../results", "directory to write to")
-	f.StringVar(&o.from, "from", "", "measure nothing, but take the lines of this `file` (raw.txt.gz)")
-	f.StringVar(&o.against, "against", "", "write nothing, but fail if a row is slower than at this `commit`")
+	f.StringVar(&o.from, "from", "", "read the lines of this `file` (raw.txt.gz) instead of measuring")
+	f.StringVar(&o.against, "against", "", "write nothing; compare with this `commit`, and fail if a row is slower")
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}

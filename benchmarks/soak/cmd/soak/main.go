@@ -23,10 +23,10 @@ import (
 
 func main() {
 	soak.Play()
-	calls := flag.Int("calls", 1_000_000, "how many `calls`")
-	d := flag.Duration("for", time.Hour, "over how long a `time` they are spread")
-	every := flag.Duration("every", time.Minute, "how much `time` is between two samples")
-	seed := flag.Uint64("seed", 1, "of the faults, a `number`")
+	calls := flag.Int("calls", 1_000_000, "number of `calls`")
+	d := flag.Duration("for", time.Hour, "`time` over which the calls are spread")
+	every := flag.Duration("every", time.Minute, "`time` between two samples")
+	seed := flag.Uint64("seed", 1, "seed of the faults, a `number`")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -108,7 +108,7 @@ func judge(r *soak.Report, calls int) error {
 		}
 	}
 	if len(r.Samples) < 9 {
-		fmt.Println("\ntoo few samples to say whether it grows")
+		fmt.Println("\ntoo few samples to measure growth")
 		return errors.Join(wrong...)
 	}
 	g := soak.GrowthOf(r.Samples)

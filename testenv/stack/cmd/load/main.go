@@ -63,18 +63,18 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	f := flag.NewFlagSet("load", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.Usage = func() {
-		fmt.Fprintln(stderr, "usage: load [flags] [MEASUREMENT...], which are", names)
+		fmt.Fprintln(stderr, "usage: load [flags] [MEASUREMENT...]; the measurements are", names)
 		f.PrintDefaults()
 	}
-	f.DurationVar(&m.took, "for", 20*time.Second, "how long a single run takes")
-	f.IntVar(&m.kills, "kills", 40, "how often the agent is killed")
+	f.DurationVar(&m.took, "for", 20*time.Second, "duration of one run")
+	f.IntVar(&m.kills, "kills", 40, "number of kills of the agent")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
 	chosen := f.Args()
 	for _, name := range chosen {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("there is no measurement %q, only %v", name, names)
+			return fmt.Errorf("unknown measurement %q, want one of %v", name, names)
 		}
 	}
 	var err error
@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	if m.load, err = load.Record(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "A trace has %.2f spans of %.0f bytes in the mean.\n", m.load.SpansOfTrace(), m.load.BytesOfSpan())
+	fmt.Fprintf(out, "A trace has %.2f spans of %.0f bytes on average.\n", m.load.SpansOfTrace(), m.load.BytesOfSpan())
 	for _, each := range measurements {
 		if len(chosen) > 0 && !slices.Contains(chosen, each.name) {
 			continue

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestEveryMeasurementPrintsItsTable runs those that can be short. The figures mean nothing.
+// TestEveryMeasurementPrintsItsTable runs the measurements that can be short. Their figures mean nothing.
 func TestEveryMeasurementPrintsItsTable(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

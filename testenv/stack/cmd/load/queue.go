@@ -49,7 +49,7 @@ func (m *measuring) away(outage time.Duration) error {
 		return err
 	}
 	if missing := r.Missing(sent); missing > 0 {
-		return fmt.Errorf("%d spans that the agent has acknowledged are lost", missing)
+		return fmt.Errorf("%d spans are lost although the agent has acknowledged them", missing)
 	}
 	room := queueBytes / m.load.BytesOfSpan()
 	lost := max(0, 1-room/float64(sent.Spans))

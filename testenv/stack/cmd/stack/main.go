@@ -57,30 +57,30 @@ func run(ctx context.Context, args []string, out, stderr io.Writer) error {
 	var s settings
 	f := flag.NewFlagSet("stack up", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.IntVar(&s.rounds, "rounds", 0, "stop after so many rounds of traffic instead of at Ctrl-C")
+	f.IntVar(&s.rounds, "rounds", 0, "stop after this number of rounds of traffic instead of at Ctrl-C")
 	f.BoolVar(&s.free, "free-ports", false, "listen on free ports instead of the usual ones")
 	f.StringVar(&s.dir, "dir", "", "keep logs and data in this `DIRECTORY` instead of a temporary one")
-	f.Float64Var(&s.sampling, "sampling", 100, "percentage of the traces that are kept besides slow and failed ones")
+	f.Float64Var(&s.sampling, "sampling", 100, "percentage of traces to keep in addition to slow and failed ones")
 	f.StringVar(&s.rules, "rules", "",
-		"`FILES` of rules and alerts for Prometheus, with commas between, instead of those of dashboards/")
+		"comma-separated `FILES` of rules and alerts for Prometheus instead of those in dashboards/")
 	f.DurationVar(&s.interval, "interval", time.Second,
-		"let Prometheus scrape and look at its rules once in this `DURATION`")
+		"interval at which Prometheus scrapes and evaluates rules, a `DURATION`")
 	f.BoolVar(&s.quiet, "no-traffic", false, "run the stack alone, without clients and servers")
-	f.BoolVar(&s.web, "web", false, "show traces, metrics and logs on a page too")
+	f.BoolVar(&s.web, "web", false, "also show traces, metrics and logs on a page")
 	if len(args) == 0 || args[0] != "up" {
-		return errors.New("want: stack up [flags]; stack up -h lists them")
+		return errors.New("usage: stack up [flags]; stack up -h lists the flags")
 	}
 	if err := f.Parse(args[1:]); err != nil {
 		return err
 	}
 	if s.command = f.Args(); len(s.command) > 0 && !slices.Contains(args, "--") {
-		return fmt.Errorf("unexpected argument %q; a command to run goes behind --", f.Arg(0))
+		return fmt.Errorf("unexpected argument %q; put a command to run behind --", f.Arg(0))
 	}
 	begun := time.Now()
 	if err := install(ctx, stderr); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "all programs were there, or are now, after %v\n", time.Since(begun).Round(10*time.Millisecond))
+	fmt.Fprintf(out, "all programs are installed (%v)\n", time.Since(begun).Round(10*time.Millisecond))
 	return s.up(ctx, out)
 }
 
@@ -223,7 +223,7 @@ func addresses(s *stack.Stack) string {
 		what, where string
 		port        int
 	}{
-		{"Jaeger, UI if JAEGER_UI_ASSETS names one, and API", "http://127.0.0.1:%d/", s.Ports.JaegerUI},
+		{"Jaeger, API, and UI if JAEGER_UI_ASSETS is set", "http://127.0.0.1:%d/", s.Ports.JaegerUI},
 		{"… its traces as OTLP, by service", "http://127.0.0.1:%d/api/v3/services", s.Ports.JaegerUI},
 		{"Prometheus, API", "http://127.0.0.1:%d/api/v1/query?query=up", s.Ports.Prometheus},
 		{"metrics as the gateway serves them", "http://127.0.0.1:%d/metrics", s.Ports.GatewayPrometheus},

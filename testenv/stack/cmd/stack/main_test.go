@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestUpRunsARoundAndEnds is the command as a person starts it, on free ports.
+// TestUpRunsARoundAndEnds runs the command as a user does, but on free ports.
 func TestUpRunsARoundAndEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
@@ -57,7 +57,7 @@ func TestPageShowsTelemetryOfTheAgent(t *testing.T) {
 	}
 }
 
-// await gets a page until it has a text.
+// await requests a page until it contains a text.
 func await(ctx context.Context, t *testing.T, url, want string) {
 	t.Helper()
 	tick := time.NewTicker(50 * time.Millisecond)

@@ -1,5 +1,5 @@
-// A program as a user writes it, with each module of this repository. It prints which versions of them it has,
-// and the version of the instrumentation scope.
+// A user's program with each module of this repository. It prints the versions of the modules, and the version of the
+// instrumentation scope.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 	gosdk.InstrumentServer(gosdkmcp.NewServer(&gosdkmcp.Implementation{Name: "a", Version: "1"}, nil),
 		telemetry.New(), "a")
 	mcpgo.InstrumentServer(server.NewMCPServer("b", "1"), telemetry.New(), "b")
-	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // nothing is sent there
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) // the program sends nothing to this address
 	defer client.Close()
 	store := redisstore.New(client, nil)
 	defer store.Close()
@@ -44,7 +44,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer providers.Shutdown(ctx) // of no Collector: what is exported is lost
+	defer providers.Shutdown(ctx) // there is no Collector, so exports are lost
 
 	s := mcpserver.New(mcp.Implementation{Name: "weather", Version: "1"}, &mcpserver.Options{
 		Tasks: &mcpserver.TaskOptions{Store: store.Tasks()},
