@@ -40,7 +40,7 @@ func TestListChecks(t *testing.T) {
 	broken := offering(tools(2))
 	broken.offers.tools.err = errors.New("no answer in time")
 	cut := offering(tools(4))
-	cut.offers.tools.err = fmt.Errorf("%w: the server gave the cursor \"x\" twice", mcpclient.ErrListCutShort)
+	cut.offers.tools.err = fmt.Errorf("%w: the server returned the cursor \"x\" twice", mcpclient.ErrListCutShort)
 	large := tools(1)
 	large[0].Description = strings.Repeat("long ", manyBytes/5)
 	for name, tc := range map[string]struct {
