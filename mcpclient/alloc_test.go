@@ -189,7 +189,7 @@ func TestTelemetryStaysWithinItsAllocationBudget(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	const noise = 0.5 // from concurrent code, and from allocations that serve several calls
+	const noise = 0.5 // allocations of concurrent code, and allocations that serve several calls
 	for path, adder := range map[string]func(testing.TB, *telemetry.Telemetry, any) func(){
 		"stdio": adder, "http": httpAdder,
 	} {

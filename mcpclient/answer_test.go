@@ -229,7 +229,7 @@ func TestFramesAfterCloseAreNotHandled(t *testing.T) {
 				acted := make(chan struct{})
 				v := s.next(t).initialize(mcp.Version20250326)
 				await(t, c)
-				h.act.Store(new(func() { // at the violation
+				h.act.Store(new(func() { // called when the violation is logged
 					defer close(acted)
 					synctest.Wait() // the handler has received the first notification
 					go c.Close()

@@ -129,9 +129,9 @@ func TestElicitationURLsPerErrorAreBounded(t *testing.T) {
 		return `{"elicitations":[` + strings.Join(all, ",") + `]}`
 	}
 	for _, test := range []struct{ name, data, limit string }{
-		{"visits", visit(65, ""), "more than 64 URLs"},
-		{"bytes", visit(1, strings.Repeat("x", mebi)), "more than 1048576 bytes"},
-		{"nothing, many times", `{"elicitations":[` + strings.Repeat("{},", 400_000) + `{}]}`, "more than 1048576 bytes"},
+		{"visits", visit(65, ""), "the limit of 64 URLs"},
+		{"bytes", visit(1, strings.Repeat("x", mebi)), "the limit of 1048576 bytes"},
+		{"nothing, many times", `{"elicitations":[` + strings.Repeat("{},", 400_000) + `{}]}`, "the limit of 1048576 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			asked := 0

@@ -25,7 +25,7 @@ type asked struct {
 	afterNotifications bool // return only after the handlers have handled all earlier notifications
 
 	whole          *call                // the operation that this call belongs to; nil for none
-	spanAttributes []attribute.KeyValue // for the CLIENT spans
+	spanAttributes []attribute.KeyValue // attributes for the CLIENT spans
 
 	handle   *Task             // receives the call's task, for which the call then does not wait; may be nil
 	onTask   func(mcp.Task)    // called with the call's task; may be nil

@@ -22,7 +22,7 @@ type Client struct {
 	instance string
 	number   uint64 // unique in the process
 
-	pool          sync.Pool // of *call
+	pool          sync.Pool // contains *call values
 	operations    operations
 	dispatcher    dispatcher
 	answering     answering

@@ -112,7 +112,7 @@ func TestShutdownWaitsForWholeOperations(t *testing.T) {
 				if err := <-result; err != nil {
 					t.Errorf("the operation: %v", err)
 				}
-				time.Sleep(time.Second) // in virtual time, in which the connection is closed
+				time.Sleep(time.Second) // virtual time, in which the connection is closed
 				if !ended() || *outcome != nil {
 					t.Errorf("after the operation: Shutdown returned %v, with %v", ended(), *outcome)
 				}
@@ -220,7 +220,7 @@ func TestHealthReportsUsableClients(t *testing.T) {
 		check("shutting down", http.StatusServiceUnavailable, "ready", true)
 		v.Answer(asked, `{}`)
 		err = <-slow
-		time.Sleep(time.Second) // in virtual time, in which the connection is closed
+		time.Sleep(time.Second) // virtual time, in which the connection is closed
 		if err != nil || !ended() || *outcome != nil {
 			t.Errorf("the call: %v, ended %v with %v", err, ended(), *outcome)
 		}

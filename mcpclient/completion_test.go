@@ -42,7 +42,7 @@ func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
 				last = typed(t.Context(), k, value)
 				time.Sleep(60 * time.Millisecond)
 			}
-			f := r.Expect(mcp.MethodComplete) // for the last value only
+			f := r.Expect(mcp.MethodComplete) // the client sends only the last value
 			if !strings.Contains(f.Raw, `"value":"pyt"`) {
 				t.Errorf("sent %s, want the last value completed", f.Raw)
 			}
@@ -51,7 +51,7 @@ func TestOnlyTheLatestInputIsCompleted(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if want := 220 * time.Millisecond; took != want { // since the last character
+		if want := 220 * time.Millisecond; took != want { // counted from the last character
 			t.Errorf("it took %v, want %v", took, want)
 		}
 		for _, done := range earlier {

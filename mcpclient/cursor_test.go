@@ -128,7 +128,8 @@ func TestInvalidCursorRestartsTheList(t *testing.T) {
 		done := namesOf(c)
 		v.Answer(v.wantPage("none"), toolsPage("a b", `,"nextCursor":"2"`))
 		v.Refuse(v.wantPage(`"2"`), mcp.CodeInvalidParams, "no such page")
-		v.Answer(v.wantPage("none"), toolsPage("b c", `,"nextCursor":"2"`)) // not the cached page
+		// the client requests the first page again, and does not use the cached one
+		v.Answer(v.wantPage("none"), toolsPage("b c", `,"nextCursor":"2"`))
 		v.Answer(v.wantPage(`"2"`), toolsPage("d a", ``))
 		if got := <-done; got != "a b c d" {
 			t.Errorf("the list has %q, want each tool once", got)

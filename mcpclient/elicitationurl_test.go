@@ -326,7 +326,7 @@ func TestRepeatedURLCausesAnotherVisit(t *testing.T) {
 	at20251125(t, o, func(t *testing.T, s *script, v *conversation, c *mcpclient.Client) {
 		for want := 1; want <= 2; want++ {
 			v.sends("1")
-			v.sends("1") // during the visit
+			v.sends("1") // the server sends the URL again during the visit
 			v.completes("1")
 			v.completes("1")
 			synctest.Wait()

@@ -404,7 +404,7 @@ func TestHandshakeWaitsForAuthorizationOfAnotherMessage(t *testing.T) {
 		await(t, c)
 		done := background(func() error { return c.Call(t.Context(), "x/y", nil, nil) })
 		f := v.Expect("x/y")
-		authorizing(true) // for another message of the connection
+		authorizing(true) // another message of the connection waits for an authorization
 		v.fail(f, transport.RequestError{Reason: transport.ReasonSessionGone, Status: 404, Unsent: true})
 		<-done
 		v.Expect(mcp.MethodInitialize)

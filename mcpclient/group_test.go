@@ -289,7 +289,7 @@ func TestGroupClosesMembersConcurrentlyAndPermanently(t *testing.T) {
 		if got := toolNames(t.Context(), g); len(got) != 20 || !strings.Contains(got[0], "shut down") {
 			t.Errorf("got %q, want 20 errors", got)
 		}
-		time.Sleep(time.Minute) // until the servers have ended
+		time.Sleep(time.Minute) // wait until the servers have ended
 	})
 }
 

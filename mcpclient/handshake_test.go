@@ -145,7 +145,7 @@ func TestTheEraIsRememberedAcrossReconnects(t *testing.T) {
 		v := s.next(t).legacy(mcp.Version20251125)
 		await(t, c)
 		v.Close()
-		s.next(t).initialize(mcp.Version20251125) // without a probe
+		s.next(t).initialize(mcp.Version20251125) // the client sends no probe
 		await(t, c)
 	})
 }

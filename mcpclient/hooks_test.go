@@ -147,7 +147,7 @@ func TestUpdateOnReplacedSubscriptionIsDelivered(t *testing.T) {
 		j.wants(t, "updated "+motd)
 		second.updates(motd)
 		first.updates(motd)
-		j.wants(t, "updated "+motd) // only once
+		j.wants(t, "updated "+motd) // the handler gets this update only once
 		if err := c.UnsubscribeResource(t.Context(), motd); err != nil {
 			t.Error(err)
 		}

@@ -163,8 +163,8 @@ func TestMissingInputFailsTheCall(t *testing.T) {
 		text     string
 	}{
 		{"no handler", nil, `{"k":` + formRequest + `}`, mcpclient.KindProtocol,
-			"the server requires input first: elicitation/create: no handler"},
-		{"ping", nil, `{"k":{"method":"ping"}}`, mcpclient.KindProtocol, "ping: no handler"},
+			"the server requires input first: the client has no handler for elicitation/create"},
+		{"ping", nil, `{"k":{"method":"ping"}}`, mcpclient.KindProtocol, "no handler for ping"},
 		{"a handler that fails",
 			[]mcpclient.Feature{mcpclient.HandleElicitation(func(context.Context, *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 				return nil, failing
@@ -180,7 +180,7 @@ func TestMissingInputFailsTheCall(t *testing.T) {
 		{"a mode that was not declared", confirming().Features,
 			`{"k":{"method":"elicitation/create","params":{"mode":"url","message":"m","url":"https://x"}}}`,
 			mcpclient.KindInvalid,
-			"not declared"},
+			"did not declare elicitation mode"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			observed(t, mcpclient.Options{Features: test.features}, nil,

@@ -62,7 +62,7 @@ func TestListenCoversTheHandlers(t *testing.T) {
 			t.Errorf("sent %s, want changes of the prompts too in the filter", second.Raw)
 		}
 		v.acknowledge(second)
-		v.Expect(mcp.NotificationCancelled) // only now, so that no change is missed
+		v.Expect(mcp.NotificationCancelled) // the client cancels the old subscription only now, so that it misses no change
 		remove()
 		v.acknowledge(v.Expect(mcp.MethodSubscriptionsListen))
 		v.Expect(mcp.NotificationCancelled)
@@ -89,7 +89,7 @@ func TestEndedSubscriptionIsReopened(t *testing.T) {
 				time.Sleep(30 * time.Second)
 				v.Answer(f, `{"resultType":"complete"}`)
 			},
-				30*time.Second + time.Second}, // after a subscription that has lasted
+				30*time.Second + time.Second}, // the subscription has lasted
 			{func(f frame) { v.acknowledge(f); v.Answer(f, `{"resultType":"complete"}`) }, 2 * time.Second},
 		} {
 			took := elapsed(func() {
@@ -239,7 +239,7 @@ func TestFailedReplacementKeepsTheOldSubscription(t *testing.T) {
 				j.wants(t, "tools")
 			}
 			r.listened(`{"toolsListChanged":true,"promptsListChanged":true}`)
-			r.Expect(mcp.NotificationCancelled) // only now
+			r.Expect(mcp.NotificationCancelled) // the client cancels the old subscription only now
 			j.wants(t)                          // no change was missed
 			r.silent()
 		})
@@ -293,7 +293,7 @@ func TestServerCanEndSubscriptionByCancellation(t *testing.T) {
 			if took := elapsed(func() { f = r.Expect(mcp.MethodSubscriptionsListen) }); took != time.Second {
 				t.Errorf("asked again after %v, want a second", took)
 			}
-			cancel(f) // before the acknowledgement
+			cancel(f) // the cancellation arrives before the acknowledgement
 			cancel(f) // a second time
 			if took := elapsed(func() { f = r.listened(`{"toolsListChanged":true}`) }); took != 2*time.Second {
 				t.Errorf("asked again after %v, want two seconds", took)

@@ -128,7 +128,7 @@ func TestToolHintsDetermineLoopDetection(t *testing.T) {
 		hints   string
 		answer  string
 		varied  bool
-		flagged int64 // of 40 calls
+		flagged int64 // number of flagged calls of 40
 	}{
 		"no hints, the same call":     {`null`, result, false, 36},
 		"no hints, other arguments":   {`null`, result, true, 36},

@@ -14,7 +14,7 @@ func TestMayBeFreshDetectsPositiveTTL(t *testing.T) {
 		`{"ttlMs":1}`: true,
 		`{"tools":[{"name":"Ms\"ttlMs"}],"ttlMs" : 60000,"cacheScope":"public"}`: true,
 		"{\"ttlMs\"\r\n\t:\n5}":       true,
-		`{"ttlMs":0,"a":{"ttlMs":2}}`: true, // not the result's own ttlMs; decoding the result shows that
+		`{"ttlMs":0,"a":{"ttlMs":2}}`: true, // the ttlMs of an inner object; decoding the result shows that it does not count
 		`{"ttlMs":0}`:                 false,
 		`{"ttlMs":-5}`:                false,
 		`{"ttlMs":null}`:              false,

@@ -96,7 +96,7 @@ func TestMiddlewareMayChangeACall(t *testing.T) {
 		if <-got; !strings.Contains(f.Raw, `"cursor":"other"`) {
 			t.Errorf("sent %s, want the middleware's params", f.Raw)
 		}
-		kept(t, c) // under the params that were sent
+		kept(t, c) // the result is cached under the params that were sent
 	})
 }
 

@@ -203,6 +203,6 @@ func TestLateDialResultIsIgnored(t *testing.T) {
 		if err := c.Close(); err != nil || time.Since(begun) > 125*time.Millisecond {
 			t.Errorf("want Close not to wait for it, got %v after %v", err, time.Since(begun))
 		}
-		time.Sleep(time.Minute) // until the last dial has ended
+		time.Sleep(time.Minute) // wait until the last dial has ended
 	})
 }

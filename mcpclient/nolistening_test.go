@@ -29,7 +29,7 @@ func TestNoListeningRequestsNoChangeNotifications(t *testing.T) {
 				t.Errorf("%s is cached, want everything until it is stale", kept)
 			}
 		} else {
-			r.subscribe(motd) // by another method
+			r.subscribe(motd) // a legacy revision has another method for this
 		}
 		remove := r.c.Handle(mcpclient.HandlePromptListChanged(func(context.Context) {}))
 		defer remove()

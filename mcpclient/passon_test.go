@@ -84,6 +84,6 @@ func TestCallReturnsAfterHandlingEarlierNotifications(t *testing.T) {
 			time.Since(begun) > time.Millisecond {
 			t.Errorf("the call returned %v after %v, want the end of its context", err, time.Since(begun))
 		}
-		time.Sleep(time.Minute) // until the handler has ended
+		time.Sleep(time.Minute) // wait until the handler has ended
 	})
 }

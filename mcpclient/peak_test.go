@@ -134,7 +134,8 @@ func TestResultDecodingMemoryIsBounded(t *testing.T) {
 				peak, kept := heap.Least(d.limit, func() {
 					done := background(func() error { return d.ask(t.Context(), c) })
 					f := v.Receive()
-					if f.Method == mcp.MethodListTools && strings.Contains(result, `"content"`) { // before the call
+					// CallToolAs lists the tools before the call
+					if f.Method == mcp.MethodListTools && strings.Contains(result, `"content"`) {
 						v.Answer(f, listOf(`{"name":"tool","inputSchema":{"type":"object"}}`))
 						f = v.Receive()
 					}

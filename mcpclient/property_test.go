@@ -21,7 +21,7 @@ import (
 
 // The parameters of the property test.
 const (
-	iterations    = 100 // at least
+	iterations    = 100 // minimum
 	mostCalls     = 50
 	reorderWindow = 100 * time.Millisecond
 	cancellations = 10 // maximum, for one call
@@ -270,12 +270,12 @@ func (r *run) play() {
 	}
 	calls.Wait()
 	others.Wait()
-	synctest.Wait() // until the server has seen all requests
+	synctest.Wait() // wait until the server has seen all requests
 	r.server.answers.Wait()
 	if r.Lent {
 		time.Sleep(2 * patientTick)
 	}
-	synctest.Wait() // until the client has handled all events
+	synctest.Wait() // wait until the client has handled all events
 	if r.Stop == 0 {
 		r.recovers()
 		r.decays()
@@ -364,7 +364,7 @@ func (r *run) recovers() {
 		if err := r.c.Call(ctx, "custom/health", nil, nil); err != nil {
 			r.problem("the client does not work again: %v", err)
 		}
-		synctest.Wait() // until the goroutine with the turn waits
+		synctest.Wait() // wait until the goroutine with the turn waits in Receive
 	}
 	r.own += mcpclient.ProbeOf(r.c).Figures().OwnAnswers
 }

@@ -121,7 +121,7 @@ func TestTheBackoffDoublesUntilACallIsAnswered(t *testing.T) {
 	observed(t, o, rig, func(t *testing.T, s *script, c *mcpclient.Client, _ *telemetrytest.Recording) {
 		v := s.next(t).modern()
 		await(t, c)
-		v.Close() // after the handshake
+		v.Close() // close after the handshake
 		v = s.next(t).modern()
 		await(t, c)
 		v.exchange(c)

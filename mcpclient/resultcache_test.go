@@ -21,7 +21,7 @@ func TestCacheKeepsMostRecentlyUsedResults(t *testing.T) {
 		keep(fmt.Sprint("k", i), 100)
 	}
 	rc.find(s, "k0", now)
-	keep("k4", 150) // as large as two other results
+	keep("k4", 150) // this result is as large as two others
 	keep("k4", 160)
 	var got []string
 	for i := range 5 {

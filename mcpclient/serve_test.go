@@ -304,7 +304,7 @@ func TestModernServerRequestsAreNotAnswered(t *testing.T) {
 				v.Send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q}`, method))
 				synctest.Wait()
 				done := background(func() error { return c.Call(t.Context(), "next", nil, nil) })
-				v.Answer(v.Expect("next"), `{}`) // without another message in between
+				v.Answer(v.Expect("next"), `{}`) // the client sends no other message before this call
 				if err := <-done; err != nil {
 					t.Error(err)
 				}

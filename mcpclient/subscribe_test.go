@@ -40,7 +40,7 @@ func (r *revision) subscribe(uri string, besides ...string) {
 		r.t.Errorf("subscribe %s: %v", uri, err)
 	}
 	if r.modern() && len(besides) > 0 {
-		r.Expect(mcp.NotificationCancelled) // for the previous subscription
+		r.Expect(mcp.NotificationCancelled) // the client cancels the previous subscription
 	}
 }
 
@@ -164,7 +164,7 @@ func TestSubscriptionsAreRenewedAfterALostSession(t *testing.T) {
 		if err := <-done; err == nil {
 			t.Error("want the call to fail with its session")
 		}
-		r.greet(r.v, all) // on the same connection
+		r.greet(r.v, all) // the new session uses the same connection
 		r.subscribed(motd)
 		j.wants(t, "updated "+motd)
 	})
@@ -376,7 +376,7 @@ func TestRenewedSubscriptionReportsPossibleUpdates(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		j.wants(t, "tools", "updated "+motd) // not the new resource
+		j.wants(t, "tools", "updated "+motd) // no update of the new resource
 		r.silent()
 	})
 }
@@ -477,7 +477,7 @@ func TestUnhonouredResourceSubscriptionIsRequestedAgain(t *testing.T) {
 				t.Errorf("asked again after %v, want %v", took, pause)
 			}
 			r.agree(again, tools)
-			r.Expect(mcp.NotificationCancelled) // of this subscription, because the other one is equivalent
+			r.Expect(mcp.NotificationCancelled) // the client cancels this subscription, because the other one is equivalent
 			r.subscription = open
 			r.tell(mcp.NotificationToolListChanged, "{}")
 			j.wants(t, "tools")

@@ -73,7 +73,7 @@ func (w *watchingServer) converse(ctx context.Context, c *mcptest.Conversation) 
 			}
 		case <-w.drops:
 			c.Close()
-			for range frames { // until the client is gone
+			for range frames { // discard frames until the client is gone
 			}
 			return
 		}

@@ -31,7 +31,7 @@ func TestCancelledCallCancelsTheTaskOnce(t *testing.T) {
 			t.Errorf("the call returned after %v, want at once", took)
 		}
 		v.about(mcp.MethodCancelTask)       // the server does not answer
-		v.Expect(mcp.NotificationCancelled) // for that request, after its timeout
+		v.Expect(mcp.NotificationCancelled) // the client cancels that request after its timeout
 		v.silent()
 		if err := c.Call(t.Context(), "x", nil, nil, mcpclient.WithTimeout(time.Millisecond)); !errors.Is(err,
 			mcpclient.ErrTimeout) {

@@ -128,7 +128,7 @@ func TestInvalidPollAnswersEndTheCallAndCancelTheTask(t *testing.T) {
 				}
 				v.Answer(v.about(mcp.MethodCancelTask), `{"resultType":"complete"}`)
 
-				task := c.ResumeTask("t1") // as in another process that waits for the task
+				task := c.ResumeTask("t1") // another process could wait for the task like this
 				done := background(func() error { _, err := task.Wait(t.Context()); return err })
 				v.Answer(v.about(mcp.MethodGetTask), answer)
 				if e, _ := errors.AsType[*mcpclient.Error](<-done); e == nil || e.Kind != mcpclient.KindProtocol ||

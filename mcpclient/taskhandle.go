@@ -354,8 +354,7 @@ func (t *Task) requestIn(ctx context.Context, method string, params, result any,
 	origin, made, id := t.origin, t.made, t.state.TaskID
 	t.mu.Unlock()
 	if id == "" {
-		return &Error{Kind: KindInvalid, Op: method, Unsent: true,
-			cause: errors.New("the task has no ID, because the server answered the call at once")}
+		return &Error{Kind: KindInvalid, Op: method, Unsent: true, cause: errors.New("the task has no ID")}
 	}
 	legacy, failed := t.inLegacy(ctx, method)
 	if failed == nil {

@@ -139,7 +139,7 @@ func TestMissingTaskInputEndsTheCallAndCancelsTheTask(t *testing.T) {
 		v.Answer(v.about(mcp.MethodGetTask), needs("a"))
 		err := <-a.done
 		if e, _ := errors.AsType[*mcpclient.Error](err); e == nil || e.TaskID != "t1" ||
-			!strings.Contains(err.Error(), "the task requires input first: elicitation/create: no handler") {
+			!strings.Contains(err.Error(), "the task requires input first: the client has no handler for elicitation/create") {
 			t.Errorf("got %v, want an error that names the missing input, for t1", err)
 		}
 		v.Answer(v.about(mcp.MethodCancelTask), acknowledged)
@@ -315,8 +315,8 @@ func TestATaskIsResumedByItsID(t *testing.T) {
 		if err := <-unknown; !errors.Is(err, mcpclient.ErrTaskUnknown) {
 			t.Errorf("got %v, want ErrTaskUnknown", err)
 		}
-		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "no task") {
-			t.Errorf("got %v, want no task", err)
+		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "the task has no ID") {
+			t.Errorf("got %v, want an error that the task has no ID", err)
 		}
 	})
 }
@@ -374,7 +374,7 @@ func TestTaskRequestsShareOneLogicalCall(t *testing.T) {
 		v.Answer(v.about(mcp.MethodCancelTask), acknowledged)
 		synctest.Wait()
 		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/update", "tasks/get",
-			"tools/call x", // with the caller's error
+			"tools/call x", // this span has the caller's error
 			"tasks/cancel")
 
 		resumed := background(func() error { _, err := c.ResumeTask("t1").Wait(t.Context()); return err })

@@ -287,7 +287,8 @@ func TestTaskIsRequestedOnlyInRevisionWithTasks(t *testing.T) {
 		<-reached
 		v.Close()
 		v = s.next(t)
-		v.Refuse(v.Expect(mcp.MethodInitialize), mcp.CodeMethodNotFound, "?") // so that the client forgets the server's era
+		// this refusal makes the client forget the server's era
+		v.Refuse(v.Expect(mcp.MethodInitialize), mcp.CodeMethodNotFound, "?")
 		v = s.next(t).tasks()
 		await(t, c)
 		close(proceed)

@@ -384,8 +384,8 @@ func TestATaskOf20251125IsResumedByItsID(t *testing.T) {
 		}
 		v.Close()
 		synctest.Wait()
-		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "no task") {
-			t.Errorf("got %v, want no task", err)
+		if _, err := c.ResumeTask("").Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "the task has no ID") {
+			t.Errorf("got %v, want an error that the task has no ID", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
@@ -478,7 +478,7 @@ func TestTaskStatusNotificationsAreHandled(t *testing.T) {
 		v.about(mcp.MethodTaskResult)
 		v.told(oldWorking())
 		synctest.Wait()
-		v.Close() // so that the client requests the result again, without a poll
+		v.Close() // the client then requests the result again, without a poll
 		v = s.next(t)
 		v.oldSession(allTasks)
 		v.Answer(v.about(mcp.MethodTaskResult), fmt.Sprintf(textResult, "ok"))
@@ -534,7 +534,7 @@ func TestTaskRequestsOf20251125ShareOneLogicalCall(t *testing.T) {
 		v.Answer(v.about(mcp.MethodCancelTask), oldState(mcp.TaskCancelled, everySecondOld))
 		synctest.Wait()
 		requestsOfOneCall(t, rec, "tools/call x", "tasks/get", "tasks/get", "tasks/result",
-			"tools/call x", // with the caller's error
+			"tools/call x", // this span has the caller's error
 			"tasks/cancel")
 	})
 }

@@ -308,7 +308,7 @@ func TestServerMessagesAreNotInConnectCallersTrace(t *testing.T) {
 			for _, params := range []string{"", remote} {
 				tr.v.Send(`{"jsonrpc":"2.0",` + message + params + `}`)
 				got := <-spans
-				synctest.Wait() // until its span has ended
+				synctest.Wait() // wait until the handler's span has ended
 				all := tr.rec.Spans()
 				s := all[len(all)-1]
 				if s.SpanContext().SpanID() != got.SpanID() || s.SpanKind() != trace.SpanKindServer {

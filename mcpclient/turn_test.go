@@ -63,7 +63,7 @@ func (v *conversation) exchange(c *mcpclient.Client) {
 	if err := <-done; err != nil {
 		v.t.Errorf("a quick call: %v", err)
 	}
-	synctest.Wait() // until the goroutine with the turn waits
+	synctest.Wait() // wait until the goroutine with the turn waits in Receive
 }
 
 func wantTurn(t *testing.T, c *mcpclient.Client, want int32) {
@@ -199,7 +199,7 @@ func TestReadingCallerReturnsAtItsDeadline(t *testing.T) {
 			}
 			v.Expect(mcp.NotificationCancelled)
 			wantTurn(t, c, conn.TurnAttended)
-			v.Answer(f, "{}") // too late
+			v.Answer(f, "{}") // the answer comes too late
 			v.exchange(c)
 		})
 	}
@@ -332,7 +332,7 @@ func TestReadingCallerReturnsWhenSessionEnds(t *testing.T) {
 			i.inHand = func() {
 				i.inHand = nil
 				end(c)
-				time.Sleep(conn.UsualPace.Tick / 10) // until the connection's goroutine knows
+				time.Sleep(conn.UsualPace.Tick / 10) // wait until the connection's goroutine knows that the session has ended
 			}
 			go func() {
 				<-v.Context().Done()

@@ -96,7 +96,7 @@ func TestCallIsRepeatedAfterURLVisit(t *testing.T) {
 		v.completes("2")
 		v.refuseURL(v.Expect(mcp.MethodCallTool), "3")
 		synctest.Wait()
-		visited[2].Complete() // by a button
+		visited[2].Complete() // a button of the user calls Complete
 		last := v.Expect(mcp.MethodCallTool)
 		time.Sleep(29 * time.Second) // each request has its own timeout
 		v.Answer(last, fmt.Sprintf(textResult, "ok"))

@@ -13,7 +13,7 @@ import (
 // watches holds the resources that the user is subscribed to, or is subscribing to, in any session.
 type watches struct {
 	mu  sync.Mutex
-	all map[string]*watch // by URI; guarded by mu
+	all map[string]*watch // keys are URIs; guarded by mu
 }
 
 // watch is one resource. It exists as long as the user wants it or a goroutine uses it.

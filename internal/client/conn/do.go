@@ -154,7 +154,7 @@ func (r *Request) toAcknowledgement(ctx context.Context, patience time.Duration)
 		case o = <-r.Outcome:
 			select {
 			case <-r.Opened: // the acknowledgement came before the outcome
-				r.Outcome <- o // for the owner of the subscription
+				r.Outcome <- o // put the outcome back for the owner of the subscription
 				return nil
 			default:
 			}

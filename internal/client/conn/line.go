@@ -17,7 +17,7 @@ type line struct {
 	length atomic.Int32 // number of waiting places
 
 	mu      sync.Mutex
-	waiting *list.List // of *place; nil before the first; guarded by mu
+	waiting *list.List // contains *place values; nil before the first; guarded by mu
 }
 
 // place is one message's place in a line.

@@ -176,7 +176,7 @@ func (r *Request) finish(o Outcome) {
 	end := r.interruptReceive
 	if r.pending != nil {
 		r.decide(o)
-		o = Outcome{Message: jsonrpc.Message{Kind: o.Message.Kind}, Cause: o.Cause, fault: o.fault} // without the frame
+		o = Outcome{Message: jsonrpc.Message{Kind: o.Message.Kind}, Cause: o.Cause, fault: o.fault} // drop the frame
 	}
 	r.Outcome <- o // from now on, the call belongs to its caller
 	if o.Message.Kind == 0 && end != nil {

@@ -149,7 +149,7 @@ func TestStartedRequestEndsWithContextOrClient(t *testing.T) {
 		}
 		_, end, sent = started(t.Context(), f, "Calais")
 		<-sent
-		if err := <-end; err.Kind != conn.KindTimeout { // after a second
+		if err := <-end; err.Kind != conn.KindTimeout { // the request times out after a second
 			t.Errorf("got %v, want a timeout", err)
 		}
 		<-cancelled

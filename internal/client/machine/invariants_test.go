@@ -22,8 +22,8 @@ type world struct {
 	flying bool // a call may be in flight
 	stored bool // there is a session
 
-	redialled    bool          // after a lost probe, since the last ready or backoff
-	renegotiated bool          // after a lost session, since the last dial
+	redialled    bool          // dialled again after a lost probe, since the last ready or backoff
+	renegotiated bool          // negotiated again after a lost session, since the last dial
 	delay        time.Duration // length of the next backoff
 }
 

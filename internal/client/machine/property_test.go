@@ -13,7 +13,7 @@ import (
 
 // The parameters of the property test.
 const (
-	iterations    = 100 // at least
+	iterations    = 100 // minimum
 	reorderWindow = 100 * time.Millisecond
 	cancellations = 10 // maximum, for one call
 )

@@ -53,7 +53,7 @@ func TestListChecks(t *testing.T) {
 		"a list that breaks": {toolsListed, broken, "fail: the list of tools failed after 2: no answer in time"},
 		"a list that is cut short": {toolsListed, cut,
 			`warn: 4 tools, 196 B as JSON, and there may be more: the list is incomplete, because its cursors ` +
-				`cannot be followed: the server gave `},
+				`cannot be followed: the server returned `},
 		"much text": {toolsListed, offering(large), "note: 1 tool, 100 KiB as JSON"},
 		"a name with " +
 			"spaces": {toolsListed, offering([]*mcp.Tool{{Name: "two words"}}), `1 invalid or duplicate name: "two words"`},
